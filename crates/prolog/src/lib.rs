@@ -1,0 +1,1 @@
+//! The policy language: text, terms, compiled program, machine.
