@@ -1,1 +1,14 @@
 //! The policy language: text, terms, compiled program, machine.
+
+mod builtins;
+mod core;
+mod fault;
+mod flags;
+mod meter;
+mod number;
+mod operators;
+mod output;
+mod store;
+mod stored;
+mod symbols;
+mod term;

@@ -1,0 +1,70 @@
+//! Predicates written in Rust.
+//!
+//! One file per theme; each has a table that names its predicates. A deterministic builtin is a
+//! plain function of its arguments. One that can succeed more than once is called again with the
+//! [`State`] it returned.
+
+use crate::core::Core;
+use crate::fault::Solved;
+use crate::term::Term;
+
+/// What a non-deterministic builtin remembers between its answers.
+pub(crate) type State = (u64, u64);
+
+/// The state of a first call.
+pub(crate) const FIRST: State = (0, 0);
+
+/// How one call of a non-deterministic builtin ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Step {
+    /// No (further) answer.
+    Fail,
+    /// An answer, and there is no other.
+    Last,
+    /// An answer; call again with this state for the next.
+    More(State),
+}
+
+/// A builtin's code, by number of arguments.
+#[derive(Clone, Copy)]
+pub(crate) enum Code {
+    /// Deterministic, no arguments.
+    D0(fn(&mut Core) -> Solved),
+    D1(fn(&mut Core, Term) -> Solved),
+    D2(fn(&mut Core, Term, Term) -> Solved),
+    D3(fn(&mut Core, Term, Term, Term) -> Solved),
+    D4(fn(&mut Core, Term, Term, Term, Term) -> Solved),
+    D5(fn(&mut Core, Term, Term, Term, Term, Term) -> Solved),
+    /// Non-deterministic: arguments, and the state of the call before.
+    N(fn(&mut Core, &[Term], State) -> Solved<Step>),
+}
+
+/// A row of a theme's table.
+pub(crate) struct Builtin {
+    pub(crate) name: &'static str,
+    pub(crate) arity: usize,
+    pub(crate) code: Code,
+}
+
+/// A deterministic builtin.
+pub(crate) const fn det(name: &'static str, code: Code) -> Builtin {
+    let arity = match code {
+        Code::D0(_) => 0,
+        Code::D1(_) => 1,
+        Code::D2(_) => 2,
+        Code::D3(_) => 3,
+        Code::D4(_) => 4,
+        Code::D5(_) => 5,
+        Code::N(_) => panic!("use `nondet`"),
+    };
+    Builtin { name, arity, code }
+}
+
+/// A non-deterministic builtin.
+pub(crate) const fn nondet(
+    name: &'static str,
+    arity: usize,
+    code: fn(&mut Core, &[Term], State) -> Solved<Step>,
+) -> Builtin {
+    Builtin { name, arity, code: Code::N(code) }
+}

@@ -1,0 +1,154 @@
+//! What a query may use, and what it has used.
+
+/// A limit for each thing a query can waste. The default suits a policy: generous for anything
+/// sensible, and finite.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Budget {
+    /// Predicate calls; long walks over terms count one per 64 cells.
+    pub inferences: u64,
+    /// Bytes of terms, atoms made by the query, and collected answers.
+    pub heap_bytes: usize,
+    /// Entries on the trail.
+    pub trail_entries: usize,
+    /// Choice points open at once; environments are charged as well, one per 16 words.
+    pub choice_points: usize,
+    /// Answers delivered.
+    pub answers: u64,
+    /// Bytes written.
+    pub output_bytes: usize,
+}
+
+impl Default for Budget {
+    fn default() -> Budget {
+        Budget {
+            inferences: 100_000_000,
+            heap_bytes: 1 << 30,
+            trail_entries: 1 << 26,
+            choice_points: 1 << 24,
+            answers: u64::MAX,
+            output_bytes: 1 << 26,
+        }
+    }
+}
+
+impl Budget {
+    /// No limit but the size of the machine.
+    pub const UNLIMITED: Budget = Budget {
+        inferences: u64::MAX,
+        heap_bytes: usize::MAX,
+        trail_entries: usize::MAX,
+        choice_points: usize::MAX,
+        answers: u64::MAX,
+        output_bytes: usize::MAX,
+    };
+}
+
+/// The part of a [`Budget`] that ran out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Resource {
+    /// [`Budget::inferences`].
+    Inferences,
+    /// [`Budget::heap_bytes`].
+    HeapBytes,
+    /// [`Budget::trail_entries`].
+    TrailEntries,
+    /// [`Budget::choice_points`].
+    ChoicePoints,
+    /// [`Budget::answers`].
+    Answers,
+    /// [`Budget::output_bytes`].
+    OutputBytes,
+}
+
+impl std::fmt::Display for Resource {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Resource::Inferences => "inferences",
+            Resource::HeapBytes => "heap bytes",
+            Resource::TrailEntries => "trail entries",
+            Resource::ChoicePoints => "choice points",
+            Resource::Answers => "answers",
+            Resource::OutputBytes => "output bytes",
+        })
+    }
+}
+
+/// How many cells of a long walk cost one inference.
+const CELLS_PER_INFERENCE: u64 = 64;
+
+/// Counts against a [`Budget`].
+#[derive(Default)]
+pub(crate) struct Meter {
+    /// Inferences so far.
+    pub(crate) inferences: u64,
+    /// The machine leaves its fast path when `inferences` reaches this: the budget's end, or 0
+    /// when something else wants its attention.
+    pub(crate) attention_at: u64,
+    inference_limit: u64,
+    pub(crate) cell_limit: usize,
+    pub(crate) trail_limit: usize,
+    pub(crate) choice_limit: usize,
+    pub(crate) output_limit: usize,
+    pub(crate) answer_limit: u64,
+    walked: u64,
+    exhausted: Option<Resource>,
+}
+
+impl Meter {
+    pub(crate) fn start(&mut self, budget: &Budget) {
+        *self = Meter {
+            inferences: 0,
+            attention_at: budget.inferences,
+            inference_limit: budget.inferences,
+            cell_limit: budget.heap_bytes / 8,
+            trail_limit: budget.trail_entries,
+            choice_limit: budget.choice_points,
+            output_limit: budget.output_bytes,
+            answer_limit: budget.answers,
+            walked: 0,
+            exhausted: None,
+        };
+    }
+
+    /// Makes the machine leave its fast path at the next call.
+    #[inline]
+    pub(crate) fn interrupt(&mut self) {
+        self.attention_at = 0;
+    }
+
+    /// The interruption was dealt with.
+    pub(crate) fn resume(&mut self) {
+        self.attention_at = if self.exhausted.is_some() { 0 } else { self.inference_limit };
+    }
+
+    /// Charges a walk over `cells` cells; false when the budget is spent.
+    #[inline]
+    pub(crate) fn walk(&mut self, cells: u64) -> bool {
+        self.walked += cells;
+        if self.walked >= CELLS_PER_INFERENCE {
+            self.inferences += self.walked / CELLS_PER_INFERENCE;
+            self.walked %= CELLS_PER_INFERENCE;
+            if self.inferences > self.inference_limit {
+                self.exhaust(Resource::Inferences);
+            }
+        }
+        self.exhausted.is_none()
+    }
+
+    /// Whether the inference budget is spent.
+    pub(crate) fn out_of_inferences(&self) -> bool {
+        self.inferences > self.inference_limit
+    }
+
+    /// Records that `resource` ran out; the machine stops at its next step.
+    #[cold]
+    pub(crate) fn exhaust(&mut self, resource: Resource) {
+        self.exhausted.get_or_insert(resource);
+        self.attention_at = 0;
+    }
+
+    #[inline(always)]
+    pub(crate) fn exhausted(&self) -> Option<Resource> {
+        self.exhausted
+    }
+}

@@ -1,0 +1,119 @@
+//! Where a program's output goes.
+//!
+//! Text is collected in memory and handed to the host in pieces; `with_output_to/2` and
+//! `format/3` divert it into a buffer of their own.
+
+/// Receives what a program writes.
+pub trait Sink: Send {
+    /// Takes a piece of text written to standard output.
+    fn write(&mut self, text: &str);
+    /// Takes a piece of text written to standard error. By default it is dropped.
+    fn write_error(&mut self, text: &str) {
+        let _ = text;
+    }
+}
+
+impl Sink for String {
+    fn write(&mut self, text: &str) {
+        self.push_str(text);
+    }
+}
+
+/// One level of diverted or direct output.
+#[derive(Default)]
+struct Level {
+    text: String,
+    column: usize,
+}
+
+/// The output state of one machine.
+#[derive(Default)]
+pub(crate) struct Output {
+    sink: Option<Box<dyn Sink>>,
+    column: usize,
+    diverted: Vec<Level>,
+    written: usize,
+}
+
+impl Output {
+    /// Directs output to `sink`; `None` drops it.
+    pub(crate) fn set_sink(&mut self, sink: Option<Box<dyn Sink>>) -> Option<Box<dyn Sink>> {
+        std::mem::replace(&mut self.sink, sink)
+    }
+
+    /// Writes text; returns how many bytes were written so far in this query.
+    pub(crate) fn write(&mut self, text: &str) -> usize {
+        self.written += text.len();
+        let column = match self.diverted.last_mut() {
+            Some(level) => {
+                level.text.push_str(text);
+                &mut level.column
+            }
+            None => {
+                if let Some(sink) = &mut self.sink {
+                    sink.write(text);
+                }
+                &mut self.column
+            }
+        };
+        *column = column_after(*column, text);
+        self.written
+    }
+
+    /// Writes to standard error.
+    pub(crate) fn write_error(&mut self, text: &str) -> usize {
+        self.written += text.len();
+        if let Some(sink) = &mut self.sink {
+            sink.write_error(text);
+        }
+        self.written
+    }
+
+    /// The column that the next character goes to, from 0.
+    pub(crate) fn column(&self) -> usize {
+        self.diverted.last().map_or(self.column, |level| level.column)
+    }
+
+    /// Starts collecting output instead of sending it.
+    pub(crate) fn divert(&mut self) {
+        self.diverted.push(Level::default());
+    }
+
+    /// Ends the innermost [`Output::divert`] and gives what it collected.
+    pub(crate) fn end_diversion(&mut self) -> String {
+        self.diverted.pop().map(|level| level.text).unwrap_or_default()
+    }
+
+    /// How many diversions are open.
+    pub(crate) fn diversions(&self) -> usize {
+        self.diverted.len()
+    }
+
+    /// Drops diversions opened since there were `depth`: an exception left them.
+    pub(crate) fn drop_diversions(&mut self, depth: usize) {
+        self.diverted.truncate(depth);
+    }
+
+    /// Starts a new query.
+    pub(crate) fn reset(&mut self) {
+        self.diverted.clear();
+        self.column = 0;
+        self.written = 0;
+    }
+}
+
+fn column_after(column: usize, text: &str) -> usize {
+    let (mut column, rest) = match text.rfind('\n') {
+        Some(position) => (0, &text[position + 1..]),
+        None => (column, text),
+    };
+    for character in rest.chars() {
+        column = match character {
+            '\t' => (column | 7) + 1,
+            '\u{8}' => column.saturating_sub(1),
+            '\r' => 0,
+            _ => column + 1,
+        };
+    }
+    column
+}

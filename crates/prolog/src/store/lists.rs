@@ -1,0 +1,57 @@
+//! Walking lists.
+
+use super::Store;
+use crate::term::{Tag, Term};
+
+/// How a list ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ListEnd {
+    /// In `[]`: a proper list.
+    Nil,
+    /// In an unbound variable: a partial list.
+    Variable(Term),
+    /// In anything else, or nowhere (a cyclic list).
+    Other(Term),
+}
+
+impl Store {
+    /// The number of list cells from `list` on, and what the last tail is.
+    pub(crate) fn skip_list(&mut self, list: Term) -> (usize, ListEnd) {
+        // Brent's cycle detection: the tortoise jumps to the hare at powers of two.
+        let mut length = 0;
+        let mut hare = self.deref(list);
+        let mut tortoise = hare;
+        let mut jump_at = 16;
+        while hare.has_tag(Tag::Lis) {
+            length += 1;
+            hare = self.deref(self.cells[hare.address() + 1]);
+            if hare == tortoise && hare.has_tag(Tag::Lis) {
+                return (length, ListEnd::Other(hare));
+            }
+            if length == jump_at {
+                tortoise = hare;
+                jump_at *= 2;
+            }
+        }
+        self.meter.walk(length as u64);
+        let end = match hare {
+            Term::NIL => ListEnd::Nil,
+            end if end.is_variable() => ListEnd::Variable(end),
+            end => ListEnd::Other(end),
+        };
+        (length, end)
+    }
+
+    /// Appends the elements of a list to `items`; says how the list ends.
+    pub(crate) fn list_items(&mut self, list: Term, items: &mut Vec<Term>) -> ListEnd {
+        let (length, end) = self.skip_list(list);
+        items.reserve(length);
+        let mut rest = self.deref(list);
+        for _ in 0..length {
+            let address = rest.address();
+            items.push(self.deref(self.cells[address]));
+            rest = self.deref(self.cells[address + 1]);
+        }
+        end
+    }
+}

@@ -1,0 +1,214 @@
+//! Terms that live outside of a machine's store: copied out, kept, pasted back.
+//!
+//! A block is relocatable: all addresses count from its own start, and one linear pass moves it
+//! into a store. Clauses of dynamic predicates, `findall` results, balls and literals of compiled
+//! programs are all blocks.
+
+use crate::meter::Resource;
+use crate::store::Store;
+use crate::term::{BoxHeader, Functor, Tag, Term};
+
+/// A term with its own cells.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StoredTerm {
+    cells: Box<[Term]>,
+    root: Term,
+}
+
+impl StoredTerm {
+    /// A term without parts.
+    pub(crate) fn atomic(root: Term) -> StoredTerm {
+        StoredTerm { cells: Box::new([]), root }
+    }
+
+    /// The cells, for walks that need no store.
+    pub(crate) fn cells(&self) -> &[Term] {
+        &self.cells
+    }
+
+    /// The term, with addresses into [`StoredTerm::cells`].
+    pub(crate) fn root(&self) -> Term {
+        self.root
+    }
+}
+
+/// A growing block that several terms can be copied into.
+#[derive(Default)]
+pub(crate) struct Block {
+    pub(crate) cells: Vec<Term>,
+    /// Variable cells of the store that were overwritten with forwarding words.
+    forwarded: Vec<(usize, Term)>,
+    /// Block addresses of attributed variables: already final when the scan comes by.
+    attributed: std::collections::VecDeque<usize>,
+}
+
+/// What happens to suspended goals when a term is copied.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Attributes {
+    Copy,
+    Drop,
+}
+
+impl Block {
+    /// Copies `term` out of the store; variables become fresh ones of the block.
+    ///
+    /// `None` when the copy would exceed the store's heap budget, which is then exhausted.
+    pub(crate) fn copy(&mut self, store: &mut Store, term: Term, attributes: Attributes) -> Option<Term> {
+        let start = self.cells.len();
+        self.cells.push(term);
+        let complete = self.scan(store, start, attributes);
+        for (address, value) in self.forwarded.drain(..).rev() {
+            store.cells[address] = value;
+        }
+        if !complete {
+            self.attributed.clear();
+            self.cells.truncate(start);
+            return None;
+        }
+        Some(self.cells[start])
+    }
+
+    /// Replaces, from `scan` on, each word that points into the store by one that points into the
+    /// block, appending what it points to: breadth first, so depth costs nothing.
+    fn scan(&mut self, store: &mut Store, mut scan: usize, attributes: Attributes) -> bool {
+        let limit = store.meter.cell_limit.saturating_sub(store.cells.len());
+        while scan < self.cells.len() {
+            if self.cells.len() > limit {
+                store.meter.exhaust(Resource::HeapBytes);
+                return false;
+            }
+            let word = self.cells[scan];
+            if word.has_tag(Tag::Hdr) {
+                scan += 1 + if BoxHeader::is_box_header(word) { BoxHeader::read(word).words() } else { 0 };
+                continue;
+            }
+            if self.attributed.front() == Some(&scan) {
+                self.attributed.pop_front();
+                scan += 1;
+                continue;
+            }
+            let value = deref_forwarded(store, word);
+            let next = self.cells.len();
+            self.cells[scan] = match value {
+                Forwarded::Here(address) => Term::reference(address),
+                Forwarded::There(value) => match value.tag() {
+                    Tag::Ref => {
+                        self.forward(store, value, scan);
+                        Term::reference(scan)
+                    }
+                    Tag::Att if attributes == Attributes::Drop => {
+                        self.forward(store, value, scan);
+                        Term::reference(scan)
+                    }
+                    Tag::Att => {
+                        self.forward(store, value, next);
+                        self.cells.push(Term::attributed(next));
+                        self.cells.push(store.cells[value.address() + 1]);
+                        self.attributed.push_back(next);
+                        Term::attributed(next)
+                    }
+                    Tag::Lis => {
+                        let address = value.address();
+                        self.cells.extend_from_slice(&store.cells[address..address + 2]);
+                        Term::list(next)
+                    }
+                    Tag::Str => {
+                        let address = value.address();
+                        let arity = Functor(store.cells[address].0).arity();
+                        self.cells.extend_from_slice(&store.cells[address..=address + arity]);
+                        Term::structure(next)
+                    }
+                    Tag::Box => {
+                        let address = value.address();
+                        let words = BoxHeader::read(store.cells[address]).words();
+                        self.cells.extend_from_slice(&store.cells[address..=address + words]);
+                        Term::boxed(next)
+                    }
+                    Tag::Atm | Tag::Int | Tag::Hdr => value,
+                },
+            };
+            scan += 1;
+        }
+        true
+    }
+
+    fn forward(&mut self, store: &mut Store, variable: Term, to: usize) {
+        let address = variable.address();
+        self.forwarded.push((address, store.cells[address]));
+        store.cells[address] = Term::new(Tag::Hdr, to as u64);
+    }
+
+    pub(crate) fn into_stored(self, root: Term) -> StoredTerm {
+        StoredTerm { cells: self.cells.into_boxed_slice(), root }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.cells.clear();
+    }
+}
+
+enum Forwarded {
+    Here(usize),
+    There(Term),
+}
+
+/// Follows bindings; a header word in a variable's cell is the block address of its copy.
+fn deref_forwarded(store: &Store, mut term: Term) -> Forwarded {
+    while term.is_variable() {
+        let value = store.cells[term.address()];
+        if value == term {
+            break;
+        }
+        if value.has_tag(Tag::Hdr) {
+            return Forwarded::Here(value.address());
+        }
+        term = value;
+    }
+    Forwarded::There(term)
+}
+
+impl Store {
+    /// Copies a term out of the store into a block of its own.
+    pub(crate) fn copy_out(&mut self, term: Term, attributes: Attributes) -> Option<StoredTerm> {
+        let mut block = Block::default();
+        let term = self.deref(term);
+        if !term.is_pointer() {
+            return Some(StoredTerm::atomic(term));
+        }
+        let root = block.copy(self, term, attributes)?;
+        Some(block.into_stored(root))
+    }
+
+    /// Pastes a stored term; its variables become fresh ones.
+    pub(crate) fn paste(&mut self, stored: &StoredTerm) -> Term {
+        self.paste_cells(&stored.cells, 0, stored.root)
+    }
+
+    /// Pastes cells whose addresses count from `from`.
+    pub(crate) fn paste_cells(&mut self, cells: &[Term], from: usize, root: Term) -> Term {
+        if !root.is_pointer() {
+            return root;
+        }
+        let offset = self.cells.len().wrapping_sub(from);
+        self.cells.reserve(cells.len());
+        let mut index = 0;
+        while index < cells.len() {
+            let word = cells[index];
+            if word.has_tag(Tag::Hdr) {
+                self.cells.push(word);
+                if BoxHeader::is_box_header(word) {
+                    let words = BoxHeader::read(word).words();
+                    self.cells.extend_from_slice(&cells[index + 1..=index + words]);
+                    index += words;
+                }
+            } else if word.is_pointer() {
+                self.cells.push(word.relocated(offset));
+            } else {
+                self.cells.push(word);
+            }
+            index += 1;
+        }
+        let root = root.relocated(offset);
+        self.deref(root)
+    }
+}

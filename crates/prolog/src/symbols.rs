@@ -1,0 +1,168 @@
+//! Atoms: names as small numbers.
+//!
+//! [`Symbols`] is shared by programs, machines and hosts; it only grows when text is loaded or a
+//! host names something. Atoms that a *running* policy makes up live in the machine's own
+//! [`Atoms`] and vanish with the query, so a hostile policy cannot grow what others share.
+
+use rustc_hash::FxHashMap;
+use std::sync::{Arc, RwLock};
+
+/// An interned name. Equal names have equal atoms within one [`Symbols`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub struct Atom(pub(crate) u32);
+
+/// Set in atoms that belong to one machine's query.
+const LOCAL: u32 = 1 << 31;
+
+macro_rules! well_known {
+    ($($(#[$doc:meta])* $name:ident = $text:expr;)*) => {
+        /// Atoms that every table knows, in a fixed order.
+        #[allow(missing_docs)]
+        pub mod atoms {
+            use super::Atom;
+            #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
+            #[repr(u32)]
+            enum Order { $($name),* }
+            $(pub const $name: Atom = Atom(Order::$name as u32);)*
+            pub(super) const TEXTS: &[&str] = &[$($text),*];
+        }
+    };
+}
+
+well_known! {
+    NIL = "[]"; DOT = "."; CURLY = "{}"; COMMA = ","; BAR = "|"; SEMICOLON = ";"; ARROW = "->";
+    SOFT_ARROW = "*->"; NOT = "\\+"; NECK = ":-"; QUERY = "?-"; DCG_ARROW = "-->"; CUT = "!";
+    COLON = ":"; CARET = "^"; TRUE = "true"; FALSE = "false"; FAIL = "fail"; OTHERWISE = "otherwise";
+    CALL = "call"; CATCH = "catch"; FINDALL = "findall"; FORALL = "forall"; ONCE = "once";
+    IGNORE = "ignore"; AGGREGATE_ALL = "aggregate_all"; COUNT = "count"; SUM = "sum"; MAX = "max";
+    MIN = "min"; BAG = "bag"; SET = "set";
+    PLUS = "+"; MINUS = "-"; STAR = "*"; SLASH = "/"; DOUBLE_SLASH = "//"; EQUALS = "=";
+    NOT_UNIFIABLE = "\\="; IDENTICAL = "=="; NOT_IDENTICAL = "\\=="; IS = "is"; NUMBER_EQ = "=:=";
+    NUMBER_NE = "=\\="; LESS = "<"; LESS_EQ = "=<"; GREATER = ">"; GREATER_EQ = ">=";
+    ERROR = "error"; CONTEXT = "context"; TYPE_ERROR = "type_error"; DOMAIN_ERROR = "domain_error";
+    EXISTENCE_ERROR = "existence_error"; PERMISSION_ERROR = "permission_error";
+    REPRESENTATION_ERROR = "representation_error"; EVALUATION_ERROR = "evaluation_error";
+    RESOURCE_ERROR = "resource_error"; INSTANTIATION_ERROR = "instantiation_error";
+    UNINSTANTIATION_ERROR = "uninstantiation_error"; SYNTAX_ERROR = "syntax_error";
+    PROCEDURE = "procedure"; SYSTEM = "system"; USER = "user"; VAR = "$VAR"; EMPTY = "";
+    MODULE = "module"; DYNAMIC = "dynamic"; DISCONTIGUOUS = "discontiguous"; INITIALIZATION = "initialization";
+    OP = "op"; SET_PROLOG_FLAG = "set_prolog_flag"; USE_MODULE = "use_module"; CONSULT = "consult";
+    ENSURE_LOADED = "ensure_loaded"; INCLUDE = "include"; LIBRARY = "library"; END_OF_FILE = "end_of_file";
+    WAKE = "$wake"; ATTRIBUTE = "$suspended_goals";
+}
+
+/// The shared, append-only table of names.
+pub struct Symbols {
+    names: boxcar::Vec<Box<str>>,
+    index: RwLock<FxHashMap<Box<str>, Atom>>,
+}
+
+impl Symbols {
+    /// A table with the well-known atoms only.
+    #[allow(clippy::new_ret_no_self)]
+    pub fn new() -> Arc<Symbols> {
+        let symbols = Symbols { names: boxcar::Vec::new(), index: RwLock::default() };
+        for text in atoms::TEXTS {
+            symbols.intern(text);
+        }
+        Arc::new(symbols)
+    }
+
+    /// The atom named `name`, made if new.
+    pub fn intern(&self, name: &str) -> Atom {
+        if let Some(atom) = self.find(name) {
+            return atom;
+        }
+        let mut index = self.index.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(&atom) = index.get(name) {
+            return atom;
+        }
+        let position = self.names.push(name.into());
+        let atom = Atom(u32::try_from(position).expect("fewer than 2^31 names are loaded"));
+        index.insert(name.into(), atom);
+        atom
+    }
+
+    /// The atom named `name`, if there is one.
+    pub fn find(&self, name: &str) -> Option<Atom> {
+        self.index.read().unwrap_or_else(std::sync::PoisonError::into_inner).get(name).copied()
+    }
+
+    /// The name of a shared atom.
+    pub fn name(&self, atom: Atom) -> &str {
+        self.names.get(atom.0 as usize).map_or("", |name| name)
+    }
+}
+
+/// Where new names go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Scope {
+    /// Into the shared table: text that is loaded.
+    Shared,
+    /// Into this table only: names made while a query runs.
+    Local,
+}
+
+/// A view of the shared table with room for a query's own names.
+pub(crate) struct Atoms {
+    shared: Arc<Symbols>,
+    scope: Scope,
+    local: Vec<Box<str>>,
+    local_index: FxHashMap<Box<str>, Atom>,
+    local_bytes: usize,
+}
+
+impl Atoms {
+    pub(crate) fn new(shared: Arc<Symbols>, scope: Scope) -> Atoms {
+        Atoms { shared, scope, local: Vec::new(), local_index: FxHashMap::default(), local_bytes: 0 }
+    }
+
+    pub(crate) fn intern(&mut self, name: &str) -> Atom {
+        if self.scope == Scope::Shared {
+            return self.shared.intern(name);
+        }
+        if let Some(&atom) = self.local_index.get(name) {
+            return atom;
+        }
+        if let Some(atom) = self.shared.find(name) {
+            return atom;
+        }
+        let atom = Atom(self.local.len() as u32 | LOCAL);
+        self.local.push(name.into());
+        self.local_index.insert(name.into(), atom);
+        self.local_bytes += 2 * name.len() + 64;
+        atom
+    }
+
+    /// The atom of one character.
+    pub(crate) fn character(&mut self, character: char) -> Atom {
+        self.intern(character.encode_utf8(&mut [0; 4]))
+    }
+
+    pub(crate) fn name(&self, atom: Atom) -> &str {
+        if atom.0 & LOCAL == 0 { self.shared.name(atom) } else { &self.local[(atom.0 & !LOCAL) as usize] }
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Symbols> {
+        &self.shared
+    }
+
+    /// Whether the atom belongs to the running query only.
+    pub(crate) fn is_local(atom: Atom) -> bool {
+        atom.0 & LOCAL != 0
+    }
+
+    /// Bytes held by local names; counted against the heap budget.
+    pub(crate) fn local_bytes(&self) -> usize {
+        self.local_bytes
+    }
+
+    /// Forgets the query's own names.
+    pub(crate) fn reset(&mut self) {
+        if !self.local.is_empty() {
+            self.local.clear();
+            self.local_index.clear();
+            self.local_bytes = 0;
+        }
+    }
+}
