@@ -83,11 +83,14 @@ fn prints_the_help_of_every_command_on_standard_output() {
 }
 
 #[test]
-fn documents_every_exit_code() {
+fn documents_every_exit_code_in_the_help_and_in_the_readme() {
     let help = stdout(&run(["--help"]));
+    let readme = include_str!("../../../../README.md");
     for exit in Exit::ALL {
         let line = format!("{:>3}  {}", exit.code(), exit.meaning());
         assert!(help.contains(&line), "{help}");
+        let row = format!("| {} | {} |", exit.code(), exit.meaning());
+        assert!(readme.contains(&row), "the README has no row `{row}`");
     }
 }
 
