@@ -62,3 +62,18 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 pub fn command() -> clap::Command {
     Arguments::command()
 }
+
+/// mario itself, then every command and the commands below it, each with its full name as `get_bin_name`.
+pub fn every_command() -> Vec<clap::Command> {
+    let mut root = command();
+    // Hands full names and the options of all commands down.
+    root.build();
+    let mut commands = vec![root];
+    let mut next = 0;
+    while next < commands.len() {
+        let below: Vec<clap::Command> = commands[next].get_subcommands().cloned().collect();
+        commands.extend(below);
+        next += 1;
+    }
+    commands
+}

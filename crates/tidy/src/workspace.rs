@@ -8,8 +8,9 @@ use serde_json::Value;
 
 use crate::metadata::{self, array, text};
 
-/// Directories that hold nothing of ours.
-const FOREIGN_DIRECTORIES: [&str; 3] = [".git", "target", "node_modules"];
+/// Directories that hold nothing of ours. Build output is known by the tag that cargo puts into it.
+const FOREIGN_DIRECTORIES: [&str; 2] = [".git", "node_modules"];
+const BUILD_OUTPUT_TAG: &str = "CACHEDIR.TAG";
 
 /// Longer files are data, not text that somebody wrote.
 const TEXT_SIZE_BYTES_MAX: u64 = 1 << 20;
@@ -149,7 +150,8 @@ fn collect_files(root: &Path, directory: &Path, files: &mut Vec<SourceFile>) -> 
         let path = entry.path();
         if kind.is_dir() {
             let name = entry.file_name();
-            if !FOREIGN_DIRECTORIES.iter().any(|foreign| name == *foreign) {
+            let is_foreign = FOREIGN_DIRECTORIES.iter().any(|foreign| name == *foreign);
+            if !is_foreign && !path.join(BUILD_OUTPUT_TAG).exists() {
                 collect_files(root, &path, files)?;
             }
         } else if kind.is_file() && entry.metadata()?.len() <= TEXT_SIZE_BYTES_MAX {

@@ -34,14 +34,7 @@ struct Page {
 
 /// The page of mario itself, then one for each command.
 fn pages() -> Vec<Page> {
-    let mut root = crate::command();
-    // Gives each command its full name, `mario man`, and the options of all commands.
-    root.build();
-    let commands = root.get_subcommands().cloned();
-    std::iter::once(root.clone())
-        .chain(commands)
-        .map(page)
-        .collect()
+    crate::every_command().into_iter().map(page).collect()
 }
 
 fn page(command: clap::Command) -> Page {

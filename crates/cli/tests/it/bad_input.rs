@@ -8,9 +8,12 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
+use mario_cli::every_command;
+
 use crate::{mario, run, stderr};
 
 struct Row {
+    /// The name of the command as it is typed after `mario`.
     command: &'static str,
     /// Arguments after the command that must be refused, and the part of them that the refusal must name.
     refuses: &'static [(&'static [&'static str], &'static str)],
@@ -148,21 +151,30 @@ fn refuses(arguments: &[&OsStr], named: &str) {
 
 #[test]
 fn every_command_has_a_row() {
-    for command in mario_cli::command().get_subcommands() {
-        let has_row = ROWS.iter().any(|row| row.command == command.get_name());
-        assert!(has_row, "`{}` has no row in this test", command.get_name());
-        let takes_path = command.get_arguments().any(|argument| {
-            argument.get_value_parser().type_id()
-                == clap::builder::ValueParser::path_buf().type_id()
-        });
-        let row = ROWS.iter().find(|row| row.command == command.get_name());
-        let feeds_path = row.is_some_and(|row| row.path.is_some());
+    let path_type = clap::builder::ValueParser::path_buf().type_id();
+    let mut names = Vec::new();
+    for command in every_command() {
+        if command.has_subcommands() {
+            continue;
+        }
+        let name = command.get_bin_name().expect("it has a full name");
+        let name = name.trim_start_matches("mario ");
+        let Some(row) = ROWS.iter().find(|row| row.command == name) else {
+            panic!("`{name}` has no row in this test");
+        };
+        let takes_path = command
+            .get_arguments()
+            .any(|argument| argument.get_value_parser().type_id() == path_type);
         assert_eq!(
+            row.path.is_some(),
             takes_path,
-            feeds_path,
-            "`{}` takes paths, or does not",
-            command.get_name()
+            "the row of `{name}` must say how it takes paths, if it does"
         );
+        names.push(name.to_owned());
+    }
+    for row in ROWS {
+        let exists = names.iter().any(|name| name == row.command);
+        assert!(exists, "`{}` has a row and does not exist", row.command);
     }
 }
 
@@ -196,10 +208,8 @@ fn refuses_bad_arguments_of_each_command() {
             (&["-vq"], "--quiet"),
         ];
         for (arguments, named) in row.refuses.iter().chain(&everywhere) {
-            let arguments: Vec<&OsStr> = std::iter::once(&row.command)
-                .chain(*arguments)
-                .map(OsStr::new)
-                .collect();
+            let words = row.command.split(' ').chain(arguments.iter().copied());
+            let arguments: Vec<&OsStr> = words.map(OsStr::new).collect();
             refuses(&arguments, named);
         }
     }
@@ -215,7 +225,9 @@ fn refuses_arguments_that_are_not_unicode() {
     refuses(&[&option], &named);
     refuses(&["--color".as_ref(), &bytes], &named);
     for row in ROWS {
-        refuses(&[row.command.as_ref(), &option], &named);
+        let words = row.command.split(' ').map(OsStr::new);
+        let arguments: Vec<&OsStr> = words.chain([option.as_os_str()]).collect();
+        refuses(&arguments, &named);
     }
 }
 
@@ -228,11 +240,15 @@ fn refuses_each_thing_that_a_path_should_not_lead_to() {
             let Some(path) = thing.make(&directory) else {
                 continue;
             };
-            let arguments: Vec<&OsStr> = std::iter::once(OsStr::new(row.command))
-                .chain(template.iter().map(|word| match *word {
-                    "PATH" => path.as_os_str(),
-                    word => OsStr::new(word),
-                }))
+            let words = row.command.split(' ').chain(template.iter().copied());
+            let arguments: Vec<&OsStr> = words
+                .map(|word| {
+                    if word == "PATH" {
+                        path.as_os_str()
+                    } else {
+                        OsStr::new(word)
+                    }
+                })
                 .collect();
             if row.accepts.contains(&thing) {
                 let output = run(&arguments);

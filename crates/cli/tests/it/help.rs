@@ -3,17 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use mario_cli::Exit;
+use mario_cli::{Exit, every_command};
 
 use crate::{run, stderr, stdout};
-
-/// mario itself and every command, with full names.
-fn commands() -> Vec<clap::Command> {
-    let mut root = mario_cli::command();
-    root.build();
-    let subcommands: Vec<clap::Command> = root.get_subcommands().cloned().collect();
-    std::iter::once(root).chain(subcommands).collect()
-}
 
 fn examples(command: &clap::Command) -> Vec<String> {
     let after = command.get_after_long_help().or(command.get_after_help());
@@ -46,7 +38,7 @@ fn words_before_the_pipe(line: &str) -> Vec<String> {
 
 #[test]
 fn shows_an_example_for_every_command_that_the_parser_accepts() {
-    for command in commands() {
+    for command in every_command() {
         let name = command.get_bin_name().expect("built").to_owned();
         let examples = examples(&command);
         assert!(!examples.is_empty(), "the help of `{name}` has no example");
@@ -66,7 +58,7 @@ fn shows_an_example_for_every_command_that_the_parser_accepts() {
 
 #[test]
 fn prints_the_help_of_every_command_on_standard_output() {
-    for command in commands() {
+    for command in every_command() {
         let name = command.get_bin_name().expect("built").to_owned();
         for flag in ["-h", "--help"] {
             let output = run(name.split(' ').skip(1).chain([flag]));
@@ -120,7 +112,7 @@ fn writes_a_manual_page_for_every_command() {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("manual/man1");
     let output = run(["-v".as_ref(), "man".as_ref(), directory.as_os_str()]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    for command in commands() {
+    for command in every_command() {
         let name = command.get_bin_name().expect("built").replace(' ', "-");
         let page = fs::read_to_string(directory.join(format!("{name}.1"))).expect(&name);
         assert!(page.contains(&format!(".TH {name} 1")), "{page}");
