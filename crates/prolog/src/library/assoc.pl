@@ -13,7 +13,9 @@ get_assoc(Key, Tree, Value) :-
     ).
 
 '$get_assoc'(Tree, Key, Value) :-
-    (   Tree = t(Here,Found,_,Left,Right)
+    (   var(Tree)
+    ->  fail
+    ;   Tree = t(Here,Found,_,Left,Right)
     ->  compare(Order, Key, Here),
         (   Order = (=)
         ->  Value = Found

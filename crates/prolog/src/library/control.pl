@@ -53,10 +53,16 @@ setup_call_catcher_cleanup(Setup, Goal, Catcher, Cleanup) :-
     call(Goal),
     prolog_current_choice(After).
 
-% The error of the goal is the one that counts.
-'$cleanup_after_error'(Error, Catcher, Cleanup) :-
-    catch('$cleanup'(exception(Error), Catcher, Cleanup), _, true),
-    throw(Error).
+% The exception of the goal is the one that counts, unless only that of the
+% cleanup is an error.
+'$cleanup_after_error'(Thrown, Catcher, Cleanup) :-
+    catch('$cleanup'(exception(Thrown), Catcher, Cleanup), Second, true),
+    (   nonvar(Second),
+        Second = error(_,_),
+        Thrown \= error(_,_)
+    ->  throw(Second)
+    ;   throw(Thrown)
+    ).
 
 '$cleanup'(End, Catcher, Cleanup) :-
     (   Catcher = End,

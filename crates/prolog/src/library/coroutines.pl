@@ -251,13 +251,8 @@ copy_term(Term, Copy, Goals) :-
 
 '$residual'('$frozen'(Variable, Goal), [freeze(Variable,Qualified)|Tail], Tail) :-
     '$qualified'(Goal, Qualified).
-'$residual'('$when'(Condition, Goal, _), Goals, Tail) :-
-    '$condition'(Condition, Condition, Rest),
-    (   Rest == true
-    ->  Goals = Tail
-    ;   Goals = [when(Rest,Qualified)|Tail],
-        '$qualified'(Goal, Qualified)
-    ).
+'$residual'('$when'(Condition, Goal, _), [when(Condition,Qualified)|Tail], Tail) :-
+    '$qualified'(Goal, Qualified).
 '$residual'('$dif'(Left, Right, _), Goals, Tail) :-
     (   '$unifiable'(Left, Right, Pairs)
     ->  Goals = [dif(LeftSide,RightSide)|Tail],

@@ -6,58 +6,63 @@ dcg_translate_rule(Rule, Clause) :-
         Head = (NonTerminal,Pushback)
     ->  Clause = (Extended :- Parse,Push),
         '$dcg_extend'(NonTerminal, Before, After, Extended),
-        '$dcg_body'(Body, Before, Between, Parse),
-        '$dcg_body'(Pushback, After, Between, Push)
+        '$dcg_body'(Body, user, Before, Between, Parse),
+        '$dcg_body'(Pushback, user, After, Between, Push)
     ;   Clause = (Extended :- Parse),
         '$dcg_extend'(Head, Before, After, Extended),
-        '$dcg_body'(Body, Before, After, Parse)
+        '$dcg_body'(Body, user, Before, After, Parse)
     ).
 
-'$dcg_body'(Body, Before, After, Goal) :-
+'$dcg_body'(Body, Module, Before, After, Goal) :-
     (   var(Body)
-    ->  Goal = phrase(Body, Before, After)
-    ;   '$dcg_construct'(Body, Before, After, Goal)
+    ->  '$dcg_qualify'(Module, Body, Qualified),
+        Goal = phrase(Qualified, Before, After)
+    ;   '$dcg_construct'(Body, Module, Before, After, Goal)
     ->  true
     ;   string(Body)
     ->  string_codes(Body, Codes),
         '$dcg_terminals'(Codes, Before, After, Goal)
-    ;   '$dcg_extend'(Body, Before, After, Goal)
+    ;   '$dcg_extend'(Body, Before, After, Extended),
+        '$dcg_qualify'(Module, Extended, Goal)
     ).
 
-'$dcg_construct'([], Before, After, Before = After).
-'$dcg_construct'([First|Rest], Before, After, Goal) :-
+'$dcg_construct'([], _, Before, After, Before = After).
+'$dcg_construct'([First|Rest], _, Before, After, Goal) :-
     '$dcg_terminals'([First|Rest], Before, After, Goal).
-'$dcg_construct'(!, Before, After, (!, After = Before)).
-'$dcg_construct'({}, Before, Before, true).
-'$dcg_construct'({Goal}, Before, After, (Goal, After = Before)).
-'$dcg_construct'((First,Second), Before, After, (FirstGoal,SecondGoal)) :-
-    '$dcg_body'(First, Before, Between, FirstGoal),
-    '$dcg_body'(Second, Between, After, SecondGoal).
-'$dcg_construct'((Left;Right), Before, After, (LeftGoal;RightGoal)) :-
-    '$dcg_branch'(Left, Before, After, LeftGoal),
-    '$dcg_branch'(Right, Before, After, RightGoal).
-'$dcg_construct'('|'(Left,Right), Before, After, (LeftGoal;RightGoal)) :-
-    '$dcg_branch'(Left, Before, After, LeftGoal),
-    '$dcg_branch'(Right, Before, After, RightGoal).
-'$dcg_construct'((If->Then), Before, After, (IfGoal->ThenGoal)) :-
-    '$dcg_body'(If, Before, Between, IfGoal),
-    '$dcg_body'(Then, Between, After, ThenGoal).
-'$dcg_construct'((If*->Then), Before, After, (IfGoal*->ThenGoal)) :-
-    '$dcg_body'(If, Before, Between, IfGoal),
-    '$dcg_body'(Then, Between, After, ThenGoal).
-'$dcg_construct'(\+ Body, Before, After, (\+ Goal, After = Before)) :-
-    '$dcg_body'(Body, Before, _, Goal).
-'$dcg_construct'(Module:Body, Before, After, Goal) :-
-    '$dcg_body'(Body, Before, After, Plain),
+'$dcg_construct'(!, _, Before, After, (!, After = Before)).
+'$dcg_construct'({}, _, Before, Before, true).
+'$dcg_construct'({Goal}, Module, Before, After, (Qualified, After = Before)) :-
+    '$dcg_qualify'(Module, Goal, Qualified).
+'$dcg_construct'((First,Second), Module, Before, After, (FirstGoal,SecondGoal)) :-
+    '$dcg_body'(First, Module, Before, Between, FirstGoal),
+    '$dcg_body'(Second, Module, Between, After, SecondGoal).
+'$dcg_construct'((Left;Right), Module, Before, After, (LeftGoal;RightGoal)) :-
+    '$dcg_branch'(Left, Module, Before, After, LeftGoal),
+    '$dcg_branch'(Right, Module, Before, After, RightGoal).
+'$dcg_construct'('|'(Left,Right), Module, Before, After, (LeftGoal;RightGoal)) :-
+    '$dcg_branch'(Left, Module, Before, After, LeftGoal),
+    '$dcg_branch'(Right, Module, Before, After, RightGoal).
+'$dcg_construct'((If->Then), Module, Before, After, (IfGoal->ThenGoal)) :-
+    '$dcg_body'(If, Module, Before, Between, IfGoal),
+    '$dcg_body'(Then, Module, Between, After, ThenGoal).
+'$dcg_construct'((If*->Then), Module, Before, After, (IfGoal*->ThenGoal)) :-
+    '$dcg_body'(If, Module, Before, Between, IfGoal),
+    '$dcg_body'(Then, Module, Between, After, ThenGoal).
+'$dcg_construct'(\+ Body, Module, Before, After, (\+ Goal, After = Before)) :-
+    '$dcg_body'(Body, Module, Before, _, Goal).
+'$dcg_construct'(Module:Body, _, Before, After, Goal) :-
+    '$dcg_body'(Body, Module, Before, After, Goal).
+
+'$dcg_qualify'(Module, Goal, Qualified) :-
     (   Module == user
-    ->  Goal = Plain
-    ;   Goal = Module:Plain
+    ->  Qualified = Goal
+    ;   Qualified = Module:Goal
     ).
 
 % A branch that consumes nothing must not tie Before to After while the rule
 % is translated: the other branch would be tied with it.
-'$dcg_branch'(Body, Before, After, Goal) :-
-    '$dcg_body'(Body, Before, End, Parse),
+'$dcg_branch'(Body, Module, Before, After, Goal) :-
+    '$dcg_body'(Body, Module, Before, End, Parse),
     (   End == Before
     ->  Goal = (Parse, After = Before)
     ;   End = After,
@@ -121,22 +126,22 @@ phrase(Body, List, Rest) :-
     ).
 
 call_dcg(Body, Before, After) :-
-    '$strip_user'(Body, Plain),
+    '$strip_module'(Body, user, Module, Plain),
     (   nonvar(Plain),
         '$dcg_control'(Plain)
-    ->  '$dcg_body'(Plain, First, Last, Goal),
+    ->  '$dcg_body'(Plain, Module, First, Last, Goal),
         Before = First,
         After = Last,
         call(Goal)
-    ;   call(Plain, Before, After)
+    ;   call(Body, Before, After)
     ).
 
-'$strip_user'(Term, Plain) :-
+'$strip_module'(Term, Outer, Module, Plain) :-
     (   nonvar(Term),
-        Term = Module:Inner,
-        Module == user
-    ->  '$strip_user'(Inner, Plain)
-    ;   Plain = Term
+        Term = Inner:Rest
+    ->  '$strip_module'(Rest, Inner, Module, Plain)
+    ;   Module = Outer,
+        Plain = Term
     ).
 
 '$dcg_control'(Body) :-

@@ -93,7 +93,9 @@
     (   Arguments = [Argument|Others]
     ->  Parameter = Argument,
         '$bind_parameters'(Parameters, Others, Extra, Lambda)
-    ;   domain_error(lambda_parameters, Lambda)
+    ;   Lambda = (All>>Body),
+        '$qualified'(Body, Qualified),
+        domain_error(lambda_parameters, All>>Qualified)
     ).
 
 '$lambda_free'(Free) :-
