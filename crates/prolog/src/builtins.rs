@@ -4,6 +4,9 @@
 //! plain function of its arguments. One that can succeed more than once is called again with the
 //! [`State`] it returned.
 
+mod arguments;
+pub(crate) mod arithmetic;
+
 use crate::core::Core;
 use crate::fault::Solved;
 use crate::term::Term;

@@ -1,5 +1,6 @@
 //! The policy language: text, terms, compiled program, machine.
 
+mod arithmetic;
 mod builtins;
 mod core;
 mod fault;
@@ -12,3 +13,5 @@ mod store;
 mod stored;
 mod symbols;
 mod term;
+#[cfg(test)]
+mod testing;

@@ -10,6 +10,7 @@ use num_bigint::{BigInt, Sign};
 
 mod compare;
 mod lists;
+mod room;
 mod unify;
 
 pub(crate) use lists::ListEnd;
