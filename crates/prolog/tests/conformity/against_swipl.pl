@@ -169,7 +169,7 @@ judge(File, case(Line, Section, Program, Goal, ExpectedLines, Remarks)) :-
 
 in_clean_state(Goal) :-
     Flags = [occurs_check, iso, prefer_rationals, float_overflow, float_zero_div, float_undefined,
-             character_escapes, max_tagged_integer, debug, print_write_options, unknown],
+             character_escapes, debug, unknown, double_quotes],
     findall(Flag-Value, ( member(Flag, Flags), current_prolog_flag(Flag, Value) ), Saved),
     findall(op(P, T, N), user_operator(P, T, N), Operators),
     call_cleanup(Goal,
