@@ -68,22 +68,14 @@ impl OutputArguments {
                 Some(rest) => rest.strip_prefix('='),
                 None => None,
             };
-            color = value
-                .and_then(|value| Colour::from_str(value, false).ok())
-                .or(color);
+            color = value.and_then(|value| Colour::from_str(value, false).ok()).or(color);
         }
-        Self {
-            color: color.unwrap_or_default(),
-            ..Self::default()
-        }
+        Self { color: color.unwrap_or_default(), ..Self::default() }
     }
 }
 
 fn after_help() -> String {
-    let exits: Vec<String> = Exit::ALL
-        .iter()
-        .map(|exit| format!("  {:>3}  {}", exit.code(), exit.meaning()))
-        .collect();
+    let exits: Vec<String> = Exit::ALL.iter().map(|exit| format!("  {:>3}  {}", exit.code(), exit.meaning())).collect();
     format!(
         "Examples:\n  mario man ./man1\n  mario --color never completions bash\n\nExit codes:\n{}",
         exits.join("\n")

@@ -19,10 +19,7 @@ pub(crate) fn report_panics() {
 
 fn describe(message: &str, place: Option<&str>) -> Diagnostic {
     let place = place.unwrap_or("an unknown place");
-    let mut diagnostic = Diagnostic::error(format!(
-        "mario {} has a bug at {place}",
-        env!("CARGO_PKG_VERSION")
-    ));
+    let mut diagnostic = Diagnostic::error(format!("mario {} has a bug at {place}", env!("CARGO_PKG_VERSION")));
     diagnostic.causes.push(message.to_owned());
     diagnostic.hint("no input should do this; please report it with the command line and the files that led here")
 }
@@ -33,8 +30,7 @@ mod tests {
 
     #[test]
     fn names_the_place_and_asks_for_a_report() {
-        let rendered =
-            Renderer::plain().render(&describe("index out of bounds", Some("src/machine.rs:1:2")));
+        let rendered = Renderer::plain().render(&describe("index out of bounds", Some("src/machine.rs:1:2")));
         for part in ["src/machine.rs:1:2", "index out of bounds", "please report"] {
             assert!(rendered.contains(part), "{rendered}");
         }

@@ -60,48 +60,31 @@ impl Console {
             Colour::Never => false,
             Colour::Auto => is_terminal && !environment.refuses_colour,
         };
-        let renderer = if colours(environment.stderr_is_terminal) {
-            Renderer::coloured()
-        } else {
-            Renderer::plain()
-        };
+        let renderer = if colours(environment.stderr_is_terminal) { Renderer::coloured() } else { Renderer::plain() };
         let verbosity = match (typed.quiet, typed.verbose) {
             (true, _) => Verbosity::Quiet,
             (false, 0) => Verbosity::Normal,
             (false, _) => Verbosity::Verbose,
         };
-        Self {
-            colours_stdout: colours(environment.stdout_is_terminal),
-            renderer,
-            verbosity,
-        }
+        Self { colours_stdout: colours(environment.stdout_is_terminal), renderer, verbosity }
     }
 
     /// Writes data to standard output.
-    pub fn write_data(
-        &self,
-        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-    ) -> Result<(), Failure> {
+    pub fn write_data(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
         let mut stdout = BufWriter::new(io::stdout().lock());
-        write(&mut stdout)
-            .and_then(|()| stdout.flush())
-            .map_err(|error| match error.kind() {
-                io::ErrorKind::BrokenPipe => Failure::OutputClosed,
-                _ => Failure::Environment(vec![
-                    Diagnostic::error("cannot write to standard output").caused_by(&error),
-                ]),
-            })
+        write(&mut stdout).and_then(|()| stdout.flush()).map_err(|error| match error.kind() {
+            io::ErrorKind::BrokenPipe => Failure::OutputClosed,
+            _ => Failure::Environment(vec![Diagnostic::error("cannot write to standard output").caused_by(&error)]),
+        })
     }
 
     /// Writes help, which is data to whoever asked for it, in the colours of standard output.
     pub fn write_help(&self, help: &StyledStr) -> Result<(), Failure> {
-        self.write_data(|stdout| {
-            if self.colours_stdout {
-                write!(stdout, "{}", help.ansi())
-            } else {
-                write!(stdout, "{help}")
-            }
-        })
+        self.write_data(
+            |stdout| {
+                if self.colours_stdout { write!(stdout, "{}", help.ansi()) } else { write!(stdout, "{help}") }
+            },
+        )
     }
 
     /// Says something that a user wants to know, on standard error.
@@ -136,15 +119,8 @@ mod tests {
     use super::*;
 
     fn colours(color: Colour, stdout_is_terminal: bool, refuses_colour: bool) -> bool {
-        let typed = OutputArguments {
-            color,
-            ..OutputArguments::default()
-        };
-        let environment = Environment {
-            stdout_is_terminal,
-            stderr_is_terminal: false,
-            refuses_colour,
-        };
+        let typed = OutputArguments { color, ..OutputArguments::default() };
+        let environment = Environment { stdout_is_terminal, stderr_is_terminal: false, refuses_colour };
         Console::new(&typed, &environment).colours_stdout
     }
 
@@ -159,11 +135,7 @@ mod tests {
 
     #[test]
     fn decides_for_each_stream_by_itself() {
-        let environment = Environment {
-            stdout_is_terminal: false,
-            stderr_is_terminal: true,
-            refuses_colour: false,
-        };
+        let environment = Environment { stdout_is_terminal: false, stderr_is_terminal: true, refuses_colour: false };
         let console = Console::new(&OutputArguments::default(), &environment);
         assert!(!console.colours_stdout);
         let rendered = console.renderer.render(&Diagnostic::error("title"));
@@ -173,11 +145,7 @@ mod tests {
     #[test]
     fn says_as_much_as_was_asked() {
         let verbosity = |quiet, verbose| {
-            let typed = OutputArguments {
-                quiet,
-                verbose,
-                ..OutputArguments::default()
-            };
+            let typed = OutputArguments { quiet, verbose, ..OutputArguments::default() };
             Console::new(&typed, &Environment::default()).verbosity
         };
         assert_eq!(verbosity(true, 0), Verbosity::Quiet);

@@ -30,13 +30,7 @@ pub enum Exit {
 
 impl Exit {
     /// All of them, by their code.
-    pub const ALL: [Self; 5] = [
-        Self::Success,
-        Self::CheckFailed,
-        Self::Input,
-        Self::Environment,
-        Self::Bug,
-    ];
+    pub const ALL: [Self; 5] = [Self::Success, Self::CheckFailed, Self::Input, Self::Environment, Self::Bug];
 
     /// The number that the shell sees.
     pub const fn code(self) -> u8 {

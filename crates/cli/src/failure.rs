@@ -26,15 +26,13 @@ impl Failure {
         let diagnostic = Diagnostic::error(title).caused_by(error);
         match error.kind() {
             io::ErrorKind::NotFound => Self::input(diagnostic.hint("check the path")),
-            io::ErrorKind::IsADirectory => {
-                Self::input(diagnostic.hint("name a file, not a directory"))
-            }
+            io::ErrorKind::IsADirectory => Self::input(diagnostic.hint("name a file, not a directory")),
             io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
                 Self::input(diagnostic.hint("name a directory, not a file"))
             }
-            io::ErrorKind::InvalidInput
-            | io::ErrorKind::InvalidFilename
-            | io::ErrorKind::InvalidData => Self::input(diagnostic),
+            io::ErrorKind::InvalidInput | io::ErrorKind::InvalidFilename | io::ErrorKind::InvalidData => {
+                Self::input(diagnostic)
+            }
             _ => Self::Environment(vec![diagnostic]),
         }
     }

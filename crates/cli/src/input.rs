@@ -13,14 +13,10 @@ pub const TEXT_SIZE_BYTES_MAX: usize = 64 << 20;
 
 /// Reads a whole file that must be text, or says what is wrong with it and names it.
 pub fn read_text(path: &Path) -> Result<Source, Failure> {
-    let bytes = read_bytes(path)
-        .map_err(|error| Failure::file(format!("cannot read `{}`", path.display()), &error))?;
+    let bytes = read_bytes(path).map_err(|error| Failure::file(format!("cannot read `{}`", path.display()), &error))?;
     if bytes.len() > TEXT_SIZE_BYTES_MAX {
         let mebibytes = TEXT_SIZE_BYTES_MAX >> 20;
-        return Err(Failure::input(Diagnostic::error(format!(
-            "`{}` is larger than {mebibytes} MiB",
-            path.display()
-        ))));
+        return Err(Failure::input(Diagnostic::error(format!("`{}` is larger than {mebibytes} MiB", path.display()))));
     }
     let name = path.display().to_string();
     match String::from_utf8(bytes) {
@@ -36,8 +32,7 @@ fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
         return Err(io::ErrorKind::IsADirectory.into());
     }
     let mut bytes = Vec::new();
-    file.take(TEXT_SIZE_BYTES_MAX as u64 + 1)
-        .read_to_end(&mut bytes)?;
+    file.take(TEXT_SIZE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -49,11 +44,7 @@ fn not_text(name: &str, error: &std::string::FromUtf8Error) -> Failure {
     let end = start + char::REPLACEMENT_CHARACTER.len_utf8();
     Failure::input(
         Diagnostic::error(format!("cannot read `{name}` as text"))
-            .at(
-                &Source::new(name, readable),
-                start..end,
-                format!("byte {byte:#04x} is not valid UTF-8"),
-            )
+            .at(&Source::new(name, readable), start..end, format!("byte {byte:#04x} is not valid UTF-8"))
             .hint("save the file as UTF-8"),
     )
 }

@@ -9,11 +9,7 @@ use mario_diagnostics::Diagnostic;
 use crate::{Console, Failure, Outcome};
 
 /// Writes the help or the version that was asked for, or says what is wrong with what was typed.
-pub(crate) fn answer(
-    error: &clap::Error,
-    typed: &[OsString],
-    console: &Console,
-) -> Result<Outcome, Failure> {
+pub(crate) fn answer(error: &clap::Error, typed: &[OsString], console: &Console) -> Result<Outcome, Failure> {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             console.write_help(&error.render())?;
@@ -71,20 +67,13 @@ fn title(error: &clap::Error, typed: &[OsString]) -> String {
 }
 
 fn suggestions(error: &clap::Error) -> Vec<String> {
-    let similar = [
-        ContextKind::SuggestedArg,
-        ContextKind::SuggestedSubcommand,
-        ContextKind::SuggestedValue,
-    ];
+    let similar = [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand, ContextKind::SuggestedValue];
     let mut suggestions: Vec<String> = similar
         .into_iter()
         .flat_map(|kind| context(error, kind))
         .map(|suggestion| format!("did you mean `{suggestion}`?"))
         .collect();
-    for (kind, what) in [
-        (ContextKind::ValidValue, "possible values"),
-        (ContextKind::ValidSubcommand, "commands"),
-    ] {
+    for (kind, what) in [(ContextKind::ValidValue, "possible values"), (ContextKind::ValidSubcommand, "commands")] {
         let valid = context(error, kind);
         if !valid.is_empty() {
             suggestions.push(format!("{what}: {}", valid.join(", ")));
@@ -112,9 +101,5 @@ fn command_name(error: &clap::Error) -> String {
         .split_whitespace()
         .take_while(|word| word.starts_with(|character: char| character.is_ascii_lowercase()))
         .collect();
-    if name.is_empty() {
-        "mario".to_owned()
-    } else {
-        name.join(" ")
-    }
+    if name.is_empty() { "mario".to_owned() } else { name.join(" ") }
 }

@@ -27,10 +27,7 @@ pub struct Source {
 impl Source {
     /// A text with its name.
     pub fn new(name: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> Self {
-        Self {
-            name: name.into(),
-            text: text.into(),
-        }
+        Self { name: name.into(), text: text.into() }
     }
 }
 
@@ -81,37 +78,21 @@ impl Diagnostic {
     }
 
     fn new(severity: Severity, title: impl Into<String>) -> Self {
-        Self {
-            severity,
-            title: title.into(),
-            source: None,
-            labels: Vec::new(),
-            causes: Vec::new(),
-            hints: Vec::new(),
-        }
+        Self { severity, title: title.into(), source: None, labels: Vec::new(), causes: Vec::new(), hints: Vec::new() }
     }
 
     /// Says where in `source` the fault is.
     #[must_use]
     pub fn at(mut self, source: &Source, span: Range<usize>, text: impl Into<String>) -> Self {
         self.source = Some(source.clone());
-        self.labels.insert(
-            0,
-            Label {
-                span,
-                text: text.into(),
-            },
-        );
+        self.labels.insert(0, Label { span, text: text.into() });
         self
     }
 
     /// Adds a place in the same source that explains the fault, such as the bracket that was never closed.
     #[must_use]
     pub fn context(mut self, span: Range<usize>, text: impl Into<String>) -> Self {
-        self.labels.push(Label {
-            span,
-            text: text.into(),
-        });
+        self.labels.push(Label { span, text: text.into() });
         self
     }
 

@@ -20,16 +20,12 @@ pub struct Renderer {
 impl Renderer {
     /// Text without escape sequences, for files, pipes and `NO_COLOR`.
     pub fn plain() -> Self {
-        Self {
-            snippets: annotate_snippets::Renderer::plain(),
-        }
+        Self { snippets: annotate_snippets::Renderer::plain() }
     }
 
     /// Text with ANSI colours, for terminals.
     pub fn coloured() -> Self {
-        Self {
-            snippets: annotate_snippets::Renderer::styled().hyperlink(false),
-        }
+        Self { snippets: annotate_snippets::Renderer::styled().hyperlink(false) }
     }
 
     /// One diagnostic, with a newline at its end.
@@ -42,62 +38,34 @@ impl Renderer {
         if let Some(source) = &diagnostic.source {
             problem = problem.element(snippet(source, diagnostic));
         }
-        let causes = diagnostic.causes.iter().map(|cause| {
-            Group::with_title(
-                Level::NOTE
-                    .with_name("cause")
-                    .secondary_title(printable(cause)),
-            )
-        });
-        let hints = diagnostic.hints.iter().map(|hint| {
-            Group::with_title(
-                Level::HELP
-                    .with_name("hint")
-                    .secondary_title(printable(hint)),
-            )
-        });
-        let groups: Vec<Group<'_>> = std::iter::once(problem)
-            .chain(causes)
-            .chain(hints)
-            .collect();
+        let causes = diagnostic
+            .causes
+            .iter()
+            .map(|cause| Group::with_title(Level::NOTE.with_name("cause").secondary_title(printable(cause))));
+        let hints = diagnostic
+            .hints
+            .iter()
+            .map(|hint| Group::with_title(Level::HELP.with_name("hint").secondary_title(printable(hint))));
+        let groups: Vec<Group<'_>> = std::iter::once(problem).chain(causes).chain(hints).collect();
         without_empty_gutters(&self.snippets.render(&groups))
     }
 
     /// Several diagnostics, in the order given, with an empty line between two.
     pub fn render_all<'a>(&self, diagnostics: impl IntoIterator<Item = &'a Diagnostic>) -> String {
-        let rendered: Vec<String> = diagnostics
-            .into_iter()
-            .map(|diagnostic| self.render(diagnostic))
-            .collect();
+        let rendered: Vec<String> = diagnostics.into_iter().map(|diagnostic| self.render(diagnostic)).collect();
         rendered.join("\n")
     }
 }
 
-fn snippet<'a>(
-    source: &'a Source,
-    diagnostic: &'a Diagnostic,
-) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
-    let spans: Vec<Range<usize>> = diagnostic
-        .labels
-        .iter()
-        .map(|label| nearest_valid(&source.text, &label.span))
-        .collect();
+fn snippet<'a>(source: &'a Source, diagnostic: &'a Diagnostic) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
+    let spans: Vec<Range<usize>> =
+        diagnostic.labels.iter().map(|label| nearest_valid(&source.text, &label.span)).collect();
     let window = window(&source.text, &spans);
     let lines_before = source.text[..window.start].matches('\n').count();
-    let annotations =
-        spans
-            .iter()
-            .zip(&diagnostic.labels)
-            .enumerate()
-            .map(|(index, (span, label))| {
-                let kind = if index == 0 {
-                    AnnotationKind::Primary
-                } else {
-                    AnnotationKind::Context
-                };
-                kind.span(span.start - window.start..span.end - window.start)
-                    .label(printable(&label.text))
-            });
+    let annotations = spans.iter().zip(&diagnostic.labels).enumerate().map(|(index, (span, label))| {
+        let kind = if index == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
+        kind.span(span.start - window.start..span.end - window.start).label(printable(&label.text))
+    });
     Snippet::source(&source.text[window.clone()])
         .line_start(lines_before + 1)
         .path(printable(&source.name))
@@ -122,9 +90,7 @@ fn window(text: &str, spans: &[Range<usize>]) -> Range<usize> {
     let first = spans.iter().map(|span| span.start).min().unwrap_or(0);
     let last = spans.iter().map(|span| span.end).max().unwrap_or(0);
     let start = text[..first].rfind('\n').map_or(0, |newline| newline + 1);
-    let end = text[last..]
-        .find('\n')
-        .map_or(text.len(), |newline| last + newline + 1);
+    let end = text[last..].find('\n').map_or(text.len(), |newline| last + newline + 1);
     start..end
 }
 

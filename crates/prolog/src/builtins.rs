@@ -6,6 +6,9 @@
 
 mod arguments;
 pub(crate) mod arithmetic;
+mod control;
+mod database;
+mod globals;
 
 use crate::core::Core;
 use crate::fault::Solved;
@@ -70,4 +73,26 @@ pub(crate) const fn nondet(
     code: fn(&mut Core, &[Term], State) -> Solved<Step>,
 ) -> Builtin {
     Builtin { name, arity, code: Code::N(code) }
+}
+
+/// Builtins that other systems have in a library: a program may define its own instead.
+const REDEFINABLE: &[(&str, usize)] = &[
+    ("sum_list", 2),
+    ("sumlist", 2),
+    ("max_list", 2),
+    ("min_list", 2),
+    ("numlist", 3),
+    ("list_to_set", 2),
+    ("list_to_ord_set", 2),
+    ("memberchk", 2),
+];
+
+/// Whether a program may define its own predicate of this name.
+pub(crate) fn is_redefinable(builtin: &Builtin) -> bool {
+    REDEFINABLE.contains(&(builtin.name, builtin.arity))
+}
+
+/// All builtins.
+pub(crate) fn all() -> impl Iterator<Item = &'static Builtin> {
+    [arithmetic::TABLE, control::TABLE, database::TABLE, globals::TABLE].into_iter().flatten()
 }

@@ -3,15 +3,14 @@
 
 use crate::builtins::{Builtin, Code, FIRST, Step};
 use crate::core::Core;
+use crate::engine::bare_program;
 use crate::fault::{Fault, Raised, Solved};
-use crate::flags::Flags;
 use crate::meter::Budget;
-use crate::operators::Operators;
-use crate::output::Output;
-use crate::store::{Store, View};
-use crate::symbols::{Atoms, Scope, Symbols, atoms};
+use crate::store::View;
+use crate::symbols::{Scope, Symbols, atoms};
 use crate::term::Term;
 use std::fmt::Write;
+use std::sync::Arc;
 
 /// A core with a vocabulary of named variables.
 pub(crate) struct Fixture {
@@ -25,14 +24,7 @@ impl Fixture {
     }
 
     pub(crate) fn with_budget(budget: &Budget) -> Fixture {
-        let symbols = Symbols::new();
-        let mut core = Core {
-            store: Store::default(),
-            atoms: Atoms::new(symbols.clone(), Scope::Local),
-            flags: Flags::default(),
-            operators: Operators::standard(&symbols),
-            output: Output::default(),
-        };
+        let mut core = Core::new(Arc::new(bare_program(&Symbols::new())), Scope::Local);
         core.store.meter.start(budget);
         Fixture { core, variables: Vec::new() }
     }

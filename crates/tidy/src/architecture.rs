@@ -35,10 +35,7 @@ impl Allowed {
         for line in block.lines().filter(|line| !line.trim().is_empty()) {
             let (from, to) = line.split_once("->").unwrap_or((line, ""));
             let from = from.trim();
-            let to = to
-                .split(',')
-                .map(|name| name.trim().to_owned())
-                .filter(|name| !name.is_empty());
+            let to = to.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
             let (map, from) = match from.strip_suffix("(tests)") {
                 Some(from) => (&mut allowed.tests, from.trim()),
                 None => (&mut allowed.libraries, from),
@@ -59,16 +56,12 @@ impl Allowed {
     }
 
     fn library_may_link(&self, from: &str, to: &str) -> bool {
-        self.libraries
-            .get(from)
-            .is_some_and(|allowed| allowed.contains(to))
+        self.libraries.get(from).is_some_and(|allowed| allowed.contains(to))
     }
 
     fn tests_may_link(&self, from: &str, to: &str) -> bool {
-        let beside = [from, EVERY_CRATE]
-            .iter()
-            .filter_map(|name| self.tests.get(*name))
-            .any(|allowed| allowed.contains(to));
+        let beside =
+            [from, EVERY_CRATE].iter().filter_map(|name| self.tests.get(*name)).any(|allowed| allowed.contains(to));
         beside || self.library_may_link(from, to)
     }
 }
@@ -79,10 +72,7 @@ pub fn check(workspace: &Workspace) -> Vec<Finding> {
         return vec![Finding::new(PAGE, "is missing")];
     };
     let Some((before, block, after)) = split(page) else {
-        return vec![Finding::new(
-            PAGE,
-            format!("has no block that opens with {BLOCK_OPENS}"),
-        )];
+        return vec![Finding::new(PAGE, format!("has no block that opens with {BLOCK_OPENS}"))];
     };
     let allowed = Allowed::parse(block);
     let prose = format!("{before}\n{after}");
@@ -105,19 +95,13 @@ fn forbidden_dependencies(workspace: &Workspace, allowed: &Allowed) -> Vec<Findi
         for to in &member.dependencies {
             if !allowed.library_may_link(&member.name, to) {
                 let edge = format!("{} -> {to}", member.name);
-                findings.push(Finding::new(
-                    &member.manifest,
-                    format!("{PAGE} does not allow `{edge}`"),
-                ));
+                findings.push(Finding::new(&member.manifest, format!("{PAGE} does not allow `{edge}`")));
             }
         }
         for to in &member.test_dependencies {
             if !allowed.tests_may_link(&member.name, to) {
                 let edge = format!("{} (tests) -> {to}", member.name);
-                findings.push(Finding::new(
-                    &member.manifest,
-                    format!("{PAGE} does not allow `{edge}`"),
-                ));
+                findings.push(Finding::new(&member.manifest, format!("{PAGE} does not allow `{edge}`")));
             }
         }
     }
@@ -129,10 +113,7 @@ fn undescribed_crates(workspace: &Workspace, allowed: &Allowed, prose: &str) -> 
     let mut findings = Vec::new();
     for member in &workspace.members {
         if !allowed.libraries.contains_key(&member.name) {
-            let message = format!(
-                "the block of dependencies has no line for `{}`",
-                member.name
-            );
+            let message = format!("the block of dependencies has no line for `{}`", member.name);
             findings.push(Finding::new(PAGE, message));
         }
         if !described.contains(member.name.as_str()) {
@@ -158,9 +139,7 @@ fn paths_in(text: &str) -> BTreeSet<&str> {
     text.split("crates/")
         .skip(1)
         .map(|rest| {
-            let end = rest.find(|character: char| {
-                !(character.is_ascii_alphanumeric() || "_-".contains(character))
-            });
+            let end = rest.find(|character: char| !(character.is_ascii_alphanumeric() || "_-".contains(character)));
             &rest[..end.unwrap_or(rest.len())]
         })
         // `crates/` and `crates/*` mean the directory.

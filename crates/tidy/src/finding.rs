@@ -13,10 +13,7 @@ pub struct Finding {
 
 impl Finding {
     pub(crate) fn new(place: impl Into<String>, message: impl Into<String>) -> Self {
-        Self {
-            place: place.into(),
-            message: message.into(),
-        }
+        Self { place: place.into(), message: message.into() }
     }
 }
 

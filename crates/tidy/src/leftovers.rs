@@ -18,11 +18,7 @@ pub fn check(workspace: &Workspace) -> Vec<Finding> {
     for file in &workspace.files {
         findings.extend(lines_with(file, &MACHINE_PATHS, "is a path of one machine"));
         if file.is_rust() {
-            findings.extend(lines_with(
-                file,
-                &UNFINISHED,
-                "marks unfinished work: finish it",
-            ));
+            findings.extend(lines_with(file, &UNFINISHED, "marks unfinished work: finish it"));
         }
     }
     findings
@@ -32,10 +28,7 @@ fn lines_with(file: &SourceFile, patterns: &[&str], message: &str) -> Vec<Findin
     let mut findings = Vec::new();
     for (index, line) in file.text.lines().enumerate() {
         for pattern in patterns {
-            if line
-                .match_indices(pattern)
-                .any(|(start, _)| stands_alone(line, start, pattern))
-            {
+            if line.match_indices(pattern).any(|(start, _)| stands_alone(line, start, pattern)) {
                 let place = format!("{}:{}", file.path, index + 1);
                 findings.push(Finding::new(place, format!("`{pattern}` {message}")));
             }

@@ -53,8 +53,7 @@ pub fn check(workspace: &Workspace) -> Vec<Finding> {
     for (place, allowed) in &listed {
         let lines = measured.get(place).copied().unwrap_or(0);
         if lines + SLACK_LINES < *allowed || lines == 0 {
-            let message =
-                format!("`{place}` has shrunk from {allowed} lines: lower or remove its entry");
+            let message = format!("`{place}` has shrunk from {allowed} lines: lower or remove its entry");
             findings.push(Finding::new(LIST, message));
         }
     }
@@ -94,11 +93,7 @@ fn too_long(workspace: &Workspace) -> BTreeMap<Place, usize> {
 }
 
 fn limit(place: &str) -> usize {
-    if place.contains(' ') {
-        FUNCTION_LINES_MAX
-    } else {
-        FILE_LINES_MAX
-    }
+    if place.contains(' ') { FUNCTION_LINES_MAX } else { FILE_LINES_MAX }
 }
 
 /// The functions of a file that have a body, with their lengths in lines.
@@ -119,15 +114,12 @@ fn function_name(line: &str) -> Option<&str> {
     let mut rest = line.trim_start();
     loop {
         if let Some(name) = rest.strip_prefix("fn ") {
-            let end =
-                name.find(|character: char| !(character.is_alphanumeric() || character == '_'))?;
+            let end = name.find(|character: char| !(character.is_alphanumeric() || character == '_'))?;
             return Some(&name[..end]);
         }
         let (word, after) = rest.split_once(' ')?;
-        let is_qualifier = matches!(
-            word,
-            "pub" | "const" | "async" | "unsafe" | "extern" | "\"C\"" | "default"
-        ) || word.starts_with("pub(");
+        let is_qualifier = matches!(word, "pub" | "const" | "async" | "unsafe" | "extern" | "\"C\"" | "default")
+            || word.starts_with("pub(");
         if !is_qualifier {
             return None;
         }
@@ -139,14 +131,10 @@ fn function_name(line: &str) -> Option<&str> {
 fn function_length(lines: &[&str]) -> Option<usize> {
     let indentation = |line: &str| line.len() - line.trim_start().len();
     let margin = indentation(lines[0]);
-    let at_margin = lines
-        .iter()
-        .enumerate()
-        .filter(|(_, line)| !line.trim().is_empty() && indentation(line) == margin);
+    let at_margin = lines.iter().enumerate().filter(|(_, line)| !line.trim().is_empty() && indentation(line) == margin);
     for (index, line) in at_margin {
         let ends_before_a_body = line.ends_with(';');
-        let ends_body =
-            line.trim() == "}" || line.ends_with("{}") || (index == 0 && line.ends_with('}'));
+        let ends_body = line.trim() == "}" || line.ends_with("{}") || (index == 0 && line.ends_with('}'));
         if ends_body {
             return Some(index + 1);
         }
@@ -162,14 +150,8 @@ mod tests {
     use super::*;
 
     fn measure(text: &str) -> Vec<(String, usize)> {
-        let file = SourceFile {
-            path: "lib.rs".to_owned(),
-            text: text.to_owned(),
-        };
-        functions(&file)
-            .into_iter()
-            .map(|(name, lines)| (name.to_owned(), lines))
-            .collect()
+        let file = SourceFile { path: "lib.rs".to_owned(), text: text.to_owned() };
+        functions(&file).into_iter().map(|(name, lines)| (name.to_owned(), lines)).collect()
     }
 
     #[test]
@@ -211,24 +193,12 @@ fn last<'a>(a: &'a str) -> &'a str {
     a
 }
 ";
-        let expected = [
-            ("short", 1),
-            ("one_line", 3),
-            ("long_signature", 13),
-            ("given", 3),
-            ("last", 3),
-        ];
-        assert_eq!(
-            measure(text),
-            expected.map(|(name, lines)| (name.to_owned(), lines))
-        );
+        let expected = [("short", 1), ("one_line", 3), ("long_signature", 13), ("given", 3), ("last", 3)];
+        assert_eq!(measure(text), expected.map(|(name, lines)| (name.to_owned(), lines)));
     }
 
     #[test]
     fn takes_no_prose_for_a_function() {
-        assert_eq!(
-            measure("// fn no() {\n// }\n/// the fn there {\nlet fn_no = 1;\n"),
-            []
-        );
+        assert_eq!(measure("// fn no() {\n// }\n/// the fn there {\nlet fn_no = 1;\n"), []);
     }
 }

@@ -3,18 +3,8 @@
 use crate::{Finding, Package};
 
 /// Licences that ask for no more than a notice.
-pub const ACCEPTED: [&str; 10] = [
-    "0BSD",
-    "Apache-2.0",
-    "BSD-2-Clause",
-    "BSD-3-Clause",
-    "BSL-1.0",
-    "CC0-1.0",
-    "ISC",
-    "MIT",
-    "Unicode-3.0",
-    "Zlib",
-];
+pub const ACCEPTED: [&str; 10] =
+    ["0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BSL-1.0", "CC0-1.0", "ISC", "MIT", "Unicode-3.0", "Zlib"];
 
 /// Applies the rule.
 pub fn check(packages: &[Package]) -> Vec<Finding> {
@@ -26,10 +16,7 @@ pub fn check(packages: &[Package]) -> Vec<Finding> {
                 Some(licence) if is_accepted(licence) => return None,
                 Some(licence) => format!("is under `{licence}`, which is not accepted here"),
             };
-            Some(Finding::new(
-                format!("{} {}", package.name, package.version),
-                message,
-            ))
+            Some(Finding::new(format!("{} {}", package.name, package.version), message))
         })
         .collect()
 }
@@ -37,10 +24,7 @@ pub fn check(packages: &[Package]) -> Vec<Finding> {
 /// Whether an SPDX expression lets us choose accepted licences only. What cannot be read is not accepted.
 pub fn is_accepted(expression: &str) -> bool {
     // `MIT/Apache-2.0` is how old manifests wrote OR.
-    let spaced = expression
-        .replace('/', " OR ")
-        .replace('(', " ( ")
-        .replace(')', " ) ");
+    let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
     let words: Vec<&str> = spaced.split_whitespace().collect();
     let mut reader = Reader { words: &words };
     reader.any() == Some(true) && reader.words.is_empty()

@@ -33,11 +33,8 @@ pub fn packages(root: &Path) -> io::Result<Vec<Package>> {
 
 pub(crate) fn read(root: &Path, options: &[&str]) -> io::Result<Value> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
-        .args(["metadata", "--format-version=1"])
-        .args(options)
-        .current_dir(root)
-        .output()?;
+    let output =
+        Command::new(cargo).args(["metadata", "--format-version=1"]).args(options).current_dir(root).output()?;
     if !output.status.success() {
         return Err(io::Error::other(String::from_utf8_lossy(&output.stderr)));
     }

@@ -5,17 +5,7 @@
 
 use crate::{Finding, Workspace};
 
-const SAY_NOTHING: [&str; 9] = [
-    "util",
-    "utils",
-    "utilities",
-    "helper",
-    "helpers",
-    "common",
-    "misc",
-    "stuff",
-    "mod",
-];
+const SAY_NOTHING: [&str; 9] = ["util", "utils", "utilities", "helper", "helpers", "common", "misc", "stuff", "mod"];
 
 /// Applies the rule.
 pub fn check(workspace: &Workspace) -> Vec<Finding> {
@@ -24,19 +14,13 @@ pub fn check(workspace: &Workspace) -> Vec<Finding> {
         for part in file.path.split('/') {
             let name = part.strip_suffix(".rs").unwrap_or(part);
             if SAY_NOTHING.contains(&name) {
-                findings.push(Finding::new(
-                    &file.path,
-                    format!("`{part}` does not say what is in it"),
-                ));
+                findings.push(Finding::new(&file.path, format!("`{part}` does not say what is in it")));
             }
         }
         for (index, line) in file.text.lines().enumerate() {
             if let Some(name) = inline_module(line).filter(|name| SAY_NOTHING.contains(name)) {
                 let place = format!("{}:{}", file.path, index + 1);
-                findings.push(Finding::new(
-                    place,
-                    format!("`mod {name}` does not say what is in it"),
-                ));
+                findings.push(Finding::new(place, format!("`mod {name}` does not say what is in it")));
             }
         }
     }

@@ -6,11 +6,7 @@ use crate::{Finding, Workspace};
 pub fn check(workspace: &Workspace) -> Vec<Finding> {
     let openings = workspace.members.iter().flat_map(|member| &member.openings);
     openings
-        .filter(|path| {
-            !workspace
-                .text(path)
-                .is_some_and(|text| text.starts_with("//! "))
-        })
+        .filter(|path| !workspace.text(path).is_some_and(|text| text.starts_with("//! ")))
         .map(|path| Finding::new(path, "does not open with documentation (`//! `)"))
         .collect()
 }

@@ -53,9 +53,7 @@ pub struct SourceFile {
 impl SourceFile {
     /// Whether it is Rust.
     pub fn is_rust(&self) -> bool {
-        Path::new(&self.path)
-            .extension()
-            .is_some_and(|extension| extension == "rs")
+        Path::new(&self.path).extension().is_some_and(|extension| extension == "rs")
     }
 }
 
@@ -64,27 +62,18 @@ impl Workspace {
     pub fn read(root: &Path) -> io::Result<Self> {
         let root = root.canonicalize()?;
         let metadata = metadata::read(&root, &["--no-deps", "--offline"])?;
-        let mut members: Vec<Member> = array(&metadata["packages"])
-            .iter()
-            .map(|package| member(&root, package))
-            .collect();
+        let mut members: Vec<Member> =
+            array(&metadata["packages"]).iter().map(|package| member(&root, package)).collect();
         members.sort_by(|one, other| one.name.cmp(&other.name));
         let mut files = Vec::new();
         collect_files(&root, &root, &mut files)?;
         files.sort_by(|one, other| one.path.cmp(&other.path));
-        Ok(Self {
-            root,
-            members,
-            files,
-        })
+        Ok(Self { root, members, files })
     }
 
     /// The text of a file, if there is one at this path.
     pub fn text(&self, path: &str) -> Option<&str> {
-        self.files
-            .iter()
-            .find(|file| file.path == path)
-            .map(|file| file.text.as_str())
+        self.files.iter().find(|file| file.path == path).map(|file| file.text.as_str())
     }
 
     /// The texts that are Rust.
@@ -113,9 +102,7 @@ fn member(root: &Path, package: &Value) -> Member {
         .iter()
         .filter(|target| {
             let kinds = array(&target["kind"]);
-            kinds
-                .iter()
-                .any(|kind| matches!(kind.as_str(), Some("lib" | "bin" | "proc-macro")))
+            kinds.iter().any(|kind| matches!(kind.as_str(), Some("lib" | "bin" | "proc-macro")))
         })
         .map(|target| relative(root, Path::new(&text(&target["src_path"]))))
         .collect();
@@ -134,12 +121,7 @@ fn directory_name(directory: &Path) -> String {
 }
 
 fn relative(root: &Path, path: &Path) -> String {
-    let parts: Vec<_> = path
-        .strip_prefix(root)
-        .unwrap_or(path)
-        .iter()
-        .map(|part| part.to_string_lossy())
-        .collect();
+    let parts: Vec<_> = path.strip_prefix(root).unwrap_or(path).iter().map(|part| part.to_string_lossy()).collect();
     parts.join("/")
 }
 
@@ -157,10 +139,7 @@ fn collect_files(root: &Path, directory: &Path, files: &mut Vec<SourceFile>) -> 
         } else if kind.is_file() && entry.metadata()?.len() <= TEXT_SIZE_BYTES_MAX {
             // What is not UTF-8 is not text.
             if let Ok(text) = String::from_utf8(fs::read(&path)?) {
-                files.push(SourceFile {
-                    path: relative(root, &path),
-                    text,
-                });
+                files.push(SourceFile { path: relative(root, &path), text });
             }
         }
     }

@@ -7,9 +7,7 @@ use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario completions`.
 #[derive(Clone, Debug, Args)]
-#[command(
-    after_help = "Examples:\n  mario completions bash > mario.bash\n  mario completions fish | source"
-)]
+#[command(after_help = "Examples:\n  mario completions bash > mario.bash\n  mario completions fish | source")]
 pub struct Arguments {
     /// The shell that is to complete `mario`
     pub shell: Shell,

@@ -40,41 +40,26 @@ fn pages() -> Vec<Page> {
 fn page(command: clap::Command) -> Page {
     let man = Man::new(command);
     let mut text = Vec::new();
-    man.render(&mut text)
-        .expect("writing into memory does not fail");
-    Page {
-        file_name: man.get_filename(),
-        text,
-    }
+    man.render(&mut text).expect("writing into memory does not fail");
+    Page { file_name: man.get_filename(), text }
 }
 
 fn write_pages(pages: &[Page], directory: &Path, console: &Console) -> Result<(), Failure> {
-    create_directory(directory).map_err(|error| {
-        Failure::file(
-            format!("cannot make directory `{}`", directory.display()),
-            &error,
-        )
-    })?;
+    create_directory(directory)
+        .map_err(|error| Failure::file(format!("cannot make directory `{}`", directory.display()), &error))?;
     for page in pages {
         let path = directory.join(&page.file_name);
         fs::write(&path, &page.text)
             .map_err(|error| Failure::file(format!("cannot write `{}`", path.display()), &error))?;
         console.detail(format_args!("wrote {}", path.display()));
     }
-    console.inform(format_args!(
-        "wrote {} pages into {}",
-        pages.len(),
-        directory.display()
-    ));
+    console.inform(format_args!("wrote {} pages into {}", pages.len(), directory.display()));
     Ok(())
 }
 
 fn create_directory(directory: &Path) -> io::Result<()> {
     if directory.as_os_str().is_empty() {
-        return Err(io::Error::new(
-            io::ErrorKind::InvalidInput,
-            "the name is empty",
-        ));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "the name is empty"));
     }
     fs::create_dir_all(directory)
 }

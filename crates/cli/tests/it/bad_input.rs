@@ -26,12 +26,7 @@ struct Row {
 const ROWS: &[Row] = &[
     Row {
         command: "completions",
-        refuses: &[
-            (&[], "SHELL"),
-            (&["tcsh"], "tcsh"),
-            (&["bash", "zsh"], "zsh"),
-            (&[""], "SHELL"),
-        ],
+        refuses: &[(&[], "SHELL"), (&["tcsh"], "tcsh"), (&["bash", "zsh"], "zsh"), (&[""], "SHELL")],
         path: None,
         accepts: &[],
     },
@@ -119,9 +114,7 @@ fn link(target: &Path, path: &Path) {
 }
 
 fn fresh_directory(name: &str) -> PathBuf {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .join("bad-input")
-        .join(name);
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bad-input").join(name);
     if directory.exists() {
         fs::remove_dir_all(&directory).expect("the test's own directory is writable");
     }
@@ -132,21 +125,12 @@ fn fresh_directory(name: &str) -> PathBuf {
 /// Runs mario, which must end with code 2 or 3 and name `named`.
 #[track_caller]
 fn refuses(arguments: &[&OsStr], named: &str) {
-    let output = mario()
-        .args(arguments)
-        .output()
-        .expect("the binary was built and runs");
+    let output = mario().args(arguments).output().expect("the binary was built and runs");
     let message = stderr(&output);
     let code = output.status.code();
-    assert!(
-        matches!(code, Some(2 | 3)),
-        "{arguments:?} ended with {code:?}\n{message}"
-    );
+    assert!(matches!(code, Some(2 | 3)), "{arguments:?} ended with {code:?}\n{message}");
     assert!(message.starts_with("error: "), "{arguments:?}\n{message}");
-    assert!(
-        message.contains(named),
-        "{arguments:?} does not name {named}\n{message}"
-    );
+    assert!(message.contains(named), "{arguments:?} does not name {named}\n{message}");
 }
 
 #[test]
@@ -162,14 +146,8 @@ fn every_command_has_a_row() {
         let Some(row) = ROWS.iter().find(|row| row.command == name) else {
             panic!("`{name}` has no row in this test");
         };
-        let takes_path = command
-            .get_arguments()
-            .any(|argument| argument.get_value_parser().type_id() == path_type);
-        assert_eq!(
-            row.path.is_some(),
-            takes_path,
-            "the row of `{name}` must say how it takes paths, if it does"
-        );
+        let takes_path = command.get_arguments().any(|argument| argument.get_value_parser().type_id() == path_type);
+        assert_eq!(row.path.is_some(), takes_path, "the row of `{name}` must say how it takes paths, if it does");
         names.push(name.to_owned());
     }
     for row in ROWS {
@@ -202,11 +180,8 @@ fn refuses_bad_arguments_of_mario_itself() {
 #[test]
 fn refuses_bad_arguments_of_each_command() {
     for row in ROWS {
-        let everywhere: [(&[&str], &str); 3] = [
-            (&["--nonsense"], "--nonsense"),
-            (&["--color=mauve"], "mauve"),
-            (&["-vq"], "--quiet"),
-        ];
+        let everywhere: [(&[&str], &str); 3] =
+            [(&["--nonsense"], "--nonsense"), (&["--color=mauve"], "mauve"), (&["-vq"], "--quiet")];
         for (arguments, named) in row.refuses.iter().chain(&everywhere) {
             let words = row.command.split(' ').chain(arguments.iter().copied());
             let arguments: Vec<&OsStr> = words.map(OsStr::new).collect();
@@ -241,23 +216,11 @@ fn refuses_each_thing_that_a_path_should_not_lead_to() {
                 continue;
             };
             let words = row.command.split(' ').chain(template.iter().copied());
-            let arguments: Vec<&OsStr> = words
-                .map(|word| {
-                    if word == "PATH" {
-                        path.as_os_str()
-                    } else {
-                        OsStr::new(word)
-                    }
-                })
-                .collect();
+            let arguments: Vec<&OsStr> =
+                words.map(|word| if word == "PATH" { path.as_os_str() } else { OsStr::new(word) }).collect();
             if row.accepts.contains(&thing) {
                 let output = run(&arguments);
-                assert_eq!(
-                    output.status.code(),
-                    Some(0),
-                    "{arguments:?}\n{}",
-                    stderr(&output)
-                );
+                assert_eq!(output.status.code(), Some(0), "{arguments:?}\n{}", stderr(&output));
             } else {
                 refuses(&arguments, &path.to_string_lossy());
             }

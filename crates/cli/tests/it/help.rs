@@ -13,11 +13,7 @@ fn examples(command: &clap::Command) -> Vec<String> {
     let Some((_, examples)) = after.split_once("Examples:\n") else {
         return Vec::new();
     };
-    examples
-        .lines()
-        .take_while(|line| line.starts_with("  "))
-        .map(|line| line.trim().to_owned())
-        .collect()
+    examples.lines().take_while(|line| line.starts_with("  ")).map(|line| line.trim().to_owned()).collect()
 }
 
 /// The words of the first command of a line such as `mario man 'my pages' | man -l -`.
@@ -47,11 +43,7 @@ fn shows_an_example_for_every_command_that_the_parser_accepts() {
             let starts_with_name = words.join(" ").starts_with(&name);
             assert!(starts_with_name, "`{example}` is no example of `{name}`");
             let parsed = mario_cli::command().try_get_matches_from(&words);
-            assert!(
-                parsed.is_ok(),
-                "`{example}`: {}",
-                parsed.expect_err("just asked")
-            );
+            assert!(parsed.is_ok(), "`{example}`: {}", parsed.expect_err("just asked"));
         }
     }
 }
@@ -90,10 +82,7 @@ fn documents_every_exit_code_in_the_help_and_in_the_readme() {
 fn prints_its_version() {
     let output = run(["--version"]);
     assert_eq!(output.status.code(), Some(0));
-    assert_eq!(
-        stdout(&output),
-        format!("mario {}\n", env!("CARGO_PKG_VERSION"))
-    );
+    assert_eq!(stdout(&output), format!("mario {}\n", env!("CARGO_PKG_VERSION")));
 }
 
 #[test]
@@ -117,15 +106,8 @@ fn writes_a_manual_page_for_every_command() {
         let page = fs::read_to_string(directory.join(format!("{name}.1"))).expect(&name);
         assert!(page.contains(&format!(".TH {name} 1")), "{page}");
         assert!(page.contains("Examples:"), "{page}");
-        assert!(
-            stderr(&output).contains(&format!("{name}.1")),
-            "{}",
-            stderr(&output)
-        );
+        assert!(stderr(&output).contains(&format!("{name}.1")), "{}", stderr(&output));
     }
     let printed = run(["man"]);
-    assert_eq!(
-        stdout(&printed),
-        fs::read_to_string(directory.join("mario.1")).expect("just written")
-    );
+    assert_eq!(stdout(&printed), fs::read_to_string(directory.join("mario.1")).expect("just written"));
 }

@@ -31,7 +31,8 @@ fn reads_a_text_as_it_is() {
 #[test]
 fn points_at_the_first_byte_that_is_not_text() {
     let refusal = refusal(&file("latin.pl", b"a.\nb('\xe9').\nc.\n"));
-    let expected = "latin.pl:2:4\n2 | b('\u{fffd}').\n  |    ^ byte 0xe9 is not valid UTF-8\nhint: save the file as UTF-8\n";
+    let expected =
+        "latin.pl:2:4\n2 | b('\u{fffd}').\n  |    ^ byte 0xe9 is not valid UTF-8\nhint: save the file as UTF-8\n";
     assert!(refusal.ends_with(expected), "{refusal}");
 }
 

@@ -18,10 +18,7 @@ fn mario() -> Command {
 }
 
 fn run(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Output {
-    mario()
-        .args(arguments)
-        .output()
-        .expect("the binary was built and runs")
+    mario().args(arguments).output().expect("the binary was built and runs")
 }
 
 fn stdout(output: &Output) -> String {

@@ -15,12 +15,7 @@ fn says_nothing_beside_the_data() {
 fn says_less_when_quiet_and_more_when_verbose() {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("verbosity");
     let lines = |flags: &[&str]| {
-        let output = mario()
-            .arg("man")
-            .arg(&directory)
-            .args(flags)
-            .output()
-            .expect("runs");
+        let output = mario().arg("man").arg(&directory).args(flags).output().expect("runs");
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         assert_eq!(stdout(&output), "", "no data was asked for");
         stderr(&output).lines().count()
@@ -56,11 +51,7 @@ fn ends_quietly_when_nobody_reads_its_output() {
     for arguments in [&["completions", "zsh"][..], &["man"], &["--help"]] {
         let (reader, writer) = std::io::pipe().expect("pipes exist");
         drop(reader);
-        let output = mario()
-            .args(arguments)
-            .stdout(writer)
-            .output()
-            .expect("runs");
+        let output = mario().args(arguments).stdout(writer).output().expect("runs");
         assert_eq!(output.status.code(), Some(0), "{arguments:?}");
         assert_eq!(stderr(&output), "", "{arguments:?}");
     }
@@ -70,16 +61,10 @@ fn ends_quietly_when_nobody_reads_its_output() {
 #[cfg(target_os = "linux")]
 fn blames_the_environment_when_its_output_cannot_be_written() {
     for arguments in [&["completions", "zsh"][..], &["man"], &["--help"]] {
-        let full = std::fs::File::options()
-            .write(true)
-            .open("/dev/full")
-            .expect("Linux has it");
+        let full = std::fs::File::options().write(true).open("/dev/full").expect("Linux has it");
         let output = mario().args(arguments).stdout(full).output().expect("runs");
         assert_eq!(output.status.code(), Some(3), "{arguments:?}");
         let message = stderr(&output);
-        assert!(
-            message.starts_with("error: cannot write to standard output\ncause: "),
-            "{message}"
-        );
+        assert!(message.starts_with("error: cannot write to standard output\ncause: "), "{message}");
     }
 }

@@ -6,10 +6,7 @@ use super::*;
 #[track_caller]
 fn check(diagnostic: &Diagnostic, expected: &str) {
     let rendered = Renderer::plain().render(diagnostic);
-    assert!(
-        rendered == expected,
-        "expected\n{expected}\nrendered\n{rendered}"
-    );
+    assert!(rendered == expected, "expected\n{expected}\nrendered\n{rendered}");
 }
 
 #[track_caller]
@@ -29,15 +26,8 @@ fn points_at_a_policy() {
     let source = Source::new("policies/keep-close.pl", POLICY);
     check(
         &Diagnostic::error("cannot load policy `keep-close`")
-            .at(
-                &source,
-                span_of(POLICY, ":- latency").start..span_of(POLICY, " latency").start,
-                "expected `,` or `)`",
-            )
-            .context(
-                span_of(POLICY, "(I, N :-").start..span_of(POLICY, "I, N :-").start,
-                "opened here",
-            )
+            .at(&source, span_of(POLICY, ":- latency").start..span_of(POLICY, " latency").start, "expected `,` or `)`")
+            .context(span_of(POLICY, "(I, N :-").start..span_of(POLICY, "I, N :-").start, "opened here")
             .hint("close the argument list before `:-`"),
         "\
 error: cannot load policy `keep-close`
@@ -81,10 +71,7 @@ warning: scenario `rome` will not run as written
 
 #[test]
 fn shows_a_title_alone() {
-    check(
-        &Diagnostic::error("nothing to do"),
-        "error: nothing to do\n",
-    );
+    check(&Diagnostic::error("nothing to do"), "error: nothing to do\n");
 }
 
 #[derive(Debug)]
@@ -111,16 +98,11 @@ fn shows_the_whole_chain_of_causes_before_the_hints() {
         attempted: "cannot run the scenario",
         cause: Some(Box::new(Failure {
             attempted: "cannot read `users.csv`",
-            cause: Some(Box::new(Failure {
-                attempted: "the device is gone",
-                cause: None,
-            })),
+            cause: Some(Box::new(Failure { attempted: "the device is gone", cause: None })),
         })),
     };
     check(
-        &Diagnostic::from_error(&failure)
-            .hint("plug it in")
-            .hint("or copy the file"),
+        &Diagnostic::from_error(&failure).hint("plug it in").hint("or copy the file"),
         "\
 error: cannot run the scenario
 cause: cannot read `users.csv`
@@ -134,10 +116,7 @@ hint: or copy the file
 #[test]
 fn separates_several_diagnostics_by_an_empty_line() {
     let source = Source::new("a.pl", "p(X :- q.\n");
-    let diagnostics = [
-        Diagnostic::error("first").at(&source, 4..6, "here"),
-        Diagnostic::error("second"),
-    ];
+    let diagnostics = [Diagnostic::error("first").at(&source, 4..6, "here"), Diagnostic::error("second")];
     assert_eq!(
         Renderer::plain().render_all(&diagnostics),
         "\
@@ -156,11 +135,7 @@ error: second
 fn points_below_the_right_columns_after_tabs_and_wide_characters() {
     let text = "\tname('日本', X Y).\n";
     check(
-        &Diagnostic::error("cannot read clause").at(
-            &Source::new("wide.pl", text),
-            span_of(text, "Y"),
-            "expected `,`",
-        ),
+        &Diagnostic::error("cannot read clause").at(&Source::new("wide.pl", text), span_of(text, "Y"), "expected `,`"),
         "\
 error: cannot read clause
  --> wide.pl:1:15
@@ -218,11 +193,7 @@ error: cannot load policy `empty`
 fn ignores_the_carriage_returns_of_a_file_from_elsewhere() {
     let text = "a.\r\nb :- c d.\r\ne.\r\n";
     check(
-        &Diagnostic::error("cannot read clause").at(
-            &Source::new("crlf.pl", text),
-            span_of(text, "d"),
-            "expected `,`",
-        ),
+        &Diagnostic::error("cannot read clause").at(&Source::new("crlf.pl", text), span_of(text, "d"), "expected `,`"),
         "\
 error: cannot read clause
  --> crlf.pl:2:8
@@ -254,11 +225,7 @@ error: clause proposes nothing
 
 #[test]
 fn cuts_a_very_long_line_around_the_fault() {
-    let text = format!(
-        "p([{}oops{}]).\n",
-        "a, ".repeat(100_000),
-        ", a".repeat(100_000)
-    );
+    let text = format!("p([{}oops{}]).\n", "a, ".repeat(100_000), ", a".repeat(100_000));
     let rendered = Renderer::plain().render(&Diagnostic::error("cannot read list").at(
         &Source::new("long.pl", text.as_str()),
         span_of(&text, "oops"),
@@ -274,52 +241,28 @@ fn shows_no_control_character_of_the_input() {
     let evil = "\u{1b}[2Jgone\u{7}\0\u{202e}";
     let source = Source::new(evil, evil);
     let rendered = Renderer::plain().render(
-        &Diagnostic::error(evil)
-            .at(&source, 0..evil.len(), evil)
-            .context(0..1, evil)
-            .hint(evil)
-            .caused_by(&fmt::Error),
+        &Diagnostic::error(evil).at(&source, 0..evil.len(), evil).context(0..1, evil).hint(evil).caused_by(&fmt::Error),
     );
-    assert!(
-        !rendered.contains(|character: char| character.is_control() && character != '\n'),
-        "{rendered:?}"
-    );
+    assert!(!rendered.contains(|character: char| character.is_control() && character != '\n'), "{rendered:?}");
     assert!(!rendered.contains('\u{202e}'), "{rendered:?}");
     assert_eq!(rendered.matches("gone").count(), 6, "{rendered}");
 }
 
 #[test]
 fn renders_any_span_whatever() {
-    let texts = [
-        "",
-        "\n",
-        "\r\n",
-        "a",
-        "é",
-        "日本\n語\t\n",
-        "a\r\nb\r\n",
-        "\u{feff}x\n\n\n",
-        "\n\n\n",
-        "e\u{301}\u{200d}",
-    ];
+    let texts =
+        ["", "\n", "\r\n", "a", "é", "日本\n語\t\n", "a\r\nb\r\n", "\u{feff}x\n\n\n", "\n\n\n", "e\u{301}\u{200d}"];
     for text in texts {
         let source = Source::new("any.pl", text);
         for start in 0..text.len() + 3 {
             for end in 0..text.len() + 3 {
                 for other in [0, text.len() / 2, text.len(), usize::MAX] {
-                    let diagnostic = Diagnostic::error("title")
-                        .at(&source, start..end, "label")
-                        .context(other..other, "context");
+                    let diagnostic =
+                        Diagnostic::error("title").at(&source, start..end, "label").context(other..other, "context");
                     for renderer in [Renderer::plain(), Renderer::coloured()] {
                         let rendered = renderer.render(&diagnostic);
-                        assert!(
-                            rendered.contains("any.pl:"),
-                            "{text:?} {start}..{end}\n{rendered}"
-                        );
-                        assert!(
-                            rendered.contains("label"),
-                            "{text:?} {start}..{end}\n{rendered}"
-                        );
+                        assert!(rendered.contains("any.pl:"), "{text:?} {start}..{end}\n{rendered}");
+                        assert!(rendered.contains("label"), "{text:?} {start}..{end}\n{rendered}");
                     }
                 }
             }
@@ -330,19 +273,14 @@ fn renders_any_span_whatever() {
 #[test]
 fn differs_in_nothing_but_escape_sequences_when_coloured() {
     let source = Source::new("a.pl", POLICY);
-    let diagnostic = Diagnostic::error("title")
-        .at(&source, 50..60, "label")
-        .hint("hint");
+    let diagnostic = Diagnostic::error("title").at(&source, 50..60, "label").hint("hint");
     let coloured = Renderer::coloured().render(&diagnostic);
     assert!(coloured.contains("\u{1b}["), "{coloured:?}");
     let mut stripped = String::new();
     let mut rest = coloured.as_str();
     while let Some((before, sequence)) = rest.split_once('\u{1b}') {
         stripped.push_str(before);
-        rest = sequence
-            .split_once('m')
-            .expect("a colour sequence ends in m")
-            .1;
+        rest = sequence.split_once('m').expect("a colour sequence ends in m").1;
     }
     stripped.push_str(rest);
     assert_eq!(stripped, Renderer::plain().render(&diagnostic));

@@ -1,7 +1,7 @@
 //! The standard order of terms.
 //!
-//! Variables by age, then numbers by value (a float before the integer equal to it), then atoms and
-//! then strings by character codes, then compounds by arity, name and arguments from the left.
+//! Variables by age, then numbers by value (a float before the integer equal to it), then strings and
+//! then atoms by character codes, then compounds by arity, name and arguments from the left.
 
 use super::{Store, View};
 use crate::number::{Number, compare_numbers};
@@ -110,8 +110,8 @@ fn kind_rank(view: View) -> u8 {
     match view {
         View::Variable(_) => 0,
         View::Small(_) | View::Big | View::Float(_) => 1,
-        View::Atom(_) => 2,
-        View::Text => 3,
+        View::Text => 2,
+        View::Atom(_) => 3,
         View::List(_) | View::Compound(..) => 4,
     }
 }

@@ -69,11 +69,7 @@ struct Malformed {
 
 impl fmt::Display for Malformed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "malformed case {}:{}: {}",
-            self.file, self.line, self.reason
-        )
+        write!(f, "malformed case {}:{}: {}", self.file, self.line, self.reason)
     }
 }
 
@@ -103,12 +99,7 @@ impl fmt::Display for Report {
             writeln!(f, "    expected {}", case.expectation())?;
             writeln!(f, "    got      {got}")?;
         }
-        write!(
-            f,
-            "conformity: {} of {} cases",
-            self.cases - self.failures.len(),
-            self.cases
-        )
+        write!(f, "conformity: {} of {} cases", self.cases - self.failures.len(), self.cases)
     }
 }
 
@@ -116,10 +107,7 @@ impl fmt::Display for Report {
 /// a fresh engine, runs the goal read from its text, and asks for at most `limit` answers.
 pub fn judge_all(mut run: impl FnMut(&str, &str, usize) -> Outcome) -> Report {
     let cases = all_cases().unwrap_or_else(|malformed| panic!("{malformed}"));
-    let mut report = Report {
-        cases: cases.len(),
-        failures: Vec::new(),
-    };
+    let mut report = Report { cases: cases.len(), failures: Vec::new() };
     for case in cases {
         if let Err((reason, got)) = judge(&case, &mut run) {
             report.failures.push(Failure { case, reason, got });
@@ -128,10 +116,7 @@ pub fn judge_all(mut run: impl FnMut(&str, &str, usize) -> Outcome) -> Report {
     report
 }
 
-fn judge(
-    case: &Case,
-    run: &mut impl FnMut(&str, &str, usize) -> Outcome,
-) -> Result<(), (&'static str, String)> {
+fn judge(case: &Case, run: &mut impl FnMut(&str, &str, usize) -> Outcome) -> Result<(), (&'static str, String)> {
     let limit = match case.end {
         ExpectedEnd::More => case.answers.len(),
         _ => case.answers.len() + 1,
@@ -156,17 +141,11 @@ fn judge(
     }
     let ended_as_expected = match (&case.end, &outcome.end) {
         (ExpectedEnd::Exhausted, End::Exhausted) | (ExpectedEnd::More, End::Limit) => true,
-        (ExpectedEnd::Error(formal), End::Raised(ball)) => {
-            subsumes(run, &format!("error({formal}, _)"), ball)
-        }
+        (ExpectedEnd::Error(formal), End::Raised(ball)) => subsumes(run, &format!("error({formal}, _)"), ball),
         (ExpectedEnd::Throws(expected), End::Raised(ball)) => subsumes(run, expected, ball),
         _ => false,
     };
-    if ended_as_expected {
-        Ok(())
-    } else {
-        fail("other end")
-    }
+    if ended_as_expected { Ok(()) } else { fail("other end") }
 }
 
 /// Binds the variables of the goal as the case expects. The variables are named first, so that they
@@ -176,11 +155,7 @@ fn expected_answer_goal(names: &[String], expected: &str) -> String {
     format!("[{names}] = [{names}], ( {expected} ).")
 }
 
-fn subsumes(
-    run: &mut impl FnMut(&str, &str, usize) -> Outcome,
-    general: &str,
-    specific: &str,
-) -> bool {
+fn subsumes(run: &mut impl FnMut(&str, &str, usize) -> Outcome, general: &str, specific: &str) -> bool {
     let goal = format!("subsumes_term(({general}), ({specific})).");
     run("", &goal, 1).answers.len() == 1
 }
@@ -202,11 +177,7 @@ fn render(outcome: &Outcome) -> String {
         End::Stopped(why) => parts.push(format!("stopped: {why}")),
     }
     let answers = parts.join(" ; ");
-    if outcome.output.is_empty() {
-        answers
-    } else {
-        format!("output {:?}, {answers}", outcome.output)
-    }
+    if outcome.output.is_empty() { answers } else { format!("output {:?}, {answers}", outcome.output) }
 }
 
 impl Case {
@@ -220,32 +191,20 @@ impl Case {
             ExpectedEnd::Throws(ball) => parts.push(format!("throws {ball}")),
         }
         let answers = parts.join(" ; ");
-        if self.output.is_empty() {
-            answers
-        } else {
-            format!("output {:?}, {answers}", self.output)
-        }
+        if self.output.is_empty() { answers } else { format!("output {:?}, {answers}", self.output) }
     }
 }
 
 fn all_cases() -> Result<Vec<Case>, Malformed> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformity");
     let entries = fs::read_dir(&directory).expect("the directory of the case files can be read");
-    let mut paths: Vec<_> = entries
-        .map(|entry| entry.expect("its entries can be read").path())
-        .collect();
-    paths.retain(|path| {
-        path.extension()
-            .is_some_and(|extension| extension == "cases")
-    });
+    let mut paths: Vec<_> = entries.map(|entry| entry.expect("its entries can be read").path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "cases"));
     paths.sort();
     let mut cases = Vec::new();
     for path in paths {
         let text = fs::read_to_string(&path).expect("a case file is UTF-8 text");
-        let name = path
-            .file_name()
-            .expect("a case file has a name")
-            .to_string_lossy();
+        let name = path.file_name().expect("a case file has a name").to_string_lossy();
         cases.extend(read_cases(&name, &text)?);
     }
     Ok(cases)
@@ -253,11 +212,7 @@ fn all_cases() -> Result<Vec<Case>, Malformed> {
 
 fn read_cases(file: &str, text: &str) -> Result<Vec<Case>, Malformed> {
     let malformed = |index: usize, reason: &str| {
-        Err(Malformed {
-            file: file.to_owned(),
-            line: index + 1,
-            reason: reason.to_owned(),
-        })
+        Err(Malformed { file: file.to_owned(), line: index + 1, reason: reason.to_owned() })
     };
     let lines: Vec<&str> = text.lines().collect();
     let mut cases = Vec::new();
@@ -288,10 +243,7 @@ fn read_cases(file: &str, text: &str) -> Result<Vec<Case>, Malformed> {
             if section.is_empty() {
                 return malformed(start, "a goal before the first section");
             }
-            let expected: Vec<&str> = lines[expected_from..index]
-                .iter()
-                .map(|line| &line["=> ".len()..])
-                .collect();
+            let expected: Vec<&str> = lines[expected_from..index].iter().map(|line| &line["=> ".len()..]).collect();
             let (output, answers, end) = match read_expectation(&expected) {
                 Ok(expectation) => expectation,
                 Err(reason) => return malformed(start, reason),

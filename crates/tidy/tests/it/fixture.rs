@@ -39,10 +39,7 @@ tidy
         "[package]\nname = \"the-core\"\n\n[dev-dependencies]\nthe-tidy = { path = \"../tidy\" }\n\n[lints]\nworkspace = true\n",
     ),
     ("crates/core/src/lib.rs", "//! Thinks.\n"),
-    (
-        "crates/tidy/Cargo.toml",
-        "[package]\nname = \"the-tidy\"\n\n[lints]\nworkspace = true\n",
-    ),
+    ("crates/tidy/Cargo.toml", "[package]\nname = \"the-tidy\"\n\n[lints]\nworkspace = true\n"),
     ("crates/tidy/src/lib.rs", "//! Checks.\n"),
 ];
 
@@ -54,9 +51,7 @@ pub struct Fixture {
 impl Fixture {
     /// A clean workspace in a directory of this name.
     pub fn clean(name: &str) -> Self {
-        let root = Path::new(env!("CARGO_TARGET_TMPDIR"))
-            .join("tidy")
-            .join(name);
+        let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tidy").join(name);
         if root.exists() {
             fs::remove_dir_all(&root).expect("the test's own directory is writable");
         }
@@ -90,9 +85,6 @@ impl Fixture {
 
     /// All findings, one line each.
     pub fn findings(&self) -> Vec<String> {
-        check(&self.workspace())
-            .iter()
-            .map(ToString::to_string)
-            .collect()
+        check(&self.workspace()).iter().map(ToString::to_string).collect()
     }
 }
