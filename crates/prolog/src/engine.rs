@@ -133,6 +133,7 @@ pub(crate) fn bare_program(symbols: &Arc<Symbols>) -> Program {
         clause_lists: Vec::new(),
         literals: Vec::new(),
         dynamic: FxHashMap::default(),
+        shortcuts: Vec::new(),
         builtins: Vec::new(),
         control: ControlPredicates::default(),
         relations: Vec::new(),
@@ -159,6 +160,7 @@ pub(crate) fn bare_program(symbols: &Arc<Symbols>) -> Program {
     control("halt", 0, Control::Halt);
     control("halt", 1, Control::Halt);
     program.control = control_predicates(&program);
+    program.take_shortcuts();
     program
 }
 
