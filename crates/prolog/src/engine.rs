@@ -159,6 +159,7 @@ pub(crate) fn bare_program(symbols: &Arc<Symbols>) -> Program {
     control("throw", 1, Control::Throw);
     control("halt", 0, Control::Halt);
     control("halt", 1, Control::Halt);
+    control("prolog_current_choice", 1, Control::CurrentChoice);
     program.control = control_predicates(&program);
     program.take_shortcuts();
     program

@@ -27,6 +27,8 @@ pub(crate) enum Control {
     Catch,
     Throw,
     Halt,
+    /// `prolog_current_choice(Height)`: equal before and after a goal that left no choice point.
+    CurrentChoice,
 }
 
 /// The library predicates that interpret control constructs.

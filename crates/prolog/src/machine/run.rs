@@ -50,6 +50,7 @@ impl Machine {
         match self.prepare_call(goal, 0) {
             Ok(Next::Predicate(predicate)) => self.enter(program, host, predicate),
             Ok(Next::Done) => Flow::Goto(self.continuation),
+            Ok(Next::Fail) => Flow::Fail,
             Ok(Next::Undefined(functor)) => self.undefined(functor),
             Err(raised) => Flow::Raise(raised, culprit),
         }
@@ -270,7 +271,14 @@ impl Machine {
                     self.barrier = self.choices.len();
                     goto!(label);
                 }
-                match self.enter(program, host, $predicate) {
+                let flow = match &program.predicates[$predicate as usize].definition {
+                    Definition::Clauses(clauses) => {
+                        let arity = program.predicates[$predicate as usize].functor.arity();
+                        self.enter_clauses(program, clauses, arity)
+                    }
+                    _ => self.enter(program, host, $predicate),
+                };
+                match flow {
                     Flow::Goto(label) => goto!(label),
                     Flow::Fail => fail!(),
                     Flow::Raise(raised, culprit) => goto!(self.raise(program, host, raised, culprit)?),
@@ -822,8 +830,17 @@ impl Machine {
 #[inline(always)]
 fn new_structure(cells: &mut Vec<Term>, functor: Functor) -> Term {
     let address = cells.len();
-    cells.resize(address + 1 + functor.arity(), Term(0));
-    cells[address] = functor.header();
+    let header = functor.header();
+    // Small sizes as constants: a call to fill memory costs more than the filling.
+    match functor.arity() {
+        1 => cells.extend_from_slice(&[header, Term(0)]),
+        2 => cells.extend_from_slice(&[header, Term(0), Term(0)]),
+        3 => cells.extend_from_slice(&[header, Term(0), Term(0), Term(0)]),
+        arity => {
+            cells.resize(address + 1 + arity, Term(0));
+            cells[address] = header;
+        }
+    }
     Term::structure(address)
 }
 
