@@ -13,3 +13,4 @@ mod store;
 mod stored;
 mod symbols;
 mod term;
+mod writer;
