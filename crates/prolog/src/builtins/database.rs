@@ -2,6 +2,7 @@
 
 use super::control::indicator;
 use super::{Builtin, Code, FIRST, State, Step, det, nondet};
+use crate::compiler::body_of;
 use crate::core::Core;
 use crate::database::{End, Generation, Position};
 use crate::fault::{Fault, Raised, Solved};
@@ -88,25 +89,6 @@ fn dynamic_predicate(core: &mut Core, functor: Functor, action: &'static str) ->
     }
 }
 
-fn check_body(core: &mut Core, body: Term) -> Solved<()> {
-    let mut pending = vec![body];
-    while let Some(goal) = pending.pop() {
-        if !core.store.meter.walk(1) {
-            return core.check_budget();
-        }
-        match core.store.view(goal) {
-            View::Compound(functor, arguments) if crate::compiler::is_control(functor.name(), functor.arity()) => {
-                pending.extend_from_slice(&core.store.cells[arguments..arguments + functor.arity()]);
-            }
-            View::Small(_) | View::Big | View::Float(_) | View::Text => {
-                return Err(Fault::Type("callable", body).into());
-            }
-            _ => {}
-        }
-    }
-    Ok(())
-}
-
 fn assertz(core: &mut Core, clause: Term) -> Solved {
     add(core, clause, End::Last)
 }
@@ -117,7 +99,8 @@ fn asserta(core: &mut Core, clause: Term) -> Solved {
 
 fn add(core: &mut Core, clause: Term, end: End) -> Solved {
     let Parts { head, body, functor } = clause_parts(core, clause)?;
-    check_body(core, body)?;
+    let body = body_of(&mut core.store, body).ok_or(Fault::Type("callable", body))?;
+    core.check_budget()?;
     let predicate = dynamic_predicate(core, functor, "modify")?;
     let clause = core.store.structure(atoms::NECK, &[head, body]);
     let stored = core.store.copy_out(clause, Attributes::Drop).ok_or(Raised::Exhausted(Resource::HeapBytes))?;
@@ -161,7 +144,7 @@ fn retract(core: &mut Core, arguments: &[Term], state: State) -> Solved<Step> {
         && !matches!(found.definition, Definition::Dynamic | Definition::Undefined)
     {
         let culprit = indicator(core, functor);
-        return Err(Fault::Permission("access", "private_procedure", culprit).into());
+        return Err(Fault::Permission("modify", "static_procedure", culprit).into());
     }
     let key = first_key(core, head);
     let mut state = state;

@@ -6,6 +6,19 @@ use super::scanner::{Lexeme, Token};
 use crate::operators::Operator;
 use std::ops::Range;
 
+impl Bracket {
+    /// What people call it, and what closes it.
+    fn name(self) -> Option<(&'static str, &'static str)> {
+        match self {
+            Bracket::Clause => None,
+            Bracket::Parentheses => Some(("parentheses", ")")),
+            Bracket::Curly => Some(("braces", "}")),
+            Bracket::Arguments(_) => Some(("argument list", ")")),
+            Bracket::List | Bracket::Tail => Some(("list", "]")),
+        }
+    }
+}
+
 impl Parser<'_, '_, '_> {
     /// A token that cannot begin a term stands where one is due.
     pub(super) fn cannot_start_term(&self, lexeme: Lexeme) -> SyntaxError {
@@ -53,23 +66,29 @@ impl Parser<'_, '_, '_> {
             Bracket::List => "expected `,`, `|` or `]`".into(),
             Bracket::Tail => "expected `]`".into(),
         };
-        let mut error = SyntaxError::new(lexeme.span(), kind, message);
-        error.hint = self.hint_for(&lexeme, frame);
-        if self.is_operator(&lexeme) && !matches!(frame.bracket, Bracket::Clause) {
-            error.hint_if_closed = Some("put the term in parentheses".into());
-        }
+        let neck = match (&lexeme.token, frame.bracket) {
+            (Token::End | Token::EndOfText, Bracket::Arguments(_) | Bracket::List | Bracket::Tail) => {
+                self.neck_inside()
+            }
+            _ => None,
+        };
+        let (span, hint) = match neck {
+            // `p(X, Y :- q(X).`: the bracket was forgotten there, not at the end.
+            Some(neck) => (neck.clone(), Self::hint_to_close(frame, &self.scanner.text[neck])),
+            None => (lexeme.span(), self.hint_for(&lexeme, frame)),
+        };
+        let mut error = SyntaxError::new(span, kind, message);
+        error.hint = hint;
         error
+    }
+
+    fn hint_to_close(frame: Frame, before: &str) -> Option<String> {
+        frame.bracket.name().map(|(what, _)| format!("close the {what} before `{before}`"))
     }
 
     fn hint_for(&self, lexeme: &Lexeme, frame: Frame) -> Option<String> {
         let text = self.text(lexeme);
-        let what = match frame.bracket {
-            Bracket::Clause => None,
-            Bracket::Parentheses => Some(("parentheses", ")")),
-            Bracket::Curly => Some(("braces", "}")),
-            Bracket::Arguments(_) => Some(("argument list", ")")),
-            Bracket::List | Bracket::Tail => Some(("list", "]")),
-        };
+        let what = frame.bracket.name();
         match (&lexeme.token, what) {
             (Token::End, Some((what, _))) => Some(format!("close the {what} before the end of the clause")),
             (Token::EndOfText, Some((what, _))) => Some(format!("close the {what}")),
@@ -81,7 +100,7 @@ impl Parser<'_, '_, '_> {
             (Token::Name(_), _) if text.starts_with('.') => {
                 Some("put a space or a line end after the final `.`".into())
             }
-            _ if self.is_operator(lexeme) => what.map(|(what, _)| format!("close the {what} before `{text}`")),
+            _ if self.is_operator(lexeme) => Self::hint_to_close(frame, text),
             (_, None) if self.starts_line(lexeme.start) => Some("end the clause before with `.`".into()),
             _ => None,
         }

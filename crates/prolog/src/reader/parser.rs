@@ -18,12 +18,9 @@ use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// The highest priority of a whole term.
+/// The highest priority of a term. ISO allows 999 only for an argument or a list element; but
+/// `once(a;b)` and `assertz(a :- b)` are common in the field and have one meaning only.
 const MAX_PRIORITY: u16 = 1200;
-/// The highest priority of an argument or a list element. ISO says 999; but `once(a;b)` is common
-/// in the field and has one meaning only. A clause (1200) needs its parentheses, since there a
-/// forgotten `)` is the likelier story.
-const ARGUMENT_PRIORITY: u16 = 1199;
 
 /// A finished term that an operator or a bracket will take.
 pub(super) struct Operand {
@@ -62,15 +59,6 @@ pub(super) struct Frame {
     pending: usize,
 }
 
-impl Frame {
-    fn limit(self) -> u16 {
-        match self.bracket {
-            Bracket::Clause | Bracket::Parentheses | Bracket::Curly => MAX_PRIORITY,
-            Bracket::Arguments(_) | Bracket::List | Bracket::Tail => ARGUMENT_PRIORITY,
-        }
-    }
-}
-
 /// A variable of the clause being read.
 struct Variable<'t> {
     name: &'t str,
@@ -95,11 +83,6 @@ pub(super) struct Stacks<'t> {
 }
 
 impl Stacks<'_> {
-    /// How many brackets are open.
-    pub(super) fn brackets(&self) -> usize {
-        self.frames.len().saturating_sub(1)
-    }
-
     fn clear(&mut self) {
         self.end_taken = false;
         self.operands.clear();
@@ -204,9 +187,18 @@ impl Parser<'_, '_, '_> {
         self.stacks.pending[self.frame().pending..].last()
     }
 
+    /// The neck, or an operator that binds as loosely, inside the current bracket.
+    pub(super) fn neck_inside(&self) -> Option<Range<usize>> {
+        let pending = &self.stacks.pending[self.frame().pending..];
+        pending
+            .iter()
+            .find(|pending| pending.operator.priority == MAX_PRIORITY)
+            .map(|pending| pending.start..pending.end)
+    }
+
     /// The highest priority that the next term may have.
     fn limit(&self) -> u16 {
-        self.waiting().map_or(self.frame().limit(), |pending| pending.operator.right_limit())
+        self.waiting().map_or(MAX_PRIORITY, |pending| pending.operator.right_limit())
     }
 
     fn push(&mut self, term: Term, start: usize, end: usize) -> Expect {
@@ -432,9 +424,6 @@ impl Parser<'_, '_, '_> {
             (Some(operator), None) | (None, Some(operator)) => operator,
             (None, None) => return Err(self.operator_expected(lexeme.clone())),
         };
-        if operator.priority > self.frame().limit() {
-            return Err(self.operator_expected(lexeme.clone()));
-        }
         self.reduce(operator.left_limit());
         let operand = self.stacks.operands.last().map_or(0, |operand| operand.priority);
         if operator.priority > self.limit() || operand > operator.left_limit() {

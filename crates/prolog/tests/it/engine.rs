@@ -1,7 +1,7 @@
 //! Runs goals given as text in our engine, one fresh program each.
 
 use crate::conformity::{End, Outcome};
-use mario_prolog::{Budget, Engine, Machine, Outcome as Answer, Program, Sink, Query};
+use mario_prolog::{Budget, Engine, Machine, Outcome as Answer, Program, Query, Sink};
 use std::sync::{Arc, Mutex};
 
 /// Enough for every goal that is meant to end.
