@@ -26,6 +26,7 @@ mod symbols;
 mod term;
 #[cfg(test)]
 mod testing;
+mod writer;
 
 pub use engine::Engine;
 pub use host::{HostCall, HostError, Relation, Relations, Value};
