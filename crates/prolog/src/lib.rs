@@ -9,6 +9,7 @@ mod meter;
 mod number;
 mod operators;
 mod output;
+mod reader;
 mod store;
 mod stored;
 mod symbols;

@@ -1,0 +1,125 @@
+//! Text into terms.
+//!
+//! [`Reader::next`] gives one clause after the other, or says what is wrong with it and goes on
+//! behind it: one mistake costs one clause. The syntax is that of ISO Prolog with the extensions of
+//! SWI-Prolog that do not contradict it.
+
+mod error;
+mod mistakes;
+mod numbers;
+mod parser;
+mod quoted;
+mod scanner;
+
+pub(crate) mod characters;
+
+pub use error::SyntaxError;
+pub(crate) use error::SyntaxErrorKind;
+
+use crate::flags::Flags;
+use crate::number::Number;
+use crate::operators::Operators;
+use crate::store::Store;
+use crate::symbols::Atoms;
+use crate::term::Term;
+use parser::{Parser, Stacks};
+use scanner::{Scanner, Token};
+use std::ops::Range;
+
+/// What a text is read with. It may change between two clauses: directives do that.
+pub(crate) struct Syntax<'s> {
+    pub(crate) atoms: &'s mut Atoms,
+    pub(crate) operators: &'s Operators,
+    pub(crate) flags: &'s Flags,
+}
+
+/// A term, and where its parts stand in the text.
+#[derive(Debug)]
+pub(crate) struct ReadTerm {
+    pub(crate) term: Term,
+    /// Named variables in order of first appearance; `_` is not among them.
+    pub(crate) variables: Vec<(Box<str>, Term)>,
+    /// Variables that appear once though their name does not start with `_`.
+    pub(crate) singletons: Vec<(Box<str>, Range<usize>)>,
+    /// The term without its full stop.
+    pub(crate) span: Range<usize>,
+    /// Every compound part, inner ones first.
+    pub(crate) goals: Vec<(Term, Range<usize>)>,
+}
+
+/// Whether the last term of a text needs a full stop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum FullStop {
+    Required,
+    Optional,
+}
+
+/// Reads the terms of one text.
+pub(crate) struct Reader<'t> {
+    scanner: Scanner<'t>,
+    stacks: Stacks<'t>,
+    full_stop: FullStop,
+}
+
+impl<'t> Reader<'t> {
+    pub(crate) fn new(text: &'t str, full_stop: FullStop) -> Reader<'t> {
+        Reader { scanner: Scanner::new(text), stacks: Stacks::default(), full_stop }
+    }
+
+    /// The next term; `None` at the end of the text. After an error, the next call reads on behind
+    /// the broken clause.
+    pub(crate) fn next(&mut self, store: &mut Store, syntax: &mut Syntax<'_>) -> Result<Option<ReadTerm>, SyntaxError> {
+        let end_is_optional = self.full_stop == FullStop::Optional;
+        let Reader { scanner, stacks, .. } = self;
+        scanner.clause_ended = false;
+        let result = Parser { scanner, stacks, store, syntax, end_is_optional }.clause();
+        if result.is_err() {
+            self.skip_clause(syntax.atoms);
+        }
+        result
+    }
+
+    /// Goes behind the full stop of a broken clause.
+    fn skip_clause(&mut self, atoms: &mut Atoms) {
+        // The mistake may be the full stop itself, or the quote that hides it.
+        if self.scanner.clause_ended || self.stacks.end_taken {
+            self.stacks.ahead.clear();
+            return;
+        }
+        loop {
+            let token = match self.stacks.ahead.pop_front() {
+                Some(lexeme) => Ok(lexeme.token),
+                None => self.scanner.next(atoms).map(|lexeme| lexeme.token),
+            };
+            match token {
+                Ok(Token::End | Token::EndOfText) => return,
+                Err(_) if self.scanner.clause_ended => return,
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Reads a text that is one term, with or without a final full stop; `None` when it is empty.
+pub(crate) fn read_goal(
+    text: &str,
+    store: &mut Store,
+    syntax: &mut Syntax<'_>,
+) -> Result<Option<ReadTerm>, SyntaxError> {
+    let mut reader = Reader::new(text, FullStop::Optional);
+    let goal = reader.next(store, syntax)?;
+    let rest = reader.scanner.next(syntax.atoms)?;
+    if rest.token != Token::EndOfText {
+        let error = SyntaxError::new(rest.span(), "end_of_file_expected", "expected nothing after the final `.`");
+        return Err(error.with_hint("give one goal only"));
+    }
+    Ok(goal)
+}
+
+/// Reads a number, with a sign or without, and layout before it but not behind it.
+pub(crate) fn read_number(text: &str) -> Result<Number, SyntaxError> {
+    Scanner::new(text).whole_number()
+}
+
+#[cfg(test)]
+mod tests;

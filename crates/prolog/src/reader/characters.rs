@@ -1,0 +1,50 @@
+//! What a character may be part of.
+
+/// Whether `character` separates tokens.
+pub(crate) fn is_layout(character: char) -> bool {
+    character.is_whitespace() || character == '\0'
+}
+
+/// Whether `character` is glued to its like into names such as `=..`.
+pub(crate) fn is_symbol(character: char) -> bool {
+    if character.is_ascii() {
+        return matches!(
+            character,
+            '+' | '-' | '*' | '/' | '\\' | '^' | '<' | '>' | '=' | '~' | ':' | '.' | '?' | '@' | '#' | '&' | '$'
+        );
+    }
+    !is_name_part(character) && !is_layout(character) && !character.is_control()
+}
+
+/// Whether a variable may start with `character`.
+pub(crate) fn is_variable_start(character: char) -> bool {
+    character == '_' || character.is_uppercase() || is_titlecase(character)
+}
+
+/// Whether an unquoted name may start with `character`.
+pub(crate) fn is_name_start(character: char) -> bool {
+    if character.is_ascii() {
+        return character.is_ascii_lowercase();
+    }
+    character.is_alphabetic() && !is_variable_start(character)
+}
+
+/// Whether `character` continues a name, a variable or a number.
+pub(crate) fn is_name_part(character: char) -> bool {
+    if character.is_ascii() {
+        return character.is_ascii_alphanumeric() || character == '_';
+    }
+    character.is_alphanumeric() || is_combining(character)
+}
+
+/// `ǅ` and its like: letters that are neither case but have a lower one.
+fn is_titlecase(character: char) -> bool {
+    !character.is_ascii() && !character.is_lowercase() && !character.to_lowercase().eq([character])
+}
+
+/// Marks that a letter typed in decomposed form is followed by.
+fn is_combining(character: char) -> bool {
+    matches!(character,
+        '\u{300}'..='\u{36f}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20ff}'
+        | '\u{fe20}'..='\u{fe2f}')
+}

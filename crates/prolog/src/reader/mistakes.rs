@@ -1,0 +1,145 @@
+//! What the parser says when it cannot go on.
+
+use super::error::SyntaxError;
+use super::parser::{Bracket, Frame, Parser};
+use super::scanner::{Lexeme, Token};
+use crate::operators::Operator;
+use std::ops::Range;
+
+impl Parser<'_, '_, '_> {
+    /// A token that cannot begin a term stands where one is due.
+    pub(super) fn cannot_start_term(&self, lexeme: Lexeme) -> SyntaxError {
+        let (kind, hint) = match lexeme.token {
+            Token::Comma | Token::Bar => {
+                ("quoted_punctuation", Some(format!("write `'{}'` for the atom", self.text(&lexeme))))
+            }
+            Token::End if self.waiting().is_some() => ("operator_balance", None),
+            Token::End => ("end_of_clause", None),
+            Token::EndOfText if !self.end_is_optional => ("end_of_file", Some("end the clause with `.`".to_owned())),
+            Token::EndOfText if self.waiting().is_some() => ("operator_balance", None),
+            Token::EndOfText => ("end_of_clause", None),
+            _ => ("cannot_start_term", None),
+        };
+        let before = self.scanner.text[..lexeme.start].trim_end();
+        let message = match before.chars().next_back() {
+            Some(last @ (',' | '|' | '(' | '[' | '{' | ';')) if !before.ends_with(['\'', '"']) => {
+                format!("expected a term after `{last}`")
+            }
+            _ => "expected a term".to_owned(),
+        };
+        let mut error = SyntaxError::new(lexeme.span(), kind, message);
+        error.hint = hint;
+        error
+    }
+
+    /// A complete term is followed by something that is no operator and closes nothing.
+    pub(super) fn operator_expected(&self, lexeme: Lexeme) -> SyntaxError {
+        let frame = self.frame();
+        let kind = match (&lexeme.token, frame.bracket) {
+            (Token::Comma | Token::Bar, Bracket::Tail) => "list_rest",
+            (Token::Close | Token::CloseList | Token::CloseCurly, _) => "cannot_start_term",
+            (Token::EndOfText, _) if !self.end_is_optional => "end_of_file",
+            _ => "operator_expected",
+        };
+        let message = match frame.bracket {
+            Bracket::Clause if matches!(lexeme.token, Token::EndOfText) => "the last clause has no final `.`".into(),
+            Bracket::Clause => match self.text(&lexeme) {
+                closer @ (")" | "]" | "}") => format!("there is nothing open that this `{closer}` closes"),
+                _ => "expected an operator or `.`".into(),
+            },
+            Bracket::Parentheses => "expected an operator or `)`".to_owned(),
+            Bracket::Curly => "expected an operator or `}`".into(),
+            Bracket::Arguments(_) => "expected `,` or `)`".into(),
+            Bracket::List => "expected `,`, `|` or `]`".into(),
+            Bracket::Tail => "expected `]`".into(),
+        };
+        let mut error = SyntaxError::new(lexeme.span(), kind, message);
+        error.hint = self.hint_for(&lexeme, frame);
+        error
+    }
+
+    fn hint_for(&self, lexeme: &Lexeme, frame: Frame) -> Option<String> {
+        let text = self.text(lexeme);
+        let what = match frame.bracket {
+            Bracket::Clause => None,
+            Bracket::Parentheses => Some(("parentheses", ")")),
+            Bracket::Curly => Some(("braces", "}")),
+            Bracket::Arguments(_) => Some(("argument list", ")")),
+            Bracket::List | Bracket::Tail => Some(("list", "]")),
+        };
+        let is_name = matches!(lexeme.token, Token::Name(_) | Token::QuotedName(_));
+        match (&lexeme.token, what) {
+            (Token::End, Some((what, _))) => Some(format!("close the {what} before the end of the clause")),
+            (Token::EndOfText, Some((what, _))) => Some(format!("close the {what}")),
+            (Token::EndOfText, None) => Some("a clause ends with `.`".into()),
+            (Token::Close | Token::CloseList | Token::CloseCurly, Some((what, closer))) => {
+                Some(format!("close the {what} with `{closer}`"))
+            }
+            (Token::Open, _) => self.hint_for_open(lexeme.start),
+            (Token::Name(_), _) if text.starts_with('.') => {
+                Some("put a space or a line end after the final `.`".into())
+            }
+            _ if is_name && self.is_operator(lexeme) => match what {
+                Some(("argument list", _)) => Some(format!("close the argument list before `{text}`")),
+                Some((what, _)) => Some(format!("close the {what} before `{text}`, or put the term in parentheses")),
+                None => None,
+            },
+            (_, None) if self.starts_line(lexeme.start) => Some("end the clause before with `.`".into()),
+            _ => None,
+        }
+    }
+
+    /// `foo (` and `X(`.
+    fn hint_for_open(&self, start: usize) -> Option<String> {
+        let before = self.scanner.text[..start].trim_end();
+        let name = &before[before
+            .rfind(|c: char| !super::characters::is_name_part(c))
+            .map_or(0, |at| at + before[at..].chars().next().map_or(0, char::len_utf8))..];
+        let first = name.chars().next()?;
+        if super::characters::is_variable_start(first) {
+            return Some(format!("call a goal that is only known at run time with `call({name}, …)`"));
+        }
+        (before.len() < start).then(|| format!("write `{name}(` without a space"))
+    }
+
+    /// Whether nothing but layout stands before `position` on its line, which is not the first.
+    fn starts_line(&self, position: usize) -> bool {
+        let line = self.scanner.text[..position].rfind('\n');
+        line.is_some_and(|line| self.scanner.text[line..position].trim().is_empty())
+    }
+
+    fn is_operator(&self, lexeme: &Lexeme) -> bool {
+        match lexeme.token {
+            Token::Name(atom) | Token::QuotedName(atom) => self.syntax.operators.is_operator(atom),
+            _ => false,
+        }
+    }
+
+    /// `foo()`.
+    pub(super) fn no_arguments(&self, start: usize, end: usize) -> SyntaxError {
+        let name = &self.scanner.text[start..end - 1];
+        SyntaxError::new(start..end + 1, "cannot_start_term", "expected an argument")
+            .with_hint(format!("write `{name}` without parentheses"))
+    }
+
+    /// A prefix operator whose term cannot stand here.
+    pub(super) fn too_strong(&self, lexeme: &Lexeme, operator: Operator) -> SyntaxError {
+        let name = self.text(lexeme);
+        let message = format!("a term with `{name}`, of priority {}, cannot stand here", operator.priority);
+        SyntaxError::new(lexeme.span(), "operator_clash", message).with_hint("put the term in parentheses")
+    }
+
+    /// Two operators that cannot be nested either way.
+    pub(super) fn clash(&self, lexeme: &Lexeme, other: Option<Range<usize>>) -> SyntaxError {
+        let name = self.text(lexeme);
+        let message = match other {
+            Some(other) => format!("`{name}` clashes with `{}` before it", &self.scanner.text[other]),
+            None => format!("`{name}` clashes with the operator before it"),
+        };
+        let hint = match name {
+            ":-" | "-->" => "end the clause before with `.`, or put the inner term in parentheses",
+            _ => "put one of the terms in parentheses",
+        };
+        SyntaxError::new(lexeme.span(), "operator_clash", message).with_hint(hint)
+    }
+}
