@@ -16,3 +16,4 @@ mod symbols;
 mod term;
 #[cfg(test)]
 mod testing;
+mod writer;
