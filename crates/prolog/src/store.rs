@@ -11,7 +11,10 @@ use num_bigint::{BigInt, Sign};
 mod compare;
 mod lists;
 mod room;
+mod tentative;
 mod unify;
+mod variant;
+mod walk;
 
 pub(crate) use lists::ListEnd;
 
@@ -49,6 +52,8 @@ pub(crate) struct Store {
     pub(crate) woken: Vec<Term>,
     pub(crate) meter: Meter,
     pairs: Vec<(Term, Term)>,
+    /// Cells below this address outlive backtracking: a change that is not undone refers to them.
+    pub(crate) frozen: usize,
 }
 
 impl Store {
@@ -270,6 +275,14 @@ impl Store {
         self.cells[address] = value;
     }
 
+    /// Changes a cell so that backtracking does not restore it, and keeps what the value refers to.
+    pub(crate) fn assign_forever(&mut self, address: usize, value: Term) {
+        self.cells[address] = value;
+        if value.is_pointer() {
+            self.frozen = self.cells.len();
+        }
+    }
+
     /// A mark for [`Store::undo_to`].
     #[inline(always)]
     pub(crate) fn trail_length(&self) -> usize {
@@ -316,5 +329,6 @@ impl Store {
         self.woken.clear();
         self.pairs.clear();
         self.boundary = 0;
+        self.frozen = 0;
     }
 }

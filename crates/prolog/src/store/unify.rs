@@ -83,9 +83,11 @@ impl Store {
                             for index in (2..=arity).rev() {
                                 self.pairs.push((self.cells[x + index], self.cells[y + index]));
                             }
-                            a = self.cells[x + 1];
-                            b = self.cells[y + 1];
-                            continue;
+                            if arity > 0 {
+                                a = self.cells[x + 1];
+                                b = self.cells[y + 1];
+                                continue;
+                            }
                         }
                         Tag::Box => {
                             if !self.equal_boxes(x, y) {
