@@ -9,11 +9,14 @@
 
 mod arguments;
 pub(crate) mod arithmetic;
+pub(crate) mod characters;
 pub(crate) mod comparison;
 pub(crate) mod copying;
+pub(crate) mod format;
 pub(crate) mod lists;
 pub(crate) mod sorting;
 pub(crate) mod terms;
+pub(crate) mod text;
 pub(crate) mod types;
 pub(crate) mod variables;
 
