@@ -86,6 +86,8 @@ fn keeps_integers_where_it_can() {
 fn computes_floats() {
     check(&[
         ("asinh(1)", "0.881373587019543"),
+        ("asinh(epsilon)", "2.220446049250313e-16"),
+        ("float_fractional_part(-1.0)", "-0.0"),
         ("acosh(100)", "5.298292365610484"),
         ("atanh(0.1)", "0.10033534773107558"),
         ("atan2(1,2)", "0.4636476090008061"),
