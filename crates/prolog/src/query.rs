@@ -212,7 +212,7 @@ impl Query<'_> {
 impl Core {
     /// A term as `writeq/1` writes it; `...` when the budget is too small for that.
     pub(crate) fn quoted_text(&mut self, term: Term) -> String {
-        self.text_of(term, &WriteOptions::answer()).unwrap_or_else(|_| "...".to_owned())
+        self.text_of(term, &WriteOptions::writeq()).unwrap_or_else(|_| "...".to_owned())
     }
 
     /// A term in the form in which engines are compared: quoted, without operators, its variables
@@ -222,7 +222,7 @@ impl Core {
         self.store.term_variables(term, &mut variables).ok()?;
         let name = |(number, variable)| (variable, format!("_{number}").into());
         let variable_names = variables.into_iter().enumerate().map(name).collect();
-        let options = WriteOptions { ignore_ops: true, variable_names, ..WriteOptions::plain() };
-        self.text_of(term, &WriteOptions { quoted: true, ..options }).ok()
+        let options = WriteOptions { quoted: true, ignore_ops: true, variable_names, ..WriteOptions::plain() };
+        self.text_of(term, &options).ok()
     }
 }
