@@ -4,6 +4,22 @@
 //! plain function of its arguments. One that can succeed more than once is called again with the
 //! [`State`] it returned.
 
+// Builtins share their signature, also those that never raise.
+#![allow(clippy::unnecessary_wraps)]
+
+mod arguments;
+mod arithmetic;
+mod comparison;
+mod control;
+mod copying;
+mod database;
+mod globals;
+mod lists;
+mod sorting;
+mod terms;
+mod types;
+mod variables;
+
 use crate::core::Core;
 use crate::fault::Solved;
 use crate::term::Term;
@@ -67,4 +83,39 @@ pub(crate) const fn nondet(
     code: fn(&mut Core, &[Term], State) -> Solved<Step>,
 ) -> Builtin {
     Builtin { name, arity, code: Code::N(code) }
+}
+
+/// Builtins that other systems have in a library: a program may define its own instead.
+const REDEFINABLE: &[(&str, usize)] = &[
+    ("sum_list", 2),
+    ("sumlist", 2),
+    ("max_list", 2),
+    ("min_list", 2),
+    ("numlist", 3),
+    ("list_to_set", 2),
+    ("list_to_ord_set", 2),
+    ("memberchk", 2),
+];
+
+/// Whether a program may define its own predicate of this name.
+pub(crate) fn is_redefinable(builtin: &Builtin) -> bool {
+    REDEFINABLE.contains(&(builtin.name, builtin.arity))
+}
+
+/// All builtins.
+pub(crate) fn all() -> impl Iterator<Item = &'static Builtin> {
+    const TABLES: &[&[Builtin]] = &[
+        arithmetic::TABLE,
+        comparison::TABLE,
+        control::TABLE,
+        copying::TABLE,
+        database::TABLE,
+        globals::TABLE,
+        lists::TABLE,
+        sorting::TABLE,
+        terms::TABLE,
+        types::TABLE,
+        variables::TABLE,
+    ];
+    TABLES.iter().copied().flatten()
 }

@@ -1,12 +1,27 @@
 //! What builtins work on: everything of a machine but its registers and stacks.
 
+use crate::collect::Collectors;
+use crate::database::Database;
 use crate::fault::{Fault, Raised, Solved};
 use crate::flags::Flags;
+use crate::instruction::PredicateId;
 use crate::operators::Operators;
 use crate::output::Output;
+use crate::program::Program;
 use crate::store::{ListEnd, Store};
-use crate::symbols::Atoms;
-use crate::term::Term;
+use crate::stored::StoredTerm;
+use crate::symbols::{Atom, Atoms, Scope};
+use crate::term::{Functor, Term};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// A global variable of one query.
+pub(crate) enum Global {
+    /// Set by `nb_setval/2`: survives backtracking.
+    Kept(StoredTerm),
+    /// Set by `b_setval/2`: the address of a cell that backtracking restores.
+    Cell(usize),
+}
 
 /// The state that builtins read and change.
 pub(crate) struct Core {
@@ -15,9 +30,28 @@ pub(crate) struct Core {
     pub(crate) flags: Flags,
     pub(crate) operators: Operators,
     pub(crate) output: Output,
+    pub(crate) program: Arc<Program>,
+    pub(crate) database: Database,
+    pub(crate) globals: FxHashMap<Atom, Global>,
+    pub(crate) collectors: Collectors,
 }
 
 impl Core {
+    /// The state for queries on `program`, with new names going to `scope`.
+    pub(crate) fn new(program: Arc<Program>, scope: Scope) -> Core {
+        Core {
+            store: Store::default(),
+            atoms: Atoms::new(Arc::clone(&program.symbols), scope),
+            flags: program.flags,
+            operators: program.operators.clone(),
+            output: Output::default(),
+            program,
+            database: Database::default(),
+            globals: FxHashMap::default(),
+            collectors: Collectors::default(),
+        }
+    }
+
     /// Unifies; the shape in which most builtins end.
     #[inline]
     pub(crate) fn unify(&mut self, a: Term, b: Term) -> Solved {
@@ -40,5 +74,16 @@ impl Core {
             Some(resource) => Err(Raised::Exhausted(resource)),
             None => Ok(()),
         }
+    }
+
+    /// The predicate that a call of `functor` reaches now.
+    #[inline]
+    pub(crate) fn find_predicate(&self, functor: Functor) -> Option<PredicateId> {
+        if !self.database.is_empty_of_names()
+            && let Some(predicate) = self.database.made_up(functor)
+        {
+            return Some(predicate);
+        }
+        self.program.find(functor)
     }
 }

@@ -1,7 +1,7 @@
 //! Numbers, outside of the machine's cells.
 
 use num_bigint::BigInt;
-use num_traits::{FromPrimitive, Signed};
+use num_traits::{FromPrimitive, Signed, ToPrimitive};
 use std::cmp::Ordering;
 
 /// An integer of any size, or a float.
@@ -13,6 +13,69 @@ pub enum Number {
     Big(BigInt),
     /// A float; never NaN or infinite as the result of arithmetic.
     Float(f64),
+}
+
+impl Number {
+    /// An integer in its shortest form.
+    pub(crate) fn from_big(value: BigInt) -> Number {
+        i64::try_from(&value).map_or_else(|_| Number::Big(value), Number::Int)
+    }
+
+    /// The whole number that `value` is; `None` when it is not finite.
+    pub(crate) fn from_whole(value: f64) -> Option<Number> {
+        // Both bounds are exact floats, and every float between them fits in 64 bits.
+        const LIMIT: f64 = (1_u64 << 63) as f64;
+        if (-LIMIT..LIMIT).contains(&value) {
+            return Some(Number::Int(value as i64));
+        }
+        BigInt::from_f64(value).map(Number::Big)
+    }
+
+    /// The nearest float; infinite for an integer beyond all floats.
+    pub(crate) fn nearest_float(&self) -> f64 {
+        match self {
+            Number::Int(value) => *value as f64,
+            Number::Big(value) => value.to_f64().unwrap_or(f64::NAN),
+            Number::Float(value) => *value,
+        }
+    }
+
+    pub(crate) fn is_integer(&self) -> bool {
+        !matches!(self, Number::Float(_))
+    }
+
+    /// -1, 0 or 1; 0 for a NaN.
+    pub(crate) fn signum(&self) -> i32 {
+        match self {
+            Number::Int(value) => value.signum() as i32,
+            Number::Big(value) => {
+                if value.is_negative() {
+                    -1
+                } else {
+                    1
+                }
+            }
+            Number::Float(value) => i32::from(*value > 0.0) - i32::from(*value < 0.0),
+        }
+    }
+
+    /// How many 64-bit words the number needs.
+    pub(crate) fn words(&self) -> u64 {
+        match self {
+            Number::Int(_) | Number::Float(_) => 1,
+            Number::Big(value) => value.bits() / 64 + 1,
+        }
+    }
+}
+
+/// Compares as `<` and its kin do: an integer against a float as floats (ISO 9.1.7). `None` when
+/// one is NaN.
+pub(crate) fn compare_values(a: &Number, b: &Number) -> Option<Ordering> {
+    if a.is_integer() == b.is_integer() {
+        compare_numbers(a, b)
+    } else {
+        a.nearest_float().partial_cmp(&b.nearest_float())
+    }
 }
 
 /// Compares by value, exactly: no integer is rounded to a float. `None` when one is NaN.

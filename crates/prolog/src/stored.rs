@@ -179,6 +179,15 @@ impl Store {
         Some(block.into_stored(root))
     }
 
+    /// Copies a number or string with its own cells into another store.
+    pub(crate) fn copy_box(&self, term: Term, target: &mut Store) -> Term {
+        let address = self.deref(term).address();
+        let words = BoxHeader::read(self.cells[address]).words();
+        let copy = target.cells.len();
+        target.cells.extend_from_slice(&self.cells[address..=address + words]);
+        Term::boxed(copy)
+    }
+
     /// Pastes a stored term; its variables become fresh ones.
     pub(crate) fn paste(&mut self, stored: &StoredTerm) -> Term {
         self.paste_cells(&stored.cells, 0, stored.root)

@@ -36,6 +36,17 @@ well_known! {
     CALL = "call"; CATCH = "catch"; FINDALL = "findall"; FORALL = "forall"; ONCE = "once";
     IGNORE = "ignore"; AGGREGATE_ALL = "aggregate_all"; COUNT = "count"; SUM = "sum"; MAX = "max";
     MIN = "min"; BAG = "bag"; SET = "set";
+    POWER = "**"; MOD = "mod"; REM = "rem"; DIV = "div"; SHIFT_LEFT = "<<"; SHIFT_RIGHT = ">>"; BIT_AND = "/\\";
+    BIT_OR = "\\/"; XOR = "xor"; BACKSLASH = "\\"; ABS = "abs"; SIGN = "sign"; GCD = "gcd"; LCM = "lcm"; MSB = "msb";
+    LSB = "lsb"; POPCOUNT = "popcount"; GETBIT = "getbit"; POWM = "powm"; SUCC = "succ"; PLUS_NAME = "plus";
+    EVAL = "eval"; FLOAT = "float"; INTEGER = "integer"; TRUNCATE = "truncate"; TRUNC = "trunc"; ROUND = "round";
+    FLOOR = "floor"; CEILING = "ceiling"; CEIL = "ceil"; FLOAT_INTEGER_PART = "float_integer_part";
+    FLOAT_FRACTIONAL_PART = "float_fractional_part"; SQRT = "sqrt"; SIN = "sin"; COS = "cos"; TAN = "tan";
+    ASIN = "asin"; ACOS = "acos"; ATAN = "atan"; ATAN2 = "atan2"; SINH = "sinh"; COSH = "cosh"; TANH = "tanh";
+    ASINH = "asinh"; ACOSH = "acosh"; ATANH = "atanh"; COT = "cot"; ACOT = "acot"; EXP = "exp"; LOG = "log";
+    LOG2 = "log2"; LOG10 = "log10"; COPYSIGN = "copysign"; NEXTTOWARD = "nexttoward"; PI = "pi"; E = "e"; INF = "inf";
+    INFINITE = "infinite"; NAN = "nan"; EPSILON = "epsilon"; MAX_TAGGED_INTEGER = "max_tagged_integer";
+    MIN_TAGGED_INTEGER = "min_tagged_integer"; MAX_INTEGER = "max_integer"; MIN_INTEGER = "min_integer";
     PLUS = "+"; MINUS = "-"; STAR = "*"; SLASH = "/"; DOUBLE_SLASH = "//"; EQUALS = "=";
     NOT_UNIFIABLE = "\\="; IDENTICAL = "=="; NOT_IDENTICAL = "\\=="; IS = "is"; NUMBER_EQ = "=:=";
     NUMBER_NE = "=\\="; LESS = "<"; LESS_EQ = "=<"; GREATER = ">"; GREATER_EQ = ">=";

@@ -1,0 +1,103 @@
+//! What was typed, before anybody asks what it means here.
+
+use std::ffi::OsString;
+
+use clap::{ArgAction, Args, Parser, ValueEnum};
+
+use crate::{Command, Exit};
+
+/// Declarative, decentralised application management for the Cloud-IoT continuum.
+///
+/// Every instance of an application has an agent that senses only what is near it and evaluates its policy, a small
+/// logic program: migrate, replicate, undeploy, or stay. mario runs such policies.
+#[derive(Clone, Debug, Parser)]
+#[command(
+    name = "mario",
+    bin_name = "mario",
+    version,
+    args_override_self = true,
+    disable_help_subcommand = true,
+    subcommand_required = true,
+    after_long_help = after_help()
+)]
+pub struct Arguments {
+    /// How to talk to the user.
+    #[command(flatten)]
+    pub output: OutputArguments,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Options of every command that say how to talk to the user.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+#[command(next_help_heading = "Output")]
+pub struct OutputArguments {
+    /// When to use colour; `auto` means on a terminal, unless `NO_COLOR` is set
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: Colour,
+    /// Say nothing but errors
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Say more about what is being done
+    #[arg(short, long, global = true, action = ArgAction::Count)]
+    pub verbose: u8,
+}
+
+/// When to use colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Colour {
+    /// On a terminal, unless `NO_COLOR` is set.
+    #[default]
+    Auto,
+    /// Always, even into a file.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl OutputArguments {
+    /// What can be known about colour from a command line that is wrong elsewhere: its error and its help should still
+    /// look as the user asked.
+    pub fn salvage(typed: &[OsString]) -> Self {
+        let mut words = typed.iter().map_while(|word| word.to_str());
+        let mut color = None;
+        while let Some(word) = words.next() {
+            let value = match word.strip_prefix("--color") {
+                Some("") => words.next(),
+                Some(rest) => rest.strip_prefix('='),
+                None => None,
+            };
+            color = value.and_then(|value| Colour::from_str(value, false).ok()).or(color);
+        }
+        Self { color: color.unwrap_or_default(), ..Self::default() }
+    }
+}
+
+fn after_help() -> String {
+    let exits: Vec<String> = Exit::ALL.iter().map(|exit| format!("  {:>3}  {}", exit.code(), exit.meaning())).collect();
+    format!(
+        "Examples:\n  mario man ./man1\n  mario --color never completions bash\n\nExit codes:\n{}",
+        exits.join("\n")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn salvage(line: &str) -> Colour {
+        let typed: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+        OutputArguments::salvage(&typed).color
+    }
+
+    #[test]
+    fn salvages_the_colour_of_a_wrong_command_line() {
+        assert_eq!(salvage("mario --color never --wrong"), Colour::Never);
+        assert_eq!(salvage("mario --wrong --color=always"), Colour::Always);
+        assert_eq!(salvage("mario --color=always --color never"), Colour::Never);
+        assert_eq!(salvage("mario --color"), Colour::Auto);
+        assert_eq!(salvage("mario --color=sometimes"), Colour::Auto);
+        assert_eq!(salvage("mario --colorful never"), Colour::Auto);
+    }
+}

@@ -1,0 +1,38 @@
+//! What a user sees when mario itself is at fault.
+
+use std::panic;
+
+use mario_diagnostics::{Diagnostic, Renderer};
+
+use crate::console::to_stderr;
+
+/// Makes a panic say that it is a bug and what to do about it. The process then ends with [`crate::Exit::Bug`], which is
+/// what Rust does with a panic in the first thread.
+pub(crate) fn report_panics() {
+    panic::set_hook(Box::new(|panic| {
+        let message = panic.payload_as_str().unwrap_or("no message");
+        let place = panic.location().map(ToString::to_string);
+        let diagnostic = describe(message, place.as_deref());
+        to_stderr(&Renderer::plain().render(&diagnostic));
+    }));
+}
+
+fn describe(message: &str, place: Option<&str>) -> Diagnostic {
+    let place = place.unwrap_or("an unknown place");
+    let mut diagnostic = Diagnostic::error(format!("mario {} has a bug at {place}", env!("CARGO_PKG_VERSION")));
+    diagnostic.causes.push(message.to_owned());
+    diagnostic.hint("no input should do this; please report it with the command line and the files that led here")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_the_place_and_asks_for_a_report() {
+        let rendered = Renderer::plain().render(&describe("index out of bounds", Some("src/machine.rs:1:2")));
+        for part in ["src/machine.rs:1:2", "index out of bounds", "please report"] {
+            assert!(rendered.contains(part), "{rendered}");
+        }
+    }
+}

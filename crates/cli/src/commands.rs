@@ -1,0 +1,24 @@
+//! The commands, one file each.
+
+mod completions;
+mod man;
+
+use clap::Subcommand;
+
+use crate::{Console, Failure, Outcome};
+
+/// What to do.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Command {
+    /// Print a completion script for a shell.
+    Completions(completions::Arguments),
+    /// Print the manual page, or write the pages of all commands.
+    Man(man::Arguments),
+}
+
+pub(crate) fn run(command: Command, console: &Console) -> Result<Outcome, Failure> {
+    match command {
+        Command::Completions(arguments) => completions::run(&arguments, console),
+        Command::Man(arguments) => man::run(&arguments, console),
+    }
+}

@@ -1,0 +1,156 @@
+//! What was typed, decided for this terminal; and the only way to write to it.
+
+use std::env;
+use std::fmt::Display;
+use std::io::{self, BufWriter, IsTerminal, Write};
+
+use clap::builder::StyledStr;
+use mario_diagnostics::{Diagnostic, Renderer};
+
+use crate::{Colour, Failure, OutputArguments};
+
+/// What the process can see of the place where it runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Environment {
+    /// Standard output is a terminal.
+    pub stdout_is_terminal: bool,
+    /// Standard error is a terminal.
+    pub stderr_is_terminal: bool,
+    /// `NO_COLOR` is set to something, or the terminal says that it is dumb.
+    pub refuses_colour: bool,
+}
+
+impl Environment {
+    /// Looks around.
+    pub fn observe() -> Self {
+        let no_color = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let dumb = env::var_os("TERM").is_some_and(|value| value == "dumb");
+        Self {
+            stdout_is_terminal: io::stdout().is_terminal(),
+            stderr_is_terminal: io::stderr().is_terminal(),
+            refuses_colour: no_color || dumb,
+        }
+    }
+}
+
+/// How much to say beside the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verbosity {
+    /// Errors only.
+    Quiet,
+    /// What a user wants to know.
+    Normal,
+    /// Each step.
+    Verbose,
+}
+
+/// The streams of the process, and how to write to each.
+#[derive(Clone, Debug)]
+pub struct Console {
+    colours_stdout: bool,
+    renderer: Renderer,
+    verbosity: Verbosity,
+}
+
+impl Console {
+    /// Decides what the arguments mean in this environment.
+    pub fn new(typed: &OutputArguments, environment: &Environment) -> Self {
+        let colours = |is_terminal: bool| match typed.color {
+            Colour::Always => true,
+            Colour::Never => false,
+            Colour::Auto => is_terminal && !environment.refuses_colour,
+        };
+        let renderer = if colours(environment.stderr_is_terminal) { Renderer::coloured() } else { Renderer::plain() };
+        let verbosity = match (typed.quiet, typed.verbose) {
+            (true, _) => Verbosity::Quiet,
+            (false, 0) => Verbosity::Normal,
+            (false, _) => Verbosity::Verbose,
+        };
+        Self { colours_stdout: colours(environment.stdout_is_terminal), renderer, verbosity }
+    }
+
+    /// Writes data to standard output.
+    pub fn write_data(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
+        let mut stdout = BufWriter::new(io::stdout().lock());
+        write(&mut stdout).and_then(|()| stdout.flush()).map_err(|error| match error.kind() {
+            io::ErrorKind::BrokenPipe => Failure::OutputClosed,
+            _ => Failure::Environment(vec![Diagnostic::error("cannot write to standard output").caused_by(&error)]),
+        })
+    }
+
+    /// Writes help, which is data to whoever asked for it, in the colours of standard output.
+    pub fn write_help(&self, help: &StyledStr) -> Result<(), Failure> {
+        self.write_data(
+            |stdout| {
+                if self.colours_stdout { write!(stdout, "{}", help.ansi()) } else { write!(stdout, "{help}") }
+            },
+        )
+    }
+
+    /// Says something that a user wants to know, on standard error.
+    pub fn inform(&self, message: impl Display) {
+        self.say(Verbosity::Normal, message);
+    }
+
+    /// Says what is being done, on standard error, to a user who asked for it.
+    pub fn detail(&self, message: impl Display) {
+        self.say(Verbosity::Verbose, message);
+    }
+
+    /// Shows a failure on standard error.
+    pub fn report(&self, failure: &Failure) {
+        to_stderr(&self.renderer.render_all(failure.diagnostics()));
+    }
+
+    fn say(&self, needed: Verbosity, message: impl Display) {
+        if self.verbosity >= needed {
+            to_stderr(&format!("{message}\n"));
+        }
+    }
+}
+
+/// Writes to standard error. When even that fails, nobody is left to be told, so the error is dropped.
+pub(crate) fn to_stderr(text: &str) {
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn colours(color: Colour, stdout_is_terminal: bool, refuses_colour: bool) -> bool {
+        let typed = OutputArguments { color, ..OutputArguments::default() };
+        let environment = Environment { stdout_is_terminal, stderr_is_terminal: false, refuses_colour };
+        Console::new(&typed, &environment).colours_stdout
+    }
+
+    #[test]
+    fn uses_colour_on_a_willing_terminal_unless_told_otherwise() {
+        assert!(colours(Colour::Auto, true, false));
+        assert!(!colours(Colour::Auto, true, true));
+        assert!(!colours(Colour::Auto, false, false));
+        assert!(!colours(Colour::Never, true, false));
+        assert!(colours(Colour::Always, false, true));
+    }
+
+    #[test]
+    fn decides_for_each_stream_by_itself() {
+        let environment = Environment { stdout_is_terminal: false, stderr_is_terminal: true, refuses_colour: false };
+        let console = Console::new(&OutputArguments::default(), &environment);
+        assert!(!console.colours_stdout);
+        let rendered = console.renderer.render(&Diagnostic::error("title"));
+        assert!(rendered.contains('\u{1b}'), "{rendered:?}");
+    }
+
+    #[test]
+    fn says_as_much_as_was_asked() {
+        let verbosity = |quiet, verbose| {
+            let typed = OutputArguments { quiet, verbose, ..OutputArguments::default() };
+            Console::new(&typed, &Environment::default()).verbosity
+        };
+        assert_eq!(verbosity(true, 0), Verbosity::Quiet);
+        assert_eq!(verbosity(false, 0), Verbosity::Normal);
+        assert_eq!(verbosity(false, 1), Verbosity::Verbose);
+        assert_eq!(verbosity(false, 9), Verbosity::Verbose);
+    }
+}

@@ -1,0 +1,95 @@
+//! The one place that decides how the process ends.
+
+use std::process::ExitCode;
+
+use crate::Failure;
+
+/// How a command that could do its work ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It did what was asked.
+    Done,
+    /// It was asked to check something, and the check failed.
+    CheckFailed,
+}
+
+/// How the process ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// The command did what was asked.
+    Success,
+    /// A check that the command made failed.
+    CheckFailed,
+    /// The user's input is at fault.
+    Input,
+    /// The environment is at fault.
+    Environment,
+    /// mario is at fault.
+    Bug,
+}
+
+impl Exit {
+    /// All of them, by their code.
+    pub const ALL: [Self; 5] = [Self::Success, Self::CheckFailed, Self::Input, Self::Environment, Self::Bug];
+
+    /// The number that the shell sees.
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::Success => 0,
+            Self::CheckFailed => 1,
+            Self::Input => 2,
+            Self::Environment => 3,
+            // The code that Rust gives a process that panicked.
+            Self::Bug => 101,
+        }
+    }
+
+    /// What the number means, for the help.
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::Success => "success",
+            Self::CheckFailed => "a check failed",
+            Self::Input => "the input is at fault: arguments, files",
+            Self::Environment => "the environment is at fault: permissions, a full disk",
+            Self::Bug => "a bug in mario",
+        }
+    }
+}
+
+impl From<&Result<Outcome, Failure>> for Exit {
+    fn from(result: &Result<Outcome, Failure>) -> Self {
+        match result {
+            // When output is closed, whoever read it has seen enough, as `head` does; that is no failure of ours.
+            Ok(Outcome::Done) | Err(Failure::OutputClosed) => Self::Success,
+            Ok(Outcome::CheckFailed) => Self::CheckFailed,
+            Err(Failure::Input(_)) => Self::Input,
+            Err(Failure::Environment(_)) => Self::Environment,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.code())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gives_each_ending_its_documented_code() {
+        let cases = [
+            (Ok(Outcome::Done), 0),
+            (Ok(Outcome::CheckFailed), 1),
+            (Err(Failure::Input(Vec::new())), 2),
+            (Err(Failure::Environment(Vec::new())), 3),
+            (Err(Failure::OutputClosed), 0),
+        ];
+        for (result, code) in cases {
+            assert_eq!(Exit::from(&result).code(), code, "{result:?}");
+        }
+        assert_eq!(Exit::ALL.map(Exit::code), [0, 1, 2, 3, 101]);
+    }
+}

@@ -1,0 +1,47 @@
+//! Why a command could not do its work, and who is to mend it.
+
+use std::io;
+
+use mario_diagnostics::Diagnostic;
+
+/// Why a command could not do its work.
+#[derive(Clone, Debug)]
+pub enum Failure {
+    /// The user can mend it: the arguments or the files that they name are wrong.
+    Input(Vec<Diagnostic>),
+    /// The user's input may be right, but the machine cannot serve it.
+    Environment(Vec<Diagnostic>),
+    /// Nobody reads standard output any more; there is nothing to say and nobody to say it to.
+    OutputClosed,
+}
+
+impl Failure {
+    /// One problem with the input.
+    pub fn input(diagnostic: Diagnostic) -> Self {
+        Self::Input(vec![diagnostic])
+    }
+
+    /// A failed operation on a file that the user named: `title` says what was attempted and names the file.
+    pub fn file(title: impl Into<String>, error: &io::Error) -> Self {
+        let diagnostic = Diagnostic::error(title).caused_by(error);
+        match error.kind() {
+            io::ErrorKind::NotFound => Self::input(diagnostic.hint("check the path")),
+            io::ErrorKind::IsADirectory => Self::input(diagnostic.hint("name a file, not a directory")),
+            io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
+                Self::input(diagnostic.hint("name a directory, not a file"))
+            }
+            io::ErrorKind::InvalidInput | io::ErrorKind::InvalidFilename | io::ErrorKind::InvalidData => {
+                Self::input(diagnostic)
+            }
+            _ => Self::Environment(vec![diagnostic]),
+        }
+    }
+
+    /// What to tell the user.
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        match self {
+            Self::Input(diagnostics) | Self::Environment(diagnostics) => diagnostics,
+            Self::OutputClosed => &[],
+        }
+    }
+}

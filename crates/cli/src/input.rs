@@ -1,0 +1,50 @@
+//! Reads the text files that a user names.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use mario_diagnostics::{Diagnostic, Source};
+
+use crate::Failure;
+
+/// Texts longer than this are refused, so that a device or a disk image named by mistake does not fill the memory.
+pub const TEXT_SIZE_BYTES_MAX: usize = 64 << 20;
+
+/// Reads a whole file that must be text, or says what is wrong with it and names it.
+pub fn read_text(path: &Path) -> Result<Source, Failure> {
+    let bytes = read_bytes(path).map_err(|error| Failure::file(format!("cannot read `{}`", path.display()), &error))?;
+    if bytes.len() > TEXT_SIZE_BYTES_MAX {
+        let mebibytes = TEXT_SIZE_BYTES_MAX >> 20;
+        return Err(Failure::input(Diagnostic::error(format!("`{}` is larger than {mebibytes} MiB", path.display()))));
+    }
+    let name = path.display().to_string();
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(Source::new(name, text)),
+        Err(error) => Err(not_text(&name, &error)),
+    }
+}
+
+fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
+    let file = File::open(path)?;
+    // Opening a directory succeeds on Unix; its kind is a clearer answer than the failure of the first read.
+    if file.metadata()?.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    let mut bytes = Vec::new();
+    file.take(TEXT_SIZE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn not_text(name: &str, error: &std::string::FromUtf8Error) -> Failure {
+    let start = error.utf8_error().valid_up_to();
+    let byte = error.as_bytes()[start];
+    // Everything before the first bad byte is unchanged, so its offset holds in the readable version too.
+    let readable = String::from_utf8_lossy(error.as_bytes()).into_owned();
+    let end = start + char::REPLACEMENT_CHARACTER.len_utf8();
+    Failure::input(
+        Diagnostic::error(format!("cannot read `{name}` as text"))
+            .at(&Source::new(name, readable), start..end, format!("byte {byte:#04x} is not valid UTF-8"))
+            .hint("save the file as UTF-8"),
+    )
+}

@@ -1,0 +1,79 @@
+//! The command line of mario: what was typed goes in, one command runs, one exit code comes out.
+//!
+//! Start at [`main`]. It reads the arguments ([`Arguments`], exactly what was typed), decides what they mean on this
+//! terminal ([`Console`]), and runs one [`Command`]. A command has a file of its own under `commands/`: an `Arguments`
+//! struct whose help ends in an example, and a function `run` from those arguments to an [`Outcome`] or a [`Failure`].
+//!
+//! **Invariant:** data goes to standard output; everything else goes to standard error, through [`Console`] alone.
+//! **Invariant:** an exit code is chosen in one place, [`Exit`].
+//! **Invariant:** no logic of its own. A command calls a library and shows the result.
+//! **Invariant:** no input makes it panic. `tests/it/bad_input.rs` has a row for each command.
+//!
+//! Typed and meant are two types, not one with defaults filled in, because what was meant depends on the environment
+//! (is this a terminal? is `NO_COLOR` set?), and so would every test of a parser that looked there.
+
+#![warn(clippy::print_stdout, clippy::print_stderr)]
+
+mod arguments;
+mod bug;
+mod commands;
+mod console;
+mod exit;
+mod failure;
+mod input;
+mod usage;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+pub use arguments::{Arguments, Colour, OutputArguments};
+pub use commands::Command;
+pub use console::{Console, Environment, Verbosity};
+pub use exit::{Exit, Outcome};
+pub use failure::Failure;
+pub use input::{TEXT_SIZE_BYTES_MAX, read_text};
+
+use clap::{CommandFactory, Parser};
+
+/// Runs mario with these arguments, the first of which is the name of the program.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    bug::report_panics();
+    let typed: Vec<OsString> = arguments.into_iter().collect();
+    let environment = Environment::observe();
+    let (console, result) = match Arguments::try_parse_from(&typed) {
+        Ok(arguments) => {
+            let console = Console::new(&arguments.output, &environment);
+            let result = commands::run(arguments.command, &console);
+            (console, result)
+        }
+        Err(error) => {
+            let console = Console::new(&OutputArguments::salvage(&typed), &environment);
+            let result = usage::answer(&error, &typed, &console);
+            (console, result)
+        }
+    };
+    if let Err(failure) = &result {
+        console.report(failure);
+    }
+    Exit::from(&result).into()
+}
+
+/// The whole command line as clap knows it: the one source of help, completions, man pages and tests.
+pub fn command() -> clap::Command {
+    Arguments::command()
+}
+
+/// mario itself, then every command and the commands below it, each with its full name as `get_bin_name`.
+pub fn every_command() -> Vec<clap::Command> {
+    let mut root = command();
+    // Hands full names and the options of all commands down.
+    root.build();
+    let mut commands = vec![root];
+    let mut next = 0;
+    while next < commands.len() {
+        let below: Vec<clap::Command> = commands[next].get_subcommands().cloned().collect();
+        commands.extend(below);
+        next += 1;
+    }
+    commands
+}

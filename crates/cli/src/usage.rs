@@ -1,0 +1,105 @@
+//! Answers a command line that clap did not turn into a command: help that was asked for, or a mistake.
+
+use std::error::Error;
+use std::ffi::OsString;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use mario_diagnostics::Diagnostic;
+
+use crate::{Console, Failure, Outcome};
+
+/// Writes the help or the version that was asked for, or says what is wrong with what was typed.
+pub(crate) fn answer(error: &clap::Error, typed: &[OsString], console: &Console) -> Result<Outcome, Failure> {
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            console.write_help(&error.render())?;
+            Ok(Outcome::Done)
+        }
+        _ => Err(Failure::input(diagnose(error, typed))),
+    }
+}
+
+fn diagnose(error: &clap::Error, typed: &[OsString]) -> Diagnostic {
+    let mut diagnostic = Diagnostic::error(title(error, typed));
+    if let Some(cause) = error.source() {
+        diagnostic = diagnostic.caused_by(cause);
+    }
+    for suggestion in suggestions(error) {
+        diagnostic = diagnostic.hint(suggestion);
+    }
+    diagnostic.hint(format!("`{} --help` tells more", command_name(error)))
+}
+
+fn title(error: &clap::Error, typed: &[OsString]) -> String {
+    let argument = || context(error, ContextKind::InvalidArg).join(", ");
+    let value = || context(error, ContextKind::InvalidValue).join(", ");
+    match error.kind() {
+        ErrorKind::InvalidUtf8 => {
+            let broken: Vec<String> = typed
+                .iter()
+                .filter(|word| word.to_str().is_none())
+                .map(|word| format!("`{}`", word.to_string_lossy()))
+                .collect();
+            format!("argument {} is not valid UTF-8", broken.join(", "))
+        }
+        ErrorKind::UnknownArgument => format!("unexpected argument `{}`", argument()),
+        ErrorKind::InvalidSubcommand => {
+            let command = context(error, ContextKind::InvalidSubcommand).join(", ");
+            format!("unknown command `{command}`")
+        }
+        ErrorKind::InvalidValue if value().is_empty() => format!("`{}` needs a value", argument()),
+        ErrorKind::InvalidValue | ErrorKind::ValueValidation => {
+            format!("invalid value `{}` for `{}`", value(), argument())
+        }
+        ErrorKind::MissingRequiredArgument => format!("missing `{}`", argument()),
+        ErrorKind::ArgumentConflict => {
+            let prior = context(error, ContextKind::PriorArg).join(", ");
+            format!("`{}` cannot be used with `{prior}`", argument())
+        }
+        ErrorKind::MissingSubcommand => format!("`{}` needs a command", command_name(error)),
+        // The rest cannot arise from the arguments that exist today; clap's own words serve until one does.
+        _ => {
+            let rendered = error.render().to_string();
+            let first = rendered.lines().next().unwrap_or_default();
+            first.strip_prefix("error: ").unwrap_or(first).to_owned()
+        }
+    }
+}
+
+fn suggestions(error: &clap::Error) -> Vec<String> {
+    let similar = [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand, ContextKind::SuggestedValue];
+    let mut suggestions: Vec<String> = similar
+        .into_iter()
+        .flat_map(|kind| context(error, kind))
+        .map(|suggestion| format!("did you mean `{suggestion}`?"))
+        .collect();
+    for (kind, what) in [(ContextKind::ValidValue, "possible values"), (ContextKind::ValidSubcommand, "commands")] {
+        let valid = context(error, kind);
+        if !valid.is_empty() {
+            suggestions.push(format!("{what}: {}", valid.join(", ")));
+        }
+    }
+    suggestions
+}
+
+fn context(error: &clap::Error, kind: ContextKind) -> Vec<String> {
+    match error.get(kind) {
+        Some(ContextValue::String(value)) => vec![value.clone()],
+        Some(ContextValue::Strings(values)) => values.clone(),
+        _ => Vec::new(),
+    }
+}
+
+/// The command that the mistake belongs to, read off its usage line, which is the only place where clap tells.
+fn command_name(error: &clap::Error) -> String {
+    let usage = match error.get(ContextKind::Usage) {
+        Some(ContextValue::StyledStr(usage)) => usage.to_string(),
+        _ => String::new(),
+    };
+    let name: Vec<&str> = usage
+        .trim_start_matches("Usage:")
+        .split_whitespace()
+        .take_while(|word| word.starts_with(|character: char| character.is_ascii_lowercase()))
+        .collect();
+    if name.is_empty() { "mario".to_owned() } else { name.join(" ") }
+}

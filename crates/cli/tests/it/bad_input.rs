@@ -1,0 +1,229 @@
+//! No input makes mario panic, and every refusal names what it refuses.
+//!
+//! A new command joins by a row in [`ROWS`]; [`every_command_has_a_row`] fails until it does.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, Permissions};
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use mario_cli::every_command;
+
+use crate::{mario, run, stderr};
+
+struct Row {
+    /// The name of the command as it is typed after `mario`.
+    command: &'static str,
+    /// Arguments after the command that must be refused, and the part of them that the refusal must name.
+    refuses: &'static [(&'static [&'static str], &'static str)],
+    /// Arguments after the command with `PATH` where a path goes; `None` when the command takes no path.
+    path: Option<&'static [&'static str]>,
+    /// The things at that path that the command rightly accepts; it must refuse all the others.
+    accepts: &'static [Thing],
+}
+
+const ROWS: &[Row] = &[
+    Row {
+        command: "completions",
+        refuses: &[(&[], "SHELL"), (&["tcsh"], "tcsh"), (&["bash", "zsh"], "zsh"), (&[""], "SHELL")],
+        path: None,
+        accepts: &[],
+    },
+    Row {
+        command: "man",
+        refuses: &[(&["pages", "more"], "more"), (&[""], "DIR")],
+        path: Some(&["PATH"]),
+        accepts: &[Thing::Missing, Thing::MissingWithBytes, Thing::Directory],
+    },
+];
+
+/// What a user may name where a file or a directory is expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Thing {
+    Missing,
+    /// A name that is not UTF-8 and does not exist.
+    MissingWithBytes,
+    Directory,
+    EmptyFile,
+    /// Every byte value, many times.
+    Garbage,
+    /// Text but for one byte.
+    InvalidUtf8,
+    /// Exists below a file, so it cannot exist.
+    BelowAFile,
+    /// Cannot be read even by root.
+    LinkToItself,
+    DanglingLink,
+    NoPermission,
+}
+
+impl Thing {
+    const ALL: [Self; 10] = [
+        Self::Missing,
+        Self::MissingWithBytes,
+        Self::Directory,
+        Self::EmptyFile,
+        Self::Garbage,
+        Self::InvalidUtf8,
+        Self::BelowAFile,
+        Self::LinkToItself,
+        Self::DanglingLink,
+        Self::NoPermission,
+    ];
+
+    /// Makes the thing in an empty directory. `None` when this user cannot make it, which is said aloud.
+    fn make(self, directory: &Path) -> Option<PathBuf> {
+        let path = directory.join(format!("{self:?}.pl"));
+        match self {
+            Self::Missing => {}
+            Self::MissingWithBytes => return Some(directory.join(name_with_bytes())),
+            Self::Directory => fs::create_dir(&path).expect("writable"),
+            Self::EmptyFile => write(&path, b""),
+            Self::Garbage => write(&path, &(0..=255).cycle().take(100_000).collect::<Vec<u8>>()),
+            Self::InvalidUtf8 => write(&path, b"a(b).\nc('\xe9').\n"),
+            Self::BelowAFile => {
+                write(&path, b"a.\n");
+                return Some(path.join("below.pl"));
+            }
+            Self::LinkToItself => link(&path, &path),
+            Self::DanglingLink => link(&directory.join("nowhere"), &path),
+            Self::NoPermission => {
+                write(&path, b"a.\n");
+                fs::set_permissions(&path, Permissions::from_mode(0o000)).expect("own file");
+                if File::open(&path).is_ok() {
+                    eprintln!("skipped `{self:?}`: root may read every file");
+                    return None;
+                }
+            }
+        }
+        Some(path)
+    }
+}
+
+fn write(path: &Path, bytes: &[u8]) {
+    fs::write(path, bytes).expect("the test's own directory is writable");
+}
+
+fn name_with_bytes() -> OsString {
+    OsString::from_vec(b"bytes-\xff\xfe.pl".to_vec())
+}
+
+fn link(target: &Path, path: &Path) {
+    symlink(target, path).expect("the test's own directory is writable");
+}
+
+fn fresh_directory(name: &str) -> PathBuf {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bad-input").join(name);
+    if directory.exists() {
+        fs::remove_dir_all(&directory).expect("the test's own directory is writable");
+    }
+    fs::create_dir_all(&directory).expect("the test's own directory is writable");
+    directory
+}
+
+/// Runs mario, which must end with code 2 or 3 and name `named`.
+#[track_caller]
+fn refuses(arguments: &[&OsStr], named: &str) {
+    let output = mario().args(arguments).output().expect("the binary was built and runs");
+    let message = stderr(&output);
+    let code = output.status.code();
+    assert!(matches!(code, Some(2 | 3)), "{arguments:?} ended with {code:?}\n{message}");
+    assert!(message.starts_with("error: "), "{arguments:?}\n{message}");
+    assert!(message.contains(named), "{arguments:?} does not name {named}\n{message}");
+}
+
+#[test]
+fn every_command_has_a_row() {
+    let path_type = clap::builder::ValueParser::path_buf().type_id();
+    let mut names = Vec::new();
+    for command in every_command() {
+        if command.has_subcommands() {
+            continue;
+        }
+        let name = command.get_bin_name().expect("it has a full name");
+        let name = name.trim_start_matches("mario ");
+        let Some(row) = ROWS.iter().find(|row| row.command == name) else {
+            panic!("`{name}` has no row in this test");
+        };
+        let takes_path = command.get_arguments().any(|argument| argument.get_value_parser().type_id() == path_type);
+        assert_eq!(row.path.is_some(), takes_path, "the row of `{name}` must say how it takes paths, if it does");
+        names.push(name.to_owned());
+    }
+    for row in ROWS {
+        let exists = names.iter().any(|name| name == row.command);
+        assert!(exists, "`{}` has a row and does not exist", row.command);
+    }
+}
+
+#[test]
+fn refuses_bad_arguments_of_mario_itself() {
+    for (arguments, named) in [
+        (&[][..], "mario"),
+        (&[""], "``"),
+        (&["nonsense"], "nonsense"),
+        (&["--nonsense"], "--nonsense"),
+        (&["-x"], "-x"),
+        (&["--color"], "--color"),
+        (&["--color=", "man"], "--color"),
+        (&["--color", "mauve", "man"], "mauve"),
+        (&["-q", "-v", "man"], "--quiet"),
+        (&["--", "--help"], "--help"),
+    ] {
+        let arguments: Vec<&OsStr> = arguments.iter().map(OsStr::new).collect();
+        refuses(&arguments, named);
+    }
+    let long = "x".repeat(100_000);
+    refuses(&[OsStr::new(&long)], &long);
+}
+
+#[test]
+fn refuses_bad_arguments_of_each_command() {
+    for row in ROWS {
+        let everywhere: [(&[&str], &str); 3] =
+            [(&["--nonsense"], "--nonsense"), (&["--color=mauve"], "mauve"), (&["-vq"], "--quiet")];
+        for (arguments, named) in row.refuses.iter().chain(&everywhere) {
+            let words = row.command.split(' ').chain(arguments.iter().copied());
+            let arguments: Vec<&OsStr> = words.map(OsStr::new).collect();
+            refuses(&arguments, named);
+        }
+    }
+}
+
+#[test]
+fn refuses_arguments_that_are_not_unicode() {
+    let bytes = name_with_bytes();
+    let named = bytes.to_string_lossy();
+    let mut option = OsString::from("--");
+    option.push(&bytes);
+    refuses(&[&bytes], &named);
+    refuses(&[&option], &named);
+    refuses(&["--color".as_ref(), &bytes], &named);
+    for row in ROWS {
+        let words = row.command.split(' ').map(OsStr::new);
+        let arguments: Vec<&OsStr> = words.chain([option.as_os_str()]).collect();
+        refuses(&arguments, &named);
+    }
+}
+
+#[test]
+fn refuses_each_thing_that_a_path_should_not_lead_to() {
+    for row in ROWS {
+        let Some(template) = row.path else { continue };
+        for thing in Thing::ALL {
+            let directory = fresh_directory(&format!("{}-{thing:?}", row.command));
+            let Some(path) = thing.make(&directory) else {
+                continue;
+            };
+            let words = row.command.split(' ').chain(template.iter().copied());
+            let arguments: Vec<&OsStr> =
+                words.map(|word| if word == "PATH" { path.as_os_str() } else { OsStr::new(word) }).collect();
+            if row.accepts.contains(&thing) {
+                let output = run(&arguments);
+                assert_eq!(output.status.code(), Some(0), "{arguments:?}\n{}", stderr(&output));
+            } else {
+                refuses(&arguments, &path.to_string_lossy());
+            }
+        }
+    }
+}

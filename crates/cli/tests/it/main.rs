@@ -1,0 +1,30 @@
+//! Runs the binary `mario` as a user does.
+
+// Links, file modes and names of arbitrary bytes are made the Unix way there.
+#[cfg(unix)]
+mod bad_input;
+mod help;
+mod input;
+mod streams;
+
+use std::ffi::OsStr;
+use std::process::{Command, Output};
+
+/// The binary, in an environment that does not depend on who runs the tests.
+fn mario() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mario"));
+    command.env_remove("NO_COLOR").env("TERM", "xterm");
+    command
+}
+
+fn run(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Output {
+    mario().args(arguments).output().expect("the binary was built and runs")
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}

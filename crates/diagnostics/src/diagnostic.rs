@@ -1,0 +1,116 @@
+//! One problem as plain data, with nothing about how it looks.
+
+use std::error::Error;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// How much a problem matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// The command cannot do what was asked.
+    Error,
+    /// The command goes on, and its result may surprise.
+    Warning,
+}
+
+/// A text that a diagnostic points into, and the name under which its user knows it.
+///
+/// Cheap to clone: many diagnostics about one file share its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// The path as the user wrote it, or a name such as `command line`.
+    pub name: Arc<str>,
+    /// The whole text.
+    pub text: Arc<str>,
+}
+
+impl Source {
+    /// A text with its name.
+    pub fn new(name: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> Self {
+        Self { name: name.into(), text: text.into() }
+    }
+}
+
+/// A place in the source and what is to be said about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// Bytes of the source text. Any value is accepted; see the crate's first invariant.
+    pub span: Range<usize>,
+    /// The words beside the caret; may be empty.
+    pub text: String,
+}
+
+/// One problem: what was attempted, where it failed, why, and what may help.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// How much it matters.
+    pub severity: Severity,
+    /// What was attempted and did not succeed, in one line.
+    pub title: String,
+    /// The text that the labels point into.
+    pub source: Option<Source>,
+    /// Places in the source. The first is the one at fault and gives the line and column in the header; the others are
+    /// context.
+    pub labels: Vec<Label>,
+    /// Why it failed, outermost cause first.
+    pub causes: Vec<String>,
+    /// What the user can do about it.
+    pub hints: Vec<String>,
+}
+
+impl Diagnostic {
+    /// An error with no more than a title so far.
+    pub fn error(title: impl Into<String>) -> Self {
+        Self::new(Severity::Error, title)
+    }
+
+    /// A warning with no more than a title so far.
+    pub fn warning(title: impl Into<String>) -> Self {
+        Self::new(Severity::Warning, title)
+    }
+
+    /// An error made from a library's error: its `Display` is the title, its chain of `source()` the causes.
+    pub fn from_error(error: &dyn Error) -> Self {
+        match error.source() {
+            Some(cause) => Self::error(error.to_string()).caused_by(cause),
+            None => Self::error(error.to_string()),
+        }
+    }
+
+    fn new(severity: Severity, title: impl Into<String>) -> Self {
+        Self { severity, title: title.into(), source: None, labels: Vec::new(), causes: Vec::new(), hints: Vec::new() }
+    }
+
+    /// Says where in `source` the fault is.
+    #[must_use]
+    pub fn at(mut self, source: &Source, span: Range<usize>, text: impl Into<String>) -> Self {
+        self.source = Some(source.clone());
+        self.labels.insert(0, Label { span, text: text.into() });
+        self
+    }
+
+    /// Adds a place in the same source that explains the fault, such as the bracket that was never closed.
+    #[must_use]
+    pub fn context(mut self, span: Range<usize>, text: impl Into<String>) -> Self {
+        self.labels.push(Label { span, text: text.into() });
+        self
+    }
+
+    /// Adds `error` and everything in its chain of `source()` as causes.
+    #[must_use]
+    pub fn caused_by(mut self, error: &dyn Error) -> Self {
+        let mut cause = Some(error);
+        while let Some(error) = cause {
+            self.causes.push(error.to_string());
+            cause = error.source();
+        }
+        self
+    }
+
+    /// Adds a sentence about what the user can do.
+    #[must_use]
+    pub fn hint(mut self, text: impl Into<String>) -> Self {
+        self.hints.push(text.into());
+        self
+    }
+}

@@ -1,0 +1,38 @@
+//! What mario tells a user about their input, and the one way it looks.
+//!
+//! Start at [`Diagnostic`]: plain data about one problem. [`Renderer::render`] turns it into the text that a user reads:
+//!
+//! ```
+//! use mario_diagnostics::{Diagnostic, Renderer, Source};
+//!
+//! let source = Source::new("keep-close.pl", "migrate(I, N :- latency(I, N, L).\n");
+//! let diagnostic = Diagnostic::error("cannot load policy `keep-close`")
+//!     .at(&source, 13..15, "expected `,` or `)`")
+//!     .hint("close the argument list before `:-`");
+//!
+//! assert_eq!(
+//!     Renderer::plain().render(&diagnostic),
+//!     "\
+//! error: cannot load policy `keep-close`
+//!  --> keep-close.pl:1:14
+//! 1 | migrate(I, N :- latency(I, N, L).
+//!   |              ^^ expected `,` or `)`
+//! hint: close the argument list before `:-`
+//! "
+//! );
+//! ```
+//!
+//! A policy, a scenario and a command line that is wrong look alike because they all come through here. Libraries do not
+//! depend on this crate: they return errors that hold byte spans, and the command line turns those into diagnostics.
+//!
+//! **Invariant:** rendering is total. A span beyond the text, inside a character or backwards is moved to the nearest
+//! place that exists; a wrong span must never hide the error that it belongs to.
+//! **Invariant:** text from outside reaches the terminal without control characters, whoever wrote it.
+//!
+//! Not here: exit codes, streams, the decision whether to use colour (`cli`).
+
+mod diagnostic;
+mod render;
+
+pub use diagnostic::{Diagnostic, Label, Severity, Source};
+pub use render::Renderer;

@@ -1,0 +1,144 @@
+//! From a [`Diagnostic`] to the text on the screen.
+//!
+//! The `annotate-snippets` crate draws the snippet: it knows about tabs, wide characters, overlapping labels and lines
+//! longer than the screen. This module gives it only input that it accepts, and takes away the empty gutter lines that it
+//! puts around a snippet, because most of our messages are about one line and read better in five lines than in seven.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use annotate_snippets::{AnnotationKind, Group, Level, Snippet};
+
+use crate::{Diagnostic, Severity, Source};
+
+/// Renders diagnostics, with or without colour.
+#[derive(Clone, Debug)]
+pub struct Renderer {
+    snippets: annotate_snippets::Renderer,
+}
+
+impl Renderer {
+    /// Text without escape sequences, for files, pipes and `NO_COLOR`.
+    pub fn plain() -> Self {
+        Self { snippets: annotate_snippets::Renderer::plain() }
+    }
+
+    /// Text with ANSI colours, for terminals.
+    pub fn coloured() -> Self {
+        Self { snippets: annotate_snippets::Renderer::styled().hyperlink(false) }
+    }
+
+    /// One diagnostic, with a newline at its end.
+    pub fn render(&self, diagnostic: &Diagnostic) -> String {
+        let level = match diagnostic.severity {
+            Severity::Error => Level::ERROR,
+            Severity::Warning => Level::WARNING,
+        };
+        let mut problem = Group::with_title(level.primary_title(printable(&diagnostic.title)));
+        if let Some(source) = &diagnostic.source {
+            problem = problem.element(snippet(source, diagnostic));
+        }
+        let causes = diagnostic
+            .causes
+            .iter()
+            .map(|cause| Group::with_title(Level::NOTE.with_name("cause").secondary_title(printable(cause))));
+        let hints = diagnostic
+            .hints
+            .iter()
+            .map(|hint| Group::with_title(Level::HELP.with_name("hint").secondary_title(printable(hint))));
+        let groups: Vec<Group<'_>> = std::iter::once(problem).chain(causes).chain(hints).collect();
+        without_empty_gutters(&self.snippets.render(&groups))
+    }
+
+    /// Several diagnostics, in the order given, with an empty line between two.
+    pub fn render_all<'a>(&self, diagnostics: impl IntoIterator<Item = &'a Diagnostic>) -> String {
+        let rendered: Vec<String> = diagnostics.into_iter().map(|diagnostic| self.render(diagnostic)).collect();
+        rendered.join("\n")
+    }
+}
+
+fn snippet<'a>(source: &'a Source, diagnostic: &'a Diagnostic) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
+    let spans: Vec<Range<usize>> =
+        diagnostic.labels.iter().map(|label| nearest_valid(&source.text, &label.span)).collect();
+    let window = window(&source.text, &spans);
+    let lines_before = source.text[..window.start].matches('\n').count();
+    let annotations = spans.iter().zip(&diagnostic.labels).enumerate().map(|(index, (span, label))| {
+        let kind = if index == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
+        kind.span(span.start - window.start..span.end - window.start).label(printable(&label.text))
+    });
+    Snippet::source(&source.text[window.clone()])
+        .line_start(lines_before + 1)
+        .path(printable(&source.name))
+        .annotations(annotations)
+}
+
+/// The span moved to the nearest one that lies in the text, runs forward and starts and ends between characters.
+fn nearest_valid(text: &str, span: &Range<usize>) -> Range<usize> {
+    if span.start >= text.len() {
+        // Behind the last newline there is no line to show; behind the last character there is.
+        let line = text.strip_suffix('\n').unwrap_or(text);
+        let end = line.strip_suffix('\r').unwrap_or(line).len();
+        return end..end;
+    }
+    let start = text.floor_char_boundary(span.start);
+    let end = text.ceil_char_boundary(span.end);
+    start..end.max(start)
+}
+
+/// The whole lines from the first label to the last, so that the cost of a message does not follow the size of the file.
+fn window(text: &str, spans: &[Range<usize>]) -> Range<usize> {
+    let first = spans.iter().map(|span| span.start).min().unwrap_or(0);
+    let last = spans.iter().map(|span| span.end).max().unwrap_or(0);
+    let start = text[..first].rfind('\n').map_or(0, |newline| newline + 1);
+    let end = text[last..].find('\n').map_or(text.len(), |newline| last + newline + 1);
+    start..end
+}
+
+/// The text without the characters that a file name or a policy could use to rewrite or reorder the user's terminal.
+fn printable(text: &str) -> Cow<'_, str> {
+    let is_control = |character: char| {
+        let reorders = matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        reorders || (character.is_control() && character != '\n')
+    };
+    if !text.contains(is_control) {
+        return Cow::Borrowed(text);
+    }
+    let mut printable = String::with_capacity(text.len());
+    for character in text.chars() {
+        if is_control(character) {
+            printable.extend(character.escape_default());
+        } else {
+            printable.push(character);
+        }
+    }
+    Cow::Owned(printable)
+}
+
+fn without_empty_gutters(rendered: &str) -> String {
+    let mut kept = String::with_capacity(rendered.len() + 1);
+    for line in rendered.lines().filter(|line| !is_empty_gutter(line)) {
+        kept.push_str(line.trim_end());
+        kept.push('\n');
+    }
+    kept
+}
+
+/// Whether the line shows nothing but the `|` between line numbers and source; colour sequences do not count.
+fn is_empty_gutter(line: &str) -> bool {
+    let mut characters = line.chars();
+    let mut bars = 0;
+    while let Some(character) = characters.next() {
+        match character {
+            '\u{1b}' => {
+                characters.by_ref().find(char::is_ascii_alphabetic);
+            }
+            ' ' => {}
+            '|' => bars += 1,
+            _ => return false,
+        }
+    }
+    bars == 1
+}
+
+#[cfg(test)]
+mod tests;

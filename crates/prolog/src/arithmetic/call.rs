@@ -1,0 +1,73 @@
+//! What a call of an arithmetic function may use, and whom it blames.
+
+use crate::arithmetic::from_number;
+use crate::fault::{Fault, Raised, Solved};
+use crate::number::Number;
+use crate::store::Store;
+use crate::symbols::atoms;
+use crate::term::Functor;
+
+/// One call: the store pays for it, the functor is named in its errors.
+pub(super) struct Call<'a> {
+    pub(super) store: &'a mut Store,
+    pub(super) functor: Functor,
+}
+
+impl Call<'_> {
+    /// An error whose context is this function.
+    pub(super) fn blame(&self, fault: Fault) -> Raised {
+        Raised::FaultIn(fault, self.functor.name(), self.functor.arity())
+    }
+
+    pub(super) fn type_error(&mut self, kind: &'static str, culprit: Number) -> Raised {
+        let culprit = from_number(self.store, culprit);
+        self.blame(Fault::Type(kind, culprit))
+    }
+
+    pub(super) fn domain_error(&mut self, domain: &'static str, culprit: Number) -> Raised {
+        let culprit = from_number(self.store, culprit);
+        self.blame(Fault::Domain(domain, culprit))
+    }
+
+    pub(super) fn zero_divisor(&self) -> Raised {
+        self.blame(Fault::Evaluation("zero_divisor"))
+    }
+
+    /// Zero to a negative power, which both `**` and `^` blame on `**`.
+    pub(super) fn zero_power() -> Raised {
+        Raised::FaultIn(Fault::Evaluation("zero_divisor"), atoms::POWER, 2)
+    }
+
+    /// The operand of a function on integers; a type error when it is a float.
+    pub(super) fn integer(&mut self, number: Number) -> Solved<Number> {
+        match number {
+            Number::Float(value) if value.is_nan() => Err(Fault::Evaluation("undefined").into()),
+            Number::Float(value) if value.is_infinite() => Err(Fault::Evaluation("float_overflow").into()),
+            Number::Float(_) => Err(self.type_error("integer", number)),
+            integer => Ok(integer),
+        }
+    }
+
+    /// Ensures that there is room for a number of so many bits.
+    pub(super) fn reserve_bits(&mut self, bits: u64) -> Solved<()> {
+        let words = bits / 64 + 1;
+        if words <= self.store.room() as u64 { Ok(()) } else { Err(self.store.out_of_room()) }
+    }
+
+    /// Charges work on so many words before it is done.
+    pub(super) fn charge(&mut self, words: u64) -> Solved<()> {
+        // Far beyond any budget, far below an overflow of the counter.
+        self.store.meter.walk(words.min(1 << 48));
+        match self.store.meter.exhausted() {
+            Some(resource) => Err(Raised::Exhausted(resource)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What multiplying numbers of `a` and `b` words costs: the school method on short numbers, a
+/// little more than Toom-Cook on long ones.
+pub(super) fn multiplication_cost(a: u64, b: u64) -> u64 {
+    let (short, long) = (a.min(b), a.max(b));
+    if short <= 32 { short * long } else { long.saturating_mul(6 * short.isqrt()) }
+}

@@ -1,0 +1,177 @@
+//! Functions on floats.
+//!
+//! A result that is infinite or no number is an error, never a value: only the constants `inf` and
+//! `nan` make such floats.
+
+use super::call::Call;
+use super::evaluable::{Binary, Unary};
+use crate::fault::{Fault, Raised, Solved};
+use crate::number::Number;
+
+fn overflow() -> Raised {
+    Fault::Evaluation("float_overflow").into()
+}
+
+pub(super) fn undefined() -> Raised {
+    Fault::Evaluation("undefined").into()
+}
+
+/// The result of a float function, if it is a finite number.
+#[inline]
+pub(super) fn checked(value: f64) -> Solved<Number> {
+    if value.is_finite() {
+        Ok(Number::Float(value))
+    } else {
+        Err(if value.is_nan() { undefined() } else { overflow() })
+    }
+}
+
+/// The nearest float of a finite number.
+pub(super) fn to_float(number: &Number) -> Solved<f64> {
+    let value = number.nearest_float();
+    if value.is_infinite() { Err(overflow()) } else { Ok(value) }
+}
+
+/// An operand of `+` and the like: only an integer beyond all floats is an error.
+pub(super) fn operand(number: &Number) -> Solved<f64> {
+    match number {
+        Number::Float(value) => Ok(*value),
+        integer => to_float(integer),
+    }
+}
+
+/// Division when at least one operand, or the result, is a float.
+pub(super) fn divide(call: &Call, a: &Number, b: &Number) -> Solved<Number> {
+    let (a, b) = (operand(a)?, operand(b)?);
+    if b == 0.0 {
+        return Err(if a == 0.0 || a.is_nan() { undefined() } else { call.zero_divisor() });
+    }
+    checked(a / b)
+}
+
+/// A power when at least one operand, or the result, is a float.
+pub(super) fn power(base: &Number, exponent: &Number) -> Solved<Number> {
+    let (base, exponent) = (operand(base)?, operand(exponent)?);
+    if base == 0.0 && exponent < 0.0 {
+        return Err(Call::zero_power());
+    }
+    checked(base.powf(exponent))
+}
+
+/// Rounds to an integer.
+pub(super) fn rounded(op: Unary, number: Number) -> Solved<Number> {
+    let Number::Float(value) = number else { return Ok(number) };
+    let whole = match op {
+        Unary::Floor => value.floor(),
+        Unary::Ceiling => value.ceil(),
+        Unary::Truncate => value.trunc(),
+        // Halves go away from zero.
+        _ => value.round(),
+    };
+    Number::from_whole(whole).ok_or_else(undefined)
+}
+
+/// The part of a number before or after the point, of the number's own type.
+pub(super) fn part(op: Unary, number: Number) -> Solved<Number> {
+    match number {
+        Number::Float(value) => checked(if op == Unary::IntegerPart { value.trunc() } else { value.fract() }),
+        integer => Ok(if op == Unary::IntegerPart { integer } else { Number::Int(0) }),
+    }
+}
+
+/// A function of one float.
+pub(super) fn unary(op: Unary, number: &Number) -> Solved<Number> {
+    let x = to_float(number)?;
+    checked(match op {
+        // ISO 9.3.6.3: the logarithm of zero is undefined, not an overflow.
+        Unary::Log | Unary::Log2 | Unary::Log10 | Unary::Cot if x == 0.0 => return Err(undefined()),
+        Unary::Sqrt => x.sqrt(),
+        Unary::Sin => x.sin(),
+        Unary::Cos => x.cos(),
+        Unary::Tan => x.tan(),
+        Unary::Asin => x.asin(),
+        Unary::Acos => x.acos(),
+        Unary::Atan => x.atan(),
+        Unary::Sinh => x.sinh(),
+        Unary::Cosh => x.cosh(),
+        Unary::Tanh => x.tanh(),
+        Unary::Asinh => inverse_sinh(x),
+        Unary::Acosh => inverse_cosh(x),
+        Unary::Atanh => inverse_tanh(x),
+        Unary::Cot => x.tan().recip(),
+        Unary::Acot => x.recip().atan(),
+        Unary::Exp => x.exp(),
+        Unary::Log => x.ln(),
+        Unary::Log2 => x.log2(),
+        Unary::Log10 => x.log10(),
+        _ => x,
+    })
+}
+
+/// A function of two floats.
+pub(super) fn binary(op: Binary, a: &Number, b: &Number) -> Solved<Number> {
+    match op {
+        Binary::NextToward => checked(next_toward(operand(a)?, operand(b)?)),
+        Binary::LogBase => {
+            let base = unary(Unary::Log, a)?.nearest_float();
+            let value = unary(Unary::Log, b)?.nearest_float();
+            if base == 0.0 { Err(undefined()) } else { checked(value / base) }
+        }
+        _ => {
+            let (y, x) = (to_float(a)?, to_float(b)?);
+            // ISO Cor.2 9.3.14: the origin has no angle.
+            if y == 0.0 && x == 0.0 { Err(undefined()) } else { checked(y.atan2(x)) }
+        }
+    }
+}
+
+// The inverse hyperbolic functions of the standard library lose the last digit or two; these forms
+// keep it, by taking the logarithm of one plus something small where the argument is small.
+
+/// Above this, one more or less makes no difference to a square.
+const HUGE: f64 = (1_u64 << 28) as f64;
+
+fn inverse_sinh(x: f64) -> f64 {
+    let size = x.abs();
+    let square = size * size;
+    let result = if size > HUGE {
+        size.ln() + std::f64::consts::LN_2
+    } else if size > 2.0 {
+        (2.0 * size + 1.0 / ((square + 1.0).sqrt() + size)).ln()
+    } else {
+        (size + square / (1.0 + (1.0 + square).sqrt())).ln_1p()
+    };
+    result.copysign(x)
+}
+
+fn inverse_cosh(x: f64) -> f64 {
+    if x < 1.0 {
+        f64::NAN
+    } else if x > HUGE {
+        x.ln() + std::f64::consts::LN_2
+    } else if x > 2.0 {
+        (2.0 * x - 1.0 / (x + (x * x - 1.0).sqrt())).ln()
+    } else {
+        let above = x - 1.0;
+        (above + (2.0 * above + above * above).sqrt()).ln_1p()
+    }
+}
+
+fn inverse_tanh(x: f64) -> f64 {
+    let size = x.abs();
+    let double = 2.0 * size;
+    let argument = if size < 0.5 { double + double * size / (1.0 - size) } else { double / (1.0 - size) };
+    (0.5 * argument.ln_1p()).copysign(x)
+}
+
+fn next_toward(from: f64, to: f64) -> f64 {
+    if from.is_nan() || to.is_nan() {
+        f64::NAN
+    } else if to > from {
+        from.next_up()
+    } else if to < from {
+        from.next_down()
+    } else {
+        to
+    }
+}

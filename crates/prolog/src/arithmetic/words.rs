@@ -1,0 +1,237 @@
+//! Arithmetic on evaluated words: a small integer in the word itself, or a boxed number.
+//!
+//! The common case, two small integers, is a few machine instructions; everything else goes
+//! through [`Number`].
+
+use super::evaluable::{Binary, Unary};
+use super::{Call, apply, evaluate, from_number};
+use crate::core::Core;
+use crate::fault::Solved;
+use crate::number::{Number, compare_values};
+use crate::store::View;
+use crate::symbols::{Atom, atoms};
+use crate::term::{Functor, Tag, Term};
+use std::cmp::Ordering;
+
+const INT: u64 = Tag::Int as u64;
+
+#[inline(always)]
+fn both_small(a: Term, b: Term) -> bool {
+    a.has_tag(Tag::Int) && b.has_tag(Tag::Int)
+}
+
+/// The value of an expression as a word: itself when it is a number already.
+#[inline(always)]
+pub(crate) fn evaluated(core: &mut Core, term: Term) -> Solved<Term> {
+    let term = core.store.deref(term);
+    if term.has_tag(Tag::Int) { Ok(term) } else { evaluated_slowly(core, term) }
+}
+
+#[inline(never)]
+fn evaluated_slowly(core: &mut Core, term: Term) -> Solved<Term> {
+    if matches!(core.store.view(term), View::Float(_) | View::Big) {
+        return Ok(term);
+    }
+    let number = evaluate(core, term)?;
+    Ok(from_number(&mut core.store, number))
+}
+
+fn number(core: &Core, word: Term) -> Number {
+    core.store.number(word).unwrap_or(Number::Int(0))
+}
+
+/// Any function of one argument.
+#[inline(never)]
+pub(crate) fn unary(core: &mut Core, op: Unary, name: Atom, a: Term) -> Solved<Term> {
+    let a = number(core, a);
+    let mut call = Call { store: &mut core.store, functor: Functor::new(name, 1) };
+    let result = apply::unary(&mut call, op, a)?;
+    Ok(from_number(&mut core.store, result))
+}
+
+/// Any function of two arguments.
+#[inline(never)]
+pub(crate) fn binary(core: &mut Core, op: Binary, name: Atom, a: Term, b: Term) -> Solved<Term> {
+    let (a, b) = (number(core, a), number(core, b));
+    let mut call = Call { store: &mut core.store, functor: Functor::new(name, 2) };
+    let result = apply::binary(&mut call, op, a, b)?;
+    Ok(from_number(&mut core.store, result))
+}
+
+/// `a + b`.
+#[inline(always)]
+pub(crate) fn add(core: &mut Core, a: Term, b: Term) -> Solved<Term> {
+    if both_small(a, b) {
+        // Without its tag one word is a multiple of eight, so the sum keeps the other's tag, and
+        // overflows exactly when the result does not fit in a word.
+        if let Some(sum) = ((a.0 - INT) as i64).checked_add(b.0 as i64) {
+            return Ok(Term(sum as u64));
+        }
+    }
+    binary(core, Binary::Add, atoms::PLUS, a, b)
+}
+
+/// `a - b`.
+#[inline(always)]
+pub(crate) fn subtract(core: &mut Core, a: Term, b: Term) -> Solved<Term> {
+    if both_small(a, b)
+        && let Some(difference) = (a.0 as i64).checked_sub((b.0 - INT) as i64)
+    {
+        return Ok(Term(difference as u64));
+    }
+    binary(core, Binary::Subtract, atoms::MINUS, a, b)
+}
+
+/// `a * b`.
+#[inline(always)]
+pub(crate) fn multiply(core: &mut Core, a: Term, b: Term) -> Solved<Term> {
+    if both_small(a, b)
+        && let Some(product) = ((a.0 - INT) as i64).checked_mul(b.small_value())
+    {
+        return Ok(Term(product as u64 | INT));
+    }
+    binary(core, Binary::Multiply, atoms::STAR, a, b)
+}
+
+/// `a / b`.
+#[inline]
+pub(crate) fn divide(core: &mut Core, a: Term, b: Term) -> Solved<Term> {
+    if both_small(a, b) && b.small_value() > 0 && a.small_value() % b.small_value() == 0 {
+        return Ok(Term::small(a.small_value() / b.small_value()));
+    }
+    binary(core, Binary::Divide, atoms::SLASH, a, b)
+}
+
+/// `a // b`.
+#[inline]
+pub(crate) fn int_divide(core: &mut Core, a: Term, b: Term) -> Solved<Term> {
+    if both_small(a, b) && b.small_value() > 0 {
+        return Ok(Term::small(a.small_value() / b.small_value()));
+    }
+    binary(core, Binary::IntDivide, atoms::DOUBLE_SLASH, a, b)
+}
+
+/// `a div b`.
+#[inline]
+pub(crate) fn floor_divide(core: &mut Core, a: Term, b: Term) -> Solved<Term> {
+    if both_small(a, b) && b.small_value() > 0 {
+        return Ok(Term::small(a.small_value().div_euclid(b.small_value())));
+    }
+    binary(core, Binary::FloorDivide, atoms::DIV, a, b)
+}
+
+/// `a mod b`.
+#[inline]
+pub(crate) fn modulo(core: &mut Core, a: Term, b: Term) -> Solved<Term> {
+    if both_small(a, b) && b.small_value() > 0 {
+        return Ok(Term::small(a.small_value().rem_euclid(b.small_value())));
+    }
+    binary(core, Binary::Modulo, atoms::MOD, a, b)
+}
+
+/// `a rem b`.
+#[inline]
+pub(crate) fn remainder(core: &mut Core, a: Term, b: Term) -> Solved<Term> {
+    if both_small(a, b) && b.small_value() > 0 {
+        return Ok(Term::small(a.small_value() % b.small_value()));
+    }
+    binary(core, Binary::Remainder, atoms::REM, a, b)
+}
+
+/// `min(a, b)`.
+#[inline]
+pub(crate) fn min(core: &mut Core, a: Term, b: Term) -> Solved<Term> {
+    if both_small(a, b) {
+        return Ok(if (a.0 as i64) < b.0 as i64 { a } else { b });
+    }
+    binary(core, Binary::Min, atoms::MIN, a, b)
+}
+
+/// `max(a, b)`.
+#[inline]
+pub(crate) fn max(core: &mut Core, a: Term, b: Term) -> Solved<Term> {
+    if both_small(a, b) {
+        return Ok(if (a.0 as i64) > b.0 as i64 { a } else { b });
+    }
+    binary(core, Binary::Max, atoms::MAX, a, b)
+}
+
+/// `a << b`.
+#[inline]
+pub(crate) fn shift_left(core: &mut Core, a: Term, b: Term) -> Solved<Term> {
+    if both_small(a, b) && (0..60).contains(&b.small_value()) {
+        let (value, distance) = ((a.0 - INT) as i64, b.small_value());
+        if (value << distance) >> distance == value {
+            return Ok(Term((value << distance) as u64 | INT));
+        }
+    }
+    binary(core, Binary::ShiftLeft, atoms::SHIFT_LEFT, a, b)
+}
+
+/// `a >> b`.
+#[inline]
+pub(crate) fn shift_right(core: &mut Core, a: Term, b: Term) -> Solved<Term> {
+    if both_small(a, b) && b.small_value() >= 0 {
+        return Ok(Term::small(a.small_value() >> b.small_value().min(63)));
+    }
+    binary(core, Binary::ShiftRight, atoms::SHIFT_RIGHT, a, b)
+}
+
+/// `a /\ b`.
+#[inline]
+pub(crate) fn and(core: &mut Core, a: Term, b: Term) -> Solved<Term> {
+    if both_small(a, b) {
+        return Ok(Term(a.0 & b.0));
+    }
+    binary(core, Binary::And, atoms::BIT_AND, a, b)
+}
+
+/// `a \/ b`.
+#[inline]
+pub(crate) fn or(core: &mut Core, a: Term, b: Term) -> Solved<Term> {
+    if both_small(a, b) {
+        return Ok(Term(a.0 | b.0));
+    }
+    binary(core, Binary::Or, atoms::BIT_OR, a, b)
+}
+
+/// `a xor b`.
+#[inline]
+pub(crate) fn xor(core: &mut Core, a: Term, b: Term) -> Solved<Term> {
+    if both_small(a, b) {
+        return Ok(Term((a.0 ^ b.0) | INT));
+    }
+    binary(core, Binary::Xor, atoms::XOR, a, b)
+}
+
+/// `-a`.
+#[inline]
+pub(crate) fn negate(core: &mut Core, a: Term) -> Solved<Term> {
+    if a.has_tag(Tag::Int) && Term::fits_small(-a.small_value()) {
+        return Ok(Term::small(-a.small_value()));
+    }
+    unary(core, Unary::Negate, atoms::MINUS, a)
+}
+
+/// `abs(a)`.
+#[inline]
+pub(crate) fn abs(core: &mut Core, a: Term) -> Solved<Term> {
+    if a.has_tag(Tag::Int) && Term::fits_small(a.small_value().abs()) {
+        return Ok(Term::small(a.small_value().abs()));
+    }
+    unary(core, Unary::Abs, atoms::ABS, a)
+}
+
+/// How two evaluated words compare by value; `None` when one is NaN.
+#[inline(always)]
+pub(crate) fn compare(core: &Core, a: Term, b: Term) -> Option<Ordering> {
+    if both_small(a, b) {
+        return Some((a.0 as i64).cmp(&(b.0 as i64)));
+    }
+    compare_slowly(core, a, b)
+}
+
+#[inline(never)]
+fn compare_slowly(core: &Core, a: Term, b: Term) -> Option<Ordering> {
+    compare_values(&number(core, a), &number(core, b))
+}

@@ -1,0 +1,84 @@
+//! Small predicates that control constructs in the library are made of.
+
+use super::{Builtin, Code, State, Step, det, nondet};
+use crate::core::Core;
+use crate::fault::{Fault, Solved};
+use crate::store::{ListEnd, View};
+use crate::symbols::atoms;
+use crate::term::{Functor, Term};
+
+pub(crate) const TABLE: &[Builtin] = &[
+    det("$check_result_list", Code::D1(check_result_list)),
+    det("$inferences", Code::D1(inferences)),
+    det("$divert", Code::D0(divert)),
+    det("$end_diversion", Code::D1(end_diversion)),
+    det("$check_sink", Code::D1(check_sink)),
+    det("use_module", Code::D1(accept_one)),
+    det("use_module", Code::D2(accept_two)),
+    det("ensure_loaded", Code::D1(accept_one)),
+    det("garbage_collect", Code::D0(accept)),
+    det("style_check", Code::D1(accept_one)),
+    det("discontiguous", Code::D1(accept_one)),
+    nondet("repeat", 0, repeat),
+];
+
+/// The result of `findall/3` must be a list, or become one.
+fn check_result_list(core: &mut Core, result: Term) -> Solved {
+    match core.store.skip_list(result).1 {
+        ListEnd::Other(_) => Err(Fault::Type("list", result).into()),
+        ListEnd::Nil | ListEnd::Variable(_) => Ok(true),
+    }
+}
+
+fn inferences(core: &mut Core, count: Term) -> Solved {
+    let inferences = core.store.integer(core.store.meter.inferences as i64);
+    core.unify(count, inferences)
+}
+
+fn divert(core: &mut Core) -> Solved {
+    core.output.divert();
+    Ok(true)
+}
+
+/// Gives the diverted text as a string.
+fn end_diversion(core: &mut Core, text: Term) -> Solved {
+    let collected = core.output.end_diversion();
+    let string = core.store.string(&collected);
+    core.unify(text, string)
+}
+
+fn check_sink(core: &mut Core, sink: Term) -> Solved {
+    match core.store.view(sink) {
+        View::Variable(_) => Err(Fault::Instantiation.into()),
+        View::Compound(functor, _) if is_sink(core, functor) => Ok(true),
+        _ => Err(Fault::Domain("output_sink", sink).into()),
+    }
+}
+
+fn is_sink(core: &Core, functor: Functor) -> bool {
+    matches!(
+        (core.atoms.name(functor.name()), functor.arity()),
+        ("atom" | "string" | "codes" | "chars", 1) | ("codes" | "chars", 2)
+    )
+}
+
+fn accept(_: &mut Core) -> Solved {
+    Ok(true)
+}
+
+fn accept_one(_: &mut Core, _: Term) -> Solved {
+    Ok(true)
+}
+
+fn accept_two(_: &mut Core, _: Term, _: Term) -> Solved {
+    Ok(true)
+}
+
+fn repeat(_: &mut Core, _: &[Term], state: State) -> Solved<Step> {
+    Ok(Step::More(state))
+}
+
+/// `Name/Arity` as a term.
+pub(super) fn indicator(core: &mut Core, functor: Functor) -> Term {
+    core.store.structure(atoms::SLASH, &[Term::atom(functor.name()), Term::small(functor.arity() as i64)])
+}

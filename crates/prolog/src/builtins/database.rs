@@ -1,0 +1,420 @@
+//! Looking at predicates, and changing dynamic ones.
+
+use super::control::indicator;
+use super::{Builtin, Code, FIRST, State, Step, det, nondet};
+use crate::core::Core;
+use crate::database::{End, Generation, Position};
+use crate::fault::{Fault, Raised, Solved};
+use crate::instruction::PredicateId;
+use crate::meter::Resource;
+use crate::program::index::Key;
+use crate::program::{Definition, Origin};
+use crate::store::{ListEnd, View};
+use crate::stored::{Attributes, StoredTerm};
+use crate::symbols::atoms;
+use crate::term::{Functor, MAX_ARITY, Term};
+use std::sync::Arc;
+
+pub(crate) const TABLE: &[Builtin] = &[
+    det("assertz", Code::D1(assertz)),
+    det("assert", Code::D1(assertz)),
+    det("asserta", Code::D1(asserta)),
+    det("retractall", Code::D1(retractall)),
+    det("abolish", Code::D1(abolish)),
+    det("dynamic", Code::D1(dynamic)),
+    det("$predicates", Code::D1(predicates)),
+    det("$predicate_property", Code::D2(predicate_property)),
+    nondet("retract", 1, retract),
+    nondet("clause", 2, clause),
+];
+
+/// A clause taken apart.
+struct Parts {
+    head: Term,
+    body: Term,
+    functor: Functor,
+}
+
+/// Strips `Module:` from a term: there is one module only.
+fn strip_module(core: &Core, term: Term) -> Term {
+    let mut term = core.store.deref(term);
+    while let View::Compound(functor, arguments) = core.store.view(term) {
+        if functor != Functor::new(atoms::COLON, 2) {
+            break;
+        }
+        term = core.store.argument(arguments, 1);
+    }
+    term
+}
+
+fn clause_parts(core: &Core, clause: Term) -> Solved<Parts> {
+    let clause = strip_module(core, clause);
+    let (head, body) = match core.store.view(clause) {
+        View::Compound(functor, arguments) if functor == Functor::new(atoms::NECK, 2) => {
+            (core.store.argument(arguments, 0), core.store.argument(arguments, 1))
+        }
+        _ => (clause, Term::atom(atoms::TRUE)),
+    };
+    let head = strip_module(core, head);
+    let functor = head_functor(core, head)?;
+    Ok(Parts { head, body, functor })
+}
+
+fn head_functor(core: &Core, head: Term) -> Solved<Functor> {
+    match core.store.view(head) {
+        View::Variable(_) => Err(Fault::Instantiation.into()),
+        View::Atom(name) => Ok(Functor::new(name, 0)),
+        View::Compound(functor, _) => Ok(functor),
+        View::List(_) => Ok(Functor::new(atoms::DOT, 2)),
+        _ => Err(Fault::Type("callable", head).into()),
+    }
+}
+
+/// The dynamic predicate of this name, made up if there is none.
+fn dynamic_predicate(core: &mut Core, functor: Functor, action: &'static str) -> Solved<PredicateId> {
+    let program = Arc::clone(&core.program);
+    let Some(id) = core.find_predicate(functor) else { return Ok(core.database.make_up(functor)) };
+    match program.predicates.get(id as usize).map(|predicate| (&predicate.definition, predicate.origin)) {
+        None | Some((Definition::Dynamic, _)) => Ok(id),
+        Some((Definition::Undefined, _)) => {
+            core.database.declare(&program, id);
+            Ok(id)
+        }
+        Some((_, Origin::Library)) => Ok(core.database.make_up_over(functor)),
+        Some(_) => {
+            let culprit = indicator(core, functor);
+            Err(Fault::Permission(action, "static_procedure", culprit).into())
+        }
+    }
+}
+
+fn check_body(core: &mut Core, body: Term) -> Solved<()> {
+    let mut pending = vec![body];
+    while let Some(goal) = pending.pop() {
+        if !core.store.meter.walk(1) {
+            return core.check_budget();
+        }
+        match core.store.view(goal) {
+            View::Compound(functor, arguments) if crate::compiler::is_control(functor.name(), functor.arity()) => {
+                pending.extend_from_slice(&core.store.cells[arguments..arguments + functor.arity()]);
+            }
+            View::Small(_) | View::Big | View::Float(_) | View::Text => {
+                return Err(Fault::Type("callable", body).into());
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn assertz(core: &mut Core, clause: Term) -> Solved {
+    add(core, clause, End::Last)
+}
+
+fn asserta(core: &mut Core, clause: Term) -> Solved {
+    add(core, clause, End::First)
+}
+
+fn add(core: &mut Core, clause: Term, end: End) -> Solved {
+    let Parts { head, body, functor } = clause_parts(core, clause)?;
+    check_body(core, body)?;
+    let predicate = dynamic_predicate(core, functor, "modify")?;
+    let clause = core.store.structure(atoms::NECK, &[head, body]);
+    let stored = core.store.copy_out(clause, Attributes::Drop).ok_or(Raised::Exhausted(Resource::HeapBytes))?;
+    let key = first_key(core, head);
+    let program = Arc::clone(&core.program);
+    core.database.add(&program, predicate, end, stored, key);
+    if core.database.bytes() / 8 > core.store.meter.cell_limit {
+        return Err(Raised::Exhausted(Resource::HeapBytes));
+    }
+    Ok(true)
+}
+
+fn first_key(core: &Core, head: Term) -> Key {
+    match core.store.compound(head) {
+        Some((_, arguments)) => Key::of(&core.store, core.store.argument(arguments, 0)),
+        None => Key::Any,
+    }
+}
+
+/// The next clause of a dynamic predicate, from a state; and the state after it.
+fn next_clause(
+    core: &Core,
+    predicate: PredicateId,
+    key: Key,
+    state: State,
+) -> Option<(Position, Arc<StoredTerm>, Option<State>)> {
+    let (from, generation): (Position, Generation) =
+        if state == FIRST { (Position::MIN, core.database.generation()) } else { (state.0 as Position, state.1) };
+    let clauses = core.database.get(&core.program, predicate)?;
+    let (position, clause) = clauses.next(from, generation, key)?;
+    let term = Arc::clone(&clause.term);
+    let more = clauses.next(position + 1, generation, key).map(|(next, _)| (next as u64, generation));
+    Some((position, term, more))
+}
+
+fn retract(core: &mut Core, arguments: &[Term], state: State) -> Solved<Step> {
+    let Parts { head, body, functor } = clause_parts(core, arguments[0])?;
+    let Some(predicate) = core.find_predicate(functor) else { return Ok(Step::Fail) };
+    let program = Arc::clone(&core.program);
+    if let Some(found) = program.predicates.get(predicate as usize)
+        && !matches!(found.definition, Definition::Dynamic | Definition::Undefined)
+    {
+        let culprit = indicator(core, functor);
+        return Err(Fault::Permission("access", "private_procedure", culprit).into());
+    }
+    let key = first_key(core, head);
+    let mut state = state;
+    while let Some((position, term, more)) = next_clause(core, predicate, key, state) {
+        let trail = core.store.trail_length();
+        let boundary = std::mem::replace(&mut core.store.boundary, core.store.cells.len());
+        let clause = core.store.paste(&term);
+        let (other_head, other_body) =
+            (core.store.argument(clause.address(), 1), core.store.argument(clause.address(), 2));
+        let matches = core.store.unify(head, other_head) && core.store.unify(body, other_body);
+        core.store.boundary = boundary;
+        if matches && core.database.remove(&program, predicate, position) {
+            if core.database.wants_sweep {
+                core.store.meter.interrupt();
+            }
+            return Ok(more.map_or(Step::Last, Step::More));
+        }
+        core.store.undo_to(trail);
+        core.check_budget()?;
+        match more {
+            Some(next) => state = next,
+            None => return Ok(Step::Fail),
+        }
+    }
+    Ok(Step::Fail)
+}
+
+fn retractall(core: &mut Core, head: Term) -> Solved {
+    let head = strip_module(core, head);
+    let functor = head_functor(core, head)?;
+    let predicate = dynamic_predicate(core, functor, "modify")?;
+    let program = Arc::clone(&core.program);
+    let key = first_key(core, head);
+    let mut state = FIRST;
+    while let Some((position, term, more)) = next_clause(core, predicate, key, state) {
+        let trail = core.store.trail_length();
+        let cells = core.store.cells.len();
+        let boundary = std::mem::replace(&mut core.store.boundary, cells);
+        let woken = core.store.woken.len();
+        let clause = core.store.paste(&term);
+        let other = core.store.argument(clause.address(), 1);
+        let matches = core.store.unify(head, other);
+        core.store.undo_to(trail);
+        core.store.woken.truncate(woken);
+        core.store.cells.truncate(cells);
+        core.store.boundary = boundary;
+        if matches {
+            core.database.remove(&program, predicate, position);
+        }
+        core.check_budget()?;
+        match more {
+            Some(next) => state = next,
+            None => break,
+        }
+    }
+    if core.database.wants_sweep {
+        core.store.meter.interrupt();
+    }
+    Ok(true)
+}
+
+fn clause(core: &mut Core, arguments: &[Term], state: State) -> Solved<Step> {
+    let head = strip_module(core, arguments[0]);
+    let body = core.store.deref(arguments[1]);
+    let functor = head_functor(core, head)?;
+    if matches!(core.store.view(body), View::Small(_) | View::Big | View::Float(_) | View::Text) {
+        return Err(Fault::Type("callable", body).into());
+    }
+    let Some(predicate) = core.find_predicate(functor) else { return Ok(Step::Fail) };
+    let program = Arc::clone(&core.program);
+    let key = first_key(core, head);
+    let sources = match program.predicates.get(predicate as usize) {
+        Some(found) => match found.definition {
+            Definition::Clauses(_) if found.origin == Origin::User => Some(&found.sources),
+            Definition::Dynamic | Definition::Undefined => None,
+            _ => {
+                let culprit = indicator(core, functor);
+                return Err(Fault::Permission("access", "private_procedure", culprit).into());
+            }
+        },
+        None => None,
+    };
+    let mut state = state;
+    loop {
+        let (term, more) = match sources {
+            Some(sources) => {
+                let Some(term) = sources.get(state.0 as usize) else { return Ok(Step::Fail) };
+                let next = state.0 + 1;
+                (Arc::clone(term), ((next as usize) < sources.len()).then_some((next, Generation::MAX)))
+            }
+            None => match next_clause(core, predicate, key, state) {
+                Some((_, term, more)) => (term, more),
+                None => return Ok(Step::Fail),
+            },
+        };
+        let trail = core.store.trail_length();
+        let boundary = std::mem::replace(&mut core.store.boundary, core.store.cells.len());
+        let clause = core.store.paste(&term);
+        let (other_head, other_body) =
+            (core.store.argument(clause.address(), 1), core.store.argument(clause.address(), 2));
+        let matches = core.store.unify(head, other_head) && core.store.unify(body, other_body);
+        core.store.boundary = boundary;
+        if matches {
+            return Ok(more.map_or(Step::Last, Step::More));
+        }
+        core.store.undo_to(trail);
+        core.check_budget()?;
+        match more {
+            Some(next) => state = next,
+            None => return Ok(Step::Fail),
+        }
+    }
+}
+
+/// `Name/Arity` of a term, with the errors that ISO asks for.
+fn read_indicator(core: &Core, term: Term) -> Solved<Functor> {
+    let term = strip_module(core, term);
+    let View::Compound(functor, arguments) = core.store.view(term) else {
+        return Err(match core.store.view(term) {
+            View::Variable(_) => Fault::Instantiation.into(),
+            _ => Fault::Type("predicate_indicator", term).into(),
+        });
+    };
+    if functor != Functor::new(atoms::SLASH, 2) {
+        return Err(Fault::Type("predicate_indicator", term).into());
+    }
+    let (name, arity) = (core.store.argument(arguments, 0), core.store.argument(arguments, 1));
+    match (core.store.view(name), core.store.view(arity)) {
+        (View::Variable(_), _) | (_, View::Variable(_)) => Err(Fault::Instantiation.into()),
+        (View::Atom(_), View::Small(value)) if value < 0 => Err(Fault::Domain("not_less_than_zero", arity).into()),
+        (View::Atom(_), View::Small(value)) if value as usize > MAX_ARITY => {
+            Err(Fault::Representation("max_arity").into())
+        }
+        (View::Atom(atom), View::Small(value)) => Ok(Functor::new(atom, value as usize)),
+        (View::Atom(_), _) => Err(Fault::Type("integer", arity).into()),
+        _ => Err(Fault::Type("atom", name).into()),
+    }
+}
+
+fn abolish(core: &mut Core, term: Term) -> Solved {
+    let functor = read_indicator(core, term)?;
+    let Some(predicate) = core.find_predicate(functor) else { return Ok(true) };
+    let program = Arc::clone(&core.program);
+    if let Some(found) = program.predicates.get(predicate as usize)
+        && !matches!(found.definition, Definition::Dynamic | Definition::Undefined)
+    {
+        let culprit = indicator(core, functor);
+        return Err(Fault::Permission("modify", "static_procedure", culprit).into());
+    }
+    let mut state = FIRST;
+    while let Some((position, _, more)) = next_clause(core, predicate, Key::Any, state) {
+        core.database.remove(&program, predicate, position);
+        match more {
+            Some(next) => state = next,
+            None => break,
+        }
+    }
+    Ok(true)
+}
+
+/// `dynamic/1` as a goal.
+fn dynamic(core: &mut Core, term: Term) -> Solved {
+    let mut pending = vec![term];
+    while let Some(term) = pending.pop() {
+        let term = strip_module(core, term);
+        let mut items = Vec::new();
+        if let View::Compound(functor, arguments) = core.store.view(term)
+            && functor == Functor::new(atoms::COMMA, 2)
+        {
+            pending.push(core.store.argument(arguments, 1));
+            pending.push(core.store.argument(arguments, 0));
+        } else if core.store.list_items(term, &mut items) == ListEnd::Nil {
+            pending.extend(items.into_iter().rev());
+        } else {
+            let functor = read_indicator(core, term)?;
+            dynamic_predicate(core, functor, "modify")?;
+        }
+    }
+    Ok(true)
+}
+
+/// Whether programs can see a predicate: it has clauses, is dynamic, or comes from the host.
+fn is_visible(core: &Core, id: PredicateId) -> bool {
+    match core.program.predicates.get(id as usize) {
+        None => true,
+        Some(predicate) => match &predicate.definition {
+            Definition::Undefined => core.database.get(&core.program, id).is_some(),
+            _ => true,
+        },
+    }
+}
+
+/// `'$predicates'(List)`: the indicators of all user predicates, in the order of the text.
+fn predicates(core: &mut Core, list: Term) -> Solved {
+    let program = Arc::clone(&core.program);
+    let mut functors: Vec<Functor> = program
+        .predicates
+        .iter()
+        .enumerate()
+        .filter(|(id, predicate)| {
+            predicate.origin == Origin::User
+                && is_visible(core, *id as PredicateId)
+                && program.find(predicate.functor) == Some(*id as PredicateId)
+        })
+        .map(|(_, predicate)| predicate.functor)
+        .collect();
+    functors.extend(core.database.made_up_predicates().map(|(functor, _)| functor));
+    functors.retain(|functor| !core.atoms.name(functor.name()).starts_with('$'));
+    let items: Vec<Term> = functors.into_iter().map(|functor| indicator(core, functor)).collect();
+    let found = core.store.list(&items, Term::NIL);
+    core.unify(list, found)
+}
+
+/// `'$predicate_property'(Head, Properties)`: a list of what is known of a predicate.
+fn predicate_property(core: &mut Core, head: Term, properties: Term) -> Solved {
+    let head = strip_module(core, head);
+    let functor = head_functor(core, head)?;
+    let Some(id) = core.find_predicate(functor).filter(|&id| is_visible(core, id)) else { return Ok(false) };
+    let mut names = vec!["visible", "defined"];
+    let mut clauses = None;
+    let program = Arc::clone(&core.program);
+    match program.predicates.get(id as usize) {
+        Some(predicate) if !matches!(predicate.definition, Definition::Dynamic | Definition::Undefined) => {
+            names.push("static");
+            if predicate.origin == Origin::System {
+                names.extend(["built_in", "system"]);
+            }
+            if predicate.origin == Origin::User && matches!(predicate.definition, Definition::Clauses(_)) {
+                clauses = Some(predicate.sources.len());
+            }
+            if matches!(predicate.definition, Definition::Relation(_) | Definition::Host(_)) {
+                names.push("foreign");
+            }
+        }
+        _ => {
+            names.push("dynamic");
+            let mut count = 0;
+            let mut state = FIRST;
+            while let Some((_, _, more)) = next_clause(core, id, Key::Any, state) {
+                count += 1;
+                match more {
+                    Some(next) => state = next,
+                    None => break,
+                }
+            }
+            clauses = Some(count);
+        }
+    }
+    let mut items: Vec<Term> = names.into_iter().map(|name| Term::atom(core.atoms.intern(name))).collect();
+    if let Some(count) = clauses {
+        let name = core.atoms.intern("number_of_clauses");
+        items.push(core.store.structure(name, &[Term::small(count as i64)]));
+    }
+    let found = core.store.list(&items, Term::NIL);
+    core.unify(properties, found)
+}

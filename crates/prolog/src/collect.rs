@@ -1,0 +1,161 @@
+//! Collecting the answers of a goal: `findall/3` and the simple forms of `aggregate_all/3`.
+//!
+//! Values are copied out of the store as they are found, into one block shared by all collections
+//! that are open, and pasted back in one pass at the end.
+
+use crate::arithmetic;
+use crate::core::Core;
+use crate::fault::{Raised, Solved};
+use crate::instruction::Aggregation;
+use crate::meter::Resource;
+use crate::number::Number;
+use crate::stored::{Attributes, Block};
+use crate::term::Term;
+
+/// One open collection.
+struct Collection {
+    aggregation: Aggregation,
+    first_cell: usize,
+    first_root: usize,
+    /// The count, sum, or best number so far.
+    number: Option<Number>,
+}
+
+/// All open collections of a machine, innermost last.
+#[derive(Default)]
+pub(crate) struct Collectors {
+    block: Block,
+    roots: Vec<Term>,
+    open: Vec<Collection>,
+}
+
+impl Collectors {
+    pub(crate) fn start(&mut self, aggregation: Aggregation) {
+        let number = matches!(aggregation, Aggregation::Count | Aggregation::Sum).then_some(Number::Int(0));
+        self.open.push(Collection {
+            aggregation,
+            first_cell: self.block.cells.len(),
+            first_root: self.roots.len(),
+            number,
+        });
+    }
+
+    /// How many collections are open.
+    pub(crate) fn depth(&self) -> usize {
+        self.open.len()
+    }
+
+    /// Abandons collections opened since there were `depth`: an exception left them.
+    pub(crate) fn abandon(&mut self, depth: usize) {
+        if let Some(collection) = self.open.get(depth) {
+            self.block.cells.truncate(collection.first_cell);
+            self.roots.truncate(collection.first_root);
+            self.open.truncate(depth);
+        }
+    }
+
+    pub(crate) fn reset(&mut self) {
+        self.block.clear();
+        self.roots.clear();
+        self.open.clear();
+    }
+}
+
+impl Core {
+    /// Adds a value to the innermost collection.
+    pub(crate) fn collect_add(&mut self, value: Term) -> Solved<()> {
+        let Some(collection) = self.collectors.open.last_mut() else { return Ok(()) };
+        match collection.aggregation {
+            Aggregation::Bag | Aggregation::Set => {
+                let value = self.store.deref(value);
+                let root = if value.is_pointer() {
+                    self.collectors
+                        .block
+                        .copy(&mut self.store, value, Attributes::Copy)
+                        .ok_or(Raised::Exhausted(Resource::HeapBytes))?
+                } else {
+                    value
+                };
+                self.collectors.roots.push(root);
+            }
+            Aggregation::Count => {
+                if let Some(Number::Int(count)) = &mut collection.number {
+                    *count += 1;
+                }
+            }
+            Aggregation::Sum | Aggregation::Maximum | Aggregation::Minimum => {
+                let aggregation = collection.aggregation;
+                let so_far = collection.number.take();
+                let value = arithmetic::evaluate(self, value)?;
+                let number = match so_far {
+                    None => value,
+                    Some(so_far) => self.combine(aggregation, so_far, value)?,
+                };
+                if let Some(collection) = self.collectors.open.last_mut() {
+                    collection.number = Some(number);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn combine(&mut self, aggregation: Aggregation, so_far: Number, value: Number) -> Solved<Number> {
+        if let (Number::Int(a), Number::Int(b)) = (&so_far, &value) {
+            match aggregation {
+                Aggregation::Maximum => return Ok(Number::Int(*a.max(b))),
+                Aggregation::Minimum => return Ok(Number::Int(*a.min(b))),
+                _ => {
+                    if let Some(sum) = a.checked_add(*b) {
+                        return Ok(Number::Int(sum));
+                    }
+                }
+            }
+        }
+        let a = arithmetic::from_number(&mut self.store, so_far);
+        let b = arithmetic::from_number(&mut self.store, value);
+        let result = match aggregation {
+            Aggregation::Maximum => arithmetic::max(self, a, b)?,
+            Aggregation::Minimum => arithmetic::min(self, a, b)?,
+            _ => arithmetic::add(self, a, b)?,
+        };
+        arithmetic::evaluate(self, result)
+    }
+
+    /// Closes the innermost collection; `None` when it has no result (the maximum of nothing).
+    pub(crate) fn collect_end(&mut self) -> Solved<Option<Term>> {
+        let Some(collection) = self.collectors.open.pop() else { return Ok(None) };
+        if !matches!(collection.aggregation, Aggregation::Bag | Aggregation::Set) {
+            return Ok(collection.number.map(|number| arithmetic::from_number(&mut self.store, number)));
+        }
+        let Collectors { block, roots, .. } = &mut self.collectors;
+        let offset = self.store.cells.len().wrapping_sub(collection.first_cell);
+        let cells = &block.cells[collection.first_cell..];
+        if !cells.is_empty() {
+            self.store.paste_cells(cells, collection.first_cell, Term::reference(collection.first_cell));
+        }
+        let found = &mut roots[collection.first_root..];
+        for root in found.iter_mut() {
+            if root.is_pointer() {
+                *root = root.relocated(offset);
+            }
+        }
+        let list = if collection.aggregation == Aggregation::Set {
+            let mut items: Vec<Term> = found.to_vec();
+            self.sort_unique(&mut items);
+            self.store.list(&items, Term::NIL)
+        } else {
+            self.store.list(found, Term::NIL)
+        };
+        let Collectors { block, roots, .. } = &mut self.collectors;
+        block.cells.truncate(collection.first_cell);
+        roots.truncate(collection.first_root);
+        Ok(Some(list))
+    }
+
+    /// Sorts in the standard order and drops duplicates.
+    pub(crate) fn sort_unique(&mut self, items: &mut Vec<Term>) {
+        let Core { store, atoms, .. } = self;
+        items.sort_by(|&a, &b| store.compare(atoms, a, b));
+        items.dedup_by(|a, b| store.compare(atoms, *a, *b).is_eq());
+    }
+}

@@ -1,0 +1,536 @@
+//! Instructions that take terms apart and put them together.
+
+use super::{CompileError, Emitter, VariableId, Written};
+use crate::instruction::{Instruction, SCRATCH};
+use crate::term::{Functor, Tag, Term};
+
+/// A register that holds a term for the next instruction.
+pub(in crate::compiler) struct Operand {
+    pub(in crate::compiler) register: u8,
+    /// Whether the register was taken for this purpose only.
+    temporary: bool,
+}
+
+impl Operand {
+    /// A register that was taken for one value.
+    pub(in crate::compiler) fn taken(register: u8) -> Operand {
+        Operand { register, temporary: true }
+    }
+}
+
+/// What is left to write of a compound.
+enum Part {
+    Term(Term, Position),
+    Return,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Position {
+    Inner,
+    Last,
+}
+
+impl Emitter<'_> {
+    // ---- variables -------------------------------------------------------------------------
+
+    fn id(&self, variable: Term) -> VariableId {
+        self.analysis.ids[&variable.address()]
+    }
+
+    fn is_void(&self, id: VariableId) -> bool {
+        self.analysis.variables[id].occurrences == 1
+    }
+
+    fn is_permanent(&self, id: VariableId) -> bool {
+        self.analysis.variables[id].permanent
+    }
+
+    /// Counts one occurrence as written; its register is free after the last.
+    fn used(&mut self, id: VariableId) {
+        self.remaining[id] -= 1;
+        if self.remaining[id] == 0
+            && let Some(register) = self.state.location[id].take()
+        {
+            self.state.registers.free(register);
+        }
+    }
+
+    /// The variable lives in `register` from here on.
+    fn settle(&mut self, id: VariableId, register: u8) {
+        self.state.seen[id] = true;
+        self.state.location[id] = Some(register);
+        self.state.registers.occupy(register);
+    }
+
+    pub(in crate::compiler) fn take_register(&mut self, preferred: Option<u8>) -> Written<u8> {
+        self.state.registers.take(preferred).ok_or(CompileError::TooLarge)
+    }
+
+    fn register_of(&self, id: VariableId) -> Written<u8> {
+        self.state.location[id].ok_or(CompileError::TooLarge)
+    }
+
+    // ---- heads -----------------------------------------------------------------------------
+
+    /// Unifies the head arguments with the argument registers.
+    pub(super) fn head(&mut self, arguments: &[Term]) -> Written {
+        for register in 0..arguments.len() {
+            self.state.registers.occupy(register as u8);
+        }
+        let mut rest = Vec::new();
+        for (position, &argument) in arguments.iter().enumerate() {
+            let argument = self.store.deref(argument);
+            if argument.is_variable() {
+                self.head_variable(position as u8, argument)?;
+            } else {
+                rest.push((position as u8, argument));
+            }
+        }
+        // Cheap tests first: a constant that differs saves taking compounds apart.
+        rest.sort_by_key(|(_, argument)| matches!(argument.tag(), Tag::Lis | Tag::Str));
+        for (register, argument) in rest {
+            self.get(register, argument, true)?;
+        }
+        Ok(())
+    }
+
+    fn head_variable(&mut self, register: u8, variable: Term) -> Written {
+        let id = self.id(variable);
+        if self.is_void(id) {
+            self.state.registers.free(register);
+        } else if !self.state.seen[id] && !self.is_permanent(id) {
+            self.settle(id, register);
+        } else {
+            self.assign_variable(register, id)?;
+            self.state.registers.free(register);
+            return Ok(());
+        }
+        self.used(id);
+        Ok(())
+    }
+
+    /// Unifies the term in a register, known to be bound or not, with a variable of the clause.
+    fn assign_variable(&mut self, register: u8, id: VariableId) -> Written {
+        match (self.state.seen[id], self.is_permanent(id)) {
+            (false, true) => {
+                let y = self.slot_of(id)?;
+                self.code.push(Instruction::GetVariableY { y, x: register });
+                self.state.seen[id] = true;
+            }
+            (true, true) => {
+                let y = self.slot_of(id)?;
+                self.code.push(Instruction::GetValueY { y, x: register });
+            }
+            (true, false) => {
+                let with = self.register_of(id)?;
+                self.code.push(Instruction::GetValueX { x: register, with });
+            }
+            (false, false) => self.settle(id, register),
+        }
+        self.used(id);
+        Ok(())
+    }
+
+    /// Unifies a register taken for the purpose with any term; the register is free afterwards
+    /// unless a variable now lives there.
+    pub(in crate::compiler) fn assign(&mut self, register: u8, term: Term) -> Written {
+        let term = self.store.deref(term);
+        if !term.is_variable() {
+            return self.get(register, term, true);
+        }
+        let id = self.id(term);
+        if self.is_void(id) {
+            self.used(id);
+            self.state.registers.free(register);
+            return Ok(());
+        }
+        let settles = !self.state.seen[id] && !self.is_permanent(id);
+        self.assign_variable(register, id)?;
+        if !settles {
+            self.state.registers.free(register);
+        }
+        Ok(())
+    }
+
+    /// Unifies a register with a term that is not a variable.
+    fn get(&mut self, register: u8, term: Term, release: bool) -> Written {
+        match term.tag() {
+            Tag::Lis => self.code.push(Instruction::GetList { x: register }),
+            Tag::Str => {
+                let functor = self.store.functor_at(term.address());
+                self.code.push(Instruction::GetStructure { x: register, functor });
+            }
+            Tag::Box => {
+                let literal = self.scope.literal(self.store, term);
+                self.code.push(Instruction::GetLiteral { x: register, literal });
+            }
+            _ => self.code.push(Instruction::GetConstant { x: register, value: term }),
+        }
+        if release {
+            self.state.registers.free(register);
+        }
+        self.parts_of(term)
+    }
+
+    // ---- parts -----------------------------------------------------------------------------
+
+    /// Writes the parts of a compound, depth first.
+    fn parts_of(&mut self, term: Term) -> Written {
+        let start = self.code.len();
+        self.write_parts(term)?;
+        if term.has_tag(Tag::Lis) {
+            self.fuse_list(start);
+        }
+        Ok(())
+    }
+
+    /// Replaces the instructions of a list of two registers, written from `start` on, by one.
+    fn fuse_list(&mut self, start: usize) {
+        let variable = |instruction: &Instruction| match *instruction {
+            Instruction::UnifyVariableX { x } => Some(x),
+            Instruction::UnifyVoid { count: 1 } => Some(SCRATCH),
+            _ => None,
+        };
+        let fused = match (&self.code[start - 1], &self.code[start..]) {
+            (&Instruction::GetList { x }, [Instruction::UnifyVoid { count: 2 }]) => {
+                Some(Instruction::GetListOfVariables { x, head: SCRATCH, tail: SCRATCH })
+            }
+            (&Instruction::GetList { x }, [Instruction::UnifyValueX { x: head }, tail]) => {
+                variable(tail).map(|tail| Instruction::GetListOfValue { x, head: *head, tail })
+            }
+            (&Instruction::GetList { x }, [head, tail]) => match (variable(head), variable(tail)) {
+                (Some(head), Some(tail)) => Some(Instruction::GetListOfVariables { x, head, tail }),
+                _ => None,
+            },
+            (
+                &Instruction::PutList { x },
+                &[Instruction::UnifyValueX { x: head }, Instruction::UnifyValueX { x: tail }],
+            ) => Some(Instruction::PutListOfValues { x, head, tail }),
+            _ => None,
+        };
+        if let Some(fused) = fused {
+            self.code.truncate(start - 1);
+            self.code.push(fused);
+        }
+    }
+
+    fn write_parts(&mut self, term: Term) -> Written {
+        let mut pending = Vec::new();
+        self.push_parts(term, &mut pending);
+        while let Some(part) = pending.pop() {
+            match part {
+                Part::Return => self.code.push(Instruction::Pop),
+                Part::Term(term, position) => self.part(term, position, &mut pending)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn push_parts(&self, term: Term, pending: &mut Vec<Part>) {
+        let (start, count) = match term.tag() {
+            Tag::Lis => (term.address(), 2),
+            Tag::Str => (term.address() + 1, self.store.functor_at(term.address()).arity()),
+            _ => return,
+        };
+        for index in (0..count).rev() {
+            let position = if index + 1 == count { Position::Last } else { Position::Inner };
+            pending.push(Part::Term(self.store.argument(start, index), position));
+        }
+    }
+
+    fn part(&mut self, term: Term, position: Position, pending: &mut Vec<Part>) -> Written {
+        match term.tag() {
+            Tag::Ref | Tag::Att => return self.variable_part(term),
+            Tag::Box => {
+                let literal = self.scope.literal(self.store, term);
+                self.code.push(Instruction::UnifyLiteral { literal });
+            }
+            Tag::Lis | Tag::Str => {
+                let functor = Functor(self.store.cells[term.address()].0);
+                self.code.push(match (term.tag(), position) {
+                    (Tag::Lis, Position::Inner) => Instruction::UnifyList,
+                    (Tag::Lis, Position::Last) => Instruction::UnifyLastList,
+                    (_, Position::Inner) => Instruction::UnifyStructure { functor },
+                    (_, Position::Last) => Instruction::UnifyLastStructure { functor },
+                });
+                if position == Position::Inner {
+                    pending.push(Part::Return);
+                }
+                self.push_parts(term, pending);
+            }
+            _ => self.code.push(Instruction::UnifyConstant { value: term }),
+        }
+        Ok(())
+    }
+
+    fn variable_part(&mut self, variable: Term) -> Written {
+        let id = self.id(variable);
+        if self.is_void(id) {
+            self.used(id);
+            if let Some(Instruction::UnifyVoid { count }) = self.code.last_mut() {
+                *count += 1;
+            } else {
+                self.code.push(Instruction::UnifyVoid { count: 1 });
+            }
+            return Ok(());
+        }
+        match (self.state.seen[id], self.is_permanent(id)) {
+            (false, true) => {
+                let y = self.slot_of(id)?;
+                self.code.push(Instruction::UnifyVariableY { y });
+                self.state.seen[id] = true;
+            }
+            (true, true) => {
+                let y = self.slot_of(id)?;
+                self.code.push(Instruction::UnifyValueY { y });
+            }
+            (true, false) => {
+                let x = self.register_of(id)?;
+                self.code.push(Instruction::UnifyValueX { x });
+            }
+            (false, false) => {
+                let preferred = self.analysis.variables[id].preferred.filter(|_| !self.loading);
+                let x = self.take_register(preferred)?;
+                self.code.push(Instruction::UnifyVariableX { x });
+                self.settle(id, x);
+            }
+        }
+        self.used(id);
+        Ok(())
+    }
+
+    // ---- building --------------------------------------------------------------------------
+
+    /// Makes a register hold a term.
+    pub(in crate::compiler) fn put(&mut self, x: u8, term: Term) -> Written {
+        let term = self.store.deref(term);
+        match term.tag() {
+            Tag::Ref | Tag::Att => return self.put_variable(x, term),
+            Tag::Lis => self.code.push(Instruction::PutList { x }),
+            Tag::Str => {
+                let functor = self.store.functor_at(term.address());
+                self.code.push(Instruction::PutStructure { x, functor });
+            }
+            Tag::Box => {
+                let literal = self.scope.literal(self.store, term);
+                self.code.push(Instruction::PutLiteral { x, literal });
+            }
+            _ => self.code.push(Instruction::PutConstant { x, value: term }),
+        }
+        self.parts_of(term)
+    }
+
+    fn put_variable(&mut self, x: u8, variable: Term) -> Written {
+        let id = self.id(variable);
+        match (self.state.seen[id], self.is_permanent(id)) {
+            (false, _) if self.is_void(id) => self.code.push(Instruction::PutVariableX { x }),
+            (false, true) => {
+                let y = self.slot_of(id)?;
+                self.code.push(Instruction::PutVariableY { y, x });
+                self.state.seen[id] = true;
+            }
+            (true, true) => {
+                let y = self.slot_of(id)?;
+                self.code.push(Instruction::PutValueY { y, x });
+            }
+            (true, false) => {
+                let from = self.register_of(id)?;
+                if from != x {
+                    self.code.push(Instruction::Move { to: x, from });
+                }
+            }
+            (false, false) => {
+                self.code.push(Instruction::PutVariableX { x });
+                self.settle(id, x);
+            }
+        }
+        self.used(id);
+        Ok(())
+    }
+
+    /// A register that holds `term`: the variable's own where it has one.
+    pub(in crate::compiler) fn operand(&mut self, term: Term) -> Written<Operand> {
+        let term = self.store.deref(term);
+        if term.is_variable() {
+            let id = self.id(term);
+            if self.state.seen[id] && !self.is_permanent(id) {
+                let register = self.register_of(id)?;
+                self.remaining[id] -= 1;
+                // The instruction that reads it comes next: free it after that.
+                let temporary = self.remaining[id] == 0;
+                if temporary {
+                    self.state.location[id] = None;
+                }
+                return Ok(Operand { register, temporary });
+            }
+        }
+        let register = self.take_register(None)?;
+        self.put(register, term)?;
+        let lives_on = self.state.location.contains(&Some(register));
+        Ok(Operand { register, temporary: !lives_on })
+    }
+
+    /// The instruction that needed the operand is written.
+    pub(in crate::compiler) fn release(&mut self, operand: Operand) {
+        if operand.temporary {
+            self.state.registers.free(operand.register);
+        }
+    }
+
+    /// Loads the argument registers of a call.
+    ///
+    /// Variables may live in registers that other arguments go to: an argument is loaded when
+    /// nothing pending needs what its register holds; a cycle is broken by moving one away.
+    pub(super) fn call_arguments(&mut self, arguments: &[Term]) -> Written {
+        let mut pending: Vec<(u8, Term, Vec<u8>)> = Vec::new();
+        for (position, &argument) in arguments.iter().enumerate() {
+            pending.push((position as u8, argument, self.registers_in(argument, arguments.len())));
+        }
+        while !pending.is_empty() {
+            let ready = pending.iter().position(|(target, argument, _)| {
+                self.is_in_place(*target, *argument)
+                    || pending.iter().all(|(other, argument, needs)| {
+                        !needs.contains(target) || (other == target && self.store.deref(*argument).is_variable())
+                    })
+            });
+            if let Some(index) = ready {
+                let (target, argument, _) = pending.remove(index);
+                self.put(target, argument)?;
+                self.state.registers.occupy(target);
+            } else {
+                let from = pending[0].0;
+                let to = self.take_register(None)?;
+                self.code.push(Instruction::Move { to, from });
+                for location in self.state.location.iter_mut().filter(|location| **location == Some(from)) {
+                    *location = Some(to);
+                }
+                for (_, _, needs) in &mut pending {
+                    needs.retain(|&register| register != from);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn is_in_place(&self, target: u8, argument: Term) -> bool {
+        let argument = self.store.deref(argument);
+        argument.is_variable() && self.state.location[self.id(argument)] == Some(target)
+    }
+
+    /// The argument registers below `limit` that variables of `term` live in.
+    fn registers_in(&self, term: Term, limit: usize) -> Vec<u8> {
+        let mut found = Vec::new();
+        let mut pending = vec![term];
+        while let Some(term) = pending.pop() {
+            let term = self.store.deref(term);
+            match term.tag() {
+                Tag::Ref | Tag::Att => {
+                    if let Some(register) = self.state.location[self.id(term)]
+                        && (register as usize) < limit
+                        && !found.contains(&register)
+                    {
+                        found.push(register);
+                    }
+                }
+                Tag::Lis => pending.extend_from_slice(&self.store.cells[term.address()..term.address() + 2]),
+                Tag::Str => {
+                    let arity = self.store.functor_at(term.address()).arity();
+                    pending.extend_from_slice(&self.store.cells[term.address() + 1..=term.address() + arity]);
+                }
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// Calls a deterministic builtin in place.
+    pub(super) fn builtin(&mut self, builtin: u16, arguments: &[Term]) -> Written {
+        let base = self.state.registers.take_block(arguments.len()).ok_or(CompileError::TooLarge)?;
+        for (offset, &argument) in arguments.iter().enumerate() {
+            self.put(base + offset as u8, argument)?;
+            self.state.registers.occupy(base + offset as u8);
+        }
+        let live = self.state.registers.live();
+        self.code.push(Instruction::Builtin { builtin, base, live });
+        for register in base..base + arguments.len() as u8 {
+            if !self.state.location.contains(&Some(register)) {
+                self.state.registers.free(register);
+            }
+        }
+        Ok(())
+    }
+
+    /// `A = B`.
+    pub(super) fn unify(&mut self, a: Term, b: Term) -> Written {
+        let (a, b) = (self.store.deref(a), self.store.deref(b));
+        if !a.is_variable() && !b.is_variable() {
+            return self.unify_known(a, b);
+        }
+        // The side that is a known variable is taken apart; a new variable is simply assigned.
+        let prefer_b = a.is_variable() && b.is_variable() && !self.is_new(a) && self.is_new(b);
+        let (variable, other) = if prefer_b || !a.is_variable() { (b, a) } else { (a, b) };
+        if self.is_new(variable) {
+            let register = self.take_register(self.preferred_register(variable))?;
+            let (first, second) = if self.occurs_in(variable, other) { (variable, other) } else { (other, variable) };
+            self.put(register, first)?;
+            self.state.registers.occupy(register);
+            return self.assign(register, second);
+        }
+        let Operand { register, temporary } = self.operand(variable)?;
+        if other.is_variable() {
+            let id = self.id(other);
+            self.assign_variable(register, id)?;
+        } else {
+            self.get(register, other, false)?;
+        }
+        if temporary && !self.state.location.contains(&Some(register)) {
+            self.state.registers.free(register);
+        }
+        Ok(())
+    }
+
+    /// The register in which the call that ends the chunk wants a variable that is new here.
+    pub(in crate::compiler) fn preferred_register(&self, term: Term) -> Option<u8> {
+        let term = self.store.deref(term);
+        self.is_new(term)
+            .then(|| self.id(term))
+            .filter(|&id| !self.is_permanent(id))
+            .and_then(|id| self.analysis.variables[id].preferred)
+    }
+
+    pub(in crate::compiler) fn push(&mut self, instruction: Instruction) {
+        self.code.push(instruction);
+    }
+
+    /// Whether a term is a variable that has no value yet at this point.
+    fn is_new(&self, term: Term) -> bool {
+        term.is_variable() && !self.state.seen[self.id(term)]
+    }
+
+    fn occurs_in(&self, variable: Term, term: Term) -> bool {
+        let mut pending = vec![term];
+        while let Some(term) = pending.pop() {
+            let term = self.store.deref(term);
+            if term == variable {
+                return true;
+            }
+            match term.tag() {
+                Tag::Lis => pending.extend_from_slice(&self.store.cells[term.address()..term.address() + 2]),
+                Tag::Str => {
+                    let arity = self.store.functor_at(term.address()).arity();
+                    pending.extend_from_slice(&self.store.cells[term.address() + 1..=term.address() + arity]);
+                }
+                _ => {}
+            }
+        }
+        false
+    }
+
+    /// Neither side is a variable: builds one and takes it apart along the other.
+    fn unify_known(&mut self, a: Term, b: Term) -> Written {
+        let register = self.take_register(None)?;
+        self.put(register, a)?;
+        self.state.registers.occupy(register);
+        self.get(register, b, true)
+    }
+}

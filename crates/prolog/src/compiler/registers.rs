@@ -1,0 +1,63 @@
+//! Which of the 256 registers hold something that is still needed.
+
+use crate::instruction::SCRATCH;
+
+/// The occupied registers.
+#[derive(Clone)]
+pub(super) struct Registers {
+    occupied: [bool; 256],
+    /// Temporaries start here: below are the arguments of the head and of calls.
+    base: usize,
+}
+
+impl Registers {
+    /// All free, with `arguments` registers reserved for arguments.
+    pub(super) fn new(arguments: usize) -> Registers {
+        Registers { occupied: [false; 256], base: arguments }
+    }
+
+    /// A free register for a temporary; `preferred` if that one is free.
+    pub(super) fn take(&mut self, preferred: Option<u8>) -> Option<u8> {
+        if let Some(register) = preferred
+            && !self.occupied[register as usize]
+        {
+            self.occupied[register as usize] = true;
+            return Some(register);
+        }
+        self.take_block(1)
+    }
+
+    /// `count` free registers in a row.
+    pub(super) fn take_block(&mut self, count: usize) -> Option<u8> {
+        let mut start = self.base;
+        let mut index = self.base;
+        while index < start + count {
+            if index >= SCRATCH as usize {
+                return None;
+            }
+            if self.occupied[index] {
+                start = index + 1;
+            }
+            index += 1;
+        }
+        self.occupied[start..start + count].fill(true);
+        Some(start as u8)
+    }
+
+    pub(super) fn occupy(&mut self, register: u8) {
+        self.occupied[register as usize] = true;
+    }
+
+    pub(super) fn free(&mut self, register: u8) {
+        self.occupied[register as usize] = false;
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.occupied.fill(false);
+    }
+
+    /// One past the last occupied register.
+    pub(super) fn live(&self) -> u8 {
+        self.occupied.iter().rposition(|&occupied| occupied).map_or(0, |last| (last + 1).min(255) as u8)
+    }
+}

@@ -1,0 +1,141 @@
+//! What a host gives to a program: relations read in place, and predicates written in Rust.
+
+use crate::core::Core;
+use crate::store::View;
+use crate::stored::StoredTerm;
+use crate::symbols::Atom;
+use crate::term::Term;
+
+/// A value in a host's relation.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Value<'a> {
+    /// An atom of the engine's [`Symbols`](crate::Symbols).
+    Atom(Atom),
+    /// An integer.
+    Integer(i64),
+    /// A float.
+    Float(f64),
+    /// Any other term, e.g. a list made with [`Engine::read_term`](crate::Engine::read_term).
+    Term(&'a StoredTerm),
+}
+
+/// Rows that a host keeps, seen by a program as facts.
+///
+/// Nothing is copied or asserted: the machine asks for the rows it needs, one by one.
+pub trait Relation {
+    /// How many rows there are.
+    fn len(&self) -> usize;
+
+    /// Whether there are none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The value in one place.
+    fn value(&self, row: usize, column: usize) -> Value<'_>;
+
+    /// The first row at or after `from` whose values equal those that are given. A host with an
+    /// index answers from it; the default looks at each row.
+    ///
+    /// It may return rows that do not match (the machine checks), but must not miss one.
+    fn next_row(&self, from: usize, bound: &[Option<Value<'_>>]) -> Option<usize> {
+        (from..self.len()).find(|&row| {
+            bound.iter().enumerate().all(|(column, wanted)| match wanted {
+                None => true,
+                Some(wanted) => match (self.value(row, column), wanted) {
+                    (Value::Term(_), _) => true,
+                    (value, wanted) => value == *wanted,
+                },
+            })
+        })
+    }
+}
+
+/// The relations of one query, in the order in which the program was told of them.
+pub trait Relations {
+    /// The relation at a position; `None` is an empty one.
+    fn relation(&self, position: usize) -> Option<&dyn Relation>;
+}
+
+impl Relations for () {
+    fn relation(&self, _: usize) -> Option<&dyn Relation> {
+        None
+    }
+}
+
+impl Relations for [&dyn Relation] {
+    fn relation(&self, position: usize) -> Option<&dyn Relation> {
+        self.get(position).copied()
+    }
+}
+
+/// Code of a predicate that a host added.
+pub(crate) type HostCode = std::sync::Arc<dyn Fn(&mut HostCall<'_>) -> Result<bool, HostError> + Send + Sync>;
+
+/// Why a host predicate did not answer yes or no.
+#[derive(Clone, PartialEq, Debug)]
+pub enum HostError {
+    /// An argument that must be bound is not.
+    Instantiation,
+    /// An argument has the wrong type: the type's name, and which argument (from 0).
+    Type(&'static str, usize),
+    /// An argument has the right type but a value outside of the domain.
+    Domain(&'static str, usize),
+}
+
+/// A call of a predicate written in Rust.
+pub struct HostCall<'m> {
+    pub(crate) core: &'m mut Core,
+    pub(crate) arguments: &'m [Term],
+}
+
+impl HostCall<'_> {
+    /// The atom's name, when the argument is an atom.
+    pub fn atom(&self, argument: usize) -> Option<&str> {
+        match self.core.store.view(self.arguments[argument]) {
+            View::Atom(atom) => Some(self.core.atoms.name(atom)),
+            _ => None,
+        }
+    }
+
+    /// The integer, when the argument is one that fits.
+    pub fn integer(&self, argument: usize) -> Option<i64> {
+        match self.core.store.view(self.arguments[argument]) {
+            View::Small(value) => Some(value),
+            View::Big => i64::try_from(self.core.store.big(self.arguments[argument])).ok(),
+            _ => None,
+        }
+    }
+
+    /// The number as a float, when the argument is a number.
+    pub fn number(&self, argument: usize) -> Option<f64> {
+        match self.core.store.view(self.arguments[argument]) {
+            View::Small(value) => Some(value as f64),
+            View::Float(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// Whether the argument is an unbound variable.
+    pub fn is_unbound(&self, argument: usize) -> bool {
+        matches!(self.core.store.view(self.arguments[argument]), View::Variable(_))
+    }
+
+    /// Unifies an argument with an atom of this name.
+    pub fn unify_atom(&mut self, argument: usize, name: &str) -> bool {
+        let atom = self.core.atoms.intern(name);
+        self.core.store.unify(self.arguments[argument], Term::atom(atom))
+    }
+
+    /// Unifies an argument with an integer.
+    pub fn unify_integer(&mut self, argument: usize, value: i64) -> bool {
+        let value = self.core.store.integer(value);
+        self.core.store.unify(self.arguments[argument], value)
+    }
+
+    /// Unifies an argument with a float.
+    pub fn unify_float(&mut self, argument: usize, value: f64) -> bool {
+        let value = self.core.store.float(value);
+        self.core.store.unify(self.arguments[argument], value)
+    }
+}

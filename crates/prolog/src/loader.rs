@@ -1,0 +1,350 @@
+//! Text into a program.
+//!
+//! A [`Loader`] reads sources clause by clause, obeys directives as it meets them, and links what it
+//! has into a [`Program`]. It reports every problem with its place instead of stopping at the first.
+
+mod directives;
+mod link;
+mod problem;
+mod resolver;
+
+pub use problem::{LoadError, Problem, Severity};
+pub use resolver::{Directories, Resolver};
+
+use crate::database::{DynamicPredicate, End};
+use crate::engine::Engine;
+use crate::host::{HostCall, HostError};
+use crate::instruction::PredicateId;
+use crate::machine::Machine;
+use crate::output::Sink;
+use crate::program::index::Key;
+use crate::program::{Definition, Origin, Predicate, Program};
+use crate::reader::{FullStop, ReadTerm, Reader, Syntax};
+use crate::store::{Store, View};
+use crate::stored::{Attributes, StoredTerm};
+use crate::symbols::{Atoms, Scope, atoms};
+use crate::term::{Functor, Term};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// One source text.
+#[derive(Debug)]
+pub(crate) struct Source {
+    pub(crate) name: String,
+    pub(crate) text: String,
+}
+
+/// A clause, and where it stands.
+pub(super) struct SourceClause {
+    term: Arc<StoredTerm>,
+    source: usize,
+    span: Range<usize>,
+}
+
+/// What sources say of one predicate.
+#[derive(Default)]
+struct Definitions {
+    clauses: Vec<SourceClause>,
+    /// The source that defines it.
+    source: usize,
+    discontiguous: bool,
+}
+
+/// What loading gave.
+pub struct Loaded {
+    /// The program.
+    pub program: Arc<Program>,
+    /// Things that deserve attention but do not prevent running.
+    pub warnings: Vec<Problem>,
+}
+
+/// Builds a program from sources.
+pub struct Loader {
+    engine: Engine,
+    origin: Origin,
+    /// What is loaded so far, without the clauses still in `definitions`.
+    base: Program,
+    definitions: FxHashMap<Functor, Definitions>,
+    order: Vec<Functor>,
+    dynamic: FxHashMap<Functor, DynamicPredicate>,
+    dynamic_order: Vec<Functor>,
+    sources: Vec<Arc<Source>>,
+    loaded_names: FxHashSet<String>,
+    initialization: Vec<(StoredTerm, usize, Range<usize>)>,
+    problems: Vec<Problem>,
+    resolver: Option<Box<dyn Resolver>>,
+    sink: Option<Box<dyn Sink>>,
+    store: Store,
+    atoms: Atoms,
+    linked: Option<Arc<Program>>,
+    machine: Option<Machine>,
+    last_predicate: Option<Functor>,
+}
+
+impl Loader {
+    pub(crate) fn new(engine: &Engine) -> Loader {
+        Loader::with_origin(engine, Origin::User)
+    }
+
+    /// A loader whose predicates are library predicates.
+    pub(crate) fn for_library(engine: &Engine) -> Loader {
+        Loader::with_origin(engine, Origin::Library)
+    }
+
+    fn with_origin(engine: &Engine, origin: Origin) -> Loader {
+        let mut store = Store::default();
+        store.meter.start(&crate::meter::Budget::UNLIMITED);
+        Loader {
+            engine: engine.clone(),
+            origin,
+            base: Program::clone(engine.library()),
+            definitions: FxHashMap::default(),
+            order: Vec::new(),
+            dynamic: FxHashMap::default(),
+            dynamic_order: Vec::new(),
+            sources: Vec::new(),
+            loaded_names: FxHashSet::default(),
+            initialization: Vec::new(),
+            problems: Vec::new(),
+            resolver: None,
+            sink: None,
+            store,
+            atoms: Atoms::new(Arc::clone(engine.symbols()), Scope::Shared),
+            linked: None,
+            machine: None,
+            last_predicate: None,
+        }
+    }
+
+    /// Who finds the files that `consult/1`, `ensure_loaded/1` and `include/1` name. Without one,
+    /// these directives are errors.
+    pub fn resolver(&mut self, resolver: impl Resolver + 'static) -> &mut Loader {
+        self.resolver = Some(Box::new(resolver));
+        self
+    }
+
+    /// Where output of directives goes; dropped by default.
+    pub fn sink(&mut self, sink: impl Sink + 'static) -> &mut Loader {
+        self.sink = Some(Box::new(sink));
+        self
+    }
+
+    /// Declares facts that the host supplies with each query; returns their position among the
+    /// relations of the program.
+    pub fn relation(&mut self, name: &str, arity: usize) -> usize {
+        let functor = Functor::new(self.atoms.intern(name), arity);
+        let position = self.base.relations.len();
+        self.base.relations.push(functor);
+        self.define(functor, Definition::Relation(position as u16));
+        position
+    }
+
+    /// Adds a deterministic predicate written in Rust.
+    pub fn predicate(
+        &mut self,
+        name: &str,
+        arity: usize,
+        code: impl Fn(&mut HostCall<'_>) -> Result<bool, HostError> + Send + Sync + 'static,
+    ) -> &mut Loader {
+        let functor = Functor::new(self.atoms.intern(name), arity);
+        self.define(functor, Definition::Host(Arc::new(code)));
+        self
+    }
+
+    fn define(&mut self, functor: Functor, definition: Definition) {
+        let id = self.base.predicates.len() as PredicateId;
+        self.base.predicates.push(Predicate { functor, definition, origin: Origin::System, sources: Vec::new() });
+        self.base.lookup.insert(functor, id);
+        self.linked = None;
+    }
+
+    /// Loads a text. Problems are collected; see [`Loader::finish`].
+    pub fn load(&mut self, name: &str, text: &str) -> &mut Loader {
+        self.loaded_names.insert(name.to_owned());
+        let source = self.add_source(name, text);
+        self.read_source(source);
+        self.run_initialization();
+        self
+    }
+
+    /// The program, or everything that is wrong with its text.
+    pub fn finish(mut self) -> Result<Loaded, LoadError> {
+        let program = self.link();
+        let (errors, warnings): (Vec<_>, Vec<_>) =
+            self.problems.into_iter().partition(|problem| problem.severity == Severity::Error);
+        if errors.is_empty() { Ok(Loaded { program, warnings }) } else { Err(LoadError { errors, warnings }) }
+    }
+
+    fn add_source(&mut self, name: &str, text: &str) -> usize {
+        self.sources.push(Arc::new(Source { name: name.to_owned(), text: text.to_owned() }));
+        self.sources.len() - 1
+    }
+
+    fn read_source(&mut self, source: usize) {
+        let text = Arc::clone(&self.sources[source]);
+        let mut reader = Reader::new(&text.text, FullStop::Required);
+        self.last_predicate = None;
+        loop {
+            self.store.reset();
+            let mut syntax =
+                Syntax { atoms: &mut self.atoms, operators: &self.base.operators, flags: &self.base.flags };
+            match reader.next(&mut self.store, &mut syntax) {
+                Ok(None) => break,
+                Ok(Some(read)) => {
+                    if self.is_end_of_file(read.term) {
+                        break;
+                    }
+                    self.warn_singletons(source, &read);
+                    self.clause_or_directive(source, read.term, read.span);
+                }
+                Err(error) => {
+                    let problem = Problem::syntax(&self.sources[source], error);
+                    self.problems.push(problem);
+                }
+            }
+        }
+    }
+
+    fn is_end_of_file(&self, term: Term) -> bool {
+        self.store.deref(term) == Term::atom(atoms::END_OF_FILE)
+    }
+
+    fn warn_singletons(&mut self, source: usize, read: &ReadTerm) {
+        if self.origin != Origin::User {
+            return;
+        }
+        for (name, span) in &read.singletons {
+            let message = format!("singleton variable `{name}`");
+            let hint = format!("write `_{name}` or `_` if it is meant to occur once");
+            self.report(Severity::Warning, source, span.clone(), message, Some(hint));
+        }
+    }
+
+    fn report(&mut self, severity: Severity, source: usize, span: Range<usize>, message: String, hint: Option<String>) {
+        self.problems.push(Problem::new(severity, &self.sources[source], span, message, hint));
+    }
+
+    fn error(&mut self, source: usize, span: Range<usize>, message: String, hint: Option<&str>) {
+        self.report(Severity::Error, source, span, message, hint.map(str::to_owned));
+    }
+
+    fn clause_or_directive(&mut self, source: usize, term: Term, span: Range<usize>) {
+        match self.store.view(term) {
+            View::Compound(functor, arguments) if functor.arity() == 1 && functor.name() == atoms::NECK => {
+                let directive = self.store.argument(arguments, 0);
+                self.directive(source, directive, span);
+            }
+            View::Compound(functor, arguments) if functor.arity() == 1 && functor.name() == atoms::QUERY => {
+                let directive = self.store.argument(arguments, 0);
+                self.directive(source, directive, span);
+            }
+            View::Compound(functor, _) if functor == Functor::new(atoms::DCG_ARROW, 2) => {
+                self.grammar_rule(source, term, span);
+            }
+            View::Compound(functor, arguments) if functor == Functor::new(atoms::NECK, 2) => {
+                let (head, body) = (self.store.argument(arguments, 0), self.store.argument(arguments, 1));
+                self.add_clause(source, head, body, span, End::Last);
+            }
+            _ => self.add_clause(source, term, Term::atom(atoms::TRUE), span, End::Last),
+        }
+    }
+
+    /// Translates a grammar rule with the library's own translator.
+    fn grammar_rule(&mut self, source: usize, rule: Term, span: Range<usize>) {
+        let Some(stored) = self.store.copy_out(rule, Attributes::Drop) else { return };
+        match self.translate(&stored) {
+            Ok(clause) => {
+                let clause = self.store.paste(&clause);
+                self.clause_or_directive(source, clause, span);
+            }
+            Err(message) => self.error(source, span, message, None),
+        }
+    }
+
+    fn add_clause(&mut self, source: usize, head: Term, body: Term, span: Range<usize>, end: End) {
+        let mut head = self.store.deref(head);
+        if let View::Compound(functor, arguments) = self.store.view(head)
+            && functor == Functor::new(atoms::COLON, 2)
+        {
+            head = self.store.argument(arguments, 1);
+        }
+        let functor = match self.store.view(head) {
+            View::Atom(name) => Functor::new(name, 0),
+            View::Compound(functor, _) => functor,
+            View::List(_) => Functor::new(atoms::DOT, 2),
+            _ => {
+                let hint = "a clause head is an atom, or an atom with arguments";
+                self.error(source, span, "a clause cannot start with this".to_owned(), Some(hint));
+                return;
+            }
+        };
+        if !self.may_define(source, functor, &span) {
+            return;
+        }
+        let clause = self.store.structure(atoms::NECK, &[head, body]);
+        let key = match crate::compiler::head_arguments(&self.store, head).first() {
+            Some(&first) => Key::of(&self.store, first),
+            None => Key::Any,
+        };
+        let Some(stored) = self.store.copy_out(clause, Attributes::Drop) else { return };
+        self.linked = None;
+        if let Some(dynamic) = self.dynamic.get_mut(&functor) {
+            dynamic.add(end, Arc::new(stored), key, 0);
+            return;
+        }
+        self.warn_order(source, functor, &span);
+        let order = &mut self.order;
+        let definitions = self.definitions.entry(functor).or_insert_with(|| {
+            order.push(functor);
+            Definitions { source, ..Definitions::default() }
+        });
+        definitions.clauses.push(SourceClause { term: Arc::new(stored), source, span });
+        self.last_predicate = Some(functor);
+    }
+
+    /// Clauses of one predicate belong together, and in one source.
+    fn warn_order(&mut self, source: usize, functor: Functor, span: &Range<usize>) {
+        let Some(definitions) = self.definitions.get_mut(&functor) else { return };
+        if definitions.clauses.is_empty() {
+            definitions.source = source;
+            return;
+        }
+        let indicator = indicator(&self.atoms, functor);
+        if definitions.source != source && !definitions.discontiguous {
+            let before = self.sources[definitions.source].name.clone();
+            definitions.clauses.clear();
+            definitions.source = source;
+            let message = format!("this replaces {indicator}, defined in {before}");
+            let hint = "give one of them another name, or declare it `multifile`";
+            self.report(Severity::Warning, source, span.clone(), message, Some(hint.to_owned()));
+        } else if self.last_predicate != Some(functor) && !definitions.discontiguous {
+            let message = format!("clauses of {indicator} are not together");
+            let hint = format!("move them together, or add `:- discontiguous {indicator}.`");
+            self.report(Severity::Warning, source, span.clone(), message, Some(hint));
+        }
+    }
+
+    /// Whether a program may have clauses for this predicate; reports why not.
+    fn may_define(&mut self, source: usize, functor: Functor, span: &Range<usize>) -> bool {
+        let Some(id) = self.base.find(functor) else { return true };
+        let predicate = &self.base.predicates[id as usize];
+        if predicate.origin != Origin::System || self.origin == Origin::Library {
+            return true;
+        }
+        let indicator = indicator(&self.atoms, functor);
+        let (message, hint) = match predicate.definition {
+            Definition::Relation(_) => {
+                (format!("facts of {indicator} come from the host"), "remove the clause: the host supplies these facts")
+            }
+            _ => (format!("{indicator} is part of the language and cannot be redefined"), "choose another name"),
+        };
+        self.error(source, span.clone(), message, Some(hint));
+        false
+    }
+}
+
+/// `name/arity`, as people write it.
+pub(crate) fn indicator(atoms: &Atoms, functor: Functor) -> String {
+    format!("{}/{}", atoms.name(functor.name()), functor.arity())
+}

@@ -1,0 +1,379 @@
+//! Directives: what a source says about itself.
+
+use super::{Definitions, Loader, Severity, indicator};
+use crate::machine::{Entry, Machine, Stopped};
+use crate::meter::Budget;
+use crate::program::{Definition, Origin, Program};
+use crate::store::{ListEnd, View};
+use crate::stored::{Attributes, StoredTerm};
+use crate::symbols::{Atom, atoms};
+use crate::term::{Functor, Term};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Libraries whose predicates are always there, or that have nothing a sandboxed program could use.
+const LIBRARIES: &[&str] = &[
+    "aggregate",
+    "apply",
+    "apply_macros",
+    "assoc",
+    "backcomp",
+    "debug",
+    "dicts",
+    "dif",
+    "error",
+    "lists",
+    "listing",
+    "occurs",
+    "option",
+    "ordsets",
+    "pairs",
+    "prolog_stack",
+    "readutil",
+    "record",
+    "settings",
+    "solution_sequences",
+    "strings",
+    "terms",
+    "ugraphs",
+    "when",
+    "yall",
+    "coroutining",
+    "edinburgh",
+    "system",
+    "dcg/basics",
+    "dcg/high_order",
+];
+
+impl Loader {
+    pub(super) fn directive(&mut self, source: usize, directive: Term, span: Range<usize>) {
+        let (name, arguments, arity) = match self.store.view(directive) {
+            View::Atom(name) => (name, 0, 0),
+            View::Compound(functor, arguments) => (functor.name(), arguments, functor.arity()),
+            _ => {
+                self.error(source, span, "a directive is a goal".to_owned(), None);
+                return;
+            }
+        };
+        let argument = |loader: &Loader, index| loader.store.argument(arguments, index);
+        match (name, arity) {
+            (atoms::COMMA, 2) => {
+                let (first, second) = (argument(self, 0), argument(self, 1));
+                if self.is_declaration(first) || self.is_declaration(second) {
+                    self.directive(source, first, span.clone());
+                    self.directive(source, second, span);
+                } else {
+                    self.run_directive(source, directive, span);
+                }
+            }
+            (atoms::DYNAMIC, 1) => {
+                for functor in self.indicators(source, argument(self, 0), &span) {
+                    self.declare_dynamic(source, functor, &span);
+                }
+            }
+            (atoms::DISCONTIGUOUS, 1) => self.allow_apart(source, argument(self, 0), &span),
+            (atoms::MODULE, 2) => {}
+            (atoms::INITIALIZATION, 1 | 2) => {
+                let goal = argument(self, 0);
+                if let Some(stored) = self.store.copy_out(goal, Attributes::Drop) {
+                    self.initialization.push((stored, source, span));
+                }
+            }
+            (atoms::USE_MODULE | atoms::ENSURE_LOADED | atoms::CONSULT, _) if arity >= 1 => {
+                self.load_named(source, argument(self, 0), &span);
+            }
+            (atoms::INCLUDE, 1) => self.include(source, argument(self, 0), &span),
+            (atoms::NIL, 0) => {}
+            _ => match self.atoms.name(name) {
+                "multifile" if arity == 1 => self.allow_apart(source, argument(self, 0), &span),
+                "style_check" | "license" | "set_stream" | "encoding" | "meta_predicate" | "module_transparent"
+                | "public" | "noprofile" | "garbage_collect" => {}
+                "table" => self.error(
+                    source,
+                    span,
+                    "tabling is not supported".to_owned(),
+                    Some("rewrite the predicate so that it terminates without tabling"),
+                ),
+                _ => self.run_directive(source, directive, span),
+            },
+        }
+    }
+
+    fn is_declaration(&self, term: Term) -> bool {
+        let name = match self.store.view(term) {
+            View::Compound(functor, _) => functor.name(),
+            _ => return false,
+        };
+        matches!(
+            name,
+            atoms::COMMA
+                | atoms::DYNAMIC
+                | atoms::DISCONTIGUOUS
+                | atoms::USE_MODULE
+                | atoms::ENSURE_LOADED
+                | atoms::CONSULT
+                | atoms::INITIALIZATION
+        )
+    }
+
+    /// The predicates that `a/1, b/2` or `[a/1, b/2]` names.
+    fn indicators(&mut self, source: usize, term: Term, span: &Range<usize>) -> Vec<Functor> {
+        let mut found = Vec::new();
+        let mut pending = vec![term];
+        while let Some(term) = pending.pop() {
+            let term = self.store.deref(term);
+            if let View::List(_) = self.store.view(term) {
+                let mut items = Vec::new();
+                if self.store.list_items(term, &mut items) == ListEnd::Nil {
+                    pending.extend(items.into_iter().rev());
+                    continue;
+                }
+            }
+            match self.indicator_parts(term) {
+                Some((atoms::COMMA | atoms::COLON, Parts::Pair(first, second))) => {
+                    pending.push(second);
+                    if !matches!(self.store.view(first), View::Atom(_)) {
+                        pending.push(first);
+                    }
+                }
+                Some((atoms::SLASH, Parts::Functor(functor))) => found.push(functor),
+                _ if term == Term::NIL => {}
+                _ => {
+                    let hint = Some("write `name/arity`, several separated by commas");
+                    self.error(source, span.clone(), "expected a predicate indicator".to_owned(), hint);
+                }
+            }
+        }
+        found
+    }
+
+    fn indicator_parts(&self, term: Term) -> Option<(Atom, Parts)> {
+        let View::Compound(functor, arguments) = self.store.view(term) else { return None };
+        if functor.arity() != 2 {
+            return None;
+        }
+        let (first, second) = (self.store.argument(arguments, 0), self.store.argument(arguments, 1));
+        if functor.name() == atoms::SLASH || self.atoms.name(functor.name()) == "//" {
+            let extra = if functor.name() == atoms::SLASH { 0 } else { 2 };
+            return match (self.store.view(first), self.store.view(second)) {
+                (View::Atom(name), View::Small(arity)) if (0..=100).contains(&arity) => {
+                    Some((atoms::SLASH, Parts::Functor(Functor::new(name, arity as usize + extra))))
+                }
+                _ => None,
+            };
+        }
+        Some((functor.name(), Parts::Pair(first, second)))
+    }
+
+    fn declare_dynamic(&mut self, source: usize, functor: Functor, span: &Range<usize>) {
+        if let Some(id) = self.base.find(functor)
+            && self.base.predicates[id as usize].origin == Origin::System
+        {
+            // A relation looks dynamic to other systems; here the host's facts are what counts.
+            if !matches!(self.base.predicates[id as usize].definition, Definition::Relation(_)) {
+                let message = format!("{} is part of the language", indicator(&self.atoms, functor));
+                self.error(source, span.clone(), message, Some("choose another name"));
+            }
+            return;
+        }
+        if !self.dynamic.contains_key(&functor) {
+            self.linked = None;
+            self.dynamic.insert(functor, crate::database::DynamicPredicate::default());
+            self.dynamic_order.push(functor);
+            let earlier = self.definitions.get_mut(&functor).map(|found| std::mem::take(&mut found.clauses));
+            for clause in earlier.into_iter().flatten() {
+                self.store.reset();
+                let term = self.store.paste(&clause.term);
+                let (head, body) = (self.store.argument(term.address(), 1), self.store.argument(term.address(), 2));
+                self.add_clause(clause.source, head, body, clause.span, crate::database::End::Last);
+            }
+        }
+    }
+
+    fn allow_apart(&mut self, source: usize, term: Term, span: &Range<usize>) {
+        for functor in self.indicators(source, term, span) {
+            let order = &mut self.order;
+            let definitions = self.definitions.entry(functor).or_insert_with(|| {
+                order.push(functor);
+                Definitions { source, ..Definitions::default() }
+            });
+            definitions.discontiguous = true;
+        }
+    }
+
+    /// `use_module/1`, `ensure_loaded/1`, `consult/1`: libraries are always there, files are asked of
+    /// the resolver.
+    fn load_named(&mut self, source: usize, term: Term, span: &Range<usize>) {
+        let mut items = Vec::new();
+        if !matches!(self.store.view(term), View::List(_)) {
+            items.push(self.store.deref(term));
+        } else {
+            self.store.list_items(term, &mut items);
+        }
+        let mut files = Vec::new();
+        for item in items {
+            match self.store.view(item) {
+                View::Compound(functor, arguments) if functor == Functor::new(atoms::LIBRARY, 1) => {
+                    let name = self.path_text(self.store.argument(arguments, 0)).unwrap_or_default();
+                    if !LIBRARIES.contains(&name.as_str()) {
+                        let message = format!("there is no library `{name}`");
+                        let hint = "its predicates may be built in: try without the directive";
+                        self.error(source, span.clone(), message, Some(hint));
+                    }
+                }
+                View::Atom(name) => files.push(self.atoms.name(name).to_owned()),
+                View::Text => files.push(self.store.text(item)),
+                _ => self.error(source, span.clone(), "expected the name of a file".to_owned(), None),
+            }
+        }
+        for wanted in files {
+            if let Some((name, text)) = self.resolve(source, &wanted, span)
+                && self.loaded_names.insert(name.clone())
+            {
+                let nested = self.add_source(&name, &text);
+                self.read_source(nested);
+            }
+        }
+    }
+
+    /// `a/b/c` as a path.
+    fn path_text(&self, term: Term) -> Option<String> {
+        match self.store.view(term) {
+            View::Atom(name) => Some(self.atoms.name(name).to_owned()),
+            View::Compound(functor, arguments) if functor == Functor::new(atoms::SLASH, 2) => {
+                let first = self.path_text(self.store.argument(arguments, 0))?;
+                let second = self.path_text(self.store.argument(arguments, 1))?;
+                Some(format!("{first}/{second}"))
+            }
+            _ => None,
+        }
+    }
+
+    fn include(&mut self, source: usize, term: Term, span: &Range<usize>) {
+        let wanted = match self.store.view(term) {
+            View::Atom(name) => self.atoms.name(name).to_owned(),
+            _ => {
+                self.error(source, span.clone(), "expected the name of a file".to_owned(), None);
+                return;
+            }
+        };
+        if let Some((name, text)) = self.resolve(source, &wanted, span) {
+            if !self.loaded_names.insert(name.clone()) {
+                self.error(source, span.clone(), format!("`{wanted}` includes itself"), None);
+                return;
+            }
+            let nested = self.add_source(&name, &text);
+            self.read_source(nested);
+            self.loaded_names.remove(&name);
+        }
+    }
+
+    fn resolve(&mut self, source: usize, wanted: &str, span: &Range<usize>) -> Option<(String, String)> {
+        let from = self.sources[source].name.clone();
+        let found = match &mut self.resolver {
+            Some(resolver) => resolver.resolve(&from, wanted),
+            None => Err("this host gives no access to files".to_owned()),
+        };
+        match found {
+            Ok(found) => Some(found),
+            Err(reason) => {
+                self.error(source, span.clone(), format!("cannot load `{wanted}`: {reason}"), None);
+                None
+            }
+        }
+    }
+
+    /// Runs a goal at load time; what it asserts becomes part of the program.
+    fn run_directive(&mut self, source: usize, goal: Term, span: Range<usize>) {
+        let needs_program = match self.store.view(goal) {
+            View::Compound(functor, _) => !matches!(functor.name(), atoms::OP | atoms::SET_PROLOG_FLAG),
+            _ => true,
+        };
+        let Some(stored) = self.store.copy_out(goal, Attributes::Drop) else { return };
+        let program = if needs_program { self.link() } else { self.settings_program() };
+        self.run_stored(&program, &stored, source, span);
+    }
+
+    /// The library with the flags and operators of the moment: enough for `op/3` and flags.
+    fn settings_program(&self) -> Arc<Program> {
+        let mut program = Program::clone(self.engine.library());
+        program.flags = self.base.flags;
+        program.operators = self.base.operators.clone();
+        Arc::new(program)
+    }
+
+    pub(super) fn run_initialization(&mut self) {
+        for (goal, source, span) in std::mem::take(&mut self.initialization) {
+            let program = self.link();
+            self.run_stored(&program, &goal, source, span);
+        }
+    }
+
+    fn run_stored(&mut self, program: &Arc<Program>, goal: &StoredTerm, source: usize, span: Range<usize>) {
+        let mut machine = self.machine.take().unwrap_or_else(|| Machine::for_loading(&self.engine));
+        machine.set_sink(self.sink.take());
+        let stopped = run_once(&mut machine, program, goal);
+        let message = match &stopped {
+            Stopped::Answer => None,
+            Stopped::NoMore => Some("the directive failed".to_owned()),
+            Stopped::Uncaught(ball) => Some(format!("the directive raised {}", machine.stored_text(ball))),
+            Stopped::Exhausted(resource) => Some(format!("the directive ran out of {resource}")),
+            Stopped::Halted(_) => None,
+        };
+        if let Some(message) = message {
+            self.report(Severity::Warning, source, span, message, None);
+        }
+        self.keep_changes(&machine, program);
+        self.base.flags = machine.core.flags;
+        self.base.operators = machine.core.operators.clone();
+        self.sink = machine.take_sink();
+        self.machine = Some(machine);
+    }
+
+    /// Takes over what a directive did to dynamic predicates.
+    fn keep_changes(&mut self, machine: &Machine, program: &Program) {
+        for (id, made_up, predicate) in machine.core.database.changes() {
+            let functor = made_up.unwrap_or_else(|| program.predicates[id as usize].functor);
+            if !self.dynamic.contains_key(&functor) {
+                self.dynamic_order.push(functor);
+            }
+            self.dynamic.insert(functor, predicate);
+            self.linked = None;
+        }
+        self.linked = None;
+    }
+
+    /// Translates a grammar rule; the message says what is wrong with it.
+    pub(super) fn translate(&mut self, rule: &StoredTerm) -> Result<StoredTerm, String> {
+        let mut machine = self.machine.take().unwrap_or_else(|| Machine::for_loading(&self.engine));
+        let library = Arc::clone(self.engine.library());
+        machine.reset(&library, &Budget::default());
+        let rule = machine.core.store.paste(rule);
+        let clause = machine.core.store.variable();
+        let name = machine.core.atoms.intern("dcg_translate_rule");
+        let goal = machine.core.store.structure(name, &[rule, clause]);
+        machine.start(goal);
+        let result = match machine.run(&(), Entry::Goal) {
+            Stopped::Answer => {
+                machine.core.store.copy_out(clause, Attributes::Drop).ok_or_else(|| "the rule is too large".to_owned())
+            }
+            Stopped::Uncaught(ball) => Err(format!("not a grammar rule: {}", machine.stored_text(&ball))),
+            _ => Err("not a grammar rule".to_owned()),
+        };
+        self.machine = Some(machine);
+        result
+    }
+}
+
+/// What an operator-like term in a list of indicators is made of.
+enum Parts {
+    Pair(Term, Term),
+    Functor(Functor),
+}
+
+fn run_once(machine: &mut Machine, program: &Arc<Program>, goal: &StoredTerm) -> Stopped {
+    machine.reset(program, &Budget::default());
+    let goal = machine.core.store.paste(goal);
+    machine.start(goal);
+    machine.run(&(), Entry::Goal)
+}

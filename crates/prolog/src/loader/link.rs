@@ -1,0 +1,157 @@
+//! Puts what was read together into a program.
+
+use super::{Loader, Severity, indicator};
+use crate::compiler::{self, CompileError, Scope};
+use crate::engine::is_deterministic;
+use crate::instruction::{Instruction, Label, PredicateId};
+use crate::program::index::{self, Key};
+use crate::program::{Clauses, Definition, Origin, Predicate, Program};
+use crate::store::Store;
+use crate::stored::Attributes;
+use crate::symbols::Symbols;
+use crate::term::{Functor, Term};
+use std::ops::Range;
+use std::sync::Arc;
+
+impl Loader {
+    /// The program as it is now.
+    pub(super) fn link(&mut self) -> Arc<Program> {
+        if let Some(program) = &self.linked {
+            return Arc::clone(program);
+        }
+        let mut program = self.base.clone();
+        let mut code = std::mem::take(&mut program.code);
+        let defined: Vec<Functor> =
+            self.order.iter().copied().filter(|functor| !self.definitions[functor].clauses.is_empty()).collect();
+        for &functor in &defined {
+            add_predicate(&mut program, functor, Definition::Undefined, self.origin);
+        }
+        for &functor in &self.dynamic_order {
+            let id = add_predicate(&mut program, functor, Definition::Dynamic, self.origin);
+            program.dynamic.insert(id, Arc::new(self.dynamic[&functor].clone()));
+        }
+        for &functor in &defined {
+            self.link_predicate(&mut program, &mut code, functor);
+        }
+        program.code = code;
+        program.take_shortcuts();
+        let program = Arc::new(program);
+        self.linked = Some(Arc::clone(&program));
+        program
+    }
+
+    fn link_predicate(&mut self, program: &mut Program, code: &mut Vec<Instruction>, functor: Functor) {
+        let definitions = &self.definitions[&functor];
+        let mut entries: Vec<(Label, Vec<Key>)> = Vec::new();
+        let mut sources = Vec::new();
+        let mut failed: Vec<(usize, Range<usize>, CompileError)> = Vec::new();
+        for clause in &definitions.clauses {
+            self.store.reset();
+            let term = self.store.paste(&clause.term);
+            let head = self.store.argument(term.address(), 1);
+            let body = self.store.argument(term.address(), 2);
+            let start = code.len() as Label;
+            let compiled = compiler::compile_clause(&self.store, &mut Linking { program }, head, body, code);
+            match compiled {
+                Ok(()) => {
+                    entries.push((start, compiler::head_keys(&self.store, head)));
+                    sources.push(Arc::clone(&clause.term));
+                }
+                Err(error) => {
+                    code.truncate(start as usize);
+                    failed.push((clause.source, clause.span.clone(), error));
+                }
+            }
+        }
+        for (source, span, error) in failed {
+            self.report_uncompiled(source, span, functor, error);
+        }
+        let start = program.clause_lists.len() as u32;
+        program.clause_lists.extend(entries.iter().map(|(label, _)| *label));
+        let all = start..program.clause_lists.len() as u32;
+        let indexes = index::build(&entries, &mut program.clause_lists);
+        if let Some(id) = program.find(functor) {
+            let predicate = &mut program.predicates[id as usize];
+            predicate.definition = Definition::Clauses(Clauses { all, indexes });
+            predicate.sources = sources;
+        }
+    }
+
+    fn report_uncompiled(&mut self, source: usize, span: Range<usize>, functor: Functor, error: CompileError) {
+        // A program may be linked several times: each problem is reported once.
+        if self.problems.iter().any(|problem| {
+            problem.severity == Severity::Error
+                && problem.span == span
+                && problem.source_name() == self.sources[source].name
+        }) {
+            return;
+        }
+        let indicator = indicator(&self.atoms, functor);
+        let (message, hint) = match error {
+            CompileError::NotCallable(_) => (
+                format!("the body of this clause of {indicator} has a number or string as a goal"),
+                "goals are atoms or compound terms",
+            ),
+            CompileError::TooLarge => (
+                format!("this clause of {indicator} has too many arguments or variables"),
+                "split it into several predicates",
+            ),
+        };
+        self.error(source, span, message, Some(hint));
+    }
+}
+
+/// Gives `functor` a new meaning in the program; older code keeps the old one.
+fn add_predicate(program: &mut Program, functor: Functor, definition: Definition, origin: Origin) -> PredicateId {
+    let undefined =
+        program.find(functor).filter(|&id| matches!(program.predicates[id as usize].definition, Definition::Undefined));
+    let id = undefined.unwrap_or(program.predicates.len() as PredicateId);
+    let predicate = Predicate { functor, definition, origin, sources: Vec::new() };
+    if undefined.is_some() {
+        program.predicates[id as usize] = predicate;
+    } else {
+        program.predicates.push(predicate);
+    }
+    program.lookup.insert(functor, id);
+    id
+}
+
+/// What the compiler asks of the program that is being linked.
+struct Linking<'a> {
+    program: &'a mut Program,
+}
+
+impl Scope for Linking<'_> {
+    fn builtin(&self, functor: Functor) -> Option<u16> {
+        let id = self.program.find(functor)?;
+        match self.program.predicates[id as usize].definition {
+            Definition::Builtin { code, number } if is_deterministic(code) => Some(number),
+            _ => None,
+        }
+    }
+
+    fn predicate(&mut self, functor: Functor) -> PredicateId {
+        match self.program.find(functor) {
+            Some(id) => id,
+            None => add_predicate(self.program, functor, Definition::Undefined, Origin::User),
+        }
+    }
+
+    fn is_redefined(&self, functor: Functor) -> bool {
+        self.program.find(functor).is_some_and(|id| self.program.predicates[id as usize].origin == Origin::User)
+    }
+
+    fn symbols(&self) -> &Symbols {
+        &self.program.symbols
+    }
+
+    fn literal(&mut self, store: &Store, term: Term) -> u32 {
+        let mut scratch = Store::default();
+        scratch.meter.start(&crate::meter::Budget::UNLIMITED);
+        let copy = store.copy_box(term, &mut scratch);
+        if let Some(stored) = scratch.copy_out(copy, Attributes::Drop) {
+            self.program.literals.push(stored);
+        }
+        self.program.literals.len() as u32 - 1
+    }
+}

@@ -1,0 +1,93 @@
+//! What is wrong with a source, and where.
+
+use super::Source;
+use crate::reader::SyntaxError;
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// How bad it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Severity {
+    /// The program cannot be used.
+    Error,
+    /// It can, but something looks wrong.
+    Warning,
+}
+
+/// One problem in a source.
+#[derive(Clone, Debug)]
+pub struct Problem {
+    /// How bad it is.
+    pub severity: Severity,
+    /// The bytes of the text that it is about.
+    pub span: Range<usize>,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+    source: Arc<Source>,
+}
+
+impl Problem {
+    pub(super) fn new(
+        severity: Severity,
+        source: &Arc<Source>,
+        span: Range<usize>,
+        message: String,
+        hint: Option<String>,
+    ) -> Problem {
+        Problem { severity, span, message, hint, source: Arc::clone(source) }
+    }
+
+    pub(super) fn syntax(source: &Arc<Source>, error: SyntaxError) -> Problem {
+        Problem::new(Severity::Error, source, error.span, error.message, error.hint)
+    }
+
+    /// The name of the source, as it was given to the loader.
+    pub fn source_name(&self) -> &str {
+        &self.source.name
+    }
+
+    /// The whole text of the source.
+    pub fn source_text(&self) -> &str {
+        &self.source.text
+    }
+
+    /// Line and column, both from 1; the column counts characters.
+    pub fn position(&self) -> (usize, usize) {
+        let before = &self.source.text[..self.span.start.min(self.source.text.len())];
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (line, column) = self.position();
+        write!(formatter, "{}:{line}:{column}: {}", self.source.name, self.message)
+    }
+}
+
+/// A program that cannot be used: everything that is wrong with its text.
+#[derive(Clone, Debug)]
+pub struct LoadError {
+    /// At least one.
+    pub errors: Vec<Problem>,
+    /// Other things worth looking at.
+    pub warnings: Vec<Problem>,
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, error) in self.errors.iter().enumerate() {
+            if index > 0 {
+                formatter.write_str("\n")?;
+            }
+            write!(formatter, "{error}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for LoadError {}

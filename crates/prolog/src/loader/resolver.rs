@@ -1,0 +1,40 @@
+//! Finding the files that a program names.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Finds sources for `consult/1`, `ensure_loaded/1`, `use_module/1` and `include/1`.
+pub trait Resolver: Send {
+    /// The name and the text of the source that `from` calls `wanted`; or why there is none.
+    fn resolve(&mut self, from: &str, wanted: &str) -> Result<(String, String), String>;
+}
+
+/// Finds files below certain directories, and nowhere else.
+///
+/// Links and `..` are followed first; what counts is where the file really is.
+pub struct Directories {
+    roots: Vec<PathBuf>,
+}
+
+impl Directories {
+    /// Allows files below these directories. A directory that does not exist allows nothing.
+    pub fn new(roots: impl IntoIterator<Item = impl AsRef<Path>>) -> Directories {
+        Directories { roots: roots.into_iter().filter_map(|root| fs::canonicalize(root).ok()).collect() }
+    }
+}
+
+impl Resolver for Directories {
+    fn resolve(&mut self, from: &str, wanted: &str) -> Result<(String, String), String> {
+        let beside = Path::new(from).parent().unwrap_or(Path::new("")).join(wanted);
+        let mut with_ending = beside.clone().into_os_string();
+        with_ending.push(".pl");
+        let found = [beside, PathBuf::from(with_ending)].into_iter().find(|path| path.is_file());
+        let Some(path) = found else { return Err("there is no such file".to_owned()) };
+        let real = fs::canonicalize(&path).map_err(|error| error.to_string())?;
+        if !self.roots.iter().any(|root| real.starts_with(root)) {
+            return Err("it is outside of the directories that this program may read".to_owned());
+        }
+        let text = fs::read_to_string(&real).map_err(|error| error.to_string())?;
+        Ok((path.to_string_lossy().into_owned(), text))
+    }
+}

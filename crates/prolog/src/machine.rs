@@ -1,0 +1,202 @@
+//! The machine that runs compiled programs.
+//!
+//! Registers and stacks live here; terms live in the [`Store`](crate::store::Store). Start at
+//! [`Machine::run`](run): it fetches instructions until the query has an answer, has none, or stops
+//! for another reason.
+//!
+//! An *environment* is a stretch of `environments`: the address of the one before and its own number
+//! of slots in one word, the instruction to return to in the next, then the slots. Environments are
+//! reclaimed on return unless a choice point is newer.
+
+mod calls;
+mod choices;
+mod exceptions;
+mod flow;
+mod inline;
+mod parts;
+mod relations;
+mod run;
+mod wake;
+
+use crate::core::Core;
+use crate::engine::Engine;
+use crate::instruction::{Label, STOP};
+use crate::meter::Budget;
+use crate::output::Sink;
+use crate::program::Program;
+use crate::stored::StoredTerm;
+use crate::symbols::Scope;
+use crate::term::Term;
+use choices::{Choice, ChoiceKind};
+pub(crate) use run::{Entry, prelude};
+use std::sync::Arc;
+
+/// Words of an environment before its slots.
+const FRAME: usize = 2;
+/// Cells at the bottom of the store for variables of `b_setval/2`.
+pub(crate) const GLOBAL_CELLS: usize = 16;
+
+/// How a run ended.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Stopped {
+    Answer,
+    NoMore,
+    Uncaught(Box<StoredTerm>),
+    Exhausted(crate::meter::Resource),
+    Halted(i32),
+}
+
+/// Reusable memory for running queries; one per thread.
+pub struct Machine {
+    pub(crate) core: Core,
+    x: [Term; 256],
+    environments: Vec<Term>,
+    environment: usize,
+    /// Where the running clause returns to.
+    continuation: Label,
+    /// Height of the choice stack when the running predicate was called: where cut cuts to.
+    barrier: usize,
+    choices: Vec<Choice>,
+    saved: Vec<Term>,
+    /// Where to go on when a nested compound is done.
+    parts: Vec<(usize, bool)>,
+}
+
+impl Machine {
+    /// A machine for programs of `engine`.
+    pub fn new(engine: &Engine) -> Machine {
+        Machine::with_scope(engine, Scope::Local)
+    }
+
+    /// A machine whose atoms outlive its queries: what a directive asserts stays in the program.
+    pub(crate) fn for_loading(engine: &Engine) -> Machine {
+        Machine::with_scope(engine, Scope::Shared)
+    }
+
+    fn with_scope(engine: &Engine, scope: Scope) -> Machine {
+        let program = Arc::clone(engine.library());
+        Machine {
+            core: Core::new(program, scope),
+            x: [Term::NIL; 256],
+            environments: Vec::new(),
+            environment: 0,
+            continuation: STOP,
+            barrier: 0,
+            choices: Vec::new(),
+            saved: Vec::new(),
+            parts: Vec::new(),
+        }
+    }
+
+    /// Forgets the query before and gets ready for one on `program`.
+    pub(crate) fn reset(&mut self, program: &Arc<Program>, budget: &Budget) {
+        let core = &mut self.core;
+        core.store.reset();
+        core.store.meter.start(budget);
+        core.atoms.reset();
+        core.flags = program.flags;
+        if !Arc::ptr_eq(&core.program, program) {
+            core.program = Arc::clone(program);
+        }
+        core.operators.clone_from(&program.operators);
+        core.output.reset();
+        core.database.reset(program);
+        if !core.globals.is_empty() {
+            core.globals.clear();
+        }
+        core.collectors.reset();
+        for _ in 0..GLOBAL_CELLS {
+            core.store.variable();
+        }
+        self.environments.clear();
+        self.environments.resize(FRAME, Term(0));
+        self.environment = 0;
+        self.continuation = STOP;
+        self.choices.clear();
+        self.saved.clear();
+        self.parts.clear();
+        self.barrier = 0;
+    }
+
+    /// Directs output of the following queries; `None` drops it.
+    pub fn set_sink(&mut self, sink: Option<Box<dyn Sink>>) {
+        self.core.output.set_sink(sink);
+    }
+
+    /// Takes the sink back.
+    pub fn take_sink(&mut self) -> Option<Box<dyn Sink>> {
+        self.core.output.set_sink(None)
+    }
+
+    /// The slots of the current environment start here.
+    #[inline(always)]
+    fn slots(&self) -> usize {
+        self.environment + FRAME
+    }
+
+    #[inline(always)]
+    fn slot(&self, y: u16) -> Term {
+        self.environments[self.environment + FRAME + y as usize]
+    }
+
+    #[inline(always)]
+    fn set_slot(&mut self, y: u16, term: Term) {
+        let index = self.environment + FRAME + y as usize;
+        self.environments[index] = term;
+    }
+
+    /// One past the last word of the environment stack that is in use.
+    #[inline(always)]
+    fn environments_top(&self) -> usize {
+        let size = (self.environments[self.environment].0 >> 32) as usize;
+        let top = self.environment + FRAME + size;
+        match self.choices.last() {
+            Some(choice) => top.max(choice.environments_top as usize),
+            None => top,
+        }
+    }
+
+    /// Makes a new environment current.
+    #[inline]
+    fn allocate(&mut self, slots: usize) {
+        let top = self.environments_top();
+        let needed = top + FRAME + slots;
+        if self.environments.len() < needed {
+            if needed > self.core.store.meter.cell_limit {
+                self.core.store.meter.exhaust(crate::meter::Resource::HeapBytes);
+            }
+            self.environments.resize(needed.next_power_of_two().max(1024), Term(0));
+        }
+        self.environments[top] = Term(self.environment as u64 | (slots as u64) << 32);
+        self.environments[top + 1] = Term(u64::from(self.continuation));
+        self.environment = top;
+    }
+
+    /// Returns to the environment before.
+    #[inline(always)]
+    fn deallocate(&mut self) {
+        self.continuation = self.environments[self.environment + 1].0 as Label;
+        self.environment = (self.environments[self.environment].0 & 0xffff_ffff) as usize;
+    }
+
+    /// The environment before the one at `environment`.
+    fn previous_environment(&self, environment: usize) -> usize {
+        (self.environments[environment].0 & 0xffff_ffff) as usize
+    }
+
+    /// Starts solving `goal`, a term of the store.
+    pub(crate) fn start(&mut self, goal: Term) {
+        self.push_choice(ChoiceKind::Bottom, 0, 0, 0);
+        self.x[0] = goal;
+        self.continuation = STOP;
+    }
+}
+
+impl Machine {
+    /// Whether backtracking could give another answer.
+    pub(crate) fn has_alternatives(&self) -> bool {
+        self.choices
+            .iter()
+            .any(|choice| !matches!(choice.kind, ChoiceKind::Bottom | ChoiceKind::Catch | ChoiceKind::Dead))
+    }
+}

@@ -1,0 +1,416 @@
+//! Entering predicates of every kind.
+
+use super::Machine;
+use super::choices::{Choice, ChoiceKind};
+use super::exceptions::Culprit;
+use crate::builtins::{Code, FIRST, Step};
+use crate::compiler::{MAX_CALL_ARITY, is_control};
+use crate::database::{Generation, Position};
+use crate::fault::{Fault, Raised, Solved};
+use crate::flags::Unknown;
+use crate::host::{HostCall, HostCode, HostError, Relations};
+use crate::instruction::{Label, PredicateId};
+use crate::program::index::Key;
+use crate::program::{Clauses, Control, Definition, Program};
+use crate::store::View;
+use crate::stored::Attributes;
+use crate::symbols::{Atom, atoms};
+use crate::term::{Functor, Term};
+
+/// Where the machine goes after a call.
+pub(super) enum Flow {
+    Goto(Label),
+    Fail,
+    Raise(Raised, Culprit),
+}
+
+impl Machine {
+    /// Calls a predicate whose arguments are in the registers.
+    pub(super) fn enter(&mut self, program: &Program, host: &dyn Relations, predicate: PredicateId) -> Flow {
+        let mut predicate = predicate;
+        loop {
+            let Some(entry) = program.predicates.get(predicate as usize) else {
+                return self.enter_dynamic(program, predicate);
+            };
+            let functor = entry.functor;
+            let raise = |raised| Flow::Raise(raised, Culprit { functor });
+            let next = match &entry.definition {
+                Definition::Clauses(clauses) => return self.enter_clauses(program, clauses, functor.arity()),
+                Definition::Builtin { code: Code::N(_), .. } => return self.enter_retriable(program, predicate),
+                Definition::Builtin { code, .. } => {
+                    return match self.call_builtin(*code, 0) {
+                        Ok(true) => Flow::Goto(self.continuation),
+                        Ok(false) => Flow::Fail,
+                        Err(raised) => raise(raised),
+                    };
+                }
+                Definition::Dynamic => return self.enter_dynamic(program, predicate),
+                Definition::Undefined => {
+                    if self.core.database.get(program, predicate).is_some() {
+                        return self.enter_dynamic(program, predicate);
+                    }
+                    return self.undefined(functor);
+                }
+                Definition::Relation(position) => {
+                    return self.enter_rows(host, *position as usize, predicate, functor.arity());
+                }
+                Definition::Host(code) => return self.enter_host(code, functor),
+                Definition::Control(control) => self.control(*control, functor),
+            };
+            match next {
+                Ok(Next::Predicate(next)) => predicate = next,
+                Ok(Next::Done) => return Flow::Goto(self.continuation),
+                Ok(Next::Fail) => return Flow::Fail,
+                Ok(Next::Undefined(functor)) => return self.undefined(functor),
+                Err(raised) => return raise(raised),
+            }
+        }
+    }
+
+    /// Selects the clauses that may match, and enters the first.
+    #[inline]
+    pub(super) fn enter_clauses(&mut self, program: &Program, clauses: &Clauses, arity: usize) -> Flow {
+        let mut candidates = clauses.all.clone();
+        for index in &clauses.indexes {
+            let argument = self.core.store.deref(self.x[index.argument as usize]);
+            if !argument.is_variable() {
+                let fewer = index.candidates(&self.core.store, argument);
+                if fewer.len() < candidates.len() {
+                    candidates = fewer;
+                    if candidates.len() <= 1 {
+                        break;
+                    }
+                }
+            }
+        }
+        self.barrier = self.choices.len();
+        match candidates.len() {
+            0 => Flow::Fail,
+            1 => Flow::Goto(program.clause_lists[candidates.start as usize]),
+            _ => {
+                self.push_choice(ChoiceKind::Clauses, candidates.start + 1, candidates.end, arity);
+                Flow::Goto(program.clause_lists[candidates.start as usize])
+            }
+        }
+    }
+
+    pub(super) fn undefined(&mut self, functor: Functor) -> Flow {
+        if self.core.flags.unknown == Unknown::Fail {
+            return Flow::Fail;
+        }
+        let indicator =
+            self.core.store.structure(atoms::SLASH, &[Term::atom(functor.name()), Term::small(functor.arity() as i64)]);
+        Flow::Raise(Fault::Existence("procedure", indicator).into(), Culprit { functor })
+    }
+
+    /// Runs a deterministic builtin on the registers from `base` on.
+    #[inline]
+    pub(super) fn call_builtin(&mut self, code: Code, base: usize) -> Solved {
+        let x = &self.x[base..];
+        let core = &mut self.core;
+        match code {
+            Code::D0(run) => run(core),
+            Code::D1(run) => run(core, x[0]),
+            Code::D2(run) => run(core, x[0], x[1]),
+            Code::D3(run) => run(core, x[0], x[1], x[2]),
+            Code::D4(run) => run(core, x[0], x[1], x[2], x[3]),
+            Code::D5(run) => run(core, x[0], x[1], x[2], x[3], x[4]),
+            Code::N(_) => Ok(false),
+        }
+    }
+
+    // ---- builtins with several answers -----------------------------------------------------
+
+    fn enter_retriable(&mut self, program: &Program, predicate: PredicateId) -> Flow {
+        let arity = program.predicates[predicate as usize].functor.arity();
+        self.push_choice(ChoiceKind::Builtin, predicate, 0, arity);
+        self.saved.push(Term(FIRST.0));
+        self.saved.push(Term(FIRST.1));
+        self.retry_builtin(program)
+    }
+
+    /// Asks the builtin of the newest choice point for its next answer.
+    pub(super) fn retry_builtin(&mut self, program: &Program) -> Flow {
+        let Some(&choice) = self.choices.last() else { return Flow::Fail };
+        let entry = &program.predicates[choice.next as usize];
+        let Definition::Builtin { code: Code::N(run), .. } = entry.definition else { return Flow::Fail };
+        let state = (self.saved_word(&choice, 0), self.saved_word(&choice, 1));
+        let arity = choice.argument_count as usize;
+        let mut arguments = [Term::NIL; 8];
+        arguments[..arity].copy_from_slice(&self.saved[choice.saved as usize..choice.saved as usize + arity]);
+        match run(&mut self.core, &arguments[..arity], state) {
+            Ok(Step::More(state)) => {
+                self.set_saved_word(&choice, 0, state.0);
+                self.set_saved_word(&choice, 1, state.1);
+                Flow::Goto(self.continuation)
+            }
+            Ok(Step::Last) => {
+                self.pop_choice();
+                Flow::Goto(self.continuation)
+            }
+            Ok(Step::Fail) => {
+                self.pop_choice();
+                Flow::Fail
+            }
+            Err(raised) => {
+                self.pop_choice();
+                Flow::Raise(raised, Culprit { functor: entry.functor })
+            }
+        }
+    }
+
+    // ---- dynamic predicates ----------------------------------------------------------------
+
+    fn enter_dynamic(&mut self, program: &Program, predicate: PredicateId) -> Flow {
+        let generation = self.core.database.generation();
+        self.barrier = self.choices.len();
+        self.next_dynamic(program, predicate, Position::MIN, generation, None)
+    }
+
+    /// Tries the clauses of a dynamic predicate from a position on; `retried` is its choice point.
+    fn next_dynamic(
+        &mut self,
+        program: &Program,
+        predicate: PredicateId,
+        from: Position,
+        generation: Generation,
+        retried: Option<Choice>,
+    ) -> Flow {
+        let first = self.core.store.deref(self.x[0]);
+        let Some(clauses) = self.core.database.get(program, predicate) else { return Flow::Fail };
+        let arity = match program.predicates.get(predicate as usize) {
+            Some(entry) => entry.functor.arity(),
+            None => self.core.database.made_up_functor(predicate).arity(),
+        };
+        let key = if arity == 0 { Key::Any } else { Key::of(&self.core.store, first) };
+        let Some((position, clause)) = clauses.next(from, generation, key) else {
+            if retried.is_some() {
+                self.pop_choice();
+            }
+            return Flow::Fail;
+        };
+        let term = std::sync::Arc::clone(&clause.term);
+        let following = clauses.next(position + 1, generation, key).map(|(position, _)| position);
+        match (following, retried) {
+            (Some(next), Some(choice)) => self.set_saved_word(&choice, 0, next as u64),
+            (Some(next), None) => {
+                self.push_choice(ChoiceKind::Dynamic, predicate, 0, arity);
+                self.saved.push(Term(next as u64));
+                self.saved.push(Term(generation));
+            }
+            (None, Some(_)) => self.pop_choice(),
+            (None, None) => {}
+        }
+        let clause = self.core.store.paste(&term);
+        let head = self.core.store.argument(clause.address(), 1);
+        if let Some((_, arguments)) = self.core.store.compound(head) {
+            for index in 0..arity {
+                let argument = self.core.store.cells[arguments + index];
+                if !self.core.store.unify(self.x[index], argument) {
+                    return Flow::Fail;
+                }
+            }
+        }
+        let body = self.core.store.argument(clause.address(), 2);
+        if body == Term::atom(atoms::TRUE) {
+            return Flow::Goto(self.continuation);
+        }
+        self.x[0] = body;
+        self.x[1] = Term::small(self.barrier as i64);
+        match self.body_predicate() {
+            Some(body) => self.enter(program, &(), body),
+            None => Flow::Fail,
+        }
+    }
+
+    /// Goes on with the dynamic predicate of the newest choice point.
+    pub(super) fn retry_dynamic(&mut self, program: &Program) -> Flow {
+        let Some(&choice) = self.choices.last() else { return Flow::Fail };
+        self.restore_arguments(&choice);
+        self.barrier = self.choices.len() - 1;
+        let position = self.saved_word(&choice, 0) as Position;
+        let generation = self.saved_word(&choice, 1);
+        self.next_dynamic(program, choice.next, position, generation, Some(choice))
+    }
+
+    // ---- host predicates -------------------------------------------------------------------
+
+    fn enter_host(&mut self, code: &HostCode, functor: Functor) -> Flow {
+        let arguments: Vec<Term> = self.x[..functor.arity()].to_vec();
+        let mut call = HostCall { core: &mut self.core, arguments: &arguments };
+        let fault = match code(&mut call) {
+            Ok(true) => return Flow::Goto(self.continuation),
+            Ok(false) => return Flow::Fail,
+            Err(HostError::Instantiation) => Fault::Instantiation,
+            Err(HostError::Type(kind, argument)) => Fault::Type(kind, arguments[argument]),
+            Err(HostError::Domain(domain, argument)) => Fault::Domain(domain, arguments[argument]),
+        };
+        Flow::Raise(fault.into(), Culprit { functor })
+    }
+
+    // ---- control constructs ----------------------------------------------------------------
+
+    fn control(&mut self, control: Control, functor: Functor) -> Solved<Next> {
+        match control {
+            Control::Call => {
+                let goal = self.x[0];
+                self.prepare_call(goal, functor.arity() - 1)
+            }
+            Control::Body => self.body(),
+            Control::Catch => {
+                self.enter_catch();
+                let goal = self.x[0];
+                self.prepare_call(goal, 0)
+            }
+            Control::Throw => {
+                let ball = self.core.store.deref(self.x[0]);
+                if ball.is_variable() {
+                    return Err(Fault::Instantiation.into());
+                }
+                match self.core.store.copy_out(ball, Attributes::Drop) {
+                    Some(stored) => Err(Raised::Ball(Box::new(stored))),
+                    None => Err(Raised::Exhausted(crate::meter::Resource::HeapBytes)),
+                }
+            }
+            Control::CurrentChoice => {
+                let height = Term::small(self.choices.len() as i64);
+                Ok(if self.core.store.unify(self.x[0], height) { Next::Done } else { Next::Fail })
+            }
+            Control::Halt => match (functor.arity(), self.core.store.view(self.x[0])) {
+                (0, _) => Err(Raised::Halted(0)),
+                (_, View::Small(status)) => Err(Raised::Halted(status as i32)),
+                (_, View::Variable(_)) => Err(Fault::Instantiation.into()),
+                _ => Err(Fault::Type("integer", self.x[0]).into()),
+            },
+        }
+    }
+
+    /// Loads the registers for a call of `goal` with the `extra` registers from `X1` on added.
+    pub(super) fn prepare_call(&mut self, goal: Term, extra: usize) -> Solved<Next> {
+        let mut goal = self.core.store.deref(goal);
+        while let Some(inner) = self.without_module(goal) {
+            goal = inner;
+        }
+        let (name, arguments, arity) = self.callable(goal)?;
+        if extra == 0 && is_control(name, arity) {
+            self.check_body(goal)?;
+            self.x[0] = goal;
+            self.x[1] = Term::small(self.choices.len() as i64);
+            return Ok(self.body_predicate().map_or(Next::Done, Next::Predicate));
+        }
+        if arity + extra > MAX_CALL_ARITY {
+            return Err(Fault::Representation("max_arity").into());
+        }
+        let mut added = [Term::NIL; 8];
+        added[..extra].copy_from_slice(&self.x[1..=extra]);
+        self.x[..arity].copy_from_slice(&self.core.store.cells[arguments..arguments + arity]);
+        self.x[arity..arity + extra].copy_from_slice(&added[..extra]);
+        let functor = Functor::new(name, arity + extra);
+        Ok(self.core.find_predicate(functor).map_or(Next::Undefined(functor), Next::Predicate))
+    }
+
+    /// The goal of `Module:Goal`: there is one module only.
+    fn without_module(&self, goal: Term) -> Option<Term> {
+        match self.core.store.view(goal) {
+            View::Compound(functor, arguments)
+                if functor == Functor::new(atoms::COLON, 2)
+                    && matches!(self.core.store.view(self.core.store.cells[arguments]), View::Atom(_)) =>
+            {
+                Some(self.core.store.argument(arguments, 1))
+            }
+            _ => None,
+        }
+    }
+
+    /// Name, first argument and arity of a goal.
+    fn callable(&self, goal: Term) -> Solved<(Atom, usize, usize)> {
+        match self.core.store.view(goal) {
+            View::Atom(name) => Ok((name, 0, 0)),
+            View::Compound(functor, arguments) => Ok((functor.name(), arguments, functor.arity())),
+            View::List(address) => Ok((atoms::DOT, address, 2)),
+            View::Variable(_) => Err(Fault::Instantiation.into()),
+            _ => Err(Fault::Type("callable", goal).into()),
+        }
+    }
+
+    /// A body with something in it that cannot be called is an error as a whole, before it runs.
+    fn check_body(&mut self, body: Term) -> Solved<()> {
+        let mut pending = vec![body];
+        while let Some(goal) = pending.pop() {
+            if !self.core.store.meter.walk(1) {
+                return self.core.check_budget();
+            }
+            match self.core.store.view(goal) {
+                View::Compound(functor, arguments) if is_control(functor.name(), functor.arity()) => {
+                    let cells = &self.core.store.cells[arguments..arguments + functor.arity()];
+                    pending.extend_from_slice(cells);
+                }
+                View::Small(_) | View::Big | View::Float(_) | View::Text => {
+                    return Err(Fault::Type("callable", body).into());
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn body_predicate(&self) -> Option<PredicateId> {
+        self.core.program.control.body
+    }
+
+    /// `'$body'(Goal, Barrier)`: one step of interpreting a control construct.
+    fn body(&mut self) -> Solved<Next> {
+        let goal = self.core.store.deref(self.x[0]);
+        let barrier = self.core.store.deref(self.x[1]);
+        let (functor, arguments) = match self.core.store.view(goal) {
+            View::Atom(atoms::CUT) => {
+                self.cut_to(barrier.small_value() as usize);
+                return Ok(Next::Done);
+            }
+            View::Compound(functor, arguments) => (functor, arguments),
+            _ => return self.prepare_call(goal, 0),
+        };
+        let cells = &self.core.store.cells;
+        let first = self.core.store.deref(cells[arguments]);
+        let control = &self.core.program.control;
+        let (predicate, count) = match (functor.name(), functor.arity()) {
+            (atoms::COMMA, 2) => (control.and, 2),
+            (atoms::ARROW, 2) => (control.then, 2),
+            (atoms::SOFT_ARROW, 2) => (control.soft_then, 2),
+            (atoms::NOT, 1) => (control.not, 1),
+            (atoms::SEMICOLON | atoms::BAR, 2) => {
+                let second = cells[arguments + 1];
+                let conditional = match self.core.store.view(first) {
+                    View::Compound(inner, start) if inner == Functor::new(atoms::ARROW, 2) => {
+                        Some((control.r#if, start))
+                    }
+                    View::Compound(inner, start) if inner == Functor::new(atoms::SOFT_ARROW, 2) => {
+                        Some((control.soft_if, start))
+                    }
+                    _ => None,
+                };
+                if let Some((predicate, start)) = conditional {
+                    (self.x[0], self.x[1]) = (cells[start], cells[start + 1]);
+                    self.x[2] = second;
+                    self.x[3] = barrier;
+                    return Ok(predicate.map_or(Next::Done, Next::Predicate));
+                }
+                (control.or, 2)
+            }
+            _ => return self.prepare_call(goal, 0),
+        };
+        self.x[..count].copy_from_slice(&cells[arguments..arguments + count]);
+        self.x[count] = barrier;
+        Ok(predicate.map_or(Next::Done, Next::Predicate))
+    }
+}
+
+/// What a control construct leads to.
+pub(super) enum Next {
+    /// A call, its arguments loaded.
+    Predicate(PredicateId),
+    Undefined(Functor),
+    /// Success.
+    Done,
+    Fail,
+}

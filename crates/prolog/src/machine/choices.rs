@@ -1,0 +1,134 @@
+//! Choice points: what to try next, and how to get back there.
+
+use super::Machine;
+use crate::instruction::Label;
+use crate::meter::Resource;
+use crate::term::Term;
+
+/// What a choice point tries next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum ChoiceKind {
+    /// The end of the query.
+    Bottom,
+    /// Further clauses: a range of the program's clause lists.
+    Clauses,
+    /// Another branch of a disjunction: a label.
+    Label,
+    /// A non-deterministic builtin: its predicate; two words of state are saved after the arguments.
+    Builtin,
+    /// Further clauses of a dynamic predicate; position and generation are saved after the arguments.
+    Dynamic,
+    /// Further rows of a host relation.
+    Rows,
+    /// The scope of a `catch/3`.
+    Catch,
+    /// Nothing: a branch that `*->` has given up.
+    Dead,
+}
+
+/// One choice point.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Choice {
+    pub(super) kind: ChoiceKind,
+    pub(super) argument_count: u8,
+    /// Depends on the kind: next clause, label, predicate, or row.
+    pub(super) next: u32,
+    pub(super) end: u32,
+    pub(super) environment: u32,
+    pub(super) environments_top: u32,
+    pub(super) continuation: Label,
+    pub(super) barrier: u32,
+    pub(super) cells: u32,
+    pub(super) trail: u32,
+    /// Where its arguments start in the saved ones.
+    pub(super) saved: u32,
+}
+
+impl Machine {
+    /// Pushes a choice point that keeps the first `arguments` registers.
+    #[inline]
+    pub(super) fn push_choice(&mut self, kind: ChoiceKind, next: u32, end: u32, arguments: usize) {
+        if self.choices.len() >= self.core.store.meter.choice_limit {
+            self.core.store.meter.exhaust(Resource::ChoicePoints);
+        }
+        let environments_top = if self.choices.is_empty() { 0 } else { self.environments_top() };
+        let store = &mut self.core.store;
+        self.choices.push(Choice {
+            kind,
+            argument_count: arguments as u8,
+            next,
+            end,
+            environment: self.environment as u32,
+            environments_top: environments_top as u32,
+            continuation: self.continuation,
+            barrier: self.barrier as u32,
+            cells: store.cells.len() as u32,
+            trail: store.trail_length() as u32,
+            saved: self.saved.len() as u32,
+        });
+        store.boundary = store.cells.len();
+        self.saved.extend_from_slice(&self.x[..arguments]);
+    }
+
+    /// Drops the newest choice point.
+    #[inline]
+    pub(super) fn pop_choice(&mut self) {
+        if let Some(choice) = self.choices.pop() {
+            self.saved.truncate(choice.saved as usize);
+            self.core.store.boundary = self.choices.last().map_or(0, |choice| choice.cells as usize);
+        }
+    }
+
+    /// Drops choice points until there are `height`.
+    #[inline]
+    pub(super) fn cut_to(&mut self, height: usize) {
+        if self.choices.len() > height {
+            self.saved.truncate(self.choices[height].saved as usize);
+            self.choices.truncate(height);
+            self.core.store.boundary = self.choices.last().map_or(0, |choice| choice.cells as usize);
+        }
+    }
+
+    /// Puts the machine back to where the choice point was made.
+    #[inline]
+    pub(super) fn restore(&mut self, choice: &Choice) {
+        let store = &mut self.core.store;
+        store.undo_to(choice.trail as usize);
+        store.cells.truncate(choice.cells as usize);
+        if !store.woken.is_empty() {
+            store.woken.clear();
+            store.meter.resume();
+        }
+        self.environment = choice.environment as usize;
+        self.continuation = choice.continuation;
+        self.barrier = choice.barrier as usize;
+    }
+
+    /// Reloads the argument registers that the choice point kept.
+    #[inline]
+    pub(super) fn restore_arguments(&mut self, choice: &Choice) {
+        let start = choice.saved as usize;
+        let count = choice.argument_count as usize;
+        self.x[..count].copy_from_slice(&self.saved[start..start + count]);
+    }
+
+    /// A word saved after the arguments of the newest choice point.
+    pub(super) fn saved_word(&self, choice: &Choice, index: usize) -> u64 {
+        self.saved[choice.saved as usize + choice.argument_count as usize + index].0
+    }
+
+    pub(super) fn set_saved_word(&mut self, choice: &Choice, index: usize, word: u64) {
+        self.saved[choice.saved as usize + choice.argument_count as usize + index] = Term(word);
+    }
+
+    /// The oldest generation of the database that an open choice point may still look at.
+    pub(super) fn oldest_generation(&self) -> u64 {
+        self.choices
+            .iter()
+            .filter(|choice| matches!(choice.kind, ChoiceKind::Dynamic | ChoiceKind::Builtin))
+            .map(|choice| self.saved_word(choice, 1))
+            .min()
+            .unwrap_or(u64::MAX)
+            .min(self.core.database.generation())
+    }
+}

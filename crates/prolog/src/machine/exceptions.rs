@@ -1,0 +1,138 @@
+//! `catch/3` and `throw/1`.
+//!
+//! `catch/3` has an environment (to return to when its goal is done) and a choice point (to come back
+//! to when something is thrown). It is in force while its environment is among those that the running
+//! goal returns through; a choice point alone may outlive its scope.
+
+use super::Machine;
+use super::choices::ChoiceKind;
+use crate::fault::{Fault, Raised};
+use crate::instruction::CATCH_EXIT;
+use crate::stored::{Attributes, StoredTerm};
+use crate::symbols::{Atom, atoms};
+use crate::term::{Functor, Term};
+
+/// Who raised an error.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Culprit {
+    pub(super) functor: Functor,
+}
+
+impl Machine {
+    /// Enters the scope of `catch(X0, X1, X2)`; the goal is left in `X0`.
+    pub(super) fn enter_catch(&mut self) {
+        self.allocate(3);
+        let slots = self.slots();
+        self.environments[slots] = Term::small(self.choices.len() as i64);
+        self.environments[slots + 1] = Term::small(self.core.collectors.depth() as i64);
+        self.environments[slots + 2] = Term::small(self.core.output.diversions() as i64);
+        self.push_choice(ChoiceKind::Catch, 0, 0, 3);
+        self.continuation = CATCH_EXIT;
+    }
+
+    /// Leaves the scope: its choice point goes too when nothing newer is left.
+    pub(super) fn exit_catch(&mut self) {
+        let height = self.slot(0).small_value() as usize;
+        if self.choices.len() == height + 1 {
+            self.pop_choice();
+        }
+    }
+
+    /// Unwinds to the innermost `catch/3` in force whose catcher unifies with the ball, and loads its
+    /// recovery goal into `X0`. `Err` gives the ball back when there is none.
+    pub(super) fn unwind(&mut self, ball: Box<StoredTerm>) -> Result<(), Box<StoredTerm>> {
+        self.parts.clear();
+        let mut reachable = self.environment;
+        while let Some(&choice) = self.choices.last() {
+            if choice.kind == ChoiceKind::Bottom {
+                self.restore(&choice);
+                return Err(ball);
+            }
+            let scope = choice.environment as usize;
+            while choice.kind == ChoiceKind::Catch && reachable > scope {
+                reachable = self.previous_environment(reachable);
+            }
+            self.restore(&choice);
+            if choice.kind != ChoiceKind::Catch || reachable != scope {
+                self.pop_choice();
+                continue;
+            }
+            self.restore_arguments(&choice);
+            let (catcher, recovery) = (self.x[1], self.x[2]);
+            let slots = self.slots();
+            let depth = self.environments[slots + 1].small_value() as usize;
+            let diversions = self.environments[slots + 2].small_value() as usize;
+            self.deallocate();
+            let (environment, continuation) = (self.environment, self.continuation);
+            let mark = self.core.store.trail_length();
+            let thrown = self.core.store.paste(&ball);
+            if self.core.store.unify(catcher, thrown) {
+                self.core.collectors.abandon(depth);
+                self.core.output.drop_diversions(diversions);
+                self.pop_choice();
+                (self.environment, self.continuation) = (environment, continuation);
+                self.x[0] = recovery;
+                return Ok(());
+            }
+            self.core.store.undo_to(mark);
+            self.pop_choice();
+            reachable = reachable.min(environment);
+            self.environment = environment;
+        }
+        Err(ball)
+    }
+
+    /// The ball for what a builtin raised; `Err` for what cannot be caught.
+    pub(super) fn ball(&mut self, raised: Raised, culprit: Culprit) -> Result<Box<StoredTerm>, Raised> {
+        let (fault, context) = match raised {
+            Raised::Fault(fault) => (fault, culprit.functor),
+            Raised::FaultIn(fault, name, arity) => (fault, Functor::new(name, arity)),
+            Raised::Ball(ball) => return Ok(ball),
+            uncatchable => return Err(uncatchable),
+        };
+        let term = self.error_term(fault, context);
+        let stored = self.core.store.copy_out(term, Attributes::Drop);
+        stored.map(Box::new).ok_or(Raised::Exhausted(crate::meter::Resource::HeapBytes))
+    }
+
+    fn error_term(&mut self, fault: Fault, context: Functor) -> Term {
+        let formal = self.formal_term(fault);
+        let store = &mut self.core.store;
+        let indicator =
+            store.structure(atoms::SLASH, &[Term::atom(context.name()), Term::small(context.arity() as i64)]);
+        let unknown = matches!(fault, Fault::Existence("procedure", _));
+        let context = if unknown {
+            indicator
+        } else {
+            let qualified = store.structure(atoms::COLON, &[Term::atom(atoms::SYSTEM), indicator]);
+            let message = store.variable();
+            store.structure(atoms::CONTEXT, &[qualified, message])
+        };
+        store.structure(atoms::ERROR, &[formal, context])
+    }
+
+    fn formal_term(&mut self, fault: Fault) -> Term {
+        let core = &mut self.core;
+        let mut named = |text: &'static str| Term::atom(core.atoms.intern(text));
+        let (name, arguments): (Atom, Vec<Term>) = match fault {
+            Fault::Instantiation => (atoms::INSTANTIATION_ERROR, Vec::new()),
+            Fault::Uninstantiation(culprit) => (atoms::UNINSTANTIATION_ERROR, vec![culprit]),
+            Fault::Type(kind, culprit) => (atoms::TYPE_ERROR, vec![named(kind), culprit]),
+            Fault::Domain(domain, culprit) => (atoms::DOMAIN_ERROR, vec![named(domain), culprit]),
+            Fault::Existence(kind, culprit) => (atoms::EXISTENCE_ERROR, vec![named(kind), culprit]),
+            Fault::Permission(action, kind, culprit) => {
+                (atoms::PERMISSION_ERROR, vec![named(action), named(kind), culprit])
+            }
+            Fault::Representation(limit) => (atoms::REPRESENTATION_ERROR, vec![named(limit)]),
+            Fault::Evaluation(what) => (atoms::EVALUATION_ERROR, vec![named(what)]),
+            Fault::Resource(what) => (atoms::RESOURCE_ERROR, vec![named(what)]),
+            Fault::Syntax(message) => (atoms::SYNTAX_ERROR, vec![Term::atom(message)]),
+            Fault::Evaluable(name, arity) => {
+                let evaluable = named("evaluable");
+                let indicator = core.store.structure(atoms::SLASH, &[Term::atom(name), Term::small(arity as i64)]);
+                (atoms::TYPE_ERROR, vec![evaluable, indicator])
+            }
+        };
+        core.store.structure(name, &arguments)
+    }
+}

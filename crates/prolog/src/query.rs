@@ -1,0 +1,189 @@
+//! Asking a program: goals in, answers out.
+
+use crate::core::Core;
+use crate::host::{Relations, Value};
+use crate::machine::{Entry, Machine, Stopped};
+use crate::meter::{Budget, Resource};
+use crate::program::Program;
+use crate::reader::{Syntax, SyntaxError, read_goal};
+use crate::store::View;
+use crate::stored::StoredTerm;
+use crate::symbols::Atom;
+use crate::term::Term;
+use std::sync::Arc;
+
+/// What came of asking for an answer.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Outcome {
+    /// An answer; its bindings can be read until the next one is asked for.
+    Answer,
+    /// There is no (further) answer.
+    NoMore,
+    /// An exception that the program did not catch.
+    Exception(Exception),
+    /// Part of the budget ran out.
+    Exhausted(Resource),
+    /// The program called `halt/0,1`; the status.
+    Halted(i32),
+}
+
+/// An uncaught exception.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Exception {
+    /// The ball as text, as `print_message` would quote it.
+    pub text: String,
+    pub(crate) ball: StoredTerm,
+}
+
+/// An argument of a goal that a host asks without text.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Argument<'a> {
+    /// A value.
+    Value(Value<'a>),
+    /// A variable of its own, to be read from the answer.
+    Unknown,
+}
+
+/// A running query. Dropping it leaves the machine ready for the next one.
+pub struct Query<'m> {
+    machine: &'m mut Machine,
+    relations: &'m dyn Relations,
+    variables: Vec<(Box<str>, Term)>,
+    arguments: Vec<Term>,
+    state: State,
+    answers: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    New,
+    Open,
+    Ended,
+}
+
+impl Machine {
+    /// Asks a goal given as text.
+    pub fn query<'m>(
+        &'m mut self,
+        program: &Arc<Program>,
+        goal: &str,
+        relations: &'m dyn Relations,
+        budget: &Budget,
+    ) -> Result<Query<'m>, SyntaxError> {
+        self.reset(program, budget);
+        let Core { store, atoms, operators, flags, .. } = &mut self.core;
+        let read = read_goal(goal, store, &mut Syntax { atoms, operators, flags })?;
+        let (term, variables) = match read {
+            Some(read) => (read.term, read.variables),
+            None => (Term::atom(crate::symbols::atoms::TRUE), Vec::new()),
+        };
+        self.start(term);
+        Ok(Query { machine: self, relations, variables, arguments: Vec::new(), state: State::New, answers: 0 })
+    }
+
+    /// Asks `name(arguments…)`.
+    pub fn ask<'m>(
+        &'m mut self,
+        program: &Arc<Program>,
+        name: Atom,
+        arguments: &[Argument<'_>],
+        relations: &'m dyn Relations,
+        budget: &Budget,
+    ) -> Query<'m> {
+        self.reset(program, budget);
+        let store = &mut self.core.store;
+        let terms: Vec<Term> = arguments
+            .iter()
+            .map(|argument| match argument {
+                Argument::Unknown => store.variable(),
+                Argument::Value(Value::Atom(atom)) => Term::atom(*atom),
+                Argument::Value(Value::Integer(value)) => store.integer(*value),
+                Argument::Value(Value::Float(value)) => store.float(*value),
+                Argument::Value(Value::Term(stored)) => store.paste(stored),
+            })
+            .collect();
+        let goal = store.structure(name, &terms);
+        self.start(goal);
+        Query { machine: self, relations, variables: Vec::new(), arguments: terms, state: State::New, answers: 0 }
+    }
+
+    /// The text of a stored term, quoted.
+    pub(crate) fn stored_text(&mut self, stored: &StoredTerm) -> String {
+        let term = self.core.store.paste(stored);
+        self.core.quoted_text(term)
+    }
+}
+
+impl Query<'_> {
+    /// Runs to the next answer, or to the end.
+    pub fn next_answer(&mut self) -> Outcome {
+        let entry = match self.state {
+            State::New => Entry::Goal,
+            State::Open => Entry::Retry,
+            State::Ended => return Outcome::NoMore,
+        };
+        if self.answers >= self.machine.core.store.meter.answer_limit {
+            self.state = State::Ended;
+            return Outcome::Exhausted(Resource::Answers);
+        }
+        let stopped = self.machine.run(self.relations, entry);
+        self.state = if stopped == Stopped::Answer { State::Open } else { State::Ended };
+        match stopped {
+            Stopped::Answer => {
+                self.answers += 1;
+                Outcome::Answer
+            }
+            Stopped::NoMore => Outcome::NoMore,
+            Stopped::Uncaught(ball) => {
+                let text = self.machine.stored_text(&ball);
+                Outcome::Exception(Exception { text, ball: *ball })
+            }
+            Stopped::Exhausted(resource) => Outcome::Exhausted(resource),
+            Stopped::Halted(status) => Outcome::Halted(status),
+        }
+    }
+
+    /// Whether another answer may follow the one just given.
+    pub fn may_have_more(&self) -> bool {
+        self.state == State::Open && self.machine.has_alternatives()
+    }
+
+    /// Inferences so far.
+    pub fn inferences(&self) -> u64 {
+        self.machine.core.store.meter.inferences
+    }
+
+    /// What an argument of [`Machine::ask`] is bound to: an atom, a number, or `None` for anything else.
+    pub fn argument(&self, index: usize) -> Option<Value<'static>> {
+        match self.machine.core.store.view(self.arguments[index]) {
+            View::Atom(atom) => Some(Value::Atom(atom)),
+            View::Small(value) => Some(Value::Integer(value)),
+            View::Float(value) => Some(Value::Float(value)),
+            _ => None,
+        }
+    }
+
+    /// An argument of [`Machine::ask`] as text, quoted so that it can be read back.
+    pub fn argument_text(&mut self, index: usize) -> String {
+        let term = self.arguments[index];
+        self.machine.core.quoted_text(term)
+    }
+
+    /// The name of an atom of this query.
+    pub fn atom_name(&self, atom: Atom) -> &str {
+        self.machine.core.atoms.name(atom)
+    }
+
+    /// The named variables of the goal, in order of appearance, and their values as text.
+    pub fn bindings(&mut self) -> Vec<(String, String)> {
+        let variables = self.variables.clone();
+        variables.into_iter().map(|(name, term)| (name.into(), self.machine.core.quoted_text(term))).collect()
+    }
+}
+
+impl Core {
+    /// A term as `writeq/1` writes it.
+    pub(crate) fn quoted_text(&mut self, term: Term) -> String {
+        format!("{:?}", self.store.view(term))
+    }
+}

@@ -1,0 +1,3 @@
+//! The integration tests of the policy language.
+
+mod conformity;

@@ -1,0 +1,24 @@
+//! What a rule has to say.
+
+use std::fmt;
+
+/// One place that breaks a rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// A file of the workspace, with a line where there is one, or the name of a package.
+    pub place: String,
+    /// What is wrong there and how to mend it.
+    pub message: String,
+}
+
+impl Finding {
+    pub(crate) fn new(place: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { place: place.into(), message: message.into() }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {}", self.place, self.message)
+    }
+}

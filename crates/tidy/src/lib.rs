@@ -1,0 +1,48 @@
+//! Checks that the workspace is what its documents say it is.
+//!
+//! Start at [`check`]: it reads a workspace once and lets each rule look at it. A rule is one module with one function
+//! from the [`Workspace`] to its [`Finding`]s, and one fixture in `tests/it` that proves that it can fail.
+//!
+//! | module | rule |
+//! |---|---|
+//! | [`architecture`] | crates and their dependencies are those of ARCHITECTURE.md |
+//! | [`manifest`] | every crate is under the lints of the workspace |
+//! | [`opening`] | every crate opens with documentation |
+//! | [`length`] | files and functions are short, or at least do not grow |
+//! | [`names`] | a module is named after what is in it |
+//! | [`leftovers`] | no paths of one machine, no marks of unfinished work |
+//! | [`licences`], [`duplicates`] | what is linked may be linked, once |
+//!
+//! These are tests and not a tool because a test is run by everybody, before anybody else sees the change.
+//!
+//! **Invariant:** reads the workspace and asks `cargo metadata`; writes nothing but the list of [`length`], on request.
+
+pub mod architecture;
+pub mod duplicates;
+pub mod leftovers;
+pub mod length;
+pub mod licences;
+pub mod manifest;
+pub mod names;
+pub mod opening;
+
+mod finding;
+mod metadata;
+mod workspace;
+
+pub use finding::Finding;
+pub use metadata::{Package, packages};
+pub use workspace::{Member, SourceFile, Workspace};
+
+/// Lets every rule look at the workspace.
+pub fn check(workspace: &Workspace) -> Vec<Finding> {
+    [
+        architecture::check(workspace),
+        manifest::check(workspace),
+        opening::check(workspace),
+        length::check(workspace),
+        names::check(workspace),
+        leftovers::check(workspace),
+    ]
+    .concat()
+}

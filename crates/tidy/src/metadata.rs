@@ -1,0 +1,50 @@
+//! What cargo knows about the workspace and about everything that it links.
+
+use std::env;
+use std::io;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+/// One package of the dependency graph.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Package {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// Its licence as it declares it, an SPDX expression.
+    pub licence: Option<String>,
+}
+
+/// Every package that the workspace can link on any platform, the workspace's own among them.
+pub fn packages(root: &Path) -> io::Result<Vec<Package>> {
+    let metadata = read(root, &["--locked", "--all-features"])?;
+    Ok(array(&metadata["packages"])
+        .iter()
+        .map(|package| Package {
+            name: text(&package["name"]),
+            version: text(&package["version"]),
+            licence: package["license"].as_str().map(str::to_owned),
+        })
+        .collect())
+}
+
+pub(crate) fn read(root: &Path, options: &[&str]) -> io::Result<Value> {
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output =
+        Command::new(cargo).args(["metadata", "--format-version=1"]).args(options).current_dir(root).output()?;
+    if !output.status.success() {
+        return Err(io::Error::other(String::from_utf8_lossy(&output.stderr)));
+    }
+    Ok(serde_json::from_slice(&output.stdout)?)
+}
+
+pub(crate) fn array(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+pub(crate) fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}

@@ -1,0 +1,12 @@
+//! Every crate opens with documentation: what it does, where to start, what it never does.
+
+use crate::{Finding, Workspace};
+
+/// Applies the rule.
+pub fn check(workspace: &Workspace) -> Vec<Finding> {
+    let openings = workspace.members.iter().flat_map(|member| &member.openings);
+    openings
+        .filter(|path| !workspace.text(path).is_some_and(|text| text.starts_with("//! ")))
+        .map(|path| Finding::new(path, "does not open with documentation (`//! `)"))
+        .collect()
+}

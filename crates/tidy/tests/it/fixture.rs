@@ -1,0 +1,90 @@
+//! A small workspace that breaks no rule, to be changed in one place by each test.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use mario_tidy::{Workspace, check};
+
+const CLEAN: [(&str, &str); 8] = [
+    (
+        "Cargo.toml",
+        "[workspace]\nresolver = \"3\"\nmembers = [\"crates/*\"]\n\n[workspace.lints.rust]\nunsafe_code = \"deny\"\n",
+    ),
+    (
+        "ARCHITECTURE.md",
+        "\
+# Architecture
+
+All crates are in `crates/`.
+
+- `crates/shell`: talks.
+- `crates/core`: thinks.
+- `crates/tidy`: checks.
+
+```text dependencies
+shell -> core
+core
+tidy
+* (tests) -> tidy
+```
+",
+    ),
+    (
+        "crates/shell/Cargo.toml",
+        "[package]\nname = \"the-shell\"\n\n[lints]\nworkspace = true\n\n[dependencies]\nthe-core = { path = \"../core\" }\n",
+    ),
+    ("crates/shell/src/main.rs", "//! Talks.\n\nfn main() {}\n"),
+    (
+        "crates/core/Cargo.toml",
+        "[package]\nname = \"the-core\"\n\n[dev-dependencies]\nthe-tidy = { path = \"../tidy\" }\n\n[lints]\nworkspace = true\n",
+    ),
+    ("crates/core/src/lib.rs", "//! Thinks.\n"),
+    ("crates/tidy/Cargo.toml", "[package]\nname = \"the-tidy\"\n\n[lints]\nworkspace = true\n"),
+    ("crates/tidy/src/lib.rs", "//! Checks.\n"),
+];
+
+/// A workspace on disk, clean until a test changes it.
+pub struct Fixture {
+    root: PathBuf,
+}
+
+impl Fixture {
+    /// A clean workspace in a directory of this name.
+    pub fn clean(name: &str) -> Self {
+        let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tidy").join(name);
+        if root.exists() {
+            fs::remove_dir_all(&root).expect("the test's own directory is writable");
+        }
+        let mut fixture = Self { root };
+        for (path, text) in CLEAN {
+            fixture = fixture.with(path, text);
+        }
+        fixture
+    }
+
+    /// The same with this file, in place of the one at the same path if there is one.
+    pub fn with(self, path: &str, text: &str) -> Self {
+        let path = self.root.join(path);
+        let directory = path.parent().expect("a file is in a directory");
+        fs::create_dir_all(directory).expect("the test's own directory is writable");
+        fs::write(&path, text).expect("the test's own directory is writable");
+        self
+    }
+
+    /// The same with `from` replaced by `to` in one file.
+    pub fn replacing(self, path: &str, from: &str, to: &str) -> Self {
+        let text = fs::read_to_string(self.root.join(path)).expect("the file is there");
+        assert!(text.contains(from), "{path} does not contain {from:?}");
+        self.with(path, &text.replace(from, to))
+    }
+
+    /// Reads the workspace.
+    pub fn workspace(&self) -> Workspace {
+        Workspace::read(&self.root).expect("the fixture is a workspace")
+    }
+
+    /// All findings, one line each.
+    pub fn findings(&self) -> Vec<String> {
+        check(&self.workspace()).iter().map(ToString::to_string).collect()
+    }
+}

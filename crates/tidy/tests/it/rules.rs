@@ -1,0 +1,238 @@
+//! Each rule fails on a workspace that breaks it, and on nothing else: every fixture differs from the clean one in one
+//! place.
+
+use mario_tidy::{Package, duplicates, length, licences};
+
+use crate::fixture::Fixture;
+
+#[test]
+fn finds_nothing_in_a_clean_workspace() {
+    assert_eq!(Fixture::clean("clean").findings(), [""; 0]);
+}
+
+#[test]
+fn finds_a_forbidden_dependency() {
+    let findings = Fixture::clean("forbidden-dependency")
+        .replacing(
+            "crates/tidy/Cargo.toml",
+            "[lints]",
+            "[dependencies]\nthe-shell = { path = \"../shell\" }\n\n[lints]",
+        )
+        .findings();
+    assert_eq!(findings, ["crates/tidy/Cargo.toml: ARCHITECTURE.md does not allow `tidy -> shell`"]);
+}
+
+#[test]
+fn finds_a_dependency_that_only_tests_may_have() {
+    let findings = Fixture::clean("test-dependency")
+        .replacing("crates/core/Cargo.toml", "dev-dependencies", "dependencies")
+        .findings();
+    assert_eq!(findings, ["crates/core/Cargo.toml: ARCHITECTURE.md does not allow `core -> tidy`"]);
+}
+
+#[test]
+fn finds_a_forbidden_dependency_of_tests() {
+    let findings = Fixture::clean("forbidden-test-dependency")
+        .replacing(
+            "crates/tidy/Cargo.toml",
+            "[lints]",
+            "[dev-dependencies]\nthe-core = { path = \"../core\" }\n\n[lints]",
+        )
+        .findings();
+    assert_eq!(findings, ["crates/tidy/Cargo.toml: ARCHITECTURE.md does not allow `tidy (tests) -> core`"]);
+}
+
+#[test]
+fn allows_a_dependency_of_tests_that_has_its_line() {
+    let findings = Fixture::clean("allowed-test-dependency")
+        .replacing(
+            "crates/tidy/Cargo.toml",
+            "[lints]",
+            "[dev-dependencies]\nthe-core = { path = \"../core\" }\n\n[lints]",
+        )
+        .replacing("ARCHITECTURE.md", "* (tests)", "tidy (tests) -> core\n* (tests)")
+        .findings();
+    assert_eq!(findings, [""; 0]);
+}
+
+#[test]
+fn finds_a_ghost_in_the_description() {
+    let findings = Fixture::clean("ghost-in-prose")
+        .replacing("ARCHITECTURE.md", "All crates", "- `crates/ghost`: gone.\n\nAll crates")
+        .findings();
+    assert_eq!(findings, ["ARCHITECTURE.md: names `ghost`, and there is no such crate"]);
+}
+
+#[test]
+fn finds_a_ghost_in_the_block_of_dependencies() {
+    for (name, line) in [("ghost-from", "ghost"), ("ghost-to", "tidy -> ghost")] {
+        let findings =
+            Fixture::clean(name).replacing("ARCHITECTURE.md", "* (tests)", &format!("{line}\n* (tests)")).findings();
+        assert_eq!(findings, ["ARCHITECTURE.md: names `ghost`, and there is no such crate"]);
+    }
+}
+
+#[test]
+fn finds_a_crate_that_is_not_described() {
+    let findings =
+        Fixture::clean("undescribed").replacing("ARCHITECTURE.md", "- `crates/tidy`: checks.\n", "").findings();
+    assert_eq!(findings, ["ARCHITECTURE.md: does not describe `crates/tidy`"]);
+}
+
+#[test]
+fn finds_a_crate_without_a_line_of_dependencies() {
+    let findings = Fixture::clean("no-line").replacing("ARCHITECTURE.md", "core\ntidy\n", "core\n").findings();
+    assert_eq!(findings, ["ARCHITECTURE.md: the block of dependencies has no line for `tidy`"]);
+}
+
+#[test]
+fn finds_that_the_block_of_dependencies_is_gone() {
+    let findings =
+        Fixture::clean("no-block").replacing("ARCHITECTURE.md", "```text dependencies", "```text").findings();
+    assert_eq!(findings, ["ARCHITECTURE.md: has no block that opens with ```text dependencies"]);
+}
+
+#[test]
+fn finds_a_crate_outside_the_lints() {
+    let findings =
+        Fixture::clean("no-lints").replacing("crates/tidy/Cargo.toml", "[lints]\nworkspace = true\n", "").findings();
+    assert_eq!(findings, ["crates/tidy/Cargo.toml: does not say `[lints]` `workspace = true`"]);
+}
+
+#[test]
+fn finds_a_crate_without_opening_words() {
+    for (name, path) in [("no-words-lib", "crates/core/src/lib.rs"), ("no-words-main", "crates/shell/src/main.rs")] {
+        let findings = Fixture::clean(name).with(path, "// Quiet.\n").findings();
+        assert_eq!(findings, [format!("{path}: does not open with documentation (`//! `)")]);
+    }
+}
+
+fn function(lines: usize) -> String {
+    format!("fn long() {{\n{}}}\n", "    work();\n".repeat(lines - 2))
+}
+
+#[test]
+fn finds_a_long_file() {
+    let path = "crates/core/src/long.rs";
+    let at_limit = "// A line.\n".repeat(length::FILE_LINES_MAX);
+    assert_eq!(Fixture::clean("file-at-limit").with(path, &at_limit).findings(), [""; 0]);
+    let findings = Fixture::clean("long-file").with(path, &(at_limit + "// One more.\n")).findings();
+    assert_eq!(findings, [format!("{path}: has 501 lines, more than 500: divide it")]);
+}
+
+#[test]
+fn finds_a_long_function() {
+    let path = "crates/core/src/long.rs";
+    let at_limit = function(length::FUNCTION_LINES_MAX);
+    assert_eq!(Fixture::clean("function-at-limit").with(path, &at_limit).findings(), [""; 0]);
+    let findings = Fixture::clean("long-function").with(path, &function(81)).findings();
+    assert_eq!(findings, [format!("{path} long: has 81 lines, more than 80: divide it")]);
+}
+
+#[test]
+fn lets_what_is_listed_stay_but_not_grow() {
+    let path = "crates/core/src/long.rs";
+    let with = |name: &str, lines: usize| {
+        Fixture::clean(name)
+            .with(path, &function(lines))
+            .with(length::LIST, &format!("# Long.\n150 {path} long\n"))
+            .findings()
+    };
+    assert_eq!(with("listed", 150), [""; 0]);
+    assert_eq!(with("shrunk-a-little", 110), [""; 0]);
+    assert_eq!(with("grown", 151), [format!("{path} long: has grown from 150 to 151 lines: divide it")]);
+    let lower = format!("{}: `{path} long` has shrunk from 150 lines: lower or remove its entry", length::LIST);
+    assert_eq!(with("shrunk", 109), [lower.as_str()]);
+    assert_eq!(with("short-again", 20), [lower]);
+}
+
+#[test]
+fn writes_the_list_that_it_then_accepts() {
+    let fixture = Fixture::clean("update").with("crates/core/src/long.rs", &function(600)).with(length::LIST, "");
+    assert_eq!(fixture.findings().len(), 2);
+    length::update(&fixture.workspace()).expect("the fixture is writable");
+    assert_eq!(fixture.findings(), [""; 0]);
+}
+
+#[test]
+fn finds_a_name_that_says_nothing() {
+    for (name, path) in [
+        ("file", "crates/core/src/utils.rs"),
+        ("directory", "crates/core/src/helpers/text.rs"),
+        ("mod-rs", "crates/core/src/text/mod.rs"),
+    ] {
+        let findings = Fixture::clean(&format!("name-{name}")).with(path, "//! Things.\n").findings();
+        assert_eq!(findings.len(), 1, "{findings:?}");
+        assert!(findings[0].starts_with(path), "{findings:?}");
+        assert!(findings[0].ends_with("does not say what is in it"), "{findings:?}");
+    }
+    let findings =
+        Fixture::clean("name-inline").with("crates/core/src/text.rs", "pub(crate) mod common {\n}\n").findings();
+    assert_eq!(findings, ["crates/core/src/text.rs:1: `mod common` does not say what is in it"]);
+}
+
+#[test]
+fn finds_the_path_of_a_machine() {
+    // In two parts each, as this file is under the rule too.
+    let paths = [
+        concat!("/ho", "me/"),
+        concat!("/ro", "ot/"),
+        concat!("/tm", "p/"),
+        concat!("/Use", "rs/"),
+        concat!("C:\\Use", "rs\\"),
+    ];
+    for (index, path) in paths.into_iter().enumerate() {
+        let findings = Fixture::clean(&format!("machine-path-{index}"))
+            .with("docs/start.md", &format!("Start\n\nopen {path}me/mario\n"))
+            .findings();
+        assert_eq!(findings.len(), 1, "{findings:?}");
+        assert!(findings[0].starts_with("docs/start.md:3: "), "{findings:?}");
+        assert!(findings[0].ends_with("is a path of one machine"), "{findings:?}");
+    }
+    let findings = Fixture::clean("web-address")
+        .with("docs/start.md", "https://example.org/home/ and target/tmp/ are none\n")
+        .findings();
+    assert_eq!(findings, [""; 0]);
+}
+
+#[test]
+fn finds_a_mark_of_unfinished_work() {
+    let findings =
+        Fixture::clean("unfinished").with("crates/core/src/text.rs", concat!("// TO", "DO: all of it\n")).findings();
+    assert_eq!(findings, [concat!("crates/core/src/text.rs:1: `TO", "DO` marks unfinished work: finish it")]);
+}
+
+fn package(name: &str, version: &str, licence: Option<&str>) -> Package {
+    Package { name: name.to_owned(), version: version.to_owned(), licence: licence.map(str::to_owned) }
+}
+
+fn lines(findings: &[mario_tidy::Finding]) -> Vec<String> {
+    findings.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn finds_a_licence_that_is_not_accepted() {
+    let packages = [
+        package("good", "1.0.0", Some("MIT OR GPL-3.0")),
+        package("strict", "2.0.0", Some("GPL-3.0")),
+        package("silent", "3.0.0", None),
+    ];
+    assert_eq!(
+        lines(&licences::check(&packages)),
+        ["strict 2.0.0: is under `GPL-3.0`, which is not accepted here", "silent 3.0.0: declares no licence"]
+    );
+}
+
+#[test]
+fn finds_a_package_in_two_versions_unless_accepted() {
+    let packages = [package("twice", "1.0.0", None), package("once", "1.0.0", None), package("twice", "2.0.0", None)];
+    assert_eq!(
+        lines(&duplicates::check(&packages, &[])),
+        ["twice: is linked in versions 1.0.0, 2.0.0; `cargo tree -d` shows by whom"]
+    );
+    assert_eq!(lines(&duplicates::check(&packages, &["twice"])), [""; 0]);
+    assert_eq!(
+        lines(&duplicates::check(&packages, &["twice", "once"])),
+        ["once: is accepted in several versions and comes in one: take it off the list"]
+    );
+}

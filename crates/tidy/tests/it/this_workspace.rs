@@ -1,0 +1,41 @@
+//! The rules, applied to the workspace that this test is part of.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use mario_tidy::{Finding, Workspace, check, duplicates, length, licences, packages};
+
+/// Packages that may be linked in several versions, each with the reason why nothing here can mend it.
+const ACCEPTED_DUPLICATES: [&str; 0] = [];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+#[track_caller]
+fn expect_none(findings: &[Finding]) {
+    let lines: Vec<String> = findings.iter().map(ToString::to_string).collect();
+    assert!(lines.is_empty(), "\n\n{}\n", lines.join("\n"));
+}
+
+#[test]
+fn is_what_its_documents_say() {
+    let mut workspace = Workspace::read(&root()).expect("this is a workspace");
+    if env::var_os("MARIO_TIDY").is_some_and(|value| value == "update") {
+        length::update(&workspace).expect("the list can be written");
+        workspace = Workspace::read(&root()).expect("this is a workspace");
+    }
+    expect_none(&check(&workspace));
+}
+
+#[test]
+fn links_nothing_that_it_may_not_link() {
+    let packages = packages(&root()).expect("cargo knows the packages");
+    expect_none(&licences::check(&packages));
+}
+
+#[test]
+fn links_nothing_twice() {
+    let packages = packages(&root()).expect("cargo knows the packages");
+    expect_none(&duplicates::check(&packages, &ACCEPTED_DUPLICATES));
+}

@@ -1,0 +1,85 @@
+% The words that the shipped policies are written in.
+%
+% A policy is read against the knowledge base of one agent, which holds these facts and no others:
+%
+%   service(Application, Hardware, MaxRate, MaxLatency)   what one instance needs, handles and tolerates
+%   serviceInstance(Instance, Application, Node)          the instance that the agent manages
+%   node(Node, FreeHardware, Neighbours)                  the node it is on (node/2: without the neighbours)
+%   requests(Instance, Neighbour, Rate, Latency)          client requests by the last hop they came through,
+%                                                         `self` when the client is on the instance's own node
+%   inhibited(Operation, Instance, Target)                what the agent asked for in vain and still remembers
+%
+% Whoever asks a policy for all its proposals gets one per reason. A predicate below therefore says how many
+% solutions it has, unless it has at most one.
+
+:- dynamic service/4, serviceInstance/3, node/2, node/3, requests/4, inhibited/3.
+
+% idle(Instance): no client request reaches the instance.
+idle(Instance) :-
+    \+ requests(Instance, _, _, _).
+
+% overloaded(Instance): the client requests are more than one instance handles.
+overloaded(Instance) :-
+    handles(Instance, MaxRate),
+    aggregate_all(sum(Rate), requests(Instance, _, Rate, _), Total),
+    Total > MaxRate.
+
+% late(Instance, Neighbour, Rate): client requests arrive through Neighbour later than the application
+% tolerates. One solution for each such fact, in the order of the facts.
+late(Instance, Neighbour, Rate) :-
+    tolerates(Instance, MaxLatency),
+    requests(Instance, Neighbour, Rate, Latency),
+    Latency > MaxLatency.
+
+% handles(Instance, MaxRate): one instance serves this rate and no more.
+handles(Instance, MaxRate) :-
+    serviceInstance(Instance, Application, _),
+    service(Application, _, MaxRate, _).
+
+% tolerates(Instance, MaxLatency): a client request later than this is too late.
+tolerates(Instance, MaxLatency) :-
+    serviceInstance(Instance, Application, _),
+    service(Application, _, _, MaxLatency).
+
+% all_come_through(Instance, Neighbour): there are client requests, and every one has the same last hop.
+all_come_through(Instance, Neighbour) :-
+    once(requests(Instance, Neighbour, _, _)),
+    \+ ( requests(Instance, Other, _, _), Other \== Neighbour ).
+
+% most_come_through(Instance, Neighbour): the last hop of most client requests.
+most_come_through(Instance, Neighbour) :-
+    findall(Hop-Rate, requests(Instance, Hop, Rate, _), Rates),
+    sends_most(Rates, Neighbour).
+
+% most_late_come_through(Instance, Neighbour): the last hop of most of the client requests that are late.
+most_late_come_through(Instance, Neighbour) :-
+    findall(Hop-Rate, late(Instance, Hop, Rate), Rates),
+    sends_most(Rates, Neighbour).
+
+% sends_most(Rates, Neighbour): of a list of Neighbour-Rate, the neighbour with the greatest sum of rates;
+% of equals, the last in the standard order of terms. Fails for an empty list.
+sends_most(Rates, Neighbour) :-
+    keysort(Rates, [First|Rest]),
+    sum_per_neighbour(Rest, First, Sums),
+    sort(0, @>=, Sums, [_-Neighbour|_]).
+
+% Rates of one neighbour are adjacent once sorted. Each Sum-Neighbour has the sum first, to be compared first.
+sum_per_neighbour([], Neighbour-Sum, [Sum-Neighbour]).
+sum_per_neighbour([Hop-Rate|Rest], Neighbour-Sum, Sums) :-
+    (   Hop == Neighbour
+    ->  NewSum is Sum + Rate,
+        sum_per_neighbour(Rest, Neighbour-NewSum, Sums)
+    ;   Sums = [Sum-Neighbour|MoreSums],
+        sum_per_neighbour(Rest, Hop-Rate, MoreSums)
+    ).
+
+% may_fit(Instance, Target): nothing the agent sees speaks against one more instance on Target. It sees the
+% hardware of its own node only; a neighbour's manager will judge for the neighbour.
+may_fit(Instance, Target) :-
+    (   Target == self
+    ->  serviceInstance(Instance, Application, Node),
+        service(Application, Hardware, _, _),
+        node(Node, FreeHardware, _),
+        FreeHardware >= Hardware
+    ;   true
+    ).
