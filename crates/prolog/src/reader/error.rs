@@ -13,8 +13,6 @@ pub struct SyntaxError {
     /// How to mend it, when that can be guessed.
     pub hint: Option<String>,
     pub(crate) kind: SyntaxErrorKind,
-    /// A better hint when all brackets of the clause turn out to be closed.
-    pub(super) hint_if_closed: Option<String>,
 }
 
 /// The culprit of `syntax_error(Culprit)`.
@@ -30,13 +28,7 @@ pub(crate) enum SyntaxErrorKind {
 
 impl SyntaxError {
     pub(super) fn new(span: Range<usize>, kind: &'static str, message: impl Into<String>) -> SyntaxError {
-        SyntaxError {
-            span,
-            message: message.into(),
-            hint: None,
-            kind: SyntaxErrorKind::Named(kind),
-            hint_if_closed: None,
-        }
+        SyntaxError { span, message: message.into(), hint: None, kind: SyntaxErrorKind::Named(kind) }
     }
 
     pub(super) fn with_kind(mut self, kind: SyntaxErrorKind) -> SyntaxError {
