@@ -6,19 +6,6 @@ use super::scanner::{Lexeme, Token};
 use crate::operators::Operator;
 use std::ops::Range;
 
-impl Bracket {
-    /// What people call it, and what closes it.
-    fn name(self) -> Option<(&'static str, &'static str)> {
-        match self {
-            Bracket::Clause => None,
-            Bracket::Parentheses => Some(("parentheses", ")")),
-            Bracket::Curly => Some(("braces", "}")),
-            Bracket::Arguments(_) => Some(("argument list", ")")),
-            Bracket::List | Bracket::Tail => Some(("list", "]")),
-        }
-    }
-}
-
 impl Parser<'_, '_, '_> {
     /// A token that cannot begin a term stands where one is due.
     pub(super) fn cannot_start_term(&self, lexeme: Lexeme) -> SyntaxError {
@@ -66,30 +53,20 @@ impl Parser<'_, '_, '_> {
             Bracket::List => "expected `,`, `|` or `]`".into(),
             Bracket::Tail => "expected `]`".into(),
         };
-        let neck = match (&lexeme.token, frame.bracket) {
-            (Token::End | Token::EndOfText, Bracket::Arguments(_) | Bracket::List | Bracket::Tail) => {
-                self.neck_inside()
-            }
-            _ => None,
-        };
-        let (span, hint) = match neck {
-            // `p(X, Y :- q(X).`: the bracket was forgotten there, not at the end.
-            Some(neck) => (neck.clone(), Self::hint_to_close(frame, &self.scanner.text[neck])),
-            None => (lexeme.span(), self.hint_for(&lexeme, frame)),
-        };
-        let mut error = SyntaxError::new(span, kind, message);
-        error.hint = hint;
+        let mut error = SyntaxError::new(lexeme.span(), kind, message);
+        error.hint = self.hint_for(&lexeme, frame);
+        if let (Token::End | Token::EndOfText, Some((start, end))) = (&lexeme.token, frame.neck)
+            && let Some((what, _)) = name_of(frame.bracket)
+        {
+            error.span = start..end;
+            error.hint = Some(format!("close the {what} before `{}`", &self.scanner.text[start..end]));
+        }
         error
-    }
-
-    fn hint_to_close(frame: Frame, before: &str) -> Option<String> {
-        frame.bracket.name().map(|(what, _)| format!("close the {what} before `{before}`"))
     }
 
     fn hint_for(&self, lexeme: &Lexeme, frame: Frame) -> Option<String> {
         let text = self.text(lexeme);
-        let what = frame.bracket.name();
-        match (&lexeme.token, what) {
+        match (&lexeme.token, name_of(frame.bracket)) {
             (Token::End, Some((what, _))) => Some(format!("close the {what} before the end of the clause")),
             (Token::EndOfText, Some((what, _))) => Some(format!("close the {what}")),
             (Token::EndOfText, None) => Some("a clause ends with `.`".into()),
@@ -100,7 +77,6 @@ impl Parser<'_, '_, '_> {
             (Token::Name(_), _) if text.starts_with('.') => {
                 Some("put a space or a line end after the final `.`".into())
             }
-            _ if self.is_operator(lexeme) => Self::hint_to_close(frame, text),
             (_, None) if self.starts_line(lexeme.start) => Some("end the clause before with `.`".into()),
             _ => None,
         }
@@ -123,13 +99,6 @@ impl Parser<'_, '_, '_> {
     fn starts_line(&self, position: usize) -> bool {
         let line = self.scanner.text[..position].rfind('\n');
         line.is_some_and(|line| self.scanner.text[line..position].trim().is_empty())
-    }
-
-    fn is_operator(&self, lexeme: &Lexeme) -> bool {
-        match lexeme.token {
-            Token::Name(atom) | Token::QuotedName(atom) => self.syntax.operators.is_operator(atom),
-            _ => false,
-        }
     }
 
     /// `foo()`.
@@ -158,5 +127,16 @@ impl Parser<'_, '_, '_> {
             _ => "put one of the terms in parentheses",
         };
         SyntaxError::new(lexeme.span(), "operator_clash", message).with_hint(hint)
+    }
+}
+
+/// What people call an open bracket, and what closes it.
+fn name_of(bracket: Bracket) -> Option<(&'static str, &'static str)> {
+    match bracket {
+        Bracket::Clause => None,
+        Bracket::Parentheses => Some(("parentheses", ")")),
+        Bracket::Curly => Some(("braces", "}")),
+        Bracket::Arguments(_) => Some(("argument list", ")")),
+        Bracket::List | Bracket::Tail => Some(("list", "]")),
     }
 }

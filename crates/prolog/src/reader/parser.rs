@@ -18,10 +18,8 @@ use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// The highest priority of a term. ISO allows 999 only for an argument or a list element; but
-/// `once(a;b)` and `assertz(a :- b)` are common in the field and have one meaning only.
+/// The highest priority of a whole term.
 const MAX_PRIORITY: u16 = 1200;
-
 /// A finished term that an operator or a bracket will take.
 pub(super) struct Operand {
     pub(super) term: Term,
@@ -54,9 +52,11 @@ pub(super) enum Bracket {
 #[derive(Clone, Copy)]
 pub(super) struct Frame {
     pub(super) bracket: Bracket,
-    pub(super) start: usize,
+    start: usize,
     operands: usize,
     pending: usize,
+    /// The first `:-` or the like in it: where a closing bracket is missing, it is before that.
+    pub(super) neck: Option<(usize, usize)>,
 }
 
 /// A variable of the clause being read.
@@ -174,11 +174,11 @@ impl Parser<'_, '_, '_> {
 
     fn open(&mut self, bracket: Bracket, start: usize) {
         let (operands, pending) = (self.stacks.operands.len(), self.stacks.pending.len());
-        self.stacks.frames.push(Frame { bracket, start, operands, pending });
+        self.stacks.frames.push(Frame { bracket, start, operands, pending, neck: None });
     }
 
     pub(super) fn frame(&self) -> Frame {
-        let outermost = Frame { bracket: Bracket::Clause, start: 0, operands: 0, pending: 0 };
+        let outermost = Frame { bracket: Bracket::Clause, start: 0, operands: 0, pending: 0, neck: None };
         self.stacks.frames.last().copied().unwrap_or(outermost)
     }
 
@@ -187,16 +187,8 @@ impl Parser<'_, '_, '_> {
         self.stacks.pending[self.frame().pending..].last()
     }
 
-    /// The neck, or an operator that binds as loosely, inside the current bracket.
-    pub(super) fn neck_inside(&self) -> Option<Range<usize>> {
-        let pending = &self.stacks.pending[self.frame().pending..];
-        pending
-            .iter()
-            .find(|pending| pending.operator.priority == MAX_PRIORITY)
-            .map(|pending| pending.start..pending.end)
-    }
-
-    /// The highest priority that the next term may have.
+    /// The highest priority that the next term may have. ISO says 999 for an argument or a list
+    /// element; but `once(a;b)` and `assertz(a:-b)` are common in the field and mean one thing only.
     fn limit(&self) -> u16 {
         self.waiting().map_or(MAX_PRIORITY, |pending| pending.operator.right_limit())
     }
@@ -387,9 +379,7 @@ impl Parser<'_, '_, '_> {
                 }
                 Ok(Expect::Operand)
             }
-            (Token::Comma | Token::Bar, Bracket::Tail) | (Token::Bar, Bracket::Arguments(_)) => {
-                Err(self.operator_expected(lexeme))
-            }
+            (Token::Comma | Token::Bar, Bracket::Tail) => Err(self.operator_expected(lexeme)),
             (Token::Comma, _) => self.infix(atoms::COMMA, &lexeme),
             (Token::Bar, _) => self.infix(atoms::BAR, &lexeme),
             (&(Token::Name(atom) | Token::QuotedName(atom)), _) => self.infix(atom, &lexeme),
@@ -424,6 +414,11 @@ impl Parser<'_, '_, '_> {
             (Some(operator), None) | (None, Some(operator)) => operator,
             (None, None) => return Err(self.operator_expected(lexeme.clone())),
         };
+        if operator.priority == MAX_PRIORITY
+            && let Some(frame) = self.stacks.frames.last_mut()
+        {
+            frame.neck.get_or_insert((lexeme.start, lexeme.end));
+        }
         self.reduce(operator.left_limit());
         let operand = self.stacks.operands.last().map_or(0, |operand| operand.priority);
         if operator.priority > self.limit() || operand > operator.left_limit() {
