@@ -79,6 +79,10 @@ fn use_module(core: &mut Core, file: Term) -> Solved {
             match core.store.view(core.store.cells[arguments]) {
                 View::Variable(_) => Err(Fault::Instantiation.into()),
                 View::Atom(name) if is_library(core.atoms.name(name)) => Ok(true),
+                View::Compound(path, _) if path == Functor::new(atoms::SLASH, 2) => {
+                    let name = core.quoted_text(core.store.cells[arguments]);
+                    if is_library(&name) { Ok(true) } else { Err(Fault::Existence("source_sink", file).into()) }
+                }
                 _ => Err(Fault::Existence("source_sink", file).into()),
             }
         }

@@ -337,7 +337,14 @@ fn is_visible(core: &Core, id: PredicateId) -> bool {
     }
 }
 
-/// `'$predicates'(List)`: the indicators of all user predicates, in the order of the text.
+fn is_empty_dynamic(core: &Core, functor: Functor) -> bool {
+    core.find_predicate(functor).is_none_or(|id| {
+        core.database.get(&core.program, id).is_some() && next_clause(core, id, Key::Any, FIRST).is_none()
+    })
+}
+
+/// `'$predicates'(List)`: the indicators of all user predicates that have a clause or are the host's,
+/// in the order of the text.
 fn predicates(core: &mut Core, list: Term) -> Solved {
     let program = Arc::clone(&core.program);
     let mut functors: Vec<Functor> = program
@@ -352,6 +359,7 @@ fn predicates(core: &mut Core, list: Term) -> Solved {
         .map(|(_, predicate)| predicate.functor)
         .collect();
     functors.extend(core.database.made_up_predicates().map(|(functor, _)| functor));
+    functors.retain(|&functor| !is_empty_dynamic(core, functor));
     functors.retain(|functor| !core.atoms.name(functor.name()).starts_with('$'));
     let items: Vec<Term> = functors.into_iter().map(|functor| indicator(core, functor)).collect();
     let found = core.store.list(&items, Term::NIL);

@@ -9,7 +9,7 @@
 
     OUTPUT is what the goal wrote, quoted. An answer is the list of the values of the variables of the
     goal. END is `false` when there are no more answers, `...` after LIMIT of them, `error FORMAL`,
-    `throws BALL`, or `stopped` when the goal took too long.
+    `throws BALL`, or `stopped` when the goal took too long or made a cyclic term.
 */
 
 :- module(driver, []).
@@ -50,6 +50,10 @@ next_case(In, Clauses, Case) :-
         Case = case(ProgramText, Goal)
     ).
 
+print_outcome(outcome(_, Answers, End, _)) :-
+    cyclic_term(Answers-End), !,
+    write('"" stopped'),
+    nl.
 print_outcome(outcome(_, Answers, End, Output)) :-
     quoted(Output, Quoted),
     format("~s ", [Quoted]),

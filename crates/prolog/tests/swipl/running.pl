@@ -114,7 +114,7 @@ load_program(Module, Program) :-
 
 %   That the case has a module is our doing, not part of the outcome.
 
-unqualified(_, Term, Term) :- \+ compound(Term), !.
+unqualified(_, Term, Term) :- ( \+ compound(Term) ; cyclic_term(Term) ), !.
 unqualified(Module, M:Term, Plain) :- ( M == Module ; M == user ), !, unqualified(Module, Term, Plain).
 unqualified(Module, Term, Plain) :-
     compound_name_arguments(Term, Name, Arguments),
