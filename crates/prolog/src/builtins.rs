@@ -13,12 +13,16 @@ mod comparison;
 mod control;
 mod copying;
 mod database;
+mod flags;
 mod globals;
 mod lists;
+mod operators;
+mod reading;
 mod sorting;
 mod terms;
 mod types;
 mod variables;
+mod writing;
 
 use crate::core::Core;
 use crate::fault::Solved;
@@ -110,12 +114,16 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Builtin> {
         control::TABLE,
         copying::TABLE,
         database::TABLE,
+        flags::TABLE,
         globals::TABLE,
         lists::TABLE,
+        operators::TABLE,
+        reading::TABLE,
         sorting::TABLE,
         terms::TABLE,
         types::TABLE,
         variables::TABLE,
+        writing::TABLE,
     ];
     TABLES.iter().copied().flatten()
 }
