@@ -9,17 +9,20 @@
 
 mod arguments;
 mod arithmetic;
+mod characters;
 mod comparison;
 mod control;
 mod copying;
 mod database;
 mod flags;
+mod format;
 mod globals;
 mod lists;
 mod operators;
 mod reading;
 mod sorting;
 mod terms;
+mod text;
 mod types;
 mod variables;
 mod writing;
@@ -110,11 +113,13 @@ pub(crate) fn is_redefinable(builtin: &Builtin) -> bool {
 pub(crate) fn all() -> impl Iterator<Item = &'static Builtin> {
     const TABLES: &[&[Builtin]] = &[
         arithmetic::TABLE,
+        characters::TABLE,
         comparison::TABLE,
         control::TABLE,
         copying::TABLE,
         database::TABLE,
         flags::TABLE,
+        format::TABLE,
         globals::TABLE,
         lists::TABLE,
         operators::TABLE,
@@ -125,5 +130,5 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Builtin> {
         variables::TABLE,
         writing::TABLE,
     ];
-    TABLES.iter().copied().flatten()
+    TABLES.iter().chain(text::TABLES).copied().flatten()
 }
