@@ -156,7 +156,9 @@ fn retract(core: &mut Core, arguments: &[Term], state: State) -> Solved<Step> {
             (core.store.argument(clause.address(), 1), core.store.argument(clause.address(), 2));
         let matches = core.store.unify(head, other_head) && core.store.unify(body, other_body);
         core.store.boundary = boundary;
-        if matches && core.database.remove(&program, predicate, position) {
+        if matches {
+            // It may be gone already: what this call enumerates was settled when it began (7.5.4).
+            core.database.remove(&program, predicate, position);
             if core.database.wants_sweep {
                 core.store.meter.interrupt();
             }
