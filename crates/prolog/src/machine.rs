@@ -10,6 +10,7 @@
 
 mod calls;
 mod choices;
+mod cleanup;
 mod exceptions;
 mod flow;
 mod inline;
@@ -35,6 +36,8 @@ use std::sync::Arc;
 const FRAME: usize = 2;
 /// Cells at the bottom of the store for variables of `b_setval/2`.
 pub(crate) const GLOBAL_CELLS: usize = 16;
+/// The cell above them: see [`cleanup`].
+pub(crate) const CLEANUPS: usize = GLOBAL_CELLS;
 
 /// How a run ended.
 #[derive(Clone, PartialEq, Debug)]
@@ -108,6 +111,7 @@ impl Machine {
         for _ in 0..GLOBAL_CELLS {
             core.store.variable();
         }
+        core.store.cells.push(Term::NIL);
         self.environments.clear();
         self.environments.resize(FRAME, Term(0));
         self.environment = 0;
