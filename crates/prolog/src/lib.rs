@@ -11,6 +11,7 @@ mod fault;
 mod flags;
 mod host;
 mod instruction;
+mod interrupt;
 mod loader;
 mod machine;
 mod meter;
@@ -29,6 +30,7 @@ mod testing;
 
 pub use engine::Engine;
 pub use host::{HostCall, HostError, Relation, Relations, Value};
+pub use interrupt::Interrupt;
 pub use loader::{Directories, LoadError, Loaded, Loader, Problem, Resolver, Severity};
 pub use machine::Machine;
 pub use meter::{Budget, Resource};

@@ -18,6 +18,7 @@ mod wake;
 use crate::core::Core;
 use crate::engine::Engine;
 use crate::instruction::{Label, STOP};
+use crate::interrupt::Interrupt;
 use crate::meter::Budget;
 use crate::output::Sink;
 use crate::program::Program;
@@ -129,6 +130,11 @@ impl Machine {
     /// Takes the sink back.
     pub fn take_sink(&mut self) -> Option<Box<dyn Sink>> {
         self.core.output.set_sink(None)
+    }
+
+    /// Lets the host stop the following queries from outside; `None` takes that away.
+    pub fn set_interrupt(&mut self, interrupt: Option<Interrupt>) {
+        self.core.store.meter.host_interrupt = interrupt;
     }
 
     /// The slots of the current environment start here.
