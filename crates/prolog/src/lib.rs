@@ -1,5 +1,6 @@
 //! The policy language: text, terms, compiled program, machine.
 
+mod answer;
 mod arithmetic;
 mod builtins;
 mod collect;
@@ -7,6 +8,7 @@ mod compiler;
 mod core;
 mod database;
 mod engine;
+mod explain;
 mod fault;
 mod flags;
 mod host;
@@ -26,10 +28,13 @@ mod store;
 mod stored;
 mod symbols;
 mod term;
+mod writer;
 #[cfg(test)]
 mod testing;
 
+pub use answer::{Answer, Binding, Detail};
 pub use engine::Engine;
+pub use explain::Explanation;
 pub use host::{HostCall, HostError, Relation, Relations, Value};
 pub use interrupt::Interrupt;
 pub use loader::{Directories, LoadError, Loaded, Loader, Problem, Resolver, Severity};

@@ -202,4 +202,17 @@ impl Machine {
             .iter()
             .any(|choice| !matches!(choice.kind, ChoiceKind::Bottom | ChoiceKind::Catch | ChoiceKind::Dead))
     }
+
+    /// How many choice points are open.
+    pub(crate) fn choice_height(&self) -> usize {
+        self.choices.len()
+    }
+
+    /// Undoes everything since the choice point at `height` was made, and drops it.
+    pub(crate) fn return_to(&mut self, height: usize) {
+        if let Some(&choice) = self.choices.get(height) {
+            self.restore(&choice);
+            self.cut_to(height);
+        }
+    }
 }

@@ -114,7 +114,12 @@ impl Machine {
     }
 }
 
-impl Query<'_> {
+impl<'m> Query<'m> {
+    /// What an answer is made of: the machine, the host's facts, and the named variables.
+    pub(crate) fn parts(&mut self) -> (&mut Machine, &'m dyn Relations, &[(Box<str>, Term)]) {
+        (self.machine, self.relations, &self.variables)
+    }
+
     /// Runs to the next answer, or to the end.
     pub fn next_answer(&mut self) -> Outcome {
         let entry = match self.state {
@@ -178,12 +183,5 @@ impl Query<'_> {
     pub fn bindings(&mut self) -> Vec<(String, String)> {
         let variables = self.variables.clone();
         variables.into_iter().map(|(name, term)| (name.into(), self.machine.core.quoted_text(term))).collect()
-    }
-}
-
-impl Core {
-    /// A term as `writeq/1` writes it.
-    pub(crate) fn quoted_text(&mut self, term: Term) -> String {
-        format!("{:?}", self.store.view(term))
     }
 }
