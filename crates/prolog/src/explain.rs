@@ -123,10 +123,7 @@ impl Core {
         if functor != Functor::new(atoms::SLASH, 2) {
             return None;
         }
-        match (
-            self.store.view(self.store.argument(arguments, 0)),
-            self.store.view(self.store.argument(arguments, 1)),
-        ) {
+        match (self.store.view(self.store.argument(arguments, 0)), self.store.view(self.store.argument(arguments, 1))) {
             (View::Atom(name), View::Small(arity)) => Some((name, arity)),
             _ => None,
         }

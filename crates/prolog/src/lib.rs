@@ -28,9 +28,9 @@ mod store;
 mod stored;
 mod symbols;
 mod term;
-mod writer;
 #[cfg(test)]
 mod testing;
+mod writer;
 
 pub use answer::{Answer, Binding, Detail};
 pub use engine::Engine;

@@ -204,7 +204,8 @@ fn is_identical(store: &mut Store, a: Term, b: Term) -> bool {
                 if assumed.insert((a, b)) {
                     let (start, end) = store.argument_range(a);
                     let other = store.argument_range(b).0;
-                    pending.extend((start..end).rev().map(|cell| (store.cells[cell], store.cells[other + cell - start])));
+                    pending
+                        .extend((start..end).rev().map(|cell| (store.cells[cell], store.cells[other + cell - start])));
                 }
             }
             _ => return false,
