@@ -150,7 +150,12 @@ impl Core {
     }
 
     /// A term as text; `Err` holds what ran out, and `text` what was written until then.
-    fn write_aside(&mut self, text: &mut String, term: Term, options: &WriteOptions) -> Result<(), Resource> {
+    pub(crate) fn write_aside(
+        &mut self,
+        text: &mut String,
+        term: Term,
+        options: &WriteOptions,
+    ) -> Result<(), Resource> {
         let limit = Limit { bytes: Budget::default().output_bytes, resource: Resource::OutputBytes };
         let Core { store, atoms, operators, .. } = self;
         write_term(text, term, options, limit, &mut Terms { store, atoms, operators }).map_err(|raised| match raised {
@@ -256,7 +261,12 @@ fn write_answer(
     };
     let mut answer = Answer::default();
     for draft in drafts {
-        let value = text(core, draft.value, &options)?;
+        let mut value = text(core, draft.value, &options)?;
+        if let View::Atom(atom) = core.store.view(draft.value)
+            && core.operators.is_operator(atom)
+        {
+            value = format!("({value})");
+        }
         let cycles = draft.cycles.into_iter().map(|(name, term)| Ok((name, text(core, term, &options)?)));
         answer.bindings.push(Binding { names: draft.names, value, cycles: cycles.collect::<Result<_, Resource>>()? });
     }

@@ -6,6 +6,7 @@ use crate::query::{Exception, Query};
 use crate::store::View;
 use crate::symbols::{Atom, atoms};
 use crate::term::{Functor, Term};
+use crate::writer::{WriteOptions, name_variables};
 
 /// Longer names are not compared: that takes as many steps as the product of their lengths.
 const NAME_BYTES_MAX: usize = 64;
@@ -15,6 +16,8 @@ const NAME_BYTES_MAX: usize = 64;
 pub struct Explanation {
     /// What went wrong, and in which predicate where that is known.
     pub message: String,
+    /// The exception as a term.
+    pub term: String,
     /// What may help.
     pub hint: Option<String>,
 }
@@ -25,44 +28,56 @@ impl Query<'_> {
         let core = &mut self.parts().0.core;
         let meter = core.start_aside();
         let ball = core.store.paste(&exception.ball);
-        let explanation = core.explain_ball(ball);
+        let (message, hint) = core.explain_ball(ball);
+        let term = core.error_text(ball);
         core.end_aside(meter);
-        explanation
+        Explanation { message, term, hint }
     }
 }
 
 impl Core {
-    fn explain_ball(&mut self, ball: Term) -> Explanation {
+    fn explain_ball(&mut self, ball: Term) -> (String, Option<String>) {
         let (formal, context) = match self.store.view(ball) {
             View::Compound(functor, arguments) if functor == Functor::new(atoms::ERROR, 2) => {
                 (self.store.argument(arguments, 0), self.store.argument(arguments, 1))
             }
-            _ => return plain(format!("the exception `{}` was not caught", self.quoted_text(ball))),
+            _ => return ("the program threw an exception that nobody caught".to_owned(), None),
         };
         let (name, arguments) = match self.store.view(formal) {
             View::Atom(name) => (name, Vec::new()),
             View::Compound(functor, start) => {
                 (functor.name(), (0..functor.arity()).map(|index| self.store.argument(start, index)).collect())
             }
-            _ => return plain(format!("the error `{}` was not caught", self.quoted_text(ball))),
+            _ => return ("the program raised an error that nobody caught".to_owned(), None),
         };
         if let (atoms::EXISTENCE_ERROR, &[kind, culprit, ..]) = (name, &arguments[..])
             && kind == Term::atom(atoms::PROCEDURE)
         {
             return self.unknown_procedure(culprit);
         }
-        let mut message = self.formal_message(name, &arguments, formal);
+        let mut message = self.formal_message(name, &arguments);
         if let Some(place) = self.context_place(context) {
             message.push_str(&format!(", in {place}"));
         }
         if let Some(detail) = self.context_message(context) {
             message.push_str(&format!(": {detail}"));
         }
-        plain(message)
+        (message, None)
     }
 
-    fn formal_message(&mut self, name: Atom, arguments: &[Term], formal: Term) -> String {
-        let texts: Vec<String> = arguments.iter().map(|&argument| self.quoted_text(argument)).collect();
+    /// A term as text; variables have no numbers, which would say nothing to people.
+    fn error_text(&mut self, term: Term) -> String {
+        let variable_names = name_variables(&mut self.store, term);
+        let mut text = String::new();
+        let options = WriteOptions { variable_names, ..WriteOptions::answer() };
+        if self.write_aside(&mut text, term, &options).is_err() {
+            text.push_str("...");
+        }
+        text
+    }
+
+    fn formal_message(&mut self, name: Atom, arguments: &[Term]) -> String {
+        let texts: Vec<String> = arguments.iter().map(|&argument| self.error_text(argument)).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         match (name, &texts[..]) {
             (atoms::INSTANTIATION_ERROR, []) => "an argument has no value yet, but needs one".to_owned(),
@@ -84,7 +99,7 @@ impl Core {
             (atoms::EVALUATION_ERROR, [what]) => format!("arithmetic: {}", what.replace('_', " ")),
             (atoms::RESOURCE_ERROR, [what]) => format!("not enough `{what}`"),
             (atoms::SYNTAX_ERROR, [what]) => format!("syntax error: {}", what.replace('_', " ")),
-            _ => format!("the error `{}` was not caught", self.quoted_text(formal)),
+            _ => "the program raised an error that nobody caught".to_owned(),
         }
     }
 
@@ -101,7 +116,8 @@ impl Core {
         {
             place = self.store.argument(arguments, 1);
         }
-        self.indicator(place).map(|(name, arity)| format!("{}/{arity}", self.atoms.name(name)))
+        self.indicator(place)?;
+        Some(self.error_text(place))
     }
 
     /// The words in `context(_, Message)`.
@@ -129,10 +145,9 @@ impl Core {
         }
     }
 
-    fn unknown_procedure(&mut self, culprit: Term) -> Explanation {
-        let message = format!("unknown procedure {}", self.quoted_text(culprit));
-        let hint = self.indicator(culprit).and_then(|(name, arity)| self.similar(name, arity));
-        Explanation { message, hint }
+    fn unknown_procedure(&mut self, culprit: Term) -> (String, Option<String>) {
+        let message = format!("unknown procedure {}", self.error_text(culprit));
+        (message, self.indicator(culprit).and_then(|(name, arity)| self.similar(name, arity)))
     }
 
     /// Predicates that may have been meant.
@@ -163,10 +178,6 @@ impl Core {
         let names: Vec<String> = found.into_iter().take(3).map(|(_, name)| format!("`{name}`")).collect();
         (!names.is_empty()).then(|| format!("did you mean {}?", names.join(" or ")))
     }
-}
-
-fn plain(message: String) -> Explanation {
-    Explanation { message, hint: None }
 }
 
 /// How many letters to insert, delete or replace to get from one name to the other.

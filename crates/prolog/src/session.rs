@@ -10,7 +10,7 @@ use crate::meter::Budget;
 use crate::output::Sink;
 use crate::program::{Definition, Origin, Program};
 use crate::query::Query;
-use crate::reader::{Syntax, SyntaxError, read_goal};
+use crate::reader::{self, Syntax, SyntaxError, read_goal};
 use crate::store::{ListEnd, View};
 use crate::symbols::{Atom, atoms};
 use crate::term::{Functor, Term};
@@ -31,8 +31,12 @@ pub struct Session {
 /// What a person asks for at a prompt.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Request {
+    /// Nothing: the text is empty, or a comment.
+    Nothing,
     /// Answers to a goal: see [`Session::query`].
     Answers,
+    /// `help`, in a program that has no such predicate.
+    Help,
     /// To load these files, then all that was loaded before once more: `[a, b]`, `consult(a)`, `make`. Libraries are
     /// always there and not among them.
     Load(Vec<String>),
@@ -68,9 +72,20 @@ impl Session {
         self.machine.reset(&self.program, &Budget::default());
         let Core { store, atoms, operators, flags, .. } = &mut self.machine.core;
         let Some(read) = read_goal(text, store, &mut Syntax { atoms, operators, flags })? else {
-            return Ok(Request::Answers);
+            return Ok(Request::Nothing);
         };
+        if let View::Atom(name) = store.view(read.term)
+            && atoms.name(name) == "help"
+            && !self.program.is_defined(Functor::new(name, 0))
+        {
+            return Ok(Request::Help);
+        }
         Ok(self.files_to_load(read.term).map_or(Request::Answers, Request::Load))
+    }
+
+    /// Where the first goal of `text` ends, full stop included; `None` while its full stop is missing.
+    pub fn goal_end(&mut self, text: &str) -> Option<usize> {
+        reader::clause_end(text, &mut self.machine.core.atoms)
     }
 
     /// Asks a goal given as text.
