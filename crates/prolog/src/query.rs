@@ -10,7 +10,6 @@ use crate::store::View;
 use crate::stored::StoredTerm;
 use crate::symbols::Atom;
 use crate::term::Term;
-use crate::writer::WriteOptions;
 use std::sync::Arc;
 
 /// What came of asking for an answer.
@@ -115,7 +114,12 @@ impl Machine {
     }
 }
 
-impl Query<'_> {
+impl<'m> Query<'m> {
+    /// What an answer is made of: the machine, the host's facts, and the named variables.
+    pub(crate) fn parts(&mut self) -> (&mut Machine, &'m dyn Relations, &[(Box<str>, Term)]) {
+        (self.machine, self.relations, &self.variables)
+    }
+
     /// Runs to the next answer, or to the end.
     pub fn next_answer(&mut self) -> Outcome {
         let entry = match self.state {
@@ -210,11 +214,6 @@ impl Query<'_> {
 }
 
 impl Core {
-    /// A term as `writeq/1` writes it; `...` when the budget is too small for that.
-    pub(crate) fn quoted_text(&mut self, term: Term) -> String {
-        self.text_of(term, &WriteOptions::writeq()).unwrap_or_else(|_| "...".to_owned())
-    }
-
     /// A term in the form in which engines are compared: quoted, without operators, its variables
     /// written `_0`, `_1` and so on from the left. `None` when the budget is too small for that.
     fn comparable_text(&mut self, term: Term) -> Option<String> {
