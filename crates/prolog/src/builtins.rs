@@ -4,11 +4,21 @@
 //! plain function of its arguments. One that can succeed more than once is called again with the
 //! [`State`] it returned.
 
+// Builtins share their signature, also those that never raise.
+#![allow(clippy::unnecessary_wraps)]
+
 mod arguments;
-pub(crate) mod arithmetic;
+mod arithmetic;
+mod comparison;
 mod control;
+mod copying;
 mod database;
 mod globals;
+mod lists;
+mod sorting;
+mod terms;
+mod types;
+mod variables;
 
 use crate::core::Core;
 use crate::fault::Solved;
@@ -94,5 +104,18 @@ pub(crate) fn is_redefinable(builtin: &Builtin) -> bool {
 
 /// All builtins.
 pub(crate) fn all() -> impl Iterator<Item = &'static Builtin> {
-    [arithmetic::TABLE, control::TABLE, database::TABLE, globals::TABLE].into_iter().flatten()
+    const TABLES: &[&[Builtin]] = &[
+        arithmetic::TABLE,
+        comparison::TABLE,
+        control::TABLE,
+        copying::TABLE,
+        database::TABLE,
+        globals::TABLE,
+        lists::TABLE,
+        sorting::TABLE,
+        terms::TABLE,
+        types::TABLE,
+        variables::TABLE,
+    ];
+    TABLES.iter().copied().flatten()
 }

@@ -133,6 +133,7 @@ pub(crate) fn bare_program(symbols: &Arc<Symbols>) -> Program {
         clause_lists: Vec::new(),
         literals: Vec::new(),
         dynamic: FxHashMap::default(),
+        shortcuts: Vec::new(),
         builtins: Vec::new(),
         control: ControlPredicates::default(),
         relations: Vec::new(),
@@ -158,7 +159,9 @@ pub(crate) fn bare_program(symbols: &Arc<Symbols>) -> Program {
     control("throw", 1, Control::Throw);
     control("halt", 0, Control::Halt);
     control("halt", 1, Control::Halt);
+    control("prolog_current_choice", 1, Control::CurrentChoice);
     program.control = control_predicates(&program);
+    program.take_shortcuts();
     program
 }
 

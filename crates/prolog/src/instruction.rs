@@ -27,6 +27,9 @@ pub(crate) const RESUME: Label = 2;
 /// Where the goal of `catch/3` returns to.
 pub(crate) const CATCH_EXIT: Label = 3;
 
+/// The register for what nobody reads; never given out.
+pub(crate) const SCRATCH: u8 = 255;
+
 /// Tests of the type of one term.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum TypeTest {
@@ -165,6 +168,26 @@ pub(crate) enum Instruction {
         functor: Functor,
     },
     Pop,
+
+    // ---- lists whose parts are registers: the most common sequences in one step
+    /// `GetList`, `UnifyVariableX`, `UnifyVariableX`; a part that is not needed goes to [`SCRATCH`].
+    GetListOfVariables {
+        x: u8,
+        head: u8,
+        tail: u8,
+    },
+    /// `GetList`, `UnifyValueX`, `UnifyVariableX`.
+    GetListOfValue {
+        x: u8,
+        head: u8,
+        tail: u8,
+    },
+    /// `PutList`, `UnifyValueX`, `UnifyValueX`.
+    PutListOfValues {
+        x: u8,
+        head: u8,
+        tail: u8,
+    },
 
     // ---- arguments of calls
     Move {

@@ -46,7 +46,7 @@ pub(crate) enum Stopped {
 /// Reusable memory for running queries; one per thread.
 pub struct Machine {
     pub(crate) core: Core,
-    x: Box<[Term; 256]>,
+    x: [Term; 256],
     environments: Vec<Term>,
     environment: usize,
     /// Where the running clause returns to.
@@ -55,9 +55,6 @@ pub struct Machine {
     barrier: usize,
     choices: Vec<Choice>,
     saved: Vec<Term>,
-    /// The cell that the next part of a compound is in, or goes to.
-    part: usize,
-    writing: bool,
     /// Where to go on when a nested compound is done.
     parts: Vec<(usize, bool)>,
 }
@@ -77,15 +74,13 @@ impl Machine {
         let program = Arc::clone(engine.library());
         Machine {
             core: Core::new(program, scope),
-            x: Box::new([Term::NIL; 256]),
+            x: [Term::NIL; 256],
             environments: Vec::new(),
             environment: 0,
             continuation: STOP,
             barrier: 0,
             choices: Vec::new(),
             saved: Vec::new(),
-            part: 0,
-            writing: false,
             parts: Vec::new(),
         }
     }
@@ -118,7 +113,6 @@ impl Machine {
         self.saved.clear();
         self.parts.clear();
         self.barrier = 0;
-        self.writing = false;
     }
 
     /// Directs output of the following queries; `None` drops it.

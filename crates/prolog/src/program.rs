@@ -27,6 +27,8 @@ pub(crate) enum Control {
     Catch,
     Throw,
     Halt,
+    /// `prolog_current_choice(Height)`: equal before and after a goal that left no choice point.
+    CurrentChoice,
 }
 
 /// The library predicates that interpret control constructs.
@@ -40,6 +42,17 @@ pub(crate) struct ControlPredicates {
     pub(crate) soft_if: Option<PredicateId>,
     pub(crate) soft_then: Option<PredicateId>,
     pub(crate) not: Option<PredicateId>,
+}
+
+/// Where a call goes at once when that is easy to tell.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) enum Shortcut {
+    #[default]
+    None,
+    /// There is one clause.
+    Always(Label),
+    /// By whether an argument is a list or `[]`; label 0 means: look closer.
+    ByList { argument: u8, list: Label, nil: Label },
 }
 
 /// A builtin as `Builtin` instructions know it.
@@ -106,6 +119,8 @@ pub struct Program {
     /// Numbers and strings that do not fit in an instruction.
     pub(crate) literals: Vec<StoredTerm>,
     pub(crate) dynamic: FxHashMap<PredicateId, Arc<DynamicPredicate>>,
+    /// By predicate.
+    pub(crate) shortcuts: Vec<Shortcut>,
     pub(crate) builtins: Vec<BuiltinEntry>,
     pub(crate) control: ControlPredicates,
     pub(crate) relations: Vec<Functor>,
@@ -118,5 +133,26 @@ impl Program {
     #[inline]
     pub(crate) fn find(&self, functor: Functor) -> Option<PredicateId> {
         self.lookup.get(&functor).copied()
+    }
+}
+
+impl Program {
+    /// Computes the shortcuts, once all predicates are in place.
+    pub(crate) fn take_shortcuts(&mut self) {
+        self.shortcuts = self.predicates.iter().map(|predicate| self.shortcut(predicate)).collect();
+    }
+
+    fn shortcut(&self, predicate: &Predicate) -> Shortcut {
+        let Definition::Clauses(clauses) = &predicate.definition else { return Shortcut::None };
+        let only = |range: Range<u32>| if range.len() == 1 { self.clause_lists[range.start as usize] } else { 0 };
+        match clauses.indexes.first() {
+            None if clauses.all.len() == 1 => Shortcut::Always(only(clauses.all.clone())),
+            None => Shortcut::None,
+            Some(index) => Shortcut::ByList {
+                argument: index.argument,
+                list: only(index.for_list()),
+                nil: only(index.for_word(crate::term::Term::NIL.0)),
+            },
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! Which of the 256 registers hold something that is still needed.
 
+use crate::instruction::SCRATCH;
+
 /// The occupied registers.
 #[derive(Clone)]
 pub(super) struct Registers {
@@ -30,7 +32,7 @@ impl Registers {
         let mut start = self.base;
         let mut index = self.base;
         while index < start + count {
-            if index >= self.occupied.len() {
+            if index >= SCRATCH as usize {
                 return None;
             }
             if self.occupied[index] {

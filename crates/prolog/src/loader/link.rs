@@ -34,6 +34,7 @@ impl Loader {
             self.link_predicate(&mut program, &mut code, functor);
         }
         program.code = code;
+        program.take_shortcuts();
         let program = Arc::new(program);
         self.linked = Some(Arc::clone(&program));
         program

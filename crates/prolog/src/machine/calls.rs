@@ -60,6 +60,7 @@ impl Machine {
             match next {
                 Ok(Next::Predicate(next)) => predicate = next,
                 Ok(Next::Done) => return Flow::Goto(self.continuation),
+                Ok(Next::Fail) => return Flow::Fail,
                 Ok(Next::Undefined(functor)) => return self.undefined(functor),
                 Err(raised) => return raise(raised),
             }
@@ -271,6 +272,10 @@ impl Machine {
                     None => Err(Raised::Exhausted(crate::meter::Resource::HeapBytes)),
                 }
             }
+            Control::CurrentChoice => {
+                let height = Term::small(self.choices.len() as i64);
+                Ok(if self.core.store.unify(self.x[0], height) { Next::Done } else { Next::Fail })
+            }
             Control::Halt => match (functor.arity(), self.core.store.view(self.x[0])) {
                 (0, _) => Err(Raised::Halted(0)),
                 (_, View::Small(status)) => Err(Raised::Halted(status as i32)),
@@ -407,4 +412,5 @@ pub(super) enum Next {
     Undefined(Functor),
     /// Success.
     Done,
+    Fail,
 }

@@ -9,7 +9,7 @@ use crate::fault::{Raised, Solved};
 use crate::host::Relations;
 use crate::instruction::{Arithmetic, CATCH_EXIT, Comparison, FAIL, Instruction, Label, TypeTest};
 use crate::meter::Resource;
-use crate::program::{Definition, Program};
+use crate::program::{Definition, Program, Shortcut};
 use crate::store::View;
 use crate::symbols::atoms;
 use crate::term::{Functor, Tag, Term};
@@ -50,6 +50,7 @@ impl Machine {
         match self.prepare_call(goal, 0) {
             Ok(Next::Predicate(predicate)) => self.enter(program, host, predicate),
             Ok(Next::Done) => Flow::Goto(self.continuation),
+            Ok(Next::Fail) => Flow::Fail,
             Ok(Next::Undefined(functor)) => self.undefined(functor),
             Err(raised) => Flow::Raise(raised, culprit),
         }
@@ -199,6 +200,9 @@ impl Machine {
     fn execute(&mut self, program: &Program, host: &dyn Relations, start: Label) -> Result<Stopped, Stopped> {
         let code = &program.code[..];
         let mut pc = start as usize;
+        // The cell that the next part of a compound is in, or goes to when writing.
+        let mut part = 0;
+        let mut writing = false;
 
         macro_rules! goto {
             ($label:expr) => {{
@@ -240,17 +244,38 @@ impl Machine {
             ($predicate:expr, $at:expr) => {{
                 let meter = &mut self.core.store.meter;
                 meter.inferences += 1;
-                let entry = &program.predicates[$predicate as usize];
-                if self.core.store.meter.inferences >= self.core.store.meter.attention_at {
-                    if let Some(label) = self.attend(program, host, $at as Label, entry.functor.arity())? {
+                if meter.inferences >= meter.attention_at {
+                    let live = program.predicates[$predicate as usize].functor.arity();
+                    if let Some(label) = self.attend(program, host, $at as Label, live)? {
                         goto!(label);
                     }
                 }
                 if self.core.store.cells.len() > self.core.store.meter.cell_limit {
                     return Err(Stopped::Exhausted(Resource::HeapBytes));
                 }
-                let flow = match &entry.definition {
-                    Definition::Clauses(clauses) => self.enter_clauses(program, clauses, entry.functor.arity()),
+                let label = match &program.shortcuts[$predicate as usize] {
+                    Shortcut::None => FAIL,
+                    Shortcut::Always(label) => *label,
+                    Shortcut::ByList { argument, list, nil } => {
+                        let argument = self.core.store.deref(self.x[*argument as usize]);
+                        if argument.has_tag(Tag::Lis) {
+                            *list
+                        } else if argument == Term::NIL {
+                            *nil
+                        } else {
+                            FAIL
+                        }
+                    }
+                };
+                if label != FAIL {
+                    self.barrier = self.choices.len();
+                    goto!(label);
+                }
+                let flow = match &program.predicates[$predicate as usize].definition {
+                    Definition::Clauses(clauses) => {
+                        let arity = program.predicates[$predicate as usize].functor.arity();
+                        self.enter_clauses(program, clauses, arity)
+                    }
                     _ => self.enter(program, host, $predicate),
                 };
                 match flow {
@@ -290,14 +315,14 @@ impl Machine {
                     let store = &mut self.core.store;
                     let term = store.deref(self.x[x as usize]);
                     if term.has_tag(Tag::Lis) {
-                        self.part = term.address();
-                        self.writing = false;
+                        part = term.address();
+                        writing = false;
                     } else if term.is_variable() {
                         let address = store.cells.len();
                         store.cells.extend_from_slice(&[Term(0), Term(0)]);
                         store.bind(term, Term::list(address));
-                        self.part = address;
-                        self.writing = true;
+                        part = address;
+                        writing = true;
                     } else {
                         fail!();
                     }
@@ -310,13 +335,13 @@ impl Machine {
                         if store.cells[address] != functor.header() {
                             fail!();
                         }
-                        self.part = address + 1;
-                        self.writing = false;
+                        part = address + 1;
+                        writing = false;
                     } else if term.is_variable() {
                         let structure = new_structure(&mut store.cells, functor);
                         store.bind(term, structure);
-                        self.part = structure.address() + 1;
-                        self.writing = true;
+                        part = structure.address() + 1;
+                        writing = true;
                     } else {
                         fail!();
                     }
@@ -331,29 +356,31 @@ impl Machine {
 
                 // ---- parts of compounds
                 Instruction::UnifyVariableX { x } => {
-                    self.x[x as usize] = self.next_part();
+                    self.x[x as usize] = self.part_variable(part, writing);
+                    part += 1;
                 }
                 Instruction::UnifyVariableY { y } => {
-                    let part = self.next_part();
-                    self.set_slot(y, part);
+                    let term = self.part_variable(part, writing);
+                    self.set_slot(y, term);
+                    part += 1;
                 }
                 Instruction::UnifyValueX { x } => {
                     let value = self.x[x as usize];
-                    if !self.unify_part(value) {
+                    if !self.unify_part(part, writing, value) {
                         fail!();
                     }
+                    part += 1;
                 }
                 Instruction::UnifyValueY { y } => {
                     let value = self.slot(y);
-                    if !self.unify_part(value) {
+                    if !self.unify_part(part, writing, value) {
                         fail!();
                     }
+                    part += 1;
                 }
                 Instruction::UnifyConstant { value } => {
-                    let part = self.part;
-                    self.part += 1;
                     let store = &mut self.core.store;
-                    if self.writing {
+                    if writing {
                         store.cells[part] = value;
                     } else {
                         let term = store.deref(store.cells[part]);
@@ -364,48 +391,94 @@ impl Machine {
                             store.bind(term, value);
                         }
                     }
+                    part += 1;
                 }
                 Instruction::UnifyLiteral { literal } => {
                     let value = self.core.store.paste(&program.literals[literal as usize]);
-                    if !self.unify_part(value) {
+                    if !self.unify_part(part, writing, value) {
                         fail!();
                     }
+                    part += 1;
                 }
                 Instruction::UnifyVoid { count } => {
-                    if self.writing {
-                        for address in self.part..self.part + count as usize {
+                    if writing {
+                        for address in part..part + count as usize {
                             self.core.store.cells[address] = Term::reference(address);
                         }
                     }
-                    self.part += count as usize;
+                    part += count as usize;
                 }
                 Instruction::UnifyList => {
-                    self.parts.push((self.part + 1, self.writing));
-                    if !self.descend_list() {
-                        fail!();
+                    self.parts.push((part + 1, writing));
+                    match self.descend_list(part, writing) {
+                        Some(inside) => (part, writing) = inside,
+                        None => fail!(),
                     }
                 }
-                Instruction::UnifyLastList => {
-                    if !self.descend_list() {
-                        fail!();
-                    }
-                }
+                Instruction::UnifyLastList => match self.descend_list(part, writing) {
+                    Some(inside) => (part, writing) = inside,
+                    None => fail!(),
+                },
                 Instruction::UnifyStructure { functor } => {
-                    self.parts.push((self.part + 1, self.writing));
-                    if !self.descend(functor) {
-                        fail!();
+                    self.parts.push((part + 1, writing));
+                    match self.descend(part, writing, functor) {
+                        Some(inside) => (part, writing) = inside,
+                        None => fail!(),
                     }
                 }
-                Instruction::UnifyLastStructure { functor } => {
-                    if !self.descend(functor) {
-                        fail!();
-                    }
-                }
+                Instruction::UnifyLastStructure { functor } => match self.descend(part, writing, functor) {
+                    Some(inside) => (part, writing) = inside,
+                    None => fail!(),
+                },
                 Instruction::Pop => {
-                    if let Some((part, writing)) = self.parts.pop() {
-                        self.part = part;
-                        self.writing = writing;
+                    if let Some(outside) = self.parts.pop() {
+                        (part, writing) = outside;
                     }
+                }
+
+                // ---- lists of two simple parts
+                Instruction::GetListOfVariables { x, head, tail } => {
+                    let store = &mut self.core.store;
+                    let term = store.deref(self.x[x as usize]);
+                    if term.has_tag(Tag::Lis) {
+                        let address = term.address();
+                        let cells = &store.cells[address..address + 2];
+                        (self.x[head as usize], self.x[tail as usize]) = (cells[0], cells[1]);
+                    } else if term.is_variable() {
+                        let address = store.cells.len();
+                        let variables = [Term::reference(address), Term::reference(address + 1)];
+                        store.cells.extend_from_slice(&variables);
+                        store.bind(term, Term::list(address));
+                        (self.x[head as usize], self.x[tail as usize]) = (variables[0], variables[1]);
+                    } else {
+                        fail!();
+                    }
+                }
+                Instruction::GetListOfValue { x, head, tail } => {
+                    let store = &mut self.core.store;
+                    let term = store.deref(self.x[x as usize]);
+                    if term.has_tag(Tag::Lis) {
+                        let address = term.address();
+                        let (first, rest) = (store.cells[address], store.cells[address + 1]);
+                        if !store.unify(first, self.x[head as usize]) {
+                            fail!();
+                        }
+                        self.x[tail as usize] = rest;
+                    } else if term.is_variable() {
+                        let address = store.cells.len();
+                        let rest = Term::reference(address + 1);
+                        store.cells.extend_from_slice(&[self.x[head as usize], rest]);
+                        store.bind(term, Term::list(address));
+                        self.x[tail as usize] = rest;
+                    } else {
+                        fail!();
+                    }
+                }
+                Instruction::PutListOfValues { x, head, tail } => {
+                    let cells = &mut self.core.store.cells;
+                    let address = cells.len();
+                    cells.extend_from_slice(&[self.x[head as usize], self.x[tail as usize]]);
+                    self.x[x as usize] = Term::list(address);
                 }
 
                 // ---- arguments of calls
@@ -427,14 +500,14 @@ impl Machine {
                     let address = cells.len();
                     cells.extend_from_slice(&[Term(0), Term(0)]);
                     self.x[x as usize] = Term::list(address);
-                    self.part = address;
-                    self.writing = true;
+                    part = address;
+                    writing = true;
                 }
                 Instruction::PutStructure { x, functor } => {
                     let structure = new_structure(&mut self.core.store.cells, functor);
                     self.x[x as usize] = structure;
-                    self.part = structure.address() + 1;
-                    self.writing = true;
+                    part = structure.address() + 1;
+                    writing = true;
                 }
                 Instruction::PutLiteral { x, literal } => {
                     self.x[x as usize] = self.core.store.paste(&program.literals[literal as usize]);
@@ -592,12 +665,10 @@ impl Machine {
         }
     }
 
-    /// The next part as it is or, in write mode, a fresh variable there.
+    /// The part as it is or, when writing, a fresh variable there.
     #[inline(always)]
-    fn next_part(&mut self) -> Term {
-        let part = self.part;
-        self.part += 1;
-        if self.writing {
+    fn part_variable(&mut self, part: usize, writing: bool) -> Term {
+        if writing {
             let variable = Term::reference(part);
             self.core.store.cells[part] = variable;
             variable
@@ -607,10 +678,8 @@ impl Machine {
     }
 
     #[inline(always)]
-    fn unify_part(&mut self, value: Term) -> bool {
-        let part = self.part;
-        self.part += 1;
-        if self.writing {
+    fn unify_part(&mut self, part: usize, writing: bool, value: Term) -> bool {
+        if writing {
             self.core.store.cells[part] = value;
             true
         } else {
@@ -618,52 +687,47 @@ impl Machine {
         }
     }
 
-    /// Goes into the list that the next part is, or makes it one.
+    /// Goes into the list that the part is, or makes it one; the first part inside, and whether it is
+    /// to be written.
     #[inline]
-    fn descend_list(&mut self) -> bool {
+    fn descend_list(&mut self, part: usize, writing: bool) -> Option<(usize, bool)> {
         let store = &mut self.core.store;
-        if !self.writing {
-            let term = store.deref(store.cells[self.part]);
+        let address = store.cells.len();
+        if writing {
+            store.cells[part] = Term::list(address);
+        } else {
+            let term = store.deref(store.cells[part]);
             if term.has_tag(Tag::Lis) {
-                self.part = term.address();
-                return true;
+                return Some((term.address(), false));
             }
             if !term.is_variable() {
-                return false;
+                return None;
             }
-            store.bind(term, Term::list(store.cells.len()));
-            self.writing = true;
-        } else {
-            store.cells[self.part] = Term::list(store.cells.len());
+            store.bind(term, Term::list(address));
         }
-        self.part = store.cells.len();
         store.cells.extend_from_slice(&[Term(0), Term(0)]);
-        true
+        Some((address, true))
     }
 
-    /// Goes into the structure that the next part is, or makes it one.
+    /// Goes into the structure that the part is, or makes it one.
     #[inline]
-    fn descend(&mut self, functor: Functor) -> bool {
+    fn descend(&mut self, part: usize, writing: bool, functor: Functor) -> Option<(usize, bool)> {
         let store = &mut self.core.store;
-        if !self.writing {
-            let term = store.deref(store.cells[self.part]);
-            if term.has_tag(Tag::Str) {
-                self.part = term.address() + 1;
-                return store.cells[term.address()] == functor.header();
-            }
-            if !term.is_variable() {
-                return false;
-            }
+        if writing {
             let structure = new_structure(&mut store.cells, functor);
-            store.bind(term, structure);
-            self.part = structure.address() + 1;
-            self.writing = true;
-        } else {
-            let structure = new_structure(&mut store.cells, functor);
-            store.cells[self.part] = structure;
-            self.part = structure.address() + 1;
+            store.cells[part] = structure;
+            return Some((structure.address() + 1, true));
         }
-        true
+        let term = store.deref(store.cells[part]);
+        if term.has_tag(Tag::Str) {
+            return (store.cells[term.address()] == functor.header()).then_some((term.address() + 1, false));
+        }
+        if !term.is_variable() {
+            return None;
+        }
+        let structure = new_structure(&mut store.cells, functor);
+        store.bind(term, structure);
+        Some((structure.address() + 1, true))
     }
 
     #[inline]
@@ -766,8 +830,17 @@ impl Machine {
 #[inline(always)]
 fn new_structure(cells: &mut Vec<Term>, functor: Functor) -> Term {
     let address = cells.len();
-    cells.resize(address + 1 + functor.arity(), Term(0));
-    cells[address] = functor.header();
+    let header = functor.header();
+    // Small sizes as constants: a call to fill memory costs more than the filling.
+    match functor.arity() {
+        1 => cells.extend_from_slice(&[header, Term(0)]),
+        2 => cells.extend_from_slice(&[header, Term(0), Term(0)]),
+        3 => cells.extend_from_slice(&[header, Term(0), Term(0), Term(0)]),
+        arity => {
+            cells.resize(address + 1 + arity, Term(0));
+            cells[address] = header;
+        }
+    }
     Term::structure(address)
 }
 

@@ -70,11 +70,22 @@ impl ArgumentIndex {
             Tag::Str => store.cells[term.address()].0,
             _ => term.0,
         };
+        self.for_word(word)
+    }
+
+    /// The clauses that may match an atom, a small integer or a structure's header.
+    #[inline]
+    pub(crate) fn for_word(&self, word: u64) -> Range<u32> {
         let found = match &self.table {
             Table::Few(rows) => rows.iter().find(|(key, _)| *key == word).map(|(_, range)| range),
             Table::Many(map) => map.get(&word),
         };
         found.unwrap_or(&self.other).clone()
+    }
+
+    /// The clauses that may match a list.
+    pub(crate) fn for_list(&self) -> Range<u32> {
+        self.list.clone()
     }
 }
 

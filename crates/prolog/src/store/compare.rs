@@ -6,7 +6,7 @@
 use super::{Store, View};
 use crate::number::{Number, compare_numbers};
 use crate::symbols::Atoms;
-use crate::term::Term;
+use crate::term::{BoxHeader, Term};
 use std::cmp::Ordering;
 
 impl Store {
@@ -24,17 +24,18 @@ impl Store {
     /// Compares two terms in the standard order.
     pub(crate) fn compare(&mut self, atoms: &Atoms, a: Term, b: Term) -> Ordering {
         let base = self.pairs.len();
-        let order = self.compare_pairs(atoms, base, a, b);
+        let mut steps = 0;
+        let order = self.compare_pairs(atoms, base, a, b, &mut steps);
+        self.meter.walk(u64::from(steps & 1023));
         self.pairs.truncate(base);
         order
     }
 
-    fn compare_pairs(&mut self, atoms: &Atoms, base: usize, a: Term, b: Term) -> Ordering {
+    fn compare_pairs(&mut self, atoms: &Atoms, base: usize, a: Term, b: Term, steps: &mut u32) -> Ordering {
         let (mut a, mut b) = (a, b);
-        let mut steps: u32 = 0;
         loop {
-            steps += 1;
-            if steps & 1023 == 0 && !self.meter.walk(1024) {
+            *steps += 1;
+            if *steps & 1023 == 0 && !self.meter.walk(1024) {
                 return Ordering::Equal;
             }
             a = self.deref(a);
@@ -82,7 +83,7 @@ impl Store {
             (View::Variable(x), View::Variable(y)) => x.cmp(&y),
             (View::Atom(x), View::Atom(y)) => atoms.name(x).cmp(atoms.name(y)),
             (View::Small(x), View::Small(y)) => x.cmp(&y),
-            (View::Text, View::Text) => self.text(a).cmp(&self.text(b)),
+            (View::Text, View::Text) => self.compare_texts(a.address(), b.address()),
             _ => match (self.number(a), self.number(b)) {
                 (Some(x), Some(y)) => {
                     compare_numbers(&x, &y).unwrap_or_else(|| nan_order(left, right)).then_with(|| {
@@ -97,6 +98,20 @@ impl Store {
                 _ => Ordering::Equal,
             },
         }
+    }
+}
+
+impl Store {
+    /// Orders two string boxes by their bytes, which is the order of their character codes.
+    fn compare_texts(&self, a: usize, b: usize) -> Ordering {
+        let (left, right) = (BoxHeader::read(self.cells[a]), BoxHeader::read(self.cells[b]));
+        let words = left.words().min(right.words());
+        // The first byte is the lowest of its word; padding is zero, so equal words leave it to
+        // the length.
+        (1..=words)
+            .map(|index| self.cells[a + index].0.swap_bytes().cmp(&self.cells[b + index].0.swap_bytes()))
+            .find(|order| order.is_ne())
+            .unwrap_or_else(|| left.length().cmp(&right.length()))
     }
 }
 

@@ -31,76 +31,84 @@ impl Store {
             self.bind(b, a);
             return true;
         }
-        if a.tag() != b.tag() || !a.is_pointer() {
-            return false;
-        }
         self.unify_pointers(a, b, OccursCheck::No)
     }
 
     /// Unifies, and fails where the result would be a cyclic term.
     pub(crate) fn unify_with_occurs_check(&mut self, a: Term, b: Term) -> bool {
+        let (a, b) = (self.deref(a), self.deref(b));
+        if a == b {
+            return true;
+        }
+        if a.is_variable() || b.is_variable() {
+            return self.unify_variable(a, b, OccursCheck::Yes);
+        }
         self.unify_pointers(a, b, OccursCheck::Yes)
     }
 
+    /// Unifies two different terms of the same kind that have cells.
     fn unify_pointers(&mut self, a: Term, b: Term, occurs: OccursCheck) -> bool {
-        let base = self.pairs.len();
-        let unified = self.unify_pairs(base, a, b, occurs);
-        self.pairs.truncate(base);
+        let base = self.frames.len();
+        let unified = match self.parts_to_unify(a, b) {
+            Some((x, y, count)) => self.unify_parts(base, x, y, count, occurs),
+            None => false,
+        };
+        self.frames.truncate(base);
         unified
     }
 
-    fn unify_pairs(&mut self, base: usize, a: Term, b: Term, occurs: OccursCheck) -> bool {
-        let (mut a, mut b) = (a, b);
+    /// Where the parts of two bound terms start, and how many there are; `None` when the terms differ
+    /// already.
+    #[inline(always)]
+    fn parts_to_unify(&self, a: Term, b: Term) -> Option<(usize, usize, usize)> {
+        let (x, y) = (a.address(), b.address());
+        match (a.tag(), b.tag()) {
+            (Tag::Lis, Tag::Lis) => Some((x, y, 2)),
+            (Tag::Str, Tag::Str) => {
+                let header = self.cells[x];
+                (header == self.cells[y]).then(|| (x + 1, y + 1, Functor(header.0).arity()))
+            }
+            (Tag::Box, Tag::Box) => self.equal_boxes(x, y).then_some((x, y, 0)),
+            _ => None,
+        }
+    }
+
+    /// Unifies `count` neighbouring cells, depth first; what is left of outer terms waits in `frames`.
+    /// Nothing waits for the last part of a term, so a long list needs no room.
+    fn unify_parts(&mut self, base: usize, x: usize, y: usize, count: usize, occurs: OccursCheck) -> bool {
+        let (mut x, mut y, mut left) = (x, y, count);
         let mut steps: u32 = 0;
         loop {
+            while left == 0 {
+                if self.frames.len() == base {
+                    return true;
+                }
+                let Some(frame) = self.frames.pop() else { return true };
+                (x, y, left) = frame;
+            }
             steps += 1;
             if steps & 1023 == 0 && !self.meter.walk(1024) {
                 return false;
             }
-            a = self.deref(a);
-            b = self.deref(b);
-            if a != b {
-                if a.is_variable() || b.is_variable() {
-                    if !self.unify_variable(a, b, occurs) {
-                        return false;
-                    }
-                } else if a.tag() != b.tag() {
+            let a = self.deref(self.cells[x]);
+            let b = self.deref(self.cells[y]);
+            x += 1;
+            y += 1;
+            left -= 1;
+            if a == b {
+                continue;
+            }
+            if a.is_variable() || b.is_variable() {
+                if !self.unify_variable(a, b, occurs) {
                     return false;
-                } else {
-                    let (x, y) = (a.address(), b.address());
-                    match a.tag() {
-                        Tag::Lis => {
-                            self.pairs.push((self.cells[x + 1], self.cells[y + 1]));
-                            a = self.cells[x];
-                            b = self.cells[y];
-                            continue;
-                        }
-                        Tag::Str => {
-                            if self.cells[x] != self.cells[y] {
-                                return false;
-                            }
-                            let arity = Functor(self.cells[x].0).arity();
-                            for index in (2..=arity).rev() {
-                                self.pairs.push((self.cells[x + index], self.cells[y + index]));
-                            }
-                            a = self.cells[x + 1];
-                            b = self.cells[y + 1];
-                            continue;
-                        }
-                        Tag::Box => {
-                            if !self.equal_boxes(x, y) {
-                                return false;
-                            }
-                        }
-                        _ => return false,
-                    }
                 }
+                continue;
             }
-            if self.pairs.len() == base {
-                return true;
+            let Some(inside) = self.parts_to_unify(a, b) else { return false };
+            if left > 0 {
+                self.frames.push((x, y, left));
             }
-            let Some(pair) = self.pairs.pop() else { return true };
-            (a, b) = pair;
+            (x, y, left) = inside;
         }
     }
 

@@ -1,7 +1,7 @@
 //! Instructions that take terms apart and put them together.
 
 use super::{CompileError, Emitter, VariableId, Written};
-use crate::instruction::Instruction;
+use crate::instruction::{Instruction, SCRATCH};
 use crate::term::{Functor, Tag, Term};
 
 /// A register that holds a term for the next instruction.
@@ -176,6 +176,45 @@ impl Emitter<'_> {
 
     /// Writes the parts of a compound, depth first.
     fn parts_of(&mut self, term: Term) -> Written {
+        let start = self.code.len();
+        self.write_parts(term)?;
+        if term.has_tag(Tag::Lis) {
+            self.fuse_list(start);
+        }
+        Ok(())
+    }
+
+    /// Replaces the instructions of a list of two registers, written from `start` on, by one.
+    fn fuse_list(&mut self, start: usize) {
+        let variable = |instruction: &Instruction| match *instruction {
+            Instruction::UnifyVariableX { x } => Some(x),
+            Instruction::UnifyVoid { count: 1 } => Some(SCRATCH),
+            _ => None,
+        };
+        let fused = match (&self.code[start - 1], &self.code[start..]) {
+            (&Instruction::GetList { x }, [Instruction::UnifyVoid { count: 2 }]) => {
+                Some(Instruction::GetListOfVariables { x, head: SCRATCH, tail: SCRATCH })
+            }
+            (&Instruction::GetList { x }, [Instruction::UnifyValueX { x: head }, tail]) => {
+                variable(tail).map(|tail| Instruction::GetListOfValue { x, head: *head, tail })
+            }
+            (&Instruction::GetList { x }, [head, tail]) => match (variable(head), variable(tail)) {
+                (Some(head), Some(tail)) => Some(Instruction::GetListOfVariables { x, head, tail }),
+                _ => None,
+            },
+            (
+                &Instruction::PutList { x },
+                &[Instruction::UnifyValueX { x: head }, Instruction::UnifyValueX { x: tail }],
+            ) => Some(Instruction::PutListOfValues { x, head, tail }),
+            _ => None,
+        };
+        if let Some(fused) = fused {
+            self.code.truncate(start - 1);
+            self.code.push(fused);
+        }
+    }
+
+    fn write_parts(&mut self, term: Term) -> Written {
         let mut pending = Vec::new();
         self.push_parts(term, &mut pending);
         while let Some(part) = pending.pop() {

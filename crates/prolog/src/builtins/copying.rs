@@ -1,0 +1,205 @@
+//! Copies of terms, and the goals that wait for their variables.
+
+use super::{Builtin, Code, det, sorting};
+use crate::core::Core;
+use crate::fault::{Fault, Solved};
+use crate::store::{ListEnd, View};
+use crate::stored::Attributes;
+use crate::symbols::atoms;
+use crate::term::{Tag, Term};
+use rustc_hash::FxHashSet;
+use std::ops::ControlFlow;
+
+pub(crate) const TABLE: &[Builtin] = &[
+    det("copy_term", Code::D2(copy_term)),
+    det("copy_term_nat", Code::D2(copy_term_nat)),
+    det("copy_term", Code::D3(copy_term_with_goals)),
+    det("duplicate_term", Code::D2(copy_term)),
+    det("term_attvars", Code::D2(term_attvars)),
+    det("$suspend", Code::D2(suspend)),
+    det("$suspended", Code::D2(suspended)),
+    det("$del_suspended", Code::D1(del_suspended)),
+];
+
+fn copied(core: &mut Core, term: Term, attributes: Attributes) -> Solved<Term> {
+    let term = core.store.deref(term);
+    if !term.is_pointer() {
+        return Ok(term);
+    }
+    let Some(stored) = core.store.copy_out(term, attributes) else { return Err(core.store.out_of_room()) };
+    core.store.charge(stored.cells().len() as u64)?;
+    core.store.reserve(stored.cells().len())?;
+    Ok(core.store.paste(&stored))
+}
+
+/// A copy with fresh variables, suspended goals included.
+pub(super) fn duplicate(core: &mut Core, term: Term) -> Solved<Term> {
+    copied(core, term, Attributes::Copy)
+}
+
+fn copy_term(core: &mut Core, term: Term, copy: Term) -> Solved {
+    let made = duplicate(core, term)?;
+    core.unify(copy, made)
+}
+
+fn copy_term_nat(core: &mut Core, term: Term, copy: Term) -> Solved {
+    let made = copied(core, term, Attributes::Drop)?;
+    core.unify(copy, made)
+}
+
+/// `copy_term(Term, Copy, Goals)`: the copy is plain, and calling the goals on it would suspend
+/// what is suspended on the variables of the term.
+fn copy_term_with_goals(core: &mut Core, term: Term, copy: Term, goals: Term) -> Solved {
+    let variables = attributed_variables(core, term)?;
+    let mut waiting = Vec::new();
+    for variable in variables {
+        if let Some(list) = core.store.suspended(variable) {
+            core.store.list_items(list, &mut waiting);
+        }
+    }
+    // A goal that waits for several variables is listed once.
+    let waiting = sorting::distinct(core, &waiting)?;
+    core.store.reserve(2 * waiting.len() + 3)?;
+    let list = core.store.list(&waiting, Term::NIL);
+    let pair = core.store.structure(atoms::MINUS, &[term, list]);
+    let pair = copied(core, pair, Attributes::Drop)?;
+    let View::Compound(_, start) = core.store.view(pair) else { return Ok(false) };
+    let (made, list) = (core.store.argument(start, 0), core.store.argument(start, 1));
+    Ok(core.store.unify(copy, made) && core.store.unify(goals, list))
+}
+
+/// The attributed variables of a term, and those of the goals that wait for them.
+fn attributed_variables(core: &mut Core, term: Term) -> Solved<Vec<Term>> {
+    let mut found: Vec<Term> = Vec::new();
+    let mut seen = FxHashSet::default();
+    let mut looked_at = 0;
+    let mut next = term;
+    loop {
+        let _ = core.store.visit_subterms(next, |store, subterm| {
+            if store.suspended(subterm).is_some() && seen.insert(subterm) {
+                found.push(subterm);
+            }
+            ControlFlow::Continue(())
+        })?;
+        let Some(&variable) = found.get(looked_at) else { return Ok(found) };
+        looked_at += 1;
+        next = core.store.suspended(variable).unwrap_or(Term::NIL);
+    }
+}
+
+fn term_attvars(core: &mut Core, term: Term, list: Term) -> Solved {
+    let variables = attributed_variables(core, term)?;
+    core.store.reserve(2 * variables.len())?;
+    let variables = core.store.list(&variables, Term::NIL);
+    core.unify(list, variables)
+}
+
+fn unbound(core: &Core, variable: Term) -> Solved<Term> {
+    let variable = core.store.deref(variable);
+    if variable.is_variable() { Ok(variable) } else { Err(Fault::Uninstantiation(variable).into()) }
+}
+
+/// `'$suspend'(Variable, Goal)`: the goal is called when the variable is bound, after those that
+/// wait already.
+fn suspend(core: &mut Core, variable: Term, goal: Term) -> Solved {
+    let variable = unbound(core, variable)?;
+    let goal = core.store.deref(goal);
+    let last = core.store.cons(goal, Term::NIL);
+    let Some(list) = core.store.suspended(variable) else {
+        core.store.set_suspended(variable, last);
+        return Ok(true);
+    };
+    // The list is the store's own: `'$suspended'/2` hands out copies of it, so it may grow in
+    // place.
+    let mut end = variable.address() + 1;
+    let mut rest = core.store.deref(list);
+    while rest.has_tag(Tag::Lis) {
+        core.store.charge(1)?;
+        end = rest.address() + 1;
+        rest = core.store.deref(core.store.cells[end]);
+    }
+    core.store.assign(end, last);
+    Ok(true)
+}
+
+/// `'$suspended'(Variable, Goals)`: the goals that wait for a variable; none for anything else.
+fn suspended(core: &mut Core, variable: Term, goals: Term) -> Solved {
+    let variable = core.store.deref(variable);
+    let mut items = Vec::new();
+    if let Some(list) = core.store.suspended(variable) {
+        let end = core.store.list_items(list, &mut items);
+        debug_assert_eq!(end, ListEnd::Nil, "suspended goals are a proper list");
+    }
+    core.store.reserve(2 * items.len())?;
+    let copy = core.store.list(&items, Term::NIL);
+    core.unify(goals, copy)
+}
+
+/// `'$del_suspended'(Variable)`: nothing waits for the variable any more.
+fn del_suspended(core: &mut Core, variable: Term) -> Solved {
+    let variable = core.store.deref(variable);
+    if core.store.suspended(variable).is_some() {
+        core.store.set_suspended(variable, Term::NIL);
+    }
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::TABLE;
+    use crate::meter::Budget;
+    use crate::testing::{Fixture, check_goals};
+
+    #[test]
+    fn copies_with_fresh_variables() {
+        check_goals(
+            TABLE,
+            &[
+                ("copy_term(f(X,\"s\",1.5,[a]),Y)", "copy_term(f(X,\"s\",1.5,[a]),f(_,\"s\",1.5,[a]))"),
+                ("copy_term(f(X,X),f(a,Y))", "copy_term(f(X,X),f(a,a))"),
+                ("copy_term(f(X,X),f(a,b))", "false"),
+                ("copy_term(f(X),Y,G)", "copy_term(f(X),f(_),[])"),
+            ],
+        );
+    }
+
+    #[test]
+    fn suspends_goals_in_order() {
+        let mut fixture = Fixture::new();
+        for goal in ["$suspend(X,one(X))", "$suspend(X,two(X,Y))", "$suspend(Y,two(X,Y))"] {
+            fixture.solve(TABLE, goal);
+        }
+        assert_eq!(fixture.solve(TABLE, "$suspended(X,G)"), "$suspended(X,[one(X),two(X,Y)])");
+        assert_eq!(fixture.solve(TABLE, "term_attvars(f(X),L)"), "term_attvars(f(X),[X,Y])");
+        let copied = fixture.solve(TABLE, "copy_term(f(X,Y),C,H)");
+        assert_eq!(copied, "copy_term(f(X,Y),f(_,_),[one(_),two(_,_)])");
+        assert_eq!(fixture.solve(TABLE, "copy_term_nat(X,N)"), "copy_term_nat(X,N)");
+        assert_eq!(fixture.solve(TABLE, "$suspended(N,[])"), "$suspended(N,[])");
+        assert_eq!(fixture.solve(TABLE, "copy_term(X,A)"), "copy_term(X,A)");
+        assert_eq!(fixture.solve(TABLE, "$suspended(A,B)"), "$suspended(A,[one(A),two(A,_)])");
+        fixture.solve(TABLE, "$del_suspended(X)");
+        assert_eq!(fixture.solve(TABLE, "$suspended(X,[])"), "$suspended(X,[])");
+        assert_eq!(fixture.solve(TABLE, "$suspend(a,g)"), "uninstantiation_error(a)");
+    }
+
+    #[test]
+    fn backtracking_forgets_suspended_goals() {
+        let mut fixture = Fixture::new();
+        fixture.solve(TABLE, "$suspend(X,one)");
+        let mark = fixture.core.store.trail_length();
+        fixture.solve(TABLE, "$suspend(X,two)");
+        fixture.core.store.undo_to(mark);
+        assert_eq!(fixture.solve(TABLE, "$suspended(X,G)"), "$suspended(X,[one])");
+    }
+
+    #[test]
+    fn a_copy_stays_within_the_budget() {
+        let mut fixture = Fixture::with_budget(&Budget { heap_bytes: 1 << 16, ..Budget::default() });
+        let cycle = fixture.term("f(X,X)");
+        let variable = fixture.term("X");
+        fixture.core.store.bind(variable, cycle);
+        let copy = fixture.core.store.variable();
+        let raised = super::copy_term(&mut fixture.core, cycle, copy).unwrap_err();
+        assert_eq!(fixture.show_error(&raised), "exhausted heap bytes");
+    }
+}
