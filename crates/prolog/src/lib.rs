@@ -26,10 +26,11 @@ mod symbols;
 mod term;
 #[cfg(test)]
 mod testing;
+mod tree;
 
 pub use engine::Engine;
 pub use host::{HostCall, HostError, Relation, Relations, Value};
-pub use loader::{Directories, LoadError, Loaded, Loader, Problem, Resolver, Severity};
+pub use loader::{Directories, LoadError, Loaded, Loader, Place, Problem, Resolver, Severity};
 pub use machine::Machine;
 pub use meter::{Budget, Resource};
 pub use number::Number;
@@ -40,3 +41,4 @@ pub use reader::SyntaxError;
 pub use stored::StoredTerm;
 pub use symbols::{Atom, Symbols};
 pub use term::{Functor, Term};
+pub use tree::{Tree, TreeKind};

@@ -8,7 +8,7 @@ mod link;
 mod problem;
 mod resolver;
 
-pub use problem::{LoadError, Problem, Severity};
+pub use problem::{LoadError, Place, Problem, Severity};
 pub use resolver::{Directories, Resolver};
 
 use crate::database::{DynamicPredicate, End};
@@ -57,6 +57,16 @@ pub struct Loaded {
     pub program: Arc<Program>,
     /// Things that deserve attention but do not prevent running.
     pub warnings: Vec<Problem>,
+    places: FxHashMap<Functor, Vec<Place>>,
+}
+
+impl Loaded {
+    /// Where the clauses of a predicate stand, in their order. Empty when the text has none, or when directives changed
+    /// them.
+    pub fn places(&self, name: &str, arity: usize) -> &[Place] {
+        let functor = self.program.symbols.find(name).map(|name| Functor::new(name, arity));
+        functor.and_then(|functor| self.places.get(&functor)).map_or(&[], Vec::as_slice)
+    }
 }
 
 /// Builds a program from sources.
@@ -80,6 +90,9 @@ pub struct Loader {
     linked: Option<Arc<Program>>,
     machine: Option<Machine>,
     last_predicate: Option<Functor>,
+    places: FxHashMap<Functor, Vec<Place>>,
+    /// Predicates whose clauses are numbered, and the predicates that tell the numbers.
+    numbered: Vec<(Functor, Functor)>,
 }
 
 impl Loader {
@@ -114,6 +127,8 @@ impl Loader {
             linked: None,
             machine: None,
             last_predicate: None,
+            places: FxHashMap::default(),
+            numbered: Vec::new(),
         }
     }
 
@@ -152,6 +167,16 @@ impl Loader {
         self
     }
 
+    /// Makes `twin`, which has the same answers as `name/arity` in the same order, and in one argument more the position
+    /// (from 0) of the clause that gave each.
+    pub fn number_clauses(&mut self, name: &str, arity: usize, twin: &str) -> &mut Loader {
+        let functor = Functor::new(self.atoms.intern(name), arity);
+        let twin = Functor::new(self.atoms.intern(twin), arity + 1);
+        self.numbered.push((functor, twin));
+        self.linked = None;
+        self
+    }
+
     fn define(&mut self, functor: Functor, definition: Definition) {
         let id = self.base.predicates.len() as PredicateId;
         self.base.predicates.push(Predicate { functor, definition, origin: Origin::System, sources: Vec::new() });
@@ -173,7 +198,11 @@ impl Loader {
         let program = self.link();
         let (errors, warnings): (Vec<_>, Vec<_>) =
             self.problems.into_iter().partition(|problem| problem.severity == Severity::Error);
-        if errors.is_empty() { Ok(Loaded { program, warnings }) } else { Err(LoadError { errors, warnings }) }
+        if errors.is_empty() {
+            Ok(Loaded { program, warnings, places: self.places })
+        } else {
+            Err(LoadError { errors, warnings })
+        }
     }
 
     fn add_source(&mut self, name: &str, text: &str) -> usize {
@@ -289,11 +318,14 @@ impl Loader {
         };
         let Some(stored) = self.store.copy_out(clause, Attributes::Drop) else { return };
         self.linked = None;
+        let place = Place::new(&self.sources[source], span.clone());
         if let Some(dynamic) = self.dynamic.get_mut(&functor) {
             dynamic.add(end, Arc::new(stored), key, 0);
+            self.places.entry(functor).or_default().push(place);
             return;
         }
         self.warn_order(source, functor, &span);
+        self.places.entry(functor).or_default().push(place);
         let order = &mut self.order;
         let definitions = self.definitions.entry(functor).or_insert_with(|| {
             order.push(functor);
@@ -315,6 +347,7 @@ impl Loader {
             let before = self.sources[definitions.source].name.clone();
             definitions.clauses.clear();
             definitions.source = source;
+            self.places.remove(&functor);
             let message = format!("this replaces {indicator}, defined in {before}");
             let hint = "give one of them another name, or declare it `multifile`";
             self.report(Severity::Warning, source, span.clone(), message, Some(hint.to_owned()));

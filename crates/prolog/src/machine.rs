@@ -57,6 +57,8 @@ pub struct Machine {
     saved: Vec<Term>,
     /// Where to go on when a nested compound is done.
     parts: Vec<(usize, bool)>,
+    /// The arguments of a goal that a host asked without text.
+    pub(crate) arguments: Vec<Term>,
 }
 
 impl Machine {
@@ -82,6 +84,7 @@ impl Machine {
             choices: Vec::new(),
             saved: Vec::new(),
             parts: Vec::new(),
+            arguments: Vec::new(),
         }
     }
 
@@ -112,6 +115,7 @@ impl Machine {
         self.choices.clear();
         self.saved.clear();
         self.parts.clear();
+        self.arguments.clear();
         self.barrier = 0;
     }
 
