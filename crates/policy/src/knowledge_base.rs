@@ -229,6 +229,22 @@ impl KnowledgeBase {
         }
     }
 
+    /// Makes the facts the same as those of `other`; keeps the memory.
+    pub fn copy_from(&mut self, other: &KnowledgeBase) {
+        self.symbols.clone_from(&other.symbols);
+        self.services.rows.clone_from(&other.services.rows);
+        self.nodes.rows.clone_from(&other.nodes.rows);
+        self.nodes.neighbours.clone_from(&other.nodes.neighbours);
+        self.instances.rows.clone_from(&other.instances.rows);
+        self.requests.rows.clone_from(&other.requests.rows);
+        self.inhibited.rows.clone_from(&other.inhibited.rows);
+        self.facts.rows.clone_from(&other.facts.rows);
+    }
+
+    pub(crate) fn extra_facts(&self) -> &dyn Relation {
+        &self.facts
+    }
+
     pub(crate) fn nodes_mut(&mut self) -> &mut Nodes {
         &mut self.nodes
     }
@@ -270,8 +286,8 @@ impl Relations for KnowledgeBase {
 
 /// Rows of constants.
 #[derive(Clone, Debug)]
-struct Table<const COLUMNS: usize> {
-    rows: Vec<[Constant; COLUMNS]>,
+pub(crate) struct Table<const COLUMNS: usize> {
+    pub(crate) rows: Vec<[Constant; COLUMNS]>,
 }
 
 impl<const COLUMNS: usize> Default for Table<COLUMNS> {

@@ -42,6 +42,9 @@ mod recorded;
 mod decide;
 mod policy;
 
+mod acceptance;
+
+pub use acceptance::{Acceptance, AcceptanceError, MANAGER_FACTS, ManagerView};
 pub use decide::{Decider, Decision, Ending, InvalidProposal, Proposal, ProposalFault, Solution, Wanted};
 pub use facts::{FactProblem, FactsError};
 pub use knowledge_base::{Constant, KnowledgeBase, NodeFact, UnknownInstance};

@@ -13,6 +13,7 @@ mod call;
 mod evaluable;
 mod float;
 mod integer;
+mod quick;
 mod words;
 
 #[cfg(test)]
@@ -46,6 +47,16 @@ const STEP_COST: u64 = 4;
 
 /// The value of an expression.
 pub(crate) fn evaluate(core: &mut Core, term: Term) -> Solved<Number> {
+    let mut steps = 0;
+    let value = quick::evaluate(&core.store, term, &mut steps);
+    core.store.charge(STEP_COST * steps)?;
+    match value {
+        Some(value) => Ok(value),
+        None => evaluate_generally(core, term),
+    }
+}
+
+fn evaluate_generally(core: &mut Core, term: Term) -> Solved<Number> {
     let mut evaluation = Evaluation { pending: vec![term], values: Vec::new(), held: 0 };
     while let Some(next) = evaluation.pending.pop() {
         if !core.store.meter.walk(STEP_COST) {

@@ -9,14 +9,17 @@
 
 mod arguments;
 mod arithmetic;
+mod characters;
 mod comparison;
 mod control;
 mod copying;
 mod database;
+mod format;
 mod globals;
 mod lists;
 mod sorting;
 mod terms;
+mod text;
 mod types;
 mod variables;
 
@@ -106,10 +109,12 @@ pub(crate) fn is_redefinable(builtin: &Builtin) -> bool {
 pub(crate) fn all() -> impl Iterator<Item = &'static Builtin> {
     const TABLES: &[&[Builtin]] = &[
         arithmetic::TABLE,
+        characters::TABLE,
         comparison::TABLE,
         control::TABLE,
         copying::TABLE,
         database::TABLE,
+        format::TABLE,
         globals::TABLE,
         lists::TABLE,
         sorting::TABLE,
@@ -117,5 +122,5 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Builtin> {
         types::TABLE,
         variables::TABLE,
     ];
-    TABLES.iter().copied().flatten()
+    TABLES.iter().chain(text::TABLES).copied().flatten()
 }

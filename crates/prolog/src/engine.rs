@@ -29,6 +29,7 @@ const LIBRARY: &[(&str, &str)] = &[
     ("library/yall.pl", include_str!("library/yall.pl")),
     ("library/coroutines.pl", include_str!("library/coroutines.pl")),
     ("library/control.pl", include_str!("library/control.pl")),
+    ("library/reflection.pl", include_str!("library/reflection.pl")),
 ];
 
 /// Library predicates that belong to the language itself: a program cannot redefine them.
@@ -63,6 +64,10 @@ const SYSTEM: &[(&str, usize)] = &[
     ("dif", 2),
     ("when", 2),
     ("repeat", 0),
+    ("current_predicate", 1),
+    ("current_predicate", 2),
+    ("predicate_property", 2),
+    ("statistics", 2),
     ("retract", 1),
     ("with_output_to", 2),
 ];

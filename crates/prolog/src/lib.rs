@@ -27,6 +27,7 @@ mod term;
 #[cfg(test)]
 mod testing;
 mod tree;
+mod writer;
 
 pub use engine::Engine;
 pub use host::{HostCall, HostError, Relation, Relations, Value};

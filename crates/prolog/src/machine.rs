@@ -11,6 +11,9 @@
 mod calls;
 mod choices;
 mod exceptions;
+mod flow;
+mod inline;
+mod parts;
 mod relations;
 mod run;
 mod wake;

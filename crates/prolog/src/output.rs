@@ -102,7 +102,8 @@ impl Output {
     }
 }
 
-fn column_after(column: usize, text: &str) -> usize {
+/// The column after writing `text` from `column` on.
+pub(crate) fn column_after(column: usize, text: &str) -> usize {
     let (mut column, rest) = match text.rfind('\n') {
         Some(position) => (0, &text[position + 1..]),
         None => (column, text),

@@ -10,6 +10,7 @@ use crate::store::View;
 use crate::stored::StoredTerm;
 use crate::symbols::{Atom, Atoms};
 use crate::term::Term;
+use crate::writer::WriteOptions;
 use std::sync::Arc;
 
 /// What came of asking for an answer.
@@ -193,6 +194,6 @@ impl Query<'_> {
 impl Core {
     /// A term as `writeq/1` writes it.
     pub(crate) fn quoted_text(&mut self, term: Term) -> String {
-        format!("{:?}", self.store.view(term))
+        self.text_of(term, &WriteOptions::writeq()).unwrap_or_else(|_| "...".to_owned())
     }
 }

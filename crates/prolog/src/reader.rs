@@ -72,19 +72,23 @@ impl<'t> Reader<'t> {
         let end_is_optional = self.full_stop == FullStop::Optional;
         let Reader { scanner, stacks, .. } = self;
         scanner.clause_ended = false;
-        let result = Parser { scanner, stacks, store, syntax, end_is_optional }.clause();
-        if result.is_err() {
-            self.skip_clause(syntax.atoms);
+        let mut result = Parser { scanner, stacks, store, syntax, end_is_optional }.clause();
+        if let Err(error) = &mut result {
+            let open = self.skip_clause(syntax.atoms);
+            if open == 0 && error.hint_if_closed.is_some() {
+                error.hint = error.hint_if_closed.take();
+            }
         }
         result
     }
 
-    /// Goes behind the full stop of a broken clause.
-    fn skip_clause(&mut self, atoms: &mut Atoms) {
+    /// Goes behind the full stop of a broken clause; says how many brackets are open there.
+    fn skip_clause(&mut self, atoms: &mut Atoms) -> usize {
+        let mut open = self.stacks.brackets();
         // The mistake may be the full stop itself, or the quote that hides it.
         if self.scanner.clause_ended || self.stacks.end_taken {
             self.stacks.ahead.clear();
-            return;
+            return open;
         }
         loop {
             let token = match self.stacks.ahead.pop_front() {
@@ -92,8 +96,10 @@ impl<'t> Reader<'t> {
                 None => self.scanner.next(atoms).map(|lexeme| lexeme.token),
             };
             match token {
-                Ok(Token::End | Token::EndOfText) => return,
-                Err(_) if self.scanner.clause_ended => return,
+                Ok(Token::End | Token::EndOfText) => return open,
+                Err(_) if self.scanner.clause_ended => return open,
+                Ok(Token::Open | Token::OpenList | Token::OpenCurly) => open += 1,
+                Ok(Token::Close | Token::CloseList | Token::CloseCurly) => open = open.saturating_sub(1),
                 _ => {}
             }
         }

@@ -74,7 +74,9 @@ pub(super) fn rounded(op: Unary, number: Number) -> Solved<Number> {
 /// The part of a number before or after the point, of the number's own type.
 pub(super) fn part(op: Unary, number: Number) -> Solved<Number> {
     match number {
-        Number::Float(value) => checked(if op == Unary::IntegerPart { value.trunc() } else { value.fract() }),
+        Number::Float(value) => {
+            checked(if op == Unary::IntegerPart { value.trunc() } else { value.fract().copysign(value) })
+        }
         integer => Ok(if op == Unary::IntegerPart { integer } else { Number::Int(0) }),
     }
 }
@@ -134,7 +136,9 @@ const HUGE: f64 = (1_u64 << 28) as f64;
 fn inverse_sinh(x: f64) -> f64 {
     let size = x.abs();
     let square = size * size;
-    let result = if size > HUGE {
+    let result = if size < HUGE.recip() {
+        size
+    } else if size > HUGE {
         size.ln() + std::f64::consts::LN_2
     } else if size > 2.0 {
         (2.0 * size + 1.0 / ((square + 1.0).sqrt() + size)).ln()

@@ -9,6 +9,7 @@ use crate::term::{Functor, Term};
 
 pub(crate) const TABLE: &[Builtin] = &[
     det("$check_result_list", Code::D1(check_result_list)),
+    det("$inferences", Code::D1(inferences)),
     det("$divert", Code::D0(divert)),
     det("$end_diversion", Code::D1(end_diversion)),
     det("$check_sink", Code::D1(check_sink)),
@@ -27,6 +28,11 @@ fn check_result_list(core: &mut Core, result: Term) -> Solved {
         ListEnd::Other(_) => Err(Fault::Type("list", result).into()),
         ListEnd::Nil | ListEnd::Variable(_) => Ok(true),
     }
+}
+
+fn inferences(core: &mut Core, count: Term) -> Solved {
+    let inferences = core.store.integer(core.store.meter.inferences as i64);
+    core.unify(count, inferences)
 }
 
 fn divert(core: &mut Core) -> Solved {

@@ -22,7 +22,7 @@ pub(crate) const TABLE: &[Builtin] = &[
     det("retractall", Code::D1(retractall)),
     det("abolish", Code::D1(abolish)),
     det("dynamic", Code::D1(dynamic)),
-    det("$predicates", Code::D2(predicates)),
+    det("$predicates", Code::D1(predicates)),
     det("$predicate_property", Code::D2(predicate_property)),
     nondet("retract", 1, retract),
     nondet("clause", 2, clause),
@@ -354,9 +354,8 @@ fn is_visible(core: &Core, id: PredicateId) -> bool {
     }
 }
 
-/// `'$predicates'(Kind, List)`: the indicators of all user predicates, in the order of the text.
-fn predicates(core: &mut Core, kind: Term, list: Term) -> Solved {
-    let _ = kind;
+/// `'$predicates'(List)`: the indicators of all user predicates, in the order of the text.
+fn predicates(core: &mut Core, list: Term) -> Solved {
     let program = Arc::clone(&core.program);
     let mut functors: Vec<Functor> = program
         .predicates

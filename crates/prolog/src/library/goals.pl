@@ -106,3 +106,18 @@ with_output_to(Sink, Goal) :-
     ;   '$end_diversion'(_),
         fail
     ).
+
+'$deliver'(atom(Atom), Text) :-
+    atom_string(Atom, Text).
+'$deliver'(string(String), Text) :-
+    String = Text.
+'$deliver'(codes(Codes), Text) :-
+    string_codes(Text, Codes).
+'$deliver'(codes(Codes, Tail), Text) :-
+    string_codes(Text, All),
+    '$append'(All, Tail, Codes).
+'$deliver'(chars(Chars), Text) :-
+    string_chars(Text, Chars).
+'$deliver'(chars(Chars, Tail), Text) :-
+    string_chars(Text, All),
+    '$append'(All, Tail, Chars).

@@ -75,8 +75,16 @@ impl Machine {
     pub(super) fn pop_choice(&mut self) {
         if let Some(choice) = self.choices.pop() {
             self.saved.truncate(choice.saved as usize);
-            self.core.store.boundary = self.choices.last().map_or(0, |choice| choice.cells as usize);
+            self.reset_boundary();
         }
+    }
+
+    /// Cells below the newest choice point, and those that `nb_setarg/3` keeps, outlive backtracking:
+    /// changes to them must be trailed.
+    #[inline(always)]
+    fn reset_boundary(&mut self) {
+        let store = &mut self.core.store;
+        store.boundary = self.choices.last().map_or(0, |choice| (choice.cells as usize).max(store.frozen));
     }
 
     /// Drops choice points until there are `height`.
@@ -85,7 +93,7 @@ impl Machine {
         if self.choices.len() > height {
             self.saved.truncate(self.choices[height].saved as usize);
             self.choices.truncate(height);
-            self.core.store.boundary = self.choices.last().map_or(0, |choice| choice.cells as usize);
+            self.reset_boundary();
         }
     }
 
@@ -94,7 +102,7 @@ impl Machine {
     pub(super) fn restore(&mut self, choice: &Choice) {
         let store = &mut self.core.store;
         store.undo_to(choice.trail as usize);
-        store.cells.truncate(choice.cells as usize);
+        store.cells.truncate((choice.cells as usize).max(store.frozen));
         if !store.woken.is_empty() {
             store.woken.clear();
             store.meter.resume();

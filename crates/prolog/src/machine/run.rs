@@ -3,17 +3,16 @@
 use super::calls::{Flow, Next};
 use super::choices::ChoiceKind;
 use super::exceptions::Culprit;
+use super::inline::small_operation;
+use super::parts::new_structure;
 use super::{Machine, Stopped};
 use crate::arithmetic;
-use crate::fault::{Raised, Solved};
 use crate::host::Relations;
-use crate::instruction::{Arithmetic, CATCH_EXIT, Comparison, FAIL, Instruction, Label, TypeTest};
+use crate::instruction::{CATCH_EXIT, FAIL, Instruction, Label};
 use crate::meter::Resource;
 use crate::program::{Definition, Program, Shortcut};
-use crate::store::View;
 use crate::symbols::atoms;
 use crate::term::{Functor, Tag, Term};
-use std::cmp::Ordering;
 use std::sync::Arc;
 
 /// Where a run begins.
@@ -45,7 +44,7 @@ impl Machine {
     }
 
     /// Calls a goal given as a term.
-    fn call_term(&mut self, program: &Program, host: &dyn Relations, goal: Term) -> Flow {
+    pub(super) fn call_term(&mut self, program: &Program, host: &dyn Relations, goal: Term) -> Flow {
         let culprit = Culprit { functor: Functor::new(atoms::CALL, 1) };
         match self.prepare_call(goal, 0) {
             Ok(Next::Predicate(predicate)) => self.enter(program, host, predicate),
@@ -53,147 +52,6 @@ impl Machine {
             Ok(Next::Fail) => Flow::Fail,
             Ok(Next::Undefined(functor)) => self.undefined(functor),
             Err(raised) => Flow::Raise(raised, culprit),
-        }
-    }
-
-    /// The instruction that a flow leads to.
-    #[inline]
-    fn follow(&mut self, program: &Program, host: &dyn Relations, flow: Flow) -> Result<Label, Stopped> {
-        match flow {
-            Flow::Goto(label) => Ok(label),
-            Flow::Fail => self.backtrack(program, host),
-            Flow::Raise(raised, culprit) => self.raise(program, host, raised, culprit),
-        }
-    }
-
-    /// Throws what a builtin raised; returns where its handler starts.
-    #[cold]
-    fn raise(
-        &mut self,
-        program: &Program,
-        host: &dyn Relations,
-        raised: Raised,
-        culprit: Culprit,
-    ) -> Result<Label, Stopped> {
-        let mut flow = Flow::Raise(raised, culprit);
-        loop {
-            match flow {
-                Flow::Goto(label) => return Ok(label),
-                Flow::Fail => return self.backtrack(program, host),
-                Flow::Raise(raised, culprit) => {
-                    if let Some(resource) = self.core.store.meter.exhausted() {
-                        return Err(Stopped::Exhausted(resource));
-                    }
-                    let ball = self.ball(raised, culprit).map_err(|raised| match raised {
-                        Raised::Halted(status) => Stopped::Halted(status),
-                        Raised::Exhausted(resource) => Stopped::Exhausted(resource),
-                        _ => Stopped::NoMore,
-                    })?;
-                    self.unwind(ball).map_err(Stopped::Uncaught)?;
-                    let recovery = self.x[0];
-                    flow = self.call_term(program, host, recovery);
-                }
-            }
-        }
-    }
-
-    /// Goes back to the newest choice point.
-    pub(super) fn backtrack(&mut self, program: &Program, host: &dyn Relations) -> Result<Label, Stopped> {
-        loop {
-            if let Some(resource) = self.core.store.meter.exhausted() {
-                return Err(Stopped::Exhausted(resource));
-            }
-            let Some(&choice) = self.choices.last() else { return Err(Stopped::NoMore) };
-            self.restore(&choice);
-            let flow = match choice.kind {
-                ChoiceKind::Clauses => {
-                    self.restore_arguments(&choice);
-                    let label = program.clause_lists[choice.next as usize];
-                    self.barrier = self.choices.len() - 1;
-                    if choice.next + 1 == choice.end {
-                        self.pop_choice();
-                    } else if let Some(choice) = self.choices.last_mut() {
-                        choice.next += 1;
-                    }
-                    return Ok(label);
-                }
-                ChoiceKind::Label => return Ok(choice.next),
-                ChoiceKind::Builtin => {
-                    self.count_retry()?;
-                    self.retry_builtin(program)
-                }
-                ChoiceKind::Dynamic => {
-                    self.count_retry()?;
-                    self.retry_dynamic(program)
-                }
-                ChoiceKind::Rows => {
-                    self.count_retry()?;
-                    let entry = &program.predicates[choice.end as usize];
-                    match entry.definition {
-                        Definition::Relation(position) => {
-                            self.retry_rows(host, position as usize, entry.functor.arity())
-                        }
-                        _ => Flow::Fail,
-                    }
-                }
-                ChoiceKind::Catch | ChoiceKind::Dead => {
-                    self.pop_choice();
-                    continue;
-                }
-                ChoiceKind::Bottom => {
-                    return Err(Stopped::NoMore);
-                }
-            };
-            match flow {
-                Flow::Goto(label) => return Ok(label),
-                Flow::Fail => {}
-                Flow::Raise(raised, culprit) => return self.raise(program, host, raised, culprit),
-            }
-        }
-    }
-
-    /// Another answer of something that is no clause costs an inference too: a loop driven by failure
-    /// must not be free.
-    #[inline]
-    fn count_retry(&mut self) -> Result<(), Stopped> {
-        let meter = &mut self.core.store.meter;
-        meter.inferences += 1;
-        if meter.out_of_inferences() {
-            return Err(Stopped::Exhausted(Resource::Inferences));
-        }
-        Ok(())
-    }
-
-    /// Leaves the fast path: the budget is spent, goals were woken, or the database wants a sweep.
-    #[cold]
-    fn attend(
-        &mut self,
-        program: &Program,
-        host: &dyn Relations,
-        at: Label,
-        live: usize,
-    ) -> Result<Option<Label>, Stopped> {
-        if self.core.store.meter.out_of_inferences() {
-            return Err(Stopped::Exhausted(Resource::Inferences));
-        }
-        if let Some(resource) = self.core.store.meter.exhausted() {
-            return Err(Stopped::Exhausted(resource));
-        }
-        if self.core.database.wants_sweep {
-            let oldest = self.oldest_generation();
-            self.core.database.sweep(oldest);
-        }
-        if self.core.store.woken.is_empty() {
-            self.core.store.meter.resume();
-            return Ok(None);
-        }
-        let functor = self.suspend_for_wake(at, live);
-        match program.find(functor) {
-            Some(predicate) => {
-                let flow = self.enter(program, host, predicate);
-                self.follow(program, host, flow).map(Some)
-            }
-            None => Ok(None),
         }
     }
 
@@ -664,204 +522,6 @@ impl Machine {
             pc += 1;
         }
     }
-
-    /// The part as it is or, when writing, a fresh variable there.
-    #[inline(always)]
-    fn part_variable(&mut self, part: usize, writing: bool) -> Term {
-        if writing {
-            let variable = Term::reference(part);
-            self.core.store.cells[part] = variable;
-            variable
-        } else {
-            self.core.store.cells[part]
-        }
-    }
-
-    #[inline(always)]
-    fn unify_part(&mut self, part: usize, writing: bool, value: Term) -> bool {
-        if writing {
-            self.core.store.cells[part] = value;
-            true
-        } else {
-            self.core.store.unify(self.core.store.cells[part], value)
-        }
-    }
-
-    /// Goes into the list that the part is, or makes it one; the first part inside, and whether it is
-    /// to be written.
-    #[inline]
-    fn descend_list(&mut self, part: usize, writing: bool) -> Option<(usize, bool)> {
-        let store = &mut self.core.store;
-        let address = store.cells.len();
-        if writing {
-            store.cells[part] = Term::list(address);
-        } else {
-            let term = store.deref(store.cells[part]);
-            if term.has_tag(Tag::Lis) {
-                return Some((term.address(), false));
-            }
-            if !term.is_variable() {
-                return None;
-            }
-            store.bind(term, Term::list(address));
-        }
-        store.cells.extend_from_slice(&[Term(0), Term(0)]);
-        Some((address, true))
-    }
-
-    /// Goes into the structure that the part is, or makes it one.
-    #[inline]
-    fn descend(&mut self, part: usize, writing: bool, functor: Functor) -> Option<(usize, bool)> {
-        let store = &mut self.core.store;
-        if writing {
-            let structure = new_structure(&mut store.cells, functor);
-            store.cells[part] = structure;
-            return Some((structure.address() + 1, true));
-        }
-        let term = store.deref(store.cells[part]);
-        if term.has_tag(Tag::Str) {
-            return (store.cells[term.address()] == functor.header()).then_some((term.address() + 1, false));
-        }
-        if !term.is_variable() {
-            return None;
-        }
-        let structure = new_structure(&mut store.cells, functor);
-        store.bind(term, structure);
-        Some((structure.address() + 1, true))
-    }
-
-    #[inline]
-    fn type_test(&mut self, test: TypeTest, term: Term) -> bool {
-        let store = &mut self.core.store;
-        let term = store.deref(term);
-        match test {
-            TypeTest::Var => term.is_variable(),
-            TypeTest::Nonvar => !term.is_variable(),
-            TypeTest::Atom => term.has_tag(Tag::Atm),
-            TypeTest::Integer => term.has_tag(Tag::Int) || store.view(term) == View::Big,
-            TypeTest::Float => matches!(store.view(term), View::Float(_)),
-            TypeTest::Number => term.has_tag(Tag::Int) || matches!(store.view(term), View::Float(_) | View::Big),
-            TypeTest::Atomic => matches!(term.tag(), Tag::Atm | Tag::Int | Tag::Box),
-            TypeTest::Compound => matches!(term.tag(), Tag::Lis | Tag::Str),
-            TypeTest::Callable => matches!(term.tag(), Tag::Atm | Tag::Lis | Tag::Str),
-            TypeTest::IsList => store.skip_list(term).1 == crate::store::ListEnd::Nil,
-            TypeTest::String => store.view(term) == View::Text,
-        }
-    }
-
-    #[inline]
-    fn compare_terms(&mut self, comparison: Comparison, a: Term, b: Term) -> bool {
-        let store = &mut self.core.store;
-        let (a, b) = (store.deref(a), store.deref(b));
-        if a == b {
-            return comparison.holds(Ordering::Equal);
-        }
-        // Two different words that point nowhere are two different terms.
-        if !(a.is_pointer() && b.is_pointer()) && matches!(comparison, Comparison::Equal | Comparison::NotEqual) {
-            return comparison == Comparison::NotEqual;
-        }
-        comparison.holds(store.compare(&self.core.atoms, a, b))
-    }
-
-    #[cold]
-    fn compare_values(&mut self, comparison: Comparison, a: Term, b: Term) -> Solved {
-        let a = arithmetic::evaluated(&mut self.core, a)?;
-        let b = arithmetic::evaluated(&mut self.core, b)?;
-        Ok(match arithmetic::compare(&self.core, a, b) {
-            Some(order) => comparison.holds(order),
-            None => comparison == Comparison::NotEqual,
-        })
-    }
-
-    #[cold]
-    fn compute(&mut self, operation: Arithmetic, a: Term, b: Term) -> Solved<Term> {
-        let core = &mut self.core;
-        let a = arithmetic::evaluated(core, a)?;
-        let b = arithmetic::evaluated(core, b)?;
-        match operation {
-            Arithmetic::Add => arithmetic::add(core, a, b),
-            Arithmetic::Subtract => arithmetic::subtract(core, a, b),
-            Arithmetic::Multiply => arithmetic::multiply(core, a, b),
-            Arithmetic::Divide => arithmetic::divide(core, a, b),
-            Arithmetic::IntegerDivide => arithmetic::int_divide(core, a, b),
-            Arithmetic::Modulo => arithmetic::modulo(core, a, b),
-            Arithmetic::Remainder => arithmetic::remainder(core, a, b),
-            Arithmetic::Minimum => arithmetic::min(core, a, b),
-            Arithmetic::Maximum => arithmetic::max(core, a, b),
-            Arithmetic::ShiftLeft => arithmetic::shift_left(core, a, b),
-            Arithmetic::ShiftRight => arithmetic::shift_right(core, a, b),
-            Arithmetic::And => arithmetic::and(core, a, b),
-            Arithmetic::Or => arithmetic::or(core, a, b),
-            Arithmetic::Xor => arithmetic::xor(core, a, b),
-        }
-    }
-
-    fn comparison_functor(&self, comparison: Comparison) -> Functor {
-        let name = match comparison {
-            Comparison::Equal => atoms::NUMBER_EQ,
-            Comparison::NotEqual => atoms::NUMBER_NE,
-            Comparison::Less => atoms::LESS,
-            Comparison::LessOrEqual => atoms::LESS_EQ,
-            Comparison::Greater => atoms::GREATER,
-            Comparison::GreaterOrEqual => atoms::GREATER_EQ,
-        };
-        Functor::new(name, 2)
-    }
-
-    /// The goal that an arithmetic instruction is part of: the comparison that follows, or `is/2`.
-    #[cold]
-    fn arithmetic_context(&self, code: &[Instruction], pc: usize) -> Functor {
-        for instruction in &code[pc + 1..] {
-            match instruction {
-                Instruction::CompareNumbers { comparison, .. } | Instruction::CompareWithSmall { comparison, .. } => {
-                    return self.comparison_functor(*comparison);
-                }
-                Instruction::Compute { .. }
-                | Instruction::ComputeWithSmall { .. }
-                | Instruction::PutConstant { .. }
-                | Instruction::PutValueY { .. } => {}
-                _ => break,
-            }
-        }
-        Functor::new(atoms::IS, 2)
-    }
-}
-
-#[inline(always)]
-fn new_structure(cells: &mut Vec<Term>, functor: Functor) -> Term {
-    let address = cells.len();
-    let header = functor.header();
-    // Small sizes as constants: a call to fill memory costs more than the filling.
-    match functor.arity() {
-        1 => cells.extend_from_slice(&[header, Term(0)]),
-        2 => cells.extend_from_slice(&[header, Term(0), Term(0)]),
-        3 => cells.extend_from_slice(&[header, Term(0), Term(0), Term(0)]),
-        arity => {
-            cells.resize(address + 1 + arity, Term(0));
-            cells[address] = header;
-        }
-    }
-    Term::structure(address)
-}
-
-/// The result of an operation on small integers, when it is a small integer itself.
-#[inline(always)]
-fn small_operation(operation: Arithmetic, a: i64, b: i64) -> Option<i64> {
-    let value = match operation {
-        Arithmetic::Add => a + b,
-        Arithmetic::Subtract => a - b,
-        Arithmetic::Multiply => a.checked_mul(b)?,
-        Arithmetic::IntegerDivide if b != 0 => a / b,
-        Arithmetic::Modulo if b != 0 => a.rem_euclid(b) + if b < 0 && a.rem_euclid(b) != 0 { b } else { 0 },
-        Arithmetic::Remainder if b != 0 => a % b,
-        Arithmetic::Minimum => a.min(b),
-        Arithmetic::Maximum => a.max(b),
-        Arithmetic::And => a & b,
-        Arithmetic::Or => a | b,
-        Arithmetic::Xor => a ^ b,
-        _ => return None,
-    };
-    Term::fits_small(value).then_some(value)
 }
 
 /// The instructions that every program starts with, at the labels that have names.

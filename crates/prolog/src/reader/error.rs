@@ -13,6 +13,8 @@ pub struct SyntaxError {
     /// How to mend it, when that can be guessed.
     pub hint: Option<String>,
     pub(crate) kind: SyntaxErrorKind,
+    /// A better hint when all brackets of the clause turn out to be closed.
+    pub(super) hint_if_closed: Option<String>,
 }
 
 /// The culprit of `syntax_error(Culprit)`.
@@ -28,7 +30,13 @@ pub(crate) enum SyntaxErrorKind {
 
 impl SyntaxError {
     pub(super) fn new(span: Range<usize>, kind: &'static str, message: impl Into<String>) -> SyntaxError {
-        SyntaxError { span, message: message.into(), hint: None, kind: SyntaxErrorKind::Named(kind) }
+        SyntaxError {
+            span,
+            message: message.into(),
+            hint: None,
+            kind: SyntaxErrorKind::Named(kind),
+            hint_if_closed: None,
+        }
     }
 
     pub(super) fn with_kind(mut self, kind: SyntaxErrorKind) -> SyntaxError {

@@ -55,6 +55,9 @@ impl Parser<'_, '_, '_> {
         };
         let mut error = SyntaxError::new(lexeme.span(), kind, message);
         error.hint = self.hint_for(&lexeme, frame);
+        if self.is_operator(&lexeme) && !matches!(frame.bracket, Bracket::Clause) {
+            error.hint_if_closed = Some("put the term in parentheses".into());
+        }
         error
     }
 
@@ -67,7 +70,6 @@ impl Parser<'_, '_, '_> {
             Bracket::Arguments(_) => Some(("argument list", ")")),
             Bracket::List | Bracket::Tail => Some(("list", "]")),
         };
-        let is_name = matches!(lexeme.token, Token::Name(_) | Token::QuotedName(_));
         match (&lexeme.token, what) {
             (Token::End, Some((what, _))) => Some(format!("close the {what} before the end of the clause")),
             (Token::EndOfText, Some((what, _))) => Some(format!("close the {what}")),
@@ -79,11 +81,7 @@ impl Parser<'_, '_, '_> {
             (Token::Name(_), _) if text.starts_with('.') => {
                 Some("put a space or a line end after the final `.`".into())
             }
-            _ if is_name && self.is_operator(lexeme) => match what {
-                Some(("argument list", _)) => Some(format!("close the argument list before `{text}`")),
-                Some((what, _)) => Some(format!("close the {what} before `{text}`, or put the term in parentheses")),
-                None => None,
-            },
+            _ if self.is_operator(lexeme) => what.map(|(what, _)| format!("close the {what} before `{text}`")),
             (_, None) if self.starts_line(lexeme.start) => Some("end the clause before with `.`".into()),
             _ => None,
         }

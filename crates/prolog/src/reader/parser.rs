@@ -20,8 +20,10 @@ use std::ops::Range;
 
 /// The highest priority of a whole term.
 const MAX_PRIORITY: u16 = 1200;
-/// The highest priority of an argument or a list element.
-const ARGUMENT_PRIORITY: u16 = 999;
+/// The highest priority of an argument or a list element. ISO says 999; but `once(a;b)` is common
+/// in the field and has one meaning only. A clause (1200) needs its parentheses, since there a
+/// forgotten `)` is the likelier story.
+const ARGUMENT_PRIORITY: u16 = 1199;
 
 /// A finished term that an operator or a bracket will take.
 pub(super) struct Operand {
@@ -93,6 +95,11 @@ pub(super) struct Stacks<'t> {
 }
 
 impl Stacks<'_> {
+    /// How many brackets are open.
+    pub(super) fn brackets(&self) -> usize {
+        self.frames.len().saturating_sub(1)
+    }
+
     fn clear(&mut self) {
         self.end_taken = false;
         self.operands.clear();
@@ -292,7 +299,7 @@ impl Parser<'_, '_, '_> {
             }
         }
         if let Some(operator) = self.syntax.operators.get(atom, Position::Prefix)
-            && self.has_operand()?
+            && self.has_operand(operator)?
         {
             if operator.priority > self.limit() {
                 return Err(self.too_strong(lexeme, operator));
@@ -305,18 +312,25 @@ impl Parser<'_, '_, '_> {
 
     /// Whether the prefix operator just read has an operand; without one it is a plain atom.
     ///
-    /// An infix operator behind it, as in `- = x`, makes it the atom to the left, unless what
-    /// stands there can be a term by itself, as in `- - 1` and `\+ (=)`.
-    fn has_operand(&mut self) -> Result<bool, SyntaxError> {
+    /// An infix operator behind it, as in `- = x`, makes it the atom to the left, unless that
+    /// operator is itself what the prefix operator applies to, as in `\+ (=)` and `:- = - x`.
+    fn has_operand(&mut self, prefix: Operator) -> Result<bool, SyntaxError> {
         let next = self.peek(0)?;
         let (atom, applied) = match next.token {
             Token::Name(atom) | Token::QuotedName(atom) => (atom, next.applied),
             ref token => return Ok(token.starts_term()),
         };
         let operators = self.syntax.operators;
-        let only_infix =
-            operators.get(atom, Position::Infix).is_some() && operators.get(atom, Position::Prefix).is_none();
-        Ok(applied || !only_infix || !self.peek(1)?.token.starts_term())
+        let infix = operators.get(atom, Position::Infix);
+        let Some(infix) = infix.filter(|_| !applied && operators.get(atom, Position::Prefix).is_none()) else {
+            return Ok(true);
+        };
+        let second = &self.peek(1)?.token;
+        let continued = match *second {
+            Token::Name(atom) | Token::QuotedName(atom) => operators.get(atom, Position::Infix).is_some(),
+            _ => false,
+        };
+        Ok(!second.starts_term() || (continued && infix.left_limit() <= prefix.right_limit()))
     }
 
     fn variable(&mut self, span: Range<usize>) -> Expect {
@@ -380,6 +394,9 @@ impl Parser<'_, '_, '_> {
                     frame.bracket = Bracket::Tail;
                 }
                 Ok(Expect::Operand)
+            }
+            (Token::Comma | Token::Bar, Bracket::Tail) | (Token::Bar, Bracket::Arguments(_)) => {
+                Err(self.operator_expected(lexeme))
             }
             (Token::Comma, _) => self.infix(atoms::COMMA, &lexeme),
             (Token::Bar, _) => self.infix(atoms::BAR, &lexeme),

@@ -134,6 +134,8 @@ fn prefix_operators_are_operators_or_atoms() {
         ("dynamic = 1", "=(dynamic,1)"),
         ("\\+ = x", "=(\\+,x)"),
         ("\\+ =", "\\+(=)"),
+        (":- is - 1", ":-(-(is,1))"),
+        ("- = - 1", "=(-,-(1))"),
         ("a = \\+", "=(a,\\+)"),
         ("a = - b", "=(a,-(b))"),
         ("- a ^ b", "-(^(a,b))"),
@@ -210,6 +212,7 @@ fn brackets_make_lists_braces_and_arguments() {
         ("f((a :- b))", "f(:-(a,b))"),
         ("f((a,b))", "f(,(a,b))"),
         ("f(a,b)", "f(a,b)"),
+        ("f(a;b,c->d)", "f(;(a,b),->(c,d))"),
         ("f(a, [b], {c})", "f(a,[b|[]],{}(c))"),
         ("'.'(a,[])", "[a|[]]"),
         ("'[]'", "[]"),
@@ -447,6 +450,7 @@ p :- write('hello).
 good(c).
 q :- write('hello
   world'), nl.
+assert(a :- b).
 r :- foo (a).
 s :- a,.
 t :- [a, b.
@@ -463,15 +467,16 @@ good(e).
         "2:14: expected `,` or `)`; close the argument list before `:-`",
         "4:12: the closing `'` is missing; close it with `'`; write `\\n` for a line break, `\\` at the end to go on",
         "6:12: the closing `'` is missing; close it with `'`; write `\\n` for a line break, `\\` at the end to go on",
-        "8:10: expected an operator or `.`; write `foo(` without a space",
-        "9:8: expected a term after `,`",
-        "10:11: expected `,`, `|` or `]`; close the list before the end of the clause",
-        "11:7: `\\q` is not an escape sequence; write `\\\\` for a backslash",
-        "12:8: expected an operator or `.`",
-        "12:32: this number is too large; the largest float is 1.7976931348623157e308",
-        "14:1: expected an operator or `.`; end the clause before with `.`",
-        "16:4: `:-` clashes with `:-` before it; end the clause before with `.`, or put the inner term in parentheses",
-        "17:10: this comment never ends; close it with `*/`",
+        "8:10: expected `,` or `)`; put the term in parentheses",
+        "9:10: expected an operator or `.`; write `foo(` without a space",
+        "10:8: expected a term after `,`",
+        "11:11: expected `,`, `|` or `]`; close the list before the end of the clause",
+        "12:7: `\\q` is not an escape sequence; write `\\\\` for a backslash",
+        "13:8: expected an operator or `.`",
+        "13:32: this number is too large; the largest float is 1.7976931348623157e308",
+        "15:1: expected an operator or `.`; end the clause before with `.`",
+        "17:4: `:-` clashes with `:-` before it; end the clause before with `.`, or put the inner term in parentheses",
+        "18:10: this comment never ends; close it with `*/`",
     ];
     assert_eq!(errors(text), expected);
 }

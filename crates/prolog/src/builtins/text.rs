@@ -1,0 +1,277 @@
+//! Text: atoms, strings, numbers and lists of characters or codes, and what turns one into another.
+//!
+//! Start at [`text_of`], which reads a term as text, and [`Kind::make`], which makes a term from
+//! text. Lengths and positions count characters (Unicode scalar values), never bytes.
+//!
+//! `[]` is the atom named `[]`. Where a predicate takes lists it is the empty text, elsewhere its
+//! name.
+
+mod case;
+mod concat;
+mod convert;
+mod join;
+mod length;
+mod numbers;
+mod split;
+mod sub;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use numbers::charge_digits;
+
+use crate::builtins::Builtin;
+use crate::core::Core;
+use crate::fault::{Fault, Raised, Solved};
+use crate::meter::Resource;
+use crate::store::{ListEnd, View};
+use crate::symbols::atoms;
+use crate::term::Term;
+use num_bigint::Sign;
+
+/// The tables of all text predicates.
+pub(crate) const TABLES: &[&[Builtin]] =
+    &[case::TABLE, concat::TABLE, convert::TABLE, join::TABLE, length::TABLE, numbers::TABLE, split::TABLE, sub::TABLE];
+
+/// Which terms count as text. Atoms and strings do everywhere but in [`Accept::List`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Accept {
+    /// Atoms and strings.
+    Name,
+    /// Atoms, strings and numbers.
+    Atomic,
+    /// Atoms, strings and lists.
+    Text,
+    /// Atoms, strings, numbers and lists.
+    Any,
+    /// Strings and lists.
+    List,
+}
+
+impl Accept {
+    fn numbers(self) -> bool {
+        matches!(self, Accept::Atomic | Accept::Any)
+    }
+
+    fn lists(self) -> bool {
+        matches!(self, Accept::Text | Accept::Any | Accept::List)
+    }
+}
+
+/// Why a term is not text.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Misfit {
+    /// It is unbound, or a list with something unbound in it.
+    Unbound,
+    /// A list with this element, which is not of this type.
+    Element(&'static str, Term),
+    /// Something else altogether.
+    Other,
+    /// The budget ended while reading it.
+    Raised(Raised),
+}
+
+impl Misfit {
+    /// The usual error, when `term` was `expected`.
+    pub(crate) fn raise(self, expected: &'static str, term: Term) -> Raised {
+        match self {
+            Misfit::Unbound => Fault::Instantiation.into(),
+            Misfit::Element(kind, element) => Fault::Type(kind, element).into(),
+            Misfit::Other => Fault::Type(expected, term).into(),
+            Misfit::Raised(raised) => raised,
+        }
+    }
+
+    /// The error of predicates that do not look into lists: `term` as a whole is at fault.
+    fn raise_whole(self, expected: &'static str, term: Term) -> Raised {
+        match self {
+            Misfit::Raised(raised) => raised,
+            _ => Fault::Type(expected, term).into(),
+        }
+    }
+}
+
+/// The text that `term` is; `type_error(expected, term)` where it is none.
+pub(crate) fn text_of(core: &mut Core, term: Term, accept: Accept, expected: &'static str) -> Solved<String> {
+    read_text(core, term, accept).map_err(|misfit| misfit.raise(expected, term))
+}
+
+/// The text that `term` is, or `None` when it is unbound.
+pub(crate) fn bound_text_of(
+    core: &mut Core,
+    term: Term,
+    accept: Accept,
+    expected: &'static str,
+) -> Solved<Option<String>> {
+    if core.store.deref(term).is_variable() { Ok(None) } else { text_of(core, term, accept, expected).map(Some) }
+}
+
+/// The text that `term` is, or why it is none.
+pub(crate) fn read_text(core: &mut Core, term: Term, accept: Accept) -> Result<String, Misfit> {
+    let text = match core.store.view(term) {
+        View::Variable(_) => return Err(Misfit::Unbound),
+        View::Atom(atoms::NIL) if accept.lists() => String::new(),
+        View::Atom(atom) if accept != Accept::List => core.atoms.name(atom).to_owned(),
+        View::Text => core.store.text(term),
+        View::Small(_) | View::Big | View::Float(_) if accept.numbers() => {
+            numbers::number_text(core, term).map_err(Misfit::Raised)?
+        }
+        View::List(_) if accept.lists() => read_list(core, term)?,
+        _ => return Err(Misfit::Other),
+    };
+    charge(core, text.len()).map_err(Misfit::Raised)?;
+    Ok(text)
+}
+
+/// The text of a list of codes or of characters; the first element says which.
+fn read_list(core: &mut Core, list: Term) -> Result<String, Misfit> {
+    let mut items = Vec::new();
+    let end = core.store.list_items(list, &mut items);
+    let as_codes = items.first().is_none_or(|&first| single_character(core, first).is_none());
+    let mut text = String::with_capacity(items.len());
+    for item in items {
+        if item.is_variable() {
+            return Err(Misfit::Unbound);
+        }
+        let character = if as_codes { code_character(core, item) } else { single_character(core, item) };
+        match character {
+            Some(character) => text.push(character),
+            None => return Err(Misfit::Element(if as_codes { "character_code" } else { "character" }, item)),
+        }
+    }
+    match end {
+        ListEnd::Nil => Ok(text),
+        ListEnd::Variable(_) => Err(Misfit::Unbound),
+        ListEnd::Other(_) => Err(Misfit::Other),
+    }
+}
+
+/// The character that a one-character atom is.
+pub(crate) fn single_character(core: &Core, term: Term) -> Option<char> {
+    let atom = core.store.deref(term).as_atom()?;
+    let mut characters = core.atoms.name(atom).chars();
+    let first = characters.next()?;
+    characters.next().is_none().then_some(first)
+}
+
+/// The character whose code a small integer is.
+fn code_character(core: &Core, term: Term) -> Option<char> {
+    match core.store.view(term) {
+        View::Small(code) => u32::try_from(code).ok().and_then(char::from_u32),
+        _ => None,
+    }
+}
+
+/// A non-negative integer argument, or `None` when it is unbound.
+pub(crate) fn size_argument(core: &Core, term: Term) -> Solved<Option<usize>> {
+    match core.store.view(term) {
+        View::Variable(_) => Ok(None),
+        View::Small(value) => match usize::try_from(value) {
+            Ok(size) => Ok(Some(size)),
+            Err(_) => Err(Fault::Domain("not_less_than_zero", term).into()),
+        },
+        View::Big if core.store.big(term).sign() == Sign::Minus => {
+            Err(Fault::Domain("not_less_than_zero", term).into())
+        }
+        View::Big => Err(Fault::Representation("size_t").into()),
+        _ => Err(Fault::Type("integer", term).into()),
+    }
+}
+
+/// How text becomes a term.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    Atom,
+    String,
+    Codes,
+    Characters,
+}
+
+/// What an atom costs besides its name; as [`Atoms`](crate::symbols::Atoms) counts it.
+const ATOM_OVERHEAD_BYTES: usize = 64;
+
+impl Kind {
+    /// The term for `text`, when the heap has room for it.
+    pub(crate) fn make(self, core: &mut Core, text: &str) -> Solved<Term> {
+        match self {
+            Kind::Atom => {
+                reserve(core, 2 * text.len() + ATOM_OVERHEAD_BYTES)?;
+                Ok(Term::atom(core.atoms.intern(text)))
+            }
+            Kind::String => {
+                reserve(core, text.len() + 16)?;
+                Ok(core.store.string(text))
+            }
+            Kind::Codes | Kind::Characters => self.make_list(core, text, Term::NIL),
+        }
+    }
+
+    /// The codes or characters of `text`, followed by `tail`.
+    pub(crate) fn make_list(self, core: &mut Core, text: &str, tail: Term) -> Solved<Term> {
+        reserve(core, 16 * text.chars().count())?;
+        charge(core, text.len())?;
+        let items: Vec<Term> = match self {
+            Kind::Characters => text.chars().map(|character| Term::atom(core.atoms.character(character))).collect(),
+            _ => text.chars().map(|character| Term::small(i64::from(u32::from(character)))).collect(),
+        };
+        Ok(core.store.list(&items, tail))
+    }
+
+    /// Unifies `term` with `text`: made where `term` is unbound, compared as text where it is not.
+    pub(crate) fn unify_text(self, core: &mut Core, term: Term, text: &str, expected: &'static str) -> Solved {
+        match bound_text_of(core, term, Accept::Atomic, expected)? {
+            Some(other) => Ok(other == text),
+            None => self.unify(core, term, text),
+        }
+    }
+
+    /// Unifies `term` with the term for `text`.
+    pub(crate) fn unify(self, core: &mut Core, term: Term, text: &str) -> Solved {
+        let made = self.make(core, text)?;
+        core.unify(term, made)
+    }
+}
+
+/// Makes sure that the heap budget has room for `bytes` more.
+pub(crate) fn reserve(core: &Core, bytes: usize) -> Solved<()> {
+    let used = core.store.cells.len().saturating_mul(8).saturating_add(core.atoms.local_bytes());
+    if used.saturating_add(bytes) > core.store.meter.cell_limit.saturating_mul(8) {
+        return Err(Raised::Exhausted(Resource::HeapBytes));
+    }
+    Ok(())
+}
+
+/// Charges a walk over `bytes` of text.
+pub(crate) fn charge(core: &mut Core, bytes: usize) -> Solved<()> {
+    if core.store.meter.walk(bytes as u64 / 8) { Ok(()) } else { core.check_budget() }
+}
+
+/// Unifies each pair, and undoes all of it when one does not unify: a candidate answer that does
+/// not fit must leave no trace for the next.
+pub(crate) fn unify_candidate(core: &mut Core, pairs: &[(Term, Term)]) -> bool {
+    let store = &mut core.store;
+    let (trail, woken, boundary) = (store.trail_length(), store.woken.len(), store.boundary);
+    store.boundary = store.cells.len();
+    let unified = pairs.iter().all(|&(a, b)| store.unify(a, b));
+    if !unified {
+        store.undo_to(trail);
+        store.woken.truncate(woken);
+    }
+    store.boundary = boundary;
+    unified
+}
+
+/// The ball `error(formal, context(system:name/arity, _))`, for errors beyond the ISO ones.
+pub(crate) fn error_ball(core: &mut Core, formal: Term, name: &str, arity: usize) -> Raised {
+    use crate::stored::Attributes;
+    let name = Term::atom(core.atoms.intern(name));
+    let indicator = core.store.structure(atoms::SLASH, &[name, Term::small(arity as i64)]);
+    let qualified = core.store.structure(atoms::COLON, &[Term::atom(atoms::SYSTEM), indicator]);
+    let message = core.store.variable();
+    let context = core.store.structure(atoms::CONTEXT, &[qualified, message]);
+    let error = core.store.structure(atoms::ERROR, &[formal, context]);
+    match core.store.copy_out(error, Attributes::Drop) {
+        Some(ball) => Raised::Ball(Box::new(ball)),
+        None => Raised::Exhausted(Resource::HeapBytes),
+    }
+}

@@ -1,0 +1,36 @@
+//! Upper and lower case.
+
+use super::{Accept, Kind, text_of};
+use crate::builtins::characters::{lower, upper};
+use crate::builtins::{Builtin, Code, det};
+use crate::core::Core;
+use crate::fault::Solved;
+use crate::term::Term;
+
+pub(crate) const TABLE: &[Builtin] = &[
+    det("upcase_atom", Code::D2(upcase_atom)),
+    det("downcase_atom", Code::D2(downcase_atom)),
+    det("string_upper", Code::D2(string_upper)),
+    det("string_lower", Code::D2(string_lower)),
+];
+
+fn upcase_atom(core: &mut Core, text: Term, result: Term) -> Solved {
+    map(core, text, result, upper, Kind::Atom)
+}
+
+fn downcase_atom(core: &mut Core, text: Term, result: Term) -> Solved {
+    map(core, text, result, lower, Kind::Atom)
+}
+
+fn string_upper(core: &mut Core, text: Term, result: Term) -> Solved {
+    map(core, text, result, upper, Kind::String)
+}
+
+fn string_lower(core: &mut Core, text: Term, result: Term) -> Solved {
+    map(core, text, result, lower, Kind::String)
+}
+
+fn map(core: &mut Core, text: Term, result: Term, change: fn(char) -> char, kind: Kind) -> Solved {
+    let changed: String = text_of(core, text, Accept::Atomic, "atomic")?.chars().map(change).collect();
+    kind.unify_text(core, result, &changed, if kind == Kind::Atom { "atom" } else { "string" })
+}

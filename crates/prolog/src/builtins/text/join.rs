@@ -1,0 +1,76 @@
+//! Lists of atomic terms joined into one atom, and atoms taken apart at a separator.
+
+use super::{Accept, Kind, charge, reserve, text_of};
+use crate::builtins::{Builtin, Code, det};
+use crate::core::Core;
+use crate::fault::{Fault, Solved};
+use crate::store::{ListEnd, View};
+use crate::term::Term;
+
+pub(crate) const TABLE: &[Builtin] = &[
+    det("atomic_list_concat", Code::D2(atomic_list_concat)),
+    det("atomic_list_concat", Code::D3(atomic_list_concat_separated)),
+    det("atomics_to_string", Code::D2(atomics_to_string)),
+];
+
+fn atomic_list_concat(core: &mut Core, list: Term, joined: Term) -> Solved {
+    match join(core, list, "")? {
+        Some(text) => Kind::Atom.unify(core, joined, &text),
+        None => Err(Fault::Instantiation.into()),
+    }
+}
+
+fn atomics_to_string(core: &mut Core, list: Term, joined: Term) -> Solved {
+    match join(core, list, "")? {
+        Some(text) => Kind::String.unify(core, joined, &text),
+        None => Err(Fault::Instantiation.into()),
+    }
+}
+
+/// `atomic_list_concat(?List, +Separator, ?Joined)`: joins, or splits when the list is not known.
+fn atomic_list_concat_separated(core: &mut Core, list: Term, separator: Term, joined: Term) -> Solved {
+    let separator_text = text_of(core, separator, Accept::Atomic, "text")?;
+    if let Some(text) = join(core, list, &separator_text)? {
+        return Kind::Atom.unify(core, joined, &text);
+    }
+    if core.store.deref(joined).is_variable() {
+        return Err(Fault::Instantiation.into());
+    }
+    if separator_text.is_empty() {
+        return Err(Fault::Domain("non_empty_atom", separator).into());
+    }
+    let text = text_of(core, joined, Accept::Atomic, "atomic")?;
+    let mut parts = Vec::new();
+    for part in text.split(separator_text.as_str()) {
+        parts.push(Kind::Atom.make(core, part)?);
+    }
+    reserve(core, 16 * parts.len())?;
+    let parts = core.store.list(&parts, Term::NIL);
+    core.unify(list, parts)
+}
+
+/// The elements' texts with `separator` between them; `None` when an element, or the end of the
+/// list, is unbound.
+fn join(core: &mut Core, list: Term, separator: &str) -> Solved<Option<String>> {
+    let mut items = Vec::new();
+    let end = core.store.list_items(list, &mut items);
+    let mut joined = String::new();
+    for (index, &item) in items.iter().enumerate() {
+        if index > 0 {
+            joined.push_str(separator);
+        }
+        match core.store.view(item) {
+            View::Variable(_) => return Ok(None),
+            View::Atom(atom) => joined.push_str(core.atoms.name(atom)),
+            _ => joined.push_str(&text_of(core, item, Accept::Atomic, "text")?),
+        }
+        // Checked as it grows: a short list that shares one long atom must not outgrow the budget.
+        reserve(core, joined.len())?;
+    }
+    charge(core, joined.len())?;
+    match end {
+        ListEnd::Nil => Ok(Some(joined)),
+        ListEnd::Variable(_) => Ok(None),
+        ListEnd::Other(end) => Err(Fault::Type("list", end).into()),
+    }
+}

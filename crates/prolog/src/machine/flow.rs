@@ -1,0 +1,154 @@
+//! Where the machine goes when it cannot simply go on: failure, exceptions, interruptions.
+
+use super::calls::Flow;
+use super::choices::ChoiceKind;
+use super::exceptions::Culprit;
+use super::{Machine, Stopped};
+use crate::fault::Raised;
+use crate::host::Relations;
+use crate::instruction::Label;
+use crate::meter::Resource;
+use crate::program::{Definition, Program};
+
+impl Machine {
+    /// The instruction that a flow leads to.
+    #[inline]
+    pub(super) fn follow(&mut self, program: &Program, host: &dyn Relations, flow: Flow) -> Result<Label, Stopped> {
+        match flow {
+            Flow::Goto(label) => Ok(label),
+            Flow::Fail => self.backtrack(program, host),
+            Flow::Raise(raised, culprit) => self.raise(program, host, raised, culprit),
+        }
+    }
+
+    /// Throws what a builtin raised; returns where its handler starts.
+    #[cold]
+    pub(super) fn raise(
+        &mut self,
+        program: &Program,
+        host: &dyn Relations,
+        raised: Raised,
+        culprit: Culprit,
+    ) -> Result<Label, Stopped> {
+        let mut flow = Flow::Raise(raised, culprit);
+        loop {
+            match flow {
+                Flow::Goto(label) => return Ok(label),
+                Flow::Fail => return self.backtrack(program, host),
+                Flow::Raise(raised, culprit) => {
+                    if let Some(resource) = self.core.store.meter.exhausted() {
+                        return Err(Stopped::Exhausted(resource));
+                    }
+                    let ball = self.ball(raised, culprit).map_err(|raised| match raised {
+                        Raised::Halted(status) => Stopped::Halted(status),
+                        Raised::Exhausted(resource) => Stopped::Exhausted(resource),
+                        _ => Stopped::NoMore,
+                    })?;
+                    self.unwind(ball).map_err(Stopped::Uncaught)?;
+                    let recovery = self.x[0];
+                    flow = self.call_term(program, host, recovery);
+                }
+            }
+        }
+    }
+
+    /// Goes back to the newest choice point.
+    pub(super) fn backtrack(&mut self, program: &Program, host: &dyn Relations) -> Result<Label, Stopped> {
+        loop {
+            if let Some(resource) = self.core.store.meter.exhausted() {
+                return Err(Stopped::Exhausted(resource));
+            }
+            let Some(&choice) = self.choices.last() else { return Err(Stopped::NoMore) };
+            self.restore(&choice);
+            let flow = match choice.kind {
+                ChoiceKind::Clauses => {
+                    self.restore_arguments(&choice);
+                    let label = program.clause_lists[choice.next as usize];
+                    self.barrier = self.choices.len() - 1;
+                    if choice.next + 1 == choice.end {
+                        self.pop_choice();
+                    } else if let Some(choice) = self.choices.last_mut() {
+                        choice.next += 1;
+                    }
+                    return Ok(label);
+                }
+                ChoiceKind::Label => return Ok(choice.next),
+                ChoiceKind::Builtin => {
+                    self.count_retry()?;
+                    self.retry_builtin(program)
+                }
+                ChoiceKind::Dynamic => {
+                    self.count_retry()?;
+                    self.retry_dynamic(program)
+                }
+                ChoiceKind::Rows => {
+                    self.count_retry()?;
+                    let entry = &program.predicates[choice.end as usize];
+                    match entry.definition {
+                        Definition::Relation(position) => {
+                            self.retry_rows(host, position as usize, entry.functor.arity())
+                        }
+                        _ => Flow::Fail,
+                    }
+                }
+                ChoiceKind::Catch | ChoiceKind::Dead => {
+                    self.pop_choice();
+                    continue;
+                }
+                ChoiceKind::Bottom => {
+                    return Err(Stopped::NoMore);
+                }
+            };
+            match flow {
+                Flow::Goto(label) => return Ok(label),
+                Flow::Fail => {}
+                Flow::Raise(raised, culprit) => return self.raise(program, host, raised, culprit),
+            }
+        }
+    }
+
+    /// Another answer of something that is no clause costs an inference too: a loop driven by failure
+    /// must not be free.
+    #[inline]
+    pub(super) fn count_retry(&mut self) -> Result<(), Stopped> {
+        let meter = &mut self.core.store.meter;
+        meter.inferences += 1;
+        if meter.out_of_inferences() {
+            return Err(Stopped::Exhausted(Resource::Inferences));
+        }
+        Ok(())
+    }
+
+    /// Leaves the fast path: the budget is spent, goals were woken, or the database wants a sweep.
+    #[cold]
+    pub(super) fn attend(
+        &mut self,
+        program: &Program,
+        host: &dyn Relations,
+        at: Label,
+        live: usize,
+    ) -> Result<Option<Label>, Stopped> {
+        if self.core.store.meter.out_of_inferences() {
+            return Err(Stopped::Exhausted(Resource::Inferences));
+        }
+        if let Some(resource) = self.core.store.meter.exhausted() {
+            return Err(Stopped::Exhausted(resource));
+        }
+        if self.core.database.wants_sweep {
+            let oldest = self.oldest_generation();
+            self.core.database.sweep(oldest);
+        }
+        if self.core.store.woken.is_empty() {
+            self.core.store.meter.resume();
+            return Ok(None);
+        }
+        let functor = self.suspend_for_wake(at, live);
+        match program.find(functor) {
+            Some(predicate) => {
+                let flow = self.enter(program, host, predicate);
+                self.follow(program, host, flow).map(Some)
+            }
+            None => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Terms into text.
+//!
+//! What is written with quotes is read back as the same term. The layout is that of SWI-Prolog's
+//! `writeq/1` and its kin: no space that is not needed, and none missing.
+
+mod floats;
+mod quoting;
+mod terms;
+mod tokens;
+
+pub(crate) use floats::format_float;
+pub(crate) use quoting::{Escapes, is_plain_atom, push_quoted};
+
+use crate::core::Core;
+use crate::fault::Solved;
+use crate::meter::Resource;
+use crate::operators::Operators;
+use crate::store::Store;
+use crate::symbols::Atoms;
+use crate::term::{Tag, Term};
+use rustc_hash::FxHashMap;
+use terms::Work;
+
+/// What stands behind the comma of arguments and list elements.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Spacing {
+    /// Nothing.
+    Standard,
+    /// A space.
+    NextArgument,
+}
+
+/// How to write a term. The constructors are the presets of the predicates they are named after.
+#[derive(Clone, Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "these are the options of write_term/2")]
+pub(crate) struct WriteOptions {
+    /// Quotes where the reader needs them.
+    pub(crate) quoted: bool,
+    /// Operators in functional notation.
+    pub(crate) ignore_ops: bool,
+    /// `'$VAR'(1)` as `B`.
+    pub(crate) numbervars: bool,
+    /// `{}(X)` as `{X}`.
+    pub(crate) brace_terms: bool,
+    /// Lists as `'.'(Head,Tail)`.
+    pub(crate) dotlists: bool,
+    /// Quotes around names with characters beyond Latin-1.
+    pub(crate) quote_non_ascii: bool,
+    pub(crate) escapes: Escapes,
+    /// Deeper parts are written as `...`; 0 is no limit.
+    pub(crate) max_depth: usize,
+    pub(crate) spacing: Spacing,
+    /// A term of a higher priority is put in parentheses.
+    pub(crate) priority: u16,
+    /// Names of unbound variables; the others are written as `_` and a number.
+    pub(crate) variable_names: FxHashMap<Term, Box<str>>,
+}
+
+impl WriteOptions {
+    /// All of `write_term(Term, [])`.
+    pub(crate) fn plain() -> WriteOptions {
+        WriteOptions {
+            quoted: false,
+            ignore_ops: false,
+            numbervars: false,
+            brace_terms: true,
+            dotlists: false,
+            quote_non_ascii: false,
+            escapes: Escapes::Unicode,
+            max_depth: 0,
+            spacing: Spacing::Standard,
+            priority: 1200,
+            variable_names: FxHashMap::default(),
+        }
+    }
+
+    pub(crate) fn write() -> WriteOptions {
+        WriteOptions { numbervars: true, ..WriteOptions::plain() }
+    }
+
+    pub(crate) fn print() -> WriteOptions {
+        WriteOptions { quoted: true, ..WriteOptions::write() }
+    }
+
+    pub(crate) fn writeq() -> WriteOptions {
+        WriteOptions { escapes: Escapes::Hexadecimal, ..WriteOptions::print() }
+    }
+
+    /// `write_canonical/1` also names variables: see [`name_variables`].
+    pub(crate) fn canonical() -> WriteOptions {
+        WriteOptions {
+            ignore_ops: true,
+            numbervars: false,
+            brace_terms: false,
+            quote_non_ascii: true,
+            ..WriteOptions::writeq()
+        }
+    }
+
+    /// As answers are shown to people.
+    pub(crate) fn answer() -> WriteOptions {
+        WriteOptions { spacing: Spacing::NextArgument, ..WriteOptions::print() }
+    }
+}
+
+/// Where a term's parts are found.
+pub(crate) struct Terms<'t> {
+    pub(crate) store: &'t mut Store,
+    pub(crate) atoms: &'t Atoms,
+    pub(crate) operators: &'t Operators,
+}
+
+/// How much may be written, and what is exhausted when it is more.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Limit {
+    pub(crate) bytes: usize,
+    pub(crate) resource: Resource,
+}
+
+impl Limit {
+    pub(crate) const NONE: Limit = Limit { bytes: usize::MAX, resource: Resource::OutputBytes };
+}
+
+/// Appends a term to `text`. The walk is charged to the store's meter as well.
+pub(crate) fn write_term(
+    text: &mut String,
+    term: Term,
+    options: &WriteOptions,
+    limit: Limit,
+    terms: &mut Terms<'_>,
+) -> Solved<()> {
+    Work::new(terms, options, text, limit).run(term)
+}
+
+impl Core {
+    /// The text of a term that is to become an atom or a string: limited by the heap budget.
+    pub(crate) fn text_of(&mut self, term: Term, options: &WriteOptions) -> Solved<String> {
+        let Core { store, atoms, operators, .. } = self;
+        let cells = store.meter.cell_limit.saturating_sub(store.cells.len());
+        let limit = Limit { bytes: cells.saturating_mul(8), resource: Resource::HeapBytes };
+        let mut text = String::new();
+        write_term(&mut text, term, options, limit, &mut Terms { store, atoms, operators })?;
+        Ok(text)
+    }
+}
+
+/// The name of the `number`-th variable: `A` to `Z`, then `A1` and so on.
+pub(crate) fn variable_name(number: usize) -> String {
+    let letter = char::from(b'A' + (number % 26) as u8);
+    match number / 26 {
+        0 => letter.to_string(),
+        round => format!("{letter}{round}"),
+    }
+}
+
+/// Names for the variables of a term: `_` for those that occur once, letters for the others.
+pub(crate) fn name_variables(store: &mut Store, term: Term) -> FxHashMap<Term, Box<str>> {
+    let mut order = Vec::new();
+    let mut occurrences: FxHashMap<Term, usize> = FxHashMap::default();
+    let mut pending = vec![term];
+    while let Some(next) = pending.pop() {
+        if !store.meter.walk(1) {
+            break;
+        }
+        let next = store.deref(next);
+        match next.tag() {
+            Tag::Ref | Tag::Att => {
+                let count = occurrences.entry(next).or_default();
+                *count += 1;
+                if *count == 1 {
+                    order.push(next);
+                }
+            }
+            Tag::Lis | Tag::Str => {
+                if let Some((functor, arguments)) = store.compound(next) {
+                    pending.extend(store.cells[arguments..arguments + functor.arity()].iter().rev());
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut named = 0;
+    order
+        .into_iter()
+        .map(|variable| {
+            if occurrences[&variable] == 1 {
+                return (variable, "_".into());
+            }
+            named += 1;
+            (variable, variable_name(named - 1).into())
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;
