@@ -4,7 +4,9 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use mario_domain::{Application, Capacity, Fact, Hardware, Inhibition, Instance, Node, NodeId, Request, Rule, Verdict};
+use mario_domain::{
+    Application, Capacity, Fact, Hardware, Inhibition, Instance, InstanceId, Node, NodeId, Request, Rule, Verdict,
+};
 use mario_prolog::{
     Argument, Atom, Budget, Engine, LoadError, Machine, Outcome, Place, Problem, Program, Relation, Relations,
     Resolver, Symbols, Value,
@@ -41,6 +43,18 @@ impl ManagerView {
         };
         view.set_node(node, free);
         view
+    }
+
+    /// A view of facts that are there already, the node's own among them.
+    pub(crate) fn from_facts(
+        facts: KnowledgeBase,
+        node: &Node,
+        free: Capacity,
+        owners: Vec<[Constant; 2]>,
+    ) -> ManagerView {
+        let capacities = vec![[facts.id(node.id().id()), facts.capacity(node.capacity())]];
+        let (owners, capacities) = (Table { rows: owners }, Table { rows: capacities });
+        ManagerView { node: node.id().clone(), free, facts, owners, capacities }
     }
 
     /// Makes this the view of the manager of another node, or of the same at another moment. Applications and extra facts
@@ -240,7 +254,7 @@ impl Acceptance {
         let id = |id: Option<&mario_domain::Id>| id.map_or(none, |id| view.facts.id(id));
         [
             Value::Atom(self.words.operations[request.operation().name() as usize]),
-            id(request.instance().map(|instance| instance.id())),
+            id(request.instance().map(InstanceId::id)),
             view.facts.id(request.application().id()),
             id(request.from().map(NodeId::id)),
             id(request.to().map(NodeId::id)),

@@ -1,5 +1,7 @@
 //! One decision: what the agent of an instance proposes.
 
+use std::fmt;
+
 use mario_domain::{Id, NodeId, Operation, OperationName, Target};
 use mario_prolog::{Argument, Engine, Machine, Outcome, Query, Resource, Symbols, Value};
 
@@ -205,6 +207,17 @@ impl Solution {
         match self {
             Solution::Proposal(proposal) => proposal.clause,
             Solution::Invalid(invalid) => invalid.clause,
+        }
+    }
+}
+
+impl fmt::Display for Ending {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Ending::Complete => formatter.write_str("the policy answered"),
+            Ending::Exhausted(resource) => write!(formatter, "the policy ran out of {resource}"),
+            Ending::Exception(exception) => write!(formatter, "the policy raised {exception}"),
+            Ending::Halted => formatter.write_str("the policy called halt"),
         }
     }
 }
