@@ -15,7 +15,9 @@ use crate::database::{DynamicPredicate, End};
 use crate::engine::Engine;
 use crate::host::{HostCall, HostError};
 use crate::instruction::PredicateId;
+use crate::interrupt::Interrupt;
 use crate::machine::Machine;
+use crate::meter::Budget;
 use crate::output::Sink;
 use crate::program::index::Key;
 use crate::program::{Definition, Origin, Predicate, Program};
@@ -57,6 +59,8 @@ pub struct Loaded {
     pub program: Arc<Program>,
     /// Things that deserve attention but do not prevent running.
     pub warnings: Vec<Problem>,
+    /// The status, when a directive called `halt/0,1`: what follows it was not read.
+    pub halted: Option<i32>,
     places: FxHashMap<Functor, Vec<Place>>,
 }
 
@@ -85,6 +89,9 @@ pub struct Loader {
     problems: Vec<Problem>,
     resolver: Option<Box<dyn Resolver>>,
     sink: Option<Box<dyn Sink>>,
+    budget: Budget,
+    interrupt: Option<Interrupt>,
+    halted: Option<i32>,
     store: Store,
     atoms: Atoms,
     linked: Option<Arc<Program>>,
@@ -107,7 +114,7 @@ impl Loader {
 
     fn with_origin(engine: &Engine, origin: Origin) -> Loader {
         let mut store = Store::default();
-        store.meter.start(&crate::meter::Budget::UNLIMITED);
+        store.meter.start(&Budget::UNLIMITED);
         Loader {
             engine: engine.clone(),
             origin,
@@ -122,6 +129,9 @@ impl Loader {
             problems: Vec::new(),
             resolver: None,
             sink: None,
+            budget: Budget::default(),
+            interrupt: None,
+            halted: None,
             store,
             atoms: Atoms::new(Arc::clone(engine.symbols()), Scope::Shared),
             linked: None,
@@ -142,6 +152,18 @@ impl Loader {
     /// Where output of directives goes; dropped by default.
     pub fn sink(&mut self, sink: impl Sink + 'static) -> &mut Loader {
         self.sink = Some(Box::new(sink));
+        self
+    }
+
+    /// What each directive may use; [`Budget::default`] unless set.
+    pub fn budget(&mut self, budget: Budget) -> &mut Loader {
+        self.budget = budget;
+        self
+    }
+
+    /// Lets the host stop directives from outside.
+    pub fn interrupt(&mut self, interrupt: Interrupt) -> &mut Loader {
+        self.interrupt = Some(interrupt);
         self
     }
 
@@ -199,7 +221,7 @@ impl Loader {
         let (errors, warnings): (Vec<_>, Vec<_>) =
             self.problems.into_iter().partition(|problem| problem.severity == Severity::Error);
         if errors.is_empty() {
-            Ok(Loaded { program, warnings, places: self.places })
+            Ok(Loaded { program, warnings, halted: self.halted, places: self.places })
         } else {
             Err(LoadError { errors, warnings })
         }
@@ -214,7 +236,7 @@ impl Loader {
         let text = Arc::clone(&self.sources[source]);
         let mut reader = Reader::new(&text.text, FullStop::Required);
         self.last_predicate = None;
-        loop {
+        while self.halted.is_none() {
             self.store.reset();
             let mut syntax =
                 Syntax { atoms: &mut self.atoms, operators: &self.base.operators, flags: &self.base.flags };

@@ -10,7 +10,6 @@ use crate::store::View;
 use crate::stored::StoredTerm;
 use crate::symbols::{Atom, Atoms};
 use crate::term::Term;
-use crate::writer::WriteOptions;
 use std::sync::Arc;
 
 /// What came of asking for an answer.
@@ -112,7 +111,12 @@ impl Machine {
     }
 }
 
-impl Query<'_> {
+impl<'m> Query<'m> {
+    /// What an answer is made of: the machine, the host's facts, and the named variables.
+    pub(crate) fn parts(&mut self) -> (&mut Machine, &'m dyn Relations, &[(Box<str>, Term)]) {
+        (self.machine, self.relations, &self.variables)
+    }
+
     /// Runs to the next answer, or to the end.
     pub fn next_answer(&mut self) -> Outcome {
         let entry = match self.state {
@@ -188,12 +192,5 @@ impl Query<'_> {
     pub fn bindings(&mut self) -> Vec<(String, String)> {
         let variables = self.variables.clone();
         variables.into_iter().map(|(name, term)| (name.into(), self.machine.core.quoted_text(term))).collect()
-    }
-}
-
-impl Core {
-    /// A term as `writeq/1` writes it.
-    pub(crate) fn quoted_text(&mut self, term: Term) -> String {
-        self.text_of(term, &WriteOptions::writeq()).unwrap_or_else(|_| "...".to_owned())
     }
 }
