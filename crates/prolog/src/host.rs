@@ -1,10 +1,11 @@
 //! What a host gives to a program: relations read in place, and predicates written in Rust.
 
 use crate::core::Core;
-use crate::store::View;
+use crate::store::{Store, View};
 use crate::stored::StoredTerm;
 use crate::symbols::Atom;
-use crate::term::Term;
+use crate::table::Table;
+use crate::term::{Functor, Tag, Term};
 
 /// A value in a host's relation.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -15,8 +16,80 @@ pub enum Value<'a> {
     Integer(i64),
     /// A float.
     Float(f64),
-    /// Any other term, e.g. a list made with [`Engine::read_term`](crate::Engine::read_term).
+    /// A list.
+    List(&'a [Value<'a>]),
+    /// A compound term: its name and its arguments; with none of them, an atom.
+    Compound(Atom, &'a [Value<'a>]),
+    /// Any other term, kept by the host.
     Term(&'a StoredTerm),
+}
+
+impl Value<'_> {
+    /// Whether this is the atom or number `wanted`.
+    #[inline]
+    fn equals(self, wanted: Value<'_>) -> bool {
+        match (self, wanted) {
+            (Value::Atom(own), Value::Atom(wanted)) => own == wanted,
+            (Value::Integer(own), Value::Integer(wanted)) => own == wanted,
+            (Value::Float(own), Value::Float(wanted)) => own.to_bits() == wanted.to_bits(),
+            (Value::Term(stored), Value::Atom(wanted)) => stored.root() == Term::atom(wanted),
+            (Value::Term(stored), Value::Integer(wanted)) => {
+                Term::fits_small(wanted) && stored.root() == Term::small(wanted)
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Store {
+    /// The value that a dereferenced term is, if a host can look for it: an atom or a number.
+    #[inline]
+    pub(crate) fn searchable(&self, term: Term) -> Option<Value<'static>> {
+        match term.tag() {
+            Tag::Atm => Some(Value::Atom(Atom((term.0 >> 3) as u32))),
+            Tag::Int => Some(Value::Integer(term.small_value())),
+            Tag::Box => match self.view(term) {
+                View::Float(value) => Some(Value::Float(value)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The term for a value of the host. Parts are written in place: no other memory is needed.
+    #[inline]
+    pub(crate) fn host_value(&mut self, value: Value<'_>) -> Term {
+        match value {
+            Value::Atom(atom) => Term::atom(atom),
+            Value::Integer(value) => self.integer(value),
+            Value::Float(value) => self.float(value),
+            Value::List([]) => Term::NIL,
+            Value::List(items) => {
+                let start = self.cells.len();
+                for index in 1..=items.len() {
+                    self.cells.push(Term::NIL);
+                    self.cells.push(Term::list(start + 2 * index));
+                }
+                self.cells[start + 2 * items.len() - 1] = Term::NIL;
+                for (index, &item) in items.iter().enumerate() {
+                    self.cells[start + 2 * index] = self.host_value(item);
+                }
+                Term::list(start)
+            }
+            Value::Compound(name, arguments) => {
+                if arguments.is_empty() {
+                    return Term::atom(name);
+                }
+                let term = self.structure_of_variables(Functor::new(name, arguments.len()));
+                let first = if term.has_tag(Tag::Lis) { term.address() } else { term.address() + 1 };
+                for (index, &argument) in arguments.iter().enumerate() {
+                    self.cells[first + index] = self.host_value(argument);
+                }
+                term
+            }
+            Value::Term(stored) => self.paste(stored),
+        }
+    }
 }
 
 /// Rows that a host keeps, seen by a program as facts.
@@ -34,20 +107,20 @@ pub trait Relation {
     /// The value in one place.
     fn value(&self, row: usize, column: usize) -> Value<'_>;
 
-    /// The first row at or after `from` whose values equal those that are given. A host with an
+    /// The first row at or after `from` that has each of the given values in its column. A host with an
     /// index answers from it; the default looks at each row.
-    ///
-    /// It may return rows that do not match (the machine checks), but must not miss one.
-    fn next_row(&self, from: usize, bound: &[Option<Value<'_>>]) -> Option<usize> {
-        (from..self.len()).find(|&row| {
-            bound.iter().enumerate().all(|(column, wanted)| match wanted {
-                None => true,
-                Some(wanted) => match (self.value(row, column), wanted) {
-                    (Value::Term(_), _) => true,
-                    (value, wanted) => value == *wanted,
-                },
-            })
-        })
+    fn next_row(&self, from: usize, bound: &[(usize, Value<'_>)]) -> Option<usize> {
+        (from..self.len()).find(|&row| bound.iter().all(|&(column, wanted)| self.value(row, column).equals(wanted)))
+    }
+}
+
+impl Relation for Table {
+    fn len(&self) -> usize {
+        Table::len(self)
+    }
+
+    fn value(&self, row: usize, column: usize) -> Value<'_> {
+        Table::value(self, row, column)
     }
 }
 
@@ -55,6 +128,12 @@ pub trait Relation {
 pub trait Relations {
     /// The relation at a position; `None` is an empty one.
     fn relation(&self, position: usize) -> Option<&dyn Relation>;
+
+    /// The relation at a position, if it is kept as a [`Table`]: the fastest form.
+    fn table(&self, position: usize) -> Option<&Table> {
+        let _ = position;
+        None
+    }
 }
 
 impl Relations for () {

@@ -1,5 +1,6 @@
 //! The policy language: text, terms, compiled program, machine.
 
+mod answer;
 mod arithmetic;
 mod builtins;
 mod collect;
@@ -7,10 +8,12 @@ mod compiler;
 mod core;
 mod database;
 mod engine;
+mod explain;
 mod fault;
 mod flags;
 mod host;
 mod instruction;
+mod interrupt;
 mod loader;
 mod machine;
 mod meter;
@@ -20,17 +23,23 @@ mod output;
 mod program;
 mod query;
 mod reader;
+mod session;
 mod store;
 mod stored;
 mod symbols;
+mod table;
 mod term;
 #[cfg(test)]
 mod testing;
+mod tree;
 mod writer;
 
+pub use answer::{Answer, Binding, Detail};
 pub use engine::Engine;
+pub use explain::Explanation;
 pub use host::{HostCall, HostError, Relation, Relations, Value};
-pub use loader::{Directories, LoadError, Loaded, Loader, Problem, Resolver, Severity};
+pub use interrupt::Interrupt;
+pub use loader::{Directories, LoadError, Loaded, Loader, Place, Problem, Resolver, Severity};
 pub use machine::Machine;
 pub use meter::{Budget, Resource};
 pub use number::Number;
@@ -38,6 +47,9 @@ pub use output::Sink;
 pub use program::Program;
 pub use query::{Argument, Exception, Outcome, Query};
 pub use reader::SyntaxError;
+pub use session::{Request, Session};
 pub use stored::StoredTerm;
 pub use symbols::{Atom, Symbols};
+pub use table::Table;
 pub use term::{Functor, Term};
+pub use tree::{Tree, TreeKind};

@@ -9,14 +9,16 @@ mod problem;
 mod resolver;
 
 pub(crate) use directives::is_library;
-pub use problem::{LoadError, Problem, Severity};
+pub use problem::{LoadError, Place, Problem, Severity};
 pub use resolver::{Directories, Resolver};
 
 use crate::database::{DynamicPredicate, End};
 use crate::engine::Engine;
 use crate::host::{HostCall, HostError};
 use crate::instruction::PredicateId;
+use crate::interrupt::Interrupt;
 use crate::machine::Machine;
+use crate::meter::Budget;
 use crate::output::Sink;
 use crate::program::index::Key;
 use crate::program::{Definition, Origin, Predicate, Program};
@@ -58,6 +60,18 @@ pub struct Loaded {
     pub program: Arc<Program>,
     /// Things that deserve attention but do not prevent running.
     pub warnings: Vec<Problem>,
+    /// The status, when a directive called `halt/0,1`: what follows it was not read.
+    pub halted: Option<i32>,
+    places: FxHashMap<Functor, Vec<Place>>,
+}
+
+impl Loaded {
+    /// Where the clauses of a predicate stand, in their order. Empty when the text has none, or when directives changed
+    /// them.
+    pub fn places(&self, name: &str, arity: usize) -> &[Place] {
+        let functor = self.program.symbols.find(name).map(|name| Functor::new(name, arity));
+        functor.and_then(|functor| self.places.get(&functor)).map_or(&[], Vec::as_slice)
+    }
 }
 
 /// Builds a program from sources.
@@ -76,11 +90,17 @@ pub struct Loader {
     problems: Vec<Problem>,
     resolver: Option<Box<dyn Resolver>>,
     sink: Option<Box<dyn Sink>>,
+    budget: Budget,
+    interrupt: Option<Interrupt>,
+    halted: Option<i32>,
     store: Store,
     atoms: Atoms,
     linked: Option<Arc<Program>>,
     machine: Option<Machine>,
     last_predicate: Option<Functor>,
+    places: FxHashMap<Functor, Vec<Place>>,
+    /// Predicates whose clauses are numbered, and the predicates that tell the numbers.
+    numbered: Vec<(Functor, Functor)>,
 }
 
 impl Loader {
@@ -95,7 +115,7 @@ impl Loader {
 
     fn with_origin(engine: &Engine, origin: Origin) -> Loader {
         let mut store = Store::default();
-        store.meter.start(&crate::meter::Budget::UNLIMITED);
+        store.meter.start(&Budget::UNLIMITED);
         Loader {
             engine: engine.clone(),
             origin,
@@ -110,11 +130,16 @@ impl Loader {
             problems: Vec::new(),
             resolver: None,
             sink: None,
+            budget: Budget::default(),
+            interrupt: None,
+            halted: None,
             store,
             atoms: Atoms::new(Arc::clone(engine.symbols()), Scope::Shared),
             linked: None,
             machine: None,
             last_predicate: None,
+            places: FxHashMap::default(),
+            numbered: Vec::new(),
         }
     }
 
@@ -128,6 +153,18 @@ impl Loader {
     /// Where output of directives goes; dropped by default.
     pub fn sink(&mut self, sink: impl Sink + 'static) -> &mut Loader {
         self.sink = Some(Box::new(sink));
+        self
+    }
+
+    /// What each directive may use; [`Budget::default`] unless set.
+    pub fn budget(&mut self, budget: Budget) -> &mut Loader {
+        self.budget = budget;
+        self
+    }
+
+    /// Lets the host stop directives from outside.
+    pub fn interrupt(&mut self, interrupt: Interrupt) -> &mut Loader {
+        self.interrupt = Some(interrupt);
         self
     }
 
@@ -153,6 +190,16 @@ impl Loader {
         self
     }
 
+    /// Makes `twin`, which has the same answers as `name/arity` in the same order, and in one argument more the position
+    /// (from 0) of the clause that gave each.
+    pub fn number_clauses(&mut self, name: &str, arity: usize, twin: &str) -> &mut Loader {
+        let functor = Functor::new(self.atoms.intern(name), arity);
+        let twin = Functor::new(self.atoms.intern(twin), arity + 1);
+        self.numbered.push((functor, twin));
+        self.linked = None;
+        self
+    }
+
     fn define(&mut self, functor: Functor, definition: Definition) {
         let id = self.base.predicates.len() as PredicateId;
         self.base.predicates.push(Predicate { functor, definition, origin: Origin::System, sources: Vec::new() });
@@ -174,7 +221,11 @@ impl Loader {
         let program = self.link();
         let (errors, warnings): (Vec<_>, Vec<_>) =
             self.problems.into_iter().partition(|problem| problem.severity == Severity::Error);
-        if errors.is_empty() { Ok(Loaded { program, warnings }) } else { Err(LoadError { errors, warnings }) }
+        if errors.is_empty() {
+            Ok(Loaded { program, warnings, halted: self.halted, places: self.places })
+        } else {
+            Err(LoadError { errors, warnings })
+        }
     }
 
     fn add_source(&mut self, name: &str, text: &str) -> usize {
@@ -186,7 +237,7 @@ impl Loader {
         let text = Arc::clone(&self.sources[source]);
         let mut reader = Reader::new(&text.text, FullStop::Required);
         self.last_predicate = None;
-        loop {
+        while self.halted.is_none() {
             self.store.reset();
             let mut syntax =
                 Syntax { atoms: &mut self.atoms, operators: &self.base.operators, flags: &self.base.flags };
@@ -291,11 +342,14 @@ impl Loader {
         };
         let Some(stored) = self.store.copy_out(clause, Attributes::Drop) else { return };
         self.linked = None;
+        let place = Place::new(&self.sources[source], span.clone());
         if let Some(dynamic) = self.dynamic.get_mut(&functor) {
             dynamic.add(end, Arc::new(stored), key, 0);
+            self.places.entry(functor).or_default().push(place);
             return;
         }
         self.warn_order(source, functor, &span);
+        self.places.entry(functor).or_default().push(place);
         let order = &mut self.order;
         let definitions = self.definitions.entry(functor).or_insert_with(|| {
             order.push(functor);
@@ -317,6 +371,7 @@ impl Loader {
             let before = self.sources[definitions.source].name.clone();
             definitions.clauses.clear();
             definitions.source = source;
+            self.places.remove(&functor);
             let message = format!("this replaces {indicator}, defined in {before}");
             let hint = "give one of them another name, or declare it `multifile`";
             self.report(Severity::Warning, source, span.clone(), message, Some(hint.to_owned()));

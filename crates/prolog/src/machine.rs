@@ -22,6 +22,7 @@ mod wake;
 use crate::core::Core;
 use crate::engine::Engine;
 use crate::instruction::{Label, STOP};
+use crate::interrupt::Interrupt;
 use crate::meter::Budget;
 use crate::output::Sink;
 use crate::program::Program;
@@ -34,6 +35,8 @@ use std::sync::Arc;
 
 /// Words of an environment before its slots.
 const FRAME: usize = 2;
+/// Words of the environment stack to begin with.
+const FIRST_ENVIRONMENTS: usize = 1024;
 /// Cells at the bottom of the store for variables of `b_setval/2`.
 pub(crate) const GLOBAL_CELLS: usize = 16;
 /// The cell above them: see [`cleanup`].
@@ -63,6 +66,8 @@ pub struct Machine {
     saved: Vec<Term>,
     /// Where to go on when a nested compound is done.
     parts: Vec<(usize, bool)>,
+    /// The arguments of a goal that a host asked without text.
+    pub(crate) arguments: Vec<Term>,
 }
 
 impl Machine {
@@ -88,6 +93,7 @@ impl Machine {
             choices: Vec::new(),
             saved: Vec::new(),
             parts: Vec::new(),
+            arguments: Vec::new(),
         }
     }
 
@@ -112,13 +118,16 @@ impl Machine {
             core.store.variable();
         }
         core.store.cells.push(Term::NIL);
-        self.environments.clear();
-        self.environments.resize(FRAME, Term(0));
+        if self.environments.is_empty() {
+            self.environments.resize(FIRST_ENVIRONMENTS, Term(0));
+        }
+        self.environments[..FRAME].fill(Term(0));
         self.environment = 0;
         self.continuation = STOP;
         self.choices.clear();
         self.saved.clear();
         self.parts.clear();
+        self.arguments.clear();
         self.barrier = 0;
     }
 
@@ -130,6 +139,11 @@ impl Machine {
     /// Takes the sink back.
     pub fn take_sink(&mut self) -> Option<Box<dyn Sink>> {
         self.core.output.set_sink(None)
+    }
+
+    /// Lets the host stop the following queries from outside; `None` takes that away.
+    pub fn set_interrupt(&mut self, interrupt: Option<Interrupt>) {
+        self.core.store.meter.host_interrupt = interrupt;
     }
 
     /// The slots of the current environment start here.
@@ -169,7 +183,7 @@ impl Machine {
             if needed > self.core.store.meter.cell_limit {
                 self.core.store.meter.exhaust(crate::meter::Resource::HeapBytes);
             }
-            self.environments.resize(needed.next_power_of_two().max(1024), Term(0));
+            self.environments.resize(needed.next_power_of_two(), Term(0));
         }
         self.environments[top] = Term(self.environment as u64 | (slots as u64) << 32);
         self.environments[top + 1] = Term(u64::from(self.continuation));
@@ -202,5 +216,18 @@ impl Machine {
         self.choices
             .iter()
             .any(|choice| !matches!(choice.kind, ChoiceKind::Bottom | ChoiceKind::Catch | ChoiceKind::Dead))
+    }
+
+    /// How many choice points are open.
+    pub(crate) fn choice_height(&self) -> usize {
+        self.choices.len()
+    }
+
+    /// Undoes everything since the choice point at `height` was made, and drops it.
+    pub(crate) fn return_to(&mut self, height: usize) {
+        if let Some(&choice) = self.choices.get(height) {
+            self.restore(&choice);
+            self.cut_to(height);
+        }
     }
 }

@@ -78,7 +78,7 @@ impl Operator {
 }
 
 /// All operators in force; cheap to clone, copied when changed.
-#[derive(Clone)]
+#[derive(Clone, PartialEq)]
 pub(crate) struct Operators {
     table: Arc<FxHashMap<Atom, [Option<Operator>; 3]>>,
 }

@@ -8,7 +8,7 @@ use crate::instruction::{Instruction, Label, PredicateId};
 use crate::operators::Operators;
 use crate::stored::StoredTerm;
 use crate::symbols::Symbols;
-use crate::term::Functor;
+use crate::term::{Functor, Term};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -42,6 +42,33 @@ pub(crate) struct ControlPredicates {
     pub(crate) soft_if: Option<PredicateId>,
     pub(crate) soft_then: Option<PredicateId>,
     pub(crate) not: Option<PredicateId>,
+}
+
+/// Where a goal on a host relation finds the value that a column must have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Wanted {
+    Constant(Term),
+    X(u8),
+    Y(u16),
+}
+
+/// Where a goal on a host relation wants the value of a column: no cell is needed for it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Place {
+    X(u8),
+    Y(u16),
+}
+
+/// A goal on a host relation, compiled in place.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct RowCall {
+    /// Position among the program's relations.
+    pub(crate) relation: u16,
+    /// Columns whose value is known, and the values.
+    pub(crate) known: Vec<u8>,
+    pub(crate) wanted: Vec<Wanted>,
+    /// Columns that give a value to a variable.
+    pub(crate) new: Vec<(u8, Place)>,
 }
 
 /// Where a call goes at once when that is easy to tell.
@@ -124,15 +151,44 @@ pub struct Program {
     pub(crate) builtins: Vec<BuiltinEntry>,
     pub(crate) control: ControlPredicates,
     pub(crate) relations: Vec<Functor>,
+    pub(crate) row_calls: Vec<RowCall>,
     pub(crate) operators: Operators,
     pub(crate) flags: Flags,
 }
 
 impl Program {
+    /// Whether there is a predicate with this name and number of arguments.
+    pub fn defines(&self, name: &str, arity: usize) -> bool {
+        let functor = self.symbols.find(name).map(|name| Functor::new(name, arity));
+        functor
+            .and_then(|functor| self.find(functor))
+            .is_some_and(|id| !matches!(self.predicates[id as usize].definition, Definition::Undefined))
+    }
+
     /// The predicate that a call of `functor` reaches.
     #[inline]
     pub(crate) fn find(&self, functor: Functor) -> Option<PredicateId> {
         self.lookup.get(&functor).copied()
+    }
+
+    /// Whether `functor` is more than a name that somebody calls.
+    pub(crate) fn is_defined(&self, functor: Functor) -> bool {
+        self.find(functor).is_some_and(|id| !matches!(self.predicates[id as usize].definition, Definition::Undefined))
+    }
+
+    /// Gives `functor` a new meaning in the program; older code keeps the old one.
+    pub(crate) fn add_predicate(&mut self, functor: Functor, definition: Definition, origin: Origin) -> PredicateId {
+        let predicate = Predicate { functor, definition, origin, sources: Vec::new() };
+        if let Some(id) = self.find(functor)
+            && !self.is_defined(functor)
+        {
+            self.predicates[id as usize] = predicate;
+            return id;
+        }
+        let id = self.predicates.len() as PredicateId;
+        self.predicates.push(predicate);
+        self.lookup.insert(functor, id);
+        id
     }
 }
 
@@ -151,7 +207,7 @@ impl Program {
             Some(index) => Shortcut::ByList {
                 argument: index.argument,
                 list: only(index.for_list()),
-                nil: only(index.for_word(crate::term::Term::NIL.0)),
+                nil: only(index.for_word(Term::NIL.0)),
             },
         }
     }

@@ -185,6 +185,7 @@ impl Loader {
             self.linked = None;
             self.dynamic.insert(functor, crate::database::DynamicPredicate::default());
             self.dynamic_order.push(functor);
+            self.places.remove(&functor);
             let earlier = self.definitions.get_mut(&functor).map(|found| std::mem::take(&mut found.clauses));
             for clause in earlier.into_iter().flatten() {
                 self.store.reset();
@@ -309,6 +310,9 @@ impl Loader {
 
     pub(super) fn run_initialization(&mut self) {
         for (goal, source, span) in std::mem::take(&mut self.initialization) {
+            if self.halted.is_some() {
+                return;
+            }
             let program = self.link();
             self.run_stored(&program, &goal, source, span);
         }
@@ -317,13 +321,17 @@ impl Loader {
     fn run_stored(&mut self, program: &Arc<Program>, goal: &StoredTerm, source: usize, span: Range<usize>) {
         let mut machine = self.machine.take().unwrap_or_else(|| Machine::for_loading(&self.engine));
         machine.set_sink(self.sink.take());
-        let stopped = run_once(&mut machine, program, goal);
+        machine.set_interrupt(self.interrupt.clone());
+        let stopped = run_once(&mut machine, program, goal, &self.budget);
         let message = match &stopped {
             Stopped::Answer => None,
             Stopped::NoMore => Some("the directive failed".to_owned()),
             Stopped::Uncaught(ball) => Some(format!("the directive raised {}", machine.stored_text(ball))),
             Stopped::Exhausted(resource) => Some(format!("the directive ran out of {resource}")),
-            Stopped::Halted(_) => None,
+            Stopped::Halted(status) => {
+                self.halted = Some(*status);
+                None
+            }
         };
         if let Some(message) = message {
             self.report(Severity::Warning, source, span, message, None);
@@ -343,6 +351,7 @@ impl Loader {
                 self.dynamic_order.push(functor);
             }
             self.dynamic.insert(functor, predicate);
+            self.places.remove(&functor);
             self.linked = None;
         }
         self.linked = None;
@@ -376,8 +385,8 @@ enum Parts {
     Functor(Functor),
 }
 
-fn run_once(machine: &mut Machine, program: &Arc<Program>, goal: &StoredTerm) -> Stopped {
-    machine.reset(program, &Budget::default());
+fn run_once(machine: &mut Machine, program: &Arc<Program>, goal: &StoredTerm, budget: &Budget) -> Stopped {
+    machine.reset(program, budget);
     let goal = machine.core.store.paste(goal);
     machine.start(goal);
     machine.run(&(), Entry::Goal)

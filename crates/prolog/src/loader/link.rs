@@ -1,14 +1,15 @@
 //! Puts what was read together into a program.
 
-use super::{Loader, Severity, indicator};
+use super::{Definitions, Loader, Severity, SourceClause, indicator};
 use crate::compiler::{self, CompileError, Scope};
 use crate::engine::is_deterministic;
 use crate::instruction::{Instruction, Label, PredicateId};
+use crate::program::RowCall;
 use crate::program::index::{self, Key};
-use crate::program::{Clauses, Definition, Origin, Predicate, Program};
+use crate::program::{Clauses, Definition, Origin, Program};
 use crate::store::Store;
-use crate::stored::Attributes;
-use crate::symbols::Symbols;
+use crate::stored::{Attributes, StoredTerm};
+use crate::symbols::{Symbols, atoms};
 use crate::term::{Functor, Term};
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,15 +20,16 @@ impl Loader {
         if let Some(program) = &self.linked {
             return Arc::clone(program);
         }
+        self.make_numbered_twins();
         let mut program = self.base.clone();
         let mut code = std::mem::take(&mut program.code);
         let defined: Vec<Functor> =
             self.order.iter().copied().filter(|functor| !self.definitions[functor].clauses.is_empty()).collect();
         for &functor in &defined {
-            add_predicate(&mut program, functor, Definition::Undefined, self.origin);
+            program.add_predicate(functor, Definition::Undefined, self.origin);
         }
         for &functor in &self.dynamic_order {
-            let id = add_predicate(&mut program, functor, Definition::Dynamic, self.origin);
+            let id = program.add_predicate(functor, Definition::Dynamic, self.origin);
             program.dynamic.insert(id, Arc::new(self.dynamic[&functor].clone()));
         }
         for &functor in &defined {
@@ -38,6 +40,44 @@ impl Loader {
         let program = Arc::new(program);
         self.linked = Some(Arc::clone(&program));
         program
+    }
+
+    /// Writes the clauses of numbered predicates anew, each with its position as one more argument of the head.
+    ///
+    /// Bodies stay as they are, and a cut is local to its clause, so the answers and their order do too. For a dynamic
+    /// predicate the clauses of this moment are the right ones: a call sees what was there when it was made.
+    fn make_numbered_twins(&mut self) {
+        for (functor, twin) in self.numbered.clone() {
+            let clauses: Vec<(Arc<StoredTerm>, usize, Range<usize>)> = match self.dynamic.get(&functor) {
+                Some(dynamic) => dynamic.live().map(|term| (Arc::clone(term), 0, 0..0)).collect(),
+                None => self.definitions.get(&functor).map_or_else(Vec::new, |definitions| {
+                    let clauses = definitions.clauses.iter();
+                    clauses.map(|clause| (Arc::clone(&clause.term), clause.source, clause.span.clone())).collect()
+                }),
+            };
+            let mut numbered = Vec::with_capacity(clauses.len());
+            for (position, (term, source, span)) in clauses.into_iter().enumerate() {
+                if let Some(term) = self.numbered_clause(&term, position, twin) {
+                    numbered.push(SourceClause { term: Arc::new(term), source, span });
+                }
+            }
+            if !self.definitions.contains_key(&twin) {
+                self.order.push(twin);
+            }
+            self.definitions.insert(twin, Definitions { clauses: numbered, ..Definitions::default() });
+        }
+    }
+
+    fn numbered_clause(&mut self, clause: &StoredTerm, position: usize, twin: Functor) -> Option<StoredTerm> {
+        self.store.reset();
+        let term = self.store.paste(clause);
+        let head = self.store.argument(term.address(), 1);
+        let body = self.store.argument(term.address(), 2);
+        let mut arguments = compiler::head_arguments(&self.store, head);
+        arguments.push(self.store.integer(position as i64));
+        let head = self.store.structure(twin.name(), &arguments);
+        let clause = self.store.structure(atoms::NECK, &[head, body]);
+        self.store.copy_out(clause, Attributes::Drop)
     }
 
     fn link_predicate(&mut self, program: &mut Program, code: &mut Vec<Instruction>, functor: Functor) {
@@ -101,21 +141,6 @@ impl Loader {
     }
 }
 
-/// Gives `functor` a new meaning in the program; older code keeps the old one.
-fn add_predicate(program: &mut Program, functor: Functor, definition: Definition, origin: Origin) -> PredicateId {
-    let undefined =
-        program.find(functor).filter(|&id| matches!(program.predicates[id as usize].definition, Definition::Undefined));
-    let id = undefined.unwrap_or(program.predicates.len() as PredicateId);
-    let predicate = Predicate { functor, definition, origin, sources: Vec::new() };
-    if undefined.is_some() {
-        program.predicates[id as usize] = predicate;
-    } else {
-        program.predicates.push(predicate);
-    }
-    program.lookup.insert(functor, id);
-    id
-}
-
 /// What the compiler asks of the program that is being linked.
 struct Linking<'a> {
     program: &'a mut Program,
@@ -133,8 +158,21 @@ impl Scope for Linking<'_> {
     fn predicate(&mut self, functor: Functor) -> PredicateId {
         match self.program.find(functor) {
             Some(id) => id,
-            None => add_predicate(self.program, functor, Definition::Undefined, Origin::User),
+            None => self.program.add_predicate(functor, Definition::Undefined, Origin::User),
         }
+    }
+
+    fn relation(&self, functor: Functor) -> Option<u16> {
+        let id = self.program.find(functor)?;
+        match self.program.predicates[id as usize].definition {
+            Definition::Relation(position) => Some(position),
+            _ => None,
+        }
+    }
+
+    fn row_call(&mut self, call: RowCall) -> u32 {
+        self.program.row_calls.push(call);
+        self.program.row_calls.len() as u32 - 1
     }
 
     fn is_redefined(&self, functor: Functor) -> bool {

@@ -6,7 +6,7 @@ use super::exceptions::Culprit;
 use super::{Machine, Stopped};
 use crate::fault::Raised;
 use crate::host::Relations;
-use crate::instruction::Label;
+use crate::instruction::{Instruction, Label};
 use crate::meter::Resource;
 use crate::program::{Definition, Program};
 
@@ -91,6 +91,14 @@ impl Machine {
                         _ => Flow::Fail,
                     }
                 }
+                ChoiceKind::InlineRows => {
+                    self.count_retry()?;
+                    let Instruction::CallRows { call, .. } = program.code[choice.end as usize] else { continue };
+                    if self.retry_inline_rows(host, &program.row_calls[call as usize], &choice) {
+                        return Ok(choice.end + 1);
+                    }
+                    continue;
+                }
                 ChoiceKind::Catch | ChoiceKind::Dead => {
                     self.pop_choice();
                     continue;
@@ -113,8 +121,10 @@ impl Machine {
     pub(super) fn count_retry(&mut self) -> Result<(), Stopped> {
         let meter = &mut self.core.store.meter;
         meter.inferences += 1;
-        if meter.out_of_inferences() {
-            return Err(Stopped::Exhausted(Resource::Inferences));
+        if meter.inferences >= meter.attention_at
+            && let Some(resource) = meter.spent()
+        {
+            return Err(Stopped::Exhausted(resource));
         }
         Ok(())
     }
@@ -128,10 +138,7 @@ impl Machine {
         at: Label,
         live: usize,
     ) -> Result<Option<Label>, Stopped> {
-        if self.core.store.meter.out_of_inferences() {
-            return Err(Stopped::Exhausted(Resource::Inferences));
-        }
-        if let Some(resource) = self.core.store.meter.exhausted() {
+        if let Some(resource) = self.core.store.meter.spent() {
             return Err(Stopped::Exhausted(resource));
         }
         if self.core.database.wants_sweep {
