@@ -2,6 +2,7 @@
 
 mod completions;
 mod man;
+mod prolog;
 
 use clap::Subcommand;
 
@@ -14,11 +15,14 @@ pub enum Command {
     Completions(completions::Arguments),
     /// Print the manual page, or write the pages of all commands.
     Man(man::Arguments),
+    /// Run Prolog: ask one goal of a program, or talk with it at a prompt.
+    Prolog(prolog::Arguments),
 }
 
 pub(crate) fn run(command: Command, console: &Console) -> Result<Outcome, Failure> {
     match command {
         Command::Completions(arguments) => completions::run(&arguments, console),
         Command::Man(arguments) => man::run(&arguments, console),
+        Command::Prolog(arguments) => prolog::run(&arguments, console),
     }
 }

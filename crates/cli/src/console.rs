@@ -5,13 +5,15 @@ use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal, Write};
 
 use clap::builder::StyledStr;
-use mario_diagnostics::{Diagnostic, Renderer};
+use mario_diagnostics::{Diagnostic, Renderer, Severity};
 
 use crate::{Colour, Failure, OutputArguments};
 
 /// What the process can see of the place where it runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Environment {
+    /// Standard input is a terminal.
+    pub stdin_is_terminal: bool,
     /// Standard output is a terminal.
     pub stdout_is_terminal: bool,
     /// Standard error is a terminal.
@@ -26,6 +28,7 @@ impl Environment {
         let no_color = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let dumb = env::var_os("TERM").is_some_and(|value| value == "dumb");
         Self {
+            stdin_is_terminal: io::stdin().is_terminal(),
             stdout_is_terminal: io::stdout().is_terminal(),
             stderr_is_terminal: io::stderr().is_terminal(),
             refuses_colour: no_color || dumb,
@@ -47,6 +50,7 @@ pub enum Verbosity {
 /// The streams of the process, and how to write to each.
 #[derive(Clone, Debug)]
 pub struct Console {
+    is_conversation: bool,
     colours_stdout: bool,
     renderer: Renderer,
     verbosity: Verbosity,
@@ -66,16 +70,37 @@ impl Console {
             (false, 0) => Verbosity::Normal,
             (false, _) => Verbosity::Verbose,
         };
-        Self { colours_stdout: colours(environment.stdout_is_terminal), renderer, verbosity }
+        Self {
+            is_conversation: environment.stdin_is_terminal && environment.stdout_is_terminal,
+            colours_stdout: colours(environment.stdout_is_terminal),
+            renderer,
+            verbosity,
+        }
+    }
+
+    /// Whether a person sits at both ends: types what is read and reads what is written.
+    pub fn is_conversation(&self) -> bool {
+        self.is_conversation
     }
 
     /// Writes data to standard output.
     pub fn write_data(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
         let mut stdout = BufWriter::new(io::stdout().lock());
-        write(&mut stdout).and_then(|()| stdout.flush()).map_err(|error| match error.kind() {
-            io::ErrorKind::BrokenPipe => Failure::OutputClosed,
-            _ => Failure::Environment(vec![Diagnostic::error("cannot write to standard output").caused_by(&error)]),
-        })
+        write(&mut stdout).and_then(|()| stdout.flush()).map_err(|error| output_failure(&error))
+    }
+
+    /// Writes a piece of data to standard output. It is seen at the end of its line at the latest, in a conversation at
+    /// once.
+    pub fn write_piece(&self, text: &str) -> Result<(), Failure> {
+        let mut stdout = io::stdout().lock();
+        let written = stdout.write_all(text.as_bytes());
+        let flushed = if self.is_conversation { written.and_then(|()| stdout.flush()) } else { written };
+        flushed.map_err(|error| output_failure(&error))
+    }
+
+    /// Makes everything visible that [`Console::write_piece`] wrote.
+    pub fn flush(&self) -> Result<(), Failure> {
+        io::stdout().flush().map_err(|error| output_failure(&error))
     }
 
     /// Writes help, which is data to whoever asked for it, in the colours of standard output.
@@ -97,6 +122,21 @@ impl Console {
         self.say(Verbosity::Verbose, message);
     }
 
+    /// Shows problems on standard error; warnings only to a user who did not ask for quiet.
+    pub fn show<'a>(&self, diagnostics: impl IntoIterator<Item = &'a Diagnostic>) {
+        let wanted =
+            |diagnostic: &&Diagnostic| diagnostic.severity == Severity::Error || self.verbosity >= Verbosity::Normal;
+        let rendered = self.renderer.render_all(diagnostics.into_iter().filter(wanted));
+        if !rendered.is_empty() {
+            to_stderr(&rendered);
+        }
+    }
+
+    /// Passes on what a program that mario runs wrote to its own standard error.
+    pub fn pass_error(&self, text: &str) {
+        to_stderr(text);
+    }
+
     /// Shows a failure on standard error.
     pub fn report(&self, failure: &Failure) {
         to_stderr(&self.renderer.render_all(failure.diagnostics()));
@@ -106,6 +146,13 @@ impl Console {
         if self.verbosity >= needed {
             to_stderr(&format!("{message}\n"));
         }
+    }
+}
+
+fn output_failure(error: &io::Error) -> Failure {
+    match error.kind() {
+        io::ErrorKind::BrokenPipe => Failure::OutputClosed,
+        _ => Failure::Environment(vec![Diagnostic::error("cannot write to standard output").caused_by(error)]),
     }
 }
 
@@ -120,7 +167,7 @@ mod tests {
 
     fn colours(color: Colour, stdout_is_terminal: bool, refuses_colour: bool) -> bool {
         let typed = OutputArguments { color, ..OutputArguments::default() };
-        let environment = Environment { stdout_is_terminal, stderr_is_terminal: false, refuses_colour };
+        let environment = Environment { stdout_is_terminal, refuses_colour, ..Environment::default() };
         Console::new(&typed, &environment).colours_stdout
     }
 
@@ -135,7 +182,7 @@ mod tests {
 
     #[test]
     fn decides_for_each_stream_by_itself() {
-        let environment = Environment { stdout_is_terminal: false, stderr_is_terminal: true, refuses_colour: false };
+        let environment = Environment { stderr_is_terminal: true, ..Environment::default() };
         let console = Console::new(&OutputArguments::default(), &environment);
         assert!(!console.colours_stdout);
         let rendered = console.renderer.render(&Diagnostic::error("title"));

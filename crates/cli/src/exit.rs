@@ -11,6 +11,8 @@ pub enum Outcome {
     Done,
     /// It was asked to check something, and the check failed.
     CheckFailed,
+    /// It ran a program, which chose how to end: the status of its `halt/1`.
+    Halted(u8),
 }
 
 /// How the process ends.
@@ -26,10 +28,12 @@ pub enum Exit {
     Environment,
     /// mario is at fault.
     Bug,
+    /// A program that mario ran chose the code.
+    Halted(u8),
 }
 
 impl Exit {
-    /// All of them, by their code.
+    /// All that mario itself chooses, by their code.
     pub const ALL: [Self; 5] = [Self::Success, Self::CheckFailed, Self::Input, Self::Environment, Self::Bug];
 
     /// The number that the shell sees.
@@ -41,6 +45,7 @@ impl Exit {
             Self::Environment => 3,
             // The code that Rust gives a process that panicked.
             Self::Bug => 101,
+            Self::Halted(status) => status,
         }
     }
 
@@ -52,6 +57,7 @@ impl Exit {
             Self::Input => "the input is at fault: arguments, files",
             Self::Environment => "the environment is at fault: permissions, a full disk",
             Self::Bug => "a bug in mario",
+            Self::Halted(_) => "the program that was run chose it",
         }
     }
 }
@@ -62,6 +68,7 @@ impl From<&Result<Outcome, Failure>> for Exit {
             // When output is closed, whoever read it has seen enough, as `head` does; that is no failure of ours.
             Ok(Outcome::Done) | Err(Failure::OutputClosed) => Self::Success,
             Ok(Outcome::CheckFailed) => Self::CheckFailed,
+            Ok(Outcome::Halted(status)) => Self::Halted(*status),
             Err(Failure::Input(_)) => Self::Input,
             Err(Failure::Environment(_)) => Self::Environment,
         }
@@ -83,6 +90,7 @@ mod tests {
         let cases = [
             (Ok(Outcome::Done), 0),
             (Ok(Outcome::CheckFailed), 1),
+            (Ok(Outcome::Halted(7)), 7),
             (Err(Failure::Input(Vec::new())), 2),
             (Err(Failure::Environment(Vec::new())), 3),
             (Err(Failure::OutputClosed), 0),

@@ -1,5 +1,6 @@
 //! The policy language: text, terms, compiled program, machine.
 
+mod answer;
 mod arithmetic;
 mod builtins;
 mod collect;
@@ -7,10 +8,12 @@ mod compiler;
 mod core;
 mod database;
 mod engine;
+mod explain;
 mod fault;
 mod flags;
 mod host;
 mod instruction;
+mod interrupt;
 mod loader;
 mod machine;
 mod meter;
@@ -20,6 +23,7 @@ mod output;
 mod program;
 mod query;
 mod reader;
+mod session;
 mod store;
 mod stored;
 mod symbols;
@@ -28,8 +32,11 @@ mod term;
 mod testing;
 mod writer;
 
+pub use answer::{Answer, Binding, Detail};
 pub use engine::Engine;
+pub use explain::Explanation;
 pub use host::{HostCall, HostError, Relation, Relations, Value};
+pub use interrupt::Interrupt;
 pub use loader::{Directories, LoadError, Loaded, Loader, Problem, Resolver, Severity};
 pub use machine::Machine;
 pub use meter::{Budget, Resource};
@@ -38,6 +45,7 @@ pub use output::Sink;
 pub use program::Program;
 pub use query::{Argument, Exception, Outcome, Query};
 pub use reader::SyntaxError;
+pub use session::{Request, Session};
 pub use stored::StoredTerm;
 pub use symbols::{Atom, Symbols};
 pub use term::{Functor, Term};

@@ -8,6 +8,7 @@ mod link;
 mod problem;
 mod resolver;
 
+pub(crate) use directives::is_library;
 pub use problem::{LoadError, Problem, Severity};
 pub use resolver::{Directories, Resolver};
 
@@ -15,7 +16,9 @@ use crate::database::{DynamicPredicate, End};
 use crate::engine::Engine;
 use crate::host::{HostCall, HostError};
 use crate::instruction::PredicateId;
+use crate::interrupt::Interrupt;
 use crate::machine::Machine;
+use crate::meter::Budget;
 use crate::output::Sink;
 use crate::program::index::Key;
 use crate::program::{Definition, Origin, Predicate, Program};
@@ -57,6 +60,8 @@ pub struct Loaded {
     pub program: Arc<Program>,
     /// Things that deserve attention but do not prevent running.
     pub warnings: Vec<Problem>,
+    /// The status, when a directive called `halt/0,1`: what follows it was not read.
+    pub halted: Option<i32>,
 }
 
 /// Builds a program from sources.
@@ -75,6 +80,9 @@ pub struct Loader {
     problems: Vec<Problem>,
     resolver: Option<Box<dyn Resolver>>,
     sink: Option<Box<dyn Sink>>,
+    budget: Budget,
+    interrupt: Option<Interrupt>,
+    halted: Option<i32>,
     store: Store,
     atoms: Atoms,
     linked: Option<Arc<Program>>,
@@ -94,7 +102,7 @@ impl Loader {
 
     fn with_origin(engine: &Engine, origin: Origin) -> Loader {
         let mut store = Store::default();
-        store.meter.start(&crate::meter::Budget::UNLIMITED);
+        store.meter.start(&Budget::UNLIMITED);
         Loader {
             engine: engine.clone(),
             origin,
@@ -109,6 +117,9 @@ impl Loader {
             problems: Vec::new(),
             resolver: None,
             sink: None,
+            budget: Budget::default(),
+            interrupt: None,
+            halted: None,
             store,
             atoms: Atoms::new(Arc::clone(engine.symbols()), Scope::Shared),
             linked: None,
@@ -127,6 +138,18 @@ impl Loader {
     /// Where output of directives goes; dropped by default.
     pub fn sink(&mut self, sink: impl Sink + 'static) -> &mut Loader {
         self.sink = Some(Box::new(sink));
+        self
+    }
+
+    /// What each directive may use; [`Budget::default`] unless set.
+    pub fn budget(&mut self, budget: Budget) -> &mut Loader {
+        self.budget = budget;
+        self
+    }
+
+    /// Lets the host stop directives from outside.
+    pub fn interrupt(&mut self, interrupt: Interrupt) -> &mut Loader {
+        self.interrupt = Some(interrupt);
         self
     }
 
@@ -173,7 +196,11 @@ impl Loader {
         let program = self.link();
         let (errors, warnings): (Vec<_>, Vec<_>) =
             self.problems.into_iter().partition(|problem| problem.severity == Severity::Error);
-        if errors.is_empty() { Ok(Loaded { program, warnings }) } else { Err(LoadError { errors, warnings }) }
+        if errors.is_empty() {
+            Ok(Loaded { program, warnings, halted: self.halted })
+        } else {
+            Err(LoadError { errors, warnings })
+        }
     }
 
     fn add_source(&mut self, name: &str, text: &str) -> usize {
@@ -185,7 +212,7 @@ impl Loader {
         let text = Arc::clone(&self.sources[source]);
         let mut reader = Reader::new(&text.text, FullStop::Required);
         self.last_predicate = None;
-        loop {
+        while self.halted.is_none() {
             self.store.reset();
             let mut syntax =
                 Syntax { atoms: &mut self.atoms, operators: &self.base.operators, flags: &self.base.flags };
@@ -282,6 +309,7 @@ impl Loader {
         if !self.may_define(source, functor, &span) {
             return;
         }
+        let body = crate::compiler::body_of(&mut self.store, body).unwrap_or(body);
         let clause = self.store.structure(atoms::NECK, &[head, body]);
         let key = match crate::compiler::head_arguments(&self.store, head).first() {
             Some(&first) => Key::of(&self.store, first),

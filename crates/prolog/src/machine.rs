@@ -21,6 +21,7 @@ mod wake;
 use crate::core::Core;
 use crate::engine::Engine;
 use crate::instruction::{Label, STOP};
+use crate::interrupt::Interrupt;
 use crate::meter::Budget;
 use crate::output::Sink;
 use crate::program::Program;
@@ -128,6 +129,11 @@ impl Machine {
         self.core.output.set_sink(None)
     }
 
+    /// Lets the host stop the following queries from outside; `None` takes that away.
+    pub fn set_interrupt(&mut self, interrupt: Option<Interrupt>) {
+        self.core.store.meter.host_interrupt = interrupt;
+    }
+
     /// The slots of the current environment start here.
     #[inline(always)]
     fn slots(&self) -> usize {
@@ -198,5 +204,18 @@ impl Machine {
         self.choices
             .iter()
             .any(|choice| !matches!(choice.kind, ChoiceKind::Bottom | ChoiceKind::Catch | ChoiceKind::Dead))
+    }
+
+    /// How many choice points are open.
+    pub(crate) fn choice_height(&self) -> usize {
+        self.choices.len()
+    }
+
+    /// Undoes everything since the choice point at `height` was made, and drops it.
+    pub(crate) fn return_to(&mut self, height: usize) {
+        if let Some(&choice) = self.choices.get(height) {
+            self.restore(&choice);
+            self.cut_to(height);
+        }
     }
 }

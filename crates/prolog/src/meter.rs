@@ -1,5 +1,7 @@
 //! What a query may use, and what it has used.
 
+use crate::interrupt::Interrupt;
+
 /// A limit for each thing a query can waste. The default suits a policy: generous for anything
 /// sensible, and finite.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -58,6 +60,8 @@ pub enum Resource {
     Answers,
     /// [`Budget::output_bytes`].
     OutputBytes,
+    /// The time that the host was willing to wait: it used its [`Interrupt`].
+    Time,
 }
 
 impl std::fmt::Display for Resource {
@@ -69,12 +73,15 @@ impl std::fmt::Display for Resource {
             Resource::ChoicePoints => "choice points",
             Resource::Answers => "answers",
             Resource::OutputBytes => "output bytes",
+            Resource::Time => "time",
         })
     }
 }
 
 /// How many cells of a long walk cost one inference.
 const CELLS_PER_INFERENCE: u64 = 64;
+/// How many inferences pass between two looks at the host's interrupt: under a millisecond.
+const INFERENCES_PER_LOOK: u64 = 1 << 14;
 
 /// Counts against a [`Budget`].
 #[derive(Default)]
@@ -92,13 +99,15 @@ pub(crate) struct Meter {
     pub(crate) answer_limit: u64,
     walked: u64,
     exhausted: Option<Resource>,
+    /// Outlives a query: the host sets it for the machine.
+    pub(crate) host_interrupt: Option<Interrupt>,
 }
 
 impl Meter {
     pub(crate) fn start(&mut self, budget: &Budget) {
         *self = Meter {
             inferences: 0,
-            attention_at: budget.inferences,
+            attention_at: 0,
             inference_limit: budget.inferences,
             cell_limit: budget.heap_bytes / 8,
             trail_limit: budget.trail_entries,
@@ -107,7 +116,9 @@ impl Meter {
             answer_limit: budget.answers,
             walked: 0,
             exhausted: None,
+            host_interrupt: self.host_interrupt.take(),
         };
+        self.resume();
     }
 
     /// Makes the machine leave its fast path at the next call.
@@ -118,7 +129,11 @@ impl Meter {
 
     /// The interruption was dealt with.
     pub(crate) fn resume(&mut self) {
-        self.attention_at = if self.exhausted.is_some() { 0 } else { self.inference_limit };
+        self.attention_at = match (self.exhausted, &self.host_interrupt) {
+            (Some(_), _) => 0,
+            (None, None) => self.inference_limit,
+            (None, Some(_)) => self.inference_limit.min(self.inferences.saturating_add(INFERENCES_PER_LOOK)),
+        };
     }
 
     /// Charges a walk over `cells` cells; false when the budget is spent.
@@ -128,16 +143,19 @@ impl Meter {
         if self.walked >= CELLS_PER_INFERENCE {
             self.inferences += self.walked / CELLS_PER_INFERENCE;
             self.walked %= CELLS_PER_INFERENCE;
-            if self.inferences > self.inference_limit {
-                self.exhaust(Resource::Inferences);
-            }
+            self.spent();
         }
         self.exhausted.is_none()
     }
 
-    /// Whether the inference budget is spent.
-    pub(crate) fn out_of_inferences(&self) -> bool {
-        self.inferences > self.inference_limit
+    /// What ends the query now, if anything: looks at the inferences and at the host's interrupt.
+    pub(crate) fn spent(&mut self) -> Option<Resource> {
+        if self.inferences > self.inference_limit {
+            self.exhaust(Resource::Inferences);
+        } else if self.host_interrupt.as_ref().is_some_and(Interrupt::is_requested) {
+            self.exhaust(Resource::Time);
+        }
+        self.exhausted
     }
 
     /// Records that `resource` ran out; the machine stops at its next step.

@@ -78,7 +78,7 @@ impl Operator {
 }
 
 /// All operators in force; cheap to clone, copied when changed.
-#[derive(Clone)]
+#[derive(Clone, PartialEq)]
 pub(crate) struct Operators {
     table: Arc<FxHashMap<Atom, [Option<Operator>; 3]>>,
 }
@@ -94,6 +94,7 @@ impl Operators {
             (1105, Xfy, "|"),
             (1050, Xfy, "-> *->"),
             (1000, Xfy, ","),
+            (990, Xfx, ":="),
             (900, Fy, "\\+"),
             (800, Xfx, ":="),
             (700, Xfx, "= \\= == \\== @< @> @=< @>= =.. is =:= =\\= < > =< >= >:< :< as =@= \\=@="),

@@ -134,6 +134,26 @@ impl Program {
     pub(crate) fn find(&self, functor: Functor) -> Option<PredicateId> {
         self.lookup.get(&functor).copied()
     }
+
+    /// Whether `functor` is more than a name that somebody calls.
+    pub(crate) fn is_defined(&self, functor: Functor) -> bool {
+        self.find(functor).is_some_and(|id| !matches!(self.predicates[id as usize].definition, Definition::Undefined))
+    }
+
+    /// Gives `functor` a new meaning in the program; older code keeps the old one.
+    pub(crate) fn add_predicate(&mut self, functor: Functor, definition: Definition, origin: Origin) -> PredicateId {
+        let predicate = Predicate { functor, definition, origin, sources: Vec::new() };
+        if let Some(id) = self.find(functor)
+            && !self.is_defined(functor)
+        {
+            self.predicates[id as usize] = predicate;
+            return id;
+        }
+        let id = self.predicates.len() as PredicateId;
+        self.predicates.push(predicate);
+        self.lookup.insert(functor, id);
+        id
+    }
 }
 
 impl Program {

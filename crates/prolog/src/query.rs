@@ -10,7 +10,6 @@ use crate::store::View;
 use crate::stored::StoredTerm;
 use crate::symbols::Atom;
 use crate::term::Term;
-use crate::writer::WriteOptions;
 use std::sync::Arc;
 
 /// What came of asking for an answer.
@@ -115,7 +114,12 @@ impl Machine {
     }
 }
 
-impl Query<'_> {
+impl<'m> Query<'m> {
+    /// What an answer is made of: the machine, the host's facts, and the named variables.
+    pub(crate) fn parts(&mut self) -> (&mut Machine, &'m dyn Relations, &[(Box<str>, Term)]) {
+        (self.machine, self.relations, &self.variables)
+    }
+
     /// Runs to the next answer, or to the end.
     pub fn next_answer(&mut self) -> Outcome {
         let entry = match self.state {
@@ -175,6 +179,33 @@ impl Query<'_> {
         self.machine.core.atoms.name(atom)
     }
 
+    /// The names of the variables of the goal, in order of appearance.
+    pub fn variable_names(&self) -> impl Iterator<Item = &str> {
+        self.variables.iter().map(|(name, _)| &**name)
+    }
+
+    /// The list of the values of all variables with these names, in a form that does not depend on
+    /// operators or on the names of variables. For tests that compare engines.
+    #[doc(hidden)]
+    pub fn comparable_answer(&mut self, names: &[String]) -> Option<String> {
+        let values: Vec<Term> = names
+            .iter()
+            .filter_map(|name| self.variables.iter().find(|(known, _)| **known == **name))
+            .map(|(_, value)| *value)
+            .collect();
+        let core = &mut self.machine.core;
+        let list = core.store.list(&values, Term::NIL);
+        core.comparable_text(list)
+    }
+
+    /// The ball of an exception, in the form of [`Query::comparable_answer`].
+    #[doc(hidden)]
+    pub fn comparable_ball(&mut self, exception: &Exception) -> Option<String> {
+        let core = &mut self.machine.core;
+        let ball = core.store.paste(&exception.ball);
+        core.comparable_text(ball)
+    }
+
     /// The named variables of the goal, in order of appearance, and their values as text.
     pub fn bindings(&mut self) -> Vec<(String, String)> {
         let variables = self.variables.clone();
@@ -183,8 +214,14 @@ impl Query<'_> {
 }
 
 impl Core {
-    /// A term as `writeq/1` writes it.
-    pub(crate) fn quoted_text(&mut self, term: Term) -> String {
-        self.text_of(term, &WriteOptions::writeq()).unwrap_or_else(|_| "...".to_owned())
+    /// A term in the form in which engines are compared: quoted, without operators, its variables
+    /// written `_0`, `_1` and so on from the left. `None` when the budget is too small for that.
+    fn comparable_text(&mut self, term: Term) -> Option<String> {
+        let mut variables = Vec::new();
+        self.store.term_variables(term, &mut variables).ok()?;
+        let name = |(number, variable)| (variable, format!("_{number}").into());
+        let variable_names = variables.into_iter().enumerate().map(name).collect();
+        let options = WriteOptions { quoted: true, ignore_ops: true, variable_names, ..WriteOptions::plain() };
+        self.text_of(term, &options).ok()
     }
 }

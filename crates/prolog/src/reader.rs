@@ -120,6 +120,19 @@ pub(crate) fn read_goal(
     Ok(goal)
 }
 
+/// Where the first clause of a text ends, its full stop included; `None` when it does not.
+pub(crate) fn clause_end(text: &str, atoms: &mut Atoms) -> Option<usize> {
+    let mut scanner = Scanner::new(text);
+    loop {
+        match scanner.next(atoms).map(|lexeme| lexeme.token) {
+            Ok(Token::End) => return Some(scanner.position),
+            Ok(Token::EndOfText) => return None,
+            Err(_) if scanner.clause_ended => return Some(scanner.position),
+            _ => {}
+        }
+    }
+}
+
 /// Reads a number, with a sign or without, and layout before it but not behind it.
 pub(crate) fn read_number(text: &str) -> Result<Number, SyntaxError> {
     Scanner::new(text).whole_number()

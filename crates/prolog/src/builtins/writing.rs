@@ -25,6 +25,7 @@ pub(crate) const TABLE: &[Builtin] = &[
     det("write_canonical", Code::D2(write_canonical_to)),
     det("write_term", Code::D2(write_term)),
     det("write_term", Code::D3(write_term_to)),
+    det("$variable_names", Code::D2(variable_names)),
     det("nl", Code::D0(nl)),
     det("nl", Code::D1(nl_to)),
     det("tab", Code::D1(tab)),
@@ -133,6 +134,18 @@ fn writeq_to(core: &mut Core, to: Term, term: Term) -> Solved {
 fn emit_canonical(core: &mut Core, stream: Stream, term: Term) -> Solved {
     let variable_names = name_variables(&mut core.store, term);
     emit_term(core, stream, term, &WriteOptions { variable_names, ..WriteOptions::canonical() })
+}
+
+/// `'$variable_names'(Term, Names)`: a list of `Name=Variable` as a clause is listed.
+fn variable_names(core: &mut Core, term: Term, names: Term) -> Solved {
+    let named = name_variables(&mut core.store, term);
+    let mut pairs = Vec::with_capacity(named.len());
+    for (variable, name) in named {
+        let name = Term::atom(core.atoms.intern(&name));
+        pairs.push(core.store.structure(crate::symbols::atoms::EQUALS, &[name, variable]));
+    }
+    let list = core.store.list(&pairs, Term::NIL);
+    core.unify(names, list)
 }
 
 fn write_canonical(core: &mut Core, term: Term) -> Solved {

@@ -45,6 +45,11 @@ const LIBRARIES: &[&str] = &[
     "dcg/high_order",
 ];
 
+/// Whether `library(name)` is one of ours, or one whose predicates are built in.
+pub(crate) fn is_library(name: &str) -> bool {
+    LIBRARIES.contains(&name)
+}
+
 impl Loader {
     pub(super) fn directive(&mut self, source: usize, directive: Term, span: Range<usize>) {
         let (name, arguments, arity) = match self.store.view(directive) {
@@ -215,7 +220,7 @@ impl Loader {
             match self.store.view(item) {
                 View::Compound(functor, arguments) if functor == Functor::new(atoms::LIBRARY, 1) => {
                     let name = self.path_text(self.store.argument(arguments, 0)).unwrap_or_default();
-                    if !LIBRARIES.contains(&name.as_str()) {
+                    if !is_library(&name) {
                         let message = format!("there is no library `{name}`");
                         let hint = "its predicates may be built in: try without the directive";
                         self.error(source, span.clone(), message, Some(hint));
@@ -304,6 +309,9 @@ impl Loader {
 
     pub(super) fn run_initialization(&mut self) {
         for (goal, source, span) in std::mem::take(&mut self.initialization) {
+            if self.halted.is_some() {
+                return;
+            }
             let program = self.link();
             self.run_stored(&program, &goal, source, span);
         }
@@ -312,13 +320,17 @@ impl Loader {
     fn run_stored(&mut self, program: &Arc<Program>, goal: &StoredTerm, source: usize, span: Range<usize>) {
         let mut machine = self.machine.take().unwrap_or_else(|| Machine::for_loading(&self.engine));
         machine.set_sink(self.sink.take());
-        let stopped = run_once(&mut machine, program, goal);
+        machine.set_interrupt(self.interrupt.clone());
+        let stopped = run_once(&mut machine, program, goal, &self.budget);
         let message = match &stopped {
             Stopped::Answer => None,
             Stopped::NoMore => Some("the directive failed".to_owned()),
             Stopped::Uncaught(ball) => Some(format!("the directive raised {}", machine.stored_text(ball))),
             Stopped::Exhausted(resource) => Some(format!("the directive ran out of {resource}")),
-            Stopped::Halted(_) => None,
+            Stopped::Halted(status) => {
+                self.halted = Some(*status);
+                None
+            }
         };
         if let Some(message) = message {
             self.report(Severity::Warning, source, span, message, None);
@@ -371,8 +383,8 @@ enum Parts {
     Functor(Functor),
 }
 
-fn run_once(machine: &mut Machine, program: &Arc<Program>, goal: &StoredTerm) -> Stopped {
-    machine.reset(program, &Budget::default());
+fn run_once(machine: &mut Machine, program: &Arc<Program>, goal: &StoredTerm, budget: &Budget) -> Stopped {
+    machine.reset(program, budget);
     let goal = machine.core.store.paste(goal);
     machine.start(goal);
     machine.run(&(), Entry::Goal)

@@ -5,7 +5,7 @@ use crate::compiler::{self, CompileError, Scope};
 use crate::engine::is_deterministic;
 use crate::instruction::{Instruction, Label, PredicateId};
 use crate::program::index::{self, Key};
-use crate::program::{Clauses, Definition, Origin, Predicate, Program};
+use crate::program::{Clauses, Definition, Origin, Program};
 use crate::store::Store;
 use crate::stored::Attributes;
 use crate::symbols::Symbols;
@@ -24,10 +24,10 @@ impl Loader {
         let defined: Vec<Functor> =
             self.order.iter().copied().filter(|functor| !self.definitions[functor].clauses.is_empty()).collect();
         for &functor in &defined {
-            add_predicate(&mut program, functor, Definition::Undefined, self.origin);
+            program.add_predicate(functor, Definition::Undefined, self.origin);
         }
         for &functor in &self.dynamic_order {
-            let id = add_predicate(&mut program, functor, Definition::Dynamic, self.origin);
+            let id = program.add_predicate(functor, Definition::Dynamic, self.origin);
             program.dynamic.insert(id, Arc::new(self.dynamic[&functor].clone()));
         }
         for &functor in &defined {
@@ -101,21 +101,6 @@ impl Loader {
     }
 }
 
-/// Gives `functor` a new meaning in the program; older code keeps the old one.
-fn add_predicate(program: &mut Program, functor: Functor, definition: Definition, origin: Origin) -> PredicateId {
-    let undefined =
-        program.find(functor).filter(|&id| matches!(program.predicates[id as usize].definition, Definition::Undefined));
-    let id = undefined.unwrap_or(program.predicates.len() as PredicateId);
-    let predicate = Predicate { functor, definition, origin, sources: Vec::new() };
-    if undefined.is_some() {
-        program.predicates[id as usize] = predicate;
-    } else {
-        program.predicates.push(predicate);
-    }
-    program.lookup.insert(functor, id);
-    id
-}
-
 /// What the compiler asks of the program that is being linked.
 struct Linking<'a> {
     program: &'a mut Program,
@@ -133,7 +118,7 @@ impl Scope for Linking<'_> {
     fn predicate(&mut self, functor: Functor) -> PredicateId {
         match self.program.find(functor) {
             Some(id) => id,
-            None => add_predicate(self.program, functor, Definition::Undefined, Origin::User),
+            None => self.program.add_predicate(functor, Definition::Undefined, Origin::User),
         }
     }
 

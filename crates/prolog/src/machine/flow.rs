@@ -113,8 +113,10 @@ impl Machine {
     pub(super) fn count_retry(&mut self) -> Result<(), Stopped> {
         let meter = &mut self.core.store.meter;
         meter.inferences += 1;
-        if meter.out_of_inferences() {
-            return Err(Stopped::Exhausted(Resource::Inferences));
+        if meter.inferences >= meter.attention_at
+            && let Some(resource) = meter.spent()
+        {
+            return Err(Stopped::Exhausted(resource));
         }
         Ok(())
     }
@@ -128,10 +130,7 @@ impl Machine {
         at: Label,
         live: usize,
     ) -> Result<Option<Label>, Stopped> {
-        if self.core.store.meter.out_of_inferences() {
-            return Err(Stopped::Exhausted(Resource::Inferences));
-        }
-        if let Some(resource) = self.core.store.meter.exhausted() {
+        if let Some(resource) = self.core.store.meter.spent() {
             return Err(Stopped::Exhausted(resource));
         }
         if self.core.database.wants_sweep {

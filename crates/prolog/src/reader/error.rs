@@ -42,6 +42,17 @@ impl SyntaxError {
     }
 }
 
+impl SyntaxError {
+    /// The culprit in the error term, `syntax_error(Culprit)`, as text.
+    pub fn culprit(&self) -> String {
+        match self.kind {
+            SyntaxErrorKind::Named(name) => name.to_owned(),
+            SyntaxErrorKind::Escape(character) => format!("undefined_char_escape('{}')", character.escape_default()),
+            SyntaxErrorKind::OpenQuote(quote) => format!("end_of_file_in_quoted('{}')", quote.escape_default()),
+        }
+    }
+}
+
 impl fmt::Display for SyntaxError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.message)

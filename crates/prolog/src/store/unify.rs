@@ -151,7 +151,7 @@ impl Store {
 
     /// Whether two boxes hold the same value of the same type. Floats are compared by bits, so
     /// that `0.0` and `-0.0` differ and a NaN equals itself.
-    pub(super) fn equal_boxes(&self, x: usize, y: usize) -> bool {
+    pub(crate) fn equal_boxes(&self, x: usize, y: usize) -> bool {
         let words = BoxHeader::read(self.cells[x]).words();
         self.cells[x] == self.cells[y] && self.cells[x + 1..=x + words] == self.cells[y + 1..=y + words]
     }

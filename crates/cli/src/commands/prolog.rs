@@ -1,0 +1,118 @@
+//! `mario prolog [FILE]... [--goal GOAL]`.
+
+mod asking;
+mod output;
+mod sources;
+mod terminal;
+mod toplevel;
+
+use std::path::PathBuf;
+
+use clap::Args;
+use mario_prolog::{Budget, Engine, Session};
+
+use crate::{Console, Failure, Outcome};
+use asking::{Asker, Ended};
+use output::ProgramOutput;
+use sources::Sources;
+
+/// Arguments of `mario prolog`.
+#[derive(Clone, Debug, Args)]
+#[command(
+    long_about = LONG_ABOUT,
+    after_help = "Examples:
+  mario prolog policy.pl --goal 'operation(Operation, s1, Target)'
+  mario prolog facts.pl rules.pl --goal 'reachable(n1, Node)' --limit 10
+  mario prolog --goal 'X is 2 ** 100'
+  mario prolog policy.pl"
+)]
+pub struct Arguments {
+    /// Programs to load, in this order
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Ask this goal and end, instead of reading goals
+    #[arg(short, long, value_name = "GOAL", allow_hyphen_values = true)]
+    pub goal: Option<String>,
+    /// Show up to N answers of a goal
+    #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    pub limit: u64,
+    /// Stop a goal after N inferences; 100000000 unless given, and without limit at the prompt
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub budget: Option<u64>,
+    /// Stop a goal that needs more memory than this
+    #[arg(long, value_name = "BYTES", default_value_t = Budget::default().heap_bytes as u64,
+        value_parser = clap::value_parser!(u64).range(1..))]
+    pub heap: u64,
+    /// Stop a goal that writes more than this
+    #[arg(long, value_name = "BYTES", default_value_t = Budget::default().output_bytes as u64,
+        value_parser = clap::value_parser!(u64).range(1..))]
+    pub output: u64,
+}
+
+const LONG_ABOUT: &str = "Run Prolog: ask one goal of a program, or talk with it at a prompt.
+
+With --goal, what the program writes goes to standard output, then each answer on a line of its own, as SWI-Prolog shows \
+it: `X = 1, Y = f(_).`, or `true.` when nothing is bound. A goal without an answer shows `false.` and ends with code 1. So \
+does one that raises an error or runs out of its budget, which is told on standard error. A file that cannot be read, and \
+text that is not Prolog, end with code 2. `halt(N)` ends with code N.
+
+Without --goal, goals come from standard input, each with its full stop. On a terminal that is a prompt with history, where \
+`;` asks for the next answer and Ctrl-C stops a goal. Otherwise answers are written as with --goal, and the code is 1 when \
+some goal had no answer, or 2 when one was not Prolog.
+
+Programs are sandboxed: they read no file but those below the directories of the files named here, and reach no network, \
+process, environment or clock.";
+
+pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
+    let engine = Engine::new();
+    let output = ProgramOutput::new(console.clone());
+    let mut sources = Sources::new(&engine, &arguments.files, arguments.limits(), output.clone());
+    let loaded = sources.load(console);
+    output.end()?;
+    let loaded = loaded?;
+    if let Some(status) = loaded.halted {
+        return Ok(Outcome::Halted(exit_status(status)));
+    }
+    let mut session = Session::new(&engine, loaded.program);
+    session.set_sink(Some(Box::new(output.clone())));
+    session.set_interrupt(Some(output.interrupt().clone()));
+    let mut asker = Asker { session, budget: arguments.limits(), output, console };
+    match &arguments.goal {
+        Some(goal) => {
+            let ended = asker.ask(goal, &asking::Place::whole("--goal"), arguments.limit)?;
+            match ended {
+                Ended::NotAGoal(diagnostic) => Err(Failure::input(*diagnostic)),
+                _ => Ok(ended.outcome()),
+            }
+        }
+        None if console.is_conversation() => {
+            if arguments.budget.is_none() {
+                asker.budget.inferences = u64::MAX;
+            }
+            toplevel::converse(&mut asker, &mut sources)
+        }
+        None => toplevel::answer_all(&mut asker, &mut sources, arguments.limit),
+    }
+}
+
+impl Arguments {
+    /// What each goal may use.
+    fn limits(&self) -> Budget {
+        let default = Budget::default();
+        let heap_bytes = usize::try_from(self.heap).unwrap_or(usize::MAX);
+        Budget {
+            inferences: self.budget.unwrap_or(default.inferences),
+            heap_bytes,
+            // The same share of the memory as in the default.
+            trail_entries: heap_bytes / (default.heap_bytes / default.trail_entries),
+            choice_points: heap_bytes / (default.heap_bytes / default.choice_points),
+            output_bytes: usize::try_from(self.output).unwrap_or(usize::MAX),
+            ..default
+        }
+    }
+}
+
+/// The part of a status that a process can end with, as the system takes it.
+fn exit_status(status: i32) -> u8 {
+    status as u8
+}

@@ -1,0 +1,88 @@
+//! Standard output as a running program writes to it.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use mario_prolog::{Interrupt, Sink};
+
+use crate::{Console, Failure};
+
+/// Passes on what a program writes, at once, and remembers when that failed.
+///
+/// A program cannot be told that nobody reads its output any more, so it is interrupted, and [`ProgramOutput::end`] says
+/// why.
+#[derive(Clone)]
+pub(super) struct ProgramOutput {
+    console: Console,
+    interrupt: Interrupt,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Whether the last thing written did not end its line.
+    is_inside_line: bool,
+    failure: Option<Failure>,
+}
+
+impl ProgramOutput {
+    pub(super) fn new(console: Console) -> Self {
+        Self { console, interrupt: Interrupt::new(), state: Arc::default() }
+    }
+
+    /// Stops the program that writes here.
+    pub(super) fn interrupt(&self) -> &Interrupt {
+        &self.interrupt
+    }
+
+    /// Writes a text; a failure is kept for [`ProgramOutput::end`].
+    pub(super) fn write_text(&self, text: &str) {
+        let mut state = self.state();
+        if text.is_empty() || state.failure.is_some() {
+            return;
+        }
+        if let Err(failure) = self.console.write_piece(text) {
+            state.failure = Some(failure);
+            self.interrupt.request();
+        }
+        state.is_inside_line = !text.ends_with('\n');
+    }
+
+    /// Writes a text that starts a line.
+    pub(super) fn write_on_new_line(&self, text: &str) {
+        if self.state().is_inside_line {
+            self.write_text("\n");
+        }
+        self.write_text(text);
+    }
+
+    /// Makes everything visible; says what went wrong since the program started.
+    pub(super) fn end(&self) -> Result<(), Failure> {
+        if let Some(failure) = self.state().failure.take() {
+            return Err(failure);
+        }
+        self.console.flush()
+    }
+
+    /// The same, and leaves the cursor at the start of a line for what goes to standard error.
+    pub(super) fn end_line(&self) -> Result<(), Failure> {
+        self.write_on_new_line("");
+        self.end()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Sink for ProgramOutput {
+    fn write(&mut self, text: &str) {
+        self.write_text(text);
+    }
+
+    fn write_error(&mut self, text: &str) {
+        // Whoever sees both streams should see them in the order in which they were written.
+        if self.state().failure.is_none() && self.console.flush().is_ok() {
+            self.console.pass_error(text);
+        }
+    }
+}

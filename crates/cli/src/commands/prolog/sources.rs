@@ -1,0 +1,155 @@
+//! The files that make up the program, and what is wrong with them.
+
+use std::path::{Path, PathBuf};
+
+use mario_diagnostics::{Diagnostic, Source};
+use mario_prolog::{Budget, Directories, Engine, Loaded, Problem, Resolver, Severity};
+
+use super::output::ProgramOutput;
+use crate::{Console, Failure, read_text};
+
+/// The files of a program; they can be loaded again and again.
+pub(super) struct Sources {
+    engine: Engine,
+    files: Vec<PathBuf>,
+    /// The directories that the program may read from.
+    roots: Vec<PathBuf>,
+    budget: Budget,
+    output: ProgramOutput,
+}
+
+impl Sources {
+    pub(super) fn new(engine: &Engine, files: &[PathBuf], budget: Budget, output: ProgramOutput) -> Self {
+        let mut roots: Vec<PathBuf> = files.iter().map(|file| directory(file)).collect();
+        if roots.is_empty() {
+            roots.push(PathBuf::from("."));
+        }
+        Self { engine: engine.clone(), files: files.to_vec(), roots, budget, output }
+    }
+
+    /// Loads all files; shows the warnings.
+    pub(super) fn load(&self, console: &Console) -> Result<Loaded, Failure> {
+        let texts = self.read()?;
+        let mut loader = self.engine.loader();
+        loader
+            .resolver(Directories::new(&self.roots))
+            .sink(self.output.clone())
+            .interrupt(self.output.interrupt().clone())
+            .budget(self.budget);
+        for source in &texts {
+            loader.load(&source.name, &source.text);
+        }
+        match loader.finish() {
+            Ok(loaded) => {
+                self.output.end_line()?;
+                console.show(&diagnostics(&loaded.warnings));
+                Ok(loaded)
+            }
+            Err(error) => {
+                self.output.end_line()?;
+                let problems: Vec<Problem> = error.warnings.into_iter().chain(error.errors).collect();
+                let (warnings, errors): (Vec<_>, Vec<_>) = diagnostics(&problems)
+                    .into_iter()
+                    .partition(|diagnostic| diagnostic.severity == mario_diagnostics::Severity::Warning);
+                console.show(&warnings);
+                Err(Failure::Input(errors))
+            }
+        }
+    }
+
+    /// Adds files that a person named at the prompt, as far as the program may read them.
+    pub(super) fn add(&mut self, wanted: &[String]) -> Result<(), Diagnostic> {
+        let mut found = Vec::new();
+        for name in wanted {
+            found.push(self.find(name)?);
+        }
+        for file in found {
+            if !self.files.contains(&file) {
+                self.files.push(file);
+            }
+        }
+        Ok(())
+    }
+
+    /// Forgets the files from number `count` on.
+    pub(super) fn truncate(&mut self, count: usize) {
+        self.files.truncate(count);
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.files.len()
+    }
+
+    /// The file that a person calls `name`: beside where they are, or beside a file that is loaded already.
+    fn find(&self, name: &str) -> Result<PathBuf, Diagnostic> {
+        let mut resolver = Directories::new(&self.roots);
+        let here = Path::new("");
+        let mut first_reason = None;
+        for from in std::iter::once(here).chain(self.files.iter().map(PathBuf::as_path)) {
+            match resolver.resolve(&from.to_string_lossy(), name) {
+                Ok((found, _)) => return Ok(PathBuf::from(found)),
+                Err(reason) => {
+                    first_reason.get_or_insert(reason);
+                }
+            }
+        }
+        let mut diagnostic = Diagnostic::error(format!("cannot load `{name}`"));
+        diagnostic.causes.extend(first_reason);
+        let roots: Vec<String> = self.roots.iter().map(|root| format!("`{}`", root.display())).collect();
+        Err(diagnostic.hint(format!("files below {} can be loaded", roots.join(", "))))
+    }
+
+    /// Reads all files, or says what is wrong with each that cannot be read.
+    fn read(&self) -> Result<Vec<Source>, Failure> {
+        let mut texts = Vec::new();
+        let mut diagnostics = Vec::new();
+        let mut is_environment = false;
+        for file in &self.files {
+            match read_text(file) {
+                Ok(source) => texts.push(source),
+                Err(failure) => {
+                    is_environment |= matches!(failure, Failure::Environment(_));
+                    diagnostics.extend_from_slice(failure.diagnostics());
+                }
+            }
+        }
+        match (diagnostics.is_empty(), is_environment) {
+            (true, _) => Ok(texts),
+            (false, true) => Err(Failure::Environment(diagnostics)),
+            (false, false) => Err(Failure::Input(diagnostics)),
+        }
+    }
+}
+
+/// The directory that a file is in, also for a bare name.
+fn directory(file: &Path) -> PathBuf {
+    match file.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
+        _ => PathBuf::from("."),
+    }
+}
+
+/// Problems of a loader as diagnostics, which share the texts that they point into.
+fn diagnostics(problems: &[Problem]) -> Vec<Diagnostic> {
+    let mut sources: Vec<Source> = Vec::new();
+    let mut diagnostics = Vec::with_capacity(problems.len());
+    for problem in problems {
+        let known = sources.iter().find(|source| &*source.name == problem.source_name()).cloned();
+        let source = known.unwrap_or_else(|| {
+            let source = Source::new(problem.source_name(), problem.source_text());
+            sources.push(source.clone());
+            source
+        });
+        let mut diagnostic = match problem.severity {
+            Severity::Error => Diagnostic::error(format!("cannot load `{}`", problem.source_name())).at(
+                &source,
+                problem.span.clone(),
+                problem.message.clone(),
+            ),
+            Severity::Warning => Diagnostic::warning(problem.message.clone()).at(&source, problem.span.clone(), ""),
+        };
+        diagnostic.hints.extend(problem.hint.clone());
+        diagnostics.push(diagnostic);
+    }
+    diagnostics
+}

@@ -1,0 +1,301 @@
+//! Answers as text, as a person at SWI-Prolog's prompt reads them.
+//!
+//! Variables with the same value are shown as equal, a variable that nobody named is `_` or, when it occurs twice, `_A`;
+//! a cyclic value is cut where it meets itself; goals that still wait follow the bindings.
+
+mod names;
+mod shape;
+
+use crate::core::Core;
+use crate::fault::Raised;
+use crate::machine::{Machine, Stopped};
+use crate::meter::{Budget, Meter, Resource};
+use crate::query::Query;
+use crate::reader::characters::is_symbol;
+use crate::store::{ListEnd, View};
+use crate::symbols::atoms;
+use crate::term::{Functor, Term};
+use crate::writer::{Limit, Terms, WriteOptions, write_term};
+use names::Names;
+use shape::{Shape, groups};
+use std::fmt;
+
+/// Priority of the right side of `=`, with which values are written.
+const VALUE_PRIORITY: u16 = 699;
+/// Priority of an argument, with which waiting goals are written.
+const GOAL_PRIORITY: u16 = 999;
+/// Levels that an abbreviated answer shows.
+const ABBREVIATED_DEPTH: usize = 10;
+
+/// How much of large values to show.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Detail {
+    /// Everything.
+    Whole,
+    /// The first few elements and levels, then `...`.
+    Abbreviated,
+}
+
+/// One answer to a query, as text. `Display` gives it on one line, without the final full stop.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Answer {
+    /// What the variables of the query are bound to; unbound ones are left out.
+    pub bindings: Vec<Binding>,
+    /// Goals that still wait for a variable.
+    pub waiting: Vec<String>,
+}
+
+/// A value, and the variables of the query that have it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Binding {
+    /// At least one, in order of appearance.
+    pub names: Vec<String>,
+    /// The value that they share.
+    pub value: String,
+    /// Names that the value uses for its cyclic parts, and what these are.
+    pub cycles: Vec<(String, String)>,
+}
+
+impl Answer {
+    /// The answer on one line, with its full stop.
+    pub fn sentence(&self) -> String {
+        self.ended(self.to_string())
+    }
+
+    /// The answer on a line for each binding and goal, without the full stop.
+    pub fn lines(&self) -> String {
+        self.text(",\n", ", % where\n    ", ",\n    ")
+    }
+
+    /// The text of this answer with a full stop, apart from a last character that would swallow it.
+    pub fn ended(&self, mut text: String) -> String {
+        if text.chars().next_back().is_some_and(is_symbol) {
+            text.push(' ');
+        }
+        text.push('.');
+        text
+    }
+
+    fn text(&self, separator: &str, before_cycles: &str, between_cycles: &str) -> String {
+        if self.bindings.is_empty() && self.waiting.is_empty() {
+            return "true".to_owned();
+        }
+        let bindings = self.bindings.iter().map(|binding| binding.text(before_cycles, between_cycles));
+        let parts: Vec<String> = bindings.chain(self.waiting.iter().cloned()).collect();
+        parts.join(separator)
+    }
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.text(", ", ", ", ", "))
+    }
+}
+
+impl Binding {
+    fn text(&self, before_cycles: &str, between_cycles: &str) -> String {
+        let mut text = String::new();
+        for pair in self.names.windows(2) {
+            text.push_str(&format!("{} = {}, ", pair[0], pair[1]));
+        }
+        text.push_str(&format!("{} = {}", self.names[self.names.len() - 1], self.value));
+        for (index, (name, value)) in self.cycles.iter().enumerate() {
+            text.push_str(if index == 0 { before_cycles } else { between_cycles });
+            text.push_str(&format!("{name} = {value}"));
+        }
+        text
+    }
+}
+
+impl Query<'_> {
+    /// The answer just given, as text.
+    ///
+    /// Writing is not charged to the query, but it has limits of its own: a value that is shared many times over may be
+    /// small in memory and endless on paper.
+    pub fn answer(&mut self, detail: Detail) -> Result<Answer, Resource> {
+        let (machine, relations, variables) = self.parts();
+        let meter = machine.core.start_aside();
+        let shape = Shape::of(&mut machine.core.store, variables.iter().map(|(_, term)| *term));
+        let answer = if shape.waiting.is_empty() {
+            write_answer(&mut machine.core, &shape, variables, &[], detail)
+        } else {
+            let (goal, goals) = residual_goals(&mut machine.core, &shape.waiting);
+            machine.solve_aside(goal, relations, |core, stopped| match stopped {
+                Stopped::Exhausted(resource) => Err(resource),
+                _ => {
+                    let waiting = unqualified_goals(core, goals);
+                    write_answer(core, &shape, variables, &waiting, detail)
+                }
+            })
+        };
+        machine.core.end_aside(meter);
+        answer
+    }
+}
+
+impl Core {
+    /// Puts the query's meter away: what follows is not charged to the query.
+    pub(crate) fn start_aside(&mut self) -> Meter {
+        let meter = std::mem::take(&mut self.store.meter);
+        self.store.meter.host_interrupt.clone_from(&meter.host_interrupt);
+        // What is in memory already must not stop the work on it.
+        let heap_bytes = Budget::default().heap_bytes.saturating_add(self.store.cells.len() * 8);
+        self.store.meter.start(&Budget { heap_bytes, ..Budget::default() });
+        meter
+    }
+
+    /// Goes on with the query's own meter.
+    pub(crate) fn end_aside(&mut self, meter: Meter) {
+        self.store.meter = meter;
+    }
+
+    /// A term as text; `Err` holds what ran out, and `text` what was written until then.
+    pub(crate) fn write_aside(
+        &mut self,
+        text: &mut String,
+        term: Term,
+        options: &WriteOptions,
+    ) -> Result<(), Resource> {
+        let limit = Limit { bytes: Budget::default().output_bytes, resource: Resource::OutputBytes };
+        let Core { store, atoms, operators, .. } = self;
+        write_term(text, term, options, limit, &mut Terms { store, atoms, operators }).map_err(|raised| match raised {
+            Raised::Exhausted(resource) => resource,
+            _ => Resource::OutputBytes,
+        })
+    }
+
+    /// A term as `writeq/1` writes it, cut with `...` where it is too long to be written at all.
+    pub(crate) fn quoted_text(&mut self, term: Term) -> String {
+        let meter = self.start_aside();
+        let mut text = String::new();
+        if self.write_aside(&mut text, term, &WriteOptions::writeq()).is_err() {
+            text.push_str("...");
+        }
+        self.end_aside(meter);
+        text
+    }
+}
+
+impl Machine {
+    /// Solves `goal` once on top of an answer. `then` sees what it bound, which is undone afterwards.
+    pub(crate) fn solve_aside<T>(
+        &mut self,
+        goal: Term,
+        relations: &dyn crate::host::Relations,
+        then: impl FnOnce(&mut Core, Stopped) -> T,
+    ) -> T {
+        let height = self.choice_height();
+        self.start(goal);
+        let stopped = self.run(relations, crate::machine::Entry::Goal);
+        let value = then(&mut self.core, stopped);
+        self.return_to(height);
+        value
+    }
+}
+
+/// The goal that lists what waits for these variables, and its result.
+fn residual_goals(core: &mut Core, waiting: &[Term]) -> (Term, Term) {
+    let variables = core.store.list(waiting, Term::NIL);
+    let goals = core.store.variable();
+    let name = core.atoms.intern("$residual_goals");
+    (core.store.structure(name, &[variables, goals]), goals)
+}
+
+/// The goals of a list, without the module that every goal of a program is in.
+fn unqualified_goals(core: &mut Core, goals: Term) -> Vec<Term> {
+    let mut items = Vec::new();
+    if core.store.list_items(goals, &mut items) != ListEnd::Nil {
+        return Vec::new();
+    }
+    items.into_iter().map(|goal| unqualified_goal(core, goal)).collect()
+}
+
+fn unqualified_goal(core: &mut Core, goal: Term) -> Term {
+    if let View::Compound(functor, arguments) = core.store.view(goal)
+        && functor.arity() == 2
+        && matches!(core.atoms.name(functor.name()), "freeze" | "when")
+        && let View::Compound(inner, inner_arguments) = core.store.view(core.store.argument(arguments, 1))
+        && inner == Functor::new(atoms::COLON, 2)
+        && core.store.argument(inner_arguments, 0) == Term::atom(atoms::USER)
+    {
+        let (variable, plain) = (core.store.argument(arguments, 0), core.store.argument(inner_arguments, 1));
+        return core.store.structure(functor.name(), &[variable, plain]);
+    }
+    goal
+}
+
+/// A binding before its value is text.
+struct Draft {
+    names: Vec<String>,
+    value: Term,
+    cycles: Vec<(String, Term)>,
+}
+
+fn write_answer(
+    core: &mut Core,
+    shape: &Shape,
+    variables: &[(Box<str>, Term)],
+    waiting: &[Term],
+    detail: Detail,
+) -> Result<Answer, Resource> {
+    let mut names = Names::new(variables);
+    let drafts = drafts(core, shape, variables, &mut names);
+    for draft in &drafts {
+        names.count(&mut core.store, draft.value)?;
+        for (_, value) in &draft.cycles {
+            names.count(&mut core.store, *value)?;
+        }
+    }
+    for &goal in waiting {
+        names.count(&mut core.store, goal)?;
+    }
+    let mut options = WriteOptions {
+        priority: VALUE_PRIORITY,
+        max_depth: if detail == Detail::Abbreviated { ABBREVIATED_DEPTH } else { 0 },
+        variable_names: names.finish(),
+        ..WriteOptions::answer()
+    };
+    let text = |core: &mut Core, term, options: &WriteOptions| {
+        let mut text = String::new();
+        core.write_aside(&mut text, term, options).map(|()| text)
+    };
+    let mut answer = Answer::default();
+    for draft in drafts {
+        let mut value = text(core, draft.value, &options)?;
+        if let View::Atom(atom) = core.store.view(draft.value)
+            && core.operators.is_operator(atom)
+        {
+            value = format!("({value})");
+        }
+        let cycles = draft.cycles.into_iter().map(|(name, term)| Ok((name, text(core, term, &options)?)));
+        answer.bindings.push(Binding { names: draft.names, value, cycles: cycles.collect::<Result<_, Resource>>()? });
+    }
+    options.priority = GOAL_PRIORITY;
+    for &goal in waiting {
+        answer.waiting.push(text(core, goal, &options)?);
+    }
+    Ok(answer)
+}
+
+/// What is to be shown, in the order of the variables; those without a value are left out.
+fn drafts(core: &mut Core, shape: &Shape, variables: &[(Box<str>, Term)], names: &mut Names) -> Vec<Draft> {
+    let mut drafts = Vec::new();
+    let mut cut = shape.cut();
+    for (mut group, value) in groups(&mut core.store, variables) {
+        let value = core.store.deref(value);
+        let last = group[group.len() - 1].to_owned();
+        if value.is_variable() {
+            group.pop();
+            names.give(value, &last);
+        }
+        if group.is_empty() {
+            continue;
+        }
+        let value_and_cycles = cut.value(&mut core.store, value, &last, names);
+        drafts.push(Draft { names: group, value: value_and_cycles.0, cycles: value_and_cycles.1 });
+    }
+    drafts
+}
+
+#[cfg(test)]
+mod tests;

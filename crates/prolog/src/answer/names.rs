@@ -1,0 +1,84 @@
+//! Names for the variables of an answer.
+
+use crate::meter::Resource;
+use crate::store::Store;
+use crate::term::{Tag, Term};
+use crate::writer::variable_name;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Collects the variables of an answer and gives each a name.
+pub(super) struct Names<'q> {
+    /// Names of the query: no others may look like them.
+    taken: FxHashSet<&'q str>,
+    given: FxHashMap<Term, Box<str>>,
+    /// Variables without a name so far, in order of appearance, and whether they appear more than once.
+    others: Vec<Term>,
+    repeated: FxHashMap<Term, bool>,
+    cycles: usize,
+}
+
+impl<'q> Names<'q> {
+    pub(super) fn new(variables: &'q [(Box<str>, Term)]) -> Names<'q> {
+        Names {
+            taken: variables.iter().map(|(name, _)| &**name).collect(),
+            given: FxHashMap::default(),
+            others: Vec::new(),
+            repeated: FxHashMap::default(),
+            cycles: 0,
+        }
+    }
+
+    /// Names an unbound variable.
+    pub(super) fn give(&mut self, variable: Term, name: &str) {
+        self.given.insert(variable, name.into());
+    }
+
+    /// A name for a cyclic part.
+    pub(super) fn cycle_name(&mut self) -> String {
+        loop {
+            self.cycles += 1;
+            let name = format!("_S{}", self.cycles);
+            if !self.taken.contains(name.as_str()) {
+                return name;
+            }
+        }
+    }
+
+    /// Notes the variables of a (finite) term, as often as they will be written.
+    pub(super) fn count(&mut self, store: &mut Store, term: Term) -> Result<(), Resource> {
+        let mut pending = vec![term];
+        while let Some(next) = pending.pop() {
+            if !store.meter.walk(1) {
+                return Err(store.meter.exhausted().unwrap_or(Resource::Inferences));
+            }
+            let next = store.deref(next);
+            match next.tag() {
+                Tag::Ref | Tag::Att if !self.given.contains_key(&next) => match self.repeated.get_mut(&next) {
+                    Some(repeated) => *repeated = true,
+                    None => {
+                        self.repeated.insert(next, false);
+                        self.others.push(next);
+                    }
+                },
+                Tag::Lis | Tag::Str => {
+                    let (start, end) = store.argument_range(next);
+                    pending.extend(store.cells[start..end].iter().rev());
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// All names: `_` for what appears once, `_A` and so on for the rest.
+    pub(super) fn finish(mut self) -> FxHashMap<Term, Box<str>> {
+        let taken = &self.taken;
+        let mut letters =
+            (0..).map(|number| format!("_{}", variable_name(number))).filter(|name| !taken.contains(name.as_str()));
+        for variable in &self.others {
+            let name = if self.repeated[variable] { letters.next().unwrap_or_default() } else { "_".to_owned() };
+            self.given.insert(*variable, name.into());
+        }
+        self.given
+    }
+}

@@ -1,0 +1,215 @@
+//! What the values of an answer have in common with each other, and with themselves.
+
+use super::names::Names;
+use crate::store::Store;
+use crate::term::{Tag, Term};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What must be known of all values before one is written.
+pub(super) struct Shape {
+    /// Variables that goals wait for, in order of appearance.
+    pub(super) waiting: Vec<Term>,
+    /// Compounds that contain themselves: where a walk over the values meets its own path.
+    heads: FxHashSet<Term>,
+}
+
+/// How far the walk has come with a compound.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Progress {
+    Open,
+    Done,
+}
+
+impl Shape {
+    pub(super) fn of(store: &mut Store, values: impl Iterator<Item = Term>) -> Shape {
+        let mut shape = Shape { waiting: Vec::new(), heads: FxHashSet::default() };
+        let mut seen: FxHashMap<Term, Progress> = FxHashMap::default();
+        for value in values {
+            shape.walk(store, value, &mut seen);
+        }
+        shape
+    }
+
+    fn walk(&mut self, store: &Store, value: Term, seen: &mut FxHashMap<Term, Progress>) {
+        // Compounds on the way down, each with its arguments still to visit.
+        let mut path: Vec<(Term, usize, usize)> = Vec::new();
+        let mut next = Some(value);
+        loop {
+            if let Some(term) = next.take() {
+                let term = store.deref(term);
+                match term.tag() {
+                    Tag::Att if seen.insert(term, Progress::Done).is_none() => self.waiting.push(term),
+                    Tag::Lis | Tag::Str => match seen.get(&term) {
+                        Some(Progress::Done) => {}
+                        Some(Progress::Open) => {
+                            self.heads.insert(term);
+                        }
+                        None => {
+                            seen.insert(term, Progress::Open);
+                            let (start, end) = store.argument_range(term);
+                            path.push((term, start, end));
+                        }
+                    },
+                    _ => {}
+                }
+            }
+            let Some((term, start, end)) = path.last_mut() else { return };
+            if start == end {
+                seen.insert(*term, Progress::Done);
+                path.pop();
+            } else {
+                next = Some(store.cells[*start]);
+                *start += 1;
+            }
+        }
+    }
+
+    /// Starts writing values.
+    pub(super) fn cut(&self) -> Cut<'_> {
+        Cut { heads: &self.heads, markers: FxHashMap::default(), copies: FxHashMap::default() }
+    }
+}
+
+/// Makes values finite: a compound that contains itself is replaced by a variable with a name.
+pub(super) struct Cut<'s> {
+    heads: &'s FxHashSet<Term>,
+    markers: FxHashMap<Term, Term>,
+    /// Copies of compounds, so that what is shared stays shared.
+    copies: FxHashMap<Term, Term>,
+}
+
+impl Cut<'_> {
+    /// The value of the variable `name` in finite form, and the cyclic parts that it is the first to mention.
+    pub(super) fn value(
+        &mut self,
+        store: &mut Store,
+        value: Term,
+        name: &str,
+        names: &mut Names,
+    ) -> (Term, Vec<(String, Term)>) {
+        if self.heads.is_empty() || !matches!(value.tag(), Tag::Lis | Tag::Str) {
+            return (value, Vec::new());
+        }
+        if self.heads.contains(&value) && !self.markers.contains_key(&value) {
+            let marker = store.variable();
+            names.give(marker, name);
+            self.markers.insert(value, marker);
+        }
+        let mut found = Vec::new();
+        let copy = self.expanded(store, value, names, &mut found);
+        let mut cycles = Vec::new();
+        let mut next = 0;
+        while next < found.len() {
+            let (name, head): (String, Term) = found[next].clone();
+            let expanded = self.expanded(store, head, names, &mut found);
+            cycles.push((name, expanded));
+            next += 1;
+        }
+        (copy, cycles)
+    }
+
+    /// A copy of a compound in which markers stand for heads; heads without a marker get one and go to `found`.
+    fn expanded(&mut self, store: &mut Store, root: Term, names: &mut Names, found: &mut Vec<(String, Term)>) -> Term {
+        let copy = shallow_copy(store, root);
+        let mut pending = vec![copy];
+        while let Some(compound) = pending.pop() {
+            let (start, end) = store.argument_range(compound);
+            for cell in start..end {
+                let argument = store.deref(store.cells[cell]);
+                if !matches!(argument.tag(), Tag::Lis | Tag::Str) {
+                    store.cells[cell] = argument;
+                } else if self.heads.contains(&argument) {
+                    store.cells[cell] = self.marker(store, argument, names, found);
+                } else if let Some(&copied) = self.copies.get(&argument) {
+                    store.cells[cell] = copied;
+                } else {
+                    let copied = shallow_copy(store, argument);
+                    self.copies.insert(argument, copied);
+                    store.cells[cell] = copied;
+                    pending.push(copied);
+                }
+            }
+        }
+        copy
+    }
+
+    fn marker(&mut self, store: &mut Store, head: Term, names: &mut Names, found: &mut Vec<(String, Term)>) -> Term {
+        *self.markers.entry(head).or_insert_with(|| {
+            let marker = store.variable();
+            let name = names.cycle_name();
+            names.give(marker, &name);
+            found.push((name, head));
+            marker
+        })
+    }
+}
+
+/// A compound with the same arguments.
+fn shallow_copy(store: &mut Store, compound: Term) -> Term {
+    let address = compound.address();
+    let (_, end) = store.argument_range(compound);
+    let copy = store.cells.len();
+    for cell in address..end {
+        // An argument that is an unbound variable is the cell itself: the copy refers to it.
+        let word = store.cells[cell];
+        store.cells.push(word);
+    }
+    if compound.has_tag(Tag::Lis) { Term::list(copy) } else { Term::structure(copy) }
+}
+
+/// Variables that have the same value, in order of the first, and that value.
+pub(super) fn groups(store: &mut Store, variables: &[(Box<str>, Term)]) -> Vec<(Vec<String>, Term)> {
+    let mut groups: Vec<(Vec<String>, Term)> = Vec::new();
+    // Groups by what their values must have in common to be equal.
+    let mut alike: FxHashMap<u64, Vec<usize>> = FxHashMap::default();
+    for (name, term) in variables {
+        let term = store.deref(*term);
+        let candidates = alike.entry(outline(store, term)).or_default();
+        let found = candidates.iter().copied().find(|&group| is_identical(store, groups[group].1, term));
+        if let Some(group) = found {
+            groups[group].0.push(name.to_string());
+            groups[group].1 = term;
+        } else {
+            candidates.push(groups.len());
+            groups.push((vec![name.to_string()], term));
+        }
+    }
+    groups
+}
+
+/// A word that identical terms share.
+fn outline(store: &Store, term: Term) -> u64 {
+    match term.tag() {
+        Tag::Str | Tag::Box => store.cells[term.address()].0,
+        Tag::Lis => Tag::Lis as u64,
+        _ => term.0,
+    }
+}
+
+/// Whether two terms are the same; cyclic ones too.
+fn is_identical(store: &mut Store, a: Term, b: Term) -> bool {
+    let mut assumed: FxHashSet<(Term, Term)> = FxHashSet::default();
+    let mut pending = vec![(a, b)];
+    while let Some((a, b)) = pending.pop() {
+        let (a, b) = (store.deref(a), store.deref(b));
+        if a == b {
+            continue;
+        }
+        if a.tag() != b.tag() || outline(store, a) != outline(store, b) || !store.meter.walk(1) {
+            return false;
+        }
+        match a.tag() {
+            Tag::Box if store.equal_boxes(a.address(), b.address()) => {}
+            Tag::Lis | Tag::Str => {
+                if assumed.insert((a, b)) {
+                    let (start, end) = store.argument_range(a);
+                    let other = store.argument_range(b).0;
+                    pending
+                        .extend((start..end).rev().map(|cell| (store.cells[cell], store.cells[other + cell - start])));
+                }
+            }
+            _ => return false,
+        }
+    }
+    true
+}

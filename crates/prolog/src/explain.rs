@@ -1,0 +1,210 @@
+//! Uncaught exceptions in the words of people.
+
+use crate::core::Core;
+use crate::program::{Definition, Origin};
+use crate::query::{Exception, Query};
+use crate::store::View;
+use crate::symbols::{Atom, atoms};
+use crate::term::{Functor, Term};
+use crate::writer::{WriteOptions, name_variables};
+
+/// Longer names are not compared: that takes as many steps as the product of their lengths.
+const NAME_BYTES_MAX: usize = 64;
+
+/// What went wrong, for people.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Explanation {
+    /// What went wrong, and in which predicate where that is known.
+    pub message: String,
+    /// The exception as a term.
+    pub term: String,
+    /// What may help.
+    pub hint: Option<String>,
+}
+
+impl Query<'_> {
+    /// Says in words what an exception of this query means.
+    pub fn explain(&mut self, exception: &Exception) -> Explanation {
+        let core = &mut self.parts().0.core;
+        let meter = core.start_aside();
+        let ball = core.store.paste(&exception.ball);
+        let (message, hint) = core.explain_ball(ball);
+        let term = core.error_text(ball);
+        core.end_aside(meter);
+        Explanation { message, term, hint }
+    }
+}
+
+impl Core {
+    fn explain_ball(&mut self, ball: Term) -> (String, Option<String>) {
+        let (formal, context) = match self.store.view(ball) {
+            View::Compound(functor, arguments) if functor == Functor::new(atoms::ERROR, 2) => {
+                (self.store.argument(arguments, 0), self.store.argument(arguments, 1))
+            }
+            _ => return ("the program threw an exception that nobody caught".to_owned(), None),
+        };
+        let (name, arguments) = match self.store.view(formal) {
+            View::Atom(name) => (name, Vec::new()),
+            View::Compound(functor, start) => {
+                (functor.name(), (0..functor.arity()).map(|index| self.store.argument(start, index)).collect())
+            }
+            _ => return ("the program raised an error that nobody caught".to_owned(), None),
+        };
+        if let (atoms::EXISTENCE_ERROR, &[kind, culprit, ..]) = (name, &arguments[..])
+            && kind == Term::atom(atoms::PROCEDURE)
+        {
+            return self.unknown_procedure(culprit);
+        }
+        let mut message = self.formal_message(name, &arguments);
+        if let Some(place) = self.context_place(context) {
+            message.push_str(&format!(", in {place}"));
+        }
+        if let Some(detail) = self.context_message(context) {
+            message.push_str(&format!(": {detail}"));
+        }
+        (message, None)
+    }
+
+    /// A term as text; variables have no numbers, which would say nothing to people.
+    fn error_text(&mut self, term: Term) -> String {
+        let variable_names = name_variables(&mut self.store, term);
+        let mut text = String::new();
+        let options = WriteOptions { variable_names, ..WriteOptions::answer() };
+        if self.write_aside(&mut text, term, &options).is_err() {
+            text.push_str("...");
+        }
+        text
+    }
+
+    fn formal_message(&mut self, name: Atom, arguments: &[Term]) -> String {
+        let texts: Vec<String> = arguments.iter().map(|&argument| self.error_text(argument)).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        match (name, &texts[..]) {
+            (atoms::INSTANTIATION_ERROR, []) => "an argument has no value yet, but needs one".to_owned(),
+            (atoms::UNINSTANTIATION_ERROR, [culprit]) => {
+                format!("expected an unbound variable, found `{culprit}`")
+            }
+            (atoms::TYPE_ERROR, ["evaluable", culprit]) => format!("`{culprit}` is not a function of arithmetic"),
+            (atoms::TYPE_ERROR, [kind, culprit]) => format!("type error: expected `{kind}`, found `{culprit}`"),
+            (atoms::DOMAIN_ERROR, [domain, culprit]) => {
+                format!("domain error: expected `{domain}`, found `{culprit}`")
+            }
+            (atoms::EXISTENCE_ERROR, [kind, culprit, ..]) => format!("there is no {kind} `{culprit}`"),
+            (atoms::PERMISSION_ERROR, [action, kind, culprit]) => {
+                format!("no permission to {action} {} `{culprit}`", kind.replace('_', " "))
+            }
+            (atoms::REPRESENTATION_ERROR, [limit]) => format!("this goes beyond the limit `{limit}`"),
+            (atoms::EVALUATION_ERROR, ["zero_divisor"]) => "arithmetic: division by zero".to_owned(),
+            (atoms::EVALUATION_ERROR, ["undefined"]) => "arithmetic: the value is undefined".to_owned(),
+            (atoms::EVALUATION_ERROR, [what]) => format!("arithmetic: {}", what.replace('_', " ")),
+            (atoms::RESOURCE_ERROR, [what]) => format!("not enough `{what}`"),
+            (atoms::SYNTAX_ERROR, [what]) => format!("syntax error: {}", what.replace('_', " ")),
+            _ => "the program raised an error that nobody caught".to_owned(),
+        }
+    }
+
+    /// The predicate in `context(Module:Name/Arity, _)`.
+    fn context_place(&mut self, context: Term) -> Option<String> {
+        let mut place = match self.store.view(context) {
+            View::Compound(functor, arguments) if functor == Functor::new(atoms::CONTEXT, 2) => {
+                self.store.argument(arguments, 0)
+            }
+            _ => return None,
+        };
+        if let View::Compound(functor, arguments) = self.store.view(place)
+            && functor == Functor::new(atoms::COLON, 2)
+        {
+            place = self.store.argument(arguments, 1);
+        }
+        self.indicator(place)?;
+        Some(self.error_text(place))
+    }
+
+    /// The words in `context(_, Message)`.
+    fn context_message(&mut self, context: Term) -> Option<String> {
+        let View::Compound(functor, arguments) = self.store.view(context) else { return None };
+        if functor != Functor::new(atoms::CONTEXT, 2) {
+            return None;
+        }
+        let message = self.store.argument(arguments, 1);
+        match self.store.view(message) {
+            View::Atom(name) => Some(self.atoms.name(name).to_owned()),
+            View::Text => Some(self.store.text(message)),
+            _ => None,
+        }
+    }
+
+    fn indicator(&self, term: Term) -> Option<(Atom, i64)> {
+        let View::Compound(functor, arguments) = self.store.view(term) else { return None };
+        if functor != Functor::new(atoms::SLASH, 2) {
+            return None;
+        }
+        match (self.store.view(self.store.argument(arguments, 0)), self.store.view(self.store.argument(arguments, 1))) {
+            (View::Atom(name), View::Small(arity)) => Some((name, arity)),
+            _ => None,
+        }
+    }
+
+    fn unknown_procedure(&mut self, culprit: Term) -> (String, Option<String>) {
+        let message = format!("unknown procedure {}", self.error_text(culprit));
+        (message, self.indicator(culprit).and_then(|(name, arity)| self.similar(name, arity)))
+    }
+
+    /// Predicates that may have been meant.
+    fn similar(&self, name: Atom, arity: i64) -> Option<String> {
+        let wanted = self.atoms.name(name);
+        if wanted.len() > NAME_BYTES_MAX {
+            return None;
+        }
+        let mut found: Vec<(usize, String)> = Vec::new();
+        for (functor, &id) in &self.program.lookup {
+            let predicate = &self.program.predicates[id as usize];
+            if matches!(predicate.definition, Definition::Undefined) {
+                continue;
+            }
+            let other = self.atoms.name(functor.name());
+            if other.len() > NAME_BYTES_MAX {
+                continue;
+            }
+            let distance = distance(wanted, other);
+            let same_arity = functor.arity() as i64 == arity;
+            let is_near = distance == 0 || (same_arity && distance * 4 <= wanted.chars().count());
+            if is_near && !other.starts_with('$') {
+                let from_library = usize::from(predicate.origin != Origin::User);
+                found.push((distance * 2 + from_library, format!("{other}/{}", functor.arity())));
+            }
+        }
+        found.sort();
+        let names: Vec<String> = found.into_iter().take(3).map(|(_, name)| format!("`{name}`")).collect();
+        (!names.is_empty()).then(|| format!("did you mean {}?", names.join(" or ")))
+    }
+}
+
+/// How many letters to insert, delete or replace to get from one name to the other.
+fn distance(from: &str, to: &str) -> usize {
+    let to: Vec<char> = to.chars().collect();
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (index, letter) in from.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = index + 1;
+        for column in 1..=to.len() {
+            let replaced = diagonal + usize::from(letter != to[column - 1]);
+            diagonal = row[column];
+            row[column] = replaced.min(row[column] + 1).min(row[column - 1] + 1);
+        }
+    }
+    row[to.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::distance;
+
+    #[test]
+    fn counts_the_letters_that_differ() {
+        for (from, to, expected) in [("", "", 0), ("foo", "foo", 0), ("foo", "fo", 1), ("apend", "append", 1)] {
+            assert_eq!(distance(from, to), expected, "{from} {to}");
+        }
+        assert_eq!(distance("kitten", "sitting"), 3);
+    }
+}
