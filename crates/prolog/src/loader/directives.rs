@@ -185,6 +185,7 @@ impl Loader {
             self.linked = None;
             self.dynamic.insert(functor, crate::database::DynamicPredicate::default());
             self.dynamic_order.push(functor);
+            self.places.remove(&functor);
             let earlier = self.definitions.get_mut(&functor).map(|found| std::mem::take(&mut found.clauses));
             for clause in earlier.into_iter().flatten() {
                 self.store.reset();
@@ -350,6 +351,7 @@ impl Loader {
                 self.dynamic_order.push(functor);
             }
             self.dynamic.insert(functor, predicate);
+            self.places.remove(&functor);
             self.linked = None;
         }
         self.linked = None;
