@@ -92,7 +92,7 @@ fn atom_to_term(core: &mut Core, atom: Term, term: Term, variables: Term) -> Sol
 }
 
 fn read_term_from_atom(core: &mut Core, atom: Term, term: Term, options: Term) -> Solved {
-    let text = text_argument(core, atom)?;
+    let text = text_of(core, atom, Accept::Text, "text")?;
     let options = core.proper_list(options)?;
     read_with_options(core, &text, term, &options)
 }
