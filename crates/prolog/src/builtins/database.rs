@@ -330,6 +330,9 @@ fn dynamic(core: &mut Core, term: Term) -> Solved {
 
 /// Whether programs can see a predicate: it has clauses, is dynamic, or comes from the host.
 fn is_visible(core: &Core, id: PredicateId) -> bool {
+    if core.database.get(&core.program, id).is_some_and(|predicate| predicate.abolished) {
+        return false;
+    }
     match core.program.predicates.get(id as usize) {
         None => true,
         Some(predicate) => match &predicate.definition {

@@ -146,7 +146,8 @@ concat_atom(Parts, Separator, Atom) :-
     atomic_list_concat(Parts, Separator, Atom).
 
 normalize_space(Sink, Text) :-
-    split_string(Text, " \t\n\r\f\v", " \t\n\r\f\v", Words0),
+    ( number(Text) -> number_codes(Text, Codes) ; Codes = Text ),
+    split_string(Codes, " \t\n\r\f\v", " \t\n\r\f\v", Words0),
     '$words'(Words0, Words),
     atomic_list_concat(Words, ' ', Normal),
     format(Sink, "~w", [Normal]).

@@ -32,8 +32,6 @@ const UNARY: &[&str] = &[
     "float_fractional_part",
     "\\",
     "msb",
-    "succ",
-    "trunc",
 ];
 const BINARY: &[&str] = &[
     "+", "-", "*", "+", "-", "*", "/", "//", "mod", "rem", "div", "min", "max", "gcd", "/\\", "\\/", "xor", "atan2",
@@ -48,9 +46,9 @@ const GOALS: &[&str] = &[
     "{expression} {comparison} {expression}",
     "{number} {comparison} {number}",
     "X is {number} ** {small}",
-    "X is {small} ** {number}",
+    "X is {small} ** {float}",
     "X is {integer} ^ {small}",
-    "X is {small} ^ {number}",
+    "X is {small} ^ {small}",
     "X is {float} ^ {number}",
     "X is {integer} << {small}",
     "X is {integer} >> {small}",

@@ -19,7 +19,6 @@ const WAITING: &[&str] = &[
     "when((nonvar({variable});nonvar({variable})),write(o))",
     "when((nonvar({variable}),ground({variable})),write(c))",
     "when({maybe_atom},write(x))",
-    "frozen({variable},_G), ( _G == true -> write(free) ; write(waiting) )",
 ];
 const BINDING: &[&str] = &[
     "{variable} = {small_term}",
