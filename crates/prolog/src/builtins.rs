@@ -23,6 +23,8 @@ mod text;
 mod types;
 mod variables;
 
+pub(crate) use sorting::SortSpace;
+
 use crate::core::Core;
 use crate::fault::Solved;
 use crate::term::Term;
