@@ -5,6 +5,7 @@
 mod bad_input;
 mod help;
 mod input;
+mod policy;
 mod streams;
 
 use std::ffi::OsStr;

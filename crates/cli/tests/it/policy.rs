@@ -186,11 +186,15 @@ fn measures_decisions() {
     let policy_file = shipped("workload-aware.pl");
     let batch = file("bench.jsonl", BATCH);
     let services = file("bench-services.pl", SERVICES);
-    let paths =
-        [("--policy", policy_file.as_path()), ("--batch", batch.as_path()), ("--services", services.as_path())];
+    let paths = [("--policy", policy_file.as_path()), ("--batch", batch.as_path()), ("--services", services.as_path())];
     let (out, err, code) = policy("bench", &paths, &["--repeat", "10"]);
     assert_eq!((err.as_str(), code), ("", Some(0)));
-    for part in ["30 decisions: 3 knowledge bases", "decisions per second", "inferences per decision", "slowest knowledge base: line "] {
+    for part in [
+        "30 decisions: 3 knowledge bases",
+        "decisions per second",
+        "inferences per decision",
+        "slowest knowledge base: line ",
+    ] {
         assert!(out.contains(part), "{out}");
     }
     let (out, _, _) = policy("bench", &paths, &["--format", "json"]);
