@@ -85,12 +85,13 @@ impl Table {
         }
     }
 
-    /// The first row at or after `from` with each of these words in its column.
+    /// The first row at or after `from` with each of these words in its column; a word that is a
+    /// variable matches everything.
     #[inline]
     pub(crate) fn find(&self, from: usize, columns: &[u8], words: &[Term]) -> Option<usize> {
         (from..self.rows).find(|row| {
             let cells = &self.words[row * self.columns..];
-            columns.iter().zip(words).all(|(&column, word)| cells[column as usize] == *word)
+            columns.iter().zip(words).all(|(&column, word)| word.is_variable() || cells[column as usize] == *word)
         })
     }
 

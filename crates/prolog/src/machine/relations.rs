@@ -148,7 +148,7 @@ impl Machine {
     fn find_row(&self, host: &dyn Relations, call: &RowCall, kept: usize, from: usize) -> Option<usize> {
         let wanted = &self.saved[kept..kept + call.known.len()];
         match host.table(call.relation as usize) {
-            Some(table) if wanted.iter().all(|term| matches!(term.tag(), Tag::Atm | Tag::Int)) => {
+            Some(table) if !wanted.iter().any(|term| matches!(term.tag(), Tag::Box | Tag::Lis | Tag::Str)) => {
                 table.find(from, &call.known, wanted)
             }
             _ => self.find_row_slowly(host, call, wanted, from),
@@ -182,11 +182,15 @@ impl Machine {
         // Atoms and small integers were compared when the row was found.
         for (index, &column) in call.known.iter().enumerate() {
             let wanted = self.saved[kept + index];
-            if !matches!(wanted.tag(), Tag::Atm | Tag::Int) {
-                let term = table.term(&mut self.core.store, row, column);
-                if !self.core.store.unify(wanted, term) {
-                    return false;
-                }
+            if matches!(wanted.tag(), Tag::Atm | Tag::Int) {
+                continue;
+            }
+            let term = table.term(&mut self.core.store, row, column);
+            // Two columns may want the same variable: the first may have bound it.
+            if wanted.is_variable() && self.core.store.cells[wanted.address()] == wanted {
+                self.core.store.bind(wanted, term);
+            } else if !self.core.store.unify(wanted, term) {
+                return false;
             }
         }
         true
