@@ -14,14 +14,18 @@ mod comparison;
 mod control;
 mod copying;
 mod database;
+mod flags;
 mod format;
 mod globals;
 mod lists;
+mod operators;
+mod reading;
 mod sorting;
 mod terms;
 mod text;
 mod types;
 mod variables;
+mod writing;
 
 pub(crate) use sorting::SortSpace;
 
@@ -116,13 +120,17 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Builtin> {
         control::TABLE,
         copying::TABLE,
         database::TABLE,
+        flags::TABLE,
         format::TABLE,
         globals::TABLE,
         lists::TABLE,
+        operators::TABLE,
+        reading::TABLE,
         sorting::TABLE,
         terms::TABLE,
         types::TABLE,
         variables::TABLE,
+        writing::TABLE,
     ];
     TABLES.iter().chain(text::TABLES).copied().flatten()
 }

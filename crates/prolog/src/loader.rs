@@ -8,6 +8,7 @@ mod link;
 mod problem;
 mod resolver;
 
+pub(crate) use directives::is_library;
 pub use problem::{LoadError, Place, Problem, Severity};
 pub use resolver::{Directories, Resolver};
 
@@ -333,6 +334,7 @@ impl Loader {
         if !self.may_define(source, functor, &span) {
             return;
         }
+        let body = crate::compiler::body_of(&mut self.store, body).unwrap_or(body);
         let clause = self.store.structure(atoms::NECK, &[head, body]);
         let key = match crate::compiler::head_arguments(&self.store, head).first() {
             Some(&first) => Key::of(&self.store, first),

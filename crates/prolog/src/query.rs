@@ -10,6 +10,7 @@ use crate::store::View;
 use crate::stored::StoredTerm;
 use crate::symbols::{Atom, Atoms};
 use crate::term::Term;
+use crate::writer::WriteOptions;
 use std::sync::Arc;
 
 /// What came of asking for an answer.
@@ -188,9 +189,49 @@ impl<'m> Query<'m> {
         self.machine.core.atoms.name(atom)
     }
 
+    /// The names of the variables of the goal, in order of appearance.
+    pub fn variable_names(&self) -> impl Iterator<Item = &str> {
+        self.variables.iter().map(|(name, _)| &**name)
+    }
+
+    /// The list of the values of all variables with these names, in a form that does not depend on
+    /// operators or on the names of variables. For tests that compare engines.
+    #[doc(hidden)]
+    pub fn comparable_answer(&mut self, names: &[String]) -> Option<String> {
+        let values: Vec<Term> = names
+            .iter()
+            .filter_map(|name| self.variables.iter().find(|(known, _)| **known == **name))
+            .map(|(_, value)| *value)
+            .collect();
+        let core = &mut self.machine.core;
+        let list = core.store.list(&values, Term::NIL);
+        core.comparable_text(list)
+    }
+
+    /// The ball of an exception, in the form of [`Query::comparable_answer`].
+    #[doc(hidden)]
+    pub fn comparable_ball(&mut self, exception: &Exception) -> Option<String> {
+        let core = &mut self.machine.core;
+        let ball = core.store.paste(&exception.ball);
+        core.comparable_text(ball)
+    }
+
     /// The named variables of the goal, in order of appearance, and their values as text.
     pub fn bindings(&mut self) -> Vec<(String, String)> {
         let variables = self.variables.clone();
         variables.into_iter().map(|(name, term)| (name.into(), self.machine.core.quoted_text(term))).collect()
+    }
+}
+
+impl Core {
+    /// A term in the form in which engines are compared: quoted, without operators, its variables
+    /// written `_0`, `_1` and so on from the left. `None` when the budget is too small for that.
+    fn comparable_text(&mut self, term: Term) -> Option<String> {
+        let mut variables = Vec::new();
+        self.store.term_variables(term, &mut variables).ok()?;
+        let name = |(number, variable)| (variable, format!("_{number}").into());
+        let variable_names = variables.into_iter().enumerate().map(name).collect();
+        let options = WriteOptions { quoted: true, ignore_ops: true, variable_names, ..WriteOptions::plain() };
+        self.text_of(term, &options).ok()
     }
 }

@@ -1,3 +1,6 @@
 //! The integration tests of the policy language.
 
 mod conformity;
+mod differential;
+mod engine;
+mod random;
