@@ -69,12 +69,7 @@ const ROWS: &[Row] = &[
         path: Some(&["--policy", "../../policies/workload-aware.pl", "--batch", "PATH"]),
         accepts: &[],
     },
-    Row {
-        command: "policy test",
-        refuses: &[(&[], "FILE")],
-        path: Some(&["PATH"]),
-        accepts: &[],
-    },
+    Row { command: "policy test", refuses: &[(&[], "FILE")], path: Some(&["PATH"]), accepts: &[] },
 ];
 
 /// What a user may name where a file or a directory is expected.
