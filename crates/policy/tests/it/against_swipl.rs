@@ -3,6 +3,7 @@
 //! The listings are not ours to ship. They are read from the paper's source, which lies beside the reference data.
 
 use std::env;
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -116,7 +117,7 @@ fn decisions(engine: &Engine, policies: &[Policy], share: u64) -> Vec<String> {
             assert_eq!(decision.ending, Ending::Complete);
             for solution in &decision.solutions {
                 let [operation, _, target] = solution.texts(engine.symbols());
-                line.push_str(&format!("{operation} {target},"));
+                let _ = write!(line, "{operation} {target},");
             }
             line.push('|');
         }

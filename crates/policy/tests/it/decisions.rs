@@ -149,6 +149,8 @@ fn refuses_a_text_that_is_no_policy() {
     for text in ["", "a.", "operation(migrate, n41).", ":- dynamic operation/3."] {
         assert!(matches!(load(&engine, text), Err(PolicyError::NoOperation { .. })), "{text}");
     }
+    let halted = "operation(undeploy, _, self). :- halt. operation(migrate, _, n41).";
+    assert!(matches!(load(&engine, halted), Err(PolicyError::Halted { .. })));
     assert!(matches!(load(&engine, "operation(a, b, c"), Err(PolicyError::Load { .. })));
     assert!(matches!(load(&engine, ":- ensure_loaded(library).\noperation(a, b, c)."), Err(PolicyError::Load { .. })));
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use mario_policy::{Decider, DiffLine, FactProblem, Table, TestOutcome, Tests};
+use mario_policy::{Decider, DiffLine, FactProblem, TestOutcome, TestTable, Tests};
 use mario_prolog::{Engine, Machine};
 
 use crate::{PAPER, load, policies, shipped};
@@ -13,13 +13,13 @@ const POLICY: &str =
 
 fn run(test: &str) -> TestOutcome {
     let engine = Engine::new();
-    let table = Table::read(&engine, "table", &format!("{SHARED}{test}")).expect("a table");
+    let table = TestTable::read(&engine, "table", &format!("{SHARED}{test}")).expect("a table");
     let Tests::OfPolicy(tests) = table.tests else { panic!("tests of a policy") };
     tests[0].run(&mut Decider::new(&engine), &load(&engine, POLICY).expect("a policy"))
 }
 
 fn problems(text: &str) -> Vec<FactProblem> {
-    Table::read(&Engine::new(), "table", text).expect_err("something is wrong").problems
+    TestTable::read(&Engine::new(), "table", text).expect_err("something is wrong").problems
 }
 
 #[test]
@@ -27,7 +27,7 @@ fn every_shipped_policy_passes_its_tests() {
     let engine = Engine::new();
     for name in PAPER {
         let text = fs::read_to_string(policies().join(format!("{name}.test.pl"))).expect("it has tests");
-        let table = Table::read(&engine, name, &text).expect("a table");
+        let table = TestTable::read(&engine, name, &text).expect("a table");
         let Tests::OfPolicy(tests) = table.tests else { panic!("{name}") };
         let policy = shipped(&engine, name);
         for test in tests {
@@ -35,7 +35,9 @@ fn every_shipped_policy_passes_its_tests() {
         }
     }
     let text = fs::read_to_string(policies().join("accept-what-fits.test.pl")).expect("it has tests");
-    let Tests::OfAcceptance(tests) = Table::read(&engine, "accept", &text).expect("a table").tests else { panic!() };
+    let Tests::OfAcceptance(tests) = TestTable::read(&engine, "accept", &text).expect("a table").tests else {
+        panic!()
+    };
     let text = fs::read_to_string(policies().join("accept-what-fits.pl")).expect("it is shipped");
     let budget = mario_policy::Settings::default().budget;
     let acceptance = mario_policy::Acceptance::load(&engine, "accept", &text, None, budget).expect("it loads");
@@ -71,7 +73,7 @@ fn own_facts_replace_shared_ones_of_the_same_predicate() {
     let engine = Engine::new();
     let text = format!("{SHARED}requests(s1, n41, 6, 1). refused(migrate, s1, n41).
         test(a, [requests(s1, n43, 1, 1), node(n42, 0, [n41]), inhibited(migrate, s1, n43)], [operation(undeploy, s1, self)]).");
-    let Tests::OfPolicy(tests) = Table::read(&engine, "table", &text).expect("a table").tests else { panic!() };
+    let Tests::OfPolicy(tests) = TestTable::read(&engine, "table", &text).expect("a table").tests else { panic!() };
     let policy = load(
         &engine,
         "operation(undeploy, I, self) :- findall(N, requests(I, N, _, _), [n43]), node(n42, 0, [n41]),
@@ -112,6 +114,6 @@ fn refuses_what_is_no_table() {
 #[test]
 fn a_table_may_name_its_policy() {
     let text = format!("{SHARED}:- policy('other.pl').\ntest(a, [], []).");
-    let table = Table::read(&Engine::new(), "table", &text).expect("a table");
+    let table = TestTable::read(&Engine::new(), "table", &text).expect("a table");
     assert_eq!(table.policy.as_deref(), Some("other.pl"));
 }

@@ -3,4 +3,5 @@
 mod conformity;
 mod differential;
 mod engine;
+mod host;
 mod random;

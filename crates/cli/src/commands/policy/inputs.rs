@@ -56,11 +56,8 @@ impl InputArguments {
         let mut facts = KnowledgeBase::new(engine.symbols());
         let Some(path) = &self.services else { return Ok(facts) };
         read_facts(engine, path, &mut facts)?;
-        let has_situation = !facts.instances().is_empty()
-            || !facts.requests().is_empty()
-            || !facts.inhibited().is_empty()
-            || facts.nodes().next().is_some();
-        if has_situation {
+        let own = [facts.instances().len(), facts.requests().len(), facts.inhibited().len(), facts.nodes().len()];
+        if own != [0; 4] {
             let title = format!("`{}` has facts that belong to one agent", path.display());
             let hint = "a batch shares service/4 and fact/3 facts only";
             return Err(Failure::input(Diagnostic::error(title).hint(hint)));
@@ -83,9 +80,10 @@ pub(super) fn load_policy(
             Ok(policy)
         }
         Err(PolicyError::Load { problems, .. }) => Err(load_failure(&problems, console)),
-        Err(error) => Err(Failure::input(
+        Err(error @ PolicyError::NoOperation { .. }) => Err(Failure::input(
             Diagnostic::from_error(&error).hint("a policy says `operation(Operation, Instance, Target) :- …`"),
         )),
+        Err(error @ PolicyError::Halted { .. }) => Err(Failure::input(Diagnostic::from_error(&error))),
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use mario_policy::{Decider, DiffLine, Policy, Settings, Table, TestOutcome, Tests};
+use mario_policy::{Decider, DiffLine, Policy, Settings, TestOutcome, TestTable, Tests};
 use mario_prolog::{Engine, Machine};
 
 use super::inputs::{facts_failure, load_acceptance, load_policy};
@@ -70,7 +70,7 @@ fn is_table(file: &Path) -> bool {
 
 fn run_table(engine: &Engine, path: &Path, report: &mut Report, console: &Console) -> Result<(), Failure> {
     let source = read_text(path)?;
-    let table = Table::read(engine, &source.name, &source.text).map_err(|error| facts_failure(&error, &source))?;
+    let table = TestTable::read(engine, &source.name, &source.text).map_err(|error| facts_failure(&error, &source))?;
     let policy_path = match &table.policy {
         Some(name) => directory(path).join(name),
         // `keep-close.test.pl` without both of its endings.
