@@ -238,16 +238,16 @@ fn write_answer(
     waiting: &[Term],
     detail: Detail,
 ) -> Result<Answer, Resource> {
-    let mut names = Names::new(variables);
+    let mut names = Names::new(variables, Budget::default().output_bytes);
     let drafts = drafts(core, shape, variables, &mut names);
     for draft in &drafts {
-        names.count(&mut core.store, draft.value)?;
+        names.count(&core.store, draft.value)?;
         for (_, value) in &draft.cycles {
-            names.count(&mut core.store, *value)?;
+            names.count(&core.store, *value)?;
         }
     }
     for &goal in waiting {
-        names.count(&mut core.store, goal)?;
+        names.count(&core.store, goal)?;
     }
     let mut options = WriteOptions {
         priority: VALUE_PRIORITY,

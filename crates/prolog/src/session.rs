@@ -172,3 +172,6 @@ fn loads_files(functor: Functor) -> bool {
     let is = |name: Atom, arity| functor == Functor::new(name, arity);
     is(atoms::CONSULT, 1) || is(atoms::ENSURE_LOADED, 1) || is(atoms::USE_MODULE, 1) || is(atoms::USE_MODULE, 2)
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,8 +2,7 @@
 
 use crate::{benches, cpu, swipl};
 use mario_prolog::{
-    Argument, Atom, Budget, Directories, Engine, Machine, Outcome, Program, Relation, Relations, Symbols,
-    Value,
+    Argument, Atom, Budget, Directories, Engine, Machine, Outcome, Program, Relation, Relations, Symbols, Value,
 };
 use std::sync::Arc;
 
@@ -159,8 +158,7 @@ fn measure(engine: &Engine, program: &Arc<Program>, agents: &[Agent]) -> (f64, f
                 table.cells.clear();
                 table.cells.extend_from_slice(&facts.cells);
             }
-            let arguments =
-                [Argument::Unknown, Argument::Value(Value::Integer(agent.instance)), Argument::Unknown];
+            let arguments = [Argument::Unknown, Argument::Value(Value::Integer(agent.instance)), Argument::Unknown];
             let mut query = machine.ask(program, operation, &arguments, &current, &Budget::default());
             loop {
                 match query.next_answer() {
@@ -186,4 +184,3 @@ fn measure(engine: &Engine, program: &Arc<Program>, agents: &[Agent]) -> (f64, f
     times.sort_by(f64::total_cmp);
     (times[ROUNDS / 2], per_decision, solutions)
 }
-

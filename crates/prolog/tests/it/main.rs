@@ -1,3 +1,4 @@
 //! The integration tests of the policy language.
 
+mod answers;
 mod conformity;

@@ -13,7 +13,7 @@ use crate::{Failure, Outcome, TEXT_SIZE_BYTES_MAX};
 
 const WELCOME: &str = "End each goal with a full stop. `help.` tells more; `halt.` or Ctrl-D ends.";
 
-const HELP: &str = "\
+const HELP: &str = "At the prompt:
   member(X, [a, b]).    asks a goal; it may go on over several lines, up to its full stop
   [file].               loads a file, and all others again; `make.` only the latter
   halt.                 ends, and so does Ctrl-D
