@@ -92,7 +92,6 @@ impl Evaluation {
                 value
             }
             View::Variable(_) => return Err(Fault::Instantiation.into()),
-            View::Atom(atoms::NIL) => return Err(Fault::Type("evaluable", Term::NIL).into()),
             View::Atom(atom) => {
                 let functor = Functor::new(atom, 0);
                 match Evaluable::find(functor) {
@@ -162,7 +161,7 @@ fn character_of_string(core: &Core, term: Term) -> Solved<Number> {
 /// `[X]` is `X`, a code or a character.
 fn character_of_list(core: &Core, list: Term, address: usize) -> Solved<Number> {
     if core.store.argument(address, 1) != Term::NIL {
-        return Err(Fault::Type("[]", list).into());
+        return Err(apply::unknown(Functor::new(atoms::DOT, 2)).into());
     }
     let item = core.store.argument(address, 0);
     let code = match core.store.view(item) {

@@ -14,14 +14,18 @@ mod comparison;
 mod control;
 mod copying;
 mod database;
+mod flags;
 mod format;
 mod globals;
 mod lists;
+mod operators;
+mod reading;
 mod sorting;
 mod terms;
 mod text;
 mod types;
 mod variables;
+mod writing;
 
 use crate::core::Core;
 use crate::fault::Solved;
@@ -114,13 +118,17 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Builtin> {
         control::TABLE,
         copying::TABLE,
         database::TABLE,
+        flags::TABLE,
         format::TABLE,
         globals::TABLE,
         lists::TABLE,
+        operators::TABLE,
+        reading::TABLE,
         sorting::TABLE,
         terms::TABLE,
         types::TABLE,
         variables::TABLE,
+        writing::TABLE,
     ];
     TABLES.iter().chain(text::TABLES).copied().flatten()
 }

@@ -15,6 +15,7 @@ pub(crate) use goals::{CompileError, Scope, is_control};
 use crate::instruction::Instruction;
 use crate::program::index::Key;
 use crate::store::{Store, View};
+use crate::symbols::{Atom, atoms};
 use crate::term::Term;
 use goals::{Goals, Level};
 
@@ -57,6 +58,53 @@ pub(crate) fn head_arguments(store: &Store, head: Term) -> Vec<Term> {
         View::List(start) => (0..2).map(|index| store.argument(start, index)).collect(),
         _ => Vec::new(),
     }
+}
+
+/// A term as the body of a clause (7.6.2): a variable `X` in it is `call(X)`. `None` when it holds
+/// something that cannot be called.
+pub(crate) fn body_of(store: &mut Store, body: Term) -> Option<Term> {
+    let mut has_variables = false;
+    let mut pending = vec![body];
+    while let Some(goal) = pending.pop() {
+        if !store.meter.walk(1) {
+            return Some(body);
+        }
+        match store.view(goal) {
+            View::Variable(_) => has_variables = true,
+            View::Compound(functor, arguments) if joins_goals(functor.name(), functor.arity()) => {
+                pending.extend_from_slice(&store.cells[arguments..arguments + 2]);
+            }
+            View::Small(_) | View::Big | View::Float(_) | View::Text => return None,
+            _ => {}
+        }
+    }
+    Some(if has_variables { with_calls(store, body) } else { body })
+}
+
+/// A copy of the control constructs of a body, with `call/1` around its variables.
+fn with_calls(store: &mut Store, body: Term) -> Term {
+    let root = store.variable();
+    let mut pending = vec![(body, root.address())];
+    while let Some((goal, place)) = pending.pop() {
+        let goal = store.deref(goal);
+        store.cells[place] = match store.view(goal) {
+            View::Variable(_) => store.structure(atoms::CALL, &[goal]),
+            View::Compound(functor, arguments) if joins_goals(functor.name(), functor.arity()) => {
+                let copy = store.structure_of_variables(functor);
+                let (left, right) = (store.cells[arguments], store.cells[arguments + 1]);
+                pending.push((left, copy.address() + 1));
+                pending.push((right, copy.address() + 2));
+                copy
+            }
+            _ => goal,
+        };
+    }
+    store.deref(root)
+}
+
+/// Whether a term of this name is made of goals.
+fn joins_goals(name: Atom, arity: usize) -> bool {
+    arity == 2 && is_control(name, arity)
 }
 
 /// What clause selection may know of a head.

@@ -5,12 +5,13 @@ use crate::database::Database;
 use crate::fault::{Fault, Raised, Solved};
 use crate::flags::Flags;
 use crate::instruction::PredicateId;
+use crate::meter::Resource;
 use crate::operators::Operators;
 use crate::output::Output;
 use crate::program::Program;
 use crate::store::{ListEnd, Store};
-use crate::stored::StoredTerm;
-use crate::symbols::{Atom, Atoms, Scope};
+use crate::stored::{Attributes, StoredTerm};
+use crate::symbols::{Atom, Atoms, Scope, atoms};
 use crate::term::{Functor, Term};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -73,6 +74,16 @@ impl Core {
         match self.store.meter.exhausted() {
             Some(resource) => Err(Raised::Exhausted(resource)),
             None => Ok(()),
+        }
+    }
+
+    /// The error term `error(Formal, _)`, for formal terms that no [`Fault`] stands for.
+    pub(crate) fn error(&mut self, formal: Term) -> Raised {
+        let context = self.store.variable();
+        let ball = self.store.structure(atoms::ERROR, &[formal, context]);
+        match self.store.copy_out(ball, Attributes::Drop) {
+            Some(ball) => Raised::Ball(Box::new(ball)),
+            None => Raised::Exhausted(Resource::HeapBytes),
         }
     }
 

@@ -84,6 +84,11 @@ impl DynamicPredicate {
         DynamicPredicate { clauses, dead: 0 }
     }
 
+    /// The clauses that are there, in order.
+    pub(crate) fn live(&self) -> impl Iterator<Item = &Arc<StoredTerm>> {
+        self.clauses.values().filter(|clause| clause.died == Generation::MAX).map(|clause| &clause.term)
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.clauses.len() == self.dead
     }

@@ -30,6 +30,7 @@ const LIBRARY: &[(&str, &str)] = &[
     ("library/coroutines.pl", include_str!("library/coroutines.pl")),
     ("library/control.pl", include_str!("library/control.pl")),
     ("library/reflection.pl", include_str!("library/reflection.pl")),
+    ("library/listing.pl", include_str!("library/listing.pl")),
 ];
 
 /// Library predicates that belong to the language itself: a program cannot redefine them.

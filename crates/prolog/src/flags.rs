@@ -17,13 +17,24 @@ pub(crate) enum Unknown {
     Warning,
 }
 
+/// What unification does where it would make a cyclic term.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum OccursCheck {
+    /// It makes one.
+    False,
+    /// It fails.
+    True,
+    /// It raises an error.
+    Error,
+}
+
 /// The changeable flags.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Flags {
     pub(crate) double_quotes: QuotedText,
     pub(crate) back_quotes: QuotedText,
     pub(crate) unknown: Unknown,
-    pub(crate) occurs_check: bool,
+    pub(crate) occurs_check: OccursCheck,
 }
 
 impl Default for Flags {
@@ -32,7 +43,7 @@ impl Default for Flags {
             double_quotes: QuotedText::String,
             back_quotes: QuotedText::Codes,
             unknown: Unknown::Error,
-            occurs_check: false,
+            occurs_check: OccursCheck::False,
         }
     }
 }

@@ -1,10 +1,10 @@
 //! What a host gives to a program: relations read in place, and predicates written in Rust.
 
 use crate::core::Core;
-use crate::store::View;
+use crate::store::{Store, View};
 use crate::stored::StoredTerm;
 use crate::symbols::Atom;
-use crate::term::Term;
+use crate::term::{Functor, Tag, Term};
 
 /// A value in a host's relation.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -15,8 +15,48 @@ pub enum Value<'a> {
     Integer(i64),
     /// A float.
     Float(f64),
-    /// Any other term, e.g. a list made with [`Engine::read_term`](crate::Engine::read_term).
+    /// A list.
+    List(&'a [Value<'a>]),
+    /// A compound term: its name and its arguments; with none of them, an atom.
+    Compound(Atom, &'a [Value<'a>]),
+    /// Any other term, kept by the host.
     Term(&'a StoredTerm),
+}
+
+impl Store {
+    /// The term for a value of the host. Parts are written in place: no other memory is needed.
+    pub(crate) fn host_value(&mut self, value: Value<'_>) -> Term {
+        match value {
+            Value::Atom(atom) => Term::atom(atom),
+            Value::Integer(value) => self.integer(value),
+            Value::Float(value) => self.float(value),
+            Value::List([]) => Term::NIL,
+            Value::List(items) => {
+                let start = self.cells.len();
+                for index in 1..=items.len() {
+                    self.cells.push(Term::NIL);
+                    self.cells.push(Term::list(start + 2 * index));
+                }
+                self.cells[start + 2 * items.len() - 1] = Term::NIL;
+                for (index, &item) in items.iter().enumerate() {
+                    self.cells[start + 2 * index] = self.host_value(item);
+                }
+                Term::list(start)
+            }
+            Value::Compound(name, arguments) => {
+                if arguments.is_empty() {
+                    return Term::atom(name);
+                }
+                let term = self.structure_of_variables(Functor::new(name, arguments.len()));
+                let first = if term.has_tag(Tag::Lis) { term.address() } else { term.address() + 1 };
+                for (index, &argument) in arguments.iter().enumerate() {
+                    self.cells[first + index] = self.host_value(argument);
+                }
+                term
+            }
+            Value::Term(stored) => self.paste(stored),
+        }
+    }
 }
 
 /// Rows that a host keeps, seen by a program as facts.
@@ -43,7 +83,7 @@ pub trait Relation {
             bound.iter().enumerate().all(|(column, wanted)| match wanted {
                 None => true,
                 Some(wanted) => match (self.value(row, column), wanted) {
-                    (Value::Term(_), _) => true,
+                    (Value::List(_) | Value::Compound(..) | Value::Term(_), _) => true,
                     (value, wanted) => value == *wanted,
                 },
             })

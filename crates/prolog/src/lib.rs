@@ -30,6 +30,7 @@ mod symbols;
 mod term;
 #[cfg(test)]
 mod testing;
+mod tree;
 mod writer;
 
 pub use answer::{Answer, Binding, Detail};
@@ -37,7 +38,7 @@ pub use engine::Engine;
 pub use explain::Explanation;
 pub use host::{HostCall, HostError, Relation, Relations, Value};
 pub use interrupt::Interrupt;
-pub use loader::{Directories, LoadError, Loaded, Loader, Problem, Resolver, Severity};
+pub use loader::{Directories, LoadError, Loaded, Loader, Place, Problem, Resolver, Severity};
 pub use machine::Machine;
 pub use meter::{Budget, Resource};
 pub use number::Number;
@@ -49,3 +50,4 @@ pub use session::{Request, Session};
 pub use stored::StoredTerm;
 pub use symbols::{Atom, Symbols};
 pub use term::{Functor, Term};
+pub use tree::{Tree, TreeKind};

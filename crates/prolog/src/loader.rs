@@ -8,7 +8,8 @@ mod link;
 mod problem;
 mod resolver;
 
-pub use problem::{LoadError, Problem, Severity};
+pub(crate) use directives::is_library;
+pub use problem::{LoadError, Place, Problem, Severity};
 pub use resolver::{Directories, Resolver};
 
 use crate::database::{DynamicPredicate, End};
@@ -61,6 +62,16 @@ pub struct Loaded {
     pub warnings: Vec<Problem>,
     /// The status, when a directive called `halt/0,1`: what follows it was not read.
     pub halted: Option<i32>,
+    places: FxHashMap<Functor, Vec<Place>>,
+}
+
+impl Loaded {
+    /// Where the clauses of a predicate stand, in their order. Empty when the text has none, or when directives changed
+    /// them.
+    pub fn places(&self, name: &str, arity: usize) -> &[Place] {
+        let functor = self.program.symbols.find(name).map(|name| Functor::new(name, arity));
+        functor.and_then(|functor| self.places.get(&functor)).map_or(&[], Vec::as_slice)
+    }
 }
 
 /// Builds a program from sources.
@@ -87,6 +98,9 @@ pub struct Loader {
     linked: Option<Arc<Program>>,
     machine: Option<Machine>,
     last_predicate: Option<Functor>,
+    places: FxHashMap<Functor, Vec<Place>>,
+    /// Predicates whose clauses are numbered, and the predicates that tell the numbers.
+    numbered: Vec<(Functor, Functor)>,
 }
 
 impl Loader {
@@ -124,6 +138,8 @@ impl Loader {
             linked: None,
             machine: None,
             last_predicate: None,
+            places: FxHashMap::default(),
+            numbered: Vec::new(),
         }
     }
 
@@ -174,6 +190,16 @@ impl Loader {
         self
     }
 
+    /// Makes `twin`, which has the same answers as `name/arity` in the same order, and in one argument more the position
+    /// (from 0) of the clause that gave each.
+    pub fn number_clauses(&mut self, name: &str, arity: usize, twin: &str) -> &mut Loader {
+        let functor = Functor::new(self.atoms.intern(name), arity);
+        let twin = Functor::new(self.atoms.intern(twin), arity + 1);
+        self.numbered.push((functor, twin));
+        self.linked = None;
+        self
+    }
+
     fn define(&mut self, functor: Functor, definition: Definition) {
         let id = self.base.predicates.len() as PredicateId;
         self.base.predicates.push(Predicate { functor, definition, origin: Origin::System, sources: Vec::new() });
@@ -196,7 +222,7 @@ impl Loader {
         let (errors, warnings): (Vec<_>, Vec<_>) =
             self.problems.into_iter().partition(|problem| problem.severity == Severity::Error);
         if errors.is_empty() {
-            Ok(Loaded { program, warnings, halted: self.halted })
+            Ok(Loaded { program, warnings, halted: self.halted, places: self.places })
         } else {
             Err(LoadError { errors, warnings })
         }
@@ -308,6 +334,7 @@ impl Loader {
         if !self.may_define(source, functor, &span) {
             return;
         }
+        let body = crate::compiler::body_of(&mut self.store, body).unwrap_or(body);
         let clause = self.store.structure(atoms::NECK, &[head, body]);
         let key = match crate::compiler::head_arguments(&self.store, head).first() {
             Some(&first) => Key::of(&self.store, first),
@@ -315,11 +342,14 @@ impl Loader {
         };
         let Some(stored) = self.store.copy_out(clause, Attributes::Drop) else { return };
         self.linked = None;
+        let place = Place::new(&self.sources[source], span.clone());
         if let Some(dynamic) = self.dynamic.get_mut(&functor) {
             dynamic.add(end, Arc::new(stored), key, 0);
+            self.places.entry(functor).or_default().push(place);
             return;
         }
         self.warn_order(source, functor, &span);
+        self.places.entry(functor).or_default().push(place);
         let order = &mut self.order;
         let definitions = self.definitions.entry(functor).or_insert_with(|| {
             order.push(functor);
@@ -341,6 +371,7 @@ impl Loader {
             let before = self.sources[definitions.source].name.clone();
             definitions.clauses.clear();
             definitions.source = source;
+            self.places.remove(&functor);
             let message = format!("this replaces {indicator}, defined in {before}");
             let hint = "give one of them another name, or declare it `multifile`";
             self.report(Severity::Warning, source, span.clone(), message, Some(hint.to_owned()));

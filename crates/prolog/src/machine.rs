@@ -61,6 +61,8 @@ pub struct Machine {
     saved: Vec<Term>,
     /// Where to go on when a nested compound is done.
     parts: Vec<(usize, bool)>,
+    /// The arguments of a goal that a host asked without text.
+    pub(crate) arguments: Vec<Term>,
 }
 
 impl Machine {
@@ -86,6 +88,7 @@ impl Machine {
             choices: Vec::new(),
             saved: Vec::new(),
             parts: Vec::new(),
+            arguments: Vec::new(),
         }
     }
 
@@ -116,6 +119,7 @@ impl Machine {
         self.choices.clear();
         self.saved.clear();
         self.parts.clear();
+        self.arguments.clear();
         self.barrier = 0;
     }
 

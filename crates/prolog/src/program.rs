@@ -129,6 +129,14 @@ pub struct Program {
 }
 
 impl Program {
+    /// Whether there is a predicate with this name and number of arguments.
+    pub fn defines(&self, name: &str, arity: usize) -> bool {
+        let functor = self.symbols.find(name).map(|name| Functor::new(name, arity));
+        functor
+            .and_then(|functor| self.find(functor))
+            .is_some_and(|id| !matches!(self.predicates[id as usize].definition, Definition::Undefined))
+    }
+
     /// The predicate that a call of `functor` reaches.
     #[inline]
     pub(crate) fn find(&self, functor: Functor) -> Option<PredicateId> {

@@ -8,8 +8,9 @@ use crate::program::Program;
 use crate::reader::{Syntax, SyntaxError, read_goal};
 use crate::store::View;
 use crate::stored::StoredTerm;
-use crate::symbols::Atom;
+use crate::symbols::{Atom, Atoms};
 use crate::term::Term;
+use crate::writer::WriteOptions;
 use std::sync::Arc;
 
 /// What came of asking for an answer.
@@ -49,7 +50,6 @@ pub struct Query<'m> {
     machine: &'m mut Machine,
     relations: &'m dyn Relations,
     variables: Vec<(Box<str>, Term)>,
-    arguments: Vec<Term>,
     state: State,
     answers: u64,
 }
@@ -78,7 +78,7 @@ impl Machine {
             None => (Term::atom(crate::symbols::atoms::TRUE), Vec::new()),
         };
         self.start(term);
-        Ok(Query { machine: self, relations, variables, arguments: Vec::new(), state: State::New, answers: 0 })
+        Ok(Query { machine: self, relations, variables, state: State::New, answers: 0 })
     }
 
     /// Asks `name(arguments…)`.
@@ -92,19 +92,17 @@ impl Machine {
     ) -> Query<'m> {
         self.reset(program, budget);
         let store = &mut self.core.store;
-        let terms: Vec<Term> = arguments
-            .iter()
-            .map(|argument| match argument {
+        self.arguments.clear();
+        for argument in arguments {
+            let term = match *argument {
                 Argument::Unknown => store.variable(),
-                Argument::Value(Value::Atom(atom)) => Term::atom(*atom),
-                Argument::Value(Value::Integer(value)) => store.integer(*value),
-                Argument::Value(Value::Float(value)) => store.float(*value),
-                Argument::Value(Value::Term(stored)) => store.paste(stored),
-            })
-            .collect();
-        let goal = store.structure(name, &terms);
+                Argument::Value(value) => store.host_value(value),
+            };
+            self.arguments.push(term);
+        }
+        let goal = store.structure(name, &self.arguments);
         self.start(goal);
-        Query { machine: self, relations, variables: Vec::new(), arguments: terms, state: State::New, answers: 0 }
+        Query { machine: self, relations, variables: Vec::new(), state: State::New, answers: 0 }
     }
 
     /// The text of a stored term, quoted.
@@ -160,17 +158,29 @@ impl<'m> Query<'m> {
 
     /// What an argument of [`Machine::ask`] is bound to: an atom, a number, or `None` for anything else.
     pub fn argument(&self, index: usize) -> Option<Value<'static>> {
-        match self.machine.core.store.view(self.arguments[index]) {
+        let term = self.machine.arguments[index];
+        match self.machine.core.store.view(term) {
             View::Atom(atom) => Some(Value::Atom(atom)),
             View::Small(value) => Some(Value::Integer(value)),
             View::Float(value) => Some(Value::Float(value)),
+            View::Big => i64::try_from(self.machine.core.store.big(term)).ok().map(Value::Integer),
             _ => None,
         }
     }
 
+    /// Whether an argument of [`Machine::ask`] is still an unbound variable.
+    pub fn is_unbound(&self, index: usize) -> bool {
+        matches!(self.machine.core.store.view(self.machine.arguments[index]), View::Variable(_))
+    }
+
+    /// Whether an atom was made up by this query: it means nothing once the query is over.
+    pub fn is_made_up(&self, atom: Atom) -> bool {
+        Atoms::is_local(atom)
+    }
+
     /// An argument of [`Machine::ask`] as text, quoted so that it can be read back.
     pub fn argument_text(&mut self, index: usize) -> String {
-        let term = self.arguments[index];
+        let term = self.machine.arguments[index];
         self.machine.core.quoted_text(term)
     }
 
@@ -179,9 +189,49 @@ impl<'m> Query<'m> {
         self.machine.core.atoms.name(atom)
     }
 
+    /// The names of the variables of the goal, in order of appearance.
+    pub fn variable_names(&self) -> impl Iterator<Item = &str> {
+        self.variables.iter().map(|(name, _)| &**name)
+    }
+
+    /// The list of the values of all variables with these names, in a form that does not depend on
+    /// operators or on the names of variables. For tests that compare engines.
+    #[doc(hidden)]
+    pub fn comparable_answer(&mut self, names: &[String]) -> Option<String> {
+        let values: Vec<Term> = names
+            .iter()
+            .filter_map(|name| self.variables.iter().find(|(known, _)| **known == **name))
+            .map(|(_, value)| *value)
+            .collect();
+        let core = &mut self.machine.core;
+        let list = core.store.list(&values, Term::NIL);
+        core.comparable_text(list)
+    }
+
+    /// The ball of an exception, in the form of [`Query::comparable_answer`].
+    #[doc(hidden)]
+    pub fn comparable_ball(&mut self, exception: &Exception) -> Option<String> {
+        let core = &mut self.machine.core;
+        let ball = core.store.paste(&exception.ball);
+        core.comparable_text(ball)
+    }
+
     /// The named variables of the goal, in order of appearance, and their values as text.
     pub fn bindings(&mut self) -> Vec<(String, String)> {
         let variables = self.variables.clone();
         variables.into_iter().map(|(name, term)| (name.into(), self.machine.core.quoted_text(term))).collect()
+    }
+}
+
+impl Core {
+    /// A term in the form in which engines are compared: quoted, without operators, its variables
+    /// written `_0`, `_1` and so on from the left. `None` when the budget is too small for that.
+    fn comparable_text(&mut self, term: Term) -> Option<String> {
+        let mut variables = Vec::new();
+        self.store.term_variables(term, &mut variables).ok()?;
+        let name = |(number, variable)| (variable, format!("_{number}").into());
+        let variable_names = variables.into_iter().enumerate().map(name).collect();
+        let options = WriteOptions { quoted: true, ignore_ops: true, variable_names, ..WriteOptions::plain() };
+        self.text_of(term, &options).ok()
     }
 }

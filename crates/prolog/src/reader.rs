@@ -72,23 +72,19 @@ impl<'t> Reader<'t> {
         let end_is_optional = self.full_stop == FullStop::Optional;
         let Reader { scanner, stacks, .. } = self;
         scanner.clause_ended = false;
-        let mut result = Parser { scanner, stacks, store, syntax, end_is_optional }.clause();
-        if let Err(error) = &mut result {
-            let open = self.skip_clause(syntax.atoms);
-            if open == 0 && error.hint_if_closed.is_some() {
-                error.hint = error.hint_if_closed.take();
-            }
+        let result = Parser { scanner, stacks, store, syntax, end_is_optional }.clause();
+        if result.is_err() {
+            self.skip_clause(syntax.atoms);
         }
         result
     }
 
-    /// Goes behind the full stop of a broken clause; says how many brackets are open there.
-    fn skip_clause(&mut self, atoms: &mut Atoms) -> usize {
-        let mut open = self.stacks.brackets();
+    /// Goes behind the full stop of a broken clause.
+    fn skip_clause(&mut self, atoms: &mut Atoms) {
         // The mistake may be the full stop itself, or the quote that hides it.
         if self.scanner.clause_ended || self.stacks.end_taken {
             self.stacks.ahead.clear();
-            return open;
+            return;
         }
         loop {
             let token = match self.stacks.ahead.pop_front() {
@@ -96,10 +92,8 @@ impl<'t> Reader<'t> {
                 None => self.scanner.next(atoms).map(|lexeme| lexeme.token),
             };
             match token {
-                Ok(Token::End | Token::EndOfText) => return open,
-                Err(_) if self.scanner.clause_ended => return open,
-                Ok(Token::Open | Token::OpenList | Token::OpenCurly) => open += 1,
-                Ok(Token::Close | Token::CloseList | Token::CloseCurly) => open = open.saturating_sub(1),
+                Ok(Token::End | Token::EndOfText) => return,
+                Err(_) if self.scanner.clause_ended => return,
                 _ => {}
             }
         }

@@ -3,6 +3,7 @@
 use super::{Builtin, Code, det};
 use crate::core::Core;
 use crate::fault::{Fault, Solved};
+use crate::flags::OccursCheck;
 use crate::store::View;
 use crate::symbols::atoms;
 use crate::term::Term;
@@ -28,8 +29,20 @@ pub(crate) const TABLE: &[Builtin] = &[
 ];
 
 fn unify(core: &mut Core, a: Term, b: Term) -> Solved {
-    let unified =
-        if core.flags.occurs_check { core.store.unify_with_occurs_check(a, b) } else { core.store.unify(a, b) };
+    let unified = match core.flags.occurs_check {
+        OccursCheck::False => core.store.unify(a, b),
+        OccursCheck::True => core.store.unify_with_occurs_check(a, b),
+        OccursCheck::Error => {
+            let unified = core.store.attempt(|store| store.unify_with_occurs_check(a, b));
+            core.check_budget()?;
+            if !unified && core.store.can_unify(a, b) {
+                let name = core.atoms.intern("occurs_check");
+                let formal = core.store.structure(name, &[a, b]);
+                return Err(core.error(formal));
+            }
+            unified
+        }
+    };
     within_budget(core, unified)
 }
 

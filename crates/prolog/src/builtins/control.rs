@@ -3,6 +3,7 @@
 use super::{Builtin, Code, State, Step, det, nondet};
 use crate::core::Core;
 use crate::fault::{Fault, Solved};
+use crate::loader::is_library;
 use crate::store::{ListEnd, View};
 use crate::symbols::atoms;
 use crate::term::{Functor, Term};
@@ -13,9 +14,9 @@ pub(crate) const TABLE: &[Builtin] = &[
     det("$divert", Code::D0(divert)),
     det("$end_diversion", Code::D1(end_diversion)),
     det("$check_sink", Code::D1(check_sink)),
-    det("use_module", Code::D1(accept_one)),
-    det("use_module", Code::D2(accept_two)),
-    det("ensure_loaded", Code::D1(accept_one)),
+    det("use_module", Code::D1(use_module)),
+    det("use_module", Code::D2(use_module_import)),
+    det("ensure_loaded", Code::D1(use_module)),
     det("garbage_collect", Code::D0(accept)),
     det("style_check", Code::D1(accept_one)),
     det("discontiguous", Code::D1(accept_one)),
@@ -70,8 +71,27 @@ fn accept_one(_: &mut Core, _: Term) -> Solved {
     Ok(true)
 }
 
-fn accept_two(_: &mut Core, _: Term, _: Term) -> Solved {
-    Ok(true)
+/// All libraries are always there; files can only be named by directives.
+fn use_module(core: &mut Core, file: Term) -> Solved {
+    match core.store.view(file) {
+        View::Variable(_) => Err(Fault::Instantiation.into()),
+        View::Compound(functor, arguments) if functor == Functor::new(atoms::LIBRARY, 1) => {
+            match core.store.view(core.store.cells[arguments]) {
+                View::Variable(_) => Err(Fault::Instantiation.into()),
+                View::Atom(name) if is_library(core.atoms.name(name)) => Ok(true),
+                View::Compound(path, _) if path == Functor::new(atoms::SLASH, 2) => {
+                    let name = core.quoted_text(core.store.cells[arguments]);
+                    if is_library(&name) { Ok(true) } else { Err(Fault::Existence("source_sink", file).into()) }
+                }
+                _ => Err(Fault::Existence("source_sink", file).into()),
+            }
+        }
+        _ => Err(Fault::Existence("source_sink", file).into()),
+    }
+}
+
+fn use_module_import(core: &mut Core, file: Term, _: Term) -> Solved {
+    use_module(core, file)
 }
 
 fn repeat(_: &mut Core, _: &[Term], state: State) -> Solved<Step> {

@@ -2,6 +2,7 @@
 
 use super::control::indicator;
 use super::{Builtin, Code, FIRST, State, Step, det, nondet};
+use crate::compiler::body_of;
 use crate::core::Core;
 use crate::database::{End, Generation, Position};
 use crate::fault::{Fault, Raised, Solved};
@@ -88,25 +89,6 @@ fn dynamic_predicate(core: &mut Core, functor: Functor, action: &'static str) ->
     }
 }
 
-fn check_body(core: &mut Core, body: Term) -> Solved<()> {
-    let mut pending = vec![body];
-    while let Some(goal) = pending.pop() {
-        if !core.store.meter.walk(1) {
-            return core.check_budget();
-        }
-        match core.store.view(goal) {
-            View::Compound(functor, arguments) if crate::compiler::is_control(functor.name(), functor.arity()) => {
-                pending.extend_from_slice(&core.store.cells[arguments..arguments + functor.arity()]);
-            }
-            View::Small(_) | View::Big | View::Float(_) | View::Text => {
-                return Err(Fault::Type("callable", body).into());
-            }
-            _ => {}
-        }
-    }
-    Ok(())
-}
-
 fn assertz(core: &mut Core, clause: Term) -> Solved {
     add(core, clause, End::Last)
 }
@@ -117,7 +99,8 @@ fn asserta(core: &mut Core, clause: Term) -> Solved {
 
 fn add(core: &mut Core, clause: Term, end: End) -> Solved {
     let Parts { head, body, functor } = clause_parts(core, clause)?;
-    check_body(core, body)?;
+    let body = body_of(&mut core.store, body).ok_or(Fault::Type("callable", body))?;
+    core.check_budget()?;
     let predicate = dynamic_predicate(core, functor, "modify")?;
     let clause = core.store.structure(atoms::NECK, &[head, body]);
     let stored = core.store.copy_out(clause, Attributes::Drop).ok_or(Raised::Exhausted(Resource::HeapBytes))?;
@@ -161,7 +144,7 @@ fn retract(core: &mut Core, arguments: &[Term], state: State) -> Solved<Step> {
         && !matches!(found.definition, Definition::Dynamic | Definition::Undefined)
     {
         let culprit = indicator(core, functor);
-        return Err(Fault::Permission("access", "private_procedure", culprit).into());
+        return Err(Fault::Permission("modify", "static_procedure", culprit).into());
     }
     let key = first_key(core, head);
     let mut state = state;
@@ -173,7 +156,9 @@ fn retract(core: &mut Core, arguments: &[Term], state: State) -> Solved<Step> {
             (core.store.argument(clause.address(), 1), core.store.argument(clause.address(), 2));
         let matches = core.store.unify(head, other_head) && core.store.unify(body, other_body);
         core.store.boundary = boundary;
-        if matches && core.database.remove(&program, predicate, position) {
+        if matches {
+            // It may be gone already: what this call enumerates was settled when it began (7.5.4).
+            core.database.remove(&program, predicate, position);
             if core.database.wants_sweep {
                 core.store.meter.interrupt();
             }
@@ -354,7 +339,14 @@ fn is_visible(core: &Core, id: PredicateId) -> bool {
     }
 }
 
-/// `'$predicates'(List)`: the indicators of all user predicates, in the order of the text.
+fn is_empty_dynamic(core: &Core, functor: Functor) -> bool {
+    core.find_predicate(functor).is_none_or(|id| {
+        core.database.get(&core.program, id).is_some() && next_clause(core, id, Key::Any, FIRST).is_none()
+    })
+}
+
+/// `'$predicates'(List)`: the indicators of all user predicates that have a clause or are the host's,
+/// in the order of the text.
 fn predicates(core: &mut Core, list: Term) -> Solved {
     let program = Arc::clone(&core.program);
     let mut functors: Vec<Functor> = program
@@ -369,6 +361,7 @@ fn predicates(core: &mut Core, list: Term) -> Solved {
         .map(|(_, predicate)| predicate.functor)
         .collect();
     functors.extend(core.database.made_up_predicates().map(|(functor, _)| functor));
+    functors.retain(|&functor| !is_empty_dynamic(core, functor));
     functors.retain(|functor| !core.atoms.name(functor.name()).starts_with('$'));
     let items: Vec<Term> = functors.into_iter().map(|functor| indicator(core, functor)).collect();
     let found = core.store.list(&items, Term::NIL);

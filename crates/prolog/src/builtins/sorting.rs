@@ -180,7 +180,7 @@ fn sort_key(core: &Core, key: Term) -> Solved<usize> {
     let number = arguments::integer(core, key)?;
     match number {
         Number::Int(position @ 0..) => Ok(position as usize),
-        Number::Int(_) => Err(Fault::Domain("not_less_than_zero", key).into()),
+        Number::Int(_) => Err(Fault::Domain("not_less_than_one", key).into()),
         _ => Err(Fault::Representation("max_arity").into()),
     }
 }

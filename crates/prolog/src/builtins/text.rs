@@ -65,6 +65,8 @@ pub(crate) enum Misfit {
     Unbound,
     /// A list with this element, which is not of this type.
     Element(&'static str, Term),
+    /// A list with an integer that is no character code.
+    Code,
     /// Something else altogether.
     Other,
     /// The budget ended while reading it.
@@ -77,6 +79,7 @@ impl Misfit {
         match self {
             Misfit::Unbound => Fault::Instantiation.into(),
             Misfit::Element(kind, element) => Fault::Type(kind, element).into(),
+            Misfit::Code => Fault::Representation("character_code").into(),
             Misfit::Other => Fault::Type(expected, term).into(),
             Misfit::Raised(raised) => raised,
         }
@@ -136,6 +139,7 @@ fn read_list(core: &mut Core, list: Term) -> Result<String, Misfit> {
         let character = if as_codes { code_character(core, item) } else { single_character(core, item) };
         match character {
             Some(character) => text.push(character),
+            None if as_codes && matches!(core.store.view(item), View::Small(_) | View::Big) => return Err(Misfit::Code),
             None => return Err(Misfit::Element(if as_codes { "character_code" } else { "character" }, item)),
         }
     }

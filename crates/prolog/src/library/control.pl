@@ -70,3 +70,82 @@ setup_call_catcher_cleanup(Setup, Goal, Catcher, Cleanup) :-
     ->  true
     ;   true
     ).
+
+not(Goal) :-
+    \+ call(Goal).
+
+% Answers in groups of N; the last group holds what is left.
+findnsols(N, Template0, Goal0, List) :-
+    must_be(nonneg, N),
+    copy_term(Template0-Goal0, Template-Goal),
+    State = found(0, []),
+    (   call(Goal),
+        arg(1, State, Count0),
+        Count is Count0 + 1,
+        arg(2, State, Found0),
+        nb_setarg(2, State, [Template|Found0]),
+        nb_setarg(1, State, Count),
+        Count =:= N,
+        arg(2, State, Found),
+        nb_setarg(1, State, 0),
+        nb_setarg(2, State, []),
+        '$reverse'(Found, [], List0),
+        List = List0
+    ;   arg(2, State, Found),
+        '$reverse'(Found, [], List)
+    ).
+
+'$reverse'([], Reversed, Reversed).
+'$reverse'([X|Xs], Before, Reversed) :-
+    '$reverse'(Xs, [X|Before], Reversed).
+
+expand_term(Term, Expanded) :-
+    (   nonvar(Term),
+        Term = (_ --> _)
+    ->  dcg_translate_rule(Term, Expanded)
+    ;   Expanded = Term
+    ).
+
+expand_goal(Goal, Goal).
+
+divmod(Dividend, Divisor, Quotient, Remainder) :-
+    Quotient is Dividend div Divisor,
+    Remainder is Dividend mod Divisor.
+
+rational(Number) :-
+    integer(Number).
+
+rational(Number, Number, 1) :-
+    integer(Number).
+
+name(Name, Codes) :-
+    (   var(Name)
+    ->  atom_codes(Atom, Codes),
+        (   catch(atom_number(Atom, Number), _, fail)
+        ->  Name = Number
+        ;   Name = Atom
+        )
+    ;   atomic(Name)
+    ->  atom_codes(Name, Codes)
+    ;   type_error(atomic, Name)
+    ).
+
+concat_atom(Parts, Atom) :-
+    atomic_list_concat(Parts, Atom).
+
+concat_atom(Parts, Separator, Atom) :-
+    atomic_list_concat(Parts, Separator, Atom).
+
+normalize_space(Sink, Text) :-
+    split_string(Text, " \t\n\r\f\v", " \t\n\r\f\v", Words0),
+    '$words'(Words0, Words),
+    atomic_list_concat(Words, ' ', Normal),
+    format(Sink, "~w", [Normal]).
+
+'$words'([], []).
+'$words'([Word|Rest], Words) :-
+    (   Word == ""
+    ->  Words = More
+    ;   Words = [Word|More]
+    ),
+    '$words'(Rest, More).

@@ -49,13 +49,10 @@ predicate_property(Spec, Property) :-
     (   var(Indicator)
     ->  true
     ;   Indicator = Name/Arity
-    ->  (   ( var(Name) ; atom(Name) )
+    ->  (   ( var(Name) ; atom(Name) ),
+            ( var(Arity) ; integer(Arity) )
         ->  true
-        ;   type_error(atom, Name)
-        ),
-        (   ( var(Arity) ; integer(Arity) )
-        ->  true
-        ;   type_error(integer, Arity)
+        ;   type_error(predicate_indicator, Indicator)
         )
     ;   type_error(predicate_indicator, Indicator)
     ).

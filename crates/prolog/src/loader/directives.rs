@@ -45,6 +45,11 @@ const LIBRARIES: &[&str] = &[
     "dcg/high_order",
 ];
 
+/// Whether `library(name)` is one of ours, or one whose predicates are built in.
+pub(crate) fn is_library(name: &str) -> bool {
+    LIBRARIES.contains(&name)
+}
+
 impl Loader {
     pub(super) fn directive(&mut self, source: usize, directive: Term, span: Range<usize>) {
         let (name, arguments, arity) = match self.store.view(directive) {
@@ -180,6 +185,7 @@ impl Loader {
             self.linked = None;
             self.dynamic.insert(functor, crate::database::DynamicPredicate::default());
             self.dynamic_order.push(functor);
+            self.places.remove(&functor);
             let earlier = self.definitions.get_mut(&functor).map(|found| std::mem::take(&mut found.clauses));
             for clause in earlier.into_iter().flatten() {
                 self.store.reset();
@@ -215,7 +221,7 @@ impl Loader {
             match self.store.view(item) {
                 View::Compound(functor, arguments) if functor == Functor::new(atoms::LIBRARY, 1) => {
                     let name = self.path_text(self.store.argument(arguments, 0)).unwrap_or_default();
-                    if !LIBRARIES.contains(&name.as_str()) {
+                    if !is_library(&name) {
                         let message = format!("there is no library `{name}`");
                         let hint = "its predicates may be built in: try without the directive";
                         self.error(source, span.clone(), message, Some(hint));
@@ -345,6 +351,7 @@ impl Loader {
                 self.dynamic_order.push(functor);
             }
             self.dynamic.insert(functor, predicate);
+            self.places.remove(&functor);
             self.linked = None;
         }
         self.linked = None;

@@ -1,14 +1,14 @@
 //! Puts what was read together into a program.
 
-use super::{Loader, Severity, indicator};
+use super::{Definitions, Loader, Severity, SourceClause, indicator};
 use crate::compiler::{self, CompileError, Scope};
 use crate::engine::is_deterministic;
 use crate::instruction::{Instruction, Label, PredicateId};
 use crate::program::index::{self, Key};
 use crate::program::{Clauses, Definition, Origin, Program};
 use crate::store::Store;
-use crate::stored::Attributes;
-use crate::symbols::Symbols;
+use crate::stored::{Attributes, StoredTerm};
+use crate::symbols::{Symbols, atoms};
 use crate::term::{Functor, Term};
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,6 +19,7 @@ impl Loader {
         if let Some(program) = &self.linked {
             return Arc::clone(program);
         }
+        self.make_numbered_twins();
         let mut program = self.base.clone();
         let mut code = std::mem::take(&mut program.code);
         let defined: Vec<Functor> =
@@ -38,6 +39,44 @@ impl Loader {
         let program = Arc::new(program);
         self.linked = Some(Arc::clone(&program));
         program
+    }
+
+    /// Writes the clauses of numbered predicates anew, each with its position as one more argument of the head.
+    ///
+    /// Bodies stay as they are, and a cut is local to its clause, so the answers and their order do too. For a dynamic
+    /// predicate the clauses of this moment are the right ones: a call sees what was there when it was made.
+    fn make_numbered_twins(&mut self) {
+        for (functor, twin) in self.numbered.clone() {
+            let clauses: Vec<(Arc<StoredTerm>, usize, Range<usize>)> = match self.dynamic.get(&functor) {
+                Some(dynamic) => dynamic.live().map(|term| (Arc::clone(term), 0, 0..0)).collect(),
+                None => self.definitions.get(&functor).map_or_else(Vec::new, |definitions| {
+                    let clauses = definitions.clauses.iter();
+                    clauses.map(|clause| (Arc::clone(&clause.term), clause.source, clause.span.clone())).collect()
+                }),
+            };
+            let mut numbered = Vec::with_capacity(clauses.len());
+            for (position, (term, source, span)) in clauses.into_iter().enumerate() {
+                if let Some(term) = self.numbered_clause(&term, position, twin) {
+                    numbered.push(SourceClause { term: Arc::new(term), source, span });
+                }
+            }
+            if !self.definitions.contains_key(&twin) {
+                self.order.push(twin);
+            }
+            self.definitions.insert(twin, Definitions { clauses: numbered, ..Definitions::default() });
+        }
+    }
+
+    fn numbered_clause(&mut self, clause: &StoredTerm, position: usize, twin: Functor) -> Option<StoredTerm> {
+        self.store.reset();
+        let term = self.store.paste(clause);
+        let head = self.store.argument(term.address(), 1);
+        let body = self.store.argument(term.address(), 2);
+        let mut arguments = compiler::head_arguments(&self.store, head);
+        arguments.push(self.store.integer(position as i64));
+        let head = self.store.structure(twin.name(), &arguments);
+        let clause = self.store.structure(atoms::NECK, &[head, body]);
+        self.store.copy_out(clause, Attributes::Drop)
     }
 
     fn link_predicate(&mut self, program: &mut Program, code: &mut Vec<Instruction>, functor: Functor) {

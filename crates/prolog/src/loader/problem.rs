@@ -15,6 +15,35 @@ pub enum Severity {
     Warning,
 }
 
+/// A stretch of a source.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// The bytes of the text.
+    pub span: Range<usize>,
+    source: Arc<Source>,
+}
+
+impl Place {
+    pub(crate) fn new(source: &Arc<Source>, span: Range<usize>) -> Place {
+        Place { span, source: Arc::clone(source) }
+    }
+
+    /// The name of the source, as it was given to the loader.
+    pub fn source_name(&self) -> &str {
+        &self.source.name
+    }
+
+    /// The whole text of the source.
+    pub fn source_text(&self) -> &str {
+        &self.source.text
+    }
+
+    /// Line and column, both from 1; the column counts characters.
+    pub fn position(&self) -> (usize, usize) {
+        position(&self.source.text, self.span.start)
+    }
+}
+
 /// One problem in a source.
 #[derive(Clone, Debug)]
 pub struct Problem {
@@ -30,7 +59,7 @@ pub struct Problem {
 }
 
 impl Problem {
-    pub(super) fn new(
+    pub(crate) fn new(
         severity: Severity,
         source: &Arc<Source>,
         span: Range<usize>,
@@ -40,7 +69,7 @@ impl Problem {
         Problem { severity, span, message, hint, source: Arc::clone(source) }
     }
 
-    pub(super) fn syntax(source: &Arc<Source>, error: SyntaxError) -> Problem {
+    pub(crate) fn syntax(source: &Arc<Source>, error: SyntaxError) -> Problem {
         Problem::new(Severity::Error, source, error.span, error.message, error.hint)
     }
 
@@ -56,10 +85,14 @@ impl Problem {
 
     /// Line and column, both from 1; the column counts characters.
     pub fn position(&self) -> (usize, usize) {
-        let before = &self.source.text[..self.span.start.min(self.source.text.len())];
-        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+        position(&self.source.text, self.span.start)
     }
+}
+
+fn position(text: &str, offset: usize) -> (usize, usize) {
+    let before = &text[..offset.min(text.len())];
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
 }
 
 impl fmt::Display for Problem {

@@ -9,6 +9,12 @@ pub trait Resolver: Send {
     fn resolve(&mut self, from: &str, wanted: &str) -> Result<(String, String), String>;
 }
 
+impl Resolver for Box<dyn Resolver> {
+    fn resolve(&mut self, from: &str, wanted: &str) -> Result<(String, String), String> {
+        (**self).resolve(from, wanted)
+    }
+}
+
 /// Finds files below certain directories, and nowhere else.
 ///
 /// Links and `..` are followed first; what counts is where the file really is.

@@ -4,7 +4,7 @@ use super::Machine;
 use super::choices::{Choice, ChoiceKind};
 use super::exceptions::Culprit;
 use crate::builtins::{Code, FIRST, Step};
-use crate::compiler::{MAX_CALL_ARITY, is_control};
+use crate::compiler::{MAX_CALL_ARITY, body_of, is_control};
 use crate::database::{Generation, Position};
 use crate::fault::{Fault, Raised, Solved};
 use crate::flags::Unknown;
@@ -293,8 +293,8 @@ impl Machine {
         }
         let (name, arguments, arity) = self.callable(goal)?;
         if extra == 0 && is_control(name, arity) {
-            self.check_body(goal)?;
-            self.x[0] = goal;
+            self.x[0] = body_of(&mut self.core.store, goal).ok_or(Fault::Type("callable", goal))?;
+            self.core.check_budget()?;
             self.x[1] = Term::small(self.choices.len() as i64);
             return Ok(self.body_predicate().map_or(Next::Done, Next::Predicate));
         }
@@ -331,27 +331,6 @@ impl Machine {
             View::Variable(_) => Err(Fault::Instantiation.into()),
             _ => Err(Fault::Type("callable", goal).into()),
         }
-    }
-
-    /// A body with something in it that cannot be called is an error as a whole, before it runs.
-    fn check_body(&mut self, body: Term) -> Solved<()> {
-        let mut pending = vec![body];
-        while let Some(goal) = pending.pop() {
-            if !self.core.store.meter.walk(1) {
-                return self.core.check_budget();
-            }
-            match self.core.store.view(goal) {
-                View::Compound(functor, arguments) if is_control(functor.name(), functor.arity()) => {
-                    let cells = &self.core.store.cells[arguments..arguments + functor.arity()];
-                    pending.extend_from_slice(cells);
-                }
-                View::Small(_) | View::Big | View::Float(_) | View::Text => {
-                    return Err(Fault::Type("callable", body).into());
-                }
-                _ => {}
-            }
-        }
-        Ok(())
     }
 
     pub(super) fn body_predicate(&self) -> Option<PredicateId> {

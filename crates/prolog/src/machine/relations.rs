@@ -6,7 +6,6 @@ use super::choices::{Choice, ChoiceKind};
 use crate::host::{Relation, Relations, Value};
 use crate::instruction::PredicateId;
 use crate::store::View;
-use crate::term::Term;
 
 /// Only this many columns are given to the host as bound.
 const BOUND_COLUMNS: usize = 8;
@@ -72,12 +71,7 @@ impl Machine {
             (None, None) => {}
         }
         for column in 0..arity {
-            let value = match relation.value(row, column) {
-                Value::Atom(atom) => Term::atom(atom),
-                Value::Integer(value) => self.core.store.integer(value),
-                Value::Float(value) => self.core.store.float(value),
-                Value::Term(stored) => self.core.store.paste(stored),
-            };
+            let value = self.core.store.host_value(relation.value(row, column));
             if !self.core.store.unify(self.x[column], value) {
                 return Flow::Fail;
             }

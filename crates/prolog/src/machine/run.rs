@@ -402,7 +402,11 @@ impl Machine {
                         choice.kind = ChoiceKind::Dead;
                     }
                 }
-                Instruction::TryElse { otherwise } => self.push_choice(ChoiceKind::Label, otherwise, 0, 0),
+                Instruction::TryElse { otherwise } => {
+                    // Backtracking to the choice point would forget the goals that wait to be called.
+                    wake!(0);
+                    self.push_choice(ChoiceKind::Label, otherwise, 0, 0);
+                }
                 Instruction::RetryElse { otherwise } => {
                     if let Some(choice) = self.choices.last_mut() {
                         choice.next = otherwise;

@@ -13,8 +13,6 @@ pub struct SyntaxError {
     /// How to mend it, when that can be guessed.
     pub hint: Option<String>,
     pub(crate) kind: SyntaxErrorKind,
-    /// A better hint when all brackets of the clause turn out to be closed.
-    pub(super) hint_if_closed: Option<String>,
 }
 
 /// The culprit of `syntax_error(Culprit)`.
@@ -30,13 +28,7 @@ pub(crate) enum SyntaxErrorKind {
 
 impl SyntaxError {
     pub(super) fn new(span: Range<usize>, kind: &'static str, message: impl Into<String>) -> SyntaxError {
-        SyntaxError {
-            span,
-            message: message.into(),
-            hint: None,
-            kind: SyntaxErrorKind::Named(kind),
-            hint_if_closed: None,
-        }
+        SyntaxError { span, message: message.into(), hint: None, kind: SyntaxErrorKind::Named(kind) }
     }
 
     pub(super) fn with_kind(mut self, kind: SyntaxErrorKind) -> SyntaxError {
@@ -47,6 +39,17 @@ impl SyntaxError {
     pub(super) fn with_hint(mut self, hint: impl Into<String>) -> SyntaxError {
         self.hint = Some(hint.into());
         self
+    }
+}
+
+impl SyntaxError {
+    /// The culprit in the error term, `syntax_error(Culprit)`, as text.
+    pub fn culprit(&self) -> String {
+        match self.kind {
+            SyntaxErrorKind::Named(name) => name.to_owned(),
+            SyntaxErrorKind::Escape(character) => format!("undefined_char_escape('{}')", character.escape_default()),
+            SyntaxErrorKind::OpenQuote(quote) => format!("end_of_file_in_quoted('{}')", quote.escape_default()),
+        }
     }
 }
 

@@ -55,22 +55,18 @@ impl Parser<'_, '_, '_> {
         };
         let mut error = SyntaxError::new(lexeme.span(), kind, message);
         error.hint = self.hint_for(&lexeme, frame);
-        if self.is_operator(&lexeme) && !matches!(frame.bracket, Bracket::Clause) {
-            error.hint_if_closed = Some("put the term in parentheses".into());
+        if let (Token::End | Token::EndOfText, Some((start, end))) = (&lexeme.token, frame.neck)
+            && let Some((what, _)) = name_of(frame.bracket)
+        {
+            error.span = start..end;
+            error.hint = Some(format!("close the {what} before `{}`", &self.scanner.text[start..end]));
         }
         error
     }
 
     fn hint_for(&self, lexeme: &Lexeme, frame: Frame) -> Option<String> {
         let text = self.text(lexeme);
-        let what = match frame.bracket {
-            Bracket::Clause => None,
-            Bracket::Parentheses => Some(("parentheses", ")")),
-            Bracket::Curly => Some(("braces", "}")),
-            Bracket::Arguments(_) => Some(("argument list", ")")),
-            Bracket::List | Bracket::Tail => Some(("list", "]")),
-        };
-        match (&lexeme.token, what) {
+        match (&lexeme.token, name_of(frame.bracket)) {
             (Token::End, Some((what, _))) => Some(format!("close the {what} before the end of the clause")),
             (Token::EndOfText, Some((what, _))) => Some(format!("close the {what}")),
             (Token::EndOfText, None) => Some("a clause ends with `.`".into()),
@@ -81,7 +77,6 @@ impl Parser<'_, '_, '_> {
             (Token::Name(_), _) if text.starts_with('.') => {
                 Some("put a space or a line end after the final `.`".into())
             }
-            _ if self.is_operator(lexeme) => what.map(|(what, _)| format!("close the {what} before `{text}`")),
             (_, None) if self.starts_line(lexeme.start) => Some("end the clause before with `.`".into()),
             _ => None,
         }
@@ -104,13 +99,6 @@ impl Parser<'_, '_, '_> {
     fn starts_line(&self, position: usize) -> bool {
         let line = self.scanner.text[..position].rfind('\n');
         line.is_some_and(|line| self.scanner.text[line..position].trim().is_empty())
-    }
-
-    fn is_operator(&self, lexeme: &Lexeme) -> bool {
-        match lexeme.token {
-            Token::Name(atom) | Token::QuotedName(atom) => self.syntax.operators.is_operator(atom),
-            _ => false,
-        }
     }
 
     /// `foo()`.
@@ -139,5 +127,16 @@ impl Parser<'_, '_, '_> {
             _ => "put one of the terms in parentheses",
         };
         SyntaxError::new(lexeme.span(), "operator_clash", message).with_hint(hint)
+    }
+}
+
+/// What people call an open bracket, and what closes it.
+fn name_of(bracket: Bracket) -> Option<(&'static str, &'static str)> {
+    match bracket {
+        Bracket::Clause => None,
+        Bracket::Parentheses => Some(("parentheses", ")")),
+        Bracket::Curly => Some(("braces", "}")),
+        Bracket::Arguments(_) => Some(("argument list", ")")),
+        Bracket::List | Bracket::Tail => Some(("list", "]")),
     }
 }

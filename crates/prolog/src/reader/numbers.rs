@@ -59,9 +59,9 @@ impl Scanner<'_> {
         }
     }
 
-    /// A number that is all of the text but for layout before it.
+    /// A number that is all of the text but for layout and comments before it.
     pub(super) fn whole_number(&mut self) -> Result<Number, SyntaxError> {
-        self.skip_while(is_layout);
+        self.skip_layout()?;
         let negative = self.eat('-');
         if !negative {
             self.eat('+');

@@ -20,11 +20,6 @@ use std::ops::Range;
 
 /// The highest priority of a whole term.
 const MAX_PRIORITY: u16 = 1200;
-/// The highest priority of an argument or a list element. ISO says 999; but `once(a;b)` is common
-/// in the field and has one meaning only. A clause (1200) needs its parentheses, since there a
-/// forgotten `)` is the likelier story.
-const ARGUMENT_PRIORITY: u16 = 1199;
-
 /// A finished term that an operator or a bracket will take.
 pub(super) struct Operand {
     pub(super) term: Term,
@@ -57,18 +52,11 @@ pub(super) enum Bracket {
 #[derive(Clone, Copy)]
 pub(super) struct Frame {
     pub(super) bracket: Bracket,
-    pub(super) start: usize,
+    start: usize,
     operands: usize,
     pending: usize,
-}
-
-impl Frame {
-    fn limit(self) -> u16 {
-        match self.bracket {
-            Bracket::Clause | Bracket::Parentheses | Bracket::Curly => MAX_PRIORITY,
-            Bracket::Arguments(_) | Bracket::List | Bracket::Tail => ARGUMENT_PRIORITY,
-        }
-    }
+    /// The first `:-` or the like in it: where a closing bracket is missing, it is before that.
+    pub(super) neck: Option<(usize, usize)>,
 }
 
 /// A variable of the clause being read.
@@ -95,11 +83,6 @@ pub(super) struct Stacks<'t> {
 }
 
 impl Stacks<'_> {
-    /// How many brackets are open.
-    pub(super) fn brackets(&self) -> usize {
-        self.frames.len().saturating_sub(1)
-    }
-
     fn clear(&mut self) {
         self.end_taken = false;
         self.operands.clear();
@@ -191,11 +174,11 @@ impl Parser<'_, '_, '_> {
 
     fn open(&mut self, bracket: Bracket, start: usize) {
         let (operands, pending) = (self.stacks.operands.len(), self.stacks.pending.len());
-        self.stacks.frames.push(Frame { bracket, start, operands, pending });
+        self.stacks.frames.push(Frame { bracket, start, operands, pending, neck: None });
     }
 
     pub(super) fn frame(&self) -> Frame {
-        let outermost = Frame { bracket: Bracket::Clause, start: 0, operands: 0, pending: 0 };
+        let outermost = Frame { bracket: Bracket::Clause, start: 0, operands: 0, pending: 0, neck: None };
         self.stacks.frames.last().copied().unwrap_or(outermost)
     }
 
@@ -204,9 +187,10 @@ impl Parser<'_, '_, '_> {
         self.stacks.pending[self.frame().pending..].last()
     }
 
-    /// The highest priority that the next term may have.
+    /// The highest priority that the next term may have. ISO says 999 for an argument or a list
+    /// element; but `once(a;b)` and `assertz(a:-b)` are common in the field and mean one thing only.
     fn limit(&self) -> u16 {
-        self.waiting().map_or(self.frame().limit(), |pending| pending.operator.right_limit())
+        self.waiting().map_or(MAX_PRIORITY, |pending| pending.operator.right_limit())
     }
 
     fn push(&mut self, term: Term, start: usize, end: usize) -> Expect {
@@ -395,9 +379,7 @@ impl Parser<'_, '_, '_> {
                 }
                 Ok(Expect::Operand)
             }
-            (Token::Comma | Token::Bar, Bracket::Tail) | (Token::Bar, Bracket::Arguments(_)) => {
-                Err(self.operator_expected(lexeme))
-            }
+            (Token::Comma | Token::Bar, Bracket::Tail) => Err(self.operator_expected(lexeme)),
             (Token::Comma, _) => self.infix(atoms::COMMA, &lexeme),
             (Token::Bar, _) => self.infix(atoms::BAR, &lexeme),
             (&(Token::Name(atom) | Token::QuotedName(atom)), _) => self.infix(atom, &lexeme),
@@ -432,8 +414,10 @@ impl Parser<'_, '_, '_> {
             (Some(operator), None) | (None, Some(operator)) => operator,
             (None, None) => return Err(self.operator_expected(lexeme.clone())),
         };
-        if operator.priority > self.frame().limit() {
-            return Err(self.operator_expected(lexeme.clone()));
+        if operator.priority == MAX_PRIORITY
+            && let Some(frame) = self.stacks.frames.last_mut()
+        {
+            frame.neck.get_or_insert((lexeme.start, lexeme.end));
         }
         self.reduce(operator.left_limit());
         let operand = self.stacks.operands.last().map_or(0, |operand| operand.priority);

@@ -122,7 +122,7 @@ impl<'t> Scanner<'t> {
         self.position += self.rest().find('\n').unwrap_or(self.rest().len());
     }
 
-    fn skip_layout(&mut self) -> Result<(), SyntaxError> {
+    pub(super) fn skip_layout(&mut self) -> Result<(), SyntaxError> {
         loop {
             self.skip_while(is_layout);
             if self.peek() == Some('%') {

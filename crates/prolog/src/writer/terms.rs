@@ -232,6 +232,10 @@ impl<'w, 't> Work<'w, 't> {
 
     fn compound(&mut self, functor: Functor, arguments: usize, depth: usize) {
         self.atom(functor.name());
+        if functor.arity() == 0 {
+            self.tokens.raw("()");
+            return;
+        }
         self.tokens.raw("(");
         self.tasks.push(Task::Arguments { next: arguments + 1, end: arguments + functor.arity(), depth });
         self.argument(arguments, depth);

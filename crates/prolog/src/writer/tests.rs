@@ -6,7 +6,7 @@ use crate::operators::{Operator, OperatorType, Operators};
 use crate::reader::{Syntax, read_goal};
 use crate::store::Store;
 use crate::symbols::{Atoms, Scope, Symbols, atoms};
-use crate::term::Term;
+use crate::term::{Functor, Term};
 
 mod peer;
 
@@ -97,7 +97,7 @@ fn prefix_operators_stand_close_to_their_operand() {
         ("-(-(a))", "- -a"),
         ("\\+ (a,b)", "\\+ (a,b)"),
         ("\\+[a]", "\\+[a]"),
-        ("-{a}", "- {a}"),
+        ("-{a}", "-{a}"),
         ("-(-)", "- (-)"),
         ("- = x", "(-)=x"),
         ("(-1)^2", "-1^2"),
@@ -233,6 +233,9 @@ fn options_change_what_is_written() {
     for (options, expected) in cases {
         assert_eq!(world.write(read, &named(options)), expected);
     }
+    let functor = Functor::new(world.atoms.intern("f"), 0);
+    let without_arguments = world.store.structure_of_variables(functor);
+    assert_eq!(world.write(without_arguments, &WriteOptions::plain()), "f()");
     let shared = world.read("f(X,Y,X,_,[Z|Z])");
     assert_eq!(world.canonical(shared), "f(A,_,A,_,[B|B])");
     let loose = world.read("a=b");

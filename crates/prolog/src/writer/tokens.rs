@@ -58,7 +58,7 @@ impl<'t> Tokens<'t> {
     pub(super) fn needs_space(&self, first: char) -> bool {
         let Some(last) = self.last_character() else { return false };
         match first {
-            '(' | '{' => self.last != Last::Token,
+            '(' => self.last != Last::Token,
             '\'' => last == '\'' || last.is_ascii_digit(),
             '0'..='9' if self.last == Last::Minus => true,
             _ => (is_name_part(last) && is_name_part(first)) || (is_symbol(last) && is_symbol(first)),

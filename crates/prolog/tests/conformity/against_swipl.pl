@@ -17,8 +17,7 @@
     Exit status 0 if every difference is documented and no remark is stale, 1 if not,
     2 if a case file is malformed or cannot be read.
 
-    The format of the case files is in README.md. Each case runs in a module of its own,
-    which holds the program text, the operators and the flags that the case sets.
+    The format of the case files is in README.md.
 */
 
 :- module(against_swipl, []).
@@ -27,12 +26,8 @@
 :- use_module(library(apply)).
 :- use_module(library(option)).
 :- use_module(library(readutil)).
-:- use_module(library(memfile)).
-:- use_module(library(time)).
 :- use_module(library(main)).
-:- use_module(library(when), []).
-:- use_module(library(dif), []).
-:- use_module(library(yall), []).
+:- use_module('../swipl/running').
 
 :- initialization(main, main).
 
@@ -151,110 +146,18 @@ endings([Part], [], error(Text)) :- string_concat("error ", Text, Part), !.
 endings([Part], [], throws(Text)) :- string_concat("throws ", Text, Part), !.
 endings([Part|Parts], [Part|Answers], End) :- endings(Parts, Answers, End).
 
-%   Running one case: outcome(Names, Answers, End, Output), each answer a list of values.
-
 judge(File, case(Line, Section, Program, Goal, ExpectedLines, Remarks)) :-
     catch(expectation(ExpectedLines, Expected), Error, throw(malformed(File:Line, Error))),
     Expected = expected(Answers, End, _),
     length(Answers, Count),
     (   End == more -> Limit = Count ; Limit is Count + 1 ),
-    gensym(case_, Module),
-    in_clean_state(run(Module, Program, Goal, Limit, Outcome)),
+    run(Program, Goal, limits(Limit, 50 000 000), Outcome),
     (   catch(agrees(Expected, Outcome), Error2, throw(malformed(File:Line, Error2)))
     ->  ( Remarks == [] -> Verdict = agree ; Verdict = stale )
     ;   ( Remarks == [] -> Verdict = differ ; Verdict = documented )
     ),
     tally(Verdict),
     report(Verdict, File:Line, Section, Goal, ExpectedLines, Outcome).
-
-in_clean_state(Goal) :-
-    Flags = [occurs_check, iso, prefer_rationals, float_overflow, float_zero_div, float_undefined,
-             character_escapes, debug, unknown, double_quotes],
-    findall(Flag-Value, ( member(Flag, Flags), current_prolog_flag(Flag, Value) ), Saved),
-    findall(op(P, T, N), user_operator(P, T, N), Operators),
-    call_cleanup(Goal,
-                 ( forall(member(Flag-Value, Saved), catch(set_prolog_flag(Flag, Value), _, true)),
-                   restore_operators(Operators) )).
-
-%   Those the system defines are inherited by `user` and shadowed by a definition there.
-
-user_operator(Priority, Type, Name) :- current_op(Priority, Type, user:Name).
-
-restore_operators(Before) :-
-    findall(op(P, T, N), user_operator(P, T, N), After),
-    forall(( member(op(P, T, N), After), \+ memberchk(op(P, T, N), Before) ), op(0, T, user:N)),
-    forall(( member(op(P, T, N), Before), \+ user_operator(P, T, N) ), op(P, T, user:N)).
-
-run(Module, Program, Goal, Limit, outcome(Names, Answers, End, Output)) :-
-    add_import_module(Module, user, end),
-    set_prolog_flag(Module:double_quotes, string),
-    share_operators(Module),
-    load_program(Module, Program),
-    new_memory_file(Memory),
-    open_memory_file(Memory, write, Out, [encoding(utf8)]),
-    current_output(Before),
-    State = state(0, [], exhausted, []),
-    setup_call_cleanup(
-        set_output(Out),
-        catch(call_with_time_limit(10, collect(Module, Goal, Limit, State)), Ball,
-              ( copy_term(Ball, BallCopy, _), unqualified(Module, BallCopy, Plain),
-                nb_setarg(3, State, raised(Plain)) )),
-        ( set_output(Before), close(Out) )),
-    State = state(_, Reversed, End0, Names),
-    reverse(Reversed, Answers0),
-    maplist(unqualified(Module), Answers0, Answers),
-    End = End0,
-    memory_file_to_string(Memory, Output, utf8),
-    free_memory_file(Memory),
-    catch('$destroy_module'(Module), _, true).
-
-%   writeq/1 knows the operators of `user` only, so that is where op/3 puts them.
-
-share_operators(Module) :-
-    Module:redefine_system_predicate(op(_, _, _)),
-    Module:assertz((op(Priority, Type, Name) :- system:op(Priority, Type, user:Name))).
-
-collect(Module, Text, Limit, State) :-
-    string_concat(Text, "\n", Line),
-    setup_call_cleanup(
-        open_string(Line, Stream),
-        read_term(Stream, Goal, [module(Module), variable_names(Bindings), syntax_errors(error)]),
-        close(Stream)),
-    exclude([Name=_]>>sub_atom(Name, 0, _, _, '_'), Bindings, Reported),
-    pairs(Reported, Names, Values),
-    nb_setarg(4, State, Names),
-    (   call(Module:Goal),
-        copy_term(Values, Copy, _),
-        arg(2, State, Before),
-        nb_setarg(2, State, [Copy|Before]),
-        arg(1, State, Count0),
-        Count is Count0 + 1,
-        nb_setarg(1, State, Count),
-        Count >= Limit,
-        nb_setarg(3, State, more)
-    ->  true
-    ;   true
-    ).
-
-pairs([], [], []).
-pairs([Name=Value|Rest], [Name|Names], [Value|Values]) :- pairs(Rest, Names, Values).
-
-load_program(_, "") :- !.
-load_program(Module, Program) :-
-    string_concat(Program, "\n", Text),
-    setup_call_cleanup(
-        open_string(Text, Stream),
-        load_files(Module:Module, [stream(Stream), silent(true)]),
-        close(Stream)).
-
-%   That the case has a module is our doing, not part of the outcome.
-
-unqualified(_, Term, Term) :- \+ compound(Term), !.
-unqualified(Module, M:Term, Plain) :- ( M == Module ; M == user ), !, unqualified(Module, Term, Plain).
-unqualified(Module, Term, Plain) :-
-    compound_name_arguments(Term, Name, Arguments),
-    maplist(unqualified(Module), Arguments, Plains),
-    compound_name_arguments(Plain, Name, Plains).
 
 agrees(expected(Texts, End, Output), outcome(Names, Answers, ActualEnd, ActualOutput)) :-
     Output == ActualOutput,
@@ -345,14 +248,8 @@ name_variables([Variable|Variables], Index) :-
 end_text(exhausted, [], [false]) :- !.
 end_text(exhausted, _, []).
 end_text(more, _, ['...']).
+end_text(stopped, _, [stopped]).
 end_text(raised(error(Formal, _)), _, [Text]) :- !,
     format(atom(Text), "error ~q", [Formal]).
 end_text(raised(Ball), _, [Text]) :-
     format(atom(Text), "throws ~q", [Ball]).
-
-%   A case may provoke warnings; they are no part of its outcome.
-
-:- multifile user:message_hook/3.
-:- dynamic user:message_hook/3.
-user:message_hook(_, warning, _).
-user:message_hook(_, informational, _).

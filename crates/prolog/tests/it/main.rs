@@ -2,3 +2,6 @@
 
 mod answers;
 mod conformity;
+mod differential;
+mod engine;
+mod random;

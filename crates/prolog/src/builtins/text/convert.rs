@@ -58,7 +58,7 @@ fn char_code(core: &mut Core, character: Term, code: Term) -> Solved {
         View::Variable(_) => None,
         View::Small(value) => match u32::try_from(value).ok().and_then(char::from_u32) {
             Some(known) => Some(known),
-            None => return Err(Fault::Type("character_code", code).into()),
+            None => return Err(Fault::Representation("character_code").into()),
         },
         View::Big => return Err(Fault::Representation("int").into()),
         _ => return Err(Fault::Type("integer", code).into()),

@@ -15,7 +15,13 @@ pub(crate) const TABLE: &[Builtin] = &[
 
 /// `atom_length(+Text, ?Length)`: unlike [`text_length`], takes `[]` for the atom that it is.
 fn atom_length(core: &mut Core, text: Term, length: Term) -> Solved {
-    let View::Atom(atom) = core.store.view(text) else { return text_length(core, text, length) };
+    if let (false, View::Small(..0)) = (core.store.deref(text).is_variable(), core.store.view(length)) {
+        return Err(Fault::Domain("not_less_than_zero", length).into());
+    }
+    let View::Atom(atom) = core.store.view(text) else {
+        let characters = text_of(core, text, Accept::Any, "atom")?.chars().count();
+        return unify_length(core, length, characters);
+    };
     let name = core.atoms.name(atom);
     let (bytes, characters) = (name.len(), name.chars().count());
     charge(core, bytes)?;

@@ -42,15 +42,15 @@ pub(crate) fn number_text(core: &mut Core, term: Term) -> Solved<String> {
     }
 }
 
-/// The number that all of `text` is, written as in a program: layout may precede it, a sign too.
+/// The number that all of `text` is, written as in a program: layout and comments may precede it, a sign too.
 fn parse_number(core: &mut Core, text: &str) -> Solved<Option<Number>> {
     charge_digits(core, text.len() as u64)?;
     Ok(read_number(text).ok())
 }
 
-/// Unifies `term` with the number that `text` is; fails when it is none, or layout comes first.
+/// Unifies `term` with the number that `text` is; fails when it is none, or layout or a comment comes first.
 fn unify_number(core: &mut Core, term: Term, text: &str) -> Solved {
-    if text.starts_with(is_layout) {
+    if text.starts_with(|first| is_layout(first) || first == '/' || first == '%') {
         return Ok(false);
     }
     match parse_number(core, text)? {

@@ -1,4 +1,17 @@
-//! The reader of case files and the judge, tried on small cases and on an engine that recites.
+//! The cases in our engine; the reader of case files and the judge, tried on small cases and on an
+//! engine that recites.
+
+mod ours {
+    use crate::conformity::judge_all;
+    use crate::engine::{BUDGET, Runner};
+
+    #[test]
+    fn our_engine_passes_every_case() {
+        let mut runner = Runner::new(BUDGET);
+        let report = judge_all(|program, goal, limit| runner.run(program, goal, limit));
+        assert!(report.is_clean(), "{report}");
+    }
+}
 
 mod reading {
     use crate::conformity::{Case, ExpectedEnd, all_cases, read_cases};

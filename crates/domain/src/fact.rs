@@ -1,0 +1,96 @@
+//! What else is known: region, price, carbon, trust and the like.
+
+use std::fmt;
+
+use serde::de::{self, Deserializer, Visitor};
+use serde::ser::Serializer;
+use serde::{Deserialize, Serialize};
+
+use crate::{Id, IdError};
+
+/// One more thing known about an application or a node: `fact(Subject, Key, Value)` in a policy.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fact {
+    /// What it is about: the id of an application or a node.
+    pub subject: Id,
+    /// What is known about it, e.g. `region`.
+    pub key: Id,
+    /// The value, e.g. `eu`.
+    pub value: FactValue,
+}
+
+/// The value of a [`Fact`].
+#[derive(Clone, PartialEq, Debug)]
+pub enum FactValue {
+    /// A name or an integer.
+    Id(Id),
+    /// A number with a fraction; finite.
+    Number(f64),
+}
+
+impl FactValue {
+    /// The value that is this name.
+    pub fn name(name: &str) -> Result<FactValue, IdError> {
+        Id::name(name).map(FactValue::Id)
+    }
+}
+
+impl Serialize for FactValue {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            FactValue::Id(id) => id.serialize(serializer),
+            FactValue::Number(number) => serializer.serialize_f64(*number),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for FactValue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<FactValue, D::Error> {
+        deserializer.deserialize_any(FactValueVisitor)
+    }
+}
+
+struct FactValueVisitor;
+
+impl Visitor<'_> for FactValueVisitor {
+    type Value = FactValue;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("the value of a fact: a name or a number")
+    }
+
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<FactValue, E> {
+        Ok(FactValue::Id(Id::Number(value)))
+    }
+
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<FactValue, E> {
+        i64::try_from(value)
+            .map(|value| FactValue::Id(Id::Number(value)))
+            .map_err(|_| E::invalid_value(de::Unexpected::Unsigned(value), &self))
+    }
+
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<FactValue, E> {
+        if value.is_finite() { Ok(FactValue::Number(value)) } else { Err(E::custom("a number is finite")) }
+    }
+
+    fn visit_str<E: de::Error>(self, value: &str) -> Result<FactValue, E> {
+        FactValue::name(value).map_err(E::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fact_has_this_json() {
+        for value in ["\"eu\"", "3", "0.25"] {
+            let json = format!(r#"{{"subject":"n42","key":"region","value":{value}}}"#);
+            let fact: Fact = serde_json::from_str(&json).expect("valid");
+            assert_eq!(serde_json::to_string(&fact).expect("plain data"), json);
+        }
+        assert!(serde_json::from_str::<FactValue>("[1]").is_err());
+        assert!(serde_json::from_str::<FactValue>("\"\"").is_err());
+    }
+}

@@ -1,0 +1,140 @@
+//! Where applications run, and the copies that run there.
+
+use std::collections::BTreeSet;
+use std::error::Error;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{ApplicationId, Capacity, InstanceId, NodeId};
+
+/// A place where instances run: its id, its hardware, and the nodes it has a link to.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(try_from = "TypedNode", into = "TypedNode")]
+pub struct Node {
+    id: NodeId,
+    capacity: Capacity,
+    neighbours: Vec<NodeId>,
+}
+
+/// One running copy of an application, on one node: `serviceInstance/3` in a policy.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Instance {
+    /// Which instance.
+    pub id: InstanceId,
+    /// What it is a copy of.
+    pub application: ApplicationId,
+    /// Where it runs.
+    pub node: NodeId,
+}
+
+/// Why something is not a node.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum NodeError {
+    /// A node is no neighbour of itself.
+    OwnNeighbour(NodeId),
+    /// A neighbour is named once.
+    NeighbourTwice {
+        /// The node.
+        node: NodeId,
+        /// The neighbour that is named twice.
+        neighbour: NodeId,
+    },
+}
+
+impl Node {
+    /// A node with these neighbours, in the order in which they are given.
+    pub fn new(id: NodeId, capacity: Capacity, neighbours: Vec<NodeId>) -> Result<Node, NodeError> {
+        let mut seen = BTreeSet::new();
+        for neighbour in &neighbours {
+            if *neighbour == id {
+                return Err(NodeError::OwnNeighbour(id));
+            }
+            if !seen.insert(neighbour) {
+                return Err(NodeError::NeighbourTwice { node: id, neighbour: neighbour.clone() });
+            }
+        }
+        Ok(Node { id, capacity, neighbours })
+    }
+
+    /// Which node.
+    pub fn id(&self) -> &NodeId {
+        &self.id
+    }
+
+    /// All the hardware it has, used or not.
+    pub fn capacity(&self) -> Capacity {
+        self.capacity
+    }
+
+    /// The nodes it has a link to.
+    pub fn neighbours(&self) -> &[NodeId] {
+        &self.neighbours
+    }
+}
+
+impl fmt::Display for NodeError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NodeError::OwnNeighbour(node) => write!(formatter, "node `{node}` cannot be its own neighbour"),
+            NodeError::NeighbourTwice { node, neighbour } => {
+                write!(formatter, "node `{node}` has the neighbour `{neighbour}` twice")
+            }
+        }
+    }
+}
+
+impl Error for NodeError {}
+
+/// A [`Node`] as it is written, before its checks.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TypedNode {
+    id: NodeId,
+    capacity: Capacity,
+    #[serde(default)]
+    neighbours: Vec<NodeId>,
+}
+
+impl TryFrom<TypedNode> for Node {
+    type Error = NodeError;
+
+    fn try_from(typed: TypedNode) -> Result<Node, NodeError> {
+        Node::new(typed.id, typed.capacity, typed.neighbours)
+    }
+}
+
+impl From<Node> for TypedNode {
+    fn from(node: Node) -> TypedNode {
+        TypedNode { id: node.id, capacity: node.capacity, neighbours: node.neighbours }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_and_an_instance_have_this_json() {
+        let json = r#"{"id":"n42","capacity":10,"neighbours":["n41",7]}"#;
+        let node: Node = serde_json::from_str(json).expect("valid");
+        assert_eq!(serde_json::to_string(&node).expect("plain data"), json);
+        assert_eq!(node.neighbours().len(), 2);
+        let json = r#"{"id":"s1","application":"video","node":"n42"}"#;
+        let instance: Instance = serde_json::from_str(json).expect("valid");
+        assert_eq!(serde_json::to_string(&instance).expect("plain data"), json);
+    }
+
+    #[test]
+    fn refuses_neighbours_that_make_no_sense() {
+        for (json, expected) in [
+            (r#"{"id":1,"capacity":1,"neighbours":[1]}"#, "its own neighbour"),
+            (r#"{"id":1,"capacity":1,"neighbours":[2,3,2]}"#, "`2` twice"),
+            (r#"{"id":1,"capacity":1,"neighbours":["self"]}"#, "`self`"),
+        ] {
+            let error = serde_json::from_str::<Node>(json).expect_err("not a node").to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+}

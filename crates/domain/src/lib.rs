@@ -1,0 +1,50 @@
+//! The nouns of mario as plain data: what is run, where, by whom it is managed, what is asked and what is answered.
+//!
+//! Start at [`Request`]: an agent's wish to perform an [`Operation`] on its [`Instance`], and at [`Verdict`]: what the
+//! managers of the nodes concerned say about it. One word per concept, the same as in a policy, on the command line and
+//! in files: `migrate`, [`Operation::Migrate`], `"migrate"`.
+//!
+//! | noun | JSON |
+//! |---|---|
+//! | [`Id`] and the ids made of it | `"n42"` or `42` |
+//! | [`Hardware`] | `4` |
+//! | [`Capacity`] | `4` or `"unbounded"` |
+//! | [`Quantity`] | `10` or `2.5` |
+//! | [`Target`] | `"self"` or a node's id |
+//! | [`Application`] | `{"id":"video","owner":"acme","hardware":4,"max_rate":10,"max_latency":25}`; `owner` may be absent |
+//! | [`Node`] | `{"id":"n42","capacity":10,"neighbours":["n41"]}` |
+//! | [`Instance`] | `{"id":"s1","application":"video","node":"n42"}` |
+//! | [`Fact`] | `{"subject":"n42","key":"region","value":"eu"}` |
+//! | [`Operation`] | `{"operation":"migrate","target":"n41"}`, `{"operation":"undeploy"}` |
+//! | [`Request`] | `{"requester":{"agent":7,"instance":"s1","node":"n42"},"application":"video","operation":…,"target":…}` |
+//! | [`Verdict`] | `{"verdict":"accepted"}`, `{"verdict":"inhibited","node":"n41","rule":"capacity","needed":4,"free":1}` |
+//!
+//! These forms are stable, and each is pinned by a test.
+//!
+//! **Invariant:** no behaviour beyond keeping a value valid. A field is public where any value is valid.
+//! **Invariant:** nothing here knows Prolog, time or a network.
+//!
+//! Not here: what an agent may see of all this (`policy`), and the rules that change it (`colony`).
+
+mod id;
+
+mod hardware;
+mod quantity;
+
+mod application;
+mod fact;
+mod infrastructure;
+
+mod operation;
+mod request;
+mod verdict;
+
+pub use application::Application;
+pub use fact::{Fact, FactValue};
+pub use hardware::{Capacity, Hardware};
+pub use id::{AgentId, ApplicationId, Id, IdError, InstanceId, Name, NodeId, OwnerId, SELF};
+pub use infrastructure::{Instance, Node, NodeError};
+pub use operation::{Operation, OperationName, Target};
+pub use quantity::{Quantity, QuantityError};
+pub use request::{OperatorWord, Request, RequestError, Requester};
+pub use verdict::{Inhibition, Rule, Verdict};

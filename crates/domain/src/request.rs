@@ -1,0 +1,198 @@
+//! What an agent or an operator asks for.
+
+use std::error::Error;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{AgentId, ApplicationId, InstanceId, NodeId, Operation, OperationName};
+
+/// A wish to perform one operation, judged by the manager of each node that it concerns.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(try_from = "TypedRequest")]
+pub struct Request {
+    requester: Requester,
+    application: ApplicationId,
+    #[serde(flatten)]
+    operation: Operation,
+}
+
+/// Who asks.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(untagged, deny_unknown_fields)]
+pub enum Requester {
+    /// The agent of an instance.
+    Agent {
+        /// Which agent.
+        agent: AgentId,
+        /// The instance that it manages.
+        instance: InstanceId,
+        /// Where that instance is.
+        node: NodeId,
+    },
+    /// A person or an outside program; the word `operator`.
+    Operator(OperatorWord),
+}
+
+/// The one word that stands for an operator.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OperatorWord {
+    /// `operator`.
+    Operator,
+}
+
+/// Why nobody can ask for this.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RequestError {
+    /// Agents do not deploy.
+    AgentDeploys,
+    /// Operators deploy and do nothing else.
+    OperatorDoes(OperationName),
+}
+
+impl Request {
+    /// The wish of an agent.
+    pub fn by_agent(
+        agent: AgentId,
+        instance: InstanceId,
+        node: NodeId,
+        application: ApplicationId,
+        operation: Operation,
+    ) -> Result<Request, RequestError> {
+        Request::new(Requester::Agent { agent, instance, node }, application, operation)
+    }
+
+    /// The wish of an operator: a first instance of `application` on `node`.
+    pub fn deploy(application: ApplicationId, node: NodeId) -> Request {
+        let requester = Requester::Operator(OperatorWord::Operator);
+        Request { requester, application, operation: Operation::Deploy(node) }
+    }
+
+    fn new(requester: Requester, application: ApplicationId, operation: Operation) -> Result<Request, RequestError> {
+        match (&requester, operation.name()) {
+            (Requester::Agent { .. }, OperationName::Deploy) => Err(RequestError::AgentDeploys),
+            (Requester::Agent { .. }, _) | (Requester::Operator(_), OperationName::Deploy) => {
+                Ok(Request { requester, application, operation })
+            }
+            (Requester::Operator(_), name) => Err(RequestError::OperatorDoes(name)),
+        }
+    }
+
+    /// Who asks.
+    pub fn requester(&self) -> &Requester {
+        &self.requester
+    }
+
+    /// The application whose instance it is about.
+    pub fn application(&self) -> &ApplicationId {
+        &self.application
+    }
+
+    /// What is asked for.
+    pub fn operation(&self) -> &Operation {
+        &self.operation
+    }
+
+    /// The instance that it is about; `None` when it does not exist yet.
+    pub fn instance(&self) -> Option<&InstanceId> {
+        match &self.requester {
+            Requester::Agent { instance, .. } => Some(instance),
+            Requester::Operator(_) => None,
+        }
+    }
+
+    /// The node that the instance is on; `None` when it does not exist yet.
+    pub fn from(&self) -> Option<&NodeId> {
+        match &self.requester {
+            Requester::Agent { node, .. } => Some(node),
+            Requester::Operator(_) => None,
+        }
+    }
+
+    /// The node that it leads to; `None` when it leads nowhere.
+    pub fn to(&self) -> Option<&NodeId> {
+        match (&self.operation, &self.requester) {
+            (Operation::Deploy(node), _) => Some(node),
+            (operation, Requester::Agent { node, .. }) => operation.target(node),
+            (_, Requester::Operator(_)) => None,
+        }
+    }
+}
+
+impl fmt::Display for RequestError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RequestError::AgentDeploys => formatter.write_str("an agent cannot ask to deploy"),
+            RequestError::OperatorDoes(name) => write!(formatter, "an operator can ask to deploy, not to {name}"),
+        }
+    }
+}
+
+impl Error for RequestError {}
+
+/// A [`Request`] as it is written, before its checks.
+#[derive(Deserialize)]
+struct TypedRequest {
+    requester: Requester,
+    application: ApplicationId,
+    #[serde(flatten)]
+    operation: Operation,
+}
+
+impl TryFrom<TypedRequest> for Request {
+    type Error = RequestError;
+
+    fn try_from(typed: TypedRequest) -> Result<Request, RequestError> {
+        Request::new(typed.requester, typed.application, typed.operation)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BY_AGENT: &str = r#"{"requester":{"agent":7,"instance":"s1","node":"n42"},"application":"video","#;
+
+    #[test]
+    fn a_request_has_this_json() {
+        for rest in [
+            r#""operation":"migrate","target":"n41"}"#,
+            r#""operation":"replicate","target":"self"}"#,
+            r#""operation":"undeploy"}"#,
+        ] {
+            let json = format!("{BY_AGENT}{rest}");
+            let request: Request = serde_json::from_str(&json).expect(rest);
+            assert_eq!(serde_json::to_string(&request).expect("plain data"), json);
+        }
+        let json = r#"{"requester":"operator","application":"video","operation":"deploy","target":"n42"}"#;
+        let request: Request = serde_json::from_str(json).expect("valid");
+        assert_eq!(serde_json::to_string(&request).expect("plain data"), json);
+    }
+
+    #[test]
+    fn agents_do_not_deploy_and_operators_do_nothing_else() {
+        let error = serde_json::from_str::<Request>(&format!(r#"{BY_AGENT}"operation":"deploy","target":"n1"}}"#));
+        assert!(error.expect_err("an agent").to_string().contains("cannot ask to deploy"));
+        let json = r#"{"requester":"operator","application":"video","operation":"undeploy"}"#;
+        let error = serde_json::from_str::<Request>(json).expect_err("an operator").to_string();
+        assert!(error.contains("not to undeploy"), "{error}");
+    }
+
+    #[test]
+    fn knows_where_from_and_where_to() {
+        let node = NodeId::name("n42").expect("a name");
+        let video = ApplicationId::name("video").expect("a name");
+        let to_self = Request::by_agent(
+            AgentId::number(7),
+            InstanceId::number(1),
+            node.clone(),
+            video.clone(),
+            Operation::Replicate(crate::Target::Own),
+        )
+        .expect("an agent may");
+        assert_eq!((to_self.from(), to_self.to()), (Some(&node), Some(&node)));
+        let deploy = Request::deploy(video, node.clone());
+        assert_eq!((deploy.from(), deploy.to(), deploy.instance()), (None, Some(&node), None));
+    }
+}

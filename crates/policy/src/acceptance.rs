@@ -1,0 +1,298 @@
+//! The policy of a node's manager: which requests it accepts.
+
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
+use mario_domain::{
+    Application, Capacity, Fact, Hardware, Inhibition, Instance, InstanceId, Node, NodeId, Request, Rule, Verdict,
+};
+use mario_prolog::{
+    Argument, Atom, Budget, Engine, LoadError, Machine, Outcome, Place, Problem, Program, Relation, Relations,
+    Resolver, Symbols, Value,
+};
+
+use crate::knowledge_base::{Constant, KnowledgeBase, Table};
+
+/// What a request that leads nowhere, or comes from nowhere, has in place of a node.
+const NONE: &str = "none";
+
+/// The facts that a node's manager may see, with their numbers of arguments.
+pub const MANAGER_FACTS: [(&str, usize); 7] =
+    [("service", 4), ("node", 2), ("node", 3), ("serviceInstance", 3), ("fact", 3), ("owner", 2), ("capacity", 2)];
+
+/// What a node's manager may see: its own node, what runs there, and what is known about applications.
+#[derive(Clone, Debug)]
+pub struct ManagerView {
+    node: NodeId,
+    free: Capacity,
+    facts: KnowledgeBase,
+    owners: Table<2>,
+    capacities: Table<2>,
+}
+
+impl ManagerView {
+    /// The view of the manager of `node`, of which this much is free.
+    pub fn new(symbols: &Arc<Symbols>, node: &Node, free: Capacity) -> ManagerView {
+        let mut view = ManagerView {
+            node: node.id().clone(),
+            free,
+            facts: KnowledgeBase::new(symbols),
+            owners: Table::default(),
+            capacities: Table::default(),
+        };
+        view.set_node(node, free);
+        view
+    }
+
+    /// A view of facts that are there already, the node's own among them.
+    pub(crate) fn from_facts(
+        facts: KnowledgeBase,
+        node: &Node,
+        free: Capacity,
+        owners: Vec<[Constant; 2]>,
+    ) -> ManagerView {
+        let capacities = vec![[facts.id(node.id().id()), facts.capacity(node.capacity())]];
+        let (owners, capacities) = (Table { rows: owners }, Table { rows: capacities });
+        ManagerView { node: node.id().clone(), free, facts, owners, capacities }
+    }
+
+    /// Makes this the view of the manager of another node, or of the same at another moment. Applications and extra facts
+    /// stay; what runs on the node is to be added again.
+    pub fn set_node(&mut self, node: &Node, free: Capacity) {
+        self.facts.clear_situation();
+        self.capacities.rows.clear();
+        self.node.clone_from(node.id());
+        self.free = free;
+        let id = self.facts.id(node.id().id());
+        let (free, capacity) = (self.facts.capacity(free), self.facts.capacity(node.capacity()));
+        let symbols = Arc::clone(self.facts.symbols());
+        let neighbours = node.neighbours().iter().map(|neighbour| constant(&symbols, neighbour.id()));
+        self.facts.push_node(id, free, neighbours);
+        self.capacities.rows.push([id, capacity]);
+    }
+
+    /// Adds an application, and its owner if that is known.
+    pub fn push_application(&mut self, application: &Application) {
+        self.facts.push_application(application);
+        if let Some(owner) = &application.owner {
+            let row = [self.facts.id(application.id.id()), self.facts.id(owner.id())];
+            self.owners.rows.push(row);
+        }
+    }
+
+    /// Adds an instance that runs on the node.
+    pub fn push_instance(&mut self, instance: &Instance) {
+        let id = self.facts.id(instance.id.id());
+        let application = self.facts.id(instance.application.id());
+        let node = self.facts.id(instance.node.id());
+        self.facts.push_instance(id, application, node);
+    }
+
+    /// Adds an extra fact.
+    pub fn push_fact(&mut self, fact: &Fact) {
+        self.facts.push_domain_fact(fact);
+    }
+
+    /// The hardware that is free.
+    pub fn free(&self) -> Capacity {
+        self.free
+    }
+}
+
+fn constant(symbols: &Symbols, id: &mario_domain::Id) -> Constant {
+    match id {
+        mario_domain::Id::Number(number) => Value::Integer(*number),
+        mario_domain::Id::Name(name) => Value::Atom(symbols.intern(name.as_str())),
+    }
+}
+
+impl Relations for ManagerView {
+    fn relation(&self, position: usize) -> Option<&dyn Relation> {
+        // The positions are those of `MANAGER_FACTS`.
+        match position {
+            0..=3 => self.facts.relation(position),
+            4 => Some(self.facts.extra_facts()),
+            5 => Some(&self.owners),
+            6 => Some(&self.capacities),
+            _ => None,
+        }
+    }
+}
+
+/// A compiled acceptance policy. Immutable: share it among any number of nodes and threads.
+#[derive(Clone)]
+pub struct Acceptance {
+    name: Arc<str>,
+    program: Arc<Program>,
+    budget: Budget,
+    accepts: bool,
+    rejects: bool,
+    warnings: Arc<[Problem]>,
+    words: Words,
+}
+
+#[derive(Clone, Copy)]
+struct Words {
+    accept: Atom,
+    reject: Atom,
+    request: Atom,
+    none: Atom,
+    operations: [Atom; 4],
+}
+
+/// Why a text is not an acceptance policy.
+#[derive(Clone, Debug)]
+pub enum AcceptanceError {
+    /// It is not a program that could be run.
+    Load {
+        /// The name of the policy.
+        name: String,
+        /// What is wrong with the text.
+        problems: LoadError,
+    },
+    /// It says neither what it accepts nor what it rejects.
+    NoRule {
+        /// The name of the policy.
+        name: String,
+    },
+}
+
+impl Acceptance {
+    /// Compiles an acceptance policy. `resolver` finds the files that it loads; without one, it must be complete.
+    pub fn load(
+        engine: &Engine,
+        name: &str,
+        text: &str,
+        resolver: Option<Box<dyn Resolver>>,
+        budget: Budget,
+    ) -> Result<Acceptance, AcceptanceError> {
+        let mut loader = engine.loader();
+        for (predicate, arity) in MANAGER_FACTS {
+            loader.relation(predicate, arity);
+        }
+        if let Some(resolver) = resolver {
+            loader.resolver(resolver);
+        }
+        loader.load(name, text);
+        let loaded = loader.finish().map_err(|problems| AcceptanceError::Load { name: name.to_owned(), problems })?;
+        let defines = |predicate, arity| {
+            let places: &[Place] = loaded.places(predicate, arity);
+            !places.is_empty() || loaded.program.defines(predicate, arity)
+        };
+        let (accepts, rejects) = (defines("accept", 1), defines("reject", 2));
+        if !accepts && !rejects {
+            return Err(AcceptanceError::NoRule { name: name.to_owned() });
+        }
+        let symbols = engine.symbols();
+        Ok(Acceptance {
+            name: name.into(),
+            program: loaded.program,
+            budget,
+            accepts,
+            rejects,
+            warnings: loaded.warnings.into(),
+            words: Words {
+                accept: symbols.intern("accept"),
+                reject: symbols.intern("reject"),
+                request: symbols.intern("request"),
+                none: symbols.intern(NONE),
+                operations: ["undeploy", "migrate", "replicate", "deploy"].map(|word| symbols.intern(word)),
+            },
+        })
+    }
+
+    /// What it was called when it was loaded.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What looked wrong when it was loaded.
+    pub fn warnings(&self) -> &[Problem] {
+        &self.warnings
+    }
+
+    /// What the manager says to a request that concerns its node. `needed` is what one instance of the application needs.
+    ///
+    /// Total: a text that fails to answer inhibits, and no text overrules the hardware that there is.
+    pub fn judge(&self, machine: &mut Machine, view: &ManagerView, request: &Request, needed: Hardware) -> Verdict {
+        let inhibited = |rule| Verdict::Inhibited(Inhibition { node: view.node.clone(), rule });
+        if request.to() == Some(&view.node) && !needed.fits(view.free) {
+            return inhibited(Rule::Capacity { needed, free: view.free });
+        }
+        let arguments = self.request_arguments(view, request);
+        let term = Argument::Value(Value::Compound(self.words.request, &arguments));
+        if self.rejects {
+            let goal = [term, Argument::Unknown];
+            let mut query = machine.ask(&self.program, self.words.reject, &goal, view, &self.budget);
+            match query.next_answer() {
+                Outcome::NoMore => {}
+                Outcome::Answer => {
+                    let reason = match query.argument(1) {
+                        Some(Value::Atom(atom)) => query.atom_name(atom).to_owned(),
+                        _ => query.argument_text(1),
+                    };
+                    return inhibited(Rule::Acceptance { reason });
+                }
+                other => return inhibited(Rule::AcceptanceFailed { cause: failure(other) }),
+            }
+        }
+        if !self.accepts {
+            return Verdict::Accepted;
+        }
+        let mut query = machine.ask(&self.program, self.words.accept, &[term], view, &self.budget);
+        match query.next_answer() {
+            Outcome::Answer => Verdict::Accepted,
+            Outcome::NoMore => inhibited(Rule::Acceptance { reason: "no clause of accept/1 holds".to_owned() }),
+            other => inhibited(Rule::AcceptanceFailed { cause: failure(other) }),
+        }
+    }
+
+    /// The arguments of `request(Operation, Instance, Application, From, To)`.
+    fn request_arguments(&self, view: &ManagerView, request: &Request) -> [Constant; 5] {
+        let none = Value::Atom(self.words.none);
+        let id = |id: Option<&mario_domain::Id>| id.map_or(none, |id| view.facts.id(id));
+        [
+            Value::Atom(self.words.operations[request.operation().name() as usize]),
+            id(request.instance().map(InstanceId::id)),
+            view.facts.id(request.application().id()),
+            id(request.from().map(NodeId::id)),
+            id(request.to().map(NodeId::id)),
+        ]
+    }
+}
+
+fn failure(outcome: Outcome) -> String {
+    match outcome {
+        Outcome::Exhausted(resource) => format!("it ran out of {resource}"),
+        Outcome::Exception(exception) => format!("it raised {}", exception.text),
+        Outcome::Halted(_) => "it called halt".to_owned(),
+        Outcome::Answer | Outcome::NoMore => "it answered".to_owned(),
+    }
+}
+
+impl fmt::Debug for Acceptance {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Acceptance").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Display for AcceptanceError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AcceptanceError::Load { name, .. } => write!(formatter, "cannot load acceptance policy `{name}`"),
+            AcceptanceError::NoRule { name } => {
+                write!(formatter, "acceptance policy `{name}` has no clause of accept/1 or reject/2")
+            }
+        }
+    }
+}
+
+impl Error for AcceptanceError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            AcceptanceError::Load { problems, .. } => Some(problems),
+            AcceptanceError::NoRule { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! One decision: what the agent of an instance proposes.
+
+use std::fmt;
+
+use mario_domain::{Id, NodeId, Operation, OperationName, Target};
+use mario_prolog::{Argument, Engine, Machine, Outcome, Query, Resource, Symbols, Value};
+
+use crate::knowledge_base::{Constant, KnowledgeBase, constant_text};
+use crate::policy::Policy;
+
+/// How many solutions are wanted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wanted {
+    /// All, in order, repeats included.
+    All,
+    /// The first: what the agent asks for.
+    First,
+}
+
+/// What a policy says.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Decision {
+    /// The solutions in order of priority, repeats included. What was found before a bad ending is here too.
+    pub solutions: Vec<Solution>,
+    /// How the search for them ended.
+    pub ending: Ending,
+    /// What it cost.
+    pub inferences: u64,
+}
+
+/// How the search for solutions ended.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Ending {
+    /// All that were wanted have been found.
+    Complete,
+    /// Part of the budget ran out.
+    Exhausted(Resource),
+    /// The policy raised an exception that it did not catch; the exception as text.
+    Exception(String),
+    /// The policy called `halt`.
+    Halted,
+}
+
+/// One solution of `operation/3`.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Solution {
+    /// An operation that the agent may ask for.
+    Proposal(Proposal),
+    /// Something else.
+    Invalid(InvalidProposal),
+}
+
+/// An operation that a policy proposes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Proposal {
+    /// Undeploy, migrate or replicate.
+    pub operation: OperationName,
+    /// The instance that was asked about.
+    pub instance: Constant,
+    /// A node or `self`, as the policy wrote it.
+    pub target: Constant,
+    /// The clause of `operation/3` that gave it, from 0; see [`Policy::clauses`].
+    pub clause: usize,
+}
+
+/// A solution of `operation/3` that is no operation.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InvalidProposal {
+    /// What is wrong with it.
+    pub fault: ProposalFault,
+    /// Its three arguments as text.
+    pub arguments: [String; 3],
+    /// The clause of `operation/3` that gave it, from 0.
+    pub clause: usize,
+}
+
+/// Why a solution of `operation/3` is no operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ProposalFault {
+    /// A policy proposes to undeploy, to migrate or to replicate.
+    UnknownOperation,
+    /// The target is a variable.
+    UnboundTarget,
+    /// The target is neither a name nor an integer.
+    NotATarget,
+    /// The target is a name that the policy made up: no fact and no text has it.
+    UnknownTarget,
+    /// An instance can undeploy itself only, where it is.
+    UndeploysElsewhere,
+}
+
+/// Memory for deciding: one for each thread, used again and again.
+pub struct Decider {
+    machine: Machine,
+    decision: Decision,
+}
+
+const OPERATION: usize = 0;
+const INSTANCE: usize = 1;
+const TARGET: usize = 2;
+const CLAUSE: usize = 3;
+
+impl Decider {
+    /// Memory for policies of this engine.
+    pub fn new(engine: &Engine) -> Decider {
+        let decision = Decision { solutions: Vec::new(), ending: Ending::Complete, inferences: 0 };
+        Decider { machine: Machine::new(engine), decision }
+    }
+
+    /// What the agent of `instance` proposes, given its facts. The decision is there until the next one.
+    pub fn decide(&mut self, policy: &Policy, facts: &KnowledgeBase, instance: Constant, wanted: Wanted) -> &Decision {
+        let arguments = [Argument::Unknown, Argument::Value(instance), Argument::Unknown, Argument::Unknown];
+        let budget = &policy.settings().budget;
+        let mut query = self.machine.ask(policy.program(), policy.words.numbered_operation, &arguments, facts, budget);
+        let decision = &mut self.decision;
+        decision.solutions.clear();
+        decision.ending = loop {
+            match query.next_answer() {
+                Outcome::Answer => decision.solutions.push(solution(&mut query, policy, facts, instance)),
+                Outcome::NoMore => break Ending::Complete,
+                Outcome::Exhausted(resource) => break Ending::Exhausted(resource),
+                Outcome::Exception(exception) => break Ending::Exception(exception.text),
+                Outcome::Halted(_) => break Ending::Halted,
+            }
+            if wanted == Wanted::First {
+                break Ending::Complete;
+            }
+        };
+        decision.inferences = query.inferences();
+        decision
+    }
+}
+
+fn solution(query: &mut Query<'_>, policy: &Policy, facts: &KnowledgeBase, instance: Constant) -> Solution {
+    let clause = match query.argument(CLAUSE) {
+        Some(Value::Integer(position)) => position as usize,
+        _ => 0,
+    };
+    match proposal(query, policy, facts) {
+        Ok((operation, target)) => Solution::Proposal(Proposal { operation, instance, target, clause }),
+        Err(fault) => {
+            let arguments = [OPERATION, INSTANCE, TARGET].map(|index| match query.argument(index) {
+                Some(Value::Atom(atom)) => query.atom_name(atom).to_owned(),
+                _ => query.argument_text(index),
+            });
+            Solution::Invalid(InvalidProposal { fault, arguments, clause })
+        }
+    }
+}
+
+fn proposal(
+    query: &Query<'_>,
+    policy: &Policy,
+    facts: &KnowledgeBase,
+) -> Result<(OperationName, Constant), ProposalFault> {
+    let words = &policy.words;
+    let Some(Value::Atom(word)) = query.argument(OPERATION) else { return Err(ProposalFault::UnknownOperation) };
+    let known = words.operations.iter().find(|(atom, _)| *atom == word);
+    let &(_, operation) = known.ok_or(ProposalFault::UnknownOperation)?;
+    if query.is_unbound(TARGET) {
+        return Err(ProposalFault::UnboundTarget);
+    }
+    let target = match query.argument(TARGET) {
+        Some(Value::Atom(atom)) if query.is_made_up(atom) => return Err(ProposalFault::UnknownTarget),
+        Some(target @ (Value::Atom(_) | Value::Integer(_))) => target,
+        _ => return Err(ProposalFault::NotATarget),
+    };
+    let here = || target == Value::Atom(words.own) || facts.nodes().any(|own| own.node == target);
+    if operation == OperationName::Undeploy && !here() {
+        return Err(ProposalFault::UndeploysElsewhere);
+    }
+    Ok((operation, target))
+}
+
+impl Proposal {
+    /// Its operation, instance and target as people write them.
+    pub fn texts(&self, symbols: &Symbols) -> [String; 3] {
+        [self.operation.to_string(), constant_text(symbols, self.instance), constant_text(symbols, self.target)]
+    }
+
+    /// The operation in the words of the domain; `None` when the target is an empty name, which no node has.
+    pub fn operation(&self, facts: &KnowledgeBase) -> Option<Operation> {
+        if self.operation == OperationName::Undeploy {
+            return Some(Operation::Undeploy);
+        }
+        let id: Id = facts.to_id(self.target)?;
+        let target = NodeId::try_from(id).map_or(Target::Own, Target::Node);
+        match self.operation {
+            OperationName::Migrate => Some(Operation::Migrate(target)),
+            OperationName::Replicate => Some(Operation::Replicate(target)),
+            OperationName::Undeploy | OperationName::Deploy => None,
+        }
+    }
+}
+
+impl Solution {
+    /// Its operation, instance and target as people write them.
+    pub fn texts(&self, symbols: &Symbols) -> [String; 3] {
+        match self {
+            Solution::Proposal(proposal) => proposal.texts(symbols),
+            Solution::Invalid(invalid) => invalid.arguments.clone(),
+        }
+    }
+
+    /// The clause of `operation/3` that gave it, from 0.
+    pub fn clause(&self) -> usize {
+        match self {
+            Solution::Proposal(proposal) => proposal.clause,
+            Solution::Invalid(invalid) => invalid.clause,
+        }
+    }
+}
+
+impl fmt::Display for Ending {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Ending::Complete => formatter.write_str("the policy answered"),
+            Ending::Exhausted(resource) => write!(formatter, "the policy ran out of {resource}"),
+            Ending::Exception(exception) => write!(formatter, "the policy raised {exception}"),
+            Ending::Halted => formatter.write_str("the policy called halt"),
+        }
+    }
+}
+
+impl ProposalFault {
+    /// What is wrong, in plain words.
+    pub fn description(self) -> &'static str {
+        match self {
+            ProposalFault::UnknownOperation => "a policy proposes undeploy, migrate or replicate",
+            ProposalFault::UnboundTarget => "the target is an unbound variable",
+            ProposalFault::NotATarget => "a target is a name or an integer",
+            ProposalFault::UnknownTarget => "the policy made the name of the target up",
+            ProposalFault::UndeploysElsewhere => "an instance can undeploy itself only, where it is",
+        }
+    }
+}

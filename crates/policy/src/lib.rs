@@ -1,0 +1,56 @@
+//! What an agent may know, and how its policy decides from it.
+//!
+//! Start at [`Decider::decide`]: it asks a [`Policy`], a compiled logic program, what the agent of one instance proposes,
+//! given its [`KnowledgeBase`]. The answer is a [`Decision`]: the proposals in the order of the policy's clauses, each with
+//! the clause that gave it.
+//!
+//! ```
+//! use mario_policy::{Decider, KnowledgeBase, Policy, Settings, Wanted};
+//! use mario_prolog::Engine;
+//!
+//! let engine = Engine::new();
+//! let text = "operation(undeploy, Instance, self) :- \\+ requests(Instance, _, _, _).";
+//! let policy = Policy::load(&engine, "shy.pl", text, None, Settings::default())?;
+//!
+//! let mut facts = KnowledgeBase::new(engine.symbols());
+//! facts.read(&engine, "facts.pl", "serviceInstance(s1, video, n42).").expect("these are facts");
+//!
+//! let mut decider = Decider::new(&engine);
+//! let instance = facts.constant("s1");
+//! let decision = decider.decide(&policy, &facts, instance, Wanted::All);
+//! assert_eq!(decision.solutions.len(), 1);
+//! # Ok::<(), mario_policy::PolicyError>(())
+//! ```
+//!
+//! A node's manager is the other side: [`Acceptance::judge`] answers a request from what the manager may know.
+//!
+//! **Invariant:** a decision is a pure function of policy, knowledge base and instance. It may be kept while the facts do
+//! not change, replayed, and computed on any thread.
+//! **Invariant:** facts are read in place. Nothing is asserted for a query, and deciding allocates nothing once the memory
+//! of the first decisions is there.
+//! **Invariant:** what a policy gives that is no operation is reported, never dropped; a policy that ran out of its budget
+//! or raised an exception has not answered, and says so.
+//!
+//! Not here: what facts become true when (`simulator`), and what follows from a decision (`colony`).
+
+mod vocabulary;
+
+mod facts;
+mod knowledge_base;
+mod recorded;
+
+mod decide;
+mod policy;
+
+mod acceptance;
+
+mod table;
+
+pub use acceptance::{Acceptance, AcceptanceError, MANAGER_FACTS, ManagerView};
+pub use decide::{Decider, Decision, Ending, InvalidProposal, Proposal, ProposalFault, Solution, Wanted};
+pub use facts::{FactProblem, FactsError};
+pub use knowledge_base::{Constant, KnowledgeBase, NodeFact, UnknownInstance};
+pub use policy::{Policy, PolicyError, Settings};
+pub use recorded::{Recorded, RecordedError};
+pub use table::{DecisionClaim, DiffLine, Table, Test, TestOutcome, Tests, VerdictClaim};
+pub use vocabulary::{FACTS, FactArgument, FactKind, FactPredicate};

@@ -1,0 +1,180 @@
+//! A policy: text in, compiled program out.
+
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
+use mario_domain::OperationName;
+use mario_prolog::{Atom, Budget, Engine, LoadError, Place, Problem, Program, Resolver, Symbols};
+
+use crate::vocabulary::FACTS;
+
+/// The twin of `operation/3` that tells the clause. No text can call it by accident.
+const NUMBERED_OPERATION: &str = "$operation";
+
+/// What a policy is run with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Settings {
+    /// For how many of its last evaluations an agent remembers what was inhibited. 0 is no memory.
+    pub memory: u32,
+    /// What one decision may cost.
+    pub budget: Budget,
+}
+
+impl Default for Settings {
+    /// No memory, and far more than any sensible policy needs: the shipped ones take some hundred inferences.
+    fn default() -> Settings {
+        Settings {
+            memory: 0,
+            budget: Budget {
+                inferences: 10_000_000,
+                heap_bytes: 256 << 20,
+                trail_entries: 1 << 24,
+                choice_points: 1 << 22,
+                answers: 100_000,
+                output_bytes: 1 << 20,
+            },
+        }
+    }
+}
+
+/// A compiled policy. Immutable: share it among any number of agents and threads.
+#[derive(Clone)]
+pub struct Policy {
+    name: Arc<str>,
+    program: Arc<Program>,
+    symbols: Arc<Symbols>,
+    settings: Settings,
+    clauses: Arc<[Place]>,
+    warnings: Arc<[Problem]>,
+    pub(crate) words: Words,
+}
+
+/// The atoms that a decision is made of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Words {
+    pub(crate) numbered_operation: Atom,
+    pub(crate) own: Atom,
+    pub(crate) operations: [(Atom, OperationName); 3],
+}
+
+/// Why a text is not a policy.
+#[derive(Clone, Debug)]
+pub enum PolicyError {
+    /// It is not a program that could be run.
+    Load {
+        /// The name of the policy.
+        name: String,
+        /// What is wrong with the text.
+        problems: LoadError,
+    },
+    /// It says nothing about operations.
+    NoOperation {
+        /// The name of the policy.
+        name: String,
+    },
+}
+
+impl Policy {
+    /// Compiles a policy. `resolver` finds the files that it loads; without one, it must be complete.
+    pub fn load(
+        engine: &Engine,
+        name: &str,
+        text: &str,
+        resolver: Option<Box<dyn Resolver>>,
+        settings: Settings,
+    ) -> Result<Policy, PolicyError> {
+        let mut loader = engine.loader();
+        for predicate in FACTS {
+            loader.relation(predicate.name, predicate.arity());
+        }
+        loader.number_clauses("operation", 3, NUMBERED_OPERATION);
+        if let Some(resolver) = resolver {
+            loader.resolver(resolver);
+        }
+        loader.load(name, text);
+        let loaded = loader.finish().map_err(|problems| PolicyError::Load { name: name.to_owned(), problems })?;
+        let clauses = loaded.places("operation", 3).into();
+        let symbols = engine.symbols();
+        if !loaded.program.defines(NUMBERED_OPERATION, 4) {
+            return Err(PolicyError::NoOperation { name: name.to_owned() });
+        }
+        Ok(Policy {
+            name: name.into(),
+            program: loaded.program,
+            symbols: Arc::clone(symbols),
+            settings,
+            clauses,
+            warnings: loaded.warnings.into(),
+            words: Words {
+                numbered_operation: symbols.intern(NUMBERED_OPERATION),
+                own: symbols.intern(mario_domain::SELF),
+                operations: OperationName::OF_POLICIES.map(|name| (symbols.intern(name.as_str()), name)),
+            },
+        })
+    }
+
+    /// The same policy with other settings.
+    #[must_use]
+    pub fn with_settings(&self, settings: Settings) -> Policy {
+        Policy { settings, ..self.clone() }
+    }
+
+    /// What it was called when it was loaded.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The compiled program.
+    pub fn program(&self) -> &Arc<Program> {
+        &self.program
+    }
+
+    /// The names that its program and its facts share.
+    pub fn symbols(&self) -> &Arc<Symbols> {
+        &self.symbols
+    }
+
+    /// What it is run with.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Where its clauses of `operation/3` stand, in order of priority. Empty when directives made them.
+    pub fn clauses(&self) -> &[Place] {
+        &self.clauses
+    }
+
+    /// What looked wrong when it was loaded.
+    pub fn warnings(&self) -> &[Problem] {
+        &self.warnings
+    }
+}
+
+impl fmt::Debug for Policy {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Policy")
+            .field("name", &self.name)
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Display for PolicyError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PolicyError::Load { name, .. } => write!(formatter, "cannot load policy `{name}`"),
+            PolicyError::NoOperation { name } => write!(formatter, "policy `{name}` has no clause of operation/3"),
+        }
+    }
+}
+
+impl Error for PolicyError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            PolicyError::Load { problems, .. } => Some(problems),
+            PolicyError::NoOperation { .. } => None,
+        }
+    }
+}

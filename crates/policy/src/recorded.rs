@@ -1,0 +1,267 @@
+//! Knowledge bases as one line of JSON each: the form in which evaluations of agents are recorded.
+//!
+//! ```json
+//! {"si": 7, "app": 1, "node": "n42", "free_hw": {"n42": 10, "n41": 3},
+//!  "requests": [["self", 5, 0], ["n41", 1, 15]], "refused": [["migrate", 7, "n41"]]}
+//! ```
+//!
+//! `si` is the instance, `app` its application, `node` where it is. `free_hw` has the free hardware of that node; its other
+//! keys are the neighbours, whose amounts the agent does not see. Each of `requests` is neighbour, rate and latency, each of
+//! `refused` an operation, an instance and a target. Integers become integers, strings become atoms, and other keys are
+//! ignored.
+
+use std::borrow::Cow;
+use std::error::Error;
+use std::fmt;
+
+use mario_prolog::{Symbols, Value};
+use serde::Deserialize;
+use serde::de::{self, Deserializer, MapAccess, Visitor};
+
+use crate::knowledge_base::{Constant, KnowledgeBase};
+
+/// The situation of one agent at one moment, as it was recorded.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Recorded {
+    /// The instance that the agent manages.
+    pub instance: Constant,
+    application: Constant,
+    node: Constant,
+    free: Constant,
+    neighbours: Vec<Constant>,
+    requests: Vec<[Constant; 3]>,
+    inhibited: Vec<[Constant; 3]>,
+}
+
+/// Why a line is not a knowledge base.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RecordedError {
+    /// The column, from 1, where reading stopped; `None` when the whole line is meant.
+    pub column: Option<usize>,
+    message: String,
+}
+
+impl Recorded {
+    /// Reads a line; its names become those of `symbols`.
+    pub fn parse(symbols: &Symbols, line: &str) -> Result<Recorded, RecordedError> {
+        let raw: Raw<'_> = serde_json::from_str(line).map_err(|error| RecordedError::at(&error))?;
+        let constant = |raw: &RawConstant<'_>| match raw {
+            RawConstant::Integer(value) => Value::Integer(*value),
+            RawConstant::Float(value) => Value::Float(*value),
+            RawConstant::Name(name) => Value::Atom(symbols.intern(name)),
+        };
+        let own = match &raw.node {
+            RawConstant::Name(name) => name.to_string(),
+            RawConstant::Integer(value) => value.to_string(),
+            RawConstant::Float(_) => return Err(RecordedError::whole("`node` must be a name or an integer")),
+        };
+        let mut free = None;
+        let mut neighbours = Vec::with_capacity(raw.free_hw.0.len());
+        for (node, amount) in &raw.free_hw.0 {
+            if *node == own {
+                free = Some(constant(amount));
+            } else {
+                neighbours.push(key_constant(symbols, &raw.node, node));
+            }
+        }
+        let free = free.ok_or_else(|| {
+            RecordedError::whole(format!("`free_hw` must have the free hardware of `node`, which is `{own}`"))
+        })?;
+        let triple = |[a, b, c]: &[RawConstant<'_>; 3]| [constant(a), constant(b), constant(c)];
+        Ok(Recorded {
+            instance: constant(&raw.si),
+            application: constant(&raw.app),
+            node: constant(&raw.node),
+            free,
+            neighbours,
+            requests: raw.requests.iter().map(triple).collect(),
+            inhibited: raw.refused.iter().map(triple).collect(),
+        })
+    }
+
+    /// Makes these the facts of `facts`. Applications and extra facts stay.
+    pub fn fill(&self, facts: &mut KnowledgeBase) {
+        facts.clear_situation();
+        facts.push_node(self.node, self.free, self.neighbours.iter().copied());
+        facts.push_instance(self.instance, self.application, self.node);
+        for [neighbour, rate, latency] in &self.requests {
+            facts.push_requests(self.instance, *neighbour, *rate, *latency);
+        }
+        for [operation, instance, target] in &self.inhibited {
+            facts.push_inhibited(*operation, *instance, *target);
+        }
+    }
+}
+
+/// Keys are always strings in JSON. Where nodes are numbered, the neighbours are too.
+fn key_constant(symbols: &Symbols, own: &RawConstant<'_>, key: &str) -> Constant {
+    match (own, key.parse()) {
+        (RawConstant::Integer(_), Ok(number)) => Value::Integer(number),
+        _ => Value::Atom(symbols.intern(key)),
+    }
+}
+
+#[derive(Deserialize)]
+struct Raw<'a> {
+    #[serde(borrow)]
+    si: RawConstant<'a>,
+    #[serde(borrow)]
+    app: RawConstant<'a>,
+    #[serde(borrow)]
+    node: RawConstant<'a>,
+    #[serde(borrow)]
+    free_hw: Amounts<'a>,
+    #[serde(borrow)]
+    requests: Vec<[RawConstant<'a>; 3]>,
+    #[serde(borrow, default)]
+    refused: Vec<[RawConstant<'a>; 3]>,
+}
+
+enum RawConstant<'a> {
+    Integer(i64),
+    Float(f64),
+    Name(Cow<'a, str>),
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for RawConstant<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<RawConstant<'a>, D::Error> {
+        deserializer.deserialize_any(RawConstantVisitor)
+    }
+}
+
+struct RawConstantVisitor;
+
+impl<'de> Visitor<'de> for RawConstantVisitor {
+    type Value = RawConstant<'de>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a name or a number")
+    }
+
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<RawConstant<'de>, E> {
+        Ok(RawConstant::Integer(value))
+    }
+
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<RawConstant<'de>, E> {
+        i64::try_from(value)
+            .map(RawConstant::Integer)
+            .map_err(|_| E::custom(format_args!("{value} has more than 64 bits")))
+    }
+
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<RawConstant<'de>, E> {
+        Ok(RawConstant::Float(value))
+    }
+
+    fn visit_borrowed_str<E: de::Error>(self, value: &'de str) -> Result<RawConstant<'de>, E> {
+        Ok(RawConstant::Name(Cow::Borrowed(value)))
+    }
+
+    fn visit_str<E: de::Error>(self, value: &str) -> Result<RawConstant<'de>, E> {
+        Ok(RawConstant::Name(Cow::Owned(value.to_owned())))
+    }
+}
+
+/// The entries of an object in the order of the text, which the neighbours keep.
+struct Amounts<'a>(Vec<(Cow<'a, str>, RawConstant<'a>)>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Amounts<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Amounts<'a>, D::Error> {
+        deserializer.deserialize_map(AmountsVisitor)
+    }
+}
+
+struct AmountsVisitor;
+
+impl<'de> Visitor<'de> for AmountsVisitor {
+    type Value = Amounts<'de>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object with the free hardware of each node")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Amounts<'de>, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(entry) = map.next_entry()? {
+            entries.push(entry);
+        }
+        Ok(Amounts(entries))
+    }
+}
+
+impl RecordedError {
+    fn at(error: &serde_json::Error) -> RecordedError {
+        let shown = error.to_string();
+        // The line is always the first here; whoever reads several tells which one it was.
+        let message = shown.rfind(" at line ").map_or(shown.as_str(), |end| &shown[..end]);
+        RecordedError { column: Some(error.column()), message: message.to_owned() }
+    }
+
+    fn whole(message: impl Into<String>) -> RecordedError {
+        RecordedError { column: None, message: message.into() }
+    }
+}
+
+impl fmt::Display for RecordedError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.column {
+            Some(column) => write!(formatter, "{} at column {column}", self.message),
+            None => formatter.write_str(&self.message),
+        }
+    }
+}
+
+impl Error for RecordedError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<(KnowledgeBase, Constant), String> {
+        let symbols = Symbols::new();
+        let recorded = Recorded::parse(&symbols, line).map_err(|error| error.to_string())?;
+        let mut facts = KnowledgeBase::new(&symbols);
+        recorded.fill(&mut facts);
+        Ok((facts, recorded.instance))
+    }
+
+    #[test]
+    fn keeps_what_the_agent_sees_and_hides_the_rest() {
+        let line = r#"{"t": 9, "si": 7, "app": 1, "node": "n42", "free_hw": {"n41": 3, "n42": 10, "n40": 0},
+            "requests": [["self", 5, 0.5]], "refused": [["migrate", 7, "n41"]], "ops": []}"#;
+        let (facts, instance) = parse(line).expect("valid");
+        assert_eq!(instance, Value::Integer(7));
+        let nodes: Vec<_> = facts.nodes().collect();
+        assert_eq!(nodes.len(), 1);
+        assert_eq!((facts.text(nodes[0].node), nodes[0].free), ("n42".to_owned(), Value::Integer(10)));
+        assert_eq!(nodes[0].neighbours, [facts.constant("n41"), facts.constant("n40")]);
+        let request = [instance, facts.constant("self"), Value::Integer(5), Value::Float(0.5)];
+        assert_eq!(facts.requests(), [request]);
+        assert_eq!(facts.inhibited(), [[facts.constant("migrate"), instance, facts.constant("n41")]]);
+    }
+
+    #[test]
+    fn numbered_nodes_have_numbered_neighbours() {
+        let (facts, _) = parse(r#"{"si":1,"app":1,"node":3,"free_hw":{"3":1,"4":1},"requests":[]}"#).expect("valid");
+        let node = facts.nodes().next().expect("one");
+        assert_eq!((node.node, node.neighbours), (Value::Integer(3), &[Value::Integer(4)][..]));
+    }
+
+    #[test]
+    fn says_what_was_expected() {
+        for (line, expected) in [
+            ("", "EOF"),
+            ("[]", "expected"),
+            ("{", "EOF"),
+            (r#"{"si":1}"#, "missing field `app`"),
+            (r#"{"si":null,"app":1,"node":"n","free_hw":{"n":1},"requests":[]}"#, "a name or a number"),
+            (r#"{"si":1,"app":1,"node":"n","free_hw":{"m":1},"requests":[]}"#, "which is `n`"),
+            (r#"{"si":1,"app":1,"node":"n","free_hw":[],"requests":[]}"#, "an object with the free hardware"),
+            (r#"{"si":1,"app":1,"node":"n","free_hw":{"n":1},"requests":[["m",1]]}"#, "array of length 3"),
+            (r#"{"si":1,"app":1,"node":"n","free_hw":{"n":1}}"#, "missing field `requests`"),
+            (r#"{"si":1,"app":1,"node":"n","free_hw":{"n":1},"requests":[]} x"#, "trailing characters"),
+        ] {
+            let error = parse(line).expect_err(line);
+            assert!(error.contains(expected), "{line}: {error}");
+        }
+    }
+}

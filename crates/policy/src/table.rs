@@ -1,0 +1,93 @@
+//! Tests that operators keep next to a policy: facts in, operations out.
+//!
+//! A table is a text of facts and tests. The facts outside of tests hold in every test, except that a test's own facts
+//! replace those of the same predicate.
+//!
+//! ```prolog
+//! service(video, 4, 10, 25).
+//! node(n42, 10).
+//! serviceInstance(s1, video, n42).
+//!
+//! test('goes away without client requests', [], [operation(undeploy, s1, self)]).
+//! test('asks first to move to the demand', [requests(s1, n41, 11, 5)], [operation(migrate, s1, n41)|_]).
+//! ```
+//!
+//! The expected operations are all solutions in order, or with `|_` the first ones. A test of an acceptance policy has a
+//! request and a verdict instead:
+//!
+//! ```prolog
+//! test('has no room', [node(n42, 0)], request(replicate, s1, video, n41, n42), inhibited).
+//! ```
+//!
+//! The policy is the file beside the table, unless a directive `:- policy('name.pl')` says otherwise.
+
+mod read;
+mod run;
+
+use mario_domain::{Hardware, Request};
+
+use crate::acceptance::ManagerView;
+use crate::knowledge_base::{Constant, KnowledgeBase};
+
+pub use run::{DiffLine, TestOutcome};
+
+/// Tests for one policy.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// The file that the table names as its policy.
+    pub policy: Option<String>,
+    /// The tests, in order. Never empty.
+    pub tests: Tests,
+}
+
+/// The tests of a table, by what they test.
+#[derive(Clone, Debug)]
+pub enum Tests {
+    /// Tests of a policy.
+    OfPolicy(Vec<Test<DecisionClaim>>),
+    /// Tests of an acceptance policy.
+    OfAcceptance(Vec<Test<VerdictClaim>>),
+}
+
+/// One test.
+#[derive(Clone, Debug)]
+pub struct Test<Claim> {
+    /// What it claims, in words.
+    pub name: String,
+    /// The line that it starts in, from 1.
+    pub line: usize,
+    claim: Claim,
+}
+
+/// Facts, and the operations that they should lead to.
+#[derive(Clone, Debug)]
+pub struct DecisionClaim {
+    facts: KnowledgeBase,
+    instance: Constant,
+    expected: Vec<[String; 3]>,
+    rest: Rest,
+}
+
+/// A request, and what a manager with this view should say to it.
+#[derive(Clone, Debug)]
+pub struct VerdictClaim {
+    view: ManagerView,
+    request: Request,
+    needed: Hardware,
+    expected: ExpectedVerdict,
+}
+
+/// Whether more solutions may follow the expected ones.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Rest {
+    None,
+    Any,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum ExpectedVerdict {
+    Accepted,
+    Inhibited,
+    /// With this reason.
+    InhibitedBecause(String),
+}

@@ -1,0 +1,301 @@
+//! A table from its text.
+
+use std::sync::Arc;
+
+use mario_domain::{Capacity, Hardware, Id, Node, NodeId, Operation, Request, RequestError, Target};
+use mario_prolog::{Engine, Symbols, Tree, TreeKind, Value};
+
+use super::{DecisionClaim, ExpectedVerdict, Rest, Table, Test, Tests, VerdictClaim};
+use crate::acceptance::ManagerView;
+use crate::facts::{FactProblem, FactsError};
+use crate::knowledge_base::KnowledgeBase;
+
+impl Table {
+    /// Reads a table.
+    pub fn read(engine: &Engine, name: &str, text: &str) -> Result<Table, FactsError> {
+        let (trees, problems) = engine.read_trees(name, text);
+        let mut reading = Reading {
+            symbols: engine.symbols(),
+            text,
+            policy: None,
+            shared: Vec::new(),
+            problems: problems
+                .into_iter()
+                .map(|problem| FactProblem { span: problem.span, message: problem.message, hint: problem.hint })
+                .collect(),
+        };
+        let tests: Vec<&Tree> = trees.iter().filter(|tree| reading.is_test(tree)).collect();
+        let tests = reading.tests(&tests);
+        let mut problems = reading.problems;
+        problems.sort_by_key(|problem| problem.span.start);
+        match tests {
+            Some(tests) if problems.is_empty() => Ok(Table { policy: reading.policy, tests }),
+            _ => Err(FactsError { name: name.to_owned(), problems }),
+        }
+    }
+}
+
+struct Reading<'a> {
+    symbols: &'a Arc<Symbols>,
+    text: &'a str,
+    policy: Option<String>,
+    shared: Vec<&'a Tree>,
+    problems: Vec<FactProblem>,
+}
+
+impl<'a> Reading<'a> {
+    /// Whether a term is a test. A fact is kept for all tests, a directive obeyed.
+    fn is_test<'t: 'a>(&mut self, tree: &'t Tree) -> bool {
+        match tree.callable() {
+            Some(("test", [_, _, _] | [_, _, _, _])) => return true,
+            Some((":-", [directive])) => match directive.callable() {
+                Some(("policy", [file])) if file.callable().is_some_and(|(_, parts)| parts.is_empty()) => {
+                    self.policy = file.callable().map(|(name, _)| name.to_owned());
+                }
+                Some(("dynamic" | "discontiguous" | "multifile", [_])) => {}
+                _ => self.problems.push(
+                    FactProblem::new(tree, "a table has no such directive")
+                        .hint("`:- policy('name.pl')` says which policy is tested"),
+                ),
+            },
+            Some((":-", _)) => self.problems.push(FactProblem::new(tree, "a table holds facts and tests, no rules")),
+            _ => self.shared.push(tree),
+        }
+        false
+    }
+
+    fn tests(&mut self, trees: &[&Tree]) -> Option<Tests> {
+        let Some((_, first)) = trees.first().and_then(|tree| tree.callable()) else {
+            let whole = FactProblem { span: 0..0, message: "there is no test here".to_owned(), hint: None };
+            self.problems.push(whole.hint("write `test(Name, Facts, Operations).`"));
+            return None;
+        };
+        if first.len() == 3 {
+            let tests = self.each(trees, 3, Reading::decision_claim);
+            Some(Tests::OfPolicy(tests))
+        } else {
+            let tests = self.each(trees, 4, Reading::verdict_claim);
+            Some(Tests::OfAcceptance(tests))
+        }
+    }
+
+    fn each<Claim>(
+        &mut self,
+        trees: &[&Tree],
+        arity: usize,
+        claim: fn(&Self, &Tree, &[Tree]) -> Result<Claim, FactProblem>,
+    ) -> Vec<Test<Claim>> {
+        let mut tests = Vec::new();
+        for tree in trees {
+            let Some((_, arguments)) = tree.callable() else { continue };
+            let test = if arguments.len() == arity {
+                test_name(&arguments[0]).and_then(|name| {
+                    let line = self.text[..tree.span.start].matches('\n').count() + 1;
+                    claim(self, tree, arguments).map(|claim| Test { name, line, claim })
+                })
+            } else {
+                let message = "one table cannot test a policy and an acceptance policy";
+                Err(FactProblem::new(tree, message).hint("test/3 is for a policy, test/4 for an acceptance policy"))
+            };
+            match test {
+                Ok(test) => tests.push(test),
+                // A mistake in a shared fact shows in every test.
+                Err(problem) if self.problems.contains(&problem) => {}
+                Err(problem) => self.problems.push(problem),
+            }
+        }
+        tests
+    }
+
+    fn decision_claim(&self, tree: &Tree, arguments: &[Tree]) -> Result<DecisionClaim, FactProblem> {
+        let mut facts = KnowledgeBase::new(self.symbols);
+        for fact in self.facts_of(&arguments[1])? {
+            facts.push_tree(fact)?;
+        }
+        let instance = facts.find_instance(None).map_err(|error| {
+            FactProblem::new(tree, error.to_string()).hint("a test has one `serviceInstance/3` fact")
+        })?;
+        let (expected, rest) = expected_operations(&arguments[2])?;
+        Ok(DecisionClaim { facts, instance, expected, rest })
+    }
+
+    fn verdict_claim(&self, tree: &Tree, arguments: &[Tree]) -> Result<VerdictClaim, FactProblem> {
+        let mut agent_facts = KnowledgeBase::new(self.symbols);
+        let mut others = Vec::new();
+        for fact in self.facts_of(&arguments[1])? {
+            match fact.callable() {
+                Some(("owner" | "capacity", [_, _])) => others.push(fact),
+                _ => agent_facts.push_tree(fact)?,
+            }
+        }
+        let request = request(&arguments[2])?;
+        let application = agent_facts.id(request.application().id());
+        let needed = agent_facts.services().iter().find(|row| row[0] == application).and_then(|row| units(row[1]));
+        let Some(needed) = needed else {
+            let message = format!("there is no service/4 fact of `{}`", request.application());
+            return Err(FactProblem::new(tree, message));
+        };
+        let view = manager_view(tree, agent_facts, &others)?;
+        Ok(VerdictClaim { view, request, needed, expected: expected_verdict(&arguments[3])? })
+    }
+
+    /// The facts of a test: its own, and the shared ones of other predicates.
+    fn facts_of<'t>(&self, own: &'t Tree) -> Result<Vec<&'t Tree>, FactProblem>
+    where
+        'a: 't,
+    {
+        let TreeKind::List(own_facts) = &own.kind else {
+            return Err(FactProblem::new(own, "the facts of a test are a list"));
+        };
+        let replaced: Vec<&str> = own_facts.iter().filter_map(predicate_name).collect();
+        let shared = self.shared.iter().copied();
+        let kept = shared.filter(|fact| predicate_name(fact).is_none_or(|name| !replaced.contains(&name)));
+        Ok(kept.chain(own_facts).collect())
+    }
+}
+
+/// The name that a fact shares with the other forms of the same fact.
+fn predicate_name(tree: &Tree) -> Option<&str> {
+    tree.callable().map(|(name, _)| if name == "refused" { "inhibited" } else { name })
+}
+
+fn test_name(tree: &Tree) -> Result<String, FactProblem> {
+    match &tree.kind {
+        TreeKind::Atom(name) | TreeKind::Text(name) if !name.is_empty() => Ok(name.clone()),
+        _ => {
+            Err(FactProblem::new(tree, "a test starts with its name").hint("write it in quotes: `'stays where it is'`"))
+        }
+    }
+}
+
+fn expected_operations(tree: &Tree) -> Result<(Vec<[String; 3]>, Rest), FactProblem> {
+    let mut expected = Vec::new();
+    let mut rest = tree;
+    loop {
+        match &rest.kind {
+            TreeKind::List(items) => {
+                for item in items {
+                    expected.push(operation(item)?);
+                }
+                return Ok((expected, Rest::None));
+            }
+            TreeKind::Compound(name, parts) if name == "[|]" && parts.len() == 2 => {
+                expected.push(operation(&parts[0])?);
+                rest = &parts[1];
+            }
+            TreeKind::Variable(_) if !expected.is_empty() => return Ok((expected, Rest::Any)),
+            _ => return Err(FactProblem::new(tree, "the expected operations are a list")),
+        }
+    }
+}
+
+fn operation(tree: &Tree) -> Result<[String; 3], FactProblem> {
+    let wrong = || {
+        FactProblem::new(tree, "this is not an operation")
+            .hint("write it as the policy does: `operation(replicate, s1, n41)`")
+    };
+    match tree.callable() {
+        Some(("operation", [name, instance, target])) => {
+            let text = |tree: &Tree| id(tree).map(|id| id.to_string()).ok_or_else(wrong);
+            Ok([text(name)?, text(instance)?, text(target)?])
+        }
+        _ => Err(wrong()),
+    }
+}
+
+fn id(tree: &Tree) -> Option<Id> {
+    match &tree.kind {
+        TreeKind::Atom(name) => Id::name(name).ok(),
+        TreeKind::Integer(value) => Some(Id::Number(*value)),
+        _ => None,
+    }
+}
+
+fn request(tree: &Tree) -> Result<Request, FactProblem> {
+    let wrong = |hint: String| FactProblem::new(tree, "this is not a request").hint(hint);
+    let shape = || {
+        wrong(
+            "write `request(Operation, Instance, Application, From, To)`, with `none` for what there is not".to_owned(),
+        )
+    };
+    let Some(("request", [operation, instance, application, from, to])) = tree.callable() else { return Err(shape()) };
+    let ids = [operation, instance, application, from, to].map(id);
+    let [Some(operation), Some(instance), Some(application), Some(from), Some(to)] = ids else { return Err(shape()) };
+    let node = |id: Id| NodeId::try_from(id).map_err(|error| wrong(error.to_string()));
+    let target = |to: Id| node(to).map(Target::Node);
+    let by_agent = |operation: Operation| {
+        Request::by_agent(instance.clone().into(), instance.into(), node(from)?, application.clone().into(), operation)
+            .map_err(|error: RequestError| wrong(error.to_string()))
+    };
+    match operation.to_string().as_str() {
+        "deploy" => Ok(Request::deploy(application.into(), node(to)?)),
+        "undeploy" => by_agent(Operation::Undeploy),
+        "migrate" => by_agent(Operation::Migrate(target(to)?)),
+        "replicate" => by_agent(Operation::Replicate(target(to)?)),
+        _ => Err(wrong("operations are deploy, undeploy, migrate and replicate".to_owned())),
+    }
+}
+
+fn expected_verdict(tree: &Tree) -> Result<ExpectedVerdict, FactProblem> {
+    match tree.callable() {
+        Some(("accepted", [])) => Ok(ExpectedVerdict::Accepted),
+        Some(("inhibited", [])) => Ok(ExpectedVerdict::Inhibited),
+        Some(("inhibited", [reason])) if id(reason).is_some() => {
+            Ok(ExpectedVerdict::InhibitedBecause(id(reason).map(|id| id.to_string()).unwrap_or_default()))
+        }
+        _ => Err(FactProblem::new(tree, "this is not a verdict").hint(
+            "verdicts are `accepted`, `inhibited` and `inhibited(Reason)`; a full node gives the reason `capacity`",
+        )),
+    }
+}
+
+/// The view of the manager of the one node in the facts.
+fn manager_view(tree: &Tree, facts: KnowledgeBase, others: &[&Tree]) -> Result<ManagerView, FactProblem> {
+    let found: Vec<_> = facts.nodes().collect();
+    let [own] = found[..] else {
+        return Err(FactProblem::new(tree, "a manager sees its own node: there must be one node fact"));
+    };
+    let wrong = |message: String| FactProblem::new(tree, message);
+    let node_id = |constant| {
+        let id = facts.to_id(constant).ok_or_else(|| wrong("a node has a name or a number".to_owned()))?;
+        NodeId::try_from(id).map_err(|error| wrong(error.to_string()))
+    };
+    let node = node_id(own.node)?;
+    let free =
+        amount(&facts, own.free).ok_or_else(|| wrong("free hardware is a number of units or `inf`".to_owned()))?;
+    let neighbours = own.neighbours.iter().map(|&neighbour| node_id(neighbour)).collect::<Result<Vec<_>, _>>()?;
+    let mut capacity = free;
+    let mut owners = Vec::new();
+    for other in others {
+        match other.callable() {
+            Some(("owner", [application, owner])) => match (id(application), id(owner)) {
+                (Some(application), Some(owner)) => owners.push([facts.id(&application), facts.id(&owner)]),
+                _ => return Err(FactProblem::new(other, "an owner and an application are names or integers")),
+            },
+            Some((_, [_, whole])) => {
+                capacity = match &whole.kind {
+                    TreeKind::Integer(units) if *units >= 0 => Capacity::units(*units as u64),
+                    TreeKind::Atom(word) if word == "inf" => Capacity::Unbounded,
+                    _ => return Err(FactProblem::new(other, "a capacity is a number of units or `inf`")),
+                };
+            }
+            _ => {}
+        }
+    }
+    let node = Node::new(node, capacity, neighbours).map_err(|error| wrong(error.to_string()))?;
+    Ok(ManagerView::from_facts(facts, &node, free, owners))
+}
+
+fn amount(facts: &KnowledgeBase, constant: Value<'static>) -> Option<Capacity> {
+    if constant == facts.constant("inf") {
+        return Some(Capacity::Unbounded);
+    }
+    units(constant).map(Capacity::Bounded)
+}
+
+fn units(constant: Value<'static>) -> Option<Hardware> {
+    match constant {
+        Value::Integer(units) => u64::try_from(units).ok().map(Hardware::units),
+        _ => None,
+    }
+}

@@ -1,0 +1,99 @@
+//! The facts that a policy may read, and what their arguments are.
+
+/// A predicate whose facts come from the host.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FactPredicate {
+    /// Its name.
+    pub name: &'static str,
+    /// Its arguments, in order.
+    pub arguments: &'static [FactArgument],
+}
+
+/// An argument of a fact.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FactArgument {
+    /// What it stands for, in plain words.
+    pub meaning: &'static str,
+    /// What it can be.
+    pub kind: FactKind,
+}
+
+/// What an argument of a fact can be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FactKind {
+    /// A name or an integer.
+    Id,
+    /// A number, or `inf`.
+    Number,
+    /// A list of names and integers.
+    Ids,
+    /// A name or a number.
+    Constant,
+}
+
+impl FactPredicate {
+    /// How many arguments it has.
+    pub const fn arity(&self) -> usize {
+        self.arguments.len()
+    }
+
+    /// The predicate with this name and number of arguments.
+    pub fn find(name: &str, arity: usize) -> Option<&'static FactPredicate> {
+        FACTS.iter().find(|predicate| predicate.name == name && predicate.arity() == arity)
+    }
+}
+
+impl FactKind {
+    /// What it can be, in plain words.
+    pub const fn description(self) -> &'static str {
+        match self {
+            FactKind::Id => "a name or an integer",
+            FactKind::Number => "a number or `inf`",
+            FactKind::Ids => "a list of names or integers",
+            FactKind::Constant => "a name or a number",
+        }
+    }
+}
+
+const fn id(meaning: &'static str) -> FactArgument {
+    FactArgument { meaning, kind: FactKind::Id }
+}
+
+const fn number(meaning: &'static str) -> FactArgument {
+    FactArgument { meaning, kind: FactKind::Number }
+}
+
+const INHIBITED: &[FactArgument] = &[id("the operation"), id("the instance"), id("the target")];
+
+/// Everything an agent may see, and nothing else. The positions are those of the relations of a compiled policy.
+pub const FACTS: &[FactPredicate] = &[
+    FactPredicate {
+        name: "service",
+        arguments: &[
+            id("the application"),
+            number("the hardware that one instance needs"),
+            number("the rate that one instance handles"),
+            number("the latency that is tolerated"),
+        ],
+    },
+    FactPredicate { name: "node", arguments: &[id("the node"), number("its free hardware")] },
+    FactPredicate {
+        name: "node",
+        arguments: &[
+            id("the node"),
+            number("its free hardware"),
+            FactArgument { meaning: "its neighbours", kind: FactKind::Ids },
+        ],
+    },
+    FactPredicate { name: "serviceInstance", arguments: &[id("the instance"), id("the application"), id("the node")] },
+    FactPredicate {
+        name: "requests",
+        arguments: &[id("the instance"), id("the neighbour"), number("the rate"), number("the latency")],
+    },
+    FactPredicate { name: "inhibited", arguments: INHIBITED },
+    FactPredicate { name: "refused", arguments: INHIBITED },
+    FactPredicate {
+        name: "fact",
+        arguments: &[id("the subject"), id("the key"), FactArgument { meaning: "the value", kind: FactKind::Constant }],
+    },
+];

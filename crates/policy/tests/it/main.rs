@@ -1,0 +1,25 @@
+//! The shipped policies, against everything that others say they should decide.
+
+mod recorded;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use mario_policy::{Policy, Settings};
+use mario_prolog::{Directories, Engine};
+
+/// The four policies of the paper, by number.
+const PAPER: [&str; 4] =
+    ["workload-aware", "latency-aware", "workload-and-latency-aware", "workload-and-latency-aware-with-memory"];
+
+fn policies() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../policies")
+}
+
+fn shipped(engine: &Engine, name: &str) -> Policy {
+    let path = policies().join(format!("{name}.pl"));
+    let text = fs::read_to_string(&path).expect("it is shipped");
+    let resolver = Box::new(Directories::new([policies()]));
+    let path = path.to_str().expect("a path of the workspace");
+    Policy::load(engine, path, &text, Some(resolver), Settings::default()).expect("it is a policy")
+}

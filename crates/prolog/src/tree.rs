@@ -1,0 +1,185 @@
+//! Text as data: terms that a host reads and walks without a machine.
+//!
+//! For facts in files, tables of tests and the like. A tree is not a [`StoredTerm`](crate::StoredTerm): it has names
+//! where that has atoms, and it knows where its parts stand in the text.
+
+use crate::engine::Engine;
+use crate::loader::{Problem, Severity, Source};
+use crate::meter::Budget;
+use crate::reader::{FullStop, ReadTerm, Reader, Syntax};
+use crate::store::{ListEnd, Store, View};
+use crate::symbols::{Atoms, Scope, atoms};
+use crate::term::Term;
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Terms nested deeper than this are refused, so that walking a tree may recurse.
+const DEPTH_MAX: usize = 1000;
+
+/// A term that was read from a text.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Tree {
+    /// What it is.
+    pub kind: TreeKind,
+    /// The bytes of the text: of the term itself if it is compound, else of the compound term that it is part of.
+    pub span: Range<usize>,
+}
+
+/// What a [`Tree`] is.
+#[derive(Clone, PartialEq, Debug)]
+pub enum TreeKind {
+    /// A variable; its name, or `_`.
+    Variable(String),
+    /// An atom.
+    Atom(String),
+    /// An integer that fits in 64 bits.
+    Integer(i64),
+    /// A larger integer, in decimal digits.
+    LargeInteger(String),
+    /// A float.
+    Float(f64),
+    /// A string.
+    Text(String),
+    /// A list that ends in `[]`.
+    List(Vec<Tree>),
+    /// Any other compound term: its name and its arguments.
+    Compound(String, Vec<Tree>),
+}
+
+impl Tree {
+    /// The name and the arguments, if it is an atom or a compound term but no list.
+    pub fn callable(&self) -> Option<(&str, &[Tree])> {
+        match &self.kind {
+            TreeKind::Atom(name) => Some((name, &[])),
+            TreeKind::Compound(name, arguments) => Some((name, arguments)),
+            _ => None,
+        }
+    }
+}
+
+impl Engine {
+    /// Reads all terms of a text. Directives are terms too: nothing is run. A mistake costs one term.
+    pub fn read_trees(&self, name: &str, text: &str) -> (Vec<Tree>, Vec<Problem>) {
+        let source = Arc::new(Source { name: name.to_owned(), text: text.to_owned() });
+        let mut atoms = Atoms::new(Arc::clone(self.symbols()), Scope::Local);
+        let mut store = Store::default();
+        store.meter.start(&Budget::UNLIMITED);
+        let library = self.library();
+        let mut reader = Reader::new(text, FullStop::Required);
+        let (mut trees, mut problems) = (Vec::new(), Vec::new());
+        loop {
+            store.reset();
+            let mut syntax = Syntax { atoms: &mut atoms, operators: &library.operators, flags: &library.flags };
+            match reader.next(&mut store, &mut syntax) {
+                Ok(None) => return (trees, problems),
+                Ok(Some(read)) => match Planting::new(&mut store, &atoms, &read).tree(read.term, &read.span, 0) {
+                    Some(tree) => trees.push(tree),
+                    None => {
+                        let message = format!("this term is nested more than {DEPTH_MAX} levels deep");
+                        problems.push(Problem::new(Severity::Error, &source, read.span, message, None));
+                    }
+                },
+                Err(error) => problems.push(Problem::syntax(&source, error)),
+            }
+        }
+    }
+}
+
+/// One term on its way to become a tree.
+struct Planting<'a> {
+    store: &'a mut Store,
+    atoms: &'a Atoms,
+    names: FxHashMap<Term, &'a str>,
+    spans: FxHashMap<Term, Range<usize>>,
+}
+
+impl<'a> Planting<'a> {
+    fn new(store: &'a mut Store, atoms: &'a Atoms, read: &'a ReadTerm) -> Planting<'a> {
+        let names = read.variables.iter().map(|(name, variable)| (store.deref(*variable), &**name)).collect();
+        let spans = read.goals.iter().map(|(term, span)| (*term, span.clone())).collect();
+        Planting { store, atoms, names, spans }
+    }
+
+    fn tree(&mut self, term: Term, around: &Range<usize>, depth: usize) -> Option<Tree> {
+        if depth > DEPTH_MAX {
+            return None;
+        }
+        let term = self.store.deref(term);
+        let span = self.spans.get(&term).unwrap_or(around).clone();
+        let kind = match self.store.view(term) {
+            View::Variable(_) => TreeKind::Variable(self.names.get(&term).copied().unwrap_or("_").to_owned()),
+            View::Atom(atoms::NIL) => TreeKind::List(Vec::new()),
+            View::Atom(atom) => TreeKind::Atom(self.atoms.name(atom).to_owned()),
+            View::Small(value) => TreeKind::Integer(value),
+            View::Big => {
+                let value = self.store.big(term);
+                i64::try_from(&value).map_or_else(|_| TreeKind::LargeInteger(value.to_string()), TreeKind::Integer)
+            }
+            View::Float(value) => TreeKind::Float(value),
+            View::Text => TreeKind::Text(self.store.text(term)),
+            View::List(address) => {
+                let mut items = Vec::new();
+                if self.store.list_items(term, &mut items) == ListEnd::Nil {
+                    TreeKind::List(self.trees(items, &span, depth)?)
+                } else {
+                    let parts = vec![self.store.cells[address], self.store.cells[address + 1]];
+                    TreeKind::Compound("[|]".to_owned(), self.trees(parts, &span, depth)?)
+                }
+            }
+            View::Compound(functor, arguments) => {
+                let parts = (0..functor.arity()).map(|index| self.store.argument(arguments, index)).collect();
+                TreeKind::Compound(self.atoms.name(functor.name()).to_owned(), self.trees(parts, &span, depth)?)
+            }
+        };
+        Some(Tree { kind, span })
+    }
+
+    fn trees(&mut self, terms: Vec<Term>, span: &Range<usize>, depth: usize) -> Option<Vec<Tree>> {
+        terms.into_iter().map(|term| self.tree(term, span, depth + 1)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> (Vec<Tree>, Vec<Problem>) {
+        Engine::new().read_trees("facts.pl", text)
+    }
+
+    #[test]
+    fn knows_what_each_part_is_and_where_it_stands() {
+        let text = "f(X, 'a b', -1, 2.5, \"s\", [g(X)], 99999999999999999999). :- d.";
+        let (trees, problems) = read(text);
+        assert!(problems.is_empty());
+        let (name, arguments) = trees[0].callable().expect("compound");
+        assert_eq!(name, "f");
+        let kinds: Vec<&TreeKind> = arguments.iter().map(|argument| &argument.kind).collect();
+        assert_eq!(kinds[0], &TreeKind::Variable("X".to_owned()));
+        assert_eq!(kinds[1], &TreeKind::Atom("a b".to_owned()));
+        assert_eq!(kinds[2], &TreeKind::Integer(-1));
+        assert_eq!(kinds[3], &TreeKind::Float(2.5));
+        assert_eq!(kinds[4], &TreeKind::Text("s".to_owned()));
+        let TreeKind::List(items) = kinds[5] else { panic!("{:?}", kinds[5]) };
+        assert_eq!(&text[items[0].span.clone()], "g(X)");
+        assert_eq!(kinds[6], &TreeKind::LargeInteger("9".repeat(20)));
+        assert_eq!(trees[1].callable().expect("a directive").0, ":-");
+    }
+
+    #[test]
+    fn reads_on_behind_a_mistake() {
+        let (trees, problems) = read("a. b( . c.");
+        assert_eq!(trees.len(), 2);
+        assert_eq!(problems.len(), 1);
+        assert_eq!(problems[0].source_name(), "facts.pl");
+    }
+
+    #[test]
+    fn refuses_a_term_too_deep_to_walk() {
+        let (trees, problems) = read(&format!("{}a{}. b.", "f(".repeat(5000), ")".repeat(5000)));
+        assert_eq!((trees.len(), problems.len()), (1, 1));
+        let long_list = format!("l([{}]).", vec!["a"; 5000].join(","));
+        assert_eq!(read(&long_list).0.len(), 1);
+    }
+}

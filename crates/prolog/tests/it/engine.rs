@@ -1,0 +1,103 @@
+//! Runs goals given as text in our engine, one fresh program each.
+
+use crate::conformity::{End, Outcome};
+use mario_prolog::{Budget, Engine, Machine, Outcome as Answer, Program, Query, Sink};
+use std::sync::{Arc, Mutex};
+
+/// Enough for every goal that is meant to end.
+pub const BUDGET: Budget = Budget {
+    inferences: 30_000_000,
+    heap_bytes: 1 << 29,
+    trail_entries: 1 << 24,
+    choice_points: 1 << 22,
+    answers: u64::MAX,
+    output_bytes: 1 << 20,
+};
+
+/// Collects what is written where the test can see it.
+#[derive(Clone, Default)]
+pub struct Written(Arc<Mutex<String>>);
+
+impl Written {
+    pub fn take(&self) -> String {
+        std::mem::take(&mut *self.0.lock().expect("no writer panicked"))
+    }
+}
+
+impl Sink for Written {
+    fn write(&mut self, text: &str) {
+        self.0.lock().expect("no writer panicked").push_str(text);
+    }
+}
+
+/// An engine and a machine that are used for one goal after the other.
+pub struct Runner {
+    engine: Engine,
+    machine: Machine,
+    written: Written,
+    budget: Budget,
+}
+
+impl Runner {
+    pub fn new(budget: Budget) -> Runner {
+        let engine = Engine::new();
+        let written = Written::default();
+        let mut machine = Machine::new(&engine);
+        machine.set_sink(Some(Box::new(written.clone())));
+        Runner { engine, machine, written, budget }
+    }
+
+    pub fn load(&self, text: &str) -> Result<Arc<Program>, String> {
+        if text.is_empty() {
+            return Ok(Arc::clone(self.engine.library()));
+        }
+        let mut loader = self.engine.loader();
+        loader.load("case.pl", text);
+        loader.finish().map(|loaded| loaded.program).map_err(|error| error.to_string())
+    }
+
+    /// Consults `program`, then asks for at most `limit` answers of `goal`.
+    pub fn run(&mut self, program: &str, goal: &str, limit: usize) -> Outcome {
+        let nothing = |end| Outcome { names: Vec::new(), answers: Vec::new(), end, output: String::new() };
+        let program = match self.load(program) {
+            Ok(program) => program,
+            Err(error) => return nothing(End::Stopped(format!("the program does not load: {error}"))),
+        };
+        self.written.take();
+        let mut query = match self.machine.query(&program, goal, &(), &self.budget) {
+            Ok(query) => query,
+            Err(error) => {
+                let ball = format!("error(syntax_error({}),_0)", error.culprit());
+                return nothing(End::Raised(ball));
+            }
+        };
+        let names: Vec<String> =
+            query.variable_names().filter(|name| !name.starts_with('_')).map(str::to_owned).collect();
+        let mut answers = Vec::new();
+        let end = loop {
+            if answers.len() == limit {
+                break End::Limit;
+            }
+            match query.next_answer() {
+                Answer::Answer => match query.comparable_answer(&names) {
+                    Some(answer) => answers.push(answer),
+                    None => break End::Stopped("the answer is too large to be written".to_owned()),
+                },
+                other => break end_of(&mut query, other),
+            }
+        };
+        Outcome { names, answers, end, output: self.written.take() }
+    }
+}
+
+fn end_of(query: &mut Query<'_>, outcome: Answer) -> End {
+    match outcome {
+        Answer::Answer | Answer::NoMore => End::Exhausted,
+        Answer::Exception(exception) => match query.comparable_ball(&exception) {
+            Some(ball) => End::Raised(ball),
+            None => End::Stopped("the ball is too large to be written".to_owned()),
+        },
+        Answer::Exhausted(resource) => End::Stopped(format!("out of {resource}")),
+        Answer::Halted(status) => End::Stopped(format!("halted with {status}")),
+    }
+}
