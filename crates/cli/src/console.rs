@@ -139,7 +139,7 @@ impl Console {
 
     /// Shows a failure on standard error.
     pub fn report(&self, failure: &Failure) {
-        to_stderr(&self.renderer.render_all(failure.diagnostics()));
+        self.show(failure.diagnostics());
     }
 
     fn say(&self, needed: Verbosity, message: impl Display) {

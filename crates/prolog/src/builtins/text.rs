@@ -139,7 +139,9 @@ fn read_list(core: &mut Core, list: Term) -> Result<String, Misfit> {
         let character = if as_codes { code_character(core, item) } else { single_character(core, item) };
         match character {
             Some(character) => text.push(character),
-            None if as_codes && matches!(core.store.view(item), View::Small(_) | View::Big) => return Err(Misfit::Code),
+            None if as_codes && matches!(core.store.view(item), View::Small(_) | View::Big) => {
+                return Err(Misfit::Code);
+            }
             None => return Err(Misfit::Element(if as_codes { "character_code" } else { "character" }, item)),
         }
     }

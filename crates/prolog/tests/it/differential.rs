@@ -82,8 +82,11 @@ fn generated_goals_do_the_same_in_swi_prolog() {
                 None => {
                     failures += 1;
                     writeln!(report, "{}:", case.theme).expect("a string takes it");
-                    case.program.iter().for_each(|clause| writeln!(report, "    | {clause}").expect("a string takes it"));
-                    writeln!(report, "    ?- {}\n    swipl {theirs}\n    ours  {ours}", case.goal).expect("a string takes it");
+                    case.program
+                        .iter()
+                        .for_each(|clause| writeln!(report, "    | {clause}").expect("a string takes it"));
+                    writeln!(report, "    ?- {}\n    swipl {theirs}\n    ours  {ours}", case.goal)
+                        .expect("a string takes it");
                 }
             }
         }
@@ -179,7 +182,8 @@ fn normalized(line: &str) -> String {
     let mut characters = rest.chars().peekable();
     while let Some(character) = characters.next() {
         output.push(character);
-        let starts_name = character == '_' && !output[..output.len() - 1].ends_with(|before: char| before.is_alphanumeric());
+        let starts_name =
+            character == '_' && !output[..output.len() - 1].ends_with(|before: char| before.is_alphanumeric());
         if starts_name && (characters.peek() == Some(&'G') || characters.peek().is_some_and(char::is_ascii_digit)) {
             let mut name = String::new();
             while let Some(&next) = characters.peek().filter(|next| next.is_ascii_alphanumeric()) {

@@ -48,11 +48,7 @@ impl Sources {
             Err(error) => {
                 self.output.end_line()?;
                 let problems: Vec<Problem> = error.warnings.into_iter().chain(error.errors).collect();
-                let (warnings, errors): (Vec<_>, Vec<_>) = diagnostics(&problems)
-                    .into_iter()
-                    .partition(|diagnostic| diagnostic.severity == mario_diagnostics::Severity::Warning);
-                console.show(&warnings);
-                Err(Failure::Input(errors))
+                Err(Failure::Input(diagnostics(&problems)))
             }
         }
     }

@@ -2,13 +2,40 @@
 
 use super::generator::{Case, Generator};
 
-const PROGRAM: &[&str] = &["p(1).", "p(2).", "p(3).", "q(a,1).", "q(b,2).", "q(c,2).", "once_only(X) :- p(X), !.", "none :- fail."];
+const PROGRAM: &[&str] =
+    &["p(1).", "p(2).", "p(3).", "q(a,1).", "q(b,2).", "q(c,2).", "once_only(X) :- p(X), !.", "none :- fail."];
 const LEAVES: &[&str] = &[
-    "true", "fail", "!", "p({variable})", "p({variable})", "q({variable},{variable})", "once_only({variable})", "{variable} = {small}",
-    "{variable} = {atom}", "{variable} == {small}", "nonvar({variable})", "var({variable})", "write(a)", "write(b)", "write({variable})",
-    "throw(ball)", "throw(ball({small}))", "undefined_predicate", "none", "member({variable},[1,2])", "{variable} > 1", "p({small})",
-    "call(p,{variable})", "call(({variable} = 1 ; {variable} = 2))", "call(!)", "call((p({variable}),!))", "G = p({variable}), G",
-    "call((fail,1))", "call({small})", "call(_)", "\\+ {variable} = {small}",
+    "true",
+    "fail",
+    "!",
+    "p({variable})",
+    "p({variable})",
+    "q({variable},{variable})",
+    "once_only({variable})",
+    "{variable} = {small}",
+    "{variable} = {atom}",
+    "{variable} == {small}",
+    "nonvar({variable})",
+    "var({variable})",
+    "write(a)",
+    "write(b)",
+    "write({variable})",
+    "throw(ball)",
+    "throw(ball({small}))",
+    "undefined_predicate",
+    "none",
+    "member({variable},[1,2])",
+    "{variable} > 1",
+    "p({small})",
+    "call(p,{variable})",
+    "call(({variable} = 1 ; {variable} = 2))",
+    "call(!)",
+    "call((p({variable}),!))",
+    "G = p({variable}), G",
+    "call((fail,1))",
+    "call({small})",
+    "call(_)",
+    "\\+ {variable} = {small}",
 ];
 
 impl Generator {
@@ -36,10 +63,18 @@ impl Generator {
             11 => format!("\\+ {a}"),
             12 => format!("once({a})"),
             13 => format!("ignore({a})"),
-            14 => format!("catch({a},{},{b})", self.choose(&["_", "ball", "ball(_)", "error(E,_)", "error(type_error(_,_),_)"])),
+            14 => format!(
+                "catch({a},{},{b})",
+                self.choose(&["_", "ball", "ball(_)", "error(E,_)", "error(type_error(_,_),_)"])
+            ),
             15 => format!("call({a})"),
             _ => {
-                let collector = self.choose(&["findall({v},{g},L)", "forall({g},{h})", "findall({v}-x,{g},L,T)", "call(({g},{h}))"]);
+                let collector = self.choose(&[
+                    "findall({v},{g},L)",
+                    "forall({g},{h})",
+                    "findall({v}-x,{g},L,T)",
+                    "call(({g},{h}))",
+                ]);
                 collector.replace("{v}", "X").replace("{g}", &a).replace("{h}", &b)
             }
         }
@@ -56,7 +91,14 @@ pub fn case(generator: &mut Generator) -> Case {
         program.push(format!("t(X,Y,Z) :- {first}."));
         program.push(format!("t(X,Y,Z) :- {second}."));
         program.push("t(last,last,last).".to_owned());
-        generator.from_one_of(&["t(X,Y,Z)", "t(X,Y,Z)", "p(X), t(X,Y,Z)", "( t(X,Y,Z) ; X = end )", "\\+ t(X,Y,Z)", "t(X,X,Z), !"])
+        generator.from_one_of(&[
+            "t(X,Y,Z)",
+            "t(X,Y,Z)",
+            "p(X), t(X,Y,Z)",
+            "( t(X,Y,Z) ; X = end )",
+            "\\+ t(X,Y,Z)",
+            "t(X,X,Z), !",
+        ])
     };
     Case { theme: "control", program, goal: goal + "." }
 }

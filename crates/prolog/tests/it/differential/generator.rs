@@ -16,21 +16,72 @@ pub struct Case {
 
 const VARIABLES: &[&str] = &["X", "Y", "Z"];
 const ATOMS: &[&str] = &[
-    "a", "b", "c", "foo", "[]", "{}", "'A'", "'hello world'", "''", "+", "-", "'don''t'", "é", "aB_1", "'\\n'", "*", "'.'",
+    "a",
+    "b",
+    "c",
+    "foo",
+    "[]",
+    "{}",
+    "'A'",
+    "'hello world'",
+    "''",
+    "+",
+    "-",
+    "'don''t'",
+    "é",
+    "aB_1",
+    "'\\n'",
+    "*",
+    "'.'",
     "'1'",
 ];
-const WORDS: &[&str] = &["abc", "a", "''", "'hello world'", "abcabc", "'été'", "xyz", "'a b c'", "'12'", "'1.5'", "b", "'A-b'"];
+const WORDS: &[&str] =
+    &["abc", "a", "''", "'hello world'", "abcabc", "'été'", "xyz", "'a b c'", "'12'", "'1.5'", "b", "'A-b'"];
 const SMALL: &[&str] = &["0", "1", "2", "3", "-1", "-2", "7", "10"];
 const INTEGERS: &[&str] = &[
-    "0", "1", "-1", "2", "3", "7", "10", "-7", "255", "1000000", "1073741824", "4294967296", "-4294967297",
-    "1152921504606846975", "1152921504606846976", "-1152921504606846977", "9223372036854775807", "9223372036854775808",
-    "-9223372036854775808", "-9223372036854775809", "100000000000000000000", "-123456789012345678901234567890",
+    "0",
+    "1",
+    "-1",
+    "2",
+    "3",
+    "7",
+    "10",
+    "-7",
+    "255",
+    "1000000",
+    "1073741824",
+    "4294967296",
+    "-4294967297",
+    "1152921504606846975",
+    "1152921504606846976",
+    "-1152921504606846977",
+    "9223372036854775807",
+    "9223372036854775808",
+    "-9223372036854775808",
+    "-9223372036854775809",
+    "100000000000000000000",
+    "-123456789012345678901234567890",
 ];
 const FLOATS: &[&str] = &[
-    "0.0", "1.0", "-1.0", "0.5", "2.5", "-2.5", "1.0e10", "1.5e300", "-1.0e-10", "3.14159", "1.0e15", "1.0e16", "123456789.125",
-    "9007199254740993.0", "0.1", "-0.0",
+    "0.0",
+    "1.0",
+    "-1.0",
+    "0.5",
+    "2.5",
+    "-2.5",
+    "1.0e10",
+    "1.5e300",
+    "-1.0e-10",
+    "3.14159",
+    "1.0e15",
+    "1.0e16",
+    "123456789.125",
+    "9007199254740993.0",
+    "0.1",
+    "-0.0",
 ];
-const OPERATORS: &[&str] = &["+", "-", "*", "/", "=", ":-", ",", "->", ";", "is", "<", "mod", "^", "**", ":", "=..", "\\="];
+const OPERATORS: &[&str] =
+    &["+", "-", "*", "/", "=", ":-", ",", "->", ";", "is", "<", "mod", "^", "**", ":", "=..", "\\="];
 
 pub struct Generator {
     pub random: Random,
@@ -96,11 +147,33 @@ impl Generator {
             "sorted_list" => self.choose(&["[]", "[a]", "[1,a,b]", "[a,b,c]", "[1,2,f(x)]", "[b,c]"]),
             "source" => self.source(),
             "separator" => self.choose(&["', '", "'-'", "a", "' '", "''", "\" \"", "1"]),
-            "codes" => self.choose(&["`abc`", "`12`", "` 12`", "`1.5`", "`-7`", "`0x1f`", "\"12\"", "[0'1]", "[]", "`1 `", "`12a`", "[a,b]"]),
-            "type" => self.choose(&["alpha", "alnum", "digit(W)", "upper(U)", "lower(L)", "space", "csym", "csymf", "punct", "graph", "to_lower(L)", "to_upper(U)", "end_of_line"]),
+            "codes" => self.choose(&[
+                "`abc`", "`12`", "` 12`", "`1.5`", "`-7`", "`0x1f`", "\"12\"", "[0'1]", "[]", "`1 `", "`12a`", "[a,b]",
+            ]),
+            "type" => self.choose(&[
+                "alpha",
+                "alnum",
+                "digit(W)",
+                "upper(U)",
+                "lower(L)",
+                "space",
+                "csym",
+                "csymf",
+                "punct",
+                "graph",
+                "to_lower(L)",
+                "to_upper(U)",
+                "end_of_line",
+            ]),
             "letters" => self.list_of(|generator| generator.choose(&["a", "a", "b", "c"])),
             "ground_small" => self.ground_term(1),
-            "maybe_list" => if self.random.one_in(6) { self.term(2) } else { self.list() },
+            "maybe_list" => {
+                if self.random.one_in(6) {
+                    self.term(2)
+                } else {
+                    self.list()
+                }
+            }
             "order" => self.choose(&["<", "=", ">", "O", "a", "1"]),
             "ordering" => self.choose(&["@<", "@=<", "@>", "@>="]),
             "expression" => self.expression(2),
@@ -194,7 +267,8 @@ impl Generator {
             3 if self.random.one_in(2) => format!("-({})", self.term_of(depth - 1, leaf)),
             _ => {
                 let name = self.choose(&["f", "f", "g", "h", "'F'", "+", "foo"]);
-                let arguments: Vec<String> = (0..=self.random.below(3)).map(|_| self.term_of(depth - 1, leaf)).collect();
+                let arguments: Vec<String> =
+                    (0..=self.random.below(3)).map(|_| self.term_of(depth - 1, leaf)).collect();
                 format!("{name}({})", arguments.join(","))
             }
         }

@@ -3,8 +3,29 @@
 use super::generator::{Case, Generator};
 
 const PARTS: &[&str] = &[
-    "[a]", "[b]", "[a,b]", "[]", "[X]", "as", "rest(X)", "\"ab\"", "!", "{{X = {small}}", "{{write(x)}", "\\+ [a]", "\\+ as", "call(any,X)",
-    "( [a] ; [b] )", "( [a] -> [b] ; [] )", "( [a] -> [X] )", "( as , [b] )", "digits(X)", "[a] | [b]", "{{!}, [X]", "{{fail}", "( as | [c] )",
+    "[a]",
+    "[b]",
+    "[a,b]",
+    "[]",
+    "[X]",
+    "as",
+    "rest(X)",
+    "\"ab\"",
+    "!",
+    "{{X = {small}}",
+    "{{write(x)}",
+    "\\+ [a]",
+    "\\+ as",
+    "call(any,X)",
+    "( [a] ; [b] )",
+    "( [a] -> [b] ; [] )",
+    "( [a] -> [X] )",
+    "( as , [b] )",
+    "digits(X)",
+    "[a] | [b]",
+    "{{!}, [X]",
+    "{{fail}",
+    "( as | [c] )",
 ];
 const COMMON: &[&str] = &[
     "as --> [a], as.",
@@ -32,7 +53,8 @@ const GOALS: &[&str] = &[
 pub fn case(generator: &mut Generator) -> Case {
     let mut program: Vec<String> = COMMON.iter().map(|rule| generator.fill(rule)).collect();
     for _ in 0..=generator.random.below(2) {
-        let parts: Vec<String> = (0..=generator.random.below(3)).map(|_| format!("({})", generator.from_one_of(PARTS))).collect();
+        let parts: Vec<String> =
+            (0..=generator.random.below(3)).map(|_| format!("({})", generator.from_one_of(PARTS))).collect();
         program.push(format!("s(X) --> {}.", parts.join(", ")));
     }
     program.push(generator.from_one_of(&["push, [c] --> [a].", "push, \"c\" --> [b].", "push, [X] --> [X,_]."]));

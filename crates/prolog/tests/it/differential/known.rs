@@ -32,9 +32,9 @@ impl Known {
 
     /// The first entry that a disagreement falls under.
     pub fn find(&self, goal: &str, swipl: &str, ours: &str) -> Option<usize> {
-        self.entries.iter().position(|entry| {
-            matches(&entry.goal, goal) && matches(&entry.swipl, swipl) && matches(&entry.ours, ours)
-        })
+        self.entries
+            .iter()
+            .position(|entry| matches(&entry.goal, goal) && matches(&entry.swipl, swipl) && matches(&entry.ours, ours))
     }
 
     /// The goals of entries that no case fell under.

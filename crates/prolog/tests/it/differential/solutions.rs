@@ -4,9 +4,25 @@ use super::generator::{Case, Generator};
 
 const TEMPLATES: &[&str] = &["X", "Y", "X-Y", "f(X,W)", "X-Z", "{atom}", "W", "Z-Y-X", "[X|T]"];
 const INNER: &[&str] = &[
-    "p(X,Y)", "p(X,Y)", "p(X,Y), r(Y,Z)", "member(X,{ground_list})", "r(X,Z)", "p(X,{small})", "( p(X,Y) ; r(X,Y) )", "p(X,Y), X @< Y",
-    "fail", "p(X,_)", "member(X-Y,{pair_list})", "member(X,[A,B,A])", "X = {term}", "p(_,X)", "between(1,3,X), Y is X mod 2", "throw(oops)",
-    "u(X,Y)", "member(X,[V,U,f(U),Y,f(V)])", "p(X,Y), \\+ r(Y,_)",
+    "p(X,Y)",
+    "p(X,Y)",
+    "p(X,Y), r(Y,Z)",
+    "member(X,{ground_list})",
+    "r(X,Z)",
+    "p(X,{small})",
+    "( p(X,Y) ; r(X,Y) )",
+    "p(X,Y), X @< Y",
+    "fail",
+    "p(X,_)",
+    "member(X-Y,{pair_list})",
+    "member(X,[A,B,A])",
+    "X = {term}",
+    "p(_,X)",
+    "between(1,3,X), Y is X mod 2",
+    "throw(oops)",
+    "u(X,Y)",
+    "member(X,[V,U,f(U),Y,f(V)])",
+    "p(X,Y), \\+ r(Y,_)",
 ];
 const GOALS: &[&str] = &[
     "findall(#,@,L)",

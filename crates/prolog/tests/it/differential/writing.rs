@@ -24,11 +24,45 @@ impl Generator {
     fn written(&mut self, depth: usize) -> String {
         if depth == 0 || self.random.one_in(5) {
             return match self.random.below(8) {
-                0 => self.choose(&["- 1", "-1", "-(1)", "-(-(1))", "1 - -1", "- a", "-(-(a))", "\\+a", "1-(-1)", "-(1)^2", "-1^2", "(-1)^2", "-a^2"]),
-                1 => self.choose(&["[]", "{}", "'[]'(x)", "{}(x)", "'{}'(x,y)", "';'", "','", "'|'", "!", "[-]", "[a|b]", "-(-)", "\\ (-)", "[(a:-b)]", "(a,b)"]),
-                2 => self.choose(&["'\\t'", "'a\\\\b'", "'\\x1\\'", "'it''s'", "'Hello'", "\"a\\\"b\"", "\"x\\ny\"", "'/*'", "//", "'%'", "'.'"]),
+                0 => self.choose(&[
+                    "- 1", "-1", "-(1)", "-(-(1))", "1 - -1", "- a", "-(-(a))", "\\+a", "1-(-1)", "-(1)^2", "-1^2",
+                    "(-1)^2", "-a^2",
+                ]),
+                1 => self.choose(&[
+                    "[]",
+                    "{}",
+                    "'[]'(x)",
+                    "{}(x)",
+                    "'{}'(x,y)",
+                    "';'",
+                    "','",
+                    "'|'",
+                    "!",
+                    "[-]",
+                    "[a|b]",
+                    "-(-)",
+                    "\\ (-)",
+                    "[(a:-b)]",
+                    "(a,b)",
+                ]),
+                2 => self.choose(&[
+                    "'\\t'",
+                    "'a\\\\b'",
+                    "'\\x1\\'",
+                    "'it''s'",
+                    "'Hello'",
+                    "\"a\\\"b\"",
+                    "\"x\\ny\"",
+                    "'/*'",
+                    "//",
+                    "'%'",
+                    "'.'",
+                ]),
                 3 => self.fill("{number}"),
-                4 => format!("({})", self.choose(&["dynamic", ":-", "-->", "is", "mod", "+", "*", "table", "\\+", "?-", "="])),
+                4 => format!(
+                    "({})",
+                    self.choose(&["dynamic", ":-", "-->", "is", "mod", "+", "*", "table", "\\+", "?-", "="])
+                ),
                 _ => self.fill("{atom}"),
             };
         }
@@ -37,16 +71,34 @@ impl Generator {
         match self.random.below(12) {
             0..=4 => {
                 let operator = self.choose(&[
-                    "+", "-", "*", "/", "**", "^", "=", "is", ":-", ",", ";", "->", "mod", "rem", "<", "@<", ":", "-->", "*->", "\\=", "=..", "|", "xor",
-                    "<<", "div",
+                    "+", "-", "*", "/", "**", "^", "=", "is", ":-", ",", ";", "->", "mod", "rem", "<", "@<", ":",
+                    "-->", "*->", "\\=", "=..", "|", "xor", "<<", "div",
                 ]);
                 format!("({a}{operator}{b})").replace("mod(", "mod (").replace("xor(", "xor (").replace("rem(", "rem (")
             }
-            5 | 6 => format!("{} {a}", self.choose(&["-", "+", "\\+", "\\", "?-", ":-", "dynamic", "discontiguous", "initialization", "@", "?", "$"])),
+            5 | 6 => format!(
+                "{} {a}",
+                self.choose(&[
+                    "-",
+                    "+",
+                    "\\+",
+                    "\\",
+                    "?-",
+                    ":-",
+                    "dynamic",
+                    "discontiguous",
+                    "initialization",
+                    "@",
+                    "?",
+                    "$"
+                ])
+            ),
             7 => format!("[{a},{b}]"),
             8 => format!("{{{a}}}"),
             9 => format!("{}({a})", self.choose(&["-", "+", "f", "'X y'", "\\+", "*", "-", "foo", "&"])),
-            10 => format!("{}({a},{b})", self.choose(&["-", "f", ":-", "foo", "&", "===>", "is", "abc", "=", "\\+", "~"])),
+            10 => {
+                format!("{}({a},{b})", self.choose(&["-", "f", ":-", "foo", "&", "===>", "is", "abc", "=", "\\+", "~"]))
+            }
             _ => format!("f({a},{b},x)"),
         }
     }
@@ -65,9 +117,7 @@ pub fn case(generator: &mut Generator) -> Case {
     let goal = match generator.random.below(4) {
         0 => format!("{}, {}, {goal}", generator.declaration(), generator.declaration()),
         1 => format!("{}, {goal}", generator.declaration()),
-        2 if generator.random.one_in(4) => {
-            generator.fill("op({maybe_small},{maybe_atom},{maybe_atom})")
-        }
+        2 if generator.random.one_in(4) => generator.fill("op({maybe_small},{maybe_atom},{maybe_atom})"),
         _ => goal,
     };
     Case { theme: "writing", program: Vec::new(), goal: goal + "." }
