@@ -5,7 +5,10 @@
 mod bad_input;
 mod help;
 mod input;
+#[cfg(unix)]
+mod prompt;
 mod streams;
+mod transcripts;
 
 use std::ffi::OsStr;
 use std::process::{Command, Output};
