@@ -11,6 +11,7 @@ use crate::{Colour, Failure, OutputArguments};
 
 /// What the process can see of the place where it runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "each is an independent fact")]
 pub struct Environment {
     /// Standard input is a terminal.
     pub stdin_is_terminal: bool,

@@ -26,7 +26,7 @@ pub struct Explanation {
 impl Query<'_> {
     /// Says in words what an exception of this query means.
     pub fn explain(&mut self, exception: &Exception) -> Explanation {
-        self.parts().0.core.explain(&exception.ball)
+        self.parts().machine.core.explain(&exception.ball)
     }
 }
 
@@ -62,10 +62,10 @@ impl Core {
         }
         let mut message = self.formal_message(name, &arguments, formal);
         if let Some(place) = self.context_place(context) {
-            message.push_str(&format!(", in {place}"));
+            message = format!("{message}, in {place}");
         }
         if let Some(detail) = self.context_message(context) {
-            message.push_str(&format!(": {detail}"));
+            message = format!("{message}: {detail}");
         }
         (message, None)
     }

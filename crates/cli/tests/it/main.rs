@@ -7,6 +7,7 @@ mod help;
 mod input;
 #[cfg(unix)]
 mod prompt;
+mod readme;
 mod streams;
 mod transcripts;
 

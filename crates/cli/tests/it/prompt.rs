@@ -69,7 +69,7 @@ impl Person {
         loop {
             let plain = without_escapes(&self.unread);
             if let Some(position) = plain.find(text) {
-                self.unread = plain[position + text.len()..].to_owned();
+                plain[position + text.len()..].clone_into(&mut self.unread);
                 return plain[..position].to_owned();
             }
             match self.screen.recv_timeout(deadline.saturating_duration_since(Instant::now())) {

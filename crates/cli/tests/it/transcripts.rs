@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use crate::mario;
 
 /// The words of a command line, in which single quotes hold words together.
-fn words(line: &str) -> Vec<String> {
+pub(crate) fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut is_quoted = false;
@@ -64,11 +64,11 @@ fn replay(transcript: &str, directory: &Path) -> String {
             replayed.push_str("(no newline)\n");
         }
         for line in String::from_utf8_lossy(&output.stderr).lines() {
-            replayed.push_str(format!("2> {line}").trim_end());
+            replayed += format!("2> {line}").trim_end();
             replayed.push('\n');
         }
         let code = output.status.code().map_or("a signal".to_owned(), |code| code.to_string());
-        replayed.push_str(&format!("[ends with {code}]\n\n"));
+        replayed.extend(["[ends with ", &code, "]\n\n"]);
         is_output = true;
     }
     replayed

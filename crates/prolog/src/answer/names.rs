@@ -54,13 +54,13 @@ impl<'q> Names<'q> {
             self.room = self.room.checked_sub(1).ok_or(Resource::OutputBytes)?;
             let next = store.deref(next);
             match next.tag() {
-                Tag::Ref | Tag::Att if !self.given.contains_key(&next) => match self.repeated.get_mut(&next) {
-                    Some(repeated) => *repeated = true,
-                    None => {
-                        self.repeated.insert(next, false);
+                Tag::Ref | Tag::Att if !self.given.contains_key(&next) => {
+                    let is_new = !self.repeated.contains_key(&next);
+                    self.repeated.insert(next, !is_new);
+                    if is_new {
                         self.others.push(next);
                     }
-                },
+                }
                 Tag::Lis | Tag::Str => {
                     let (start, end) = store.argument_range(next);
                     pending.extend(store.cells[start..end].iter().rev());

@@ -73,7 +73,7 @@ fn goes_on_with_another_program() {
     let engine = Engine::new();
     let mut session = Session::new(&engine, program(&engine, "p(old). q(old)."));
     assert_eq!(ask(&mut session, "assertz(mine(1)), assertz(r(mine))"), "true");
-    session.replace_program(program(&engine, "p(new). r(theirs)."));
+    session.replace_program(&program(&engine, "p(new). r(theirs)."));
     assert_eq!(ask(&mut session, "p(X)"), "X = new");
     assert_eq!(ask(&mut session, "q(X)"), "unknown procedure q/1");
     assert_eq!(ask(&mut session, "mine(X)"), "X = 1");

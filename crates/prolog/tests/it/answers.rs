@@ -46,7 +46,7 @@ fn their_answers(goals: &[&str]) -> Option<Vec<String>> {
     let mut input =
         String::from("set_prolog_flag(answer_write_options, [quoted(true), portray(true), spacing(next_argument)]).\n");
     for goal in goals {
-        input.push_str(&format!("write('<<'), nl.\n{goal}\n"));
+        input.extend(["write('<<'), nl.\n", goal, "\n"]);
     }
     let mut stdin = child.stdin.take().expect("it was asked for");
     let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()));

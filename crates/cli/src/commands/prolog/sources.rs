@@ -54,7 +54,7 @@ impl Sources {
     }
 
     /// Adds files that a person named at the prompt, as far as the program may read them.
-    pub(super) fn add(&mut self, wanted: &[String]) -> Result<(), Diagnostic> {
+    pub(super) fn add(&mut self, wanted: &[String]) -> Result<(), Failure> {
         let mut found = Vec::new();
         for name in wanted {
             found.push(self.find(name)?);
@@ -77,7 +77,7 @@ impl Sources {
     }
 
     /// The file that a person calls `name`: beside where they are, or beside a file that is loaded already.
-    fn find(&self, name: &str) -> Result<PathBuf, Diagnostic> {
+    fn find(&self, name: &str) -> Result<PathBuf, Failure> {
         let mut resolver = Directories::new(&self.roots);
         let here = Path::new("");
         let mut first_reason = None;
@@ -92,7 +92,7 @@ impl Sources {
         let mut diagnostic = Diagnostic::error(format!("cannot load `{name}`"));
         diagnostic.causes.extend(first_reason);
         let roots: Vec<String> = self.roots.iter().map(|root| format!("`{}`", root.display())).collect();
-        Err(diagnostic.hint(format!("files below {} can be loaded", roots.join(", "))))
+        Err(Failure::input(diagnostic.hint(format!("files below {} can be loaded", roots.join(", ")))))
     }
 
     /// Reads all files, or says what is wrong with each that cannot be read.
