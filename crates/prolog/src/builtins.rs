@@ -27,6 +27,8 @@ mod types;
 mod variables;
 mod writing;
 
+pub(crate) use sorting::SortSpace;
+
 use crate::core::Core;
 use crate::fault::Solved;
 use crate::term::Term;

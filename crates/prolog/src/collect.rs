@@ -10,7 +10,7 @@ use crate::instruction::Aggregation;
 use crate::meter::Resource;
 use crate::number::Number;
 use crate::stored::{Attributes, Block};
-use crate::term::Term;
+use crate::term::{Tag, Term};
 
 /// One open collection.
 struct Collection {
@@ -85,6 +85,19 @@ impl Core {
             }
             Aggregation::Sum | Aggregation::Maximum | Aggregation::Minimum => {
                 let aggregation = collection.aggregation;
+                let value = self.store.deref(value);
+                if let (Some(Number::Int(so_far)), Tag::Int) = (&mut collection.number, value.tag()) {
+                    let value = value.small_value();
+                    let result = match aggregation {
+                        Aggregation::Maximum => Some(value.max(*so_far)),
+                        Aggregation::Minimum => Some(value.min(*so_far)),
+                        _ => so_far.checked_add(value),
+                    };
+                    if let Some(result) = result {
+                        *so_far = result;
+                        return Ok(());
+                    }
+                }
                 let so_far = collection.number.take();
                 let value = arithmetic::evaluate(self, value)?;
                 let number = match so_far {

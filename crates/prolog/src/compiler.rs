@@ -10,7 +10,7 @@ mod goals;
 mod registers;
 mod variables;
 
-pub(crate) use goals::{CompileError, Scope, is_control};
+pub(crate) use goals::{CompileError, MAX_COLUMNS, Scope, is_control};
 
 use crate::instruction::Instruction;
 use crate::program::index::Key;

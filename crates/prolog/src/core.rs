@@ -1,5 +1,6 @@
 //! What builtins work on: everything of a machine but its registers and stacks.
 
+use crate::builtins::SortSpace;
 use crate::collect::Collectors;
 use crate::database::Database;
 use crate::fault::{Fault, Raised, Solved};
@@ -35,6 +36,7 @@ pub(crate) struct Core {
     pub(crate) database: Database,
     pub(crate) globals: FxHashMap<Atom, Global>,
     pub(crate) collectors: Collectors,
+    pub(crate) sort_space: SortSpace,
 }
 
 impl Core {
@@ -50,6 +52,7 @@ impl Core {
             database: Database::default(),
             globals: FxHashMap::default(),
             collectors: Collectors::default(),
+            sort_space: SortSpace::default(),
         }
     }
 

@@ -143,6 +143,7 @@ pub(crate) fn bare_program(symbols: &Arc<Symbols>) -> Program {
         builtins: Vec::new(),
         control: ControlPredicates::default(),
         relations: Vec::new(),
+        row_calls: Vec::new(),
         operators: Operators::standard(symbols),
         flags: Flags::default(),
     };

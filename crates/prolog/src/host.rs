@@ -4,6 +4,7 @@ use crate::core::Core;
 use crate::store::{Store, View};
 use crate::stored::StoredTerm;
 use crate::symbols::Atom;
+use crate::table::Table;
 use crate::term::{Functor, Tag, Term};
 
 /// A value in a host's relation.
@@ -23,8 +24,40 @@ pub enum Value<'a> {
     Term(&'a StoredTerm),
 }
 
+impl Value<'_> {
+    /// Whether this is the atom or number `wanted`.
+    #[inline]
+    fn equals(self, wanted: Value<'_>) -> bool {
+        match (self, wanted) {
+            (Value::Atom(own), Value::Atom(wanted)) => own == wanted,
+            (Value::Integer(own), Value::Integer(wanted)) => own == wanted,
+            (Value::Float(own), Value::Float(wanted)) => own.to_bits() == wanted.to_bits(),
+            (Value::Term(stored), Value::Atom(wanted)) => stored.root() == Term::atom(wanted),
+            (Value::Term(stored), Value::Integer(wanted)) => {
+                Term::fits_small(wanted) && stored.root() == Term::small(wanted)
+            }
+            _ => false,
+        }
+    }
+}
+
 impl Store {
+    /// The value that a dereferenced term is, if a host can look for it: an atom or a number.
+    #[inline]
+    pub(crate) fn searchable(&self, term: Term) -> Option<Value<'static>> {
+        match term.tag() {
+            Tag::Atm => Some(Value::Atom(Atom((term.0 >> 3) as u32))),
+            Tag::Int => Some(Value::Integer(term.small_value())),
+            Tag::Box => match self.view(term) {
+                View::Float(value) => Some(Value::Float(value)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// The term for a value of the host. Parts are written in place: no other memory is needed.
+    #[inline]
     pub(crate) fn host_value(&mut self, value: Value<'_>) -> Term {
         match value {
             Value::Atom(atom) => Term::atom(atom),
@@ -74,20 +107,20 @@ pub trait Relation {
     /// The value in one place.
     fn value(&self, row: usize, column: usize) -> Value<'_>;
 
-    /// The first row at or after `from` whose values equal those that are given. A host with an
+    /// The first row at or after `from` that has each of the given values in its column. A host with an
     /// index answers from it; the default looks at each row.
-    ///
-    /// It may return rows that do not match (the machine checks), but must not miss one.
-    fn next_row(&self, from: usize, bound: &[Option<Value<'_>>]) -> Option<usize> {
-        (from..self.len()).find(|&row| {
-            bound.iter().enumerate().all(|(column, wanted)| match wanted {
-                None => true,
-                Some(wanted) => match (self.value(row, column), wanted) {
-                    (Value::List(_) | Value::Compound(..) | Value::Term(_), _) => true,
-                    (value, wanted) => value == *wanted,
-                },
-            })
-        })
+    fn next_row(&self, from: usize, bound: &[(usize, Value<'_>)]) -> Option<usize> {
+        (from..self.len()).find(|&row| bound.iter().all(|&(column, wanted)| self.value(row, column).equals(wanted)))
+    }
+}
+
+impl Relation for Table {
+    fn len(&self) -> usize {
+        Table::len(self)
+    }
+
+    fn value(&self, row: usize, column: usize) -> Value<'_> {
+        Table::value(self, row, column)
     }
 }
 
@@ -95,6 +128,12 @@ pub trait Relation {
 pub trait Relations {
     /// The relation at a position; `None` is an empty one.
     fn relation(&self, position: usize) -> Option<&dyn Relation>;
+
+    /// The relation at a position, if it is kept as a [`Table`]: the fastest form.
+    fn table(&self, position: usize) -> Option<&Table> {
+        let _ = position;
+        None
+    }
 }
 
 impl Relations for () {

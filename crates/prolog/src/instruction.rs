@@ -236,6 +236,11 @@ pub(crate) enum Instruction {
     Execute {
         predicate: PredicateId,
     },
+    /// Goes through the rows of a host relation in place: see [`RowCall`](crate::program::RowCall).
+    CallRows {
+        call: u32,
+        live: u8,
+    },
     Proceed,
     /// Cut to where the predicate was called; only before the first call of a clause.
     NeckCut {

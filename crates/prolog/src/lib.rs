@@ -195,6 +195,7 @@ mod session;
 mod store;
 mod stored;
 mod symbols;
+mod table;
 mod term;
 #[cfg(test)]
 mod testing;
@@ -217,5 +218,6 @@ pub use reader::SyntaxError;
 pub use session::{Request, Session};
 pub use stored::StoredTerm;
 pub use symbols::{Atom, Symbols};
+pub use table::Table;
 pub use term::{Functor, Term};
 pub use tree::{Tree, TreeKind};

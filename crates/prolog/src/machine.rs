@@ -34,6 +34,8 @@ use std::sync::Arc;
 
 /// Words of an environment before its slots.
 const FRAME: usize = 2;
+/// Words of the environment stack to begin with.
+const FIRST_ENVIRONMENTS: usize = 1024;
 /// Cells at the bottom of the store for variables of `b_setval/2`.
 pub(crate) const GLOBAL_CELLS: usize = 16;
 
@@ -112,8 +114,10 @@ impl Machine {
         for _ in 0..GLOBAL_CELLS {
             core.store.variable();
         }
-        self.environments.clear();
-        self.environments.resize(FRAME, Term(0));
+        if self.environments.is_empty() {
+            self.environments.resize(FIRST_ENVIRONMENTS, Term(0));
+        }
+        self.environments[..FRAME].fill(Term(0));
         self.environment = 0;
         self.continuation = STOP;
         self.choices.clear();
@@ -175,7 +179,7 @@ impl Machine {
             if needed > self.core.store.meter.cell_limit {
                 self.core.store.meter.exhaust(crate::meter::Resource::HeapBytes);
             }
-            self.environments.resize(needed.next_power_of_two().max(1024), Term(0));
+            self.environments.resize(needed.next_power_of_two(), Term(0));
         }
         self.environments[top] = Term(self.environment as u64 | (slots as u64) << 32);
         self.environments[top + 1] = Term(u64::from(self.continuation));

@@ -8,7 +8,7 @@ use crate::instruction::{Instruction, Label, PredicateId};
 use crate::operators::Operators;
 use crate::stored::StoredTerm;
 use crate::symbols::Symbols;
-use crate::term::Functor;
+use crate::term::{Functor, Term};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -42,6 +42,33 @@ pub(crate) struct ControlPredicates {
     pub(crate) soft_if: Option<PredicateId>,
     pub(crate) soft_then: Option<PredicateId>,
     pub(crate) not: Option<PredicateId>,
+}
+
+/// Where a goal on a host relation finds the value that a column must have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Wanted {
+    Constant(Term),
+    X(u8),
+    Y(u16),
+}
+
+/// Where a goal on a host relation wants the value of a column: no cell is needed for it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Place {
+    X(u8),
+    Y(u16),
+}
+
+/// A goal on a host relation, compiled in place.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct RowCall {
+    /// Position among the program's relations.
+    pub(crate) relation: u16,
+    /// Columns whose value is known, and the values.
+    pub(crate) known: Vec<u8>,
+    pub(crate) wanted: Vec<Wanted>,
+    /// Columns that give a value to a variable.
+    pub(crate) new: Vec<(u8, Place)>,
 }
 
 /// Where a call goes at once when that is easy to tell.
@@ -124,6 +151,7 @@ pub struct Program {
     pub(crate) builtins: Vec<BuiltinEntry>,
     pub(crate) control: ControlPredicates,
     pub(crate) relations: Vec<Functor>,
+    pub(crate) row_calls: Vec<RowCall>,
     pub(crate) operators: Operators,
     pub(crate) flags: Flags,
 }
@@ -179,7 +207,7 @@ impl Program {
             Some(index) => Shortcut::ByList {
                 argument: index.argument,
                 list: only(index.for_list()),
-                nil: only(index.for_word(crate::term::Term::NIL.0)),
+                nil: only(index.for_word(Term::NIL.0)),
             },
         }
     }

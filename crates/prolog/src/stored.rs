@@ -6,7 +6,7 @@
 
 use crate::meter::Resource;
 use crate::store::Store;
-use crate::term::{BoxHeader, Functor, Tag, Term};
+use crate::term::{BoxHeader, BoxKind, Functor, Tag, Term};
 
 /// A term with its own cells.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -26,6 +26,12 @@ impl StoredTerm {
         &self.cells
     }
 
+    /// The float that the term is, if it is one.
+    pub(crate) fn as_float(&self) -> Option<f64> {
+        let header = self.root.has_tag(Tag::Box).then(|| BoxHeader::read(self.cells[self.root.address()]))?;
+        (header.kind() == BoxKind::Float).then(|| f64::from_bits(self.cells[self.root.address() + 1].0))
+    }
+
     /// The term, with addresses into [`StoredTerm::cells`].
     pub(crate) fn root(&self) -> Term {
         self.root
@@ -42,6 +48,9 @@ pub(crate) struct Block {
     attributed: std::collections::VecDeque<usize>,
 }
 
+/// Wider compounds are copied the general way.
+const MAX_FLAT: usize = 8;
+
 /// What happens to suspended goals when a term is copied.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Attributes {
@@ -54,6 +63,9 @@ impl Block {
     ///
     /// `None` when the copy would exceed the store's heap budget, which is then exhausted.
     pub(crate) fn copy(&mut self, store: &mut Store, term: Term, attributes: Attributes) -> Option<Term> {
+        if let Some(root) = self.copy_flat(store, term) {
+            return Some(root);
+        }
         let start = self.cells.len();
         self.cells.push(term);
         let complete = self.scan(store, start, attributes);
@@ -66,6 +78,31 @@ impl Block {
             return None;
         }
         Some(self.cells[start])
+    }
+
+    /// Copies a small compound of atoms and small integers without looking at it twice.
+    #[inline]
+    fn copy_flat(&mut self, store: &Store, term: Term) -> Option<Term> {
+        let address = term.address();
+        let (header, arguments, count) = match term.tag() {
+            Tag::Lis => (None, address, 2),
+            Tag::Str => (Some(store.cells[address]), address + 1, store.functor_at(address).arity()),
+            _ => return None,
+        };
+        let start = self.cells.len();
+        self.cells.extend(header);
+        for &argument in store.cells[arguments..].iter().take(count.min(MAX_FLAT)) {
+            let argument = store.deref(argument);
+            if !matches!(argument.tag(), Tag::Atm | Tag::Int) {
+                break;
+            }
+            self.cells.push(argument);
+        }
+        if self.cells.len() != start + count + usize::from(header.is_some()) {
+            self.cells.truncate(start);
+            return None;
+        }
+        Some(if header.is_some() { Term::structure(start) } else { Term::list(start) })
     }
 
     /// Replaces, from `scan` on, each word that points into the store by one that points into the

@@ -5,6 +5,7 @@
 mod bad_input;
 mod help;
 mod input;
+mod policy;
 #[cfg(unix)]
 mod prompt;
 mod readme;

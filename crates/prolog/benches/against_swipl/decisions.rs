@@ -2,7 +2,7 @@
 
 use crate::{benches, cpu, swipl};
 use mario_prolog::{
-    Argument, Atom, Budget, Directories, Engine, Machine, Outcome, Program, Relation, Relations, Symbols, Value,
+    Argument, Budget, Directories, Engine, Machine, Outcome, Program, Relation, Relations, Symbols, Table, Value,
 };
 use std::sync::Arc;
 
@@ -14,55 +14,43 @@ const POLICIES: [(&str, bool); 4] = [
 ];
 const SIZES: [usize; 5] = [0, 1, 5, 10, 20];
 const KNOWLEDGE_BASES: usize = 256;
-const PASSES: usize = 40;
 const ROUNDS: usize = 5;
+/// The system counts CPU time in steps of some milliseconds: a round must be much longer.
+const ROUND_SECONDS: f64 = 0.1;
 
 /// The fact predicates, in the order of [`Facts::tables`].
 const PREDICATES: [(&str, usize); 6] =
     [("service", 4), ("serviceInstance", 3), ("node", 2), ("node", 3), ("requests", 4), ("inhibited", 3)];
 
-/// A value as a host keeps it.
-#[derive(Clone, Copy)]
-enum Cell {
-    Atom(Atom),
-    Integer(i64),
-}
-
-#[derive(Default, Clone)]
-struct Table {
-    columns: usize,
-    cells: Vec<Cell>,
-}
-
-impl Relation for Table {
-    fn len(&self) -> usize {
-        self.cells.len() / self.columns
-    }
-
-    fn value(&self, row: usize, column: usize) -> Value<'_> {
-        match self.cells[row * self.columns + column] {
-            Cell::Atom(atom) => Value::Atom(atom),
-            Cell::Integer(value) => Value::Integer(value),
-        }
-    }
-}
-
-#[derive(Default, Clone)]
+/// The facts of one moment.
+#[derive(Clone)]
 struct Facts {
     tables: [Table; PREDICATES.len()],
+}
+
+impl Default for Facts {
+    fn default() -> Facts {
+        Facts { tables: PREDICATES.map(|(_, columns)| Table::new(columns)) }
+    }
 }
 
 impl Relations for Facts {
     fn relation(&self, position: usize) -> Option<&dyn Relation> {
         Some(&self.tables[position])
     }
+
+    fn table(&self, position: usize) -> Option<&Table> {
+        Some(&self.tables[position])
+    }
 }
 
-/// One agent: its instance and the facts it sees.
+/// One agent: its instance and the facts it sees, by predicate.
 struct Agent {
     instance: i64,
-    facts: Facts,
+    facts: Vec<Vec<Constant>>,
 }
+
+type Constant = Value<'static>;
 
 pub fn run() {
     let theirs = swipl("decisions.pl", &[]).expect("the decisions run in swipl");
@@ -110,35 +98,36 @@ fn agents(engine: &Engine, size: usize, remembers: bool) -> Vec<Agent> {
     let memory = if remembers { format!("memory({size}, I, M)") } else { "M = []".to_owned() };
     (0..KNOWLEDGE_BASES)
         .map(|index| {
-            let mut facts = Facts::default();
-            for (position, (name, arity)) in PREDICATES.iter().enumerate() {
+            let mut facts = Vec::new();
+            for (name, arity) in &PREDICATES {
                 let columns: Vec<String> = (0..*arity).map(|column| format!("C{column}")).collect();
                 let goal = format!(
                     "I = {index}, applications(A), knowledge_base({size}, I, K), {memory}, append([A, K, M], All), \
                      member({name}({}), All)",
                     columns.join(", ")
                 );
-                facts.tables[position] = rows(engine.symbols(), &mut machine, &program, &goal, *arity);
+                facts.push(constants(engine.symbols(), &mut machine, &program, &goal));
             }
-            let Cell::Integer(instance) = facts.tables[1].cells[0] else { panic!("instances are numbers") };
+            let Value::Integer(instance) = facts[1][0] else { panic!("instances are numbers") };
             Agent { instance, facts }
         })
         .collect()
 }
 
-fn rows(symbols: &Symbols, machine: &mut Machine, program: &Arc<Program>, goal: &str, arity: usize) -> Table {
-    let mut cells = Vec::new();
+/// The values of the variables `C0`, `C1`… in all answers of a goal, one after the other.
+fn constants(symbols: &Symbols, machine: &mut Machine, program: &Arc<Program>, goal: &str) -> Vec<Constant> {
+    let mut found = Vec::new();
     let mut query = machine.query(program, goal, &(), &Budget::default()).expect("the goal is right");
     loop {
         match query.next_answer() {
             Outcome::Answer => {
                 for (name, value) in query.bindings() {
                     if name.starts_with('C') {
-                        cells.push(value.parse().map_or_else(|_| Cell::Atom(symbols.intern(&value)), Cell::Integer));
+                        found.push(value.parse().map_or_else(|_| Value::Atom(symbols.intern(&value)), Value::Integer));
                     }
                 }
             }
-            Outcome::NoMore => return Table { columns: arity, cells },
+            Outcome::NoMore => return found,
             other => panic!("{goal}: {other:?}"),
         }
     }
@@ -153,10 +142,9 @@ fn measure(engine: &Engine, program: &Arc<Program>, agents: &[Agent]) -> (f64, f
     let mut pass = |inferences: &mut u64, solutions: &mut u64| {
         for agent in agents {
             // Each decision starts from new facts, as it does when the world has changed.
-            for (table, facts) in current.tables.iter_mut().zip(&agent.facts.tables) {
-                table.columns = facts.columns;
-                table.cells.clear();
-                table.cells.extend_from_slice(&facts.cells);
+            for ((table, facts), (_, columns)) in current.tables.iter_mut().zip(&agent.facts).zip(PREDICATES) {
+                table.clear();
+                facts.chunks(columns).for_each(|row| table.push(row));
             }
             let arguments = [Argument::Unknown, Argument::Value(Value::Integer(agent.instance)), Argument::Unknown];
             let mut query = machine.ask(program, operation, &arguments, &current, &Budget::default());
@@ -175,10 +163,13 @@ fn measure(engine: &Engine, program: &Arc<Program>, agents: &[Agent]) -> (f64, f
     };
     pass(&mut inferences, &mut solutions);
     let per_decision = inferences as f64 / agents.len() as f64;
+    let started = std::time::Instant::now();
+    (0..10).for_each(|_| pass(&mut 0, &mut 0));
+    let passes = (10.0 * ROUND_SECONDS / started.elapsed().as_secs_f64()).ceil() as usize;
     let mut times: Vec<f64> = (0..ROUNDS)
         .map(|_| {
-            let time = cpu::time(|| (0..PASSES).for_each(|_| pass(&mut 0, &mut 0)));
-            time.as_secs_f64() * 1e6 / (PASSES * agents.len()) as f64
+            let time = cpu::time(|| (0..passes).for_each(|_| pass(&mut 0, &mut 0)));
+            time.as_secs_f64() * 1e6 / (passes * agents.len()) as f64
         })
         .collect();
     times.sort_by(f64::total_cmp);

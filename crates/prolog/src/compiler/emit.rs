@@ -211,6 +211,7 @@ impl<'a> Emitter<'a> {
             Goal::CompareNumbers(comparison, a, b) => self.compare_numbers(*comparison, *a, *b)?,
             Goal::Is(result, expression) => self.is(*result, *expression)?,
             Goal::Builtin(builtin, arguments) => self.builtin(*builtin, arguments)?,
+            Goal::Rows(relation, arguments) => self.rows(*relation, arguments)?,
             Goal::CutTo(term) => {
                 let operand = self.operand(*term)?;
                 self.code.push(Instruction::CutToX { x: operand.register });

@@ -1,9 +1,10 @@
 //! A clause body as a tree of goals, with control constructs told apart from calls.
 
 use crate::instruction::{Aggregation, Comparison, PredicateId, TypeTest};
+use crate::program::RowCall;
 use crate::store::{Store, View};
 use crate::symbols::{Atom, Symbols, atoms};
-use crate::term::{Functor, Term};
+use crate::term::{Functor, Tag, Term};
 
 /// Where a cut cuts to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,6 +36,8 @@ pub(super) enum Goal {
     Is(Term, Term),
     Builtin(u16, Vec<Term>),
     Call(PredicateId, Vec<Term>),
+    /// A goal on a host relation, by its position.
+    Rows(u16, Vec<Term>),
     /// A goal to be interpreted, with the level that its cuts cut to.
     Body(Term, Level),
     /// `'$cut'(X)`.
@@ -55,6 +58,10 @@ pub(crate) trait Scope {
     fn builtin(&self, functor: Functor) -> Option<u16>;
     /// The predicate of this name, declared if it is not defined yet.
     fn predicate(&mut self, functor: Functor) -> PredicateId;
+    /// The position of the host relation of this name.
+    fn relation(&self, functor: Functor) -> Option<u16>;
+    /// Keeps a goal on a host relation; its number.
+    fn row_call(&mut self, call: RowCall) -> u32;
     /// Whether the program defines a predicate of its own with this library name.
     fn is_redefined(&self, functor: Functor) -> bool;
     fn symbols(&self) -> &Symbols;
@@ -70,6 +77,9 @@ pub(crate) enum CompileError {
     /// More variables or arguments than the machine has room for.
     TooLarge,
 }
+
+/// Goals on wider relations are ordinary calls.
+pub(crate) const MAX_COLUMNS: usize = 8;
 
 /// Deeper nesting of control constructs is interpreted instead of compiled.
 const MAX_NESTING: usize = 64;
@@ -222,9 +232,29 @@ impl Goals<'_> {
         if values.len() > super::MAX_CALL_ARITY {
             return Err(CompileError::TooLarge);
         }
+        if let Some(relation) = self.scope.relation(functor)
+            && arity <= MAX_COLUMNS
+            && self.variables_differ(&values)
+        {
+            return Ok(Goal::Rows(relation, values));
+        }
         Ok(match self.scope.builtin(functor) {
             Some(builtin) => Goal::Builtin(builtin, values),
             None => Goal::Call(self.scope.predicate(functor), values),
+        })
+    }
+
+    /// Whether no variable occurs twice, and none inside of a compound.
+    fn variables_differ(&self, terms: &[Term]) -> bool {
+        let mut seen = Vec::new();
+        terms.iter().all(|&term| match term.tag() {
+            Tag::Ref | Tag::Att => {
+                let new = !seen.contains(&term);
+                seen.push(term);
+                new
+            }
+            Tag::Lis | Tag::Str => false,
+            _ => true,
         })
     }
 
@@ -389,7 +419,9 @@ impl Goal {
                 [a, b].into_iter().for_each(|&term| visit(term))
             }
             Goal::Test(_, term) | Goal::Body(term, _) | Goal::CutTo(term) => visit(*term),
-            Goal::Builtin(_, terms) | Goal::Call(_, terms) => terms.iter().for_each(|&term| visit(term)),
+            Goal::Builtin(_, terms) | Goal::Call(_, terms) | Goal::Rows(_, terms) => {
+                terms.iter().for_each(|&term| visit(term))
+            }
             Goal::Collect { value, goal, result, .. } => {
                 goal.for_each_term(visit);
                 value.iter().for_each(|&term| visit(term));

@@ -130,6 +130,19 @@ impl Walker<'_> {
         *chunk = self.fresh_chunk();
     }
 
+    /// A goal on a host relation ends the chunk; variables that are new in it belong to the next one.
+    fn rows(&mut self, arguments: &[Term], chunk: &mut usize) {
+        let is_new = |walker: &Walker<'_>, term: Term| {
+            let term = walker.store.deref(term);
+            term.is_variable() && !walker.analysis.ids.contains_key(&term.address())
+        };
+        let (new, known): (Vec<Term>, Vec<Term>) = arguments.iter().partition(|&&term| is_new(self, term));
+        known.into_iter().for_each(|term| self.occurs(term, *chunk));
+        self.called = true;
+        *chunk = self.fresh_chunk();
+        new.into_iter().for_each(|term| self.occurs(term, *chunk));
+    }
+
     fn goal(&mut self, goal: &Goal, chunk: &mut usize, tail: bool) {
         match goal {
             Goal::True | Goal::Fail => {}
@@ -176,6 +189,7 @@ impl Walker<'_> {
             Goal::Test(_, term) | Goal::CutTo(term) => self.occurs(*term, *chunk),
             Goal::Builtin(_, arguments) => arguments.iter().for_each(|&argument| self.occurs(argument, *chunk)),
             Goal::Call(_, arguments) => self.call(arguments, chunk, tail),
+            Goal::Rows(_, arguments) => self.rows(arguments, chunk),
             Goal::Body(term, level) => {
                 self.analysis.late_cut |= *level == Level::Clause;
                 self.analysis.max_arguments = self.analysis.max_arguments.max(2);

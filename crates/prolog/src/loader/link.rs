@@ -4,6 +4,7 @@ use super::{Definitions, Loader, Severity, SourceClause, indicator};
 use crate::compiler::{self, CompileError, Scope};
 use crate::engine::is_deterministic;
 use crate::instruction::{Instruction, Label, PredicateId};
+use crate::program::RowCall;
 use crate::program::index::{self, Key};
 use crate::program::{Clauses, Definition, Origin, Program};
 use crate::store::Store;
@@ -159,6 +160,19 @@ impl Scope for Linking<'_> {
             Some(id) => id,
             None => self.program.add_predicate(functor, Definition::Undefined, Origin::User),
         }
+    }
+
+    fn relation(&self, functor: Functor) -> Option<u16> {
+        let id = self.program.find(functor)?;
+        match self.program.predicates[id as usize].definition {
+            Definition::Relation(position) => Some(position),
+            _ => None,
+        }
+    }
+
+    fn row_call(&mut self, call: RowCall) -> u32 {
+        self.program.row_calls.push(call);
+        self.program.row_calls.len() as u32 - 1
     }
 
     fn is_redefined(&self, functor: Functor) -> bool {

@@ -18,8 +18,10 @@ pub(super) enum ChoiceKind {
     Builtin,
     /// Further clauses of a dynamic predicate; position and generation are saved after the arguments.
     Dynamic,
-    /// Further rows of a host relation.
+    /// Further rows of a host relation that was called as a predicate.
     Rows,
+    /// Further rows of a host relation gone through in place: the row, and the instruction.
+    InlineRows,
     /// The scope of a `catch/3`.
     Catch,
     /// Nothing: a branch that `*->` has given up.

@@ -6,7 +6,7 @@ use super::exceptions::Culprit;
 use super::{Machine, Stopped};
 use crate::fault::Raised;
 use crate::host::Relations;
-use crate::instruction::Label;
+use crate::instruction::{Instruction, Label};
 use crate::program::{Definition, Program};
 
 impl Machine {
@@ -89,6 +89,14 @@ impl Machine {
                         }
                         _ => Flow::Fail,
                     }
+                }
+                ChoiceKind::InlineRows => {
+                    self.count_retry()?;
+                    let Instruction::CallRows { call, .. } = program.code[choice.end as usize] else { continue };
+                    if self.retry_inline_rows(host, &program.row_calls[call as usize], &choice) {
+                        return Ok(choice.end + 1);
+                    }
+                    continue;
                 }
                 ChoiceKind::Catch | ChoiceKind::Dead => {
                     self.pop_choice();

@@ -1,16 +1,39 @@
-//! Calls of relations that the host keeps.
+//! Goals on relations that the host keeps.
 
 use super::Machine;
 use super::calls::Flow;
 use super::choices::{Choice, ChoiceKind};
+use crate::compiler::MAX_COLUMNS;
 use crate::host::{Relation, Relations, Value};
 use crate::instruction::PredicateId;
-use crate::store::View;
+use crate::program::{Place, RowCall, Wanted};
+use crate::term::{Tag, Term};
 
-/// Only this many columns are given to the host as bound.
-const BOUND_COLUMNS: usize = 8;
+/// The columns that must have certain values.
+struct Bound {
+    values: [(usize, Value<'static>); MAX_COLUMNS],
+    count: usize,
+}
+
+impl Bound {
+    fn new() -> Bound {
+        Bound { values: [(0, Value::Integer(0)); MAX_COLUMNS], count: 0 }
+    }
+
+    #[inline]
+    fn push(&mut self, column: usize, value: Value<'static>) {
+        self.values[self.count] = (column, value);
+        self.count += 1;
+    }
+
+    fn get(&self) -> &[(usize, Value<'static>)] {
+        &self.values[..self.count]
+    }
+}
 
 impl Machine {
+    // ---- called as a predicate -------------------------------------------------------------
+
     pub(super) fn enter_rows(
         &mut self,
         host: &dyn Relations,
@@ -19,7 +42,7 @@ impl Machine {
         arity: usize,
     ) -> Flow {
         match host.relation(position) {
-            Some(relation) => self.next_row(relation, 0, predicate, arity, None),
+            Some(relation) => self.called_row(relation, 0, predicate, arity, None),
             None => Flow::Fail,
         }
     }
@@ -29,12 +52,12 @@ impl Machine {
         let Some(&choice) = self.choices.last() else { return Flow::Fail };
         self.restore_arguments(&choice);
         match host.relation(position) {
-            Some(relation) => self.next_row(relation, choice.next as usize, choice.end, arity, Some(choice)),
+            Some(relation) => self.called_row(relation, choice.next as usize, choice.end, arity, Some(choice)),
             None => Flow::Fail,
         }
     }
 
-    fn next_row(
+    fn called_row(
         &mut self,
         relation: &dyn Relation,
         from: usize,
@@ -42,30 +65,18 @@ impl Machine {
         arity: usize,
         retried: Option<Choice>,
     ) -> Flow {
-        let mut bound = [None; BOUND_COLUMNS];
-        let columns = arity.min(BOUND_COLUMNS);
-        for (column, slot) in bound[..columns].iter_mut().enumerate() {
-            *slot = match self.core.store.view(self.x[column]) {
-                View::Atom(atom) => Some(Value::Atom(atom)),
-                View::Small(value) => Some(Value::Integer(value)),
-                View::Float(value) => Some(Value::Float(value)),
-                _ => None,
-            };
+        let mut bound = Bound::new();
+        for column in 0..arity.min(MAX_COLUMNS) {
+            let term = self.core.store.deref(self.x[column]);
+            if let Some(value) = self.core.store.searchable(term) {
+                bound.push(column, value);
+            }
         }
-        let bound = &bound[..columns];
-        let Some(row) = relation.next_row(from, bound) else {
-            if retried.is_some() {
-                self.pop_choice();
-            }
-            return Flow::Fail;
-        };
+        let found = if retried.is_some() { Some(from) } else { relation.next_row(from, bound.get()) };
+        let Some(row) = found else { return Flow::Fail };
         // Looking ahead for another row leaves no choice point behind at the last.
-        match (relation.next_row(row + 1, bound), retried) {
-            (Some(next), Some(_)) => {
-                if let Some(choice) = self.choices.last_mut() {
-                    choice.next = next as u32;
-                }
-            }
+        match (relation.next_row(row + 1, bound.get()), retried) {
+            (Some(next), Some(_)) => self.set_next_row(next),
             (Some(next), None) => self.push_choice(ChoiceKind::Rows, next as u32, predicate, arity),
             (None, Some(_)) => self.pop_choice(),
             (None, None) => {}
@@ -77,5 +88,131 @@ impl Machine {
             }
         }
         Flow::Goto(self.continuation)
+    }
+
+    fn set_next_row(&mut self, row: usize) {
+        if let Some(choice) = self.choices.last_mut() {
+            choice.next = row as u32;
+        }
+    }
+
+    // ---- gone through in place -------------------------------------------------------------
+
+    /// Takes the first row that matches; the instruction is at `at`. False when there is none.
+    #[inline]
+    pub(super) fn first_row(&mut self, host: &dyn Relations, call: &RowCall, at: usize) -> bool {
+        let kept = self.saved.len();
+        for &wanted in &call.wanted {
+            let term = match wanted {
+                Wanted::Constant(term) => term,
+                Wanted::X(x) => self.core.store.deref(self.x[x as usize]),
+                Wanted::Y(y) => self.core.store.deref(self.slot(y)),
+            };
+            self.saved.push(term);
+        }
+        let row = self.find_row(host, call, kept, 0);
+        let following = row.and_then(|row| self.find_row(host, call, kept, row + 1));
+        if let Some(next) = following {
+            // The values just saved become those of the choice point.
+            self.push_choice(ChoiceKind::InlineRows, next as u32, at as u32, 0);
+            if let Some(choice) = self.choices.last_mut() {
+                choice.saved = kept as u32;
+            }
+        }
+        let taken = row.is_some_and(|row| self.take_row(host, call, kept, row));
+        if following.is_none() {
+            self.saved.truncate(kept);
+        }
+        taken
+    }
+
+    /// Takes the next row of the newest choice point.
+    #[inline]
+    pub(super) fn retry_inline_rows(&mut self, host: &dyn Relations, call: &RowCall, choice: &Choice) -> bool {
+        let (row, kept) = (choice.next as usize, choice.saved as usize);
+        match self.find_row(host, call, kept, row + 1) {
+            Some(next) => {
+                self.set_next_row(next);
+                self.take_row(host, call, kept, row)
+            }
+            None => {
+                let taken = self.take_row(host, call, kept, row);
+                self.pop_choice();
+                taken
+            }
+        }
+    }
+
+    /// The first row at or after `from` that has the wanted values, which are saved from `kept` on.
+    #[inline]
+    fn find_row(&self, host: &dyn Relations, call: &RowCall, kept: usize, from: usize) -> Option<usize> {
+        let wanted = &self.saved[kept..kept + call.known.len()];
+        match host.table(call.relation as usize) {
+            Some(table) if !wanted.iter().any(|term| matches!(term.tag(), Tag::Box | Tag::Lis | Tag::Str)) => {
+                table.find(from, &call.known, wanted)
+            }
+            _ => self.find_row_slowly(host, call, wanted, from),
+        }
+    }
+
+    #[cold]
+    fn find_row_slowly(&self, host: &dyn Relations, call: &RowCall, wanted: &[Term], from: usize) -> Option<usize> {
+        let mut bound = Bound::new();
+        for (&column, &term) in call.known.iter().zip(wanted) {
+            if let Some(value) = self.core.store.searchable(term) {
+                bound.push(column as usize, value);
+            }
+        }
+        host.relation(call.relation as usize)?.next_row(from, bound.get())
+    }
+
+    /// Puts the values of a row where the goal wants them.
+    #[inline]
+    fn take_row(&mut self, host: &dyn Relations, call: &RowCall, kept: usize, row: usize) -> bool {
+        let Some(table) = host.table(call.relation as usize) else {
+            return self.take_row_slowly(host, call, kept, row);
+        };
+        for &(column, place) in &call.new {
+            let term = table.term(&mut self.core.store, row, column);
+            match place {
+                Place::X(x) => self.x[x as usize] = term,
+                Place::Y(y) => self.set_slot(y, term),
+            }
+        }
+        // Atoms and small integers were compared when the row was found.
+        for (index, &column) in call.known.iter().enumerate() {
+            let wanted = self.saved[kept + index];
+            if matches!(wanted.tag(), Tag::Atm | Tag::Int) {
+                continue;
+            }
+            let term = table.term(&mut self.core.store, row, column);
+            // Two columns may want the same variable: the first may have bound it.
+            if wanted.is_variable() && self.core.store.cells[wanted.address()] == wanted {
+                self.core.store.bind(wanted, term);
+            } else if !self.core.store.unify(wanted, term) {
+                return false;
+            }
+        }
+        true
+    }
+
+    #[cold]
+    fn take_row_slowly(&mut self, host: &dyn Relations, call: &RowCall, kept: usize, row: usize) -> bool {
+        let Some(relation) = host.relation(call.relation as usize) else { return false };
+        for &(column, place) in &call.new {
+            let term = self.core.store.host_value(relation.value(row, column as usize));
+            match place {
+                Place::X(x) => self.x[x as usize] = term,
+                Place::Y(y) => self.set_slot(y, term),
+            }
+        }
+        for (index, &column) in call.known.iter().enumerate() {
+            let wanted = self.saved[kept + index];
+            let term = self.core.store.host_value(relation.value(row, column as usize));
+            if !self.core.store.unify(wanted, term) {
+                return false;
+            }
+        }
+        true
     }
 }

@@ -379,6 +379,18 @@ impl Machine {
                     enter!(predicate, pc);
                 }
                 Instruction::Execute { predicate } => enter!(predicate, pc),
+                Instruction::CallRows { call, live } => {
+                    let meter = &mut self.core.store.meter;
+                    meter.inferences += 1;
+                    if meter.inferences >= meter.attention_at
+                        && let Some(label) = self.attend(program, host, pc as Label, live as usize)?
+                    {
+                        goto!(label);
+                    }
+                    if !self.first_row(host, &program.row_calls[call as usize], pc) {
+                        fail!();
+                    }
+                }
                 Instruction::Proceed => goto!(self.continuation),
                 Instruction::NeckCut { live } => {
                     wake!(live);

@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use mario_diagnostics::{Diagnostic, Source};
-use mario_prolog::{Budget, Directories, Engine, Loaded, Problem, Resolver, Severity};
+use mario_prolog::{Budget, Directories, Engine, Loaded, Problem, Resolver};
 
 use super::output::ProgramOutput;
+use crate::input::directory;
+use crate::problems::diagnostics;
 use crate::{Console, Failure, read_text};
 
 /// The files of a program; they can be loaded again and again.
@@ -115,37 +117,4 @@ impl Sources {
             (false, false) => Err(Failure::Input(diagnostics)),
         }
     }
-}
-
-/// The directory that a file is in, also for a bare name.
-fn directory(file: &Path) -> PathBuf {
-    match file.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
-        _ => PathBuf::from("."),
-    }
-}
-
-/// Problems of a loader as diagnostics, which share the texts that they point into.
-fn diagnostics(problems: &[Problem]) -> Vec<Diagnostic> {
-    let mut sources: Vec<Source> = Vec::new();
-    let mut diagnostics = Vec::with_capacity(problems.len());
-    for problem in problems {
-        let known = sources.iter().find(|source| &*source.name == problem.source_name()).cloned();
-        let source = known.unwrap_or_else(|| {
-            let source = Source::new(problem.source_name(), problem.source_text());
-            sources.push(source.clone());
-            source
-        });
-        let mut diagnostic = match problem.severity {
-            Severity::Error => Diagnostic::error(format!("cannot load `{}`", problem.source_name())).at(
-                &source,
-                problem.span.clone(),
-                problem.message.clone(),
-            ),
-            Severity::Warning => Diagnostic::warning(problem.message.clone()).at(&source, problem.span.clone(), ""),
-        };
-        diagnostic.hints.extend(problem.hint.clone());
-        diagnostics.push(diagnostic);
-    }
-    diagnostics
 }

@@ -2,6 +2,7 @@
 
 use super::{CompileError, Emitter, VariableId, Written};
 use crate::instruction::{Instruction, SCRATCH};
+use crate::program::{Place, RowCall, Wanted};
 use crate::term::{Functor, Tag, Term};
 
 /// A register that holds a term for the next instruction.
@@ -457,6 +458,55 @@ impl Emitter<'_> {
                 self.state.registers.free(register);
             }
         }
+        Ok(())
+    }
+
+    /// Goes through the rows of a host relation.
+    pub(super) fn rows(&mut self, relation: u16, arguments: &[Term]) -> Written {
+        let mut call = RowCall { relation, ..RowCall::default() };
+        let mut new = Vec::new();
+        for (column, &argument) in arguments.iter().enumerate() {
+            let argument = self.store.deref(argument);
+            let wanted = match argument.tag() {
+                Tag::Ref | Tag::Att => {
+                    let id = self.id(argument);
+                    if !self.state.seen[id] {
+                        new.push((column as u8, id));
+                        continue;
+                    }
+                    let wanted = if self.is_permanent(id) {
+                        Wanted::Y(self.slot_of(id)?)
+                    } else {
+                        Wanted::X(self.register_of(id)?)
+                    };
+                    self.used(id);
+                    wanted
+                }
+                Tag::Box => Wanted::X(self.operand(argument)?.register),
+                _ => Wanted::Constant(argument),
+            };
+            call.known.push(column as u8);
+            call.wanted.push(wanted);
+        }
+        let live = self.state.registers.live();
+        self.forget_registers();
+        for (column, id) in new {
+            if self.is_void(id) {
+                self.used(id);
+                continue;
+            }
+            if self.is_permanent(id) {
+                call.new.push((column, Place::Y(self.slot_of(id)?)));
+                self.state.seen[id] = true;
+            } else {
+                let register = self.take_register(self.analysis.variables[id].preferred)?;
+                call.new.push((column, Place::X(register)));
+                self.settle(id, register);
+            }
+            self.used(id);
+        }
+        let call = self.scope.row_call(call);
+        self.code.push(Instruction::CallRows { call, live });
         Ok(())
     }
 
