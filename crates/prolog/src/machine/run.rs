@@ -69,9 +69,13 @@ impl Machine {
             }};
         }
         macro_rules! fail {
-            () => {
+            () => {{
+                let label = self.quick_retry(program, host);
+                if label != FAIL {
+                    goto!(label);
+                }
                 goto!(self.backtrack(program, host)?)
-            };
+            }};
         }
         macro_rules! unless {
             ($held:expr, $otherwise:expr) => {
