@@ -10,6 +10,7 @@
 
 mod calls;
 mod choices;
+mod cleanup;
 mod exceptions;
 mod flow;
 mod inline;
@@ -38,6 +39,8 @@ const FRAME: usize = 2;
 const FIRST_ENVIRONMENTS: usize = 1024;
 /// Cells at the bottom of the store for variables of `b_setval/2`.
 pub(crate) const GLOBAL_CELLS: usize = 16;
+/// The cell above them: see [`cleanup`].
+pub(crate) const CLEANUPS: usize = GLOBAL_CELLS;
 
 /// How a run ended.
 #[derive(Clone, PartialEq, Debug)]
@@ -114,6 +117,7 @@ impl Machine {
         for _ in 0..GLOBAL_CELLS {
             core.store.variable();
         }
+        core.store.cells.push(Term::NIL);
         if self.environments.is_empty() {
             self.environments.resize(FIRST_ENVIRONMENTS, Term(0));
         }

@@ -47,7 +47,7 @@ pub(crate) struct ReadTerm {
     pub(crate) goals: Vec<(Term, Range<usize>)>,
 }
 
-/// Whether the last term of a text needs a full stop.
+/// Whether the last term of a text needs a full stop: in a file it does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum FullStop {
     Required,
@@ -63,7 +63,11 @@ pub(crate) struct Reader<'t> {
 
 impl<'t> Reader<'t> {
     pub(crate) fn new(text: &'t str, full_stop: FullStop) -> Reader<'t> {
-        Reader { scanner: Scanner::new(text), stacks: Stacks::default(), full_stop }
+        let mut scanner = Scanner::new(text);
+        if full_stop == FullStop::Required {
+            scanner.skip_file_start();
+        }
+        Reader { scanner, stacks: Stacks::default(), full_stop }
     }
 
     /// The next term; `None` at the end of the text. After an error, the next call reads on behind

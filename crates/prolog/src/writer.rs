@@ -9,7 +9,7 @@ mod terms;
 mod tokens;
 
 pub(crate) use floats::format_float;
-pub(crate) use quoting::{Escapes, is_plain_atom, push_quoted};
+pub(crate) use quoting::Escapes;
 
 use crate::core::Core;
 use crate::fault::Solved;
@@ -118,6 +118,8 @@ pub(crate) struct Limit {
 }
 
 impl Limit {
+    /// For tests, whose terms are finite.
+    #[cfg(test)]
     pub(crate) const NONE: Limit = Limit { bytes: usize::MAX, resource: Resource::OutputBytes };
 }
 

@@ -14,6 +14,8 @@ pub(crate) const TABLE: &[Builtin] = &[
     det("$divert", Code::D0(divert)),
     det("$end_diversion", Code::D1(end_diversion)),
     det("$check_sink", Code::D1(check_sink)),
+    det("$open_cleanup", Code::D2(open_cleanup)),
+    det("$close_cleanup", Code::D0(close_cleanup)),
     det("use_module", Code::D1(use_module)),
     det("use_module", Code::D2(use_module_import)),
     det("ensure_loaded", Code::D1(use_module)),
@@ -61,6 +63,16 @@ fn is_sink(core: &Core, functor: Functor) -> bool {
         (core.atoms.name(functor.name()), functor.arity()),
         ("atom" | "string" | "codes" | "chars", 1) | ("codes" | "chars", 2)
     )
+}
+
+fn open_cleanup(core: &mut Core, height: Term, goal: Term) -> Solved {
+    core.open_cleanup(height, goal);
+    Ok(true)
+}
+
+fn close_cleanup(core: &mut Core) -> Solved {
+    core.close_cleanup();
+    Ok(true)
 }
 
 fn accept(_: &mut Core) -> Solved {

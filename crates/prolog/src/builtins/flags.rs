@@ -62,7 +62,7 @@ fn set(flags: &mut Flags, flag: &str, value: &str) -> Option<()> {
     Some(())
 }
 
-fn get(flags: &Flags, flag: &str) -> &'static str {
+fn get(flags: Flags, flag: &str) -> &'static str {
     match flag {
         "double_quotes" => name_of(QUOTED_TEXTS, &flags.double_quotes),
         "back_quotes" => name_of(QUOTED_TEXTS, &flags.back_quotes),
@@ -102,7 +102,7 @@ fn current_prolog_flag(core: &mut Core, arguments: &[Term], state: State) -> Sol
     let count = CHANGEABLE.len() + CONSTANTS.len();
     for index in state.0 as usize..count {
         let (name, current) = if let Some(name) = CHANGEABLE.get(index) {
-            let current = get(&core.flags, name);
+            let current = get(core.flags, name);
             (*name, Term::atom(core.atoms.intern(current)))
         } else {
             let (name, constant) = &CONSTANTS[index - CHANGEABLE.len()];

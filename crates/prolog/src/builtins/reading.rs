@@ -1,14 +1,15 @@
 //! Text into terms and back: `term_to_atom/2` and its kin. There is no input to read from.
 
+use super::text::{Accept, text_of};
 use super::writing::options;
 use super::{Builtin, Code, det};
 use crate::core::Core;
 use crate::fault::{Fault, Raised, Solved};
 use crate::reader::{FullStop, ReadTerm, Reader, Syntax, SyntaxError, SyntaxErrorKind};
-use crate::store::{ListEnd, View};
+use crate::store::View;
 use crate::symbols::atoms;
 use crate::term::Term;
-use crate::writer::{WriteOptions, format_float};
+use crate::writer::WriteOptions;
 
 pub(crate) const TABLE: &[Builtin] = &[
     det("term_to_atom", Code::D2(term_to_atom)),
@@ -22,43 +23,15 @@ pub(crate) const TABLE: &[Builtin] = &[
     det("read_term", Code::D3(read_term_from)),
 ];
 
-// ---- text ----------------------------------------------------------------------------------------
-
 /// The text that an argument is: an atom, a string, a number, or a list of codes or characters.
 fn text_argument(core: &mut Core, term: Term) -> Solved<String> {
-    match core.store.view(term) {
-        View::Variable(_) => Err(Fault::Instantiation.into()),
-        View::Atom(atom) => Ok(core.atoms.name(atom).to_owned()),
-        View::Text => Ok(core.store.text(term)),
-        View::Float(value) => Ok(format_float(value)),
-        View::Small(_) | View::Big => core.text_of(term, &WriteOptions::plain()),
-        View::List(_) => list_text(core, term).ok_or_else(|| Fault::Type("text", term).into()),
-        View::Compound(..) => Err(Fault::Type("text", term).into()),
-    }
-}
-
-fn list_text(core: &mut Core, list: Term) -> Option<String> {
-    let mut items = Vec::new();
-    if core.store.list_items(list, &mut items) != ListEnd::Nil {
-        return None;
-    }
-    let character = |&item: &Term| match core.store.view(item) {
-        View::Small(code) => u32::try_from(code).ok().and_then(char::from_u32),
-        View::Atom(atom) => {
-            let mut characters = core.atoms.name(atom).chars();
-            characters.next().filter(|_| characters.next().is_none())
-        }
-        _ => None,
-    };
-    items.iter().map(character).collect()
+    text_of(core, term, Accept::Any, "text")
 }
 
 // ---- reading -------------------------------------------------------------------------------------
 
 /// The first term of a text; `end_of_file` when there is none.
 fn read_text(core: &mut Core, text: &str) -> Solved<ReadTerm> {
-    core.store.meter.walk(text.len() as u64);
-    core.check_budget()?;
     // A byte of text makes at most three cells, and takes the parser as much memory as 16.
     core.store.reserve(text.len().saturating_mul(16))?;
     let Core { store, atoms, operators, flags, .. } = core;
@@ -119,7 +92,7 @@ fn atom_to_term(core: &mut Core, atom: Term, term: Term, variables: Term) -> Sol
 }
 
 fn read_term_from_atom(core: &mut Core, atom: Term, term: Term, options: Term) -> Solved {
-    let text = text_argument(core, atom)?;
+    let text = text_of(core, atom, Accept::Text, "text")?;
     let options = core.proper_list(options)?;
     read_with_options(core, &text, term, &options)
 }

@@ -277,8 +277,8 @@ impl Goals<'_> {
             (atoms::CALL, 1) => {
                 let own = self.new_level();
                 match self.goal(argument(0), Level::Local(own), deeper) {
-                    Ok(Goal::Call(predicate, values)) => Goal::Call(predicate, values),
-                    Ok(goal) => Goal::Opaque(Box::new(goal), own),
+                    Ok(goal) if goal.cuts_to(Level::Local(own)) => Goal::Opaque(Box::new(goal), own),
+                    Ok(goal) => goal,
                     // The error belongs to the moment of the call.
                     Err(CompileError::NotCallable(_)) => return Ok(None),
                     Err(error) => return Err(error),

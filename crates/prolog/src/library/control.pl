@@ -20,7 +20,7 @@ call_cleanup(Goal, Cleanup) :-
 setup_call_cleanup(Setup, Goal, Cleanup) :-
     setup_call_catcher_cleanup(Setup, Goal, _, Cleanup).
 
-% Catcher tells the cleanup how the goal ended: exit, fail or exception(Error).
+% Catcher tells the cleanup how the goal ended: exit, fail, ! or exception(Error).
 setup_call_catcher_cleanup(Setup, Goal, Catcher, Cleanup) :-
     once(Setup),
     '$check_cleanup'(Cleanup),
@@ -37,10 +37,13 @@ setup_call_catcher_cleanup(Setup, Goal, Catcher, Cleanup) :-
 % Goal is done when it has left no choice point: the newest one is then the
 % same before and after.
 '$call_cleanup'(Goal, Catcher, Cleanup) :-
+    prolog_current_choice(Height),
+    '$open_cleanup'(Height, '$cleanup'(!, Catcher, Cleanup)),
     catch('$call_marked'(Goal, Before, After), Error,
           '$cleanup_after_error'(Error, Catcher, Cleanup)),
     (   Before == After
-    ->  !,
+    ->  '$close_cleanup',
+        !,
         '$cleanup'(exit, Catcher, Cleanup)
     ;   true
     ).
@@ -56,6 +59,7 @@ setup_call_catcher_cleanup(Setup, Goal, Catcher, Cleanup) :-
 % The exception of the goal is the one that counts, unless only that of the
 % cleanup is an error.
 '$cleanup_after_error'(Thrown, Catcher, Cleanup) :-
+    '$close_cleanup',
     catch('$cleanup'(exception(Thrown), Catcher, Cleanup), Second, true),
     (   nonvar(Second),
         Second = error(_,_),
@@ -63,6 +67,10 @@ setup_call_catcher_cleanup(Setup, Goal, Catcher, Cleanup) :-
     ->  throw(Second)
     ;   throw(Thrown)
     ).
+
+% A later exception took the choice points of the goal away.
+'$cleanup_quietly'(Cleanup) :-
+    catch(Cleanup, _, true).
 
 '$cleanup'(End, Catcher, Cleanup) :-
     (   Catcher = End,

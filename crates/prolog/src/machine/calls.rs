@@ -343,7 +343,13 @@ impl Machine {
         let barrier = self.core.store.deref(self.x[1]);
         let (functor, arguments) = match self.core.store.view(goal) {
             View::Atom(atoms::CUT) => {
-                self.cut_to(barrier.small_value() as usize);
+                if self.cut_to(barrier.small_value() as usize) {
+                    let woken = std::mem::take(&mut self.core.store.woken);
+                    self.x[0] = self.core.store.list(&woken, Term::NIL);
+                    self.core.store.meter.resume();
+                    let wake = self.core.program.find(Functor::new(atoms::WAKE, 1));
+                    return Ok(wake.map_or(Next::Done, Next::Predicate));
+                }
                 return Ok(Next::Done);
             }
             View::Compound(functor, arguments) => (functor, arguments),

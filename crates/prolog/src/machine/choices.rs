@@ -1,6 +1,6 @@
 //! Choice points: what to try next, and how to get back there.
 
-use super::Machine;
+use super::{CLEANUPS, Machine};
 use crate::instruction::Label;
 use crate::meter::Resource;
 use crate::term::Term;
@@ -89,14 +89,17 @@ impl Machine {
         store.boundary = self.choices.last().map_or(0, |choice| (choice.cells as usize).max(store.frozen));
     }
 
-    /// Drops choice points until there are `height`.
+    /// Drops choice points until there are `height`. True when that woke cleanups: they are to be
+    /// called before anything can fail.
     #[inline]
-    pub(super) fn cut_to(&mut self, height: usize) {
+    pub(super) fn cut_to(&mut self, height: usize) -> bool {
         if self.choices.len() > height {
             self.saved.truncate(self.choices[height].saved as usize);
             self.choices.truncate(height);
             self.reset_boundary();
+            return self.core.store.cells[CLEANUPS] != Term::NIL && self.wake_cleanups(height);
         }
+        false
     }
 
     /// Puts the machine back to where the choice point was made.

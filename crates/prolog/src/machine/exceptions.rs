@@ -42,11 +42,19 @@ impl Machine {
     /// recovery goal into `X0`. `Err` gives the ball back when there is none.
     pub(super) fn unwind(&mut self, ball: Box<StoredTerm>) -> Result<(), Box<StoredTerm>> {
         self.parts.clear();
+        let cleanups = self.save_cleanups();
         let mut reachable = self.environment;
         while let Some(&choice) = self.choices.last() {
             if choice.kind == ChoiceKind::Bottom {
                 self.restore(&choice);
-                return Err(ball);
+                if cleanups.is_empty() {
+                    return Err(ball);
+                }
+                let throw = self.core.atoms.intern("throw");
+                let thrown = self.core.store.paste(&ball);
+                let again = self.core.store.structure(throw, &[thrown]);
+                self.x[0] = self.after_cleanups(&cleanups, again);
+                return Ok(());
             }
             let scope = choice.environment as usize;
             while choice.kind == ChoiceKind::Catch && reachable > scope {
@@ -71,7 +79,7 @@ impl Machine {
                 self.core.output.drop_diversions(diversions);
                 self.pop_choice();
                 (self.environment, self.continuation) = (environment, continuation);
-                self.x[0] = recovery;
+                self.x[0] = self.after_cleanups(&cleanups, recovery);
                 return Ok(());
             }
             self.core.store.undo_to(mark);

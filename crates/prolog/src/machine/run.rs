@@ -394,14 +394,18 @@ impl Machine {
                 Instruction::Proceed => goto!(self.continuation),
                 Instruction::NeckCut { live } => {
                     wake!(live);
-                    self.cut_to(self.barrier);
+                    if self.cut_to(self.barrier) {
+                        wake!(live);
+                    }
                 }
                 Instruction::SaveNeck { y } => self.set_slot(y, Term::small(self.barrier as i64)),
                 Instruction::SaveCut { y } => self.set_slot(y, Term::small(self.choices.len() as i64)),
                 Instruction::CutTo { y, below, live } => {
                     wake!(live);
                     let height = self.slot(y).small_value() as usize - below as usize;
-                    self.cut_to(height);
+                    if self.cut_to(height) {
+                        wake!(live);
+                    }
                 }
                 Instruction::CutToX { x } => {
                     let height = self.core.store.deref(self.x[x as usize]).small_value() as usize;

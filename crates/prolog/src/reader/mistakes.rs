@@ -8,16 +8,15 @@ use std::ops::Range;
 
 impl Parser<'_, '_, '_> {
     /// A token that cannot begin a term stands where one is due.
-    pub(super) fn cannot_start_term(&self, lexeme: Lexeme) -> SyntaxError {
+    pub(super) fn cannot_start_term(&self, lexeme: &Lexeme) -> SyntaxError {
+        let is_end = matches!(lexeme.token, Token::End | Token::EndOfText);
         let (kind, hint) = match lexeme.token {
             Token::Comma | Token::Bar => {
-                ("quoted_punctuation", Some(format!("write `'{}'` for the atom", self.text(&lexeme))))
+                ("quoted_punctuation", Some(format!("write `'{}'` for the atom", self.text(lexeme))))
             }
-            Token::End if self.waiting().is_some() => ("operator_balance", None),
-            Token::End => ("end_of_clause", None),
             Token::EndOfText if !self.end_is_optional => ("end_of_file", Some("end the clause with `.`".to_owned())),
-            Token::EndOfText if self.waiting().is_some() => ("operator_balance", None),
-            Token::EndOfText => ("end_of_clause", None),
+            _ if is_end && self.waiting().is_some() => ("operator_balance", None),
+            _ if is_end => ("end_of_clause", None),
             _ => ("cannot_start_term", None),
         };
         let before = self.scanner.text[..lexeme.start].trim_end();
@@ -33,7 +32,7 @@ impl Parser<'_, '_, '_> {
     }
 
     /// A complete term is followed by something that is no operator and closes nothing.
-    pub(super) fn operator_expected(&self, lexeme: Lexeme) -> SyntaxError {
+    pub(super) fn operator_expected(&self, lexeme: &Lexeme) -> SyntaxError {
         let frame = self.frame();
         let kind = match (&lexeme.token, frame.bracket) {
             (Token::Comma | Token::Bar, Bracket::Tail) => "list_rest",
@@ -43,7 +42,7 @@ impl Parser<'_, '_, '_> {
         };
         let message = match frame.bracket {
             Bracket::Clause if matches!(lexeme.token, Token::EndOfText) => "the last clause has no final `.`".into(),
-            Bracket::Clause => match self.text(&lexeme) {
+            Bracket::Clause => match self.text(lexeme) {
                 closer @ (")" | "]" | "}") => format!("there is nothing open that this `{closer}` closes"),
                 _ => "expected an operator or `.`".into(),
             },
@@ -54,7 +53,7 @@ impl Parser<'_, '_, '_> {
             Bracket::Tail => "expected `]`".into(),
         };
         let mut error = SyntaxError::new(lexeme.span(), kind, message);
-        error.hint = self.hint_for(&lexeme, frame);
+        error.hint = self.hint_for(lexeme, frame);
         if let (Token::End | Token::EndOfText, Some((start, end))) = (&lexeme.token, frame.neck)
             && let Some((what, _)) = name_of(frame.bracket)
         {

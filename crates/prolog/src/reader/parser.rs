@@ -241,21 +241,21 @@ impl Parser<'_, '_, '_> {
                 self.open(Bracket::Parentheses, start);
                 Ok(Expect::Operand)
             }
-            Token::OpenList => self.open_or_name(Token::CloseList, atoms::NIL, Bracket::List, start),
-            Token::OpenCurly => self.open_or_name(Token::CloseCurly, atoms::CURLY, Bracket::Curly, start),
-            _ => Err(self.cannot_start_term(lexeme)),
+            Token::OpenList => self.open_or_name(&Token::CloseList, atoms::NIL, Bracket::List, start),
+            Token::OpenCurly => self.open_or_name(&Token::CloseCurly, atoms::CURLY, Bracket::Curly, start),
+            _ => Err(self.cannot_start_term(&lexeme)),
         }
     }
 
     /// `[]` and `{}` are names; anything else behind the bracket is read by itself.
     fn open_or_name(
         &mut self,
-        close: Token,
+        close: &Token,
         name: Atom,
         bracket: Bracket,
         start: usize,
     ) -> Result<Expect, SyntaxError> {
-        if self.peek(0)?.token != close {
+        if self.peek(0)?.token != *close {
             self.open(bracket, start);
             return Ok(Expect::Operand);
         }
@@ -379,7 +379,7 @@ impl Parser<'_, '_, '_> {
                 }
                 Ok(Expect::Operand)
             }
-            (Token::Comma | Token::Bar, Bracket::Tail) => Err(self.operator_expected(lexeme)),
+            (Token::Comma | Token::Bar, Bracket::Tail) => Err(self.operator_expected(&lexeme)),
             (Token::Comma, _) => self.infix(atoms::COMMA, &lexeme),
             (Token::Bar, _) => self.infix(atoms::BAR, &lexeme),
             (&(Token::Name(atom) | Token::QuotedName(atom)), _) => self.infix(atom, &lexeme),
@@ -394,7 +394,7 @@ impl Parser<'_, '_, '_> {
                 self.reduce(MAX_PRIORITY);
                 Ok(Expect::Nothing)
             }
-            _ => Err(self.operator_expected(lexeme)),
+            _ => Err(self.operator_expected(&lexeme)),
         }
     }
 
@@ -412,7 +412,7 @@ impl Parser<'_, '_, '_> {
                 }
             }
             (Some(operator), None) | (None, Some(operator)) => operator,
-            (None, None) => return Err(self.operator_expected(lexeme.clone())),
+            (None, None) => return Err(self.operator_expected(lexeme)),
         };
         if operator.priority == MAX_PRIORITY
             && let Some(frame) = self.stacks.frames.last_mut()

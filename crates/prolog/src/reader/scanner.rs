@@ -72,14 +72,15 @@ pub(super) struct Scanner<'t> {
 
 impl<'t> Scanner<'t> {
     pub(super) fn new(text: &'t str) -> Scanner<'t> {
-        let mut scanner = Scanner { text, position: 0, clause_ended: false };
-        if text.starts_with('\u{feff}') {
-            scanner.position = '\u{feff}'.len_utf8();
+        Scanner { text, position: 0, clause_ended: false }
+    }
+
+    /// Goes behind what a file may begin with: a byte order mark, and a line for the system's loader.
+    pub(super) fn skip_file_start(&mut self) {
+        self.eat('\u{feff}');
+        if self.rest().starts_with("#!") {
+            self.skip_line();
         }
-        if scanner.rest().starts_with("#!") {
-            scanner.skip_line();
-        }
-        scanner
     }
 
     pub(super) fn rest(&self) -> &'t str {
@@ -163,11 +164,10 @@ impl<'t> Scanner<'t> {
         }
         if is_name_start(character) || is_variable_start(character) {
             self.skip_while(is_name_part);
-            let is_variable = is_variable_start(character);
-            return Ok(match is_variable {
-                true => Token::Variable,
-                false => Token::Name(atoms.intern(&self.text[start..self.position])),
-            });
+            if is_variable_start(character) {
+                return Ok(Token::Variable);
+            }
+            return Ok(Token::Name(atoms.intern(&self.text[start..self.position])));
         }
         self.bump();
         Ok(match character {

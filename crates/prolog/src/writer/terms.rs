@@ -96,10 +96,14 @@ impl<'w, 't> Work<'w, 't> {
     }
 
     fn comma(&mut self) {
-        self.tokens.raw(match self.options.spacing {
-            Spacing::Standard => ",",
-            Spacing::NextArgument => ", ",
-        });
+        self.separator(",");
+    }
+
+    fn separator(&mut self, separator: &str) {
+        self.tokens.raw(separator);
+        if self.options.spacing == Spacing::NextArgument {
+            self.tokens.raw(" ");
+        }
     }
 
     fn argument(&mut self, address: usize, depth: usize) {
@@ -307,7 +311,7 @@ impl<'w, 't> Work<'w, 't> {
     fn infix(&mut self, name: Atom) {
         match name {
             atoms::COMMA => self.comma(),
-            atoms::BAR => self.tokens.raw("|"),
+            atoms::BAR => self.separator("|"),
             _ => {
                 if self.atom(name) {
                     self.tokens.raw(" ");

@@ -336,5 +336,5 @@ fn spacing_is_an_option_of_arguments_only() {
     let mut world = World::new();
     let term = world.read("(a:-b,[c,d]|e)");
     let options = WriteOptions { spacing: Spacing::NextArgument, ..WriteOptions::plain() };
-    assert_eq!(world.write(term, &options), "a:-b, [c, d]|e");
+    assert_eq!(world.write(term, &options), "a:-b, [c, d]| e");
 }

@@ -182,8 +182,7 @@ show(T) :- writeq(T), nl, print(T), nl, write_canonical(T), nl, write(T), nl.
 ";
 
 fn ask_peer(texts: &[String]) -> Option<Vec<String>> {
-    let mut input: String = texts.iter().map(|text| format!("{text} .\n")).collect();
-    input.push_str("end_of_file.\n");
+    let input = texts.join(" .\n") + " .\nend_of_file.\n";
     let directory = std::env::temp_dir().join(format!("mario-writer-{}", std::process::id()));
     std::fs::create_dir_all(&directory).expect("the temporary directory is writable");
     let program = directory.join("peer.pl");
