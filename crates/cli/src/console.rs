@@ -12,6 +12,7 @@ use crate::{Colour, Failure, OutputArguments};
 
 /// What the process can see of the place where it runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "each is an independent fact")]
 pub struct Environment {
     /// Standard input is a terminal.
     pub stdin_is_terminal: bool,
@@ -147,7 +148,7 @@ impl Console {
 
     /// Shows a failure on standard error.
     pub fn report(&self, failure: &Failure) {
-        to_stderr(&self.renderer.render_all(failure.diagnostics()));
+        self.show(failure.diagnostics());
     }
 
     fn say(&self, needed: Verbosity, message: impl Display) {

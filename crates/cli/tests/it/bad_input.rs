@@ -37,6 +37,24 @@ const ROWS: &[Row] = &[
         accepts: &[Thing::Missing, Thing::MissingWithBytes, Thing::Directory],
     },
     Row {
+        command: "prolog",
+        refuses: &[
+            (&[""], "FILE"),
+            (&["--goal"], "--goal"),
+            (&["--goal", ""], "--goal"),
+            (&["--goal", "p("], "p("),
+            (&["--goal", "a b c"], "a b c"),
+            (&["--goal", "true", "--limit", "0"], "0"),
+            (&["--goal", "true", "--limit", "-1"], "-1"),
+            (&["--goal", "true", "--budget", "lots"], "lots"),
+            (&["--goal", "true", "--heap", "1.5"], "1.5"),
+            (&["--goal", "true", "--output", ""], "--output"),
+            (&["no-such-file.pl", "--goal", "true"], "no-such-file.pl"),
+        ],
+        path: Some(&["PATH", "--goal", "true"]),
+        accepts: &[Thing::EmptyFile],
+    },
+    Row {
         command: "policy decide",
         refuses: &[
             (&[], "--policy"),

@@ -7,7 +7,6 @@ use super::{Machine, Stopped};
 use crate::fault::Raised;
 use crate::host::Relations;
 use crate::instruction::{Instruction, Label};
-use crate::meter::Resource;
 use crate::program::{Definition, Program};
 
 impl Machine {

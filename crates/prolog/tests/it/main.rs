@@ -1,5 +1,6 @@
 //! The integration tests of the policy language.
 
+mod answers;
 mod conformity;
 mod differential;
 mod engine;

@@ -50,17 +50,13 @@ impl Sources {
             Err(error) => {
                 self.output.end_line()?;
                 let problems: Vec<Problem> = error.warnings.into_iter().chain(error.errors).collect();
-                let (warnings, errors): (Vec<_>, Vec<_>) = diagnostics(&problems)
-                    .into_iter()
-                    .partition(|diagnostic| diagnostic.severity == mario_diagnostics::Severity::Warning);
-                console.show(&warnings);
-                Err(Failure::Input(errors))
+                Err(Failure::Input(diagnostics(&problems)))
             }
         }
     }
 
     /// Adds files that a person named at the prompt, as far as the program may read them.
-    pub(super) fn add(&mut self, wanted: &[String]) -> Result<(), Diagnostic> {
+    pub(super) fn add(&mut self, wanted: &[String]) -> Result<(), Failure> {
         let mut found = Vec::new();
         for name in wanted {
             found.push(self.find(name)?);
@@ -83,7 +79,7 @@ impl Sources {
     }
 
     /// The file that a person calls `name`: beside where they are, or beside a file that is loaded already.
-    fn find(&self, name: &str) -> Result<PathBuf, Diagnostic> {
+    fn find(&self, name: &str) -> Result<PathBuf, Failure> {
         let mut resolver = Directories::new(&self.roots);
         let here = Path::new("");
         let mut first_reason = None;
@@ -98,7 +94,7 @@ impl Sources {
         let mut diagnostic = Diagnostic::error(format!("cannot load `{name}`"));
         diagnostic.causes.extend(first_reason);
         let roots: Vec<String> = self.roots.iter().map(|root| format!("`{}`", root.display())).collect();
-        Err(diagnostic.hint(format!("files below {} can be loaded", roots.join(", "))))
+        Err(Failure::input(diagnostic.hint(format!("files below {} can be loaded", roots.join(", ")))))
     }
 
     /// Reads all files, or says what is wrong with each that cannot be read.
