@@ -188,6 +188,13 @@ pub(crate) enum Instruction {
         head: u8,
         tail: u8,
     },
+    /// `PutStructure` of two arguments, `UnifyValueX`, `UnifyValueX`.
+    PutPairOfValues {
+        x: u8,
+        first: u8,
+        second: u8,
+        functor: Functor,
+    },
 
     // ---- arguments of calls
     Move {
@@ -336,6 +343,7 @@ pub(crate) enum Instruction {
     CollectStart {
         aggregation: Aggregation,
     },
+    /// Adds a value, then fails into the next answer of the goal.
     CollectAdd {
         x: u8,
         live: u8,

@@ -474,7 +474,6 @@ impl<'a> Emitter<'a> {
         let x = operand.as_ref().map_or(0, |operand| operand.register);
         let live = self.state.registers.live();
         self.code.push(Instruction::CollectAdd { x, live });
-        self.code.push(Instruction::Fail);
         self.patch(choice);
         self.state = before;
         self.code.push(Instruction::TrustElse);

@@ -336,6 +336,12 @@ impl Machine {
                         fail!();
                     }
                 }
+                Instruction::PutPairOfValues { x, first, second, functor } => {
+                    let cells = &mut self.core.store.cells;
+                    let address = cells.len();
+                    cells.extend_from_slice(&[functor.header(), self.x[first as usize], self.x[second as usize]]);
+                    self.x[x as usize] = Term::structure(address);
+                }
                 Instruction::PutListOfValues { x, head, tail } => {
                     let cells = &mut self.core.store.cells;
                     let address = cells.len();
@@ -532,6 +538,7 @@ impl Machine {
                     if let Err(raised) = self.core.collect_add(self.x[x as usize]) {
                         raise!(raised, Functor::new(atoms::IS, 2));
                     }
+                    fail!();
                 }
                 Instruction::CollectEnd { x } => match self.core.collect_end() {
                     Ok(Some(result)) => self.x[x as usize] = result,

@@ -179,8 +179,10 @@ impl Emitter<'_> {
     fn parts_of(&mut self, term: Term) -> Written {
         let start = self.code.len();
         self.write_parts(term)?;
-        if term.has_tag(Tag::Lis) {
-            self.fuse_list(start);
+        match term.tag() {
+            Tag::Lis => self.fuse_list(start),
+            Tag::Str => self.fuse_pair(start),
+            _ => {}
         }
         Ok(())
     }
@@ -212,6 +214,18 @@ impl Emitter<'_> {
         if let Some(fused) = fused {
             self.code.truncate(start - 1);
             self.code.push(fused);
+        }
+    }
+
+    /// The same for a structure of two registers.
+    fn fuse_pair(&mut self, start: usize) {
+        let &[Instruction::UnifyValueX { x: first }, Instruction::UnifyValueX { x: second }] = &self.code[start..]
+        else {
+            return;
+        };
+        if let Instruction::PutStructure { x, functor } = self.code[start - 1] {
+            self.code.truncate(start - 1);
+            self.code.push(Instruction::PutPairOfValues { x, first, second, functor });
         }
     }
 
