@@ -149,7 +149,7 @@ impl Machine {
     fn rows_of<'h>(&self, host: &'h dyn Relations, call: &RowCall, kept: usize) -> Rows<'h> {
         let is_word = |term: &Term| !matches!(term.tag(), Tag::Box | Tag::Lis | Tag::Str);
         match host.table(call.relation as usize) {
-            Some(table) if self.saved[kept..].iter().all(is_word) => Rows::Words(table),
+            Some(table) if self.saved[kept..kept + call.known.len()].iter().all(is_word) => Rows::Words(table),
             _ => host.relation(call.relation as usize).map_or(Rows::None, Rows::Values),
         }
     }
@@ -179,36 +179,44 @@ impl Machine {
     /// Puts the values of a row where the goal wants them.
     #[inline]
     fn take_row(&mut self, rows: &Rows<'_>, call: &RowCall, kept: usize, row: usize) -> bool {
+        let Rows::Words(table) = rows else { return self.take_value_row(rows, call, kept, row) };
+        let words = table.row(row);
         for &(column, place) in &call.new {
-            let term = self.row_term(rows, row, column);
-            match place {
-                Place::X(x) => self.x[x as usize] = term,
-                Place::Y(y) => self.set_slot(y, term),
-            }
+            let term = table.resolve(&mut self.core.store, words[column as usize]);
+            self.put(place, term);
         }
         for (index, &column) in call.known.iter().enumerate() {
             let wanted = self.saved[kept + index];
             // Atoms and small integers were compared when the row was found.
-            if matches!(wanted.tag(), Tag::Atm | Tag::Int) {
-                continue;
-            }
-            let term = self.row_term(rows, row, column);
-            if wanted.has_tag(Tag::Ref) && self.core.store.cells[wanted.address()] == wanted {
-                self.core.store.bind(wanted, term);
-            } else if !self.core.store.unify(wanted, term) {
-                return false;
+            if wanted.is_variable() {
+                let term = table.resolve(&mut self.core.store, words[column as usize]);
+                if !self.core.store.unify(wanted, term) {
+                    return false;
+                }
             }
         }
         true
     }
 
-    #[inline]
-    fn row_term(&mut self, rows: &Rows<'_>, row: usize, column: u8) -> Term {
-        let store = &mut self.core.store;
-        match rows {
-            Rows::Words(table) => table.term(store, row, column),
-            Rows::Values(relation) => store.host_value(relation.value(row, column as usize)),
-            Rows::None => Term::NIL,
+    #[cold]
+    fn take_value_row(&mut self, rows: &Rows<'_>, call: &RowCall, kept: usize, row: usize) -> bool {
+        let Rows::Values(relation) = rows else { return false };
+        for &(column, place) in &call.new {
+            let term = self.core.store.host_value(relation.value(row, column as usize));
+            self.put(place, term);
+        }
+        call.known.iter().enumerate().all(|(index, &column)| {
+            let wanted = self.saved[kept + index];
+            let term = self.core.store.host_value(relation.value(row, column as usize));
+            self.core.store.unify(wanted, term)
+        })
+    }
+
+    #[inline(always)]
+    fn put(&mut self, place: Place, term: Term) {
+        match place {
+            Place::X(x) => self.x[x as usize] = term,
+            Place::Y(y) => self.set_slot(y, term),
         }
     }
 }
