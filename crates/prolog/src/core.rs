@@ -58,6 +58,7 @@ impl Core {
 
     /// Unifies; the shape in which most builtins end.
     #[inline]
+    #[allow(clippy::unnecessary_wraps, reason = "it is what builtins return")]
     pub(crate) fn unify(&mut self, a: Term, b: Term) -> Solved {
         Ok(self.store.unify(a, b))
     }

@@ -234,27 +234,13 @@ impl Goals<'_> {
         }
         if let Some(relation) = self.scope.relation(functor)
             && arity <= MAX_COLUMNS
-            && self.variables_differ(&values)
+            && variables_differ(&values)
         {
             return Ok(Goal::Rows(relation, values));
         }
         Ok(match self.scope.builtin(functor) {
             Some(builtin) => Goal::Builtin(builtin, values),
             None => Goal::Call(self.scope.predicate(functor), values),
-        })
-    }
-
-    /// Whether no variable occurs twice, and none inside of a compound.
-    fn variables_differ(&self, terms: &[Term]) -> bool {
-        let mut seen = Vec::new();
-        terms.iter().all(|&term| match term.tag() {
-            Tag::Ref | Tag::Att => {
-                let new = !seen.contains(&term);
-                seen.push(term);
-                new
-            }
-            Tag::Lis | Tag::Str => false,
-            _ => true,
         })
     }
 
@@ -355,6 +341,20 @@ impl Goals<'_> {
     }
 }
 
+/// Whether no variable occurs twice, and none inside of a compound.
+fn variables_differ(terms: &[Term]) -> bool {
+    let mut seen = Vec::new();
+    terms.iter().all(|&term| match term.tag() {
+        Tag::Ref | Tag::Att => {
+            let new = !seen.contains(&term);
+            seen.push(term);
+            new
+        }
+        Tag::Lis | Tag::Str => false,
+        _ => true,
+    })
+}
+
 enum InlineTest {
     Type(TypeTest),
     Terms(Comparison),
@@ -416,11 +416,11 @@ impl Goal {
             }
             Goal::Not(goal, _) | Goal::Opaque(goal, _) => goal.for_each_term(visit),
             Goal::Unify(a, b) | Goal::CompareTerms(_, a, b) | Goal::CompareNumbers(_, a, b) | Goal::Is(a, b) => {
-                [a, b].into_iter().for_each(|&term| visit(term))
+                [a, b].into_iter().for_each(|&term| visit(term));
             }
             Goal::Test(_, term) | Goal::Body(term, _) | Goal::CutTo(term) => visit(*term),
             Goal::Builtin(_, terms) | Goal::Call(_, terms) | Goal::Rows(_, terms) => {
-                terms.iter().for_each(|&term| visit(term))
+                terms.iter().for_each(|&term| visit(term));
             }
             Goal::Collect { value, goal, result, .. } => {
                 goal.for_each_term(visit);

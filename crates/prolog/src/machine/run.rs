@@ -115,6 +115,9 @@ impl Machine {
                 if self.core.store.cells.len() > self.core.store.meter.cell_limit {
                     return Err(Stopped::Exhausted(Resource::HeapBytes));
                 }
+                if self.core.store.trail_length() > self.core.store.meter.trail_limit {
+                    return Err(Stopped::Exhausted(Resource::TrailEntries));
+                }
                 let label = match &program.shortcuts[$predicate as usize] {
                     Shortcut::None => FAIL,
                     Shortcut::Always(label) => *label,
@@ -478,7 +481,7 @@ impl Machine {
                     } else {
                         match self.compare_values(comparison, a, b) {
                             Ok(held) => unless!(held, otherwise),
-                            Err(raised) => raise!(raised, self.comparison_functor(comparison)),
+                            Err(raised) => raise!(raised, Machine::comparison_functor(comparison)),
                         }
                     }
                 }
@@ -489,7 +492,7 @@ impl Machine {
                     } else {
                         match self.compare_values(comparison, a, Term::small(i64::from(value))) {
                             Ok(held) => unless!(held, otherwise),
-                            Err(raised) => raise!(raised, self.comparison_functor(comparison)),
+                            Err(raised) => raise!(raised, Machine::comparison_functor(comparison)),
                         }
                     }
                 }
@@ -505,7 +508,7 @@ impl Machine {
                         Some(value) => self.x[to as usize] = Term::small(value),
                         None => match self.compute(operation, a, b) {
                             Ok(value) => self.x[to as usize] = value,
-                            Err(raised) => raise!(raised, self.arithmetic_context(code, pc)),
+                            Err(raised) => raise!(raised, Machine::arithmetic_context(code, pc)),
                         },
                     }
                 }
@@ -520,14 +523,14 @@ impl Machine {
                         Some(value) => self.x[to as usize] = Term::small(value),
                         None => match self.compute(operation, a, Term::small(i64::from(value))) {
                             Ok(value) => self.x[to as usize] = value,
-                            Err(raised) => raise!(raised, self.arithmetic_context(code, pc)),
+                            Err(raised) => raise!(raised, Machine::arithmetic_context(code, pc)),
                         },
                     }
                 }
                 Instruction::Evaluate { to, from } => {
                     match arithmetic::evaluated(&mut self.core, self.x[from as usize]) {
                         Ok(value) => self.x[to as usize] = value,
-                        Err(raised) => raise!(raised, self.arithmetic_context(code, pc)),
+                        Err(raised) => raise!(raised, Machine::arithmetic_context(code, pc)),
                     }
                 }
 

@@ -6,6 +6,7 @@ use crate::program::{Place, RowCall, Wanted};
 use crate::term::{Functor, Tag, Term};
 
 /// A register that holds a term for the next instruction.
+#[derive(Clone, Copy)]
 pub(in crate::compiler) struct Operand {
     pub(in crate::compiler) register: u8,
     /// Whether the register was taken for this purpose only.
