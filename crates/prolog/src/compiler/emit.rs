@@ -127,7 +127,8 @@ impl<'a> Emitter<'a> {
             | Instruction::Test { otherwise, .. }
             | Instruction::CompareTerms { otherwise, .. }
             | Instruction::CompareNumbers { otherwise, .. }
-            | Instruction::CompareWithSmall { otherwise, .. } => *otherwise = here,
+            | Instruction::CompareWithSmall { otherwise, .. }
+            | Instruction::TestNoRows { otherwise, .. } => *otherwise = here,
             other => unreachable!("{other:?} has no label"),
         }
     }
@@ -213,6 +214,7 @@ impl<'a> Emitter<'a> {
             Goal::Is(result, expression) => self.is(*result, *expression)?,
             Goal::Builtin(builtin, arguments) => self.builtin(*builtin, arguments)?,
             Goal::Rows(relation, arguments) => self.rows(*relation, arguments)?,
+            Goal::NoRows(relation, arguments) => self.no_rows(*relation, arguments)?,
             Goal::CutTo(term) => {
                 let operand = self.operand(*term)?;
                 self.code.push(Instruction::CutToX { x: operand.register });

@@ -38,6 +38,8 @@ pub(super) enum Goal {
     Call(PredicateId, Vec<Term>),
     /// A goal on a host relation, by its position.
     Rows(u16, Vec<Term>),
+    /// That a host relation has no such row.
+    NoRows(u16, Vec<Term>),
     /// A goal to be interpreted, with the level that its cuts cut to.
     Body(Term, Level),
     /// `'$cut'(X)`.
@@ -126,7 +128,10 @@ impl Goals<'_> {
             }
             (atoms::NOT, 1) => {
                 let own = self.new_level();
-                Goal::Not(Box::new(self.goal(argument(0), Level::Local(own), deeper)?), own)
+                match self.goal(argument(0), Level::Local(own), deeper)? {
+                    Goal::Rows(relation, values) => Goal::NoRows(relation, values),
+                    goal => Goal::Not(Box::new(goal), own),
+                }
             }
             (atoms::COLON, 2) if matches!(self.store.view(argument(0)), View::Atom(_)) => {
                 self.goal(argument(1), level, deeper)?
@@ -419,7 +424,7 @@ impl Goal {
                 [a, b].into_iter().for_each(|&term| visit(term));
             }
             Goal::Test(_, term) | Goal::Body(term, _) | Goal::CutTo(term) => visit(*term),
-            Goal::Builtin(_, terms) | Goal::Call(_, terms) | Goal::Rows(_, terms) => {
+            Goal::Builtin(_, terms) | Goal::Call(_, terms) | Goal::Rows(_, terms) | Goal::NoRows(_, terms) => {
                 terms.iter().for_each(|&term| visit(term));
             }
             Goal::Collect { value, goal, result, .. } => {
@@ -433,7 +438,12 @@ impl Goal {
     /// Whether the goal only looks: it binds nothing and leaves registers alone, so failing is a jump.
     pub(super) fn is_simple_test(&self) -> bool {
         match self {
-            Goal::True | Goal::Fail | Goal::Test(..) | Goal::CompareTerms(..) | Goal::CompareNumbers(..) => true,
+            Goal::True
+            | Goal::Fail
+            | Goal::Test(..)
+            | Goal::CompareTerms(..)
+            | Goal::CompareNumbers(..)
+            | Goal::NoRows(..) => true,
             Goal::Conjunction(goals) => goals.iter().all(Goal::is_simple_test),
             _ => false,
         }

@@ -103,14 +103,7 @@ impl Machine {
     #[inline]
     pub(super) fn first_row(&mut self, host: &dyn Relations, call: &RowCall, at: usize) -> bool {
         let kept = self.saved.len();
-        for &wanted in &call.wanted {
-            let term = match wanted {
-                Wanted::Constant(term) => term,
-                Wanted::X(x) => self.core.store.deref(self.x[x as usize]),
-                Wanted::Y(y) => self.core.store.deref(self.slot(y)),
-            };
-            self.saved.push(term);
-        }
+        self.save_wanted(call);
         let rows = self.rows_of(host, call, kept);
         let Some(row) = self.find_row(&rows, call, kept, 0) else {
             self.saved.truncate(kept);
@@ -127,6 +120,50 @@ impl Machine {
             choice.saved = kept as u32;
         }
         self.take_row(&rows, call, kept, row)
+    }
+
+    /// Whether the relation has a row that the goal would match; nothing is bound.
+    #[inline]
+    pub(super) fn has_row(&mut self, host: &dyn Relations, call: &RowCall) -> bool {
+        let kept = self.saved.len();
+        self.save_wanted(call);
+        let rows = self.rows_of(host, call, kept);
+        let mut found = self.find_row(&rows, call, kept, 0);
+        if let Rows::Values(relation) = rows {
+            // The host compares atoms and numbers only.
+            while let Some(row) = found {
+                if self.row_unifies(relation, call, kept, row) {
+                    break;
+                }
+                found = self.find_row(&rows, call, kept, row + 1);
+            }
+        }
+        self.saved.truncate(kept);
+        found.is_some()
+    }
+
+    #[cold]
+    fn row_unifies(&mut self, relation: &dyn Relation, call: &RowCall, kept: usize, row: usize) -> bool {
+        let wanted = &self.saved[kept..];
+        self.core.store.tentatively(|store| {
+            call.known.iter().zip(wanted).all(|(&column, &wanted)| {
+                let value = store.host_value(relation.value(row, column as usize));
+                store.unify(wanted, value)
+            })
+        })
+    }
+
+    /// Saves what the goal knows of its columns.
+    #[inline]
+    fn save_wanted(&mut self, call: &RowCall) {
+        for &wanted in &call.wanted {
+            let term = match wanted {
+                Wanted::Constant(term) => term,
+                Wanted::X(x) => self.core.store.deref(self.x[x as usize]),
+                Wanted::Y(y) => self.core.store.deref(self.slot(y)),
+            };
+            self.saved.push(term);
+        }
     }
 
     /// Takes the next row of the newest choice point, which goes with the last one. The machine is back

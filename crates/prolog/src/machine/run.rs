@@ -404,6 +404,11 @@ impl Machine {
                         fail!();
                     }
                 }
+                Instruction::TestNoRows { call, otherwise } => {
+                    self.core.store.meter.inferences += 1;
+                    let found = self.has_row(host, &program.row_calls[call as usize]);
+                    unless!(!found, otherwise);
+                }
                 Instruction::Proceed => goto!(self.continuation),
                 Instruction::NeckCut { live } => {
                     wake!(live);

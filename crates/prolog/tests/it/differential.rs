@@ -118,7 +118,8 @@ fn run_in_swipl(cases: &[Case]) -> Option<Vec<String>> {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("differential-{}.txt", std::process::id()));
     fs::write(&file, text).expect("the target directory can be written");
     let driver = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/differential/driver.pl");
-    let output = Command::new("swipl").arg("--traditional").arg(driver).arg("--").arg(&file).arg(LIMIT.to_string()).output();
+    let output =
+        Command::new("swipl").arg("--traditional").arg(driver).arg("--").arg(&file).arg(LIMIT.to_string()).output();
     fs::remove_file(&file).expect("the file is ours");
     let Ok(output) = output else {
         assert!(env::var("CI").is_err(), "the differential tests need SWI-Prolog (`swipl`)");

@@ -101,7 +101,8 @@ impl Emitter<'_> {
                 Instruction::Test { .. }
                 | Instruction::CompareTerms { .. }
                 | Instruction::CompareNumbers { .. }
-                | Instruction::CompareWithSmall { .. } => jumps.push(position),
+                | Instruction::CompareWithSmall { .. }
+                | Instruction::TestNoRows { .. } => jumps.push(position),
                 instruction @ Instruction::Fail => {
                     *instruction = Instruction::Jump { to: FAIL };
                     jumps.push(position);

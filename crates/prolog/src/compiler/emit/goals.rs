@@ -1,8 +1,8 @@
 //! Instructions of single goals: calls, builtins, rows of host relations, unifications.
 
 use super::terms::Operand;
-use super::{CompileError, Emitter, Written};
-use crate::instruction::Instruction;
+use super::{CompileError, Emitter, VariableId, Written};
+use crate::instruction::{FAIL, Instruction};
 use crate::program::{Place, RowCall, Wanted};
 use crate::term::{Tag, Term};
 
@@ -92,6 +92,41 @@ impl Emitter<'_> {
 
     /// Goes through the rows of a host relation.
     pub(super) fn rows(&mut self, relation: u16, arguments: &[Term]) -> Written {
+        let (mut call, new) = self.row_call(relation, arguments)?;
+        let live = self.state.registers.live();
+        self.forget_registers();
+        for (column, id) in new {
+            if self.is_void(id) {
+                self.used(id);
+                continue;
+            }
+            if self.is_permanent(id) {
+                call.new.push((column, Place::Y(self.slot_of(id)?)));
+                self.state.seen[id] = true;
+            } else {
+                let register = self.take_register(self.analysis.variables[id].preferred)?;
+                call.new.push((column, Place::X(register)));
+                self.settle(id, register);
+            }
+            self.used(id);
+        }
+        let call = self.scope.row_call(call);
+        self.code.push(Instruction::CallRows { call, live });
+        Ok(())
+    }
+
+    /// Tests that a host relation has no such row. Variables without a value yet match anything, and have
+    /// none afterwards either.
+    pub(super) fn no_rows(&mut self, relation: u16, arguments: &[Term]) -> Written {
+        let (call, new) = self.row_call(relation, arguments)?;
+        new.into_iter().for_each(|(_, id)| self.used(id));
+        let call = self.scope.row_call(call);
+        self.push(Instruction::TestNoRows { call, otherwise: FAIL });
+        Ok(())
+    }
+
+    /// What a goal on a host relation knows, and the variables that are new in it, by column.
+    fn row_call(&mut self, relation: u16, arguments: &[Term]) -> Written<(RowCall, Vec<(u8, VariableId)>)> {
         let mut call = RowCall { relation, ..RowCall::default() };
         let mut new = Vec::new();
         for (column, &argument) in arguments.iter().enumerate() {
@@ -117,26 +152,7 @@ impl Emitter<'_> {
             call.known.push(column as u8);
             call.wanted.push(wanted);
         }
-        let live = self.state.registers.live();
-        self.forget_registers();
-        for (column, id) in new {
-            if self.is_void(id) {
-                self.used(id);
-                continue;
-            }
-            if self.is_permanent(id) {
-                call.new.push((column, Place::Y(self.slot_of(id)?)));
-                self.state.seen[id] = true;
-            } else {
-                let register = self.take_register(self.analysis.variables[id].preferred)?;
-                call.new.push((column, Place::X(register)));
-                self.settle(id, register);
-            }
-            self.used(id);
-        }
-        let call = self.scope.row_call(call);
-        self.code.push(Instruction::CallRows { call, live });
-        Ok(())
+        Ok((call, new))
     }
 
     /// `A = B`.
