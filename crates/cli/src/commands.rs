@@ -2,6 +2,7 @@
 
 mod completions;
 mod man;
+mod policy;
 mod prolog;
 
 use clap::Subcommand;
@@ -15,6 +16,8 @@ pub enum Command {
     Completions(completions::Arguments),
     /// Print the manual page, or write the pages of all commands.
     Man(man::Arguments),
+    /// Decide with policies, measure them, and run the tests beside them.
+    Policy(policy::Arguments),
     /// Run Prolog: ask one goal of a program, or talk with it at a prompt.
     Prolog(prolog::Arguments),
 }
@@ -23,6 +26,7 @@ pub(crate) fn run(command: Command, console: &Console) -> Result<Outcome, Failur
     match command {
         Command::Completions(arguments) => completions::run(&arguments, console),
         Command::Man(arguments) => man::run(&arguments, console),
+        Command::Policy(arguments) => policy::run(&arguments, console),
         Command::Prolog(arguments) => prolog::run(&arguments, console),
     }
 }

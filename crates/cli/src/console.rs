@@ -3,6 +3,7 @@
 use std::env;
 use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::time::{Duration, Instant};
 
 use clap::builder::StyledStr;
 use mario_diagnostics::{Diagnostic, Renderer, Severity};
@@ -11,6 +12,7 @@ use crate::{Colour, Failure, OutputArguments};
 
 /// What the process can see of the place where it runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "each is an independent fact")]
 pub struct Environment {
     /// Standard input is a terminal.
     pub stdin_is_terminal: bool,
@@ -51,6 +53,7 @@ pub enum Verbosity {
 #[derive(Clone, Debug)]
 pub struct Console {
     is_conversation: bool,
+    shows_progress: bool,
     colours_stdout: bool,
     renderer: Renderer,
     verbosity: Verbosity,
@@ -72,6 +75,7 @@ impl Console {
         };
         Self {
             is_conversation: environment.stdin_is_terminal && environment.stdout_is_terminal,
+            shows_progress: environment.stderr_is_terminal && verbosity >= Verbosity::Normal,
             colours_stdout: colours(environment.stdout_is_terminal),
             renderer,
             verbosity,
@@ -122,6 +126,11 @@ impl Console {
         self.say(Verbosity::Verbose, message);
     }
 
+    /// Tells how far a long task is, on standard error if that is a terminal.
+    pub fn progress(&self, task: &'static str) -> Progress {
+        Progress { task, shown: None, is_shown: self.shows_progress }
+    }
+
     /// Shows problems on standard error; warnings only to a user who did not ask for quiet.
     pub fn show<'a>(&self, diagnostics: impl IntoIterator<Item = &'a Diagnostic>) {
         let wanted =
@@ -139,12 +148,43 @@ impl Console {
 
     /// Shows a failure on standard error.
     pub fn report(&self, failure: &Failure) {
-        to_stderr(&self.renderer.render_all(failure.diagnostics()));
+        self.show(failure.diagnostics());
     }
 
     fn say(&self, needed: Verbosity, message: impl Display) {
         if self.verbosity >= needed {
             to_stderr(&format!("{message}\n"));
+        }
+    }
+}
+
+/// How far a long task is: one line on a terminal, rewritten a few times a second, gone at the end.
+#[derive(Debug)]
+pub struct Progress {
+    task: &'static str,
+    shown: Option<Instant>,
+    is_shown: bool,
+}
+
+impl Progress {
+    /// Says how much is done. Call it as often as is easy: it writes seldom.
+    pub fn done(&mut self, count: usize) {
+        const INTERVAL: Duration = Duration::from_millis(200);
+        if !self.is_shown || self.shown.is_some_and(|shown| shown.elapsed() < INTERVAL) {
+            return;
+        }
+        // The first line waits too: a short task shows none.
+        if self.shown.is_some() {
+            to_stderr(&format!("\r{}: {count}", self.task));
+        }
+        self.shown = Some(Instant::now());
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if self.shown.is_some() {
+            to_stderr("\r\x1b[K");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use mario_diagnostics::{Diagnostic, Source};
 
@@ -22,6 +22,14 @@ pub fn read_text(path: &Path) -> Result<Source, Failure> {
     match String::from_utf8(bytes) {
         Ok(text) => Ok(Source::new(name, text)),
         Err(error) => Err(not_text(&name, &error)),
+    }
+}
+
+/// The directory that a file is in, also for a bare name.
+pub(crate) fn directory(file: &Path) -> PathBuf {
+    match file.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
+        _ => PathBuf::from("."),
     }
 }
 

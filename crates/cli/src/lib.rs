@@ -21,6 +21,7 @@ mod console;
 mod exit;
 mod failure;
 mod input;
+mod problems;
 mod usage;
 
 use std::ffi::OsString;

@@ -9,10 +9,11 @@ use mario_domain::{
 };
 use mario_prolog::{
     Argument, Atom, Budget, Engine, LoadError, Machine, Outcome, Place, Problem, Program, Relation, Relations,
-    Resolver, Symbols, Value,
+    Resolver, Symbols, Table, Value,
 };
 
-use crate::knowledge_base::{Constant, KnowledgeBase, Table};
+use crate::knowledge_base::{Constant, KnowledgeBase};
+use crate::vocabulary::FACTS;
 
 /// What a request that leads nowhere, or comes from nowhere, has in place of a node.
 const NONE: &str = "none";
@@ -27,8 +28,8 @@ pub struct ManagerView {
     node: NodeId,
     free: Capacity,
     facts: KnowledgeBase,
-    owners: Table<2>,
-    capacities: Table<2>,
+    owners: Table,
+    capacities: Table,
 }
 
 impl ManagerView {
@@ -38,8 +39,8 @@ impl ManagerView {
             node: node.id().clone(),
             free,
             facts: KnowledgeBase::new(symbols),
-            owners: Table::default(),
-            capacities: Table::default(),
+            owners: Table::new(2),
+            capacities: Table::new(2),
         };
         view.set_node(node, free);
         view
@@ -50,10 +51,13 @@ impl ManagerView {
         facts: KnowledgeBase,
         node: &Node,
         free: Capacity,
-        owners: Vec<[Constant; 2]>,
+        known_owners: &[[Constant; 2]],
     ) -> ManagerView {
-        let capacities = vec![[facts.id(node.id().id()), facts.capacity(node.capacity())]];
-        let (owners, capacities) = (Table { rows: owners }, Table { rows: capacities });
+        let (mut owners, mut capacities) = (Table::new(2), Table::new(2));
+        capacities.push(&[facts.id(node.id().id()), facts.capacity(node.capacity())]);
+        for row in known_owners {
+            owners.push(row);
+        }
         ManagerView { node: node.id().clone(), free, facts, owners, capacities }
     }
 
@@ -61,7 +65,7 @@ impl ManagerView {
     /// stay; what runs on the node is to be added again.
     pub fn set_node(&mut self, node: &Node, free: Capacity) {
         self.facts.clear_situation();
-        self.capacities.rows.clear();
+        self.capacities.clear();
         self.node.clone_from(node.id());
         self.free = free;
         let id = self.facts.id(node.id().id());
@@ -69,7 +73,7 @@ impl ManagerView {
         let symbols = Arc::clone(self.facts.symbols());
         let neighbours = node.neighbours().iter().map(|neighbour| constant(&symbols, neighbour.id()));
         self.facts.push_node(id, free, neighbours);
-        self.capacities.rows.push([id, capacity]);
+        self.capacities.push(&[id, capacity]);
     }
 
     /// Adds an application, and its owner if that is known.
@@ -77,7 +81,7 @@ impl ManagerView {
         self.facts.push_application(application);
         if let Some(owner) = &application.owner {
             let row = [self.facts.id(application.id.id()), self.facts.id(owner.id())];
-            self.owners.rows.push(row);
+            self.owners.push(&row);
         }
     }
 
@@ -109,10 +113,15 @@ fn constant(symbols: &Symbols, id: &mario_domain::Id) -> Constant {
 
 impl Relations for ManagerView {
     fn relation(&self, position: usize) -> Option<&dyn Relation> {
-        // The positions are those of `MANAGER_FACTS`.
+        self.table(position).map(|table| table as &dyn Relation)
+    }
+
+    fn table(&self, position: usize) -> Option<&Table> {
+        // The positions are those of `MANAGER_FACTS`; what comes first is as in a knowledge base, where the extra facts
+        // are last.
         match position {
-            0..=3 => self.facts.relation(position),
-            4 => Some(self.facts.extra_facts()),
+            0..=3 => self.facts.table(position),
+            4 => self.facts.table(FACTS.len() - 1),
             5 => Some(&self.owners),
             6 => Some(&self.capacities),
             _ => None,
@@ -151,6 +160,11 @@ pub enum AcceptanceError {
         /// What is wrong with the text.
         problems: LoadError,
     },
+    /// One of its directives calls `halt`, so that what follows is not read.
+    Halted {
+        /// The name of the policy.
+        name: String,
+    },
     /// It says neither what it accepts nor what it rejects.
     NoRule {
         /// The name of the policy.
@@ -176,6 +190,9 @@ impl Acceptance {
         }
         loader.load(name, text);
         let loaded = loader.finish().map_err(|problems| AcceptanceError::Load { name: name.to_owned(), problems })?;
+        if loaded.halted.is_some() {
+            return Err(AcceptanceError::Halted { name: name.to_owned() });
+        }
         let defines = |predicate, arity| {
             let places: &[Place] = loaded.places(predicate, arity);
             !places.is_empty() || loaded.program.defines(predicate, arity)
@@ -281,6 +298,9 @@ impl fmt::Display for AcceptanceError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             AcceptanceError::Load { name, .. } => write!(formatter, "cannot load acceptance policy `{name}`"),
+            AcceptanceError::Halted { name } => {
+                write!(formatter, "acceptance policy `{name}` calls halt while it is loaded")
+            }
             AcceptanceError::NoRule { name } => {
                 write!(formatter, "acceptance policy `{name}` has no clause of accept/1 or reject/2")
             }
@@ -292,7 +312,7 @@ impl Error for AcceptanceError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             AcceptanceError::Load { problems, .. } => Some(problems),
-            AcceptanceError::NoRule { .. } => None,
+            AcceptanceError::Halted { .. } | AcceptanceError::NoRule { .. } => None,
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use mario_domain::{Id, NodeId, Operation, OperationName, Target};
-use mario_prolog::{Argument, Engine, Machine, Outcome, Query, Resource, Symbols, Value};
+use mario_prolog::{Argument, Engine, Explanation, Machine, Outcome, Query, Resource, Symbols, Value};
 
 use crate::knowledge_base::{Constant, KnowledgeBase, constant_text};
 use crate::policy::Policy;
@@ -35,8 +35,8 @@ pub enum Ending {
     Complete,
     /// Part of the budget ran out.
     Exhausted(Resource),
-    /// The policy raised an exception that it did not catch; the exception as text.
-    Exception(String),
+    /// The policy raised an exception that it did not catch.
+    Exception(Explanation),
     /// The policy called `halt`.
     Halted,
 }
@@ -119,7 +119,7 @@ impl Decider {
                 Outcome::Answer => decision.solutions.push(solution(&mut query, policy, facts, instance)),
                 Outcome::NoMore => break Ending::Complete,
                 Outcome::Exhausted(resource) => break Ending::Exhausted(resource),
-                Outcome::Exception(exception) => break Ending::Exception(exception.text),
+                Outcome::Exception(exception) => break Ending::Exception(query.explain(&exception)),
                 Outcome::Halted(_) => break Ending::Halted,
             }
             if wanted == Wanted::First {
@@ -216,7 +216,9 @@ impl fmt::Display for Ending {
         match self {
             Ending::Complete => formatter.write_str("the policy answered"),
             Ending::Exhausted(resource) => write!(formatter, "the policy ran out of {resource}"),
-            Ending::Exception(exception) => write!(formatter, "the policy raised {exception}"),
+            Ending::Exception(exception) => {
+                write!(formatter, "the policy raised an exception: {}: {}", exception.message, exception.term)
+            }
             Ending::Halted => formatter.write_str("the policy called halt"),
         }
     }

@@ -124,7 +124,7 @@ impl KnowledgeBase {
         neighbours: Option<Vec<Constant>>,
     ) -> Result<(), FactProblem> {
         let shown = self.text(node);
-        self.nodes_mut().push_form(node, free, neighbours).map_err(|conflict| match conflict {
+        self.push_node_form(node, free, neighbours).map_err(|conflict| match conflict {
             NodeConflict::Twice => FactProblem::new(tree, format!("node `{shown}` has this fact already")),
             NodeConflict::OtherHardware => {
                 FactProblem::new(tree, format!("node/2 and node/3 of `{shown}` differ in their free hardware"))

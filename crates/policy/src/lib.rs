@@ -44,7 +44,7 @@ mod policy;
 
 mod acceptance;
 
-mod table;
+mod test_table;
 
 pub use acceptance::{Acceptance, AcceptanceError, MANAGER_FACTS, ManagerView};
 pub use decide::{Decider, Decision, Ending, InvalidProposal, Proposal, ProposalFault, Solution, Wanted};
@@ -52,5 +52,5 @@ pub use facts::{FactProblem, FactsError};
 pub use knowledge_base::{Constant, KnowledgeBase, NodeFact, UnknownInstance};
 pub use policy::{Policy, PolicyError, Settings};
 pub use recorded::{Recorded, RecordedError};
-pub use table::{DecisionClaim, DiffLine, Table, Test, TestOutcome, Tests, VerdictClaim};
+pub use test_table::{DecisionClaim, DiffLine, Test, TestOutcome, TestTable, Tests, VerdictClaim};
 pub use vocabulary::{FACTS, FactArgument, FactKind, FactPredicate};

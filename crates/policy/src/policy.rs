@@ -68,6 +68,11 @@ pub enum PolicyError {
         /// What is wrong with the text.
         problems: LoadError,
     },
+    /// One of its directives calls `halt`, so that what follows is not read.
+    Halted {
+        /// The name of the policy.
+        name: String,
+    },
     /// It says nothing about operations.
     NoOperation {
         /// The name of the policy.
@@ -94,6 +99,9 @@ impl Policy {
         }
         loader.load(name, text);
         let loaded = loader.finish().map_err(|problems| PolicyError::Load { name: name.to_owned(), problems })?;
+        if loaded.halted.is_some() {
+            return Err(PolicyError::Halted { name: name.to_owned() });
+        }
         let clauses = loaded.places("operation", 3).into();
         let symbols = engine.symbols();
         if !loaded.program.defines(NUMBERED_OPERATION, 4) {
@@ -165,6 +173,7 @@ impl fmt::Display for PolicyError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             PolicyError::Load { name, .. } => write!(formatter, "cannot load policy `{name}`"),
+            PolicyError::Halted { name } => write!(formatter, "policy `{name}` calls halt while it is loaded"),
             PolicyError::NoOperation { name } => write!(formatter, "policy `{name}` has no clause of operation/3"),
         }
     }
@@ -174,7 +183,7 @@ impl Error for PolicyError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             PolicyError::Load { problems, .. } => Some(problems),
-            PolicyError::NoOperation { .. } => None,
+            PolicyError::Halted { .. } | PolicyError::NoOperation { .. } => None,
         }
     }
 }

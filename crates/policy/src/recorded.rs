@@ -235,8 +235,9 @@ mod tests {
         assert_eq!((facts.text(nodes[0].node), nodes[0].free), ("n42".to_owned(), Value::Integer(10)));
         assert_eq!(nodes[0].neighbours, [facts.constant("n41"), facts.constant("n40")]);
         let request = [instance, facts.constant("self"), Value::Integer(5), Value::Float(0.5)];
-        assert_eq!(facts.requests(), [request]);
-        assert_eq!(facts.inhibited(), [[facts.constant("migrate"), instance, facts.constant("n41")]]);
+        assert_eq!(facts.requests().collect::<Vec<_>>(), [request]);
+        let inhibited = [facts.constant("migrate"), instance, facts.constant("n41")];
+        assert_eq!(facts.inhibited().collect::<Vec<_>>(), [inhibited]);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::core::Core;
 use crate::fault::Raised;
 use crate::machine::{Machine, Stopped};
 use crate::meter::{Budget, Meter, Resource};
-use crate::query::Query;
+use crate::query::{Parts, Query};
 use crate::reader::characters::is_symbol;
 use crate::store::{ListEnd, View};
 use crate::symbols::atoms;
@@ -94,14 +94,14 @@ impl fmt::Display for Answer {
 
 impl Binding {
     fn text(&self, before_cycles: &str, between_cycles: &str) -> String {
-        let mut text = String::new();
-        for pair in self.names.windows(2) {
-            text.push_str(&format!("{} = {}, ", pair[0], pair[1]));
-        }
-        text.push_str(&format!("{} = {}", self.names[self.names.len() - 1], self.value));
-        for (index, (name, value)) in self.cycles.iter().enumerate() {
-            text.push_str(if index == 0 { before_cycles } else { between_cycles });
-            text.push_str(&format!("{name} = {value}"));
+        let equal = |left: &str, right: &str| format!("{left} = {right}");
+        let mut parts: Vec<String> = self.names.windows(2).map(|pair| equal(&pair[0], &pair[1])).collect();
+        parts.extend(self.names.last().map(|name| equal(name, &self.value)));
+        let mut text = parts.join(", ");
+        let cycles: Vec<String> = self.cycles.iter().map(|(name, value)| equal(name, value)).collect();
+        if !cycles.is_empty() {
+            text.push_str(before_cycles);
+            text.push_str(&cycles.join(between_cycles));
         }
         text
     }
@@ -113,19 +113,19 @@ impl Query<'_> {
     /// Writing is not charged to the query, but it has limits of its own: a value that is shared many times over may be
     /// small in memory and endless on paper.
     pub fn answer(&mut self, detail: Detail) -> Result<Answer, Resource> {
-        let (machine, relations, variables) = self.parts();
+        let Parts { machine, relations, variables } = self.parts();
         let meter = machine.core.start_aside();
         let shape = Shape::of(&mut machine.core.store, variables.iter().map(|(_, term)| *term));
         let answer = if shape.waiting.is_empty() {
             write_answer(&mut machine.core, &shape, variables, &[], detail)
         } else {
             let (goal, goals) = residual_goals(&mut machine.core, &shape.waiting);
-            machine.solve_aside(goal, relations, |core, stopped| match stopped {
-                Stopped::Exhausted(resource) => Err(resource),
-                _ => {
-                    let waiting = unqualified_goals(core, goals);
-                    write_answer(core, &shape, variables, &waiting, detail)
+            machine.solve_aside(goal, relations, |core, stopped| {
+                if let Stopped::Exhausted(resource) = stopped {
+                    return Err(resource);
                 }
+                let waiting = unqualified_goals(core, goals);
+                write_answer(core, &shape, variables, &waiting, detail)
             })
         };
         machine.core.end_aside(meter);
@@ -238,16 +238,16 @@ fn write_answer(
     waiting: &[Term],
     detail: Detail,
 ) -> Result<Answer, Resource> {
-    let mut names = Names::new(variables);
+    let mut names = Names::new(variables, Budget::default().output_bytes);
     let drafts = drafts(core, shape, variables, &mut names);
     for draft in &drafts {
-        names.count(&mut core.store, draft.value)?;
+        names.count(&core.store, draft.value)?;
         for (_, value) in &draft.cycles {
-            names.count(&mut core.store, *value)?;
+            names.count(&core.store, *value)?;
         }
     }
     for &goal in waiting {
-        names.count(&mut core.store, goal)?;
+        names.count(&core.store, goal)?;
     }
     let mut options = WriteOptions {
         priority: VALUE_PRIORITY,
@@ -283,7 +283,7 @@ fn drafts(core: &mut Core, shape: &Shape, variables: &[(Box<str>, Term)], names:
     let mut cut = shape.cut();
     for (mut group, value) in groups(&mut core.store, variables) {
         let value = core.store.deref(value);
-        let last = group[group.len() - 1].to_owned();
+        let last = group[group.len() - 1].clone();
         if value.is_variable() {
             group.pop();
             names.give(value, &last);

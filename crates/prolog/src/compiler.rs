@@ -1,6 +1,6 @@
 //! Clause terms to instructions.
 //!
-//! Three steps: [`goals`] turns the body into a tree of goals, [`variables`] finds out which
+//! Three steps, after [`unfold`] has replaced calls of small predicates: [`goals`] turns the body into a tree of goals, [`variables`] finds out which
 //! variables must survive a call and so need an environment slot, and [`emit`] writes the
 //! instructions, with [`registers`] handing out temporaries.
 
@@ -8,9 +8,11 @@ mod arithmetic;
 mod emit;
 mod goals;
 mod registers;
+mod unfold;
 mod variables;
 
 pub(crate) use goals::{CompileError, MAX_COLUMNS, Scope, is_control};
+pub(crate) use unfold::{Unfoldable, is_unfoldable, unfold};
 
 use crate::instruction::Instruction;
 use crate::program::index::Key;

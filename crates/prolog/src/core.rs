@@ -1,5 +1,6 @@
 //! What builtins work on: everything of a machine but its registers and stacks.
 
+use crate::builtins::SortSpace;
 use crate::collect::Collectors;
 use crate::database::Database;
 use crate::fault::{Fault, Raised, Solved};
@@ -37,6 +38,7 @@ pub(crate) struct Core {
     pub(crate) database: Database,
     pub(crate) globals: FxHashMap<Atom, Global>,
     pub(crate) collectors: Collectors,
+    pub(crate) sort_space: SortSpace,
 }
 
 impl Core {
@@ -52,11 +54,13 @@ impl Core {
             database: Database::default(),
             globals: FxHashMap::default(),
             collectors: Collectors::default(),
+            sort_space: SortSpace::default(),
         }
     }
 
     /// Unifies; the shape in which most builtins end.
     #[inline]
+    #[allow(clippy::unnecessary_wraps, reason = "it is what builtins return")]
     pub(crate) fn unify(&mut self, a: Term, b: Term) -> Solved {
         Ok(self.store.unify(a, b))
     }

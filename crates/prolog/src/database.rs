@@ -90,10 +90,6 @@ impl DynamicPredicate {
     pub(crate) fn live(&self) -> impl Iterator<Item = &Arc<StoredTerm>> {
         self.clauses.values().filter(|clause| clause.died == Generation::MAX).map(|clause| &clause.term)
     }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.clauses.len() == self.dead
-    }
 }
 
 /// The dynamic predicates as one query sees them.

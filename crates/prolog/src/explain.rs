@@ -4,6 +4,7 @@ use crate::core::Core;
 use crate::program::{Definition, Origin};
 use crate::query::{Exception, Query};
 use crate::store::View;
+use crate::stored::StoredTerm;
 use crate::symbols::{Atom, atoms};
 use crate::term::{Functor, Term};
 use crate::writer::{WriteOptions, name_variables};
@@ -25,42 +26,46 @@ pub struct Explanation {
 impl Query<'_> {
     /// Says in words what an exception of this query means.
     pub fn explain(&mut self, exception: &Exception) -> Explanation {
-        let core = &mut self.parts().0.core;
-        let meter = core.start_aside();
-        let ball = core.store.paste(&exception.ball);
-        let (message, hint) = core.explain_ball(ball);
-        let term = core.error_text(ball);
-        core.end_aside(meter);
-        Explanation { message, term, hint }
+        self.parts().machine.core.explain(&exception.ball)
     }
 }
 
 impl Core {
+    /// Says in words what an uncaught ball means.
+    pub(crate) fn explain(&mut self, ball: &StoredTerm) -> Explanation {
+        let meter = self.start_aside();
+        let ball = self.store.paste(ball);
+        let (message, hint) = self.explain_ball(ball);
+        let term = self.error_text(ball);
+        self.end_aside(meter);
+        Explanation { message, term, hint }
+    }
+
     fn explain_ball(&mut self, ball: Term) -> (String, Option<String>) {
         let (formal, context) = match self.store.view(ball) {
             View::Compound(functor, arguments) if functor == Functor::new(atoms::ERROR, 2) => {
                 (self.store.argument(arguments, 0), self.store.argument(arguments, 1))
             }
-            _ => return ("the program threw an exception that nobody caught".to_owned(), None),
+            _ => return (format!("nobody caught `{}`", self.error_text(ball)), None),
         };
         let (name, arguments) = match self.store.view(formal) {
             View::Atom(name) => (name, Vec::new()),
             View::Compound(functor, start) => {
                 (functor.name(), (0..functor.arity()).map(|index| self.store.argument(start, index)).collect())
             }
-            _ => return ("the program raised an error that nobody caught".to_owned(), None),
+            _ => return (format!("nobody caught the error `{}`", self.error_text(formal)), None),
         };
         if let (atoms::EXISTENCE_ERROR, &[kind, culprit, ..]) = (name, &arguments[..])
             && kind == Term::atom(atoms::PROCEDURE)
         {
             return self.unknown_procedure(culprit);
         }
-        let mut message = self.formal_message(name, &arguments);
+        let mut message = self.formal_message(name, &arguments, formal);
         if let Some(place) = self.context_place(context) {
-            message.push_str(&format!(", in {place}"));
+            message = format!("{message}, in {place}");
         }
         if let Some(detail) = self.context_message(context) {
-            message.push_str(&format!(": {detail}"));
+            message = format!("{message}: {detail}");
         }
         (message, None)
     }
@@ -76,7 +81,7 @@ impl Core {
         text
     }
 
-    fn formal_message(&mut self, name: Atom, arguments: &[Term]) -> String {
+    fn formal_message(&mut self, name: Atom, arguments: &[Term], formal: Term) -> String {
         let texts: Vec<String> = arguments.iter().map(|&argument| self.error_text(argument)).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         match (name, &texts[..]) {
@@ -99,7 +104,7 @@ impl Core {
             (atoms::EVALUATION_ERROR, [what]) => format!("arithmetic: {}", what.replace('_', " ")),
             (atoms::RESOURCE_ERROR, [what]) => format!("not enough `{what}`"),
             (atoms::SYNTAX_ERROR, [what]) => format!("syntax error: {}", what.replace('_', " ")),
-            _ => "the program raised an error that nobody caught".to_owned(),
+            _ => format!("nobody caught the error `{}`", self.error_text(formal)),
         }
     }
 

@@ -148,6 +148,12 @@ impl Relations for [&dyn Relation] {
     }
 }
 
+impl<const COUNT: usize> Relations for [&dyn Relation; COUNT] {
+    fn relation(&self, position: usize) -> Option<&dyn Relation> {
+        self.get(position).copied()
+    }
+}
+
 /// Code of a predicate that a host added.
 pub(crate) type HostCode = std::sync::Arc<dyn Fn(&mut HostCall<'_>) -> Result<bool, HostError> + Send + Sync>;
 

@@ -1,4 +1,172 @@
-//! The policy language: text, terms, compiled program, machine.
+//! An embedded, sandboxed, deterministic Prolog: the policy language of mario.
+//!
+//! An [`Engine`] holds what all programs share: names, builtins, library. Its [`Loader`] turns text into a [`Program`],
+//! which is immutable and `Send + Sync`, so that any number of threads can ask it. A [`Machine`] is the memory in which
+//! queries run; keep one for each thread and use it again and again.
+//!
+//! ```
+//! use mario_prolog::{Budget, Detail, Engine, Machine, Outcome};
+//!
+//! let engine = Engine::new();
+//! let mut loader = engine.loader();
+//! loader.load("family.pl", "parent(ann, bob). parent(bob, cid). parent(bob, dora).
+//!                           grandparent(X, Z) :- parent(X, Y), parent(Y, Z).");
+//! let program = loader.finish()?.program;
+//!
+//! let mut machine = Machine::new(&engine);
+//! let mut query = machine.query(&program, "grandparent(ann, Who)", &(), &Budget::default())?;
+//! let mut answers = Vec::new();
+//! while query.next_answer() == Outcome::Answer {
+//!     answers.push(query.answer(Detail::Whole).expect("short enough to be written").sentence());
+//! }
+//! assert_eq!(answers, ["Who = cid.", "Who = dora."]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! [`Query::answer`] is for people. A host that wants values asks with [`Machine::ask`], which needs no text at all, and
+//! reads them with [`Query::argument`].
+//!
+//! # Outcomes and budgets
+//!
+//! An answer, no more answers, an uncaught exception and an exhausted budget are four different [`Outcome`]s. None of them
+//! harms the program, and the machine is ready for the next query after each.
+//!
+//! ```
+//! use mario_prolog::{Budget, Engine, Machine, Outcome, Resource};
+//!
+//! let engine = Engine::new();
+//! let mut machine = Machine::new(&engine);
+//! let budget = Budget { inferences: 10_000, heap_bytes: 1 << 20, ..Budget::default() };
+//! let mut ask = |goal: &str| {
+//!     let mut query = machine.query(engine.library(), goal, &(), &budget)?;
+//!     let outcome = query.next_answer();
+//!     let words = match &outcome {
+//!         Outcome::Exception(exception) => query.explain(exception).message,
+//!         _ => String::new(),
+//!     };
+//!     Ok::<_, mario_prolog::SyntaxError>((outcome, words))
+//! };
+//! assert_eq!(ask("X is 1 + 1")?.0, Outcome::Answer);
+//! assert_eq!(ask("1 > 2")?.0, Outcome::NoMore);
+//! assert_eq!(ask("X is 1 / 0")?.1, "arithmetic: division by zero, in (/)/2");
+//! assert_eq!(ask("repeat, fail")?.0, Outcome::Exhausted(Resource::Inferences));
+//! assert_eq!(ask("length(L, 1000000)")?.0, Outcome::Exhausted(Resource::HeapBytes));
+//! assert_eq!(ask("halt(3)")?.0, Outcome::Halted(3));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A budget cannot be caught by the program, and it ends a query at the same inference on every machine. A person who has
+//! waited long enough is served by [`Interrupt`], which is not deterministic and says so with [`Resource::Time`].
+//!
+//! # Facts of the host
+//!
+//! A program sees a host's own data as facts. They are declared once, given with each query, and read in place: nothing is
+//! asserted, and a host with an index answers from it ([`Relation::next_row`]).
+//!
+//! ```
+//! use mario_prolog::{Argument, Atom, Budget, Engine, Machine, Outcome, Relation, Value};
+//!
+//! struct Prices(Vec<(Atom, i64)>);
+//!
+//! impl Relation for Prices {
+//!     fn len(&self) -> usize {
+//!         self.0.len()
+//!     }
+//!     fn value(&self, row: usize, column: usize) -> Value<'_> {
+//!         let (name, price) = self.0[row];
+//!         if column == 0 { Value::Atom(name) } else { Value::Integer(price) }
+//!     }
+//! }
+//!
+//! let engine = Engine::new();
+//! let mut loader = engine.loader();
+//! let position = loader.relation("price", 2);
+//! assert_eq!(position, 0, "the first among the relations of each query");
+//! loader.load("shop.pl", "cheaper(Name, Limit) :- price(Name, Price), Price < Limit.");
+//! let program = loader.finish()?.program;
+//!
+//! let name = |text| engine.symbols().intern(text);
+//! let prices = Prices(vec![(name("tea"), 3), (name("cake"), 5), (name("water"), 1)]);
+//! let mut machine = Machine::new(&engine);
+//! let arguments = [Argument::Unknown, Argument::Value(Value::Integer(4))];
+//! let relations = [&prices as &dyn Relation];
+//! let mut query = machine.ask(&program, name("cheaper"), &arguments, &relations, &Budget::default());
+//! let mut found = Vec::new();
+//! while query.next_answer() == Outcome::Answer {
+//!     found.extend(query.argument(0));
+//! }
+//! assert_eq!(found, [Value::Atom(name("tea")), Value::Atom(name("water"))]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Predicates of the host
+//!
+//! A predicate with one answer at most can be written in Rust. It must be a function of its arguments, or answers can
+//! no longer be kept, replayed and explained.
+//!
+//! ```
+//! use mario_prolog::{Budget, Detail, Engine, HostError, Machine};
+//!
+//! let engine = Engine::new();
+//! let mut loader = engine.loader();
+//! loader.predicate("shout", 2, |call| {
+//!     let name = call.atom(0).ok_or(HostError::Type("atom", 0))?.to_uppercase();
+//!     Ok(call.unify_atom(1, &name))
+//! });
+//! let program = loader.finish()?.program;
+//! let mut machine = Machine::new(&engine);
+//! let mut query = machine.query(&program, "shout(hello, X)", &(), &Budget::default())?;
+//! query.next_answer();
+//! assert_eq!(query.answer(Detail::Whole).expect("short").to_string(), "X = 'HELLO'");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # The sandbox
+//!
+//! A program reaches nothing that its host did not hand it. What it writes goes to a [`Sink`] ([`Machine::set_sink`]), or
+//! nowhere. `consult/1`, `ensure_loaded/1` and `include/1` ask a [`Resolver`], and without one they are errors;
+//! [`Directories`] is a resolver that never leaves certain directories, whatever links and `..` say. There are no
+//! predicates for files, network, processes, environment, clocks or ambient randomness. Dynamic predicates and global
+//! variables live for one query; atoms that a query makes up vanish with it. (A prompt wants the opposite: see
+//! [`Session`].)
+//!
+//! A mistake in a text does not stop the loader: [`LoadError`] lists all of them, each with its place and often a hint.
+//!
+//! ```
+//! use mario_prolog::Engine;
+//!
+//! let mut loader = Engine::new().loader();
+//! loader.load("policy.pl", "migrate(I, N :- latency(I, N, L).\n:- consult(secrets).\n");
+//! let errors: Vec<String> = loader.finish().err().expect("it is full of mistakes").errors.iter().map(|e| e.to_string()).collect();
+//! assert_eq!(errors, [
+//!     "policy.pl:1:14: expected `,` or `)`",
+//!     "policy.pl:2:1: cannot load `secrets`: this host gives no access to files",
+//! ]);
+//! ```
+//!
+//! # The language
+//!
+//! ISO Prolog, and SWI-Prolog where ISO is silent, so that a policy runs unchanged in `swipl`. To be known:
+//!
+//! - Integers are unbounded: they never wrap, and large ones are charged to the memory budget. Floats are IEEE doubles;
+//!   overflow and undefined results are errors.
+//! - Text in double quotes is a string, in back quotes a list of codes; the flags `double_quotes` and `back_quotes` change
+//!   that.
+//! - A list is made of `'.'(Head, Tail)` and `[]`, as in ISO; in SWI-Prolog it is `'[|]'`, and `[]` is no atom.
+//! - The occurs check is off. Unification can make cyclic terms; walking over one costs its budget and does no harm.
+//! - Waiting goals (`dif/2`, `freeze/2`, `when/2`) are really suspended, and shown with the answer when they remain.
+//! - The libraries lists, apply, pairs, aggregate, assoc, ordsets, option, error, yall, dcg and the like are always there;
+//!   `use_module(library(_))` is accepted. Modules are not separated: all clauses of a program share one space of names.
+//! - Absent by design: streams that a program opens, tabling, threads, constraints, foreign code, and all that the
+//!   sandbox forbids.
+//!
+//! Deep recursion and deep terms use the machine's memory, not the native stack.
+//!
+//! **Invariant:** the same program, facts and budget give the same answers in the same order, everywhere.
+//! **Invariant:** no text, goal or program makes it panic, hang beyond its budget, or outgrow it.
+//! **Invariant:** no file, clock, environment or randomness but through the host.
+//!
+//! Not here: what a policy is about (`policy`), rendering of problems (`diagnostics`), the prompt (`cli`).
 
 mod answer;
 mod arithmetic;

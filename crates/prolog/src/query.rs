@@ -54,6 +54,13 @@ pub struct Query<'m> {
     answers: u64,
 }
 
+/// What an answer is made of: the machine, the host's facts, and the named variables.
+pub(crate) struct Parts<'q> {
+    pub(crate) machine: &'q mut Machine,
+    pub(crate) relations: &'q dyn Relations,
+    pub(crate) variables: &'q [(Box<str>, Term)],
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
     New,
@@ -112,10 +119,10 @@ impl Machine {
     }
 }
 
-impl<'m> Query<'m> {
-    /// What an answer is made of: the machine, the host's facts, and the named variables.
-    pub(crate) fn parts(&mut self) -> (&mut Machine, &'m dyn Relations, &[(Box<str>, Term)]) {
-        (self.machine, self.relations, &self.variables)
+impl Query<'_> {
+    /// What an answer is made of.
+    pub(crate) fn parts(&mut self) -> Parts<'_> {
+        Parts { machine: self.machine, relations: self.relations, variables: &self.variables }
     }
 
     /// Runs to the next answer, or to the end.

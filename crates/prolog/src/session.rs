@@ -55,10 +55,10 @@ impl Session {
     }
 
     /// Goes on with another program. Predicates that queries made up stay, unless the program defines them.
-    pub fn replace_program(&mut self, program: Arc<Program>) {
+    pub fn replace_program(&mut self, program: &Program) {
         self.keep_changes();
         self.own.retain(|&functor, _| !program.is_defined(functor));
-        let mut program = Program::clone(&program);
+        let mut program = program.clone();
         for (&functor, predicate) in &self.own {
             let id = program.add_predicate(functor, Definition::Dynamic, Origin::User);
             program.dynamic.insert(id, Arc::clone(predicate));
@@ -172,3 +172,6 @@ fn loads_files(functor: Functor) -> bool {
     let is = |name: Atom, arity| functor == Functor::new(name, arity);
     is(atoms::CONSULT, 1) || is(atoms::ENSURE_LOADED, 1) || is(atoms::USE_MODULE, 1) || is(atoms::USE_MODULE, 2)
 }
+
+#[cfg(test)]
+mod tests;

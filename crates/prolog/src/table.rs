@@ -8,19 +8,50 @@ use crate::term::{Tag, Term};
 /// Rows of constants, kept as the machine's own words: going through them costs no conversion.
 ///
 /// Clearing keeps the memory, so a host can fill the same table again and again without allocating.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Table {
     columns: usize,
     rows: usize,
     words: Vec<Term>,
     /// Values that are no atoms and no small integers; their words hold the position.
-    others: Vec<StoredTerm>,
+    others: Vec<Other>,
+    /// Items of lists.
+    items: Vec<Value<'static>>,
+}
+
+/// A value that does not fit in a word.
+#[derive(Clone, Debug)]
+enum Other {
+    Float(f64),
+    /// A list of constants; the place of its items.
+    List {
+        start: u32,
+        end: u32,
+    },
+    Stored(StoredTerm),
+}
+
+impl Clone for Table {
+    fn clone(&self) -> Table {
+        let mut copy = Table::new(self.columns);
+        copy.clone_from(self);
+        copy
+    }
+
+    /// Takes over the rows of another table; keeps the memory.
+    fn clone_from(&mut self, other: &Table) {
+        self.columns = other.columns;
+        self.rows = other.rows;
+        self.words.clone_from(&other.words);
+        self.others.clone_from(&other.others);
+        self.items.clone_from(&other.items);
+    }
 }
 
 impl Table {
     /// No rows yet.
     pub fn new(columns: usize) -> Table {
-        Table { columns, rows: 0, words: Vec::new(), others: Vec::new() }
+        Table { columns, rows: 0, words: Vec::new(), others: Vec::new(), items: Vec::new() }
     }
 
     /// Forgets all rows; keeps the memory.
@@ -28,6 +59,7 @@ impl Table {
         self.rows = 0;
         self.words.clear();
         self.others.clear();
+        self.items.clear();
     }
 
     /// Adds a row.
@@ -48,17 +80,33 @@ impl Table {
         self.rows += 1;
     }
 
+    /// The word for a value that does not fit in one. Floats and lists of constants need no memory of their own.
     fn keep(&mut self, value: Value<'_>) -> Term {
-        let mut store = Store::default();
-        store.meter.start(&crate::meter::Budget::UNLIMITED);
-        let term = store.host_value(value);
-        match store.copy_out(term, Attributes::Drop) {
-            Some(stored) if stored.root().is_pointer() => {
-                self.others.push(stored);
-                Term::new(Tag::Hdr, self.others.len() as u64 - 1)
+        let other = match value {
+            Value::List([]) => return Term::NIL,
+            Value::Float(value) => Other::Float(value),
+            Value::List(items) if items.iter().all(|item| constant(*item).is_some()) => {
+                let start = self.items.len() as u32;
+                self.items.extend(items.iter().filter_map(|&item| constant(item)));
+                Other::List { start, end: self.items.len() as u32 }
             }
-            Some(stored) => stored.root(),
-            None => Term::NIL,
+            other => match stored(other) {
+                Some(stored) if stored.root().is_pointer() => {
+                    stored.as_float().map_or(Other::Stored(stored), Other::Float)
+                }
+                Some(stored) => return stored.root(),
+                None => return Term::NIL,
+            },
+        };
+        self.others.push(other);
+        Term::new(Tag::Hdr, self.others.len() as u64 - 1)
+    }
+
+    fn other(&self, word: Term) -> Value<'_> {
+        match &self.others[word.address()] {
+            Other::Float(value) => Value::Float(*value),
+            &Other::List { start, end } => Value::List(&self.items[start as usize..end as usize]),
+            Other::Stored(stored) => Value::Term(stored),
         }
     }
 
@@ -77,27 +125,61 @@ impl Table {
         let word = self.words[row * self.columns + column];
         match word.tag() {
             Tag::Int => Value::Integer(word.small_value()),
-            Tag::Hdr => {
-                let stored = &self.others[word.address()];
-                stored.as_float().map_or(Value::Term(stored), Value::Float)
-            }
+            Tag::Hdr => self.other(word),
             _ => Value::Atom(crate::symbols::Atom((word.0 >> 3) as u32)),
         }
     }
 
-    /// The first row at or after `from` with each of these words in its column.
+    /// The first row at or after `from` with each of these words in its column; a word that is a
+    /// variable matches everything.
     #[inline]
     pub(crate) fn find(&self, from: usize, columns: &[u8], words: &[Term]) -> Option<usize> {
+        // One known column, usually the instance, is by far the most common case.
+        if let (&[column], &[word]) = (columns, words) {
+            if word.is_variable() {
+                return (from < self.rows).then_some(from);
+            }
+            let mut index = from * self.columns + column as usize;
+            for row in from..self.rows {
+                if self.words[index] == word {
+                    return Some(row);
+                }
+                index += self.columns;
+            }
+            return None;
+        }
         (from..self.rows).find(|row| {
             let cells = &self.words[row * self.columns..];
-            columns.iter().zip(words).all(|(&column, word)| cells[column as usize] == *word)
+            columns.iter().zip(words).all(|(&column, word)| word.is_variable() || cells[column as usize] == *word)
         })
     }
 
-    /// The term in one place.
+    /// The words of a row.
     #[inline]
-    pub(crate) fn term(&self, store: &mut Store, row: usize, column: u8) -> Term {
-        let word = self.words[row * self.columns + column as usize];
-        if word.has_tag(Tag::Hdr) { store.paste(&self.others[word.address()]) } else { word }
+    pub(crate) fn row(&self, row: usize) -> &[Term] {
+        &self.words[row * self.columns..(row + 1) * self.columns]
     }
+
+    /// The term that a word of this table stands for.
+    #[inline]
+    pub(crate) fn resolve(&self, store: &mut Store, word: Term) -> Term {
+        if word.has_tag(Tag::Hdr) { store.host_value(self.other(word)) } else { word }
+    }
+}
+
+/// The value without its borrow, if it is a constant.
+fn constant(value: Value<'_>) -> Option<Value<'static>> {
+    match value {
+        Value::Atom(atom) => Some(Value::Atom(atom)),
+        Value::Integer(value) => Some(Value::Integer(value)),
+        Value::Float(value) => Some(Value::Float(value)),
+        Value::List(_) | Value::Compound(..) | Value::Term(_) => None,
+    }
+}
+
+fn stored(value: Value<'_>) -> Option<StoredTerm> {
+    let mut store = Store::default();
+    store.meter.start(&crate::meter::Budget::UNLIMITED);
+    let term = store.host_value(value);
+    store.copy_out(term, Attributes::Drop)
 }

@@ -73,13 +73,14 @@ impl Engine {
             let mut syntax = Syntax { atoms: &mut atoms, operators: &library.operators, flags: &library.flags };
             match reader.next(&mut store, &mut syntax) {
                 Ok(None) => return (trees, problems),
-                Ok(Some(read)) => match Planting::new(&mut store, &atoms, &read).tree(read.term, &read.span, 0) {
-                    Some(tree) => trees.push(tree),
-                    None => {
+                Ok(Some(read)) => {
+                    if let Some(tree) = Planting::new(&mut store, &atoms, &read).tree(read.term, &read.span, 0) {
+                        trees.push(tree);
+                    } else {
                         let message = format!("this term is nested more than {DEPTH_MAX} levels deep");
                         problems.push(Problem::new(Severity::Error, &source, read.span, message, None));
                     }
-                },
+                }
                 Err(error) => problems.push(Problem::syntax(&source, error)),
             }
         }

@@ -36,6 +36,58 @@ const ROWS: &[Row] = &[
         path: Some(&["PATH"]),
         accepts: &[Thing::Missing, Thing::MissingWithBytes, Thing::Directory],
     },
+    Row {
+        command: "prolog",
+        refuses: &[
+            (&[""], "FILE"),
+            (&["--goal"], "--goal"),
+            (&["--goal", ""], "--goal"),
+            (&["--goal", "p("], "p("),
+            (&["--goal", "a b c"], "a b c"),
+            (&["--goal", "true", "--limit", "0"], "0"),
+            (&["--goal", "true", "--limit", "-1"], "-1"),
+            (&["--goal", "true", "--budget", "lots"], "lots"),
+            (&["--goal", "true", "--heap", "1.5"], "1.5"),
+            (&["--goal", "true", "--output", ""], "--output"),
+            (&["no-such-file.pl", "--goal", "true"], "no-such-file.pl"),
+        ],
+        path: Some(&["PATH", "--goal", "true"]),
+        accepts: &[Thing::EmptyFile],
+    },
+    Row {
+        command: "policy decide",
+        refuses: &[
+            (&[], "--policy"),
+            (&["--policy", "p.pl"], "--facts"),
+            (&["--policy", "p.pl", "--facts", "f.pl", "--batch", "b.jsonl"], "--batch"),
+            (&["--policy", "p.pl", "--facts", "f.pl", "--services", "s.pl"], "--services"),
+            (&["--policy", "p.pl", "--batch", "b.jsonl", "--instance", "s1"], "--instance"),
+            (&["--policy", "p.pl", "--batch", "b.jsonl", "--format", "text"], "--format text"),
+            (&["--policy", "p.pl", "--facts", "f.pl", "--format", "xml"], "xml"),
+            (&["--policy", "p.pl", "--facts", "f.pl", "--budget", "0"], "--budget"),
+        ],
+        path: Some(&["--policy", "../../policies/workload-aware.pl", "--facts", "PATH"]),
+        accepts: &[],
+    },
+    Row {
+        command: "policy decide",
+        refuses: &[],
+        path: Some(&["--policy", "PATH", "--facts", "../../examples/video.pl"]),
+        accepts: &[],
+    },
+    Row {
+        command: "policy decide",
+        refuses: &[],
+        path: Some(&["--policy", "../../policies/workload-aware.pl", "--batch", "PATH"]),
+        accepts: &[Thing::EmptyFile],
+    },
+    Row {
+        command: "policy bench",
+        refuses: &[(&[], "--policy"), (&["--policy", "p.pl", "--facts", "f.pl", "--repeat", "0"], "--repeat")],
+        path: Some(&["--policy", "../../policies/workload-aware.pl", "--batch", "PATH"]),
+        accepts: &[],
+    },
+    Row { command: "policy test", refuses: &[(&[], "FILE")], path: Some(&["PATH"]), accepts: &[] },
 ];
 
 /// What a user may name where a file or a directory is expected.
@@ -211,7 +263,7 @@ fn refuses_each_thing_that_a_path_should_not_lead_to() {
     for row in ROWS {
         let Some(template) = row.path else { continue };
         for thing in Thing::ALL {
-            let directory = fresh_directory(&format!("{}-{thing:?}", row.command));
+            let directory = fresh_directory(&format!("{}-{thing:?}", row.command.replace(' ', "-")));
             let Some(path) = thing.make(&directory) else {
                 continue;
             };

@@ -5,7 +5,12 @@
 mod bad_input;
 mod help;
 mod input;
+mod policy;
+#[cfg(unix)]
+mod prompt;
+mod readme;
 mod streams;
+mod transcripts;
 
 use std::ffi::OsStr;
 use std::process::{Command, Output};

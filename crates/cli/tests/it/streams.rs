@@ -48,7 +48,8 @@ fn writes_no_colour_into_a_pipe_unless_asked() {
 
 #[test]
 fn ends_quietly_when_nobody_reads_its_output() {
-    for arguments in [&["completions", "zsh"][..], &["man"], &["--help"]] {
+    let endless = ["prolog", "--goal", "repeat, format(\"line~n\"), fail"];
+    for arguments in [&["completions", "zsh"][..], &["man"], &["--help"], &["prolog", "--goal", "true"], &endless] {
         let (reader, writer) = std::io::pipe().expect("pipes exist");
         drop(reader);
         let output = mario().args(arguments).stdout(writer).output().expect("runs");
@@ -60,7 +61,7 @@ fn ends_quietly_when_nobody_reads_its_output() {
 #[test]
 #[cfg(target_os = "linux")]
 fn blames_the_environment_when_its_output_cannot_be_written() {
-    for arguments in [&["completions", "zsh"][..], &["man"], &["--help"]] {
+    for arguments in [&["completions", "zsh"][..], &["man"], &["--help"], &["prolog", "--goal", "true"]] {
         let full = std::fs::File::options().write(true).open("/dev/full").expect("Linux has it");
         let output = mario().args(arguments).stdout(full).output().expect("runs");
         assert_eq!(output.status.code(), Some(3), "{arguments:?}");

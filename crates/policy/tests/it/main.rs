@@ -1,11 +1,18 @@
-//! The shipped policies, against everything that others say they should decide.
+//! The crate from outside, and the shipped policies against everything that others say they should decide.
 
+mod acceptance;
+mod against_swipl;
+mod allocations;
+mod decisions;
+mod facts;
+mod generated;
 mod recorded;
+mod tables;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mario_policy::{Policy, Settings};
+use mario_policy::{KnowledgeBase, Policy, PolicyError, Settings};
 use mario_prolog::{Directories, Engine};
 
 /// The four policies of the paper, by number.
@@ -22,4 +29,14 @@ fn shipped(engine: &Engine, name: &str) -> Policy {
     let resolver = Box::new(Directories::new([policies()]));
     let path = path.to_str().expect("a path of the workspace");
     Policy::load(engine, path, &text, Some(resolver), Settings::default()).expect("it is a policy")
+}
+
+fn load(engine: &Engine, text: &str) -> Result<Policy, PolicyError> {
+    Policy::load(engine, "policy.pl", text, None, Settings::default())
+}
+
+fn facts(engine: &Engine, text: &str) -> KnowledgeBase {
+    let mut facts = KnowledgeBase::new(engine.symbols());
+    facts.read(engine, "facts.pl", text).expect("these are facts");
+    facts
 }

@@ -14,8 +14,9 @@ const POLICIES: [(&str, bool); 4] = [
 ];
 const SIZES: [usize; 5] = [0, 1, 5, 10, 20];
 const KNOWLEDGE_BASES: usize = 256;
-const PASSES: usize = 40;
 const ROUNDS: usize = 5;
+/// The system counts CPU time in steps of some milliseconds: a round must be much longer.
+const ROUND_SECONDS: f64 = 0.1;
 
 /// The fact predicates, in the order of [`Facts::tables`].
 const PREDICATES: [(&str, usize); 6] =
@@ -162,10 +163,13 @@ fn measure(engine: &Engine, program: &Arc<Program>, agents: &[Agent]) -> (f64, f
     };
     pass(&mut inferences, &mut solutions);
     let per_decision = inferences as f64 / agents.len() as f64;
+    let started = std::time::Instant::now();
+    (0..10).for_each(|_| pass(&mut 0, &mut 0));
+    let passes = (10.0 * ROUND_SECONDS / started.elapsed().as_secs_f64()).ceil() as usize;
     let mut times: Vec<f64> = (0..ROUNDS)
         .map(|_| {
-            let time = cpu::time(|| (0..PASSES).for_each(|_| pass(&mut 0, &mut 0)));
-            time.as_secs_f64() * 1e6 / (PASSES * agents.len()) as f64
+            let time = cpu::time(|| (0..passes).for_each(|_| pass(&mut 0, &mut 0)));
+            time.as_secs_f64() * 1e6 / (passes * agents.len()) as f64
         })
         .collect();
     times.sort_by(f64::total_cmp);

@@ -15,16 +15,19 @@ pub(super) struct Names<'q> {
     others: Vec<Term>,
     repeated: FxHashMap<Term, bool>,
     cycles: usize,
+    /// Subterms that may still be counted: each takes a byte at least when it is written.
+    room: usize,
 }
 
 impl<'q> Names<'q> {
-    pub(super) fn new(variables: &'q [(Box<str>, Term)]) -> Names<'q> {
+    pub(super) fn new(variables: &'q [(Box<str>, Term)], bytes_max: usize) -> Names<'q> {
         Names {
             taken: variables.iter().map(|(name, _)| &**name).collect(),
             given: FxHashMap::default(),
             others: Vec::new(),
             repeated: FxHashMap::default(),
             cycles: 0,
+            room: bytes_max,
         }
     }
 
@@ -45,21 +48,19 @@ impl<'q> Names<'q> {
     }
 
     /// Notes the variables of a (finite) term, as often as they will be written.
-    pub(super) fn count(&mut self, store: &mut Store, term: Term) -> Result<(), Resource> {
+    pub(super) fn count(&mut self, store: &Store, term: Term) -> Result<(), Resource> {
         let mut pending = vec![term];
         while let Some(next) = pending.pop() {
-            if !store.meter.walk(1) {
-                return Err(store.meter.exhausted().unwrap_or(Resource::Inferences));
-            }
+            self.room = self.room.checked_sub(1).ok_or(Resource::OutputBytes)?;
             let next = store.deref(next);
             match next.tag() {
-                Tag::Ref | Tag::Att if !self.given.contains_key(&next) => match self.repeated.get_mut(&next) {
-                    Some(repeated) => *repeated = true,
-                    None => {
-                        self.repeated.insert(next, false);
+                Tag::Ref | Tag::Att if !self.given.contains_key(&next) => {
+                    let is_new = !self.repeated.contains_key(&next);
+                    self.repeated.insert(next, !is_new);
+                    if is_new {
                         self.others.push(next);
                     }
-                },
+                }
                 Tag::Lis | Tag::Str => {
                     let (start, end) = store.argument_range(next);
                     pending.extend(store.cells[start..end].iter().rev());

@@ -18,6 +18,13 @@ pub(crate) const TABLE: &[Builtin] = &[
     det("list_to_set", Code::D2(list_to_set)),
 ];
 
+/// Memory for sorting that is used again and again: policies sort a few items, often.
+#[derive(Default)]
+pub(crate) struct SortSpace {
+    items: Vec<Keyed>,
+    merged: Vec<Keyed>,
+}
+
 /// A term and the part of it that it is sorted by.
 #[derive(Clone, Copy)]
 struct Keyed {
@@ -54,8 +61,9 @@ fn order(core: &mut Core, a: Term, b: Term) -> Ordering {
 
 /// Sorts, stably. The library's sort is not used: it may panic when the budget ends within a
 /// comparison and the answers stop making sense.
-fn merge_sort(core: &mut Core, items: &mut Vec<Keyed>, direction: Direction) -> Solved<()> {
+fn merge_sort(core: &mut Core, space: &mut SortSpace, direction: Direction) -> Solved<()> {
     const RUN: usize = 8;
+    let SortSpace { items, merged } = space;
     let in_order = |core: &mut Core, a: Keyed, b: Keyed| {
         let order = order(core, a.key, b.key);
         if direction == Direction::Ascending { order.is_le() } else { order.is_ge() }
@@ -70,7 +78,6 @@ fn merge_sort(core: &mut Core, items: &mut Vec<Keyed>, direction: Direction) -> 
             }
         }
     }
-    let mut merged = Vec::with_capacity(items.len());
     let mut width = RUN;
     while width < items.len() {
         merged.clear();
@@ -95,26 +102,54 @@ fn merge_sort(core: &mut Core, items: &mut Vec<Keyed>, direction: Direction) -> 
             merged.extend_from_slice(left);
             merged.extend_from_slice(right);
         }
-        std::mem::swap(items, &mut merged);
+        std::mem::swap(items, merged);
         width *= 2;
     }
     core.check_budget()
 }
 
-fn by_itself(item: Term) -> Keyed {
-    Keyed { key: item, item }
+/// The sorted list of the elements of `list`, which must be a proper one. `key` gives what each is sorted by.
+fn sorted(
+    core: &mut Core,
+    list: Term,
+    direction: Direction,
+    duplicates: Duplicates,
+    key: impl Fn(&Core, Term) -> Solved<Term>,
+) -> Solved<Term> {
+    let length = match core.store.skip_list(list) {
+        (length, ListEnd::Nil) => length,
+        (_, ListEnd::Variable(_)) => return Err(Fault::Instantiation.into()),
+        (_, ListEnd::Other(_)) => return Err(Fault::Type("list", list).into()),
+    };
+    let mut space = std::mem::take(&mut core.sort_space);
+    let result = sort_into_list(core, &mut space, list, length, direction, duplicates, key);
+    core.sort_space = space;
+    result
 }
 
-/// The sorted list of `items`.
-fn sorted(core: &mut Core, mut items: Vec<Keyed>, direction: Direction, duplicates: Duplicates) -> Solved<Term> {
-    core.store.reserve(2 * items.len())?;
-    merge_sort(core, &mut items, direction)?;
+fn sort_into_list(
+    core: &mut Core,
+    space: &mut SortSpace,
+    list: Term,
+    length: usize,
+    direction: Direction,
+    duplicates: Duplicates,
+    key: impl Fn(&Core, Term) -> Solved<Term>,
+) -> Solved<Term> {
+    space.items.clear();
+    let mut rest = core.store.deref(list);
+    for _ in 0..length {
+        let item = core.store.argument(rest.address(), 0);
+        space.items.push(Keyed { key: key(core, item)?, item });
+        rest = core.store.argument(rest.address(), 1);
+    }
+    core.store.reserve(2 * length)?;
+    merge_sort(core, space, direction)?;
     if duplicates == Duplicates::Drop {
-        items.dedup_by(|next, kept| order(core, kept.key, next.key).is_eq());
+        space.items.dedup_by(|next, kept| order(core, kept.key, next.key).is_eq());
         core.check_budget()?;
     }
-    let items: Vec<Term> = items.into_iter().map(|keyed| keyed.item).collect();
-    Ok(core.store.list(&items, Term::NIL))
+    Ok(core.store.list_of(space.items.iter().map(|keyed| keyed.item)))
 }
 
 /// ISO asks that the result be a list or a partial one.
@@ -126,8 +161,7 @@ fn check_result(core: &mut Core, list: Term) -> Solved<()> {
 }
 
 fn sort_list(core: &mut Core, list: Term, duplicates: Duplicates) -> Solved<Term> {
-    let items = core.proper_list(list)?;
-    sorted(core, items.into_iter().map(by_itself).collect(), Direction::Ascending, duplicates)
+    sorted(core, list, Direction::Ascending, duplicates, |_, item| Ok(item))
 }
 
 fn msort(core: &mut Core, list: Term, result: Term) -> Solved {
@@ -141,6 +175,11 @@ fn sort(core: &mut Core, list: Term, result: Term) -> Solved {
     core.unify(result, made)
 }
 
+/// The elements of a proper list in the standard order, without duplicates.
+pub(crate) fn sorted_set(core: &mut Core, list: Term) -> Solved<Term> {
+    sort_list(core, list, Duplicates::Drop)
+}
+
 fn list_to_ord_set(core: &mut Core, list: Term, set: Term) -> Solved {
     let made = sort_list(core, list, Duplicates::Drop)?;
     core.unify(set, made)
@@ -150,13 +189,9 @@ fn list_to_ord_set(core: &mut Core, list: Term, set: Term) -> Solved {
 fn sort_by(core: &mut Core, key: Term, order: Term, list: Term, result: Term) -> Solved {
     let (direction, duplicates) = sort_order(core, order)?;
     let position = sort_key(core, key)?;
-    let items = core.proper_list(list)?;
-    let mut keyed = Vec::with_capacity(items.len());
-    for item in items {
-        let key = if position == 0 { item } else { key_argument(core, item, position)? };
-        keyed.push(Keyed { key, item });
-    }
-    let made = sorted(core, keyed, direction, duplicates)?;
+    let made = sorted(core, list, direction, duplicates, |core, item| {
+        if position == 0 { Ok(item) } else { key_argument(core, item, position) }
+    })?;
     core.unify(result, made)
 }
 
@@ -194,19 +229,15 @@ fn key_argument(core: &Core, item: Term, position: usize) -> Solved<Term> {
 }
 
 fn keysort(core: &mut Core, list: Term, result: Term) -> Solved {
-    let items = core.proper_list(list)?;
-    let mut keyed = Vec::with_capacity(items.len());
-    for item in items {
-        let Some(key) = pair_key(core, item)? else { return Err(Fault::Instantiation.into()) };
-        keyed.push(Keyed { key, item });
-    }
+    let made = sorted(core, list, Direction::Ascending, Duplicates::Keep, |core, item| {
+        pair_key(core, item)?.ok_or_else(|| Fault::Instantiation.into())
+    })?;
     check_result(core, result)?;
-    let mut expected = Vec::new();
-    core.store.list_items(result, &mut expected);
-    for item in expected {
-        pair_key(core, item)?;
+    let mut rest = core.store.deref(result);
+    while rest.has_tag(Tag::Lis) {
+        pair_key(core, core.store.argument(rest.address(), 0))?;
+        rest = core.store.argument(rest.address(), 1);
     }
-    let made = sorted(core, keyed, Direction::Ascending, Duplicates::Keep)?;
     core.unify(result, made)
 }
 
@@ -224,9 +255,10 @@ fn pair_key(core: &Core, item: Term) -> Solved<Option<Term>> {
 /// The items without those identical to an earlier one, in their own order.
 pub(super) fn distinct(core: &mut Core, items: &[Term]) -> Solved<Vec<Term>> {
     // The position rides along as the item.
-    let mut keyed: Vec<Keyed> =
-        (0_i64..).zip(items).map(|(position, &key)| Keyed { key, item: Term::small(position) }).collect();
-    merge_sort(core, &mut keyed, Direction::Ascending)?;
+    let positions = (0_i64..).zip(items).map(|(position, &key)| Keyed { key, item: Term::small(position) });
+    let mut space = SortSpace { items: positions.collect(), merged: Vec::new() };
+    merge_sort(core, &mut space, Direction::Ascending)?;
+    let mut keyed = space.items;
     keyed.dedup_by(|next, kept| order(core, kept.key, next.key).is_eq());
     core.check_budget()?;
     let mut positions: Vec<usize> = keyed.into_iter().map(|keyed| keyed.item.small_value() as usize).collect();
@@ -244,7 +276,7 @@ fn list_to_set(core: &mut Core, list: Term, set: Term) -> Solved {
 
 #[cfg(test)]
 mod tests {
-    use super::{Direction, TABLE, by_itself, merge_sort};
+    use super::{Direction, Keyed, SortSpace, TABLE, merge_sort};
     use crate::meter::Budget;
     use crate::testing::{Fixture, check_goals};
 
@@ -296,16 +328,18 @@ mod tests {
         let mut state: u64 = 1;
         for length in 0..100_usize {
             let mut fixture = Fixture::new();
-            let mut items: Vec<_> = (0..length)
+            let items: Vec<_> = (0..length)
                 .map(|_| {
                     state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                    by_itself(crate::term::Term::small((state >> 60) as i64))
+                    let item = crate::term::Term::small((state >> 60) as i64);
+                    Keyed { key: item, item }
                 })
                 .collect();
             let mut expected: Vec<i64> = items.iter().map(|keyed| keyed.key.small_value()).collect();
             expected.sort_unstable();
-            merge_sort(&mut fixture.core, &mut items, Direction::Ascending).unwrap();
-            let found: Vec<i64> = items.iter().map(|keyed| keyed.key.small_value()).collect();
+            let mut space = SortSpace { items, merged: Vec::new() };
+            merge_sort(&mut fixture.core, &mut space, Direction::Ascending).unwrap();
+            let found: Vec<i64> = space.items.iter().map(|keyed| keyed.key.small_value()).collect();
             assert_eq!(found, expected);
         }
     }

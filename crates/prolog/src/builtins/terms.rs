@@ -5,7 +5,7 @@ use crate::core::Core;
 use crate::fault::{Fault, Solved};
 use crate::number::Number;
 use crate::store::{ListEnd, View};
-use crate::symbols::{Atom, atoms};
+use crate::symbols::Atom;
 use crate::term::{Functor, MAX_ARITY, Term};
 
 pub(crate) const TABLE: &[Builtin] = &[

@@ -211,10 +211,10 @@ impl Loader {
     /// the resolver.
     fn load_named(&mut self, source: usize, term: Term, span: &Range<usize>) {
         let mut items = Vec::new();
-        if !matches!(self.store.view(term), View::List(_)) {
-            items.push(self.store.deref(term));
-        } else {
+        if matches!(self.store.view(term), View::List(_)) {
             self.store.list_items(term, &mut items);
+        } else {
+            items.push(self.store.deref(term));
         }
         let mut files = Vec::new();
         for item in items {
@@ -323,18 +323,16 @@ impl Loader {
         machine.set_sink(self.sink.take());
         machine.set_interrupt(self.interrupt.clone());
         let stopped = run_once(&mut machine, program, goal, &self.budget);
-        let message = match &stopped {
-            Stopped::Answer => None,
-            Stopped::NoMore => Some("the directive failed".to_owned()),
-            Stopped::Uncaught(ball) => Some(format!("the directive raised {}", machine.stored_text(ball))),
-            Stopped::Exhausted(resource) => Some(format!("the directive ran out of {resource}")),
-            Stopped::Halted(status) => {
-                self.halted = Some(*status);
-                None
+        let mut warn = |message, hint| self.report(Severity::Warning, source, span.clone(), message, hint);
+        match &stopped {
+            Stopped::Answer => {}
+            Stopped::NoMore => warn("the directive failed".to_owned(), None),
+            Stopped::Uncaught(ball) => {
+                let explanation = machine.core.explain(ball);
+                warn(format!("the directive did not end well: {}", explanation.message), explanation.hint);
             }
-        };
-        if let Some(message) = message {
-            self.report(Severity::Warning, source, span, message, None);
+            Stopped::Exhausted(resource) => warn(format!("the directive ran out of {resource}"), None),
+            Stopped::Halted(status) => self.halted = Some(*status),
         }
         self.keep_changes(&machine, program);
         self.base.flags = machine.core.flags;

@@ -1,7 +1,7 @@
 //! Puts what was read together into a program.
 
 use super::{Definitions, Loader, Severity, SourceClause, indicator};
-use crate::compiler::{self, CompileError, Scope};
+use crate::compiler::{self, CompileError, Scope, Unfoldable};
 use crate::engine::is_deterministic;
 use crate::instruction::{Instruction, Label, PredicateId};
 use crate::program::RowCall;
@@ -32,8 +32,9 @@ impl Loader {
             let id = program.add_predicate(functor, Definition::Dynamic, self.origin);
             program.dynamic.insert(id, Arc::new(self.dynamic[&functor].clone()));
         }
+        let unfoldable = self.unfoldable(&defined);
         for &functor in &defined {
-            self.link_predicate(&mut program, &mut code, functor);
+            self.link_predicate(&mut program, &mut code, functor, &unfoldable);
         }
         program.code = code;
         program.take_shortcuts();
@@ -80,7 +81,31 @@ impl Loader {
         self.store.copy_out(clause, Attributes::Drop)
     }
 
-    fn link_predicate(&mut self, program: &mut Program, code: &mut Vec<Instruction>, functor: Functor) {
+    /// The predicates whose calls can be replaced by their only clause.
+    fn unfoldable(&mut self, defined: &[Functor]) -> Unfoldable {
+        let mut unfoldable = Unfoldable::default();
+        if self.origin != Origin::User {
+            return unfoldable;
+        }
+        for functor in defined {
+            if let [clause] = &self.definitions[functor].clauses[..] {
+                self.store.reset();
+                let term = self.store.paste(&clause.term);
+                if compiler::is_unfoldable(&self.store, &clause.term, term) {
+                    unfoldable.insert(*functor, Arc::clone(&clause.term));
+                }
+            }
+        }
+        unfoldable
+    }
+
+    fn link_predicate(
+        &mut self,
+        program: &mut Program,
+        code: &mut Vec<Instruction>,
+        functor: Functor,
+        unfoldable: &Unfoldable,
+    ) {
         let definitions = &self.definitions[&functor];
         let mut entries: Vec<(Label, Vec<Key>)> = Vec::new();
         let mut sources = Vec::new();
@@ -90,6 +115,8 @@ impl Loader {
             let term = self.store.paste(&clause.term);
             let head = self.store.argument(term.address(), 1);
             let body = self.store.argument(term.address(), 2);
+            let redefined = |functor: Functor| self.definitions.contains_key(&functor);
+            let body = compiler::unfold(&mut self.store, unfoldable, &redefined, body);
             let start = code.len() as Label;
             let compiled = compiler::compile_clause(&self.store, &mut Linking { program }, head, body, code);
             match compiled {

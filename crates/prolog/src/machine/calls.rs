@@ -114,7 +114,6 @@ impl Machine {
             Code::D2(run) => run(core, x[0], x[1]),
             Code::D3(run) => run(core, x[0], x[1], x[2]),
             Code::D4(run) => run(core, x[0], x[1], x[2], x[3]),
-            Code::D5(run) => run(core, x[0], x[1], x[2], x[3], x[4]),
             Code::N(_) => Ok(false),
         }
     }

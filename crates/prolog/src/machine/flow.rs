@@ -1,12 +1,12 @@
 //! Where the machine goes when it cannot simply go on: failure, exceptions, interruptions.
 
 use super::calls::Flow;
-use super::choices::ChoiceKind;
+use super::choices::{Choice, ChoiceKind};
 use super::exceptions::Culprit;
 use super::{Machine, Stopped};
 use crate::fault::Raised;
 use crate::host::Relations;
-use crate::instruction::{Instruction, Label};
+use crate::instruction::{FAIL, Instruction, Label};
 use crate::meter::Resource;
 use crate::program::{Definition, Program};
 
@@ -93,8 +93,7 @@ impl Machine {
                 }
                 ChoiceKind::InlineRows => {
                     self.count_retry()?;
-                    let Instruction::CallRows { call, .. } = program.code[choice.end as usize] else { continue };
-                    if self.retry_inline_rows(host, &program.row_calls[call as usize], &choice) {
+                    if self.retry_in_place(program, host, &choice) {
                         return Ok(choice.end + 1);
                     }
                     continue;
@@ -115,18 +114,55 @@ impl Machine {
         }
     }
 
+    /// Takes the next row where one is wanted most often: at the end of a loop over rows. Returns where to
+    /// go on, or [`FAIL`] when this is not that simple.
+    pub(super) fn quick_retry(&mut self, program: &Program, host: &dyn Relations) -> Label {
+        match self.choices.last() {
+            Some(&choice) if choice.kind == ChoiceKind::InlineRows => {
+                let meter = &mut self.core.store.meter;
+                if meter.inferences + 1 >= meter.attention_at {
+                    return FAIL;
+                }
+                meter.inferences += 1;
+                self.restore(&choice);
+                if self.retry_in_place(program, host, &choice) { choice.end + 1 } else { FAIL }
+            }
+            _ => FAIL,
+        }
+    }
+
+    #[inline]
+    fn retry_in_place(&mut self, program: &Program, host: &dyn Relations, choice: &Choice) -> bool {
+        let Instruction::CallRows { call, .. } = program.code[choice.end as usize] else { return false };
+        self.retry_inline_rows(host, &program.row_calls[call as usize], choice)
+    }
+
     /// Another answer of something that is no clause costs an inference too: a loop driven by failure
     /// must not be free.
     #[inline]
     pub(super) fn count_retry(&mut self) -> Result<(), Stopped> {
         let meter = &mut self.core.store.meter;
         meter.inferences += 1;
-        if meter.inferences >= meter.attention_at
-            && let Some(resource) = meter.spent()
-        {
-            return Err(Stopped::Exhausted(resource));
+        if meter.inferences >= meter.attention_at {
+            self.look()?;
+            if self.core.store.woken.is_empty() && !self.core.database.wants_sweep {
+                self.core.store.meter.resume();
+            }
         }
         Ok(())
+    }
+
+    /// Looks at all budgets, and at the host's interrupt.
+    #[cold]
+    fn look(&mut self) -> Result<(), Stopped> {
+        let store = &mut self.core.store;
+        if store.cells.len() > store.meter.cell_limit {
+            store.meter.exhaust(Resource::HeapBytes);
+        }
+        if store.trail_length() > store.meter.trail_limit {
+            store.meter.exhaust(Resource::TrailEntries);
+        }
+        store.meter.spent().map_or(Ok(()), |resource| Err(Stopped::Exhausted(resource)))
     }
 
     /// Leaves the fast path: the budget is spent, goals were woken, or the database wants a sweep.
@@ -138,9 +174,7 @@ impl Machine {
         at: Label,
         live: usize,
     ) -> Result<Option<Label>, Stopped> {
-        if let Some(resource) = self.core.store.meter.spent() {
-            return Err(Stopped::Exhausted(resource));
-        }
+        self.look()?;
         if self.core.database.wants_sweep {
             let oldest = self.oldest_generation();
             self.core.database.sweep(oldest);

@@ -15,6 +15,22 @@ pub(crate) enum ListEnd {
 }
 
 impl Store {
+    /// A proper list of terms that are there already.
+    pub(crate) fn list_of(&mut self, items: impl Iterator<Item = Term>) -> Term {
+        let start = self.cells.len();
+        for item in items {
+            self.cells.push(item);
+            let next = Term::list(self.cells.len() + 1);
+            self.cells.push(next);
+        }
+        if self.cells.len() == start {
+            return Term::NIL;
+        }
+        let last = self.cells.len() - 1;
+        self.cells[last] = Term::NIL;
+        Term::list(start)
+    }
+
     /// The number of list cells from `list` on, and what the last tail is.
     pub(crate) fn skip_list(&mut self, list: Term) -> (usize, ListEnd) {
         // Brent's cycle detection: the tortoise jumps to the hare at powers of two.

@@ -1,6 +1,8 @@
 //! The integration tests of the policy language.
 
+mod answers;
 mod conformity;
 mod differential;
 mod engine;
+mod host;
 mod random;

@@ -1,7 +1,7 @@
 //! One goal: its answers to standard output, what went wrong to standard error.
 
 use mario_diagnostics::{Diagnostic, Source};
-use mario_prolog::{Budget, Detail, Exception, Outcome as Solved, Query, Resource, Session, SyntaxError};
+use mario_prolog::{Budget, Detail, Exception, Outcome as Solved, Query, Request, Resource, Session, SyntaxError};
 
 use super::exit_status;
 use super::output::ProgramOutput;
@@ -70,6 +70,10 @@ impl Asker<'_> {
     pub(super) fn ask(&mut self, goal: &str, place: &Place, limit: u64) -> Result<Ended, Failure> {
         let budget = self.budget;
         let output = self.output.clone();
+        if self.session.request(goal) == Ok(Request::Nothing) {
+            let diagnostic = Diagnostic::error(format!("there is no goal in {}", place.name));
+            return Ok(Ended::NotAGoal(Box::new(diagnostic.hint("write one, such as `true`"))));
+        }
         let mut query = match self.session.query(goal, &(), &budget) {
             Ok(query) => query,
             Err(error) => return Ok(Ended::NotAGoal(Box::new(place.diagnose(goal, &error)))),
@@ -131,8 +135,11 @@ pub(super) fn stop(query: &mut Query<'_>, solved: Solved, budget: &Budget) -> St
 
 fn uncaught(query: &mut Query<'_>, exception: &Exception) -> Diagnostic {
     let explanation = query.explain(exception);
+    let says_all = explanation.message.contains(&explanation.term);
     let mut diagnostic = Diagnostic::error(explanation.message);
-    diagnostic.causes.push(format!("uncaught {}", explanation.term));
+    if !says_all {
+        diagnostic.causes.push(format!("uncaught {}", explanation.term));
+    }
     diagnostic.hints.extend(explanation.hint);
     diagnostic
 }

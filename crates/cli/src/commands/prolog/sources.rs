@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use mario_diagnostics::{Diagnostic, Source};
-use mario_prolog::{Budget, Directories, Engine, Loaded, Problem, Resolver, Severity};
+use mario_prolog::{Budget, Directories, Engine, Loaded, Problem, Resolver};
 
 use super::output::ProgramOutput;
+use crate::input::directory;
+use crate::problems::diagnostics;
 use crate::{Console, Failure, read_text};
 
 /// The files of a program; they can be loaded again and again.
@@ -48,17 +50,13 @@ impl Sources {
             Err(error) => {
                 self.output.end_line()?;
                 let problems: Vec<Problem> = error.warnings.into_iter().chain(error.errors).collect();
-                let (warnings, errors): (Vec<_>, Vec<_>) = diagnostics(&problems)
-                    .into_iter()
-                    .partition(|diagnostic| diagnostic.severity == mario_diagnostics::Severity::Warning);
-                console.show(&warnings);
-                Err(Failure::Input(errors))
+                Err(Failure::Input(diagnostics(&problems)))
             }
         }
     }
 
     /// Adds files that a person named at the prompt, as far as the program may read them.
-    pub(super) fn add(&mut self, wanted: &[String]) -> Result<(), Diagnostic> {
+    pub(super) fn add(&mut self, wanted: &[String]) -> Result<(), Failure> {
         let mut found = Vec::new();
         for name in wanted {
             found.push(self.find(name)?);
@@ -81,7 +79,7 @@ impl Sources {
     }
 
     /// The file that a person calls `name`: beside where they are, or beside a file that is loaded already.
-    fn find(&self, name: &str) -> Result<PathBuf, Diagnostic> {
+    fn find(&self, name: &str) -> Result<PathBuf, Failure> {
         let mut resolver = Directories::new(&self.roots);
         let here = Path::new("");
         let mut first_reason = None;
@@ -96,7 +94,7 @@ impl Sources {
         let mut diagnostic = Diagnostic::error(format!("cannot load `{name}`"));
         diagnostic.causes.extend(first_reason);
         let roots: Vec<String> = self.roots.iter().map(|root| format!("`{}`", root.display())).collect();
-        Err(diagnostic.hint(format!("files below {} can be loaded", roots.join(", "))))
+        Err(Failure::input(diagnostic.hint(format!("files below {} can be loaded", roots.join(", ")))))
     }
 
     /// Reads all files, or says what is wrong with each that cannot be read.
@@ -119,37 +117,4 @@ impl Sources {
             (false, false) => Err(Failure::Input(diagnostics)),
         }
     }
-}
-
-/// The directory that a file is in, also for a bare name.
-fn directory(file: &Path) -> PathBuf {
-    match file.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
-        _ => PathBuf::from("."),
-    }
-}
-
-/// Problems of a loader as diagnostics, which share the texts that they point into.
-fn diagnostics(problems: &[Problem]) -> Vec<Diagnostic> {
-    let mut sources: Vec<Source> = Vec::new();
-    let mut diagnostics = Vec::with_capacity(problems.len());
-    for problem in problems {
-        let known = sources.iter().find(|source| &*source.name == problem.source_name()).cloned();
-        let source = known.unwrap_or_else(|| {
-            let source = Source::new(problem.source_name(), problem.source_text());
-            sources.push(source.clone());
-            source
-        });
-        let mut diagnostic = match problem.severity {
-            Severity::Error => Diagnostic::error(format!("cannot load `{}`", problem.source_name())).at(
-                &source,
-                problem.span.clone(),
-                problem.message.clone(),
-            ),
-            Severity::Warning => Diagnostic::warning(problem.message.clone()).at(&source, problem.span.clone(), ""),
-        };
-        diagnostic.hints.extend(problem.hint.clone());
-        diagnostics.push(diagnostic);
-    }
-    diagnostics
 }

@@ -15,6 +15,8 @@ use crate::Failure;
 const PROMPT: &str = "?- ";
 const CONTINUED: &str = "|    ";
 const HISTORY_ENTRIES_MAX: usize = 1000;
+/// The code with which shells report a process that Ctrl-C ended.
+const INTERRUPTED: i32 = 130;
 
 /// What a person typed at the prompt.
 pub(super) enum Typed {
@@ -59,6 +61,9 @@ pub(super) struct Terminal {
 impl Terminal {
     /// Opens the terminal. From now on, Ctrl-C interrupts queries instead of ending the process.
     pub(super) fn open(interrupt: &Interrupt) -> Result<Self, Failure> {
+        // In this order: a second Ctrl-C, when the first one is still without effect, ends the process after all.
+        signal_hook::flag::register_conditional_shutdown(SIGINT, INTERRUPTED, interrupt.flag())
+            .map_err(|error| broken(&error))?;
         signal_hook::flag::register(SIGINT, interrupt.flag()).map_err(|error| broken(&error))?;
         let config = Config::builder()
             .max_history_size(HISTORY_ENTRIES_MAX)

@@ -13,7 +13,7 @@ use crate::{Failure, Outcome, TEXT_SIZE_BYTES_MAX};
 
 const WELCOME: &str = "End each goal with a full stop. `help.` tells more; `halt.` or Ctrl-D ends.";
 
-const HELP: &str = "\
+const HELP: &str = "At the prompt:
   member(X, [a, b]).    asks a goal; it may go on over several lines, up to its full stop
   [file].               loads a file, and all others again; `make.` only the latter
   halt.                 ends, and so does Ctrl-D
@@ -56,6 +56,7 @@ pub(super) fn converse(asker: &mut Asker<'_>, sources: &mut Sources) -> Result<O
             }
             Err(error) => asker.console.show([&Place::whole("goal").diagnose(&text, &error)]),
         }
+        asker.output.interrupt().clear();
         asker.output.end()?;
     }
 }
@@ -119,8 +120,8 @@ fn show_answers(asker: &mut Asker<'_>, goal: &str, terminal: &mut Terminal) -> R
 /// Loads files that were asked for, and all others again. When that fails, the program stays as it was.
 fn load(asker: &mut Asker<'_>, sources: &mut Sources, files: &[String]) -> Result<Ended, Failure> {
     let count = sources.count();
-    if let Err(diagnostic) = sources.add(files) {
-        asker.console.show([&diagnostic]);
+    if let Err(failure) = sources.add(files) {
+        asker.console.report(&failure);
         return Ok(Ended::Unanswered);
     }
     match sources.load(asker.console) {
@@ -128,7 +129,7 @@ fn load(asker: &mut Asker<'_>, sources: &mut Sources, files: &[String]) -> Resul
             if let Some(status) = loaded.halted {
                 return Ok(Ended::Halted(status));
             }
-            asker.session.replace_program(loaded.program);
+            asker.session.replace_program(&loaded.program);
             asker.output.write_on_new_line("true.\n");
             Ok(Ended::Answered)
         }

@@ -1,4 +1,4 @@
-//! All solutions: findall, bagof, setof, aggregate_all, forall and sorting what they give.
+//! All solutions: findall, bagof, setof, `aggregate_all`, forall and sorting what they give.
 
 use super::generator::{Case, Generator};
 

@@ -33,7 +33,7 @@ pub use run::{DiffLine, TestOutcome};
 
 /// Tests for one policy.
 #[derive(Clone, Debug)]
-pub struct Table {
+pub struct TestTable {
     /// The file that the table names as its policy.
     pub policy: Option<String>,
     /// The tests, in order. Never empty.

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use mario_domain::{Capacity, Hardware, Id, Node, NodeId, Operation, Request, RequestError, Target};
 use mario_prolog::{Engine, Symbols, Tree, TreeKind, Value};
 
-use super::{DecisionClaim, ExpectedVerdict, Rest, Table, Test, Tests, VerdictClaim};
+use super::{DecisionClaim, ExpectedVerdict, Rest, Test, TestTable, Tests, VerdictClaim};
 use crate::acceptance::ManagerView;
 use crate::facts::{FactProblem, FactsError};
 use crate::knowledge_base::KnowledgeBase;
 
-impl Table {
+impl TestTable {
     /// Reads a table.
-    pub fn read(engine: &Engine, name: &str, text: &str) -> Result<Table, FactsError> {
+    pub fn read(engine: &Engine, name: &str, text: &str) -> Result<TestTable, FactsError> {
         let (trees, problems) = engine.read_trees(name, text);
         let mut reading = Reading {
             symbols: engine.symbols(),
@@ -29,7 +29,7 @@ impl Table {
         let mut problems = reading.problems;
         problems.sort_by_key(|problem| problem.span.start);
         match tests {
-            Some(tests) if problems.is_empty() => Ok(Table { policy: reading.policy, tests }),
+            Some(tests) if problems.is_empty() => Ok(TestTable { policy: reading.policy, tests }),
             _ => Err(FactsError { name: name.to_owned(), problems }),
         }
     }
@@ -130,7 +130,7 @@ impl<'a> Reading<'a> {
         }
         let request = request(&arguments[2])?;
         let application = agent_facts.id(request.application().id());
-        let needed = agent_facts.services().iter().find(|row| row[0] == application).and_then(|row| units(row[1]));
+        let needed = agent_facts.services().find(|row| row[0] == application).and_then(|row| units(row[1]));
         let Some(needed) = needed else {
             let message = format!("there is no service/4 fact of `{}`", request.application());
             return Err(FactProblem::new(tree, message));
@@ -283,7 +283,7 @@ fn manager_view(tree: &Tree, facts: KnowledgeBase, others: &[&Tree]) -> Result<M
         }
     }
     let node = Node::new(node, capacity, neighbours).map_err(|error| wrong(error.to_string()))?;
-    Ok(ManagerView::from_facts(facts, &node, free, owners))
+    Ok(ManagerView::from_facts(facts, &node, free, &owners))
 }
 
 fn amount(facts: &KnowledgeBase, constant: Value<'static>) -> Option<Capacity> {

@@ -1,0 +1,44 @@
+//! `mario policy …`.
+
+mod batch;
+mod bench;
+mod decide;
+mod inputs;
+mod test;
+
+use clap::{Args, Subcommand};
+
+use crate::{Console, Failure, Outcome};
+
+/// Arguments of `mario policy`.
+#[derive(Clone, Debug, Args)]
+#[command(
+    subcommand_required = true,
+    after_help = "Examples:
+  mario policy decide --policy policies/workload-aware.pl --facts facts.pl --all
+  mario policy test policies/workload-aware.test.pl"
+)]
+pub struct Arguments {
+    /// What to do with a policy.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do with a policy.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Command {
+    /// Show what an agent proposes, given its facts.
+    Decide(decide::Arguments),
+    /// Measure how fast a policy decides.
+    Bench(bench::Arguments),
+    /// Run the tests that are kept next to policies.
+    Test(test::Arguments),
+}
+
+pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
+    match &arguments.command {
+        Command::Decide(arguments) => decide::run(arguments, console),
+        Command::Bench(arguments) => bench::run(arguments, console),
+        Command::Test(arguments) => test::run(arguments, console),
+    }
+}

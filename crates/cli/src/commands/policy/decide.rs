@@ -1,0 +1,275 @@
+//! `mario policy decide`.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use clap::Args;
+use mario_diagnostics::Diagnostic;
+use mario_policy::{Decider, Decision, Ending, KnowledgeBase, Policy, Solution, Wanted};
+use mario_prolog::{Engine, Symbols};
+use serde_json::{Value, json};
+
+use super::batch::Batch;
+use super::inputs::{Format, InputArguments, read_facts};
+use crate::{Console, Failure, Outcome};
+
+/// Arguments of `mario policy decide`.
+#[derive(Clone, Debug, Args)]
+#[command(
+    long_about = LONG_ABOUT,
+    after_help = "Examples:
+  mario policy decide --policy policies/workload-aware.pl --facts examples/video.pl
+  mario policy decide --policy policy.pl --facts facts.pl --instance s1 --all --format json
+  mario policy decide --policy policy.pl --batch agents.jsonl.gz --services services.pl --all > decisions.jsonl"
+)]
+pub struct Arguments {
+    /// With what to decide.
+    #[command(flatten)]
+    pub inputs: InputArguments,
+    /// Show all solutions in order, not only the first, which is what the agent asks for
+    #[arg(long)]
+    pub all: bool,
+    /// How to print one decision; a batch is always printed as JSON lines
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<Format>,
+}
+
+const LONG_ABOUT: &str = "Show what an agent proposes, given its facts.
+
+A knowledge base in Prolog has the facts that an agent may see: service/4, node/2 or node/3, serviceInstance/3, requests/4, \
+inhibited/3 (or refused/3) and fact/3. Each proposal is shown with the clause of the policy that gave it; `nop` means that \
+there is none.
+
+In a batch, each line is a JSON object: `si` (the instance), `app`, `node`, `free_hw` (hardware by node; the other keys are the \
+neighbours), `requests` (lists of neighbour, rate, latency) and `refused` (lists of operation, instance, target). Other keys are \
+ignored. For each of them, one line is printed: {\"ops\":[[\"replicate\",\"7\",\"n1\"]]}.
+
+A policy that raises an exception or runs out of its budget ends with code 2, after the rest of the batch. Solutions that are \
+no operation are shown as they are, with a warning.";
+
+pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
+    let engine = Engine::new();
+    let wanted = if arguments.all { Wanted::All } else { Wanted::First };
+    match (&arguments.inputs.facts, &arguments.inputs.batch) {
+        (_, Some(path)) => decide_batch(arguments, &engine, path, wanted, console),
+        (Some(path), None) => decide_one(arguments, &engine, path, wanted, console),
+        (None, None) => Err(Failure::input(Diagnostic::error("missing `--facts` or `--batch`"))),
+    }
+}
+
+fn decide_one(
+    arguments: &Arguments,
+    engine: &Engine,
+    path: &Path,
+    wanted: Wanted,
+    console: &Console,
+) -> Result<Outcome, Failure> {
+    let policy = arguments.inputs.load_policy(engine, console)?;
+    let mut facts = KnowledgeBase::new(engine.symbols());
+    read_facts(engine, path, &mut facts)?;
+    let instance = facts.find_instance(arguments.inputs.instance.as_deref()).map_err(|error| {
+        let diagnostic = match &arguments.inputs.instance {
+            Some(id) => Diagnostic::error(format!("`{}` has no instance `{id}`", path.display())),
+            None => Diagnostic::error(format!("cannot tell for which instance of `{}` to decide", path.display())),
+        };
+        Failure::input(diagnostic.caused_by(&error).hint("name one of them with `--instance`"))
+    })?;
+    let mut decider = Decider::new(engine);
+    let decision = decider.decide(&policy, &facts, instance, wanted);
+    console.write_data(|stdout| match arguments.format.unwrap_or(Format::Text) {
+        Format::Text => write_text(stdout, decision, &policy),
+        Format::Json => writeln!(stdout, "{}", one_json(decision, &policy)),
+    })?;
+    for solution in &decision.solutions {
+        warn_invalid(solution, &policy, console);
+    }
+    match failure(&decision.ending, &policy) {
+        Some(diagnostic) => Err(Failure::input(diagnostic)),
+        None => Ok(Outcome::Done),
+    }
+}
+
+fn write_text(stdout: &mut dyn Write, decision: &Decision, policy: &Policy) -> io::Result<()> {
+    if decision.solutions.is_empty() && decision.ending == Ending::Complete {
+        return writeln!(stdout, "nop");
+    }
+    let shown: Vec<String> =
+        decision.solutions.iter().map(|solution| solution.texts(policy.symbols()).join(" ")).collect();
+    let width = shown.iter().map(|text| text.chars().count()).max().unwrap_or(0);
+    for (solution, shown) in decision.solutions.iter().zip(&shown) {
+        match place(solution, policy) {
+            Some((file, line)) => writeln!(stdout, "{shown:width$}  {file}:{line}")?,
+            None => writeln!(stdout, "{shown}")?,
+        }
+    }
+    Ok(())
+}
+
+/// Where the clause stands that gave a solution.
+pub(super) fn place<'a>(solution: &Solution, policy: &'a Policy) -> Option<(&'a str, usize)> {
+    policy.clauses().get(solution.clause()).map(|place| (place.source_name(), place.position().0))
+}
+
+fn operations(decision: &Decision, symbols: &Symbols) -> Value {
+    decision.solutions.iter().map(|solution| json!(solution.texts(symbols))).collect()
+}
+
+fn one_json(decision: &Decision, policy: &Policy) -> Value {
+    let clauses: Value = decision
+        .solutions
+        .iter()
+        .map(|solution| match place(solution, policy) {
+            Some((file, line)) => json!({"clause": solution.clause() + 1, "file": file, "line": line}),
+            None => json!({"clause": solution.clause() + 1}),
+        })
+        .collect();
+    let mut object = json!({
+        "ops": operations(decision, policy.symbols()),
+        "clauses": clauses,
+        "inferences": decision.inferences,
+    });
+    add_faults(&mut object, decision);
+    object
+}
+
+/// Keys that only a decision has that is not as it should be.
+fn add_faults(object: &mut Value, decision: &Decision) {
+    let invalid: Vec<Value> = decision
+        .solutions
+        .iter()
+        .enumerate()
+        .filter_map(|(index, solution)| match solution {
+            Solution::Invalid(invalid) => Some(json!({"op": index + 1, "fault": invalid.fault.description()})),
+            Solution::Proposal(_) => None,
+        })
+        .collect();
+    if !invalid.is_empty() {
+        object["invalid"] = invalid.into();
+    }
+    if decision.ending != Ending::Complete {
+        object["error"] = decision.ending.to_string().into();
+    }
+}
+
+fn warn_invalid(solution: &Solution, policy: &Policy, console: &Console) {
+    if let Solution::Invalid(invalid) = solution {
+        let [operation, instance, target] = &invalid.arguments;
+        let title = format!("operation({operation}, {instance}, {target}) is no operation");
+        let mut diagnostic = Diagnostic::warning(title);
+        diagnostic.causes.push(invalid.fault.description().to_owned());
+        if let Some((file, line)) = place(solution, policy) {
+            diagnostic = diagnostic.hint(format!("see the clause in {file}:{line}"));
+        }
+        console.show(&[diagnostic]);
+    }
+}
+
+fn failure(ending: &Ending, policy: &Policy) -> Option<Diagnostic> {
+    let diagnostic = Diagnostic::error(format!("policy `{}` did not decide", policy.name()));
+    match ending {
+        Ending::Complete => None,
+        Ending::Exhausted(resource) => {
+            let mut diagnostic = diagnostic.hint("does it loop? `--budget` allows more inferences");
+            diagnostic.causes.push(format!("it ran out of {resource}"));
+            Some(diagnostic)
+        }
+        Ending::Exception(explanation) => {
+            let mut diagnostic = diagnostic;
+            diagnostic.causes.push(explanation.message.clone());
+            diagnostic.causes.push(explanation.term.clone());
+            diagnostic.hints.extend(explanation.hint.clone());
+            Some(diagnostic)
+        }
+        Ending::Halted => {
+            let mut diagnostic = diagnostic;
+            diagnostic.causes.push("it called halt".to_owned());
+            Some(diagnostic)
+        }
+    }
+}
+
+/// What went wrong in a batch: the first case is shown, the others are counted.
+#[derive(Default)]
+struct Trouble {
+    failed: usize,
+    first_failure: Option<Diagnostic>,
+    invalid: usize,
+    first_invalid: Option<(usize, Solution)>,
+}
+
+impl Trouble {
+    fn note(&mut self, line: usize, decision: &Decision, policy: &Policy) {
+        if let Some(diagnostic) = failure(&decision.ending, policy) {
+            self.failed += 1;
+            let diagnostic = || Diagnostic { title: format!("{} for line {line}", diagnostic.title), ..diagnostic };
+            self.first_failure.get_or_insert_with(diagnostic);
+        }
+        for solution in &decision.solutions {
+            if let Solution::Invalid(_) = solution {
+                self.invalid += 1;
+                self.first_invalid.get_or_insert_with(|| (line, solution.clone()));
+            }
+        }
+    }
+
+    fn report(self, policy: &Policy, console: &Console) -> Result<Outcome, Failure> {
+        if let Some((line, solution)) = self.first_invalid {
+            warn_invalid(&solution, policy, console);
+            console.inform(format_args!("{} solutions are no operations, the first for line {line}", self.invalid));
+        }
+        match self.first_failure {
+            None => Ok(Outcome::Done),
+            Some(diagnostic) => {
+                console.inform(format_args!("{} decisions failed; the first:", self.failed));
+                Err(Failure::input(diagnostic))
+            }
+        }
+    }
+}
+
+fn decide_batch(
+    arguments: &Arguments,
+    engine: &Engine,
+    path: &Path,
+    wanted: Wanted,
+    console: &Console,
+) -> Result<Outcome, Failure> {
+    if arguments.format == Some(Format::Text) {
+        let diagnostic = Diagnostic::error("`--format text` cannot be used with `--batch`");
+        return Err(Failure::input(diagnostic.hint("a batch is printed as JSON lines")));
+    }
+    let policy = arguments.inputs.load_policy(engine, console)?;
+    let mut facts = arguments.inputs.shared_facts(engine)?;
+    let mut batch = Batch::open(path)?;
+    let mut decider = Decider::new(engine);
+    let mut trouble = Trouble::default();
+    let mut progress = console.progress("decided");
+    let mut read_failure = None;
+    let mut count = 0;
+    let written = console.write_data(|stdout| {
+        loop {
+            let recorded = match batch.next(engine.symbols()) {
+                Ok(Some(recorded)) => recorded,
+                Ok(None) => return Ok(()),
+                Err(failure) => {
+                    read_failure = Some(failure);
+                    return Ok(());
+                }
+            };
+            recorded.fill(&mut facts);
+            let decision = decider.decide(&policy, &facts, recorded.instance, wanted);
+            let mut object = json!({"ops": operations(decision, policy.symbols())});
+            add_faults(&mut object, decision);
+            writeln!(stdout, "{object}")?;
+            trouble.note(batch.line, decision, &policy);
+            count += 1;
+            progress.done(count);
+        }
+    });
+    drop(progress);
+    written?;
+    match read_failure {
+        Some(failure) => Err(failure),
+        None => trouble.report(&policy, console),
+    }
+}

@@ -1,0 +1,130 @@
+//! What decisions are made from: a policy, and knowledge bases.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use mario_diagnostics::{Diagnostic, Source};
+use mario_policy::{Acceptance, AcceptanceError, FactsError, KnowledgeBase, Policy, PolicyError, Settings};
+use mario_prolog::{Budget, Directories, Engine, LoadError, Resolver};
+
+use crate::input::directory;
+use crate::problems::diagnostics;
+use crate::{Console, Failure, read_text};
+
+/// Arguments that say with what to decide.
+#[derive(Clone, Debug, Args)]
+pub struct InputArguments {
+    /// The policy: Prolog text with clauses of operation/3
+    #[arg(long, value_name = "FILE")]
+    pub policy: PathBuf,
+    /// The facts of one agent, as Prolog facts
+    #[arg(long, value_name = "FILE", required_unless_present = "batch", conflicts_with = "batch")]
+    pub facts: Option<PathBuf>,
+    /// Decide for this instance; not needed when the facts name one only
+    #[arg(long, value_name = "ID", conflicts_with = "batch")]
+    pub instance: Option<String>,
+    /// Knowledge bases of many agents, one JSON object per line; may be compressed with gzip
+    #[arg(long, value_name = "KBS.jsonl")]
+    pub batch: Option<PathBuf>,
+    /// Facts about applications that all knowledge bases of a batch share
+    #[arg(long, value_name = "FILE", conflicts_with = "facts")]
+    pub services: Option<PathBuf>,
+    /// Stop a decision after N inferences
+    #[arg(long, value_name = "N", default_value_t = Settings::default().budget.inferences,
+        value_parser = clap::value_parser!(u64).range(1..))]
+    pub budget: u64,
+}
+
+/// How to print.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+}
+
+impl InputArguments {
+    pub(super) fn load_policy(&self, engine: &Engine, console: &Console) -> Result<Policy, Failure> {
+        let defaults = Settings::default();
+        let budget = Budget { inferences: self.budget, ..defaults.budget };
+        load_policy(engine, &self.policy, Settings { budget, ..defaults }, console)
+    }
+
+    /// What all knowledge bases of a batch share.
+    pub(super) fn shared_facts(&self, engine: &Engine) -> Result<KnowledgeBase, Failure> {
+        let mut facts = KnowledgeBase::new(engine.symbols());
+        let Some(path) = &self.services else { return Ok(facts) };
+        read_facts(engine, path, &mut facts)?;
+        let own = [facts.instances().len(), facts.requests().len(), facts.inhibited().len(), facts.nodes().len()];
+        if own != [0; 4] {
+            let title = format!("`{}` has facts that belong to one agent", path.display());
+            let hint = "a batch shares service/4 and fact/3 facts only";
+            return Err(Failure::input(Diagnostic::error(title).hint(hint)));
+        }
+        Ok(facts)
+    }
+}
+
+/// Loads a policy; shows the warnings.
+pub(super) fn load_policy(
+    engine: &Engine,
+    path: &Path,
+    settings: Settings,
+    console: &Console,
+) -> Result<Policy, Failure> {
+    let source = read_text(path)?;
+    match Policy::load(engine, &source.name, &source.text, Some(resolver(path)), settings) {
+        Ok(policy) => {
+            console.show(&diagnostics(policy.warnings()));
+            Ok(policy)
+        }
+        Err(PolicyError::Load { problems, .. }) => Err(load_failure(&problems, console)),
+        Err(error @ PolicyError::NoOperation { .. }) => Err(Failure::input(
+            Diagnostic::from_error(&error).hint("a policy says `operation(Operation, Instance, Target) :- …`"),
+        )),
+        Err(error @ PolicyError::Halted { .. }) => Err(Failure::input(Diagnostic::from_error(&error))),
+    }
+}
+
+/// Loads an acceptance policy; shows the warnings.
+pub(super) fn load_acceptance(engine: &Engine, path: &Path, console: &Console) -> Result<Acceptance, Failure> {
+    let source = read_text(path)?;
+    let budget = Settings::default().budget;
+    match Acceptance::load(engine, &source.name, &source.text, Some(resolver(path)), budget) {
+        Ok(acceptance) => {
+            console.show(&diagnostics(acceptance.warnings()));
+            Ok(acceptance)
+        }
+        Err(AcceptanceError::Load { problems, .. }) => Err(load_failure(&problems, console)),
+        Err(error) => {
+            Err(Failure::input(Diagnostic::from_error(&error).hint("an acceptance policy says `accept(Request) :- …`")))
+        }
+    }
+}
+
+fn resolver(path: &Path) -> Box<dyn Resolver> {
+    Box::new(Directories::new([directory(path)]))
+}
+
+fn load_failure(problems: &LoadError, console: &Console) -> Failure {
+    console.show(&diagnostics(&problems.warnings));
+    Failure::Input(diagnostics(&problems.errors))
+}
+
+/// Reads Prolog facts.
+pub(super) fn read_facts(engine: &Engine, path: &Path, facts: &mut KnowledgeBase) -> Result<(), Failure> {
+    let source = read_text(path)?;
+    facts.read(engine, &source.name, &source.text).map_err(|error| facts_failure(&error, &source))
+}
+
+/// Every problem with its place.
+pub(super) fn facts_failure(error: &FactsError, source: &Source) -> Failure {
+    let diagnostics = error.problems.iter().map(|problem| {
+        let mut diagnostic =
+            Diagnostic::error(error.to_string()).at(source, problem.span.clone(), problem.message.clone());
+        diagnostic.hints.extend(problem.hint.clone());
+        diagnostic
+    });
+    Failure::Input(diagnostics.collect())
+}

@@ -1,0 +1,142 @@
+//! `mario policy test`.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use mario_policy::{Decider, DiffLine, Policy, Settings, TestOutcome, TestTable, Tests};
+use mario_prolog::{Engine, Machine};
+
+use super::inputs::{facts_failure, load_acceptance, load_policy};
+use crate::input::directory;
+use crate::{Console, Failure, Outcome, read_text};
+
+/// What the name of a table ends in.
+const ENDING: &str = "test.pl";
+
+/// Arguments of `mario policy test`.
+#[derive(Clone, Debug, Args)]
+#[command(
+    long_about = LONG_ABOUT,
+    after_help = "Examples:
+  mario policy test policies/workload-aware.test.pl
+  mario policy test policies/workload-aware.pl policies/latency-aware.pl"
+)]
+pub struct Arguments {
+    /// Tables of tests, or policies with a table beside them
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+}
+
+const LONG_ABOUT: &str = "Run the tests that are kept next to policies.
+
+The tests of `keep-close.pl` are in `keep-close.test.pl`: facts that hold in all tests, and tests such as
+
+  test('goes away without client requests', [], [operation(undeploy, s1, self)]).
+  test('asks first to move', [requests(s1, n41, 11, 5)], [operation(migrate, s1, n41)|_]).
+
+A test has a name, facts of its own, which replace the shared ones of the same predicate, and the operations that the policy \
+must propose: all of them in order, or with `|_` the first ones. `:- policy('name.pl').` names another policy.
+
+A test of an acceptance policy has a request and a verdict instead: `accepted`, `inhibited` or `inhibited(Reason)`.
+
+  test('is full', [node(n42, 0)], request(replicate, s1, video, n41, n42), inhibited(capacity)).
+
+When a test fails, the difference is shown and the exit code is 1.";
+
+pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
+    let engine = Engine::new();
+    let mut report = Report::default();
+    for file in &arguments.files {
+        run_table(&engine, &table_path(file), &mut report, console)?;
+    }
+    let Report { text, passed, failed } = report;
+    console.write_data(|stdout| {
+        stdout.write_all(text.as_bytes())?;
+        writeln!(stdout, "{passed} passed, {failed} failed")
+    })?;
+    Ok(if failed == 0 { Outcome::Done } else { Outcome::CheckFailed })
+}
+
+/// The table that is meant: the file itself, or the one beside a policy.
+fn table_path(file: &Path) -> PathBuf {
+    let beside = file.with_extension(ENDING);
+    if !is_table(file) && beside.exists() { beside } else { file.to_path_buf() }
+}
+
+fn is_table(file: &Path) -> bool {
+    file.file_name().is_some_and(|name| name.to_string_lossy().ends_with(&format!(".{ENDING}")))
+}
+
+fn run_table(engine: &Engine, path: &Path, report: &mut Report, console: &Console) -> Result<(), Failure> {
+    let source = read_text(path)?;
+    let table = TestTable::read(engine, &source.name, &source.text).map_err(|error| facts_failure(&error, &source))?;
+    let policy_path = match &table.policy {
+        Some(name) => directory(path).join(name),
+        // `keep-close.test.pl` without both of its endings.
+        None => path.with_extension("").with_extension("pl"),
+    };
+    match &table.tests {
+        Tests::OfPolicy(tests) => {
+            let policy = load_policy(engine, &policy_path, Settings::default(), console)?;
+            let mut decider = Decider::new(engine);
+            for test in tests {
+                report.add(path, test.line, &test.name, &test.run(&mut decider, &policy), Some(&policy));
+            }
+        }
+        Tests::OfAcceptance(tests) => {
+            let acceptance = load_acceptance(engine, &policy_path, console)?;
+            let mut machine = Machine::new(engine);
+            for test in tests {
+                report.add(path, test.line, &test.name, &test.run(&mut machine, &acceptance), None);
+            }
+        }
+    }
+    console.detail(format_args!("ran {}", path.display()));
+    Ok(())
+}
+
+#[derive(Default)]
+struct Report {
+    text: String,
+    passed: usize,
+    failed: usize,
+}
+
+impl Report {
+    fn add(&mut self, path: &Path, line: usize, name: &str, outcome: &TestOutcome, policy: Option<&Policy>) {
+        if *outcome == TestOutcome::Passed {
+            self.passed += 1;
+            return;
+        }
+        self.failed += 1;
+        // Writing into a string does not fail.
+        let text = &mut self.text;
+        let _ = writeln!(text, "failed: {name}\n  at {}:{line}", path.display());
+        match outcome {
+            TestOutcome::Passed => {}
+            TestOutcome::Found(found) => {
+                let _ = writeln!(text, "  found: {found}");
+            }
+            TestOutcome::Differs(lines) => {
+                for line in lines {
+                    let _ = writeln!(text, "  {}", diff_line(line, policy));
+                }
+            }
+        }
+        text.push('\n');
+    }
+}
+
+fn diff_line(line: &DiffLine, policy: Option<&Policy>) -> String {
+    let shown = |[operation, instance, target]: &[String; 3]| format!("operation({operation}, {instance}, {target})");
+    match line {
+        DiffLine::Same(operation) => format!("  {}", shown(operation)),
+        DiffLine::Missing(operation) => format!("- {}  expected, not proposed", shown(operation)),
+        DiffLine::Unexpected(operation, clause) => {
+            let place = policy.and_then(|policy| policy.clauses().get(*clause));
+            let by = place.map(|place| format!(", by {}:{}", place.source_name(), place.position().0));
+            format!("+ {}  proposed, not expected{}", shown(operation), by.unwrap_or_default())
+        }
+    }
+}

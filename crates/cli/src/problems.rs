@@ -1,0 +1,29 @@
+//! What is wrong with Prolog text, shown as everything else is.
+
+use mario_diagnostics::{Diagnostic, Source};
+use mario_prolog::{Problem, Severity};
+
+/// Problems of a loader as diagnostics, which share the texts that they point into.
+pub(crate) fn diagnostics(problems: &[Problem]) -> Vec<Diagnostic> {
+    let mut sources: Vec<Source> = Vec::new();
+    let mut diagnostics = Vec::with_capacity(problems.len());
+    for problem in problems {
+        let known = sources.iter().find(|source| &*source.name == problem.source_name()).cloned();
+        let source = known.unwrap_or_else(|| {
+            let source = Source::new(problem.source_name(), problem.source_text());
+            sources.push(source.clone());
+            source
+        });
+        let mut diagnostic = match problem.severity {
+            Severity::Error => Diagnostic::error(format!("cannot load `{}`", problem.source_name())).at(
+                &source,
+                problem.span.clone(),
+                problem.message.clone(),
+            ),
+            Severity::Warning => Diagnostic::warning(problem.message.clone()).at(&source, problem.span.clone(), ""),
+        };
+        diagnostic.hints.extend(problem.hint.clone());
+        diagnostics.push(diagnostic);
+    }
+    diagnostics
+}

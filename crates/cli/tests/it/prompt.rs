@@ -1,0 +1,241 @@
+//! The prompt of `mario prolog`, used through a terminal as a person does.
+
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use nix::pty::{Winsize, openpty};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::mario;
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A person at a terminal.
+struct Person {
+    mario: Child,
+    keyboard: File,
+    screen: Receiver<Vec<u8>>,
+    /// What was shown since the last [`Person::sees`].
+    unread: String,
+    state: PathBuf,
+}
+
+impl Person {
+    fn sits_down(test: &str, files: &[&str]) -> Self {
+        let state = Path::new(env!("CARGO_TARGET_TMPDIR")).join("prompt").join(test);
+        let size = Winsize { ws_row: 25, ws_col: 200, ws_xpixel: 0, ws_ypixel: 0 };
+        let terminal = openpty(Some(&size), None).expect("there are terminals");
+        let end = || Stdio::from(terminal.slave.try_clone().expect("a file can be shared"));
+        let mario = mario()
+            .arg("prolog")
+            .args(files)
+            .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/transcripts"))
+            .env("XDG_STATE_HOME", &state)
+            .env("NO_COLOR", "1")
+            .stdin(end())
+            .stdout(end())
+            .stderr(end())
+            .spawn()
+            .expect("the binary was built and runs");
+        drop(terminal.slave);
+        let keyboard = File::from(terminal.master);
+        let mut display = keyboard.try_clone().expect("a file can be shared");
+        let (sender, screen) = channel();
+        std::thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            // The terminal is closed when mario ends, which some systems report as an error.
+            while let Ok(count @ 1..) = display.read(&mut buffer) {
+                if sender.send(buffer[..count].to_vec()).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { mario, keyboard, screen, unread: String::new(), state }
+    }
+
+    fn types(&mut self, keys: &str) {
+        self.keyboard.write_all(keys.as_bytes()).expect("the terminal is open");
+    }
+
+    /// Waits until `text` is on the screen; returns what came before it.
+    #[track_caller]
+    fn sees(&mut self, text: &str) -> String {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let plain = without_escapes(&self.unread);
+            if let Some(position) = plain.find(text) {
+                plain[position + text.len()..].clone_into(&mut self.unread);
+                return plain[..position].to_owned();
+            }
+            match self.screen.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                Ok(bytes) => self.unread.push_str(&String::from_utf8_lossy(&bytes)),
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
+                    panic!("`{text}` is not on the screen:\n{plain}");
+                }
+            }
+        }
+    }
+
+    /// Types a goal at the prompt.
+    #[track_caller]
+    fn asks(&mut self, goal: &str) {
+        self.sees("?- ");
+        self.types(&format!("{goal}\r"));
+    }
+
+    /// The code with which mario ended by itself.
+    #[track_caller]
+    fn sees_the_end(mut self) -> Option<i32> {
+        let deadline = Instant::now() + PATIENCE;
+        while Instant::now() < deadline {
+            if let Some(status) = self.mario.try_wait().expect("it is our child") {
+                return status.code();
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        panic!("mario does not end");
+    }
+}
+
+impl Drop for Person {
+    fn drop(&mut self) {
+        let _ = self.mario.kill();
+        let _ = self.mario.wait();
+    }
+}
+
+/// The text without the sequences that move the cursor.
+fn without_escapes(text: &str) -> String {
+    let mut plain = String::new();
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            '\u{1b}' => {
+                characters.by_ref().find(char::is_ascii_alphabetic);
+            }
+            '\r' => {}
+            _ => plain.push(character),
+        }
+    }
+    plain
+}
+
+#[test]
+fn shows_one_answer_after_the_other() {
+    let mut person = Person::sits_down("answers", &["family.pl"]);
+    person.sees("full stop");
+    person.asks("ancestor(ann, X).");
+    person.sees("X = bob ");
+    person.types(";");
+    person.sees(";\nX = cid ");
+    person.types(" ");
+    person.sees(";\nX = dora ");
+    person.types("h");
+    person.sees("next answer");
+    person.sees("X = dora ");
+    person.types(";");
+    person.sees(";\nfalse.");
+    person.asks("parent(bob, X), Y = 1.");
+    person.sees("X = cid,\nY = 1 ");
+    person.types("\r");
+    person.sees(".\n");
+    person.asks("halt.");
+    assert_eq!(person.sees_the_end(), Some(0));
+}
+
+#[test]
+fn abbreviates_until_asked_for_all() {
+    let mut person = Person::sits_down("abbreviates", &[]);
+    person.asks("numlist(1, 20, L) ; true.");
+    person.sees("L = [1, 2, 3, 4, 5, 6, 7, 8, 9|...] ");
+    person.types("w");
+    person.sees("18, 19, 20] ");
+    person.types(".");
+    person.sees(".\n");
+    person.sees("?- ");
+    person.types("\u{4}");
+    assert_eq!(person.sees_the_end(), Some(0));
+}
+
+#[test]
+fn reads_a_goal_over_several_lines() {
+    let mut person = Person::sits_down("lines", &[]);
+    person.asks("X = f(");
+    person.sees("|    ");
+    person.types("a).\r");
+    person.sees("X = f(a).\n");
+    person.asks("halt(5).");
+    assert_eq!(person.sees_the_end(), Some(5));
+}
+
+#[test]
+fn goes_on_after_mistakes_and_interrupts() {
+    let mut person = Person::sits_down("mistakes", &["family.pl"]);
+    person.asks("foo(.");
+    person.sees("error: cannot read the goal");
+    person.asks("ancester(X, Y).");
+    person.sees("did you mean `ancestor/2`?");
+    person.asks("format(\"started~n\"), loop.");
+    person.sees("started\n");
+    kill(Pid::from_raw(person.mario.id().cast_signed()), Signal::SIGINT).expect("it runs");
+    person.sees("error: the goal was interrupted");
+    person.sees("?- ");
+    person.types("half a goal\u{3}");
+    person.asks("parent(ann, X).");
+    person.sees("X = bob.\n");
+}
+
+#[test]
+fn remembers_what_was_asserted_and_loaded() {
+    let mut person = Person::sits_down("remembers", &["family.pl"]);
+    person.asks("visit(ann), assertz(mine(1)).");
+    person.sees("true.");
+    person.asks("visited(X), mine(Y).");
+    person.sees("X = ann,\nY = 1.");
+    person.asks("[loads].");
+    person.sees("true.");
+    person.asks("known(one), mine(Y).");
+    person.sees("Y = 1.");
+    person.asks("[broken].");
+    person.sees("expected `,` or `)`");
+    person.asks("known(two), parent(ann, X).");
+    person.sees("X = bob.");
+    person.asks("make.");
+    person.sees("true.");
+    person.asks("help.");
+    person.sees("Ctrl-C");
+}
+
+#[test]
+fn keeps_a_history_from_one_conversation_to_the_next() {
+    let mut person = Person::sits_down("history", &[]);
+    person.asks("X = remembered.");
+    person.sees("X = remembered.\n");
+    person.asks("halt.");
+    let history = person.state.join("mario/prolog-history");
+    assert_eq!(person.sees_the_end(), Some(0));
+    let history = fs::read_to_string(history).expect("it was written");
+    assert!(history.contains("X = remembered."), "{history}");
+    let mut person = Person::sits_down("history", &[]);
+    person.sees("?- ");
+    // Two lines up: before `halt.`.
+    person.types("\u{1b}[A\u{1b}[A");
+    person.sees("X = remembered.");
+    person.types("\r");
+    person.sees("X = remembered.\n");
+}
+
+#[test]
+fn does_without_a_history_where_it_cannot_be_written() {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("prompt/no-directory");
+    fs::create_dir_all(file.parent().expect("it has one")).expect("the tests' own directory is writable");
+    fs::write(&file, "").expect("the tests' own directory is writable");
+    let mut person = Person::sits_down("no-directory", &[]);
+    person.asks("X = 1.");
+    person.sees("X = 1.\n");
+}

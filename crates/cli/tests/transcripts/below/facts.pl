@@ -1,0 +1,2 @@
+fact(one).
+fact(two).

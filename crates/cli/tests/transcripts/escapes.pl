@@ -1,0 +1,1 @@
+:- consult('../../Cargo.toml').

@@ -1,0 +1,5 @@
+:- initialization(main).
+
+main :- format("started~n"), halt(4).
+
+never.

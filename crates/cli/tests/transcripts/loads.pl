@@ -1,0 +1,3 @@
+:- consult('below/facts').
+
+known(X) :- fact(X).

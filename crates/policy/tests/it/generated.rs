@@ -1,0 +1,148 @@
+//! Knowledge bases from a seed, small enough for ties and full of the cases where policies differ.
+
+use std::fmt::Write as _;
+
+use mario_policy::{Constant, KnowledgeBase};
+use mario_prolog::{Symbols, Value};
+
+/// A generator of numbers that is the same everywhere.
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Random {
+        Random(seed)
+    }
+
+    /// A number below `limit`.
+    fn below(&mut self, limit: u64) -> u64 {
+        // SplitMix64.
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut value = self.0;
+        value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (value ^ (value >> 31)) % limit
+    }
+
+    fn pick<T: Copy>(&mut self, items: &[T]) -> T {
+        items[self.below(items.len() as u64) as usize]
+    }
+}
+
+/// An argument of a generated fact.
+#[derive(Clone, Copy, Debug)]
+pub enum Argument {
+    Name(&'static str),
+    Integer(i64),
+    Float(f64),
+}
+
+use Argument::{Float, Integer, Name};
+
+/// Neighbours with numbers, digits and capitals in their names, so that the standard order of terms matters.
+const HOPS: [Argument; 7] = [Name("self"), Name("n1"), Name("n10"), Name("n2"), Integer(7), Integer(12), Name("Zone")];
+const INSTANCES: [Argument; 3] = [Name("s1"), Integer(93), Name("a")];
+const OPERATIONS: [Argument; 3] = [Name("migrate"), Name("replicate"), Name("undeploy")];
+const LATENCIES: [Argument; 7] =
+    [Integer(0), Integer(1), Integer(10), Integer(10), Integer(11), Float(10.5), Integer(25)];
+
+/// A knowledge base: name and arguments of each fact. Neighbours of the node are apart.
+pub struct Generated {
+    pub instance: Argument,
+    node: [Argument; 2],
+    services: Vec<[Argument; 4]>,
+    requests: Vec<[Argument; 4]>,
+    inhibited: Vec<[Argument; 3]>,
+}
+
+impl Generated {
+    pub fn new(random: &mut Random) -> Generated {
+        let instance = random.pick(&INSTANCES);
+        let application = random.pick(&[Name("app1"), Integer(4)]);
+        let hardware = Integer(random.below(4) as i64);
+        let service = [
+            application,
+            hardware,
+            random.pick(&[Integer(0), Integer(5), Integer(10), Integer(40)]),
+            random.pick(&[Integer(0), Integer(1), Integer(10), Integer(10), Float(10.0)]),
+        ];
+        let hops = 1 + random.below(HOPS.len() as u64) as usize;
+        let start = random.below(HOPS.len() as u64) as usize;
+        let count = random.pick(&[0, 1, 1, 2, 2, 3, 4, 5, 8, 12]);
+        // Few different rates make ties; one rate for all makes nothing but ties.
+        let rates: &[i64] = random.pick(&[&[0, 1, 5, 6][..], &[5], &[0], &[1, 2, 3, 20]]);
+        let requests = (0..count)
+            .map(|_| {
+                let hop = HOPS[(start + random.below(hops as u64) as usize) % HOPS.len()];
+                [instance, hop, Integer(random.pick(rates)), random.pick(&LATENCIES)]
+            })
+            .collect();
+        let remembered = random.pick(&[0, 0, 1, 2, 10]);
+        let inhibited = (0..remembered)
+            .map(|_| {
+                // Mostly its own, for an agent remembers nobody else's.
+                let whose = if random.below(8) == 0 { random.pick(&INSTANCES) } else { instance };
+                [random.pick(&OPERATIONS), whose, random.pick(&HOPS)]
+            })
+            .collect();
+        let node = [Name("n42"), Integer(random.below(5) as i64)];
+        let other = [Name("other"), Integer(1), Integer(1), Integer(1)];
+        Generated { instance, node, services: vec![service, other], requests, inhibited }
+    }
+
+    fn application(&self) -> Argument {
+        self.services[0][0]
+    }
+
+    /// The facts in memory.
+    pub fn fill(&self, symbols: &Symbols, facts: &mut KnowledgeBase) -> Constant {
+        let constant = |argument| match argument {
+            Name(name) => Value::Atom(symbols.intern(name)),
+            Integer(value) => Value::Integer(value),
+            Float(value) => Value::Float(value),
+        };
+        facts.clear();
+        for service in &self.services {
+            let [application, hardware, rate, latency] = service.map(constant);
+            facts.push_service(application, hardware, rate, latency);
+        }
+        let [node, free] = self.node.map(constant);
+        facts.push_node(node, free, [constant(HOPS[1])]);
+        facts.push_instance(constant(self.instance), constant(self.application()), node);
+        for request in &self.requests {
+            let [instance, hop, rate, latency] = request.map(constant);
+            facts.push_requests(instance, hop, rate, latency);
+        }
+        for inhibited in &self.inhibited {
+            let [operation, instance, target] = inhibited.map(constant);
+            facts.push_inhibited(operation, instance, target);
+        }
+        constant(self.instance)
+    }
+
+    /// The same as the Prolog term `kb(Instance, Facts)`.
+    pub fn write(&self, text: &mut String) {
+        let _ = write!(text, "kb({},[", shown(self.instance));
+        let [node, free] = self.node.map(shown);
+        let _ = write!(text, "node({node},{free}),node({node},{free},[n1])");
+        let instance = shown(self.instance);
+        let _ = write!(text, ",serviceInstance({instance},{},{node})", shown(self.application()));
+        for service in &self.services {
+            let _ = write!(text, ",service({})", service.map(shown).join(","));
+        }
+        for request in &self.requests {
+            let _ = write!(text, ",requests({})", request.map(shown).join(","));
+        }
+        for inhibited in &self.inhibited {
+            let _ = write!(text, ",inhibited({})", inhibited.map(shown).join(","));
+        }
+        text.push_str("]).\n");
+    }
+}
+
+fn shown(argument: Argument) -> String {
+    match argument {
+        Name(name) => format!("'{name}'"),
+        Integer(value) => value.to_string(),
+        Float(value) => format!("{value:?}"),
+    }
+}

@@ -1,0 +1,121 @@
+//! Replaces calls of small predicates by their bodies, before a clause is compiled.
+//!
+//! A policy is written as short rules that call each other; most of their cost would be calling. A
+//! predicate can be unfolded when it is static, has one clause, and the head of that clause has nothing
+//! but different variables: then a call means exactly its body. A cut in the body stays local to it, as
+//! it was in the predicate.
+
+use crate::store::{Store, View};
+use crate::stored::StoredTerm;
+use crate::symbols::atoms;
+use crate::term::{Functor, Tag, Term};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
+
+/// Clauses that may stand for calls of their predicates.
+pub(crate) type Unfoldable = FxHashMap<Functor, Arc<StoredTerm>>;
+
+/// Larger bodies stay predicates: copies of them would cost more than calls.
+const MAX_CELLS: usize = 80;
+/// How deep unfolded bodies may contain further ones, and control constructs each other.
+const MAX_DEPTH: usize = 40;
+/// How many calls of one clause are unfolded.
+const MAX_UNFOLDED: usize = 64;
+
+/// Whether the clause, pasted at `clause`, may be unfolded.
+pub(crate) fn is_unfoldable(store: &Store, stored: &StoredTerm, clause: Term) -> bool {
+    let head = store.argument(clause.address(), 1);
+    let arguments = super::head_arguments(store, head);
+    let mut seen = FxHashSet::default();
+    stored.cells().len() <= MAX_CELLS && arguments.iter().all(|term| term.has_tag(Tag::Ref) && seen.insert(*term))
+}
+
+/// The body with calls of unfoldable predicates replaced. `redefined` are the program's own predicates:
+/// goals of theirs are left alone even if the language has a control construct of the same name.
+pub(crate) fn unfold(
+    store: &mut Store,
+    unfoldable: &Unfoldable,
+    redefined: &dyn Fn(Functor) -> bool,
+    body: Term,
+) -> Term {
+    if unfoldable.is_empty() {
+        return body;
+    }
+    Unfolding { store, unfoldable, redefined, open: Vec::new(), left: MAX_UNFOLDED }.goal(body, 0)
+}
+
+struct Unfolding<'a> {
+    store: &'a mut Store,
+    unfoldable: &'a Unfoldable,
+    redefined: &'a dyn Fn(Functor) -> bool,
+    /// Predicates being unfolded: a call of one of these is recursive.
+    open: Vec<Functor>,
+    left: usize,
+}
+
+impl Unfolding<'_> {
+    fn goal(&mut self, goal: Term, depth: usize) -> Term {
+        let goal = self.store.deref(goal);
+        if depth > MAX_DEPTH {
+            return goal;
+        }
+        match self.store.view(goal) {
+            View::Atom(name) => self.call(goal, Functor::new(name, 0), depth),
+            View::Compound(functor, arguments) => {
+                let goals = self.goal_arguments(functor);
+                if goals.is_empty() {
+                    self.call(goal, functor, depth)
+                } else {
+                    self.rebuild(goal, functor, arguments, goals, depth)
+                }
+            }
+            _ => goal,
+        }
+    }
+
+    /// Which arguments of a control construct are goals that are compiled in place.
+    fn goal_arguments(&self, functor: Functor) -> &'static [usize] {
+        match (functor.name(), functor.arity()) {
+            (atoms::COMMA | atoms::SEMICOLON | atoms::BAR | atoms::ARROW | atoms::SOFT_ARROW | atoms::FORALL, 2) => {
+                &[0, 1]
+            }
+            (atoms::NOT | atoms::CALL | atoms::ONCE | atoms::IGNORE, 1) => &[0],
+            (atoms::FINDALL, 3) => &[1],
+            (atoms::AGGREGATE_ALL, 3) if !(self.redefined)(functor) => &[1],
+            _ => &[],
+        }
+    }
+
+    fn rebuild(&mut self, goal: Term, functor: Functor, arguments: usize, goals: &[usize], depth: usize) -> Term {
+        let mut changed = false;
+        let mut parts: Vec<Term> = (0..functor.arity()).map(|index| self.store.argument(arguments, index)).collect();
+        for &index in goals {
+            let unfolded = self.goal(parts[index], depth + 1);
+            changed |= unfolded != parts[index];
+            parts[index] = unfolded;
+        }
+        if changed { self.store.structure(functor.name(), &parts) } else { goal }
+    }
+
+    fn call(&mut self, goal: Term, functor: Functor, depth: usize) -> Term {
+        let Some(clause) = self.unfoldable.get(&functor) else { return goal };
+        let arguments = super::head_arguments(self.store, goal);
+        let simple = |term: &Term| !matches!(term.tag(), Tag::Lis | Tag::Str);
+        if self.left == 0 || self.open.contains(&functor) || !arguments.iter().all(simple) {
+            return goal;
+        }
+        self.left -= 1;
+        let clause = self.store.paste(clause);
+        let head = self.store.argument(clause.address(), 1);
+        for (parameter, argument) in super::head_arguments(self.store, head).into_iter().zip(arguments) {
+            self.store.cells[parameter.address()] = argument;
+        }
+        let body = self.store.argument(clause.address(), 2);
+        self.open.push(functor);
+        let body = self.goal(body, depth + 1);
+        self.open.pop();
+        // Inside of call/1, which costs nothing when its goal is known, a cut is local and a variable or
+        // number as a goal behaves as it did in the predicate.
+        self.store.structure(atoms::CALL, &[body])
+    }
+}

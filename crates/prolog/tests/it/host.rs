@@ -1,0 +1,109 @@
+//! What a host lends to a program, and what it learns from it.
+
+use mario_prolog::{Argument, Budget, Engine, Machine, Outcome, Program, Relation, Relations, Table, Value};
+use std::sync::Arc;
+
+/// One relation, as a table or behind the trait only.
+struct Host {
+    table: Table,
+    shows_table: bool,
+}
+
+impl Relations for Host {
+    fn relation(&self, position: usize) -> Option<&dyn Relation> {
+        (position == 0).then_some(&self.table as &dyn Relation)
+    }
+
+    fn table(&self, position: usize) -> Option<&Table> {
+        (position == 0 && self.shows_table).then_some(&self.table)
+    }
+}
+
+fn holds(program: &Arc<Program>, engine: &Engine, goal: &str, host: &Host) -> bool {
+    let mut machine = Machine::new(engine);
+    let mut query = machine.query(program, goal, host, &Budget::default()).expect("a goal");
+    query.next_answer() == Outcome::Answer
+}
+
+#[test]
+fn a_table_holds_floats_lists_and_other_terms() {
+    let engine = Engine::new();
+    let atom = |name: &str| Value::Atom(engine.symbols().intern(name));
+    let mut table = Table::new(2);
+    let numbers = [Value::Integer(1), Value::Float(2.5)];
+    let pair = [atom("a"), Value::List(&numbers)];
+    for (key, value) in [
+        ("float", Value::Float(10.5)),
+        ("list", Value::List(&numbers)),
+        ("empty", Value::List(&[])),
+        ("nested", Value::List(&pair)),
+        ("compound", Value::Compound(engine.symbols().intern("f"), &pair)),
+        ("large", Value::Integer(i64::MAX)),
+    ] {
+        table.push(&[atom(key), value]);
+    }
+    let mut loader = engine.loader();
+    loader.relation("r", 2);
+    // Compiled goals go through tables in place; called ones do not.
+    loader.load("program", "p(K, V) :- r(K, V). q(K, V) :- G = r(K, V), call(G).");
+    let program = loader.finish().expect("it is right").program;
+    for shows_table in [true, false] {
+        let host = Host { table: table.clone(), shows_table };
+        for name in ["p", "q"] {
+            for (key, value) in [
+                ("float", "10.5"),
+                ("list", "[1, 2.5]"),
+                ("empty", "[]"),
+                ("nested", "[a, [1, 2.5]]"),
+                ("compound", "f(a, [1, 2.5])"),
+                ("large", "9223372036854775807"),
+            ] {
+                for goal in [
+                    format!("{name}({key}, {value})"),
+                    format!("{name}({key}, V), V == {value}"),
+                    format!("findall(K, {name}(K, {value}), Ks), Ks == [{key}]"),
+                ] {
+                    assert!(holds(&program, &engine, &goal, &host), "{goal}, shown as a table: {shows_table}");
+                }
+            }
+            assert!(!holds(&program, &engine, &format!("{name}(float, 10)"), &host));
+            assert!(!holds(&program, &engine, &format!("{name}(list, [1|a])"), &host));
+        }
+    }
+    let mut copy = Table::new(2);
+    copy.clone_from(&table);
+    table.clear();
+    assert_eq!((table.len(), copy.len()), (0, 6));
+    assert_eq!(copy.value(1, 1), Value::List(&numbers));
+}
+
+#[test]
+fn numbered_clauses_answer_as_the_others_do() {
+    let engine = Engine::new();
+    for declared in ["", ":- dynamic p/2.\n"] {
+        let mut loader = engine.loader();
+        loader.number_clauses("p", 2, "$p");
+        let text = "p(1, a).\np(2, X) :- ( X = b ; X = c ).\np(3, _) :- fail.\np(4, X) :- p(1, X), !.\np(5, d).\n";
+        loader.load("program.pl", &format!("{declared}{text}"));
+        let loaded = loader.finish().expect("it is right");
+        let mut machine = Machine::new(&engine);
+        let ask = |name: &str, arity: usize, machine: &mut Machine| {
+            let name = engine.symbols().intern(name);
+            let mut query =
+                machine.ask(&loaded.program, name, &vec![Argument::Unknown; arity], &(), &Budget::default());
+            let mut answers = Vec::new();
+            while query.next_answer() == Outcome::Answer {
+                answers.push((0..arity).map(|index| query.argument_text(index)).collect::<Vec<_>>());
+            }
+            answers
+        };
+        let numbered = ask("$p", 3, &mut machine);
+        let numbers: Vec<&str> = numbered.iter().map(|answer| answer[2].as_str()).collect();
+        assert_eq!(numbers, ["0", "1", "1", "3"]);
+        let without: Vec<&[String]> = numbered.iter().map(|answer| &answer[..2]).collect();
+        assert_eq!(without, ask("p", 2, &mut machine));
+        let first_line = 1 + declared.lines().count();
+        let lines: Vec<usize> = loaded.places("p", 2).iter().map(|place| place.position().0).collect();
+        assert_eq!(lines, (first_line..first_line + 5).collect::<Vec<_>>());
+    }
+}
