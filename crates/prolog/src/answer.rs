@@ -134,13 +134,15 @@ impl Query<'_> {
 }
 
 impl Core {
-    /// Puts the query's meter away: what follows is not charged to the query.
+    /// Puts the query's meter away: what follows is not charged to the query, but may cost no more
+    /// than the query might.
     pub(crate) fn start_aside(&mut self) -> Meter {
         let meter = std::mem::take(&mut self.store.meter);
         self.store.meter.host_interrupt.clone_from(&meter.host_interrupt);
         // What is in memory already must not stop the work on it.
-        let heap_bytes = Budget::default().heap_bytes.saturating_add(self.store.cells.len() * 8);
-        self.store.meter.start(&Budget { heap_bytes, ..Budget::default() });
+        let budget = meter.budget();
+        let heap_bytes = budget.heap_bytes.saturating_add(self.store.cells.len() * 8);
+        self.store.meter.start(&Budget { heap_bytes, ..budget });
         meter
     }
 
@@ -156,8 +158,8 @@ impl Core {
         term: Term,
         options: &WriteOptions,
     ) -> Result<(), Resource> {
-        let limit = Limit { bytes: Budget::default().output_bytes, resource: Resource::OutputBytes };
         let Core { store, atoms, operators, .. } = self;
+        let limit = Limit { bytes: store.meter.output_limit, resource: Resource::OutputBytes };
         write_term(text, term, options, limit, &mut Terms { store, atoms, operators }).map_err(|raised| match raised {
             Raised::Exhausted(resource) => resource,
             _ => Resource::OutputBytes,

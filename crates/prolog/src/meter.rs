@@ -122,6 +122,18 @@ impl Meter {
         self.resume();
     }
 
+    /// The budget that was started with.
+    pub(crate) fn budget(&self) -> Budget {
+        Budget {
+            inferences: self.inference_limit,
+            heap_bytes: self.cell_limit.saturating_mul(8),
+            trail_entries: self.trail_limit,
+            choice_points: self.choice_limit,
+            answers: self.answer_limit,
+            output_bytes: self.output_limit,
+        }
+    }
+
     /// Makes the machine leave its fast path at the next call.
     #[inline]
     pub(crate) fn interrupt(&mut self) {

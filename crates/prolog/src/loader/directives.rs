@@ -63,10 +63,9 @@ impl Loader {
         let argument = |loader: &Loader, index| loader.store.argument(arguments, index);
         match (name, arity) {
             (atoms::COMMA, 2) => {
-                let (first, second) = (argument(self, 0), argument(self, 1));
-                if self.is_declaration(first) || self.is_declaration(second) {
-                    self.directive(source, first, span.clone());
-                    self.directive(source, second, span);
+                let goals = self.conjuncts(directive);
+                if goals.iter().any(|&goal| self.is_declaration(goal)) {
+                    self.directives(source, &goals, &span);
                 } else {
                     self.run_directive(source, directive, span);
                 }
@@ -104,6 +103,33 @@ impl Loader {
         }
     }
 
+    /// Obeys one directive after the other. They are copied first: what one loads or runs takes the
+    /// store.
+    fn directives(&mut self, source: usize, goals: &[Term], span: &Range<usize>) {
+        let stored: Vec<_> = goals.iter().filter_map(|&goal| self.store.copy_out(goal, Attributes::Drop)).collect();
+        for goal in stored {
+            self.store.reset();
+            let goal = self.store.paste(&goal);
+            self.directive(source, goal, span.clone());
+        }
+    }
+
+    /// The goals of a conjunction, none of them a conjunction.
+    fn conjuncts(&self, goal: Term) -> Vec<Term> {
+        let mut found = Vec::new();
+        let mut pending = vec![goal];
+        while let Some(goal) = pending.pop() {
+            match self.store.view(goal) {
+                View::Compound(functor, arguments) if functor == Functor::new(atoms::COMMA, 2) => {
+                    pending.push(self.store.argument(arguments, 1));
+                    pending.push(self.store.argument(arguments, 0));
+                }
+                _ => found.push(goal),
+            }
+        }
+        found
+    }
+
     fn is_declaration(&self, term: Term) -> bool {
         let name = match self.store.view(term) {
             View::Compound(functor, _) => functor.name(),
@@ -111,8 +137,7 @@ impl Loader {
         };
         matches!(
             name,
-            atoms::COMMA
-                | atoms::DYNAMIC
+            atoms::DYNAMIC
                 | atoms::DISCONTIGUOUS
                 | atoms::USE_MODULE
                 | atoms::ENSURE_LOADED

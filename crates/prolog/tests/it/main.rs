@@ -4,5 +4,7 @@ mod answers;
 mod conformity;
 mod differential;
 mod engine;
+mod fuzz;
 mod host;
+mod hostile;
 mod random;

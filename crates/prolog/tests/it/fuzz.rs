@@ -1,0 +1,359 @@
+//! Texts changed at random: loaded, and every predicate and goal of theirs called with a small budget.
+//! Nothing may panic, and nothing may take longer than its budget allows.
+//!
+//! The targets in `fuzz/` do the same without an end. For a long run by hand:
+//! `MARIO_FUZZ_TEXTS=100000 MARIO_FUZZ_SEED=7 cargo test --release -p mario-prolog --test it fuzz`.
+
+use crate::random::Random;
+use mario_prolog::{Budget, Engine, Loader, Machine, Outcome, Program};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use std::{env, fs};
+
+const TEXTS: u64 = 2_000;
+const SEED: u64 = 1;
+const BUDGET: Budget = Budget {
+    inferences: 3_000,
+    heap_bytes: 4 << 20,
+    trail_entries: 100_000,
+    choice_points: 10_000,
+    answers: 10,
+    output_bytes: 100_000,
+};
+/// For one goal, in a build without optimization on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Pieces that break things more often than random bytes do.
+const PIECES: &[&str] = &[
+    "(",
+    ")",
+    "[",
+    "]",
+    "{",
+    "}",
+    "|",
+    ",",
+    ".",
+    ". ",
+    " :- ",
+    " --> ",
+    "'",
+    "\"",
+    "`",
+    "0'",
+    "0x",
+    "1.0e",
+    "/*",
+    "*/",
+    "%",
+    "\\",
+    "\n",
+    "!",
+    ";",
+    "->",
+    "*->",
+    "\\+ ",
+    "X",
+    "_",
+    "[]",
+    "{}",
+    "é",
+    "\u{1F600}",
+    "\0",
+    "- 1",
+    "-1",
+    "1r3",
+    "99999999999999999999",
+    "f(X)",
+    "[H|T]",
+    ":- dynamic p/1.\n",
+    ":- op(700, xfx, ===).\n",
+    "call(X)",
+    "findall(X, G, L)",
+    "catch(G, E, true)",
+    "X = f(X)",
+    "freeze(X, G)",
+    "dif(X, Y)",
+    "assertz(p(X))",
+    "retract(p(X))",
+    "copy_term(X, Y)",
+    "setof(X, Y^G, L)",
+    "throw(X)",
+    "X is Y",
+    "length(L, N)",
+    "atom_length(A, N)",
+    "b_setval(k, X)",
+    "nb_setval(k, X)",
+    "nb_getval(k, X)",
+    "setarg(1, X, Y)",
+    "format(\"~w~t~20|~p\", [X])",
+    "sub_atom(A, B, C, D, E)",
+    "term_to_atom(X, Y)",
+    "number_codes(X, Y)",
+    "op(200, xfy, p)",
+    "'$body'(X, Y)",
+    "'$wake'(X)",
+    "'$call_cleanup'(X, Y, Z)",
+    "'$open_cleanup'(X, Y)",
+    "'$close_cleanup'",
+    "'$and'(X, Y, Z)",
+    "setup_call_cleanup(true, X, Y)",
+    "prolog_cut_to(X)",
+];
+
+#[test]
+fn changed_texts_load_and_run_without_harm() {
+    let corpus = corpus();
+    let texts = setting("MARIO_FUZZ_TEXTS", TEXTS);
+    let seed = setting("MARIO_FUZZ_SEED", SEED);
+    let mut random = Random::new(seed);
+    let mut victim = Victim::new();
+    for _ in 0..texts {
+        let text = changed(&mut random, &corpus);
+        victim.suffer(&text);
+    }
+}
+
+#[test]
+fn every_predicate_takes_any_arguments() {
+    let mut random = Random::new(setting("MARIO_FUZZ_SEED", SEED));
+    let mut victim = Victim::new();
+    for (name, arity) in predicates() {
+        for _ in 0..6 {
+            let arguments: Vec<&str> = (0..arity).map(|_| *random.choose(ARGUMENTS)).collect();
+            let call = if arity == 0 { name.clone() } else { format!("{name}({})", arguments.join(", ")) };
+            let library = Arc::clone(victim.engine.library());
+            victim.call(&library, &format!("X = f(X, Y, [a|T]), {call}"));
+            victim.call(&library, &call);
+        }
+    }
+}
+
+const ARGUMENTS: &[&str] = &[
+    "X",
+    "Y",
+    "a",
+    "[]",
+    "0",
+    "1",
+    "-1",
+    "3",
+    "1.5",
+    "99999999999999999999",
+    "\"text\"",
+    "f(a, X)",
+    "[a, b]",
+    "[a|T]",
+    "[1, 2]",
+    "a:b",
+    "p/1",
+    "(a :- b)",
+    "foo(X)",
+    "true",
+    "fail",
+    "[0'a, 0'b]",
+    "'$VAR'(1)",
+    "{a}",
+    "-",
+    "a-1",
+    "[a-1, b-2]",
+    "[X, Y]",
+    "X^p(X)",
+    "inf",
+    "user_output",
+    "library(lists)",
+    "[quoted(true)]",
+    "@<",
+    "s(X)",
+    "(a, b)",
+];
+
+/// The names and arities of everything there is: what a text of the library defines, and what it calls.
+fn predicates() -> Vec<(String, usize)> {
+    let mut found = Vec::new();
+    for path in files(&source("src/library"), "pl") {
+        let text = fs::read_to_string(&path).expect("the library can be read");
+        for line in
+            text.lines().filter(|line| line.starts_with(|first: char| first.is_ascii_lowercase() || first == '\''))
+        {
+            found.extend(head(line));
+        }
+    }
+    for path in files(&source("src/builtins"), "rs") {
+        let text = fs::read_to_string(&path).expect("the builtins can be read");
+        for line in text.lines().map(str::trim) {
+            found.extend(row(line));
+        }
+    }
+    found.sort();
+    found.dedup();
+    assert!(found.len() > 400, "{} predicates are found", found.len());
+    found.retain(|(name, _)| name != "halt");
+    found
+}
+
+/// The predicate that a clause is of, from the line on which it starts.
+fn head(line: &str) -> Option<(String, usize)> {
+    let name = &line[..line.find(|next: char| next == '(' || next == ' ' || next == '.')?];
+    let Some(arguments) = line[name.len()..].strip_prefix('(') else { return Some((name.to_owned(), 0)) };
+    let mut depth = 0;
+    let mut arity = 1;
+    for character in arguments.chars() {
+        match character {
+            '(' | '[' | '{' => depth += 1,
+            ')' if depth == 0 => return Some((name.to_owned(), arity)),
+            ')' | ']' | '}' => depth -= 1,
+            ',' if depth == 0 => arity += 1,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The predicate of a row of a table, `det("name", Code::D2(…))` or `nondet("name", 2, …)`.
+fn row(line: &str) -> Option<(String, usize)> {
+    let (rest, marker) = match line.strip_prefix("det(\"") {
+        Some(rest) => (rest, "Code::D"),
+        None => (line.strip_prefix("nondet(\"")?, "\", "),
+    };
+    let name = &rest[..rest.find('"')?];
+    let arity = rest[rest.find(marker)? + marker.len()..].chars().next()?.to_digit(10)?;
+    Some((format!("'{}'", name.replace("\\\\", "\\").replace('\\', "\\\\")), arity as usize))
+}
+
+/// Says what was being done when something panics.
+struct Witness<'t>(&'static str, &'t str);
+
+impl Drop for Witness<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("{}: {}", self.0, self.1);
+        }
+    }
+}
+
+struct Victim {
+    engine: Engine,
+    machine: Machine,
+}
+
+impl Victim {
+    fn new() -> Victim {
+        let engine = Engine::new();
+        let machine = Machine::new(&engine);
+        Victim { engine, machine }
+    }
+
+    /// Loads a text and calls what its lines begin with.
+    fn suffer(&mut self, text: &str) {
+        let _witness = Witness("the text", text);
+        let start = Instant::now();
+        let mut loader: Loader = self.engine.loader();
+        loader.load("changed.pl", text);
+        let loaded = loader.finish();
+        assert!(start.elapsed() < PATIENCE * 4, "loading took {:?}:\n{text}", start.elapsed());
+        let program = loaded.map_or_else(|_| Arc::clone(self.engine.library()), |loaded| loaded.program);
+        let mut goals: Vec<&str> = text.lines().filter_map(|line| line.split(":-").next()).collect();
+        goals.push("case");
+        goals.dedup();
+        goals.iter().for_each(|goal| self.call(&program, goal));
+    }
+
+    /// Asks a goal for all answers that the budget allows.
+    fn call(&mut self, program: &Arc<Program>, goal: &str) {
+        let _witness = Witness("the goal", goal);
+        let start = Instant::now();
+        if let Ok(mut query) = self.machine.query(program, goal, &(), &BUDGET) {
+            while query.next_answer() == Outcome::Answer {
+                query.bindings();
+            }
+        }
+        assert!(start.elapsed() < PATIENCE, "took {:?}: {goal}", start.elapsed());
+    }
+}
+
+/// A few clauses of the corpus, with a few changes.
+fn changed(random: &mut Random, corpus: &[String]) -> String {
+    let clauses: Vec<&str> = random.choose(corpus).split_inclusive(".\n").collect();
+    let start = random.below(clauses.len());
+    let until = (start + 1 + random.below(20)).min(clauses.len());
+    let mut characters: Vec<char> = clauses[start..until].concat().chars().collect();
+    for _ in 0..random.below(4) {
+        let at = random.below(characters.len() + 1);
+        let until = (at + random.below(12)).min(characters.len());
+        match random.below(5) {
+            0 => drop(characters.drain(at..until)),
+            1 => {
+                let piece: Vec<char> = random.choose(PIECES).chars().collect();
+                characters.splice(at..at, piece);
+            }
+            2 => {
+                let piece: Vec<char> = random.choose(PIECES).chars().collect();
+                characters.splice(at..until, piece);
+            }
+            3 => {
+                let copy = characters[at..until].to_vec();
+                let to = random.below(characters.len() + 1);
+                characters.splice(to..to, copy);
+            }
+            _ => {
+                let other: Vec<char> = random.choose(corpus).chars().collect();
+                let from = random.below(other.len());
+                let piece = other[from..(from + 40).min(other.len())].to_vec();
+                characters.splice(at..at, piece);
+            }
+        }
+    }
+    characters.into_iter().collect()
+}
+
+/// Policies, conformity cases, the library: texts as they are written by people.
+fn corpus() -> Vec<String> {
+    let mut paths = files(&source("src/library"), "pl");
+    paths.extend(files(&source("../../policies"), "pl"));
+    let text = |path: &PathBuf| fs::read_to_string(path).expect("the corpus is text");
+    let mut corpus: Vec<String> = paths.iter().map(text).collect();
+    corpus.extend(files(&source("tests/conformity"), "cases").iter().map(|path| as_program(&text(path))));
+    corpus
+}
+
+/// A program that has the program texts of a case file, and its goals as bodies.
+fn as_program(cases: &str) -> String {
+    let mut program = String::new();
+    for line in cases.lines() {
+        if let Some(clause) = line.strip_prefix("| ") {
+            program.push_str(clause);
+        } else if let Some(goal) = line.strip_prefix("?- ") {
+            program.push_str("case :- ");
+            program.push_str(goal);
+        } else {
+            continue;
+        }
+        program.push('\n');
+    }
+    program
+}
+
+fn source(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+/// All files below a directory with this extension, in order.
+fn files(directory: &Path, extension: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let entries = fs::read_dir(directory).unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
+    for path in entries.map(|entry| entry.expect("its entries can be read").path()) {
+        if path.is_dir() {
+            found.extend(files(&path, extension));
+        } else if path.extension().is_some_and(|other| other == extension) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+fn setting(name: &str, default: u64) -> u64 {
+    env::var(name).map_or(default, |value| value.parse().unwrap_or_else(|_| panic!("{name} is a number")))
+}
