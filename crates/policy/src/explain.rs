@@ -17,7 +17,7 @@ use mario_domain::OperationName;
 use mario_prolog::{Argument, Budget, Engine, Loaded, Machine, Outcome, Resolver, Value};
 use serde::Serialize;
 
-use crate::decide::{Decider, Ending, Solution, Wanted};
+use crate::decide::{Decider, Decision, Ending, Solution, Wanted};
 use crate::knowledge_base::{Constant, KnowledgeBase};
 use crate::policy::{Policy, PolicyError, Settings};
 
@@ -114,25 +114,39 @@ impl Explainer {
 
     /// What the agent of `instance` proposes, given its facts, and why; and why nothing else.
     pub fn explain(&mut self, facts: &KnowledgeBase, instance: Constant) -> Explained {
-        let decision = self.decider.decide(&self.policy, facts, instance, Wanted::All).clone();
-        let proposals = self.proofs(facts, instance, &decision.solutions);
-        let mut explained = Explained { instance: facts.text(instance), proposals, missed: Vec::new(), error: None };
+        let (mut explained, decision) = self.decide(facts, instance);
         if decision.ending == Ending::Complete {
             explained.missed = self.missed(facts, instance, &decision.solutions);
-        } else {
-            explained.error = Some(decision.ending.to_string());
         }
         explained
     }
 
-    /// The proof of each solution. A solution that the interpreter does not reach, or reaches in another way, has none.
-    fn proofs(&mut self, facts: &KnowledgeBase, instance: Constant, solutions: &[Solution]) -> Vec<Proof> {
+    /// The same without what is missed, which takes longer to find than the proofs.
+    pub fn prove(&mut self, facts: &KnowledgeBase, instance: Constant) -> Explained {
+        self.decide(facts, instance).0
+    }
+
+    fn decide(&mut self, facts: &KnowledgeBase, instance: Constant) -> (Explained, Decision) {
+        let decision = self.decider.decide(&self.policy, facts, instance, Wanted::All).clone();
+        let proposals = self.proofs(facts, instance, &decision);
+        let error = (decision.ending != Ending::Complete).then(|| decision.ending.to_string());
+        (Explained { instance: facts.text(instance), proposals, missed: Vec::new(), error }, decision)
+    }
+
+    /// The proof of each solution. When the interpreter does not find the same solutions, none has one: a decision is
+    /// never told otherwise than it was made.
+    fn proofs(&mut self, facts: &KnowledgeBase, instance: Constant, decision: &Decision) -> Vec<Proof> {
+        let solutions = &decision.solutions;
+        let is_complete = decision.ending == Ending::Complete;
         let mut steps = Vec::new();
         if !solutions.is_empty() {
             self.each_answer(facts, instance, |texts, clause, found| {
                 steps.push((texts, clause, found));
-                steps.len() < solutions.len()
+                is_complete || steps.len() < solutions.len()
             });
+        }
+        if steps.len() != solutions.len() {
+            steps.clear();
         }
         let mut steps = steps.into_iter();
         let proof = |solution: &Solution| {

@@ -4,7 +4,7 @@ use mario_prolog::Value;
 use serde::Serialize;
 
 use super::edit::{Kind, Row, Situation};
-use crate::knowledge_base::{Constant, KnowledgeBase};
+use crate::knowledge_base::{KnowledgeBase, NodeFact};
 
 /// A change of facts with which a clause fires, verified by deciding again.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -50,11 +50,19 @@ pub(super) fn fact_changes(base: &Situation, changed: &Situation, names: &Knowle
 
 fn fact_text(kind: Kind, row: &Row, names: &KnowledgeBase) -> String {
     let values: Vec<String> = row.values.iter().map(|&value| quoted(value, names)).collect();
-    format!("{}({})", kind.predicate(), values.join(", "))
+    let own = |node: &NodeFact<'_>| node.node == row.values[0] && !node.neighbours.is_empty();
+    let neighbours = match names.nodes().find(own) {
+        Some(node) if kind == Kind::Node => {
+            let items: Vec<String> = node.neighbours.iter().map(|&neighbour| quoted(neighbour, names)).collect();
+            format!(", [{}]", items.join(", "))
+        }
+        _ => String::new(),
+    };
+    format!("{}({}{neighbours})", kind.predicate(), values.join(", "))
 }
 
 /// A constant as Prolog writes it.
-fn quoted(constant: Constant, names: &KnowledgeBase) -> String {
+fn quoted(constant: Value<'_>, names: &KnowledgeBase) -> String {
     let text = names.text(constant);
     let Value::Atom(_) = constant else { return text };
     let starts_small = text.starts_with(|first: char| first.is_ascii_lowercase());
@@ -119,19 +127,28 @@ fn changed_part(kind: Kind, before: &Row, after: &Row, names: &KnowledgeBase) ->
         Kind::Requests => {
             let hop = text(before, 1);
             let (rates, latencies) = ([text(before, 2), text(after, 2)], [text(before, 3), text(after, 3)]);
-            match (differs(2), differs(3)) {
-                (true, false) => format!(
+            match (differs(1), differs(2), differs(3)) {
+                (false, true, false) => format!(
                     "the rate of the requests through {hop} with latency {} were {} instead of {}",
                     latencies[0], rates[1], rates[0]
                 ),
-                (false, _) => format!(
+                (false, false, _) => format!(
                     "the latency of the requests through {hop} at rate {} were {} instead of {}",
                     rates[0], latencies[1], latencies[0]
                 ),
-                (true, true) => format!(
-                    "the requests through {hop} came at rate {} instead of {} with latency {} instead of {}",
-                    rates[1], rates[0], latencies[1], latencies[0]
-                ),
+                (moved, rate, latency) => {
+                    let mut part = format!("the requests through {hop} with latency {} came", latencies[0]);
+                    if moved {
+                        part = format!("{part} through {}", text(after, 1));
+                    }
+                    if rate {
+                        part = format!("{part} at rate {} instead of {}", rates[1], rates[0]);
+                    }
+                    if latency {
+                        part = format!("{part} with latency {}", latencies[1]);
+                    }
+                    part
+                }
             }
         }
         Kind::Inhibited | Kind::Fact => {

@@ -180,7 +180,8 @@ impl Situation {
         found
     }
 
-    /// Without the requests of one neighbour, with those of one only, without any; or with some where there are none.
+    /// Without the requests of one neighbour, with those of one only, without any, with all through another one; or with
+    /// some where there are none.
     fn other_requests(&self, instance: Constant, base: &KnowledgeBase) -> Vec<Situation> {
         let mut hops: Vec<Constant> = Vec::new();
         for row in self.rows(Kind::Requests).iter().filter(|row| row.values[0] == instance) {
@@ -189,29 +190,41 @@ impl Situation {
             }
         }
         let own = |row: &Row| row.values[0] == instance;
-        if !hops.is_empty() {
-            let mut found = vec![self.without(Kind::Requests, own)];
-            for &hop in &hops {
-                found.push(self.without(Kind::Requests, |row| own(row) && row.values[1] == hop));
-                found.push(self.without(Kind::Requests, |row| own(row) && row.values[1] != hop));
-            }
-            return found;
-        }
         let neighbours = base.nodes().flat_map(|node| node.neighbours.iter().filter_map(|&it| constant(it)));
         let known = base.requests().map(|row| row[1]);
-        let mut hops: Vec<Constant> = Vec::new();
+        let mut new_hops: Vec<Constant> = Vec::new();
         for hop in neighbours.take(NEW_HOPS_MAX).chain(known).chain([base.constant(mario_domain::SELF)]) {
-            if !hops.contains(&hop) {
-                hops.push(hop);
+            if !hops.contains(&hop) && !new_hops.contains(&hop) {
+                new_hops.push(hop);
             }
         }
-        let with_requests = |hop| {
-            let mut changed = self.clone();
-            let values = vec![instance, hop, Value::Integer(1), Value::Integer(0)];
-            changed.rows[Kind::Requests as usize].push(Row { origin: None, values });
-            changed
-        };
-        hops.into_iter().take(NEW_HOPS_MAX + 1).map(with_requests).collect()
+        new_hops.truncate(NEW_HOPS_MAX + 1);
+        if hops.is_empty() {
+            return new_hops.into_iter().map(|hop| self.with_requests(instance, hop)).collect();
+        }
+        let mut found = vec![self.without(Kind::Requests, own)];
+        for &hop in &hops {
+            found.push(self.without(Kind::Requests, |row| own(row) && row.values[1] == hop));
+            found.push(self.without(Kind::Requests, |row| own(row) && row.values[1] != hop));
+        }
+        found.extend(new_hops.into_iter().map(|hop| self.rerouted(instance, hop)));
+        found
+    }
+
+    fn with_requests(&self, instance: Constant, hop: Constant) -> Situation {
+        let mut changed = self.clone();
+        let values = vec![instance, hop, Value::Integer(1), Value::Integer(0)];
+        changed.rows[Kind::Requests as usize].push(Row { origin: None, values });
+        changed
+    }
+
+    /// With all requests through one neighbour.
+    fn rerouted(&self, instance: Constant, hop: Constant) -> Situation {
+        let mut changed = self.clone();
+        for row in changed.rows[Kind::Requests as usize].iter_mut().filter(|row| row.values[0] == instance) {
+            row.values[1] = hop;
+        }
+        changed
     }
 }
 
@@ -231,6 +244,7 @@ fn distance(one: Constant, other: Constant) -> f64 {
             let size = (one - other).abs();
             1.0 + size / (1.0 + size + one.abs())
         }
+        _ if one != other => 1.5,
         _ => 0.0,
     }
 }

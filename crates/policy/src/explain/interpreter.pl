@@ -146,6 +146,8 @@
 '$why_kind'(Goal, Kind) :-
     (   var(Goal)
     ->  Kind = test
+    ;   Goal = _:Inner
+    ->  Kind = inner(Inner)
     ;   predicate_property(Goal, number_of_clauses(_))
     ->  Kind = clauses
     ;   '$why_is_fact'(Goal)
@@ -177,7 +179,6 @@
     nonvar(Template),
     '$why_template'(Template, Shown).
 '$why_known'(catch(Goal, Ball, Recovery), catch(Goal, Ball, Recovery)).
-'$why_known'(_:Goal, inner(Goal)).
 
 '$why_template'(count, x).
 '$why_template'(sum(Item), Item).

@@ -107,8 +107,13 @@ pub(super) fn clause_text(loaded: &Loaded, name: &str, arity: usize, clause: usi
         number: clause + 1,
         file: place.map(|place| place.source_name().to_owned()),
         line: place.map(|place| place.position().0),
-        text: place.and_then(|place| place.source_text().get(place.span.clone())).map(|text| text.trim().to_owned()),
+        text: place.and_then(|place| place.source_text().get(place.span.clone())).map(whole),
     }
+}
+
+/// The text of a clause with its full stop.
+fn whole(text: &str) -> String {
+    format!("{}.", text.trim().trim_end_matches('.'))
 }
 
 /// The steps that the interpreter gave.
