@@ -188,6 +188,13 @@ pub(crate) enum Instruction {
         head: u8,
         tail: u8,
     },
+    /// `PutStructure` of two arguments, `UnifyValueX`, `UnifyValueX`.
+    PutPairOfValues {
+        x: u8,
+        first: u8,
+        second: u8,
+        functor: Functor,
+    },
 
     // ---- arguments of calls
     Move {
@@ -240,6 +247,11 @@ pub(crate) enum Instruction {
     CallRows {
         call: u32,
         live: u8,
+    },
+    /// Tests that a host relation has no such row.
+    TestNoRows {
+        call: u32,
+        otherwise: Label,
     },
     Proceed,
     /// Cut to where the predicate was called; only before the first call of a clause.
@@ -336,6 +348,7 @@ pub(crate) enum Instruction {
     CollectStart {
         aggregation: Aggregation,
     },
+    /// Adds a value, then fails into the next answer of the goal.
     CollectAdd {
         x: u8,
         live: u8,

@@ -60,7 +60,7 @@ const ROWS: &[Row] = &[
             (&[], "--policy"),
             (&["--policy", "p.pl"], "--facts"),
             (&["--policy", "p.pl", "--facts", "f.pl", "--batch", "b.jsonl"], "--batch"),
-            (&["--policy", "p.pl", "--facts", "f.pl", "--services", "s.pl"], "--batch"),
+            (&["--policy", "p.pl", "--facts", "f.pl", "--services", "s.pl"], "--services"),
             (&["--policy", "p.pl", "--batch", "b.jsonl", "--instance", "s1"], "--instance"),
             (&["--policy", "p.pl", "--batch", "b.jsonl", "--format", "text"], "--format text"),
             (&["--policy", "p.pl", "--facts", "f.pl", "--format", "xml"], "xml"),

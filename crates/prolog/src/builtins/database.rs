@@ -76,8 +76,7 @@ fn dynamic_predicate(core: &mut Core, functor: Functor, action: &'static str) ->
     let program = Arc::clone(&core.program);
     let Some(id) = core.find_predicate(functor) else { return Ok(core.database.make_up(functor)) };
     match program.predicates.get(id as usize).map(|predicate| (&predicate.definition, predicate.origin)) {
-        None | Some((Definition::Dynamic, _)) => Ok(id),
-        Some((Definition::Undefined, _)) => {
+        None | Some((Definition::Dynamic | Definition::Undefined, _)) => {
             core.database.declare(&program, id);
             Ok(id)
         }
@@ -304,6 +303,7 @@ fn abolish(core: &mut Core, term: Term) -> Solved {
             None => break,
         }
     }
+    core.database.abolish(&program, predicate);
     Ok(true)
 }
 

@@ -1,12 +1,12 @@
 //! Where the machine goes when it cannot simply go on: failure, exceptions, interruptions.
 
 use super::calls::Flow;
-use super::choices::ChoiceKind;
+use super::choices::{Choice, ChoiceKind};
 use super::exceptions::Culprit;
 use super::{Machine, Stopped};
 use crate::fault::Raised;
 use crate::host::Relations;
-use crate::instruction::{Instruction, Label};
+use crate::instruction::{FAIL, Instruction, Label};
 use crate::program::{Definition, Program};
 
 impl Machine {
@@ -92,8 +92,7 @@ impl Machine {
                 }
                 ChoiceKind::InlineRows => {
                     self.count_retry()?;
-                    let Instruction::CallRows { call, .. } = program.code[choice.end as usize] else { continue };
-                    if self.retry_inline_rows(host, &program.row_calls[call as usize], &choice) {
+                    if self.retry_in_place(program, host, &choice) {
                         return Ok(choice.end + 1);
                     }
                     continue;
@@ -112,6 +111,29 @@ impl Machine {
                 Flow::Raise(raised, culprit) => return self.raise(program, host, raised, culprit),
             }
         }
+    }
+
+    /// Takes the next row where one is wanted most often: at the end of a loop over rows. Returns where to
+    /// go on, or [`FAIL`] when this is not that simple.
+    pub(super) fn quick_retry(&mut self, program: &Program, host: &dyn Relations) -> Label {
+        match self.choices.last() {
+            Some(&choice) if choice.kind == ChoiceKind::InlineRows => {
+                let meter = &mut self.core.store.meter;
+                if meter.inferences + 1 >= meter.attention_at {
+                    return FAIL;
+                }
+                meter.inferences += 1;
+                self.restore(&choice);
+                if self.retry_in_place(program, host, &choice) { choice.end + 1 } else { FAIL }
+            }
+            _ => FAIL,
+        }
+    }
+
+    #[inline]
+    fn retry_in_place(&mut self, program: &Program, host: &dyn Relations, choice: &Choice) -> bool {
+        let Instruction::CallRows { call, .. } = program.code[choice.end as usize] else { return false };
+        self.retry_inline_rows(host, &program.row_calls[call as usize], choice)
     }
 
     /// Another answer of something that is no clause costs an inference too: a loop driven by failure

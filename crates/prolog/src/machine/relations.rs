@@ -7,6 +7,7 @@ use crate::compiler::MAX_COLUMNS;
 use crate::host::{Relation, Relations, Value};
 use crate::instruction::PredicateId;
 use crate::program::{Place, RowCall, Wanted};
+use crate::table::Table;
 use crate::term::{Tag, Term};
 
 /// The columns that must have certain values.
@@ -102,6 +103,59 @@ impl Machine {
     #[inline]
     pub(super) fn first_row(&mut self, host: &dyn Relations, call: &RowCall, at: usize) -> bool {
         let kept = self.saved.len();
+        self.save_wanted(call);
+        let rows = self.rows_of(host, call, kept);
+        let Some(row) = self.find_row(&rows, call, kept, 0) else {
+            self.saved.truncate(kept);
+            return false;
+        };
+        let Some(next) = self.find_row(&rows, call, kept, row + 1) else {
+            let taken = self.take_row(&rows, call, kept, row);
+            self.saved.truncate(kept);
+            return taken;
+        };
+        // The values just saved become those of the choice point.
+        self.push_choice(ChoiceKind::InlineRows, next as u32, at as u32, 0);
+        if let Some(choice) = self.choices.last_mut() {
+            choice.saved = kept as u32;
+        }
+        self.take_row(&rows, call, kept, row)
+    }
+
+    /// Whether the relation has a row that the goal would match; nothing is bound.
+    #[inline]
+    pub(super) fn has_row(&mut self, host: &dyn Relations, call: &RowCall) -> bool {
+        let kept = self.saved.len();
+        self.save_wanted(call);
+        let rows = self.rows_of(host, call, kept);
+        let mut found = self.find_row(&rows, call, kept, 0);
+        if let Rows::Values(relation) = rows {
+            // The host compares atoms and numbers only.
+            while let Some(row) = found {
+                if self.row_unifies(relation, call, kept, row) {
+                    break;
+                }
+                found = self.find_row(&rows, call, kept, row + 1);
+            }
+        }
+        self.saved.truncate(kept);
+        found.is_some()
+    }
+
+    #[cold]
+    fn row_unifies(&mut self, relation: &dyn Relation, call: &RowCall, kept: usize, row: usize) -> bool {
+        let wanted = &self.saved[kept..];
+        self.core.store.tentatively(|store| {
+            call.known.iter().zip(wanted).all(|(&column, &wanted)| {
+                let value = store.host_value(relation.value(row, column as usize));
+                store.unify(wanted, value)
+            })
+        })
+    }
+
+    /// Saves what the goal knows of its columns.
+    #[inline]
+    fn save_wanted(&mut self, call: &RowCall) {
         for &wanted in &call.wanted {
             let term = match wanted {
                 Wanted::Constant(term) => term,
@@ -110,109 +164,103 @@ impl Machine {
             };
             self.saved.push(term);
         }
-        let row = self.find_row(host, call, kept, 0);
-        let following = row.and_then(|row| self.find_row(host, call, kept, row + 1));
-        if let Some(next) = following {
-            // The values just saved become those of the choice point.
-            self.push_choice(ChoiceKind::InlineRows, next as u32, at as u32, 0);
-            if let Some(choice) = self.choices.last_mut() {
-                choice.saved = kept as u32;
-            }
-        }
-        let taken = row.is_some_and(|row| self.take_row(host, call, kept, row));
-        if following.is_none() {
-            self.saved.truncate(kept);
-        }
-        taken
     }
 
-    /// Takes the next row of the newest choice point.
+    /// Takes the next row of the newest choice point, which goes with the last one. The machine is back
+    /// where the choice point was made.
     #[inline]
     pub(super) fn retry_inline_rows(&mut self, host: &dyn Relations, call: &RowCall, choice: &Choice) -> bool {
         let (row, kept) = (choice.next as usize, choice.saved as usize);
-        match self.find_row(host, call, kept, row + 1) {
-            Some(next) => {
-                self.set_next_row(next);
-                self.take_row(host, call, kept, row)
-            }
-            None => {
-                let taken = self.take_row(host, call, kept, row);
-                self.pop_choice();
-                taken
-            }
+        let rows = self.rows_of(host, call, kept);
+        if let Some(next) = self.find_row(&rows, call, kept, row + 1) {
+            self.set_next_row(next);
+            return self.take_row(&rows, call, kept, row);
+        }
+        let taken = self.take_row(&rows, call, kept, row);
+        self.pop_choice();
+        taken
+    }
+
+    /// How to reach the rows for the values saved from `kept` on.
+    #[inline]
+    fn rows_of<'h>(&self, host: &'h dyn Relations, call: &RowCall, kept: usize) -> Rows<'h> {
+        let is_word = |term: &Term| !matches!(term.tag(), Tag::Box | Tag::Lis | Tag::Str);
+        match host.table(call.relation as usize) {
+            Some(table) if self.saved[kept..kept + call.known.len()].iter().all(is_word) => Rows::Words(table),
+            _ => host.relation(call.relation as usize).map_or(Rows::None, Rows::Values),
         }
     }
 
-    /// The first row at or after `from` that has the wanted values, which are saved from `kept` on.
+    /// The first row at or after `from` that has the wanted values.
     #[inline]
-    fn find_row(&self, host: &dyn Relations, call: &RowCall, kept: usize, from: usize) -> Option<usize> {
+    fn find_row(&self, rows: &Rows<'_>, call: &RowCall, kept: usize, from: usize) -> Option<usize> {
         let wanted = &self.saved[kept..kept + call.known.len()];
-        match host.table(call.relation as usize) {
-            Some(table) if !wanted.iter().any(|term| matches!(term.tag(), Tag::Box | Tag::Lis | Tag::Str)) => {
-                table.find(from, &call.known, wanted)
-            }
-            _ => self.find_row_slowly(host, call, wanted, from),
+        match rows {
+            Rows::Words(table) => table.find(from, &call.known, wanted),
+            Rows::Values(relation) => self.find_value_row(*relation, call, wanted, from),
+            Rows::None => None,
         }
     }
 
     #[cold]
-    fn find_row_slowly(&self, host: &dyn Relations, call: &RowCall, wanted: &[Term], from: usize) -> Option<usize> {
+    fn find_value_row(&self, relation: &dyn Relation, call: &RowCall, wanted: &[Term], from: usize) -> Option<usize> {
         let mut bound = Bound::new();
         for (&column, &term) in call.known.iter().zip(wanted) {
             if let Some(value) = self.core.store.searchable(term) {
                 bound.push(column as usize, value);
             }
         }
-        host.relation(call.relation as usize)?.next_row(from, bound.get())
+        relation.next_row(from, bound.get())
     }
 
     /// Puts the values of a row where the goal wants them.
     #[inline]
-    fn take_row(&mut self, host: &dyn Relations, call: &RowCall, kept: usize, row: usize) -> bool {
-        let Some(table) = host.table(call.relation as usize) else {
-            return self.take_row_slowly(host, call, kept, row);
-        };
+    fn take_row(&mut self, rows: &Rows<'_>, call: &RowCall, kept: usize, row: usize) -> bool {
+        let Rows::Words(table) = rows else { return self.take_value_row(rows, call, kept, row) };
+        let words = table.row(row);
         for &(column, place) in &call.new {
-            let term = table.term(&mut self.core.store, row, column);
-            match place {
-                Place::X(x) => self.x[x as usize] = term,
-                Place::Y(y) => self.set_slot(y, term),
-            }
+            let term = table.resolve(&mut self.core.store, words[column as usize]);
+            self.put(place, term);
         }
-        // Atoms and small integers were compared when the row was found.
         for (index, &column) in call.known.iter().enumerate() {
             let wanted = self.saved[kept + index];
-            if matches!(wanted.tag(), Tag::Atm | Tag::Int) {
-                continue;
-            }
-            let term = table.term(&mut self.core.store, row, column);
-            // Two columns may want the same variable: the first may have bound it.
-            if wanted.is_variable() && self.core.store.cells[wanted.address()] == wanted {
-                self.core.store.bind(wanted, term);
-            } else if !self.core.store.unify(wanted, term) {
-                return false;
+            // Atoms and small integers were compared when the row was found.
+            if wanted.is_variable() {
+                let term = table.resolve(&mut self.core.store, words[column as usize]);
+                if !self.core.store.unify(wanted, term) {
+                    return false;
+                }
             }
         }
         true
     }
 
     #[cold]
-    fn take_row_slowly(&mut self, host: &dyn Relations, call: &RowCall, kept: usize, row: usize) -> bool {
-        let Some(relation) = host.relation(call.relation as usize) else { return false };
+    fn take_value_row(&mut self, rows: &Rows<'_>, call: &RowCall, kept: usize, row: usize) -> bool {
+        let Rows::Values(relation) = rows else { return false };
         for &(column, place) in &call.new {
             let term = self.core.store.host_value(relation.value(row, column as usize));
-            match place {
-                Place::X(x) => self.x[x as usize] = term,
-                Place::Y(y) => self.set_slot(y, term),
-            }
+            self.put(place, term);
         }
-        for (index, &column) in call.known.iter().enumerate() {
+        call.known.iter().enumerate().all(|(index, &column)| {
             let wanted = self.saved[kept + index];
             let term = self.core.store.host_value(relation.value(row, column as usize));
-            if !self.core.store.unify(wanted, term) {
-                return false;
-            }
-        }
-        true
+            self.core.store.unify(wanted, term)
+        })
     }
+
+    #[inline(always)]
+    fn put(&mut self, place: Place, term: Term) {
+        match place {
+            Place::X(x) => self.x[x as usize] = term,
+            Place::Y(y) => self.set_slot(y, term),
+        }
+    }
+}
+
+/// The rows of a relation, by the fastest way that there is.
+enum Rows<'h> {
+    Words(&'h Table),
+    Values(&'h dyn Relation),
+    None,
 }

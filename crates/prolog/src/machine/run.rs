@@ -69,9 +69,13 @@ impl Machine {
             }};
         }
         macro_rules! fail {
-            () => {
+            () => {{
+                let label = self.quick_retry(program, host);
+                if label != FAIL {
+                    goto!(label);
+                }
                 goto!(self.backtrack(program, host)?)
-            };
+            }};
         }
         macro_rules! unless {
             ($held:expr, $otherwise:expr) => {
@@ -110,6 +114,9 @@ impl Machine {
                 }
                 if self.core.store.cells.len() > self.core.store.meter.cell_limit {
                     return Err(Stopped::Exhausted(Resource::HeapBytes));
+                }
+                if self.core.store.trail_length() > self.core.store.meter.trail_limit {
+                    return Err(Stopped::Exhausted(Resource::TrailEntries));
                 }
                 let label = match &program.shortcuts[$predicate as usize] {
                     Shortcut::None => FAIL,
@@ -332,6 +339,12 @@ impl Machine {
                         fail!();
                     }
                 }
+                Instruction::PutPairOfValues { x, first, second, functor } => {
+                    let cells = &mut self.core.store.cells;
+                    let address = cells.len();
+                    cells.extend_from_slice(&[functor.header(), self.x[first as usize], self.x[second as usize]]);
+                    self.x[x as usize] = Term::structure(address);
+                }
                 Instruction::PutListOfValues { x, head, tail } => {
                     let cells = &mut self.core.store.cells;
                     let address = cells.len();
@@ -390,6 +403,11 @@ impl Machine {
                     if !self.first_row(host, &program.row_calls[call as usize], pc) {
                         fail!();
                     }
+                }
+                Instruction::TestNoRows { call, otherwise } => {
+                    self.core.store.meter.inferences += 1;
+                    let found = self.has_row(host, &program.row_calls[call as usize]);
+                    unless!(!found, otherwise);
                 }
                 Instruction::Proceed => goto!(self.continuation),
                 Instruction::NeckCut { live } => {
@@ -468,7 +486,7 @@ impl Machine {
                     } else {
                         match self.compare_values(comparison, a, b) {
                             Ok(held) => unless!(held, otherwise),
-                            Err(raised) => raise!(raised, self.comparison_functor(comparison)),
+                            Err(raised) => raise!(raised, Machine::comparison_functor(comparison)),
                         }
                     }
                 }
@@ -479,7 +497,7 @@ impl Machine {
                     } else {
                         match self.compare_values(comparison, a, Term::small(i64::from(value))) {
                             Ok(held) => unless!(held, otherwise),
-                            Err(raised) => raise!(raised, self.comparison_functor(comparison)),
+                            Err(raised) => raise!(raised, Machine::comparison_functor(comparison)),
                         }
                     }
                 }
@@ -495,7 +513,7 @@ impl Machine {
                         Some(value) => self.x[to as usize] = Term::small(value),
                         None => match self.compute(operation, a, b) {
                             Ok(value) => self.x[to as usize] = value,
-                            Err(raised) => raise!(raised, self.arithmetic_context(code, pc)),
+                            Err(raised) => raise!(raised, Machine::arithmetic_context(code, pc)),
                         },
                     }
                 }
@@ -510,14 +528,14 @@ impl Machine {
                         Some(value) => self.x[to as usize] = Term::small(value),
                         None => match self.compute(operation, a, Term::small(i64::from(value))) {
                             Ok(value) => self.x[to as usize] = value,
-                            Err(raised) => raise!(raised, self.arithmetic_context(code, pc)),
+                            Err(raised) => raise!(raised, Machine::arithmetic_context(code, pc)),
                         },
                     }
                 }
                 Instruction::Evaluate { to, from } => {
                     match arithmetic::evaluated(&mut self.core, self.x[from as usize]) {
                         Ok(value) => self.x[to as usize] = value,
-                        Err(raised) => raise!(raised, self.arithmetic_context(code, pc)),
+                        Err(raised) => raise!(raised, Machine::arithmetic_context(code, pc)),
                     }
                 }
 
@@ -528,6 +546,7 @@ impl Machine {
                     if let Err(raised) = self.core.collect_add(self.x[x as usize]) {
                         raise!(raised, Functor::new(atoms::IS, 2));
                     }
+                    fail!();
                 }
                 Instruction::CollectEnd { x } => match self.core.collect_end() {
                     Ok(Some(result)) => self.x[x as usize] = result,

@@ -74,7 +74,7 @@ fn generated_goals_do_the_same_in_swi_prolog() {
     for (case, theirs) in cases.iter().zip(&theirs) {
         let program = case.program.join("\n");
         let ours = line(&runner.run(&program, &case.goal, LIMIT));
-        if theirs.ends_with("stopped") {
+        if theirs.ends_with("stopped") || theirs.contains("inference_limit_exceeded") {
             undecided += 1;
         } else if normalized(&ours) != normalized(theirs) {
             match known.find(&case.goal, theirs, &ours) {
@@ -118,7 +118,8 @@ fn run_in_swipl(cases: &[Case]) -> Option<Vec<String>> {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("differential-{}.txt", std::process::id()));
     fs::write(&file, text).expect("the target directory can be written");
     let driver = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/differential/driver.pl");
-    let output = Command::new("swipl").arg(driver).arg("--").arg(&file).arg(LIMIT.to_string()).output();
+    let output =
+        Command::new("swipl").arg("--traditional").arg(driver).arg("--").arg(&file).arg(LIMIT.to_string()).output();
     fs::remove_file(&file).expect("the file is ours");
     let Ok(output) = output else {
         assert!(env::var("CI").is_err(), "the differential tests need SWI-Prolog (`swipl`)");
@@ -169,8 +170,9 @@ fn formal(arguments: &str) -> Option<&str> {
     None
 }
 
-/// Without what may differ between engines: the culprit of a syntax error, and the names of unbound
-/// variables in what was written.
+/// Without what may differ between engines: the culprit of a syntax error, the names of unbound
+/// variables in what was written, and the space that SWI-Prolog writes before braces (`- {a}`), which it
+/// needs to read them back, as it has dicts (7.10.5 asks for none).
 fn normalized(line: &str) -> String {
     let mut text = String::new();
     let mut rest = line;
@@ -193,5 +195,5 @@ fn normalized(line: &str) -> String {
             output.push_str(if name.len() > 1 { "" } else { &name });
         }
     }
-    output + &text
+    output.replace(" {", "{") + &text
 }

@@ -29,7 +29,7 @@ pub struct InputArguments {
     #[arg(long, value_name = "KBS.jsonl")]
     pub batch: Option<PathBuf>,
     /// Facts about applications that all knowledge bases of a batch share
-    #[arg(long, value_name = "FILE", requires = "batch")]
+    #[arg(long, value_name = "FILE", conflicts_with = "facts")]
     pub services: Option<PathBuf>,
     /// Stop a decision after N inferences
     #[arg(long, value_name = "N", default_value_t = Settings::default().budget.inferences,

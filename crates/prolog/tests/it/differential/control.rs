@@ -100,5 +100,5 @@ pub fn case(generator: &mut Generator) -> Case {
             "t(X,X,Z), !",
         ])
     };
-    Case { theme: "control", program, goal: goal + "." }
+    Case { theme: "control", program, goal: goal + " ." }
 }
