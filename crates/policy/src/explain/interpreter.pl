@@ -131,7 +131,8 @@
     '$why_items'(Template, Goal, Items),
     Deeper is Depth - 1,
     findall(Proof, '$why_prove'(Goal, Deeper, Proof), Proofs),
-    '$why_all_facts'(Proofs, Facts, []).
+    '$why_all_facts'(Proofs, All, []),
+    '$why_distinct'(All, [], 30, Facts).
 '$why_goal'(catch(Goal, Ball, Recovery), _, Depth, Proof) :-
     catch('$why_prove'(Goal, Depth, Proof), Ball, '$why_prove'(Recovery, Depth, Proof)).
 

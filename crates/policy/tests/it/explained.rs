@@ -255,7 +255,7 @@ fn interprets_the_language_as_the_machine_runs_it() {
         "user:first(T)",
         "forall(fail, true), nth0(1, [n1, n2], T)",
         "maplist([X, Y]>>(Y = X), [n1, n2], [T|_])",
-        "foldl([X, A, B]>>(B is A + X), [1, 2], 0, S), S =:= 3, T = n1",
+        "foldl(plus, [1, 2], 0, S), S =:= 3, T = n1",
         "sort(0, @>=, [n1, n2], [T|_])",
         "b_setval(v, n1), b_getval(v, T)",
         "string_concat(\"n\", \"1\", S), atom_string(T, S)",
