@@ -9,7 +9,6 @@ use super::{Machine, Stopped};
 use crate::arithmetic;
 use crate::host::Relations;
 use crate::instruction::{CATCH_EXIT, FAIL, Instruction, Label};
-use crate::meter::Resource;
 use crate::program::{Definition, Program, Shortcut};
 use crate::symbols::atoms;
 use crate::term::{Functor, Tag, Term};
@@ -111,12 +110,6 @@ impl Machine {
                     if let Some(label) = self.attend(program, host, $at as Label, live)? {
                         goto!(label);
                     }
-                }
-                if self.core.store.cells.len() > self.core.store.meter.cell_limit {
-                    return Err(Stopped::Exhausted(Resource::HeapBytes));
-                }
-                if self.core.store.trail_length() > self.core.store.meter.trail_limit {
-                    return Err(Stopped::Exhausted(Resource::TrailEntries));
                 }
                 let label = match &program.shortcuts[$predicate as usize] {
                     Shortcut::None => FAIL,
