@@ -24,7 +24,7 @@ use crate::policy::{Policy, PolicyError, Settings};
 pub use change::{Change, FactChange};
 pub use step::{ClauseText, Comparison, Step, StepKind};
 
-const INTERPRETER: &str = include_str!("explain/interpreter.pl");
+const INTERPRETER: &str = concat!(include_str!("explain/interpreter.pl"), include_str!("explain/text.pl"));
 
 /// What the interpreter may cost, compared with a decision.
 const BUDGET_FACTOR: u64 = 50;

@@ -240,12 +240,12 @@ fn constant(value: Value<'_>) -> Option<Constant> {
 /// Between 0 for equal and 2 for far apart.
 fn distance(one: Constant, other: Constant) -> f64 {
     match (as_number(one), as_number(other)) {
-        (Some(one), Some(other)) if one != other => {
+        _ if one == other => 0.0,
+        (Some(one), Some(other)) => {
             let size = (one - other).abs();
             1.0 + size / (1.0 + size + one.abs())
         }
-        _ if one != other => 1.5,
-        _ => 0.0,
+        _ => 1.5,
     }
 }
 
@@ -290,7 +290,7 @@ fn added(quantity: Constant, delta: f64) -> Option<Constant> {
             let changed = value.checked_add(if delta < 0.0 { delta.floor() } else { delta.ceil() } as i64)?;
             (changed >= 0).then_some(Value::Integer(changed))
         }
-        Value::Float(value) => (value + delta >= 0.0).then(|| Value::Float(value + delta)),
+        Value::Float(value) => (value + delta >= 0.0).then_some(Value::Float(value + delta)),
         _ => None,
     }
 }

@@ -26,6 +26,8 @@ const LOOKS_MAX: usize = 40;
 const STARTS_MAX: usize = 5;
 /// Decisions for making one quantity as small as it can be.
 const SHRINKS_MAX: usize = 40;
+/// Quantities that differ by less are the same.
+const PRECISION: f64 = 0.000_5;
 /// Changes that are shown.
 const SHOWN_MAX: usize = 3;
 
@@ -72,10 +74,8 @@ impl Search<'_> {
         let mut seen = starts.clone();
         for _ in 0..CHANGES_MAX {
             let mut trials: Vec<Situation> = Vec::new();
-            let mut rank = Vec::new();
             for start in &starts {
                 let steps = self.failure(start);
-                rank = rank_of(&steps).max_by_order(rank);
                 for trial in start.neighbours(&steps, self.instance, self.base) {
                     if !seen.contains(&trial) && !trials.contains(&trial) {
                         trials.push(trial);
@@ -142,7 +142,7 @@ impl Search<'_> {
             for _ in 0..SHRINKS_MAX {
                 let middle = f64::midpoint(outside, inside);
                 let middle = if is_whole { middle.trunc() } else { (middle * 1000.0).round() / 1000.0 };
-                if middle == outside || middle == inside {
+                if (middle - outside).abs() < PRECISION || (middle - inside).abs() < PRECISION {
                     break;
                 }
                 let value = if is_whole { Value::Integer(middle as i64) } else { Value::Float(middle) };
@@ -217,21 +217,13 @@ fn rank_of(steps: &[Step]) -> Vec<f64> {
             Some(comparison) => rank.push(-(comparison.left - comparison.right).abs()),
             None => rank.extend(rank_of(&step.steps)),
         }
-        best = rank.max_by_order(best);
+        if compare_ranks(&rank, &best) == Ordering::Greater {
+            best = rank;
+        }
     }
     best
 }
 
 fn compare_ranks(one: &[f64], other: &[f64]) -> Ordering {
     one.partial_cmp(other).unwrap_or(Ordering::Equal)
-}
-
-trait Rank {
-    fn max_by_order(self, other: Self) -> Self;
-}
-
-impl Rank for Vec<f64> {
-    fn max_by_order(self, other: Vec<f64>) -> Vec<f64> {
-        if compare_ranks(&self, &other) == Ordering::Less { other } else { self }
-    }
 }
