@@ -87,6 +87,11 @@ impl Console {
         self.is_conversation
     }
 
+    /// Whether data for people may be coloured.
+    pub fn colours_data(&self) -> bool {
+        self.colours_stdout
+    }
+
     /// Writes data to standard output.
     pub fn write_data(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
         let mut stdout = BufWriter::new(io::stdout().lock());

@@ -22,6 +22,8 @@
 //! # Ok::<(), mario_policy::PolicyError>(())
 //! ```
 //!
+//! [`Explainer::explain`] gives a decision with its reasons, and says what would have to be different for another one.
+//!
 //! A node's manager is the other side: [`Acceptance::judge`] answers a request from what the manager may know.
 //!
 //! **Invariant:** a decision is a pure function of policy, knowledge base and instance. It may be kept while the facts do
@@ -44,10 +46,15 @@ mod policy;
 
 mod acceptance;
 
+mod explain;
+
 mod test_table;
 
 pub use acceptance::{Acceptance, AcceptanceError, MANAGER_FACTS, ManagerView};
 pub use decide::{Decider, Decision, Ending, InvalidProposal, Proposal, ProposalFault, Solution, Wanted};
+pub use explain::{
+    Change, ClauseText, Comparison, Explained, Explainer, FactChange, Miss, MissedOperation, Proof, Step, StepKind,
+};
 pub use facts::{FactProblem, FactsError};
 pub use knowledge_base::{Constant, KnowledgeBase, NodeFact, UnknownInstance};
 pub use policy::{Policy, PolicyError, Settings};

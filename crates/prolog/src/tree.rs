@@ -6,6 +6,7 @@
 use crate::engine::Engine;
 use crate::loader::{Problem, Severity, Source};
 use crate::meter::Budget;
+use crate::query::Query;
 use crate::reader::{FullStop, ReadTerm, Reader, Syntax};
 use crate::store::{ListEnd, Store, View};
 use crate::symbols::{Atoms, Scope, atoms};
@@ -84,6 +85,17 @@ impl Engine {
                 Err(error) => problems.push(Problem::syntax(&source, error)),
             }
         }
+    }
+}
+
+impl Query<'_> {
+    /// What an argument of [`Machine::ask`](crate::Machine::ask) is bound to; `None` when it is nested too deeply. It comes
+    /// from no text, so its spans are empty.
+    pub fn argument_tree(&mut self, index: usize) -> Option<Tree> {
+        let machine = self.parts().machine;
+        let term = machine.arguments[index];
+        let (names, spans) = (FxHashMap::default(), FxHashMap::default());
+        Planting { store: &mut machine.core.store, atoms: &machine.core.atoms, names, spans }.tree(term, &(0..0), 0)
     }
 }
 
@@ -166,6 +178,23 @@ mod tests {
         assert_eq!(&text[items[0].span.clone()], "g(X)");
         assert_eq!(kinds[6], &TreeKind::LargeInteger("9".repeat(20)));
         assert_eq!(trees[1].callable().expect("a directive").0, ":-");
+    }
+
+    #[test]
+    fn an_answer_can_be_walked_too() {
+        let engine = Engine::new();
+        let mut machine = crate::Machine::new(&engine);
+        let mut loader = engine.loader();
+        loader.load("p.pl", "p(f(a, [1, _], \"s\")).");
+        let program = loader.finish().expect("it is right").program;
+        let name = engine.symbols().intern("p");
+        let mut query = machine.ask(&program, name, &[crate::Argument::Unknown], &(), &Budget::default());
+        assert_eq!(query.next_answer(), crate::Outcome::Answer);
+        let tree = query.argument_tree(0).expect("it is not deep");
+        let (name, arguments) = tree.callable().expect("compound");
+        assert_eq!((name, arguments.len()), ("f", 3));
+        let TreeKind::List(items) = &arguments[1].kind else { panic!("{:?}", arguments[1]) };
+        assert_eq!(items[1].kind, TreeKind::Variable("_".to_owned()));
     }
 
     #[test]

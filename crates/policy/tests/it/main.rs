@@ -4,6 +4,7 @@ mod acceptance;
 mod against_swipl;
 mod allocations;
 mod decisions;
+mod explained;
 mod facts;
 mod generated;
 mod recorded;
