@@ -1,0 +1,71 @@
+//! What happened in a world, told to a person.
+
+use mario_domain::OperationName;
+
+use super::agents::{Agents, Asked, Heard};
+use super::run::{Run, Step, Verdict};
+use super::world::{World, node_name};
+use crate::policy::Policy;
+
+/// The world, and what happens in it until the end of a cycle.
+pub(super) fn tell(world: &World<'_>, minds: &mut Agents<'_>, policy: &Policy, until: u32) -> Vec<String> {
+    let mut lines = world.description();
+    let mut run = Run::new(world);
+    let mut instances = run.agents.len();
+    for _ in 0..until {
+        for step in run.cycle(minds) {
+            lines.push(step_line(&step, policy));
+        }
+        if run.agents.len() != instances {
+            instances = run.agents.len();
+            let noun = if instances == 1 { "instance" } else { "instances" };
+            lines.push(format!("         {instances} {noun} now"));
+        }
+    }
+    lines
+}
+
+fn step_line(step: &Step, policy: &Policy) -> String {
+    let mut line =
+        format!("cycle {}: i{} on {} {}", step.cycle, step.instance, node_name(step.node), hears(&step.heard));
+    let by = |clause: usize| match policy.clauses().get(clause) {
+        Some(place) => format!(" (line {})", place.position().0),
+        None => String::new(),
+    };
+    match &step.asked {
+        Asked::Nothing => line.push_str("; asks for nothing"),
+        Asked::Failed(ending) => line.push_str(&format!("; {ending}")),
+        Asked::Invalid { arguments: [operation, _, target], clause, .. } => {
+            line.push_str(&format!("; proposes {operation} with the target {target}{}", by(*clause)));
+        }
+        Asked::Operation { operation, word, clause, .. } => {
+            let what = match operation {
+                OperationName::Undeploy => "undeploy".to_owned(),
+                _ => format!("{operation} to {word}"),
+            };
+            line.push_str(&format!("; asks to {what}{}", by(*clause)));
+        }
+    }
+    line.push_str(match (&step.verdict, step.returned) {
+        (None, _) => "",
+        (Some(Verdict::Accepted), false) => "; accepted",
+        (Some(Verdict::Accepted), true) => "; accepted, and is back where it was",
+        (Some(Verdict::NoRoom), _) => "; inhibited: no room there",
+        (Some(Verdict::NotATarget), _) => "; inhibited: not a possible target",
+    });
+    line
+}
+
+fn hears(heard: &[Heard]) -> String {
+    if heard.is_empty() {
+        return "hears no requests".to_owned();
+    }
+    let parts: Vec<String> = heard
+        .iter()
+        .map(|Heard { neighbour, rate, latency }| match neighbour.as_str() {
+            "self" => format!("{rate} from its own node"),
+            _ => format!("{rate} from {neighbour} (latency {latency})"),
+        })
+        .collect();
+    format!("hears requests: {}", parts.join(", "))
+}
