@@ -220,15 +220,27 @@ impl Explorer<'_> {
     fn run(&mut self, world: &World<'_>) {
         self.worlds += 1;
         let mut run = Run::new(world);
+        let mut history = vec![run.placement()];
+        let mut enacted: Vec<Vec<OperationName>> = Vec::new();
+        let mut steps = Vec::new();
         for cycle in 1..=self.bounds.cycles {
-            let steps = run.cycle(&mut self.minds);
+            steps = run.cycle(&mut self.minds);
             for step in &steps {
                 self.look_at(world, step);
             }
-            if cycle == self.bounds.cycles {
-                self.look_for_growth(world, &mut run, steps);
+            enacted.push(steps.iter().filter_map(accepted).map(|(operation, _)| operation).collect());
+            let placement = run.placement();
+            if let Some(before) = history.iter().rposition(|earlier| *earlier == placement) {
+                let since = |operation| enacted[before..].iter().any(|cycle| cycle.contains(&operation));
+                if since(OperationName::Replicate) && since(OperationName::Undeploy) {
+                    let clause = steps.iter().find_map(accepted).map(|(_, clause)| clause);
+                    let message = "instances come and go, and are where they were again, though no client moved";
+                    self.report(FindingKind::Flapping, clause, message.to_owned(), world, cycle);
+                }
             }
+            history.push(placement);
         }
+        self.look_for_growth(world, &mut run, steps, &history);
         if self.minds.inferences > INFERENCES_MAX {
             self.ended_early = Some(format!("its decisions took more than {INFERENCES_MAX} inferences"));
         }
@@ -238,6 +250,7 @@ impl Explorer<'_> {
     fn look_at(&mut self, world: &World<'_>, step: &Step) {
         match &step.asked {
             Asked::Nothing => {}
+            Asked::Failed(Ending::Exception(exception)) if self.is_explained(&exception.term) => {}
             Asked::Failed(ending) => {
                 let (kind, message) = match ending {
                     Ending::Exhausted(resource) => {
@@ -281,8 +294,15 @@ impl Explorer<'_> {
         }
     }
 
+    /// Whether an exception says again what the text showed: that nobody defines a predicate.
+    fn is_explained(&self, ball: &str) -> bool {
+        let mut kinds = self.findings.iter().map(|finding| finding.kind);
+        ball.starts_with("error(existence_error(procedure,")
+            && kinds.any(|kind| matches!(kind, FindingKind::UnknownPredicate | FindingKind::WrongArity))
+    }
+
     /// Whether instances multiply beyond what the clients could need, and do not stop.
-    fn look_for_growth(&mut self, world: &World<'_>, run: &mut Run<'_>, mut steps: Vec<Step>) {
+    fn look_for_growth(&mut self, world: &World<'_>, run: &mut Run<'_>, mut steps: Vec<Step>, history: &[Vec<usize>]) {
         let multiplies = |step: &Step| match (&step.asked, &step.verdict) {
             (
                 Asked::Operation { operation: OperationName::Replicate, clause, .. },
@@ -291,7 +311,9 @@ impl Explorer<'_> {
             _ => None,
         };
         for _ in self.bounds.cycles..CYCLES_TO_CONFIRM {
-            if run.agents.len() <= world.instances_needed() || !steps.iter().any(|step| multiplies(step).is_some()) {
+            let goes = |step| matches!(accepted(step), Some((OperationName::Undeploy, _)));
+            let grows = steps.iter().any(|step| multiplies(step).is_some()) && !steps.iter().any(goes);
+            if run.agents.len() <= world.instances_needed() || !grows {
                 return;
             }
             steps = run.cycle(&mut self.minds);
@@ -299,12 +321,12 @@ impl Explorer<'_> {
         if let Some(clause) = steps.iter().find_map(multiplies)
             && run.agents.len() > world.instances_needed()
         {
-            let message = format!(
-                "instances multiply without end: {} for clients that {} suffice for",
-                run.agents.len(),
-                world.instances_needed()
-            );
-            self.report(FindingKind::UnboundedReplication, Some(clause), message, world, self.bounds.cycles);
+            let (there, needed) = (run.agents.len(), world.instances_needed());
+            let message = format!("instances multiply without end: there are {there}, and {needed} would do");
+            // The story ends where nothing new happens.
+            let last_growth = (1..history.len()).rfind(|cycle| history[*cycle].len() > history[*cycle - 1].len());
+            let until = last_growth.map_or(self.bounds.cycles, |cycle| self.bounds.cycles.min(cycle as u32 + 1));
+            self.report(FindingKind::UnboundedReplication, Some(clause), message, world, until);
         }
     }
 
@@ -314,7 +336,7 @@ impl Explorer<'_> {
                 && clause.is_some_and(|clause| self.place(Some(clause)).span.start == finding.place.span.start)
         });
         let key = match kind {
-            FindingKind::PingPong | FindingKind::UnboundedReplication => String::new(),
+            FindingKind::PingPong | FindingKind::Flapping | FindingKind::UnboundedReplication => String::new(),
             FindingKind::Exception => message.clone(),
             _ => format!("{clause:?}"),
         };
@@ -325,6 +347,7 @@ impl Explorer<'_> {
             FindingKind::PingPong => {
                 "let the trigger of a migration be false where it leads to, or remember what was tried"
             }
+            FindingKind::Flapping => "leave a gap between the reasons to replicate and the reasons to undeploy",
             FindingKind::UnboundedReplication => {
                 "replicate only while there is more to do than the instances that are there can do"
             }
@@ -343,5 +366,13 @@ impl Explorer<'_> {
     /// The clause, or without one the first.
     fn place(&self, clause: Option<usize>) -> Place {
         self.policy.clauses()[clause.unwrap_or(0).min(self.policy.clauses().len() - 1)].clone()
+    }
+}
+
+/// What was enacted in a step, and the clause behind it.
+fn accepted(step: &Step) -> Option<(OperationName, usize)> {
+    match (&step.asked, &step.verdict) {
+        (Asked::Operation { operation, clause, .. }, Some(Verdict::Accepted)) => Some((*operation, *clause)),
+        _ => None,
     }
 }

@@ -64,6 +64,8 @@ pub enum FindingKind {
     ExhaustedBudget,
     /// An instance comes back to where it was, though its clients stayed where they are.
     PingPong,
+    /// Instances come and go, though their clients stayed where they are.
+    Flapping,
     /// Instances multiply beyond what their clients could need.
     UnboundedReplication,
     /// A comment allows what there is no such finding of.
@@ -72,7 +74,7 @@ pub enum FindingKind {
 
 impl FindingKind {
     /// All of them, from the text to the worlds.
-    pub const ALL: [FindingKind; 17] = [
+    pub const ALL: [FindingKind; 18] = [
         FindingKind::UnknownPredicate,
         FindingKind::WrongArity,
         FindingKind::WrongKind,
@@ -88,6 +90,7 @@ impl FindingKind {
         FindingKind::Exception,
         FindingKind::ExhaustedBudget,
         FindingKind::PingPong,
+        FindingKind::Flapping,
         FindingKind::UnboundedReplication,
         FindingKind::UnknownAllowance,
     ];
@@ -110,6 +113,7 @@ impl FindingKind {
             FindingKind::Exception => "exception",
             FindingKind::ExhaustedBudget => "exhausted-budget",
             FindingKind::PingPong => "ping-pong",
+            FindingKind::Flapping => "flapping",
             FindingKind::UnboundedReplication => "unbounded-replication",
             FindingKind::UnknownAllowance => "unknown-allowance",
         }

@@ -61,6 +61,13 @@ impl<'w> Run<'w> {
         }
     }
 
+    /// The nodes of all instances, whichever instance is where.
+    pub(super) fn placement(&self) -> Vec<usize> {
+        let mut nodes: Vec<usize> = self.agents.iter().map(|agent| agent.node).collect();
+        nodes.sort_unstable();
+        nodes
+    }
+
     /// One management cycle: all agents ask, the managers judge one request after another in the order of the instances'
     /// numbers, and what is accepted is enacted together.
     pub(super) fn cycle(&mut self, minds: &mut Agents<'_>) -> Vec<Step> {

@@ -5,6 +5,7 @@ use mario_domain::OperationName;
 use super::agents::{Agents, Asked, Heard};
 use super::run::{Run, Step, Verdict};
 use super::world::{World, node_name};
+use crate::decide::ProposalFault;
 use crate::policy::Policy;
 
 /// The world, and what happens in it until the end of a cycle.
@@ -35,6 +36,9 @@ fn step_line(step: &Step, policy: &Policy) -> String {
     match &step.asked {
         Asked::Nothing => line.push_str("; asks for nothing"),
         Asked::Failed(ending) => line.push_str(&format!("; {ending}")),
+        Asked::Invalid { fault: ProposalFault::UnboundTarget, arguments: [operation, ..], clause } => {
+            line.push_str(&format!("; proposes {operation} and no target{}", by(*clause)));
+        }
         Asked::Invalid { arguments: [operation, _, target], clause, .. } => {
             line.push_str(&format!("; proposes {operation} with the target {target}{}", by(*clause)));
         }
