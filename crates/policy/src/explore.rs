@@ -31,7 +31,7 @@ use world::{APPLICATIONS, CAPACITIES, ExtraFact, ExtraValue, Spread, World};
 const INFERENCES_MAX: u64 = 2_000_000_000;
 
 /// How long a world goes on to tell growth that ends from growth that does not.
-const CYCLES_TO_CONFIRM: u32 = 12;
+const CYCLES_TO_CONFIRM: u32 = 20;
 
 /// How far to look.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -222,9 +222,8 @@ impl Explorer<'_> {
         let mut run = Run::new(world);
         let mut history = vec![run.placement()];
         let mut enacted: Vec<Vec<OperationName>> = Vec::new();
-        let mut steps = Vec::new();
         for cycle in 1..=self.bounds.cycles {
-            steps = run.cycle(&mut self.minds);
+            let steps = run.cycle(&mut self.minds);
             for step in &steps {
                 self.look_at(world, step);
             }
@@ -240,7 +239,7 @@ impl Explorer<'_> {
             }
             history.push(placement);
         }
-        self.look_for_growth(world, &mut run, steps, &history);
+        self.look_for_growth(world, &mut run, &history);
         if self.minds.inferences > INFERENCES_MAX {
             self.ended_early = Some(format!("its decisions took more than {INFERENCES_MAX} inferences"));
         }
@@ -301,33 +300,46 @@ impl Explorer<'_> {
             && kinds.any(|kind| matches!(kind, FindingKind::UnknownPredicate | FindingKind::WrongArity))
     }
 
-    /// Whether instances multiply beyond what the clients could need, and do not stop.
-    fn look_for_growth(&mut self, world: &World<'_>, run: &mut Run<'_>, mut steps: Vec<Step>, history: &[Vec<usize>]) {
-        let multiplies = |step: &Step| match (&step.asked, &step.verdict) {
-            (
-                Asked::Operation { operation: OperationName::Replicate, clause, .. },
-                Some(Verdict::Accepted | Verdict::NoRoom),
-            ) => Some(*clause),
-            _ => None,
+    /// Whether instances multiply beyond what the clients could need, and nothing but the hardware stops them: with more
+    /// of it there would be still more.
+    fn look_for_growth(&mut self, world: &World<'_>, run: &mut Run<'_>, history: &[Vec<usize>]) {
+        let needed = world.instances_needed();
+        let grew = |run: &Run<'_>| run.agents.len() > needed.max(world.instances.len());
+        if !grew(run) || self.reported.contains(&(FindingKind::UnboundedReplication, String::new())) {
+            return;
+        }
+        let there = self.settle(run, self.bounds.cycles);
+        let mut with = |times: i64| {
+            let larger = World { capacity: times * world.capacity, ..world.clone() };
+            self.settle(&mut Run::new(&larger), 0)
         };
-        for _ in self.bounds.cycles..CYCLES_TO_CONFIRM {
-            let goes = |step| matches!(accepted(step), Some((OperationName::Undeploy, _)));
-            let grows = steps.iter().any(|step| multiplies(step).is_some()) && !steps.iter().any(goes);
-            if run.agents.len() <= world.instances_needed() || !grows {
-                return;
-            }
-            steps = run.cycle(&mut self.minds);
+        // A little more room may change where a few instances end; twice more is a trend.
+        let (twice, four_times) = (with(2), with(4));
+        if !grew(run) || twice <= there || four_times <= twice {
+            return;
         }
-        if let Some(clause) = steps.iter().find_map(multiplies)
-            && run.agents.len() > world.instances_needed()
-        {
-            let (there, needed) = (run.agents.len(), world.instances_needed());
-            let message = format!("instances multiply without end: there are {there}, and {needed} would do");
-            // The story ends where nothing new happens.
-            let last_growth = (1..history.len()).rfind(|cycle| history[*cycle].len() > history[*cycle - 1].len());
-            let until = last_growth.map_or(self.bounds.cycles, |cycle| self.bounds.cycles.min(cycle as u32 + 1));
-            self.report(FindingKind::UnboundedReplication, Some(clause), message, world, until);
+        let last_growth = (1..history.len()).rfind(|cycle| history[*cycle].len() > history[*cycle - 1].len());
+        let until = last_growth.unwrap_or(history.len() - 1) as u32;
+        let steps = {
+            let mut again = Run::new(world);
+            (1..until).for_each(|_| drop(again.cycle(&mut self.minds)));
+            again.cycle(&mut self.minds)
+        };
+        let replicates = |step| accepted(step).filter(|(operation, _)| *operation == OperationName::Replicate);
+        let clause = steps.iter().find_map(replicates).map(|(_, clause)| clause);
+        let message = format!(
+            "instances multiply until the hardware is full: there are {there} where {needed} would do, with twice the \
+             hardware {twice}, with four times {four_times}"
+        );
+        self.report(FindingKind::UnboundedReplication, clause, message, world, until);
+    }
+
+    /// How many instances there are in the end.
+    fn settle(&mut self, run: &mut Run<'_>, cycles_before: u32) -> usize {
+        for _ in cycles_before..CYCLES_TO_CONFIRM {
+            run.cycle(&mut self.minds);
         }
+        run.agents.len()
     }
 
     fn report(&mut self, kind: FindingKind, clause: Option<usize>, message: String, world: &World<'_>, cycle: u32) {
