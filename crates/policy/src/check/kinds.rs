@@ -32,7 +32,7 @@ pub(super) fn check(text: &Text<'_>, known: &Known, findings: &mut Vec<Finding>)
             } else if is_arithmetic(call.name) && call.arity == 2 {
                 let what = format!("a number in `{}`", shown(clause, call.tree));
                 each_part(call.tree, &mut |part| {
-                    note_use(clause, part, &Use::Number(what.clone()), &mut uses, findings)
+                    note_use(clause, part, &Use::Number(what.clone()), &mut uses, findings);
                 });
             }
         }

@@ -159,13 +159,13 @@ fn is_plain(name: &str, arity: usize) -> bool {
 fn matches(wanted: &Tree, found: &Tree, bound: &mut Bound) -> bool {
     match (&wanted.kind, &found.kind) {
         (TreeKind::Variable(name), _) if name == "_" => true,
-        (TreeKind::Variable(name), kind) => match bound.get(name) {
-            Some(before) => same(before, kind),
-            None => {
-                bound.insert(name.clone(), kind.clone());
-                true
+        (TreeKind::Variable(name), kind) => {
+            if let Some(before) = bound.get(name) {
+                return same(before, kind);
             }
-        },
+            bound.insert(name.clone(), kind.clone());
+            true
+        }
         (TreeKind::List(some), TreeKind::List(others)) => all_match(some, others, bound),
         (TreeKind::Compound(name, some), TreeKind::Compound(other, others)) => {
             name == other && all_match(some, others, bound)
@@ -216,13 +216,15 @@ fn can_bind(goal: &Tree, variable: &str) -> bool {
     };
     match goal.callable() {
         Some(("," | ";" | "->" | "*->", [first, second])) => can_bind(first, variable) || can_bind(second, variable),
-        Some(("\\+", [_])) | Some(("forall", [_, _])) => false,
-        Some(("==" | "\\==" | "\\=" | "<" | ">" | "=<" | ">=" | "=:=" | "=\\=", [_, _]))
-        | Some(("@<" | "@>" | "@=<" | "@>=", [_, _]))
-        | Some(("atom" | "number" | "integer" | "float" | "atomic" | "var" | "nonvar" | "ground" | "callable", [_])) => {
-            false
-        }
-        Some(("findall" | "aggregate_all", [_, _, result, ..])) => occurs(result),
+        Some((name, [_] | [_, _])) if only_tests(name) => false,
+        Some(("findall" | "aggregate_all", [_, _, result] | [_, _, _, result])) => occurs(result),
         _ => occurs(goal),
     }
+}
+
+/// Whether a predicate leaves all variables as they are.
+fn only_tests(name: &str) -> bool {
+    matches!(name, "\\+" | "forall" | "==" | "\\==" | "\\=" | "<" | ">" | "=<" | ">=" | "=:=" | "=\\=")
+        || matches!(name, "@<" | "@>" | "@=<" | "@>=" | "atom" | "number" | "integer" | "float" | "atomic")
+        || matches!(name, "var" | "nonvar" | "ground" | "callable")
 }

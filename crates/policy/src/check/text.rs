@@ -17,6 +17,15 @@ pub(super) struct Clause<'a> {
     pub(super) place: &'a Place,
 }
 
+/// What may appear or disappear while a program runs.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Change {
+    /// Clauses of predicates with this name.
+    Of(String),
+    /// It cannot be told which.
+    Unknown,
+}
+
 /// What the sources of a policy say.
 #[derive(Debug)]
 pub(super) struct Text<'a> {
@@ -25,8 +34,8 @@ pub(super) struct Text<'a> {
     by_name: BTreeMap<Indicator, Vec<usize>>,
     /// Predicates that are declared dynamic.
     pub(super) declared: BTreeSet<Indicator>,
-    /// Names that the text asserts or retracts clauses of; `None` among them when it cannot be told which.
-    changed: BTreeSet<Option<String>>,
+    /// What the text asserts or retracts.
+    changed: BTreeSet<Change>,
 }
 
 impl<'a> Text<'a> {
@@ -38,7 +47,7 @@ impl<'a> Text<'a> {
         }
         let mut changed = BTreeSet::new();
         for body in text.clauses.iter().filter_map(|clause| clause.body) {
-            each_part(body, &mut |part| changed.extend(changed_name(part)));
+            each_part(body, &mut |part| changed.extend(change(part)));
         }
         text.changed.extend(changed);
         text
@@ -51,7 +60,7 @@ impl<'a> Text<'a> {
                     if let Some(("dynamic", [declared])) = part.callable() {
                         each_part(declared, &mut |part| self.declared.extend(indicator(part)));
                     }
-                    self.changed.extend(changed_name(part));
+                    self.changed.extend(change(part));
                 });
             }
             // A grammar rule has other arguments once it is translated; what it calls is not looked at.
@@ -79,7 +88,7 @@ impl<'a> Text<'a> {
 
     /// Whether clauses of a predicate with this name may appear or disappear while the program runs or is loaded.
     pub(super) fn may_change(&self, name: &str) -> bool {
-        self.changed.contains(&None) || self.changed.contains(&Some(name.to_owned()))
+        self.changed.contains(&Change::Unknown) || self.changed.contains(&Change::Of(name.to_owned()))
     }
 }
 
@@ -94,14 +103,14 @@ fn indicator(tree: &Tree) -> Option<Indicator> {
     }
 }
 
-/// The name of the predicate that a goal asserts or retracts, if it is such a goal.
-fn changed_name(goal: &Tree) -> Option<Option<String>> {
+/// What a goal asserts or retracts, if it is such a goal.
+fn change(goal: &Tree) -> Option<Change> {
     let ("assert" | "asserta" | "assertz" | "retract" | "retractall", [clause]) = goal.callable()? else { return None };
     let head = match clause.callable() {
         Some((":-", [head, _])) => head,
         _ => clause,
     };
-    Some(head.callable().map(|(name, _)| name.to_owned()))
+    Some(head.callable().map_or(Change::Unknown, |(name, _)| Change::Of(name.to_owned())))
 }
 
 /// Visits a term and all its parts.
@@ -146,7 +155,7 @@ pub(super) fn calls(body: &Tree) -> Vec<Call<'_>> {
     while let Some((tree, more)) = pending.pop() {
         let Some((name, arguments)) = tree.callable() else { continue };
         match (name, arguments) {
-            ("^", [_, goal]) | (":", [_, goal]) if more == 0 => {
+            ("^" | ":", [_, goal]) if more == 0 => {
                 pending.push((goal, 0));
                 continue;
             }
@@ -165,17 +174,16 @@ pub(super) fn calls(body: &Tree) -> Vec<Call<'_>> {
 /// The arguments of a predicate that it calls, each with the number of arguments that it adds.
 fn goal_arguments<'t>(name: &str, arguments: &'t [Tree]) -> Vec<(&'t Tree, usize)> {
     match (name, arguments) {
-        ("," | ";" | "->" | "*->" | "|", [first, second]) => vec![(first, 0), (second, 0)],
-        ("\\+" | "once" | "ignore" | "call_cleanup", [goal, ..]) => vec![(goal, 0)],
-        ("forall", [first, second]) => vec![(first, 0), (second, 0)],
-        ("findall" | "bagof" | "setof" | "aggregate_all", [_, goal, _])
-        | ("findall" | "aggregate_all", [_, goal, _, _]) => vec![(goal, 0)],
+        ("," | ";" | "->" | "*->" | "|" | "forall", [first, second]) => vec![(first, 0), (second, 0)],
+        ("\\+" | "once" | "ignore", [goal])
+        | ("with_output_to" | "freeze" | "when", [_, goal])
+        | ("findall" | "bagof" | "setof" | "aggregate_all", [_, goal, _])
+        | ("findall", [_, goal, _, _])
+        | ("aggregate_all", [_, _, goal, _]) => vec![(goal, 0)],
         ("catch", [goal, _, recovery]) => vec![(goal, 0), (recovery, 0)],
-        ("call", [goal, rest @ ..]) => vec![(goal, rest.len())],
-        ("maplist", [goal, lists @ ..]) => vec![(goal, lists.len())],
+        ("call" | "maplist", [goal, rest @ ..]) => vec![(goal, rest.len())],
+        ("foldl", [goal, rest @ ..]) if rest.len() >= 3 => vec![(goal, rest.len())],
         ("include" | "exclude" | "partition", [goal, ..]) => vec![(goal, 1)],
-        ("foldl", [goal, lists @ ..]) if lists.len() >= 3 => vec![(goal, lists.len())],
-        ("with_output_to", [_, goal]) | ("freeze" | "when", [_, goal]) => vec![(goal, 0)],
         _ => Vec::new(),
     }
 }

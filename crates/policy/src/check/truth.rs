@@ -55,7 +55,7 @@ impl<'a> Judge<'a> {
     fn judged(&mut self, goal: &Tree, bindings: &mut Bindings) -> Truth {
         let Some((name, arguments)) = goal.callable() else { return Truth::Open };
         match (name, arguments) {
-            ("true" | "!", []) => Truth::Always,
+            ("true" | "!", []) | ("ignore", [_]) => Truth::Always,
             ("fail" | "false", []) => Truth::Never,
             ("," | "->" | "*->", [first, second]) => {
                 let first = self.truth(first, bindings);
@@ -68,10 +68,9 @@ impl<'a> Judge<'a> {
                 Truth::Open => Truth::Open,
             },
             ("once" | "call", [goal]) => self.truth(goal, bindings),
-            ("ignore", [_]) => Truth::Always,
             ("=", [left, right]) => self.unified(left, right, bindings),
             _ if is_test(name, arguments.len()) => self.tested(name, arguments, bindings),
-            _ if self.known.fact(name, arguments.len()).is_some() => self.fact(name, arguments, bindings),
+            _ if self.known.fact(name, arguments.len()).is_some() => fact(name, arguments, bindings),
             _ => self.called(name, arguments, bindings),
         }
     }
@@ -89,7 +88,8 @@ impl<'a> Judge<'a> {
             };
         }
         match (self.truth(first, &mut bindings.clone()), self.truth(second, &mut bindings.clone())) {
-            (Truth::Always, _) | (_, Truth::Always) => Truth::Always,
+            // A cut in one branch may keep the other from being tried.
+            (Truth::Always, _) | (_, Truth::Always) if !has_cut(first) => Truth::Always,
             (Truth::Never, Truth::Never) => Truth::Never,
             _ => Truth::Open,
         }
@@ -132,21 +132,6 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Every knowledge base has the agent's node, its instance and its application; of anything else there may be none.
-    fn fact(&self, name: &str, arguments: &[Tree], bindings: &Bindings) -> Truth {
-        let is_there = matches!(name, "node" | "service" | "serviceInstance");
-        let mut names = BTreeSet::new();
-        let asks_nothing = arguments.iter().enumerate().all(|(index, argument)| match &argument.kind {
-            TreeKind::Variable(variable) if variable == "_" => true,
-            TreeKind::Variable(variable) => {
-                let is_own = index == 0 && name == "serviceInstance" && bindings.instance.as_ref() == Some(variable);
-                is_own || (!bindings.seen.contains(variable) && names.insert(variable))
-            }
-            _ => false,
-        });
-        if is_there && asks_nothing { Truth::Always } else { Truth::Open }
-    }
-
     fn called(&mut self, name: &str, arguments: &[Tree], bindings: &Bindings) -> Truth {
         let indicator = (name.to_owned(), arguments.len());
         if self.text.may_change(name) || self.open.contains(&indicator) {
@@ -161,6 +146,8 @@ impl<'a> Judge<'a> {
         self.open.push(indicator);
         let mut found = Truth::Never;
         let clauses: Vec<_> = self.text.clauses_of(name, arguments.len()).collect();
+        // A clause that cuts may keep those behind it from being tried.
+        let cuts = clauses.iter().filter_map(|clause| clause.body).any(has_cut);
         for clause in clauses {
             let (_, parameters) = clause.head.callable().unwrap_or(("", &[]));
             let head: Vec<String> = parameters.iter().map(|parameter| written(parameter, "B")).collect();
@@ -171,7 +158,7 @@ impl<'a> Judge<'a> {
             let body = clause.body.map_or(Truth::Always, |body| self.truth(body, &mut inside));
             match body {
                 Truth::Never => {}
-                Truth::Always if takes_anything(parameters) => {
+                Truth::Always if takes_anything(parameters) && !cuts => {
                     found = Truth::Always;
                     break;
                 }
@@ -192,6 +179,21 @@ impl<'a> Judge<'a> {
             _ => None,
         }
     }
+}
+
+/// Every knowledge base has the agent's node, its instance and its application; of anything else there may be none.
+fn fact(name: &str, arguments: &[Tree], bindings: &Bindings) -> Truth {
+    let is_there = matches!(name, "node" | "service" | "serviceInstance");
+    let mut names = BTreeSet::new();
+    let asks_nothing = arguments.iter().enumerate().all(|(index, argument)| match &argument.kind {
+        TreeKind::Variable(variable) if variable == "_" => true,
+        TreeKind::Variable(variable) => {
+            let is_own = index == 0 && name == "serviceInstance" && bindings.instance.as_ref() == Some(variable);
+            is_own || (!bindings.seen.contains(variable) && names.insert(variable))
+        }
+        _ => false,
+    });
+    if is_there && asks_nothing { Truth::Always } else { Truth::Open }
 }
 
 fn both(first: Truth, second: Truth) -> Truth {
@@ -244,6 +246,12 @@ fn takes_anything(parameters: &[Tree]) -> bool {
         TreeKind::Variable(name) => name == "_" || names.insert(name.clone()),
         _ => false,
     })
+}
+
+fn has_cut(body: &Tree) -> bool {
+    let mut found = false;
+    super::text::each_part(body, &mut |part| found |= part.kind == TreeKind::Atom("!".to_owned()));
+    found
 }
 
 fn is_test(name: &str, arity: usize) -> bool {

@@ -27,37 +27,33 @@ pub(super) fn tell(world: &World<'_>, minds: &mut Agents<'_>, policy: &Policy, u
 }
 
 fn step_line(step: &Step, policy: &Policy) -> String {
-    let mut line =
-        format!("cycle {}: i{} on {} {}", step.cycle, step.instance, node_name(step.node), hears(&step.heard));
     let by = |clause: usize| match policy.clauses().get(clause) {
         Some(place) => format!(" (line {})", place.position().0),
         None => String::new(),
     };
-    match &step.asked {
-        Asked::Nothing => line.push_str("; asks for nothing"),
-        Asked::Failed(ending) => line.push_str(&format!("; {ending}")),
+    let asks = match &step.asked {
+        Asked::Nothing => "asks for nothing".to_owned(),
+        Asked::Failed(ending) => ending.to_string(),
         Asked::Invalid { fault: ProposalFault::UnboundTarget, arguments: [operation, ..], clause } => {
-            line.push_str(&format!("; proposes {operation} and no target{}", by(*clause)));
+            format!("proposes {operation} and no target{}", by(*clause))
         }
         Asked::Invalid { arguments: [operation, _, target], clause, .. } => {
-            line.push_str(&format!("; proposes {operation} with the target {target}{}", by(*clause)));
+            format!("proposes {operation} with the target {target}{}", by(*clause))
         }
-        Asked::Operation { operation, word, clause, .. } => {
-            let what = match operation {
-                OperationName::Undeploy => "undeploy".to_owned(),
-                _ => format!("{operation} to {word}"),
-            };
-            line.push_str(&format!("; asks to {what}{}", by(*clause)));
+        Asked::Operation { operation: OperationName::Undeploy, clause, .. } => {
+            format!("asks to undeploy{}", by(*clause))
         }
-    }
-    line.push_str(match (&step.verdict, step.returned) {
+        Asked::Operation { operation, word, clause, .. } => format!("asks to {operation} to {word}{}", by(*clause)),
+    };
+    let verdict = match (&step.verdict, step.returned) {
         (None, _) => "",
         (Some(Verdict::Accepted), false) => "; accepted",
         (Some(Verdict::Accepted), true) => "; accepted, and is back where it was",
         (Some(Verdict::NoRoom), _) => "; inhibited: no room there",
         (Some(Verdict::NotATarget), _) => "; inhibited: not a possible target",
-    });
-    line
+    };
+    let node = node_name(step.node);
+    format!("cycle {}: i{} on {node} {}; {asks}{verdict}", step.cycle, step.instance, hears(&step.heard))
 }
 
 fn hears(heard: &[Heard]) -> String {

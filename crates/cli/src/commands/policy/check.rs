@@ -86,7 +86,7 @@ fn check_file(engine: &Engine, path: &Path, budget: u64, console: &Console) -> R
     let mut progress = console.progress("worlds");
     let report =
         check(engine, &source.name, &source.text, &|| resolver(path), settings, &Bounds::default(), &mut |worlds| {
-            progress.done(worlds)
+            progress.done(worlds);
         });
     match report {
         Ok(report) => Ok(Checked { name: source.name.to_string(), report }),
