@@ -27,10 +27,10 @@ use crate::symbols::atoms;
 use crate::term::{BoxHeader, Functor, Tag, Term};
 use call::Call;
 
-pub(crate) use evaluable::{Binary, Evaluable, Unary};
+pub(crate) use evaluable::{Binary, Evaluable};
 pub(crate) use words::{
-    abs, add, and, binary, compare, divide, evaluated, floor_divide, int_divide, max, min, modulo, multiply, negate,
-    or, remainder, shift_left, shift_right, subtract, unary, xor,
+    add, and, binary, compare, divide, evaluated, int_divide, max, min, modulo, multiply, or, remainder, shift_left,
+    shift_right, subtract, xor,
 };
 
 /// The term that is `number`.
@@ -100,7 +100,7 @@ impl Evaluation {
                 }
             }
             View::Text => character_of_string(core, term)?,
-            View::List(address) => character_of_list(core, term, address)?,
+            View::List(address) => character_of_list(core, address)?,
             View::Compound(functor, arguments) => {
                 core.store.reserve(self.pending.len() + functor.arity())?;
                 self.pending.push(functor.header());
@@ -159,7 +159,7 @@ fn character_of_string(core: &Core, term: Term) -> Solved<Number> {
 }
 
 /// `[X]` is `X`, a code or a character.
-fn character_of_list(core: &Core, list: Term, address: usize) -> Solved<Number> {
+fn character_of_list(core: &Core, address: usize) -> Solved<Number> {
     if core.store.argument(address, 1) != Term::NIL {
         return Err(apply::unknown(Functor::new(atoms::DOT, 2)).into());
     }

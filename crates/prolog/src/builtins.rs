@@ -29,6 +29,8 @@ mod writing;
 
 pub(crate) use sorting::SortSpace;
 
+pub(crate) use sorting::sorted_set;
+
 use crate::core::Core;
 use crate::fault::Solved;
 use crate::term::Term;
@@ -59,7 +61,6 @@ pub(crate) enum Code {
     D2(fn(&mut Core, Term, Term) -> Solved),
     D3(fn(&mut Core, Term, Term, Term) -> Solved),
     D4(fn(&mut Core, Term, Term, Term, Term) -> Solved),
-    D5(fn(&mut Core, Term, Term, Term, Term, Term) -> Solved),
     /// Non-deterministic: arguments, and the state of the call before.
     N(fn(&mut Core, &[Term], State) -> Solved<Step>),
 }
@@ -79,7 +80,6 @@ pub(crate) const fn det(name: &'static str, code: Code) -> Builtin {
         Code::D2(_) => 2,
         Code::D3(_) => 3,
         Code::D4(_) => 4,
-        Code::D5(_) => 5,
         Code::N(_) => panic!("use `nondet`"),
     };
     Builtin { name, arity, code }

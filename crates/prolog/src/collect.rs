@@ -4,6 +4,7 @@
 //! that are open, and pasted back in one pass at the end.
 
 use crate::arithmetic;
+use crate::builtins::sorted_set;
 use crate::core::Core;
 use crate::fault::{Raised, Solved};
 use crate::instruction::Aggregation;
@@ -152,23 +153,13 @@ impl Core {
                 *root = root.relocated(offset);
             }
         }
-        let list = if collection.aggregation == Aggregation::Set {
-            let mut items: Vec<Term> = found.to_vec();
-            self.sort_unique(&mut items);
-            self.store.list(&items, Term::NIL)
-        } else {
-            self.store.list(found, Term::NIL)
-        };
+        let list = self.store.list(found, Term::NIL);
         let Collectors { block, roots, .. } = &mut self.collectors;
         block.cells.truncate(collection.first_cell);
         roots.truncate(collection.first_root);
+        if collection.aggregation == Aggregation::Set {
+            return sorted_set(self, list).map(Some);
+        }
         Ok(Some(list))
-    }
-
-    /// Sorts in the standard order and drops duplicates.
-    pub(crate) fn sort_unique(&mut self, items: &mut Vec<Term>) {
-        let Core { store, atoms, .. } = self;
-        items.sort_by(|&a, &b| store.compare(atoms, a, b));
-        items.dedup_by(|a, b| store.compare(atoms, *a, *b).is_eq());
     }
 }

@@ -18,11 +18,13 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// A global variable of one query.
-pub(crate) enum Global {
+#[derive(Default)]
+pub(crate) struct Global {
+    /// The address of a cell that backtracking restores; in force unless it is unbound. Cells are not
+    /// given back, so that no two variables ever share one.
+    pub(crate) cell: Option<usize>,
     /// Set by `nb_setval/2`: survives backtracking.
-    Kept(StoredTerm),
-    /// Set by `b_setval/2`: the address of a cell that backtracking restores.
-    Cell(usize),
+    pub(crate) kept: Option<StoredTerm>,
 }
 
 /// The state that builtins read and change.
@@ -58,6 +60,7 @@ impl Core {
 
     /// Unifies; the shape in which most builtins end.
     #[inline]
+    #[allow(clippy::unnecessary_wraps, reason = "it is what builtins return")]
     pub(crate) fn unify(&mut self, a: Term, b: Term) -> Solved {
         Ok(self.store.unify(a, b))
     }

@@ -39,6 +39,8 @@ impl DynamicClause {
 pub(crate) struct DynamicPredicate {
     clauses: BTreeMap<Position, DynamicClause>,
     dead: usize,
+    /// Whether `abolish/1` took the predicate away, and nothing brought it back.
+    pub(crate) abolished: bool,
 }
 
 /// At which end a clause is added.
@@ -81,16 +83,12 @@ impl DynamicPredicate {
     fn settled(&self) -> DynamicPredicate {
         let live = self.clauses.iter().filter(|(_, clause)| clause.died == Generation::MAX);
         let clauses = live.map(|(&position, clause)| (position, DynamicClause { born: 0, ..clause.clone() })).collect();
-        DynamicPredicate { clauses, dead: 0 }
+        DynamicPredicate { clauses, dead: 0, abolished: self.abolished }
     }
 
     /// The clauses that are there, in order.
     pub(crate) fn live(&self) -> impl Iterator<Item = &Arc<StoredTerm>> {
         self.clauses.values().filter(|clause| clause.died == Generation::MAX).map(|clause| &clause.term)
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.clauses.len() == self.dead
     }
 }
 
@@ -177,7 +175,7 @@ impl Database {
 
     /// Makes an undefined predicate dynamic.
     pub(crate) fn declare(&mut self, program: &Program, predicate: PredicateId) {
-        self.edit(program, predicate);
+        self.edit(program, predicate).abolished = false;
     }
 
     fn edit(&mut self, program: &Program, predicate: PredicateId) -> &mut DynamicPredicate {
@@ -190,7 +188,14 @@ impl Database {
         self.bytes += term.cells().len() * 8 + 96;
         self.generation += 1;
         let generation = self.generation;
-        self.edit(program, predicate).add(end, Arc::new(term), key, generation);
+        let edited = self.edit(program, predicate);
+        edited.abolished = false;
+        edited.add(end, Arc::new(term), key, generation);
+    }
+
+    /// Takes a predicate away whose clauses were removed.
+    pub(crate) fn abolish(&mut self, program: &Program, predicate: PredicateId) {
+        self.edit(program, predicate).abolished = true;
     }
 
     pub(crate) fn remove(&mut self, program: &Program, predicate: PredicateId, position: Position) -> bool {

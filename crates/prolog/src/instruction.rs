@@ -248,6 +248,11 @@ pub(crate) enum Instruction {
         call: u32,
         live: u8,
     },
+    /// Tests that a host relation has no such row.
+    TestNoRows {
+        call: u32,
+        otherwise: Label,
+    },
     Proceed,
     /// Cut to where the predicate was called; only before the first call of a clause.
     NeckCut {

@@ -80,16 +80,17 @@ impl std::fmt::Display for Resource {
 
 /// How many cells of a long walk cost one inference.
 const CELLS_PER_INFERENCE: u64 = 64;
-/// How many inferences pass between two looks at the host's interrupt: under a millisecond.
-const INFERENCES_PER_LOOK: u64 = 1 << 14;
+/// How many inferences pass between two looks at memory and the host's interrupt: some microseconds.
+const INFERENCES_PER_LOOK: u64 = 1 << 8;
 
 /// Counts against a [`Budget`].
 #[derive(Default)]
 pub(crate) struct Meter {
     /// Inferences so far.
     pub(crate) inferences: u64,
-    /// The machine leaves its fast path when `inferences` reaches this: the budget's end, or 0
-    /// when something else wants its attention.
+    /// The machine leaves its fast path when `inferences` reaches this: at the budget's end, every so often
+    /// to look at memory and the host's interrupt, or at once (0) when something wants its attention. So
+    /// all budgets together cost a call one comparison.
     pub(crate) attention_at: u64,
     inference_limit: u64,
     pub(crate) cell_limit: usize,
@@ -129,10 +130,9 @@ impl Meter {
 
     /// The interruption was dealt with.
     pub(crate) fn resume(&mut self) {
-        self.attention_at = match (self.exhausted, &self.host_interrupt) {
-            (Some(_), _) => 0,
-            (None, None) => self.inference_limit,
-            (None, Some(_)) => self.inference_limit.min(self.inferences.saturating_add(INFERENCES_PER_LOOK)),
+        self.attention_at = match self.exhausted {
+            Some(_) => 0,
+            None => self.inference_limit.min(self.inferences.saturating_add(INFERENCES_PER_LOOK)),
         };
     }
 

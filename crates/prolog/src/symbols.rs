@@ -33,7 +33,7 @@ well_known! {
     NIL = "[]"; DOT = "."; CURLY = "{}"; COMMA = ","; BAR = "|"; SEMICOLON = ";"; ARROW = "->";
     SOFT_ARROW = "*->"; NOT = "\\+"; NECK = ":-"; QUERY = "?-"; DCG_ARROW = "-->"; CUT = "!";
     COLON = ":"; CARET = "^"; TRUE = "true"; FALSE = "false"; FAIL = "fail"; OTHERWISE = "otherwise";
-    CALL = "call"; CATCH = "catch"; FINDALL = "findall"; FORALL = "forall"; ONCE = "once";
+    CALL = "call"; FINDALL = "findall"; FORALL = "forall"; ONCE = "once";
     IGNORE = "ignore"; AGGREGATE_ALL = "aggregate_all"; COUNT = "count"; SUM = "sum"; MAX = "max";
     MIN = "min"; BAG = "bag"; SET = "set";
     POWER = "**"; MOD = "mod"; REM = "rem"; DIV = "div"; SHIFT_LEFT = "<<"; SHIFT_RIGHT = ">>"; BIT_AND = "/\\";
@@ -48,18 +48,18 @@ well_known! {
     INFINITE = "infinite"; NAN = "nan"; EPSILON = "epsilon"; MAX_TAGGED_INTEGER = "max_tagged_integer";
     MIN_TAGGED_INTEGER = "min_tagged_integer"; MAX_INTEGER = "max_integer"; MIN_INTEGER = "min_integer";
     PLUS = "+"; MINUS = "-"; STAR = "*"; SLASH = "/"; DOUBLE_SLASH = "//"; EQUALS = "=";
-    NOT_UNIFIABLE = "\\="; IDENTICAL = "=="; NOT_IDENTICAL = "\\=="; IS = "is"; NUMBER_EQ = "=:=";
+    IS = "is"; NUMBER_EQ = "=:=";
     NUMBER_NE = "=\\="; LESS = "<"; LESS_EQ = "=<"; GREATER = ">"; GREATER_EQ = ">=";
     ERROR = "error"; CONTEXT = "context"; TYPE_ERROR = "type_error"; DOMAIN_ERROR = "domain_error";
     EXISTENCE_ERROR = "existence_error"; PERMISSION_ERROR = "permission_error";
     REPRESENTATION_ERROR = "representation_error"; EVALUATION_ERROR = "evaluation_error";
     RESOURCE_ERROR = "resource_error"; INSTANTIATION_ERROR = "instantiation_error";
     UNINSTANTIATION_ERROR = "uninstantiation_error"; SYNTAX_ERROR = "syntax_error";
-    PROCEDURE = "procedure"; SYSTEM = "system"; USER = "user"; VAR = "$VAR"; EMPTY = "";
+    PROCEDURE = "procedure"; SYSTEM = "system"; USER = "user"; VAR = "$VAR";
     MODULE = "module"; DYNAMIC = "dynamic"; DISCONTIGUOUS = "discontiguous"; INITIALIZATION = "initialization";
     OP = "op"; SET_PROLOG_FLAG = "set_prolog_flag"; USE_MODULE = "use_module"; CONSULT = "consult";
     ENSURE_LOADED = "ensure_loaded"; INCLUDE = "include"; LIBRARY = "library"; END_OF_FILE = "end_of_file";
-    WAKE = "$wake"; ATTRIBUTE = "$suspended_goals";
+    WAKE = "$wake";
 }
 
 /// The shared, append-only table of names.
@@ -152,10 +152,6 @@ impl Atoms {
 
     pub(crate) fn name(&self, atom: Atom) -> &str {
         if atom.0 & LOCAL == 0 { self.shared.name(atom) } else { &self.local[(atom.0 & !LOCAL) as usize] }
-    }
-
-    pub(crate) fn shared(&self) -> &Arc<Symbols> {
-        &self.shared
     }
 
     /// Whether the atom belongs to the running query only.

@@ -134,16 +134,35 @@ impl Table {
     /// variable matches everything.
     #[inline]
     pub(crate) fn find(&self, from: usize, columns: &[u8], words: &[Term]) -> Option<usize> {
+        // One known column, usually the instance, is by far the most common case.
+        if let (&[column], &[word]) = (columns, words) {
+            if word.is_variable() {
+                return (from < self.rows).then_some(from);
+            }
+            let mut index = from * self.columns + column as usize;
+            for row in from..self.rows {
+                if self.words[index] == word {
+                    return Some(row);
+                }
+                index += self.columns;
+            }
+            return None;
+        }
         (from..self.rows).find(|row| {
             let cells = &self.words[row * self.columns..];
             columns.iter().zip(words).all(|(&column, word)| word.is_variable() || cells[column as usize] == *word)
         })
     }
 
-    /// The term in one place.
+    /// The words of a row.
     #[inline]
-    pub(crate) fn term(&self, store: &mut Store, row: usize, column: u8) -> Term {
-        let word = self.words[row * self.columns + column as usize];
+    pub(crate) fn row(&self, row: usize) -> &[Term] {
+        &self.words[row * self.columns..(row + 1) * self.columns]
+    }
+
+    /// The term that a word of this table stands for.
+    #[inline]
+    pub(crate) fn resolve(&self, store: &mut Store, word: Term) -> Term {
         if word.has_tag(Tag::Hdr) { store.host_value(self.other(word)) } else { word }
     }
 }

@@ -153,7 +153,6 @@ impl Fixture {
             (Code::D2(run), &[a, b]) => run(core, a, b)?,
             (Code::D3(run), &[a, b, c]) => run(core, a, b, c)?,
             (Code::D4(run), &[a, b, c, d]) => run(core, a, b, c, d)?,
-            (Code::D5(run), &[a, b, c, d, e]) => run(core, a, b, c, d, e)?,
             (Code::N(run), arguments) => return self.all_answers(run, goal, arguments),
             _ => panic!("wrong number of arguments"),
         };

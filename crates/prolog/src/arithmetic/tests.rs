@@ -221,7 +221,6 @@ fn fast_paths_agree_with_the_general_way() {
         ("*", multiply),
         ("/", divide),
         ("//", int_divide),
-        ("div", floor_divide),
         ("mod", modulo),
         ("rem", remainder),
         ("min", min),
@@ -255,12 +254,5 @@ fn fast_paths_agree_with_the_general_way() {
                 assert_eq!(found, expected, "{}", fixture.show(expression));
             }
         }
-    }
-    for &a in EDGES {
-        let mut fixture = Fixture::new();
-        let negated = negate(&mut fixture.core, Term::small(a)).map(|term| fixture.show(term));
-        assert_eq!(negated, Ok((-a).to_string()));
-        let size = abs(&mut fixture.core, Term::small(a)).map(|term| fixture.show(term));
-        assert_eq!(size, Ok(a.abs().to_string()));
     }
 }

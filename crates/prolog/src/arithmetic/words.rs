@@ -3,7 +3,7 @@
 //! The common case, two small integers, is a few machine instructions; everything else goes
 //! through [`Number`].
 
-use super::evaluable::{Binary, Unary};
+use super::evaluable::Binary;
 use super::{Call, apply, evaluate, from_number};
 use crate::core::Core;
 use crate::fault::Solved;
@@ -38,15 +38,6 @@ fn evaluated_slowly(core: &mut Core, term: Term) -> Solved<Term> {
 
 fn number(core: &Core, word: Term) -> Number {
     core.store.number(word).unwrap_or(Number::Int(0))
-}
-
-/// Any function of one argument.
-#[inline(never)]
-pub(crate) fn unary(core: &mut Core, op: Unary, name: Atom, a: Term) -> Solved<Term> {
-    let a = number(core, a);
-    let mut call = Call { store: &mut core.store, functor: Functor::new(name, 1) };
-    let result = apply::unary(&mut call, op, a)?;
-    Ok(from_number(&mut core.store, result))
 }
 
 /// Any function of two arguments.
@@ -109,15 +100,6 @@ pub(crate) fn int_divide(core: &mut Core, a: Term, b: Term) -> Solved<Term> {
         return Ok(Term::small(a.small_value() / b.small_value()));
     }
     binary(core, Binary::IntDivide, atoms::DOUBLE_SLASH, a, b)
-}
-
-/// `a div b`.
-#[inline]
-pub(crate) fn floor_divide(core: &mut Core, a: Term, b: Term) -> Solved<Term> {
-    if both_small(a, b) && b.small_value() > 0 {
-        return Ok(Term::small(a.small_value().div_euclid(b.small_value())));
-    }
-    binary(core, Binary::FloorDivide, atoms::DIV, a, b)
 }
 
 /// `a mod b`.
@@ -202,24 +184,6 @@ pub(crate) fn xor(core: &mut Core, a: Term, b: Term) -> Solved<Term> {
         return Ok(Term((a.0 ^ b.0) | INT));
     }
     binary(core, Binary::Xor, atoms::XOR, a, b)
-}
-
-/// `-a`.
-#[inline]
-pub(crate) fn negate(core: &mut Core, a: Term) -> Solved<Term> {
-    if a.has_tag(Tag::Int) && Term::fits_small(-a.small_value()) {
-        return Ok(Term::small(-a.small_value()));
-    }
-    unary(core, Unary::Negate, atoms::MINUS, a)
-}
-
-/// `abs(a)`.
-#[inline]
-pub(crate) fn abs(core: &mut Core, a: Term) -> Solved<Term> {
-    if a.has_tag(Tag::Int) && Term::fits_small(a.small_value().abs()) {
-        return Ok(Term::small(a.small_value().abs()));
-    }
-    unary(core, Unary::Abs, atoms::ABS, a)
 }
 
 /// How two evaluated words compare by value; `None` when one is NaN.

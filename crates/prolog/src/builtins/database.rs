@@ -76,8 +76,7 @@ fn dynamic_predicate(core: &mut Core, functor: Functor, action: &'static str) ->
     let program = Arc::clone(&core.program);
     let Some(id) = core.find_predicate(functor) else { return Ok(core.database.make_up(functor)) };
     match program.predicates.get(id as usize).map(|predicate| (&predicate.definition, predicate.origin)) {
-        None | Some((Definition::Dynamic, _)) => Ok(id),
-        Some((Definition::Undefined, _)) => {
+        None | Some((Definition::Dynamic | Definition::Undefined, _)) => {
             core.database.declare(&program, id);
             Ok(id)
         }
@@ -304,6 +303,7 @@ fn abolish(core: &mut Core, term: Term) -> Solved {
             None => break,
         }
     }
+    core.database.abolish(&program, predicate);
     Ok(true)
 }
 
@@ -330,6 +330,9 @@ fn dynamic(core: &mut Core, term: Term) -> Solved {
 
 /// Whether programs can see a predicate: it has clauses, is dynamic, or comes from the host.
 fn is_visible(core: &Core, id: PredicateId) -> bool {
+    if core.database.get(&core.program, id).is_some_and(|predicate| predicate.abolished) {
+        return false;
+    }
     match core.program.predicates.get(id as usize) {
         None => true,
         Some(predicate) => match &predicate.definition {

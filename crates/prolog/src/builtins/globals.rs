@@ -1,7 +1,7 @@
 //! Global variables, local to one query.
 
 use super::{Builtin, Code, det};
-use crate::core::{Core, Global};
+use crate::core::Core;
 use crate::fault::{Fault, Raised, Solved};
 use crate::machine::GLOBAL_CELLS;
 use crate::meter::Resource;
@@ -28,24 +28,12 @@ fn key(core: &Core, term: Term) -> Solved<Atom> {
 /// Sets a variable; backtracking restores what it was.
 fn b_setval(core: &mut Core, name: Term, value: Term) -> Solved {
     let name = key(core, name)?;
-    let cell = match core.globals.get(&name) {
-        Some(Global::Cell(cell)) => *cell,
-        other => {
-            let before = match other {
-                Some(Global::Kept(stored)) => Some(stored.clone()),
-                _ => None,
-            };
-            let used = core.globals.values().filter(|global| matches!(global, Global::Cell(_))).count();
-            if used == GLOBAL_CELLS {
-                return Err(Fault::Resource("global_variables").into());
-            }
-            if let Some(stored) = before {
-                let value = core.store.paste(&stored);
-                core.store.cells[used] = value;
-            }
-            core.globals.insert(name, Global::Cell(used));
-            used
-        }
+    let used = core.globals.values().filter(|global| global.cell.is_some()).count();
+    let global = core.globals.entry(name).or_default();
+    let cell = match global.cell {
+        Some(cell) => cell,
+        None if used == GLOBAL_CELLS => return Err(Fault::Resource("global_variables").into()),
+        None => *global.cell.insert(used),
     };
     let value = core.store.deref(value);
     core.store.assign(cell, value);
@@ -56,16 +44,22 @@ fn b_setval(core: &mut Core, name: Term, value: Term) -> Solved {
 fn nb_setval(core: &mut Core, name: Term, value: Term) -> Solved {
     let name = key(core, name)?;
     let stored = core.store.copy_out(value, Attributes::Copy).ok_or(Raised::Exhausted(Resource::HeapBytes))?;
-    core.globals.insert(name, Global::Kept(stored));
+    let global = core.globals.entry(name).or_default();
+    global.kept = Some(stored);
+    if let Some(cell) = global.cell {
+        core.store.cells[cell] = Term::reference(cell);
+    }
     Ok(true)
 }
 
 fn getval(core: &mut Core, name: Term, value: Term) -> Solved {
     let atom = key(core, name)?;
-    let current = match core.globals.get(&atom) {
-        Some(Global::Cell(cell)) if core.store.cells[*cell] != Term::reference(*cell) => core.store.cells[*cell],
-        Some(Global::Kept(stored)) => core.store.paste(stored),
-        _ => return Err(Fault::Existence("variable", name).into()),
+    let global = core.globals.get(&atom);
+    let cell = global.and_then(|global| global.cell).filter(|&cell| core.store.cells[cell] != Term::reference(cell));
+    let current = match (cell, global.and_then(|global| global.kept.as_ref())) {
+        (Some(cell), _) => core.store.cells[cell],
+        (None, Some(kept)) => core.store.paste(kept),
+        (None, None) => return Err(Fault::Existence("variable", name).into()),
     };
     core.unify(value, current)
 }

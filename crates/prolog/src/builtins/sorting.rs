@@ -62,8 +62,8 @@ fn order(core: &mut Core, a: Term, b: Term) -> Ordering {
 /// Sorts, stably. The library's sort is not used: it may panic when the budget ends within a
 /// comparison and the answers stop making sense.
 fn merge_sort(core: &mut Core, space: &mut SortSpace, direction: Direction) -> Solved<()> {
-    let SortSpace { items, merged } = space;
     const RUN: usize = 8;
+    let SortSpace { items, merged } = space;
     let in_order = |core: &mut Core, a: Keyed, b: Keyed| {
         let order = order(core, a.key, b.key);
         if direction == Direction::Ascending { order.is_le() } else { order.is_ge() }
@@ -173,6 +173,11 @@ fn sort(core: &mut Core, list: Term, result: Term) -> Solved {
     let made = sort_list(core, list, Duplicates::Drop)?;
     check_result(core, result)?;
     core.unify(result, made)
+}
+
+/// The elements of a proper list in the standard order, without duplicates.
+pub(crate) fn sorted_set(core: &mut Core, list: Term) -> Solved<Term> {
+    sort_list(core, list, Duplicates::Drop)
 }
 
 fn list_to_ord_set(core: &mut Core, list: Term, set: Term) -> Solved {

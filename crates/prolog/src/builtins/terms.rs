@@ -5,7 +5,7 @@ use crate::core::Core;
 use crate::fault::{Fault, Solved};
 use crate::number::Number;
 use crate::store::{ListEnd, View};
-use crate::symbols::{Atom, atoms};
+use crate::symbols::Atom;
 use crate::term::{Functor, MAX_ARITY, Term};
 
 pub(crate) const TABLE: &[Builtin] = &[
@@ -198,7 +198,8 @@ fn argument_cell(core: &Core, position: Term, term: Term) -> Solved<Option<usize
     if core.store.deref(term).is_variable() {
         return Err(Fault::Instantiation.into());
     }
-    let (count, start) = compound(core, term).unwrap_or_default();
+    // An atom is a term without arguments here, a number is an error: as in SWI-Prolog.
+    let (count, start) = if core.store.deref(term).as_atom().is_some() { (0, 0) } else { compound(core, term)? };
     Ok(index_of_argument(core, position, count)?.map(|index| start + index))
 }
 
@@ -311,6 +312,7 @@ mod tests {
                 ("setarg(1,f(a),b)", "setarg(1,f(b),b)"),
                 ("setarg(2,f(a),b)", "false"),
                 ("setarg(1,a,b)", "false"),
+                ("setarg(1,3,b)", "type_error(compound,3)"),
                 ("setarg(1,X,b)", "instantiation_error"),
                 ("setarg(X,f(a),b)", "instantiation_error"),
                 ("setarg(-1,f(a),b)", "domain_error(not_less_than_zero,-1)"),

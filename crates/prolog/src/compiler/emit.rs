@@ -3,11 +3,12 @@
 use super::goals::{CompileError, Goal, Level, Scope};
 use super::registers::Registers;
 use super::variables::{Analysis, VariableId};
-use crate::instruction::{Aggregation, FAIL, Instruction, Label};
+use crate::instruction::{FAIL, Instruction, Label};
 use crate::store::Store;
-use crate::symbols::Atom;
-use crate::term::{Functor, Tag, Term};
+use crate::term::{Functor, Term};
 
+mod control;
+mod goals;
 mod terms;
 
 pub(super) use terms::Operand;
@@ -126,7 +127,8 @@ impl<'a> Emitter<'a> {
             | Instruction::Test { otherwise, .. }
             | Instruction::CompareTerms { otherwise, .. }
             | Instruction::CompareNumbers { otherwise, .. }
-            | Instruction::CompareWithSmall { otherwise, .. } => *otherwise = here,
+            | Instruction::CompareWithSmall { otherwise, .. }
+            | Instruction::TestNoRows { otherwise, .. } => *otherwise = here,
             other => unreachable!("{other:?} has no label"),
         }
     }
@@ -212,6 +214,7 @@ impl<'a> Emitter<'a> {
             Goal::Is(result, expression) => self.is(*result, *expression)?,
             Goal::Builtin(builtin, arguments) => self.builtin(*builtin, arguments)?,
             Goal::Rows(relation, arguments) => self.rows(*relation, arguments)?,
+            Goal::NoRows(relation, arguments) => self.no_rows(*relation, arguments)?,
             Goal::CutTo(term) => {
                 let operand = self.operand(*term)?;
                 self.code.push(Instruction::CutToX { x: operand.register });
@@ -271,33 +274,6 @@ impl<'a> Emitter<'a> {
         Ok(())
     }
 
-    /// Gives slots to variables that a construct mentions first and something later mentions too.
-    fn initialize(&mut self, construct: &Goal) -> Written {
-        let mut inside = vec![0usize; self.analysis.variables.len()];
-        let mut pending: Vec<Term> = Vec::new();
-        construct.for_each_term(&mut |term| pending.push(term));
-        while let Some(term) = pending.pop() {
-            let term = self.store.deref(term);
-            match term.tag() {
-                Tag::Ref | Tag::Att => inside[self.analysis.ids[&term.address()]] += 1,
-                Tag::Lis => pending.extend_from_slice(&self.store.cells[term.address()..term.address() + 2]),
-                Tag::Str => {
-                    let arity = self.store.functor_at(term.address()).arity();
-                    pending.extend_from_slice(&self.store.cells[term.address() + 1..=term.address() + arity]);
-                }
-                _ => {}
-            }
-        }
-        for (id, count) in inside.into_iter().enumerate() {
-            if count > 0 && !self.state.seen[id] && self.remaining[id] > count {
-                let y = self.slot_of(id)?;
-                self.code.push(Instruction::InitializeY { y });
-                self.state.seen[id] = true;
-            }
-        }
-        Ok(())
-    }
-
     fn slot_of(&mut self, id: VariableId) -> Written<u16> {
         if let Some(slot) = self.slots[id] {
             return Ok(slot);
@@ -305,196 +281,6 @@ impl<'a> Emitter<'a> {
         let slot = self.new_slot()?;
         self.slots[id] = Some(slot);
         Ok(slot)
-    }
-
-    fn disjunction(&mut self, whole: &Goal, alternatives: &[Goal], place: Place) -> Written {
-        self.initialize(whole)?;
-        self.forget_registers();
-        let before = self.state.clone();
-        let mut exits = Vec::new();
-        let mut previous: Option<usize> = None;
-        for (index, alternative) in alternatives.iter().enumerate() {
-            if let Some(position) = previous {
-                self.patch(position);
-            }
-            let position = self.code.len();
-            self.code.push(match index {
-                0 => Instruction::TryElse { otherwise: FAIL },
-                _ if index + 1 < alternatives.len() => Instruction::RetryElse { otherwise: FAIL },
-                _ => Instruction::TrustElse,
-            });
-            previous = (index + 1 < alternatives.len()).then_some(position);
-            self.state = before.clone();
-            self.goal(alternative, place)?;
-            if place == Place::Inner && index + 1 < alternatives.len() {
-                exits.push(self.code.len());
-                self.code.push(Instruction::Jump { to: FAIL });
-            }
-        }
-        exits.into_iter().for_each(|position| self.patch(position));
-        self.state = before;
-        Ok(())
-    }
-
-    /// A condition that needs no choice point: each test jumps to the other branch.
-    fn simple_if(&mut self, whole: &Goal, condition: &Goal, then: &Goal, otherwise: &Goal, place: Place) -> Written {
-        self.initialize(whole)?;
-        let before = self.state.clone();
-        let tests = self.tests(condition)?;
-        self.goal(then, place)?;
-        let exit = (place == Place::Inner).then_some(self.code.len());
-        if exit.is_some() {
-            self.code.push(Instruction::Jump { to: FAIL });
-        }
-        tests.into_iter().for_each(|position| self.patch(position));
-        self.state = before.clone();
-        self.goal(otherwise, place)?;
-        if let Some(position) = exit {
-            self.patch(position);
-        }
-        self.state = before;
-        self.forget_registers();
-        Ok(())
-    }
-
-    /// Writes simple tests; returns the positions of the instructions that jump when one fails.
-    fn tests(&mut self, condition: &Goal) -> Written<Vec<usize>> {
-        let start = self.code.len();
-        self.goal(condition, Place::Inner)?;
-        let mut jumps = Vec::new();
-        for position in start..self.code.len() {
-            match &mut self.code[position] {
-                Instruction::Test { .. }
-                | Instruction::CompareTerms { .. }
-                | Instruction::CompareNumbers { .. }
-                | Instruction::CompareWithSmall { .. } => jumps.push(position),
-                instruction @ Instruction::Fail => {
-                    *instruction = Instruction::Jump { to: FAIL };
-                    jumps.push(position);
-                }
-                _ => {}
-            }
-        }
-        Ok(jumps)
-    }
-
-    fn if_then_else(
-        &mut self,
-        whole: &Goal,
-        condition: &Goal,
-        then: &Goal,
-        otherwise: &Goal,
-        level: usize,
-        place: Place,
-    ) -> Written {
-        self.initialize(whole)?;
-        self.forget_registers();
-        let before = self.state.clone();
-        let y = self.level_slot(level)?;
-        let choice = self.code.len();
-        self.code.push(Instruction::TryElse { otherwise: FAIL });
-        self.code.push(Instruction::SaveCut { y });
-        self.goal(condition, Place::Inner)?;
-        let live = self.state.registers.live();
-        self.code.push(match whole {
-            Goal::SoftIfThenElse(..) => Instruction::SoftCut { y, live },
-            _ => Instruction::CutTo { y, below: 1, live },
-        });
-        self.goal(then, place)?;
-        let exit = (place == Place::Inner).then_some(self.code.len());
-        if exit.is_some() {
-            self.code.push(Instruction::Jump { to: FAIL });
-        }
-        self.patch(choice);
-        self.state = before.clone();
-        self.code.push(Instruction::TrustElse);
-        self.goal(otherwise, place)?;
-        if let Some(position) = exit {
-            self.patch(position);
-        }
-        self.state = before;
-        Ok(())
-    }
-
-    fn not(&mut self, whole: &Goal, inner: &Goal, level: usize) -> Written {
-        self.initialize(whole)?;
-        let before;
-        if inner.is_simple_test() {
-            before = self.state.clone();
-            let tests = self.tests(inner)?;
-            self.code.push(Instruction::Fail);
-            tests.into_iter().for_each(|position| self.patch(position));
-            // Registers of variables that do not occur again stay reserved until the next call.
-            self.state = before;
-            return Ok(());
-        }
-        self.forget_registers();
-        before = self.state.clone();
-        let y = self.level_slot(level)?;
-        let choice = self.code.len();
-        self.code.push(Instruction::TryElse { otherwise: FAIL });
-        self.code.push(Instruction::SaveCut { y });
-        self.goal(inner, Place::Inner)?;
-        let live = self.state.registers.live();
-        self.code.push(Instruction::CutTo { y, below: 1, live });
-        self.code.push(Instruction::Fail);
-        self.patch(choice);
-        self.code.push(Instruction::TrustElse);
-        self.state = before;
-        Ok(())
-    }
-
-    fn collect(
-        &mut self,
-        whole: &Goal,
-        aggregation: Aggregation,
-        value: Option<Term>,
-        inner: &Goal,
-        result: Term,
-        level: usize,
-    ) -> Written {
-        self.initialize(whole)?;
-        if matches!(aggregation, Aggregation::Bag | Aggregation::Set) {
-            self.check_result_list(result)?;
-        }
-        self.forget_registers();
-        let before = self.state.clone();
-        self.code.push(Instruction::CollectStart { aggregation });
-        let choice = self.code.len();
-        self.code.push(Instruction::TryElse { otherwise: FAIL });
-        if inner.cuts_to(Level::Local(level)) {
-            let y = self.level_slot(level)?;
-            self.code.push(Instruction::SaveCut { y });
-        }
-        self.goal(inner, Place::Inner)?;
-        let operand = match value {
-            Some(term) => Some(self.operand(term)?),
-            None => None,
-        };
-        let x = operand.as_ref().map_or(0, |operand| operand.register);
-        let live = self.state.registers.live();
-        self.code.push(Instruction::CollectAdd { x, live });
-        self.patch(choice);
-        self.state = before;
-        self.code.push(Instruction::TrustElse);
-        let register = self.take_register(None)?;
-        self.code.push(Instruction::CollectEnd { x: register });
-        self.assign(register, result)
-    }
-
-    /// `findall/3` with a result that is not a fresh variable checks it before the goal runs.
-    fn check_result_list(&mut self, result: Term) -> Written {
-        let term = self.store.deref(result);
-        if term.is_variable() && !self.state.seen[self.analysis.ids[&term.address()]] || term.has_tag(Tag::Lis) {
-            return Ok(());
-        }
-        let check: Atom = self.scope.symbols().intern("$check_result_list");
-        let Some(builtin) = self.scope.builtin(Functor::new(check, 1)) else { return Ok(()) };
-        if term.is_variable() {
-            // The occurrence belongs to the result; the check only looks at it.
-            self.remaining[self.analysis.ids[&term.address()]] += 1;
-        }
-        self.builtin(builtin, &[result])
     }
 }
 

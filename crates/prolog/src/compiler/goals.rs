@@ -38,6 +38,8 @@ pub(super) enum Goal {
     Call(PredicateId, Vec<Term>),
     /// A goal on a host relation, by its position.
     Rows(u16, Vec<Term>),
+    /// That a host relation has no such row.
+    NoRows(u16, Vec<Term>),
     /// A goal to be interpreted, with the level that its cuts cut to.
     Body(Term, Level),
     /// `'$cut'(X)`.
@@ -126,7 +128,10 @@ impl Goals<'_> {
             }
             (atoms::NOT, 1) => {
                 let own = self.new_level();
-                Goal::Not(Box::new(self.goal(argument(0), Level::Local(own), deeper)?), own)
+                match self.goal(argument(0), Level::Local(own), deeper)? {
+                    Goal::Rows(relation, values) => Goal::NoRows(relation, values),
+                    goal => Goal::Not(Box::new(goal), own),
+                }
             }
             (atoms::COLON, 2) if matches!(self.store.view(argument(0)), View::Atom(_)) => {
                 self.goal(argument(1), level, deeper)?
@@ -234,27 +239,13 @@ impl Goals<'_> {
         }
         if let Some(relation) = self.scope.relation(functor)
             && arity <= MAX_COLUMNS
-            && self.variables_differ(&values)
+            && variables_differ(&values)
         {
             return Ok(Goal::Rows(relation, values));
         }
         Ok(match self.scope.builtin(functor) {
             Some(builtin) => Goal::Builtin(builtin, values),
             None => Goal::Call(self.scope.predicate(functor), values),
-        })
-    }
-
-    /// Whether no variable occurs twice, and none inside of a compound.
-    fn variables_differ(&self, terms: &[Term]) -> bool {
-        let mut seen = Vec::new();
-        terms.iter().all(|&term| match term.tag() {
-            Tag::Ref | Tag::Att => {
-                let new = !seen.contains(&term);
-                seen.push(term);
-                new
-            }
-            Tag::Lis | Tag::Str => false,
-            _ => true,
         })
     }
 
@@ -355,6 +346,20 @@ impl Goals<'_> {
     }
 }
 
+/// Whether no variable occurs twice, and none inside of a compound.
+fn variables_differ(terms: &[Term]) -> bool {
+    let mut seen = Vec::new();
+    terms.iter().all(|&term| match term.tag() {
+        Tag::Ref | Tag::Att => {
+            let new = !seen.contains(&term);
+            seen.push(term);
+            new
+        }
+        Tag::Lis | Tag::Str => false,
+        _ => true,
+    })
+}
+
 enum InlineTest {
     Type(TypeTest),
     Terms(Comparison),
@@ -416,11 +421,11 @@ impl Goal {
             }
             Goal::Not(goal, _) | Goal::Opaque(goal, _) => goal.for_each_term(visit),
             Goal::Unify(a, b) | Goal::CompareTerms(_, a, b) | Goal::CompareNumbers(_, a, b) | Goal::Is(a, b) => {
-                [a, b].into_iter().for_each(|&term| visit(term))
+                [a, b].into_iter().for_each(|&term| visit(term));
             }
             Goal::Test(_, term) | Goal::Body(term, _) | Goal::CutTo(term) => visit(*term),
-            Goal::Builtin(_, terms) | Goal::Call(_, terms) | Goal::Rows(_, terms) => {
-                terms.iter().for_each(|&term| visit(term))
+            Goal::Builtin(_, terms) | Goal::Call(_, terms) | Goal::Rows(_, terms) | Goal::NoRows(_, terms) => {
+                terms.iter().for_each(|&term| visit(term));
             }
             Goal::Collect { value, goal, result, .. } => {
                 goal.for_each_term(visit);
@@ -433,7 +438,12 @@ impl Goal {
     /// Whether the goal only looks: it binds nothing and leaves registers alone, so failing is a jump.
     pub(super) fn is_simple_test(&self) -> bool {
         match self {
-            Goal::True | Goal::Fail | Goal::Test(..) | Goal::CompareTerms(..) | Goal::CompareNumbers(..) => true,
+            Goal::True
+            | Goal::Fail
+            | Goal::Test(..)
+            | Goal::CompareTerms(..)
+            | Goal::CompareNumbers(..)
+            | Goal::NoRows(..) => true,
             Goal::Conjunction(goals) => goals.iter().all(Goal::is_simple_test),
             _ => false,
         }

@@ -187,7 +187,9 @@ impl Walker<'_> {
                 self.occurs(*b, *chunk);
             }
             Goal::Test(_, term) | Goal::CutTo(term) => self.occurs(*term, *chunk),
-            Goal::Builtin(_, arguments) => arguments.iter().for_each(|&argument| self.occurs(argument, *chunk)),
+            Goal::Builtin(_, arguments) | Goal::NoRows(_, arguments) => {
+                arguments.iter().for_each(|&argument| self.occurs(argument, *chunk))
+            }
             Goal::Call(_, arguments) => self.call(arguments, chunk, tail),
             Goal::Rows(_, arguments) => self.rows(arguments, chunk),
             Goal::Body(term, level) => {

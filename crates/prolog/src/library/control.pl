@@ -87,13 +87,14 @@ findnsols(N, Template0, Goal0, List) :-
     must_be(nonneg, N),
     copy_term(Template0-Goal0, Template-Goal),
     State = found(0, []),
-    (   call(Goal),
+    (   '$call_marked'(Goal, Before, After),
         arg(1, State, Count0),
         Count is Count0 + 1,
         arg(2, State, Found0),
         nb_setarg(2, State, [Template|Found0]),
         nb_setarg(1, State, Count),
         Count =:= N,
+        ( Before == After -> ! ; true ),
         arg(2, State, Found),
         nb_setarg(1, State, 0),
         nb_setarg(2, State, []),
@@ -145,7 +146,8 @@ concat_atom(Parts, Separator, Atom) :-
     atomic_list_concat(Parts, Separator, Atom).
 
 normalize_space(Sink, Text) :-
-    split_string(Text, " \t\n\r\f\v", " \t\n\r\f\v", Words0),
+    ( number(Text) -> number_codes(Text, Codes) ; Codes = Text ),
+    split_string(Codes, " \t\n\r\f\v", " \t\n\r\f\v", Words0),
     '$words'(Words0, Words),
     atomic_list_concat(Words, ' ', Normal),
     format(Sink, "~w", [Normal]).

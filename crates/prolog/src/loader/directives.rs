@@ -211,10 +211,10 @@ impl Loader {
     /// the resolver.
     fn load_named(&mut self, source: usize, term: Term, span: &Range<usize>) {
         let mut items = Vec::new();
-        if !matches!(self.store.view(term), View::List(_)) {
-            items.push(self.store.deref(term));
-        } else {
+        if matches!(self.store.view(term), View::List(_)) {
             self.store.list_items(term, &mut items);
+        } else {
+            items.push(self.store.deref(term));
         }
         let mut files = Vec::new();
         for item in items {

@@ -114,7 +114,6 @@ impl Machine {
             Code::D2(run) => run(core, x[0], x[1]),
             Code::D3(run) => run(core, x[0], x[1], x[2]),
             Code::D4(run) => run(core, x[0], x[1], x[2], x[3]),
-            Code::D5(run) => run(core, x[0], x[1], x[2], x[3], x[4]),
             Code::N(_) => Ok(false),
         }
     }
@@ -178,14 +177,14 @@ impl Machine {
     ) -> Flow {
         let first = self.core.store.deref(self.x[0]);
         let Some(clauses) = self.core.database.get(program, predicate) else { return Flow::Fail };
-        let arity = match program.predicates.get(predicate as usize) {
-            Some(entry) => entry.functor.arity(),
-            None => self.core.database.made_up_functor(predicate).arity(),
-        };
+        let arity = self.functor_of(program, predicate).arity();
         let key = if arity == 0 { Key::Any } else { Key::of(&self.core.store, first) };
         let Some((position, clause)) = clauses.next(from, generation, key) else {
+            let abolished = clauses.abolished;
             if retried.is_some() {
                 self.pop_choice();
+            } else if abolished {
+                return self.undefined(self.functor_of(program, predicate));
             }
             return Flow::Fail;
         };
@@ -220,6 +219,13 @@ impl Machine {
         match self.body_predicate() {
             Some(body) => self.enter(program, &(), body),
             None => Flow::Fail,
+        }
+    }
+
+    fn functor_of(&self, program: &Program, predicate: PredicateId) -> Functor {
+        match program.predicates.get(predicate as usize) {
+            Some(entry) => entry.functor,
+            None => self.core.database.made_up_functor(predicate),
         }
     }
 

@@ -7,6 +7,7 @@ use super::{Machine, Stopped};
 use crate::fault::Raised;
 use crate::host::Relations;
 use crate::instruction::{FAIL, Instruction, Label};
+use crate::meter::Resource;
 use crate::program::{Definition, Program};
 
 impl Machine {
@@ -142,12 +143,26 @@ impl Machine {
     pub(super) fn count_retry(&mut self) -> Result<(), Stopped> {
         let meter = &mut self.core.store.meter;
         meter.inferences += 1;
-        if meter.inferences >= meter.attention_at
-            && let Some(resource) = meter.spent()
-        {
-            return Err(Stopped::Exhausted(resource));
+        if meter.inferences >= meter.attention_at {
+            self.look()?;
+            if self.core.store.woken.is_empty() && !self.core.database.wants_sweep {
+                self.core.store.meter.resume();
+            }
         }
         Ok(())
+    }
+
+    /// Looks at all budgets, and at the host's interrupt.
+    #[cold]
+    fn look(&mut self) -> Result<(), Stopped> {
+        let store = &mut self.core.store;
+        if store.cells.len() > store.meter.cell_limit {
+            store.meter.exhaust(Resource::HeapBytes);
+        }
+        if store.trail_length() > store.meter.trail_limit {
+            store.meter.exhaust(Resource::TrailEntries);
+        }
+        store.meter.spent().map_or(Ok(()), |resource| Err(Stopped::Exhausted(resource)))
     }
 
     /// Leaves the fast path: the budget is spent, goals were woken, or the database wants a sweep.
@@ -159,9 +174,7 @@ impl Machine {
         at: Label,
         live: usize,
     ) -> Result<Option<Label>, Stopped> {
-        if let Some(resource) = self.core.store.meter.spent() {
-            return Err(Stopped::Exhausted(resource));
-        }
+        self.look()?;
         if self.core.database.wants_sweep {
             let oldest = self.oldest_generation();
             self.core.database.sweep(oldest);

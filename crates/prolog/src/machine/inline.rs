@@ -76,7 +76,7 @@ impl Machine {
         }
     }
 
-    pub(super) fn comparison_functor(&self, comparison: Comparison) -> Functor {
+    pub(super) fn comparison_functor(comparison: Comparison) -> Functor {
         let name = match comparison {
             Comparison::Equal => atoms::NUMBER_EQ,
             Comparison::NotEqual => atoms::NUMBER_NE,
@@ -90,11 +90,11 @@ impl Machine {
 
     /// The goal that an arithmetic instruction is part of: the comparison that follows, or `is/2`.
     #[cold]
-    pub(super) fn arithmetic_context(&self, code: &[Instruction], pc: usize) -> Functor {
+    pub(super) fn arithmetic_context(code: &[Instruction], pc: usize) -> Functor {
         for instruction in &code[pc + 1..] {
             match instruction {
                 Instruction::CompareNumbers { comparison, .. } | Instruction::CompareWithSmall { comparison, .. } => {
-                    return self.comparison_functor(*comparison);
+                    return Machine::comparison_functor(*comparison);
                 }
                 Instruction::Compute { .. }
                 | Instruction::ComputeWithSmall { .. }

@@ -103,14 +103,7 @@ impl Machine {
     #[inline]
     pub(super) fn first_row(&mut self, host: &dyn Relations, call: &RowCall, at: usize) -> bool {
         let kept = self.saved.len();
-        for &wanted in &call.wanted {
-            let term = match wanted {
-                Wanted::Constant(term) => term,
-                Wanted::X(x) => self.core.store.deref(self.x[x as usize]),
-                Wanted::Y(y) => self.core.store.deref(self.slot(y)),
-            };
-            self.saved.push(term);
-        }
+        self.save_wanted(call);
         let rows = self.rows_of(host, call, kept);
         let Some(row) = self.find_row(&rows, call, kept, 0) else {
             self.saved.truncate(kept);
@@ -127,6 +120,50 @@ impl Machine {
             choice.saved = kept as u32;
         }
         self.take_row(&rows, call, kept, row)
+    }
+
+    /// Whether the relation has a row that the goal would match; nothing is bound.
+    #[inline]
+    pub(super) fn has_row(&mut self, host: &dyn Relations, call: &RowCall) -> bool {
+        let kept = self.saved.len();
+        self.save_wanted(call);
+        let rows = self.rows_of(host, call, kept);
+        let mut found = self.find_row(&rows, call, kept, 0);
+        if let Rows::Values(relation) = rows {
+            // The host compares atoms and numbers only.
+            while let Some(row) = found {
+                if self.row_unifies(relation, call, kept, row) {
+                    break;
+                }
+                found = self.find_row(&rows, call, kept, row + 1);
+            }
+        }
+        self.saved.truncate(kept);
+        found.is_some()
+    }
+
+    #[cold]
+    fn row_unifies(&mut self, relation: &dyn Relation, call: &RowCall, kept: usize, row: usize) -> bool {
+        let wanted = &self.saved[kept..];
+        self.core.store.tentatively(|store| {
+            call.known.iter().zip(wanted).all(|(&column, &wanted)| {
+                let value = store.host_value(relation.value(row, column as usize));
+                store.unify(wanted, value)
+            })
+        })
+    }
+
+    /// Saves what the goal knows of its columns.
+    #[inline]
+    fn save_wanted(&mut self, call: &RowCall) {
+        for &wanted in &call.wanted {
+            let term = match wanted {
+                Wanted::Constant(term) => term,
+                Wanted::X(x) => self.core.store.deref(self.x[x as usize]),
+                Wanted::Y(y) => self.core.store.deref(self.slot(y)),
+            };
+            self.saved.push(term);
+        }
     }
 
     /// Takes the next row of the newest choice point, which goes with the last one. The machine is back
@@ -149,7 +186,7 @@ impl Machine {
     fn rows_of<'h>(&self, host: &'h dyn Relations, call: &RowCall, kept: usize) -> Rows<'h> {
         let is_word = |term: &Term| !matches!(term.tag(), Tag::Box | Tag::Lis | Tag::Str);
         match host.table(call.relation as usize) {
-            Some(table) if self.saved[kept..].iter().all(is_word) => Rows::Words(table),
+            Some(table) if self.saved[kept..kept + call.known.len()].iter().all(is_word) => Rows::Words(table),
             _ => host.relation(call.relation as usize).map_or(Rows::None, Rows::Values),
         }
     }
@@ -179,36 +216,44 @@ impl Machine {
     /// Puts the values of a row where the goal wants them.
     #[inline]
     fn take_row(&mut self, rows: &Rows<'_>, call: &RowCall, kept: usize, row: usize) -> bool {
+        let Rows::Words(table) = rows else { return self.take_value_row(rows, call, kept, row) };
+        let words = table.row(row);
         for &(column, place) in &call.new {
-            let term = self.row_term(rows, row, column);
-            match place {
-                Place::X(x) => self.x[x as usize] = term,
-                Place::Y(y) => self.set_slot(y, term),
-            }
+            let term = table.resolve(&mut self.core.store, words[column as usize]);
+            self.put(place, term);
         }
         for (index, &column) in call.known.iter().enumerate() {
             let wanted = self.saved[kept + index];
             // Atoms and small integers were compared when the row was found.
-            if matches!(wanted.tag(), Tag::Atm | Tag::Int) {
-                continue;
-            }
-            let term = self.row_term(rows, row, column);
-            if wanted.has_tag(Tag::Ref) && self.core.store.cells[wanted.address()] == wanted {
-                self.core.store.bind(wanted, term);
-            } else if !self.core.store.unify(wanted, term) {
-                return false;
+            if wanted.is_variable() {
+                let term = table.resolve(&mut self.core.store, words[column as usize]);
+                if !self.core.store.unify(wanted, term) {
+                    return false;
+                }
             }
         }
         true
     }
 
-    #[inline]
-    fn row_term(&mut self, rows: &Rows<'_>, row: usize, column: u8) -> Term {
-        let store = &mut self.core.store;
-        match rows {
-            Rows::Words(table) => table.term(store, row, column),
-            Rows::Values(relation) => store.host_value(relation.value(row, column as usize)),
-            Rows::None => Term::NIL,
+    #[cold]
+    fn take_value_row(&mut self, rows: &Rows<'_>, call: &RowCall, kept: usize, row: usize) -> bool {
+        let Rows::Values(relation) = rows else { return false };
+        for &(column, place) in &call.new {
+            let term = self.core.store.host_value(relation.value(row, column as usize));
+            self.put(place, term);
+        }
+        call.known.iter().enumerate().all(|(index, &column)| {
+            let wanted = self.saved[kept + index];
+            let term = self.core.store.host_value(relation.value(row, column as usize));
+            self.core.store.unify(wanted, term)
+        })
+    }
+
+    #[inline(always)]
+    fn put(&mut self, place: Place, term: Term) {
+        match place {
+            Place::X(x) => self.x[x as usize] = term,
+            Place::Y(y) => self.set_slot(y, term),
         }
     }
 }

@@ -9,7 +9,6 @@ use super::{Machine, Stopped};
 use crate::arithmetic;
 use crate::host::Relations;
 use crate::instruction::{CATCH_EXIT, FAIL, Instruction, Label};
-use crate::meter::Resource;
 use crate::program::{Definition, Program, Shortcut};
 use crate::symbols::atoms;
 use crate::term::{Functor, Tag, Term};
@@ -111,9 +110,6 @@ impl Machine {
                     if let Some(label) = self.attend(program, host, $at as Label, live)? {
                         goto!(label);
                     }
-                }
-                if self.core.store.cells.len() > self.core.store.meter.cell_limit {
-                    return Err(Stopped::Exhausted(Resource::HeapBytes));
                 }
                 let label = match &program.shortcuts[$predicate as usize] {
                     Shortcut::None => FAIL,
@@ -401,6 +397,11 @@ impl Machine {
                         fail!();
                     }
                 }
+                Instruction::TestNoRows { call, otherwise } => {
+                    self.core.store.meter.inferences += 1;
+                    let found = self.has_row(host, &program.row_calls[call as usize]);
+                    unless!(!found, otherwise);
+                }
                 Instruction::Proceed => goto!(self.continuation),
                 Instruction::NeckCut { live } => {
                     wake!(live);
@@ -478,7 +479,7 @@ impl Machine {
                     } else {
                         match self.compare_values(comparison, a, b) {
                             Ok(held) => unless!(held, otherwise),
-                            Err(raised) => raise!(raised, self.comparison_functor(comparison)),
+                            Err(raised) => raise!(raised, Machine::comparison_functor(comparison)),
                         }
                     }
                 }
@@ -489,7 +490,7 @@ impl Machine {
                     } else {
                         match self.compare_values(comparison, a, Term::small(i64::from(value))) {
                             Ok(held) => unless!(held, otherwise),
-                            Err(raised) => raise!(raised, self.comparison_functor(comparison)),
+                            Err(raised) => raise!(raised, Machine::comparison_functor(comparison)),
                         }
                     }
                 }
@@ -505,7 +506,7 @@ impl Machine {
                         Some(value) => self.x[to as usize] = Term::small(value),
                         None => match self.compute(operation, a, b) {
                             Ok(value) => self.x[to as usize] = value,
-                            Err(raised) => raise!(raised, self.arithmetic_context(code, pc)),
+                            Err(raised) => raise!(raised, Machine::arithmetic_context(code, pc)),
                         },
                     }
                 }
@@ -520,14 +521,14 @@ impl Machine {
                         Some(value) => self.x[to as usize] = Term::small(value),
                         None => match self.compute(operation, a, Term::small(i64::from(value))) {
                             Ok(value) => self.x[to as usize] = value,
-                            Err(raised) => raise!(raised, self.arithmetic_context(code, pc)),
+                            Err(raised) => raise!(raised, Machine::arithmetic_context(code, pc)),
                         },
                     }
                 }
                 Instruction::Evaluate { to, from } => {
                     match arithmetic::evaluated(&mut self.core, self.x[from as usize]) {
                         Ok(value) => self.x[to as usize] = value,
-                        Err(raised) => raise!(raised, self.arithmetic_context(code, pc)),
+                        Err(raised) => raise!(raised, Machine::arithmetic_context(code, pc)),
                     }
                 }
 

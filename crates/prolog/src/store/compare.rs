@@ -35,7 +35,7 @@ impl Store {
         let (mut a, mut b) = (a, b);
         loop {
             *steps += 1;
-            if *steps & 1023 == 0 && !self.meter.walk(1024) {
+            if steps.is_multiple_of(1024) && !self.meter.walk(1024) {
                 return Ordering::Equal;
             }
             a = self.deref(a);

@@ -21,9 +21,9 @@ impl Store {
         }
         if a.is_variable() {
             if b.is_variable() {
-                self.alias(a, b)
+                self.alias(a, b);
             } else {
-                self.bind(a, b)
+                self.bind(a, b);
             }
             return true;
         }
@@ -87,7 +87,7 @@ impl Store {
                 (x, y, left) = frame;
             }
             steps += 1;
-            if steps & 1023 == 0 && !self.meter.walk(1024) {
+            if steps.is_multiple_of(1024) && !self.meter.walk(1024) {
                 return false;
             }
             let a = self.deref(self.cells[x]);

@@ -1,6 +1,8 @@
 /*  Runs generated goals in SWI-Prolog for the differential tests.
 
-        swipl driver.pl -- FILE LIMIT
+        swipl --traditional driver.pl -- FILE LIMIT
+
+    `--traditional`, as lists are '.'/2 and [] is an atom in ISO Prolog.
 
     FILE holds the goals: lines that start with `| ` are the program of the next goal, a line that
     starts with `?- ` is the goal. For each goal one line is printed, the same that our side prints:
@@ -14,6 +16,8 @@
 
 :- module(driver, []).
 
+:- set_prolog_flag(double_quotes, string).
+
 :- use_module(library(lists)).
 :- use_module(library(apply)).
 :- use_module(library(readutil)).
@@ -25,7 +29,8 @@
 main([File, LimitText]) :-
     atom_number(LimitText, Limit),
     set_stream(user_output, encoding(utf8)),
-    setup_call_cleanup(open(File, read, In, [encoding(utf8)]), run_all(In, Limit), close(In)).
+    setup_call_cleanup(open(File, read, In, [encoding(utf8)]), run_all(In, Limit), close(In)),
+    halt.
 
 run_all(In, Limit) :-
     repeat,
@@ -38,10 +43,15 @@ run_all(In, Limit) :-
     ).
 
 next_case(In, Clauses, Case) :-
-    read_line_to_string(In, Line),
-    (   Line == end_of_file
+    read_line_to_codes(In, Codes),
+    (   \+ is_list(Codes)
     ->  Case = none
-    ;   string_concat("| ", Clause, Line)
+    ;   string_codes(Line, Codes),
+        next_case(Line, In, Clauses, Case)
+    ).
+
+next_case(Line, In, Clauses, Case) :-
+    (   string_concat("| ", Clause, Line)
     ->  next_case(In, [Clause|Clauses], Case)
     ;   string_concat("?- ", Goal, Line)
     ->  reverse(Clauses, Program),
@@ -67,7 +77,7 @@ print_end(stopped) :- write(stopped).
 print_end(raised(Ball)) :- print_ball(Ball).
 
 print_ball(error(resource_error(_), _)) :- !, write(stopped).
-print_ball(time_limit_exceeded) :- !, write(stopped).
+print_ball(Ball) :- memberchk(Ball, [time_limit_exceeded, inference_limit_exceeded]), !, write(stopped).
 print_ball(error(Formal, _)) :- !, write('error '), print_canonical(Formal).
 print_ball(Ball) :- write('throws '), print_canonical(Ball).
 

@@ -10,7 +10,6 @@ const GOALS: &str = include_str!("../answers/goals.pl");
 const DIFFERENCES: &[(&str, &str)] = &[
     ("X = '[]'.", "the empty list is the atom `[]`, as in ISO 6.3.5"),
     ("X = '[|]'(a, b).", "lists are terms '.'(Head, Tail), as in ISO 6.3.5"),
-    ("X = (a | b).", "a bar is an operator like others, and none has a space on one side only"),
     ("X = '$VAR'(-1).", "ISO 7.10.5 gives names to '$VAR'(N) only where N is not negative"),
 ];
 

@@ -64,17 +64,18 @@ const BUDGET: Budget = Budget {
 fn generated_goals_do_the_same_in_swi_prolog() {
     let goals = setting("MARIO_DIFFERENTIAL_GOALS", GOALS as u64) as usize;
     let seed = setting("MARIO_DIFFERENTIAL_SEED", SEED);
-    let cases = generate(goals, seed);
+    let known = Known::read();
+    let mut cases = generate(goals, seed);
+    cases.extend(known.witnesses().map(witness));
     let Some(theirs) = run_in_swipl(&cases) else { return };
     assert_eq!(theirs.len(), cases.len(), "SWI-Prolog answered every goal");
-    let known = Known::read();
     let mut runner = Runner::new(BUDGET);
     let mut used = vec![0; known.len()];
     let (mut undecided, mut failures, mut report) = (0, 0, String::new());
     for (case, theirs) in cases.iter().zip(&theirs) {
         let program = case.program.join("\n");
         let ours = line(&runner.run(&program, &case.goal, LIMIT));
-        if theirs.ends_with("stopped") {
+        if theirs.ends_with("stopped") || theirs.contains("inference_limit_exceeded") {
             undecided += 1;
         } else if normalized(&ours) != normalized(theirs) {
             match known.find(&case.goal, theirs, &ours) {
@@ -93,10 +94,8 @@ fn generated_goals_do_the_same_in_swi_prolog() {
     }
     assert!(failures == 0, "{report}{failures} of {} goals differ (seed {seed})", cases.len());
     assert!(undecided * 50 < cases.len(), "{undecided} goals took too long for SWI-Prolog");
-    if goals == GOALS && seed == SEED {
-        let stale = known.unused(&used);
-        assert!(stale.is_empty(), "listed, but no longer so: {stale:?}");
-    }
+    let stale = known.unused(&used);
+    assert!(stale.is_empty(), "listed, but no longer so: {stale:?}");
 }
 
 fn setting(name: &str, default: u64) -> u64 {
@@ -106,6 +105,12 @@ fn setting(name: &str, default: u64) -> u64 {
 fn generate(goals: usize, seed: u64) -> Vec<Case> {
     let mut generator = Generator::new(seed);
     (0..goals).map(|index| THEMES[index % THEMES.len()](&mut generator)).collect()
+}
+
+/// Witnesses may call what the database theme declares.
+fn witness(goal: &str) -> Case {
+    let program = vec![":- dynamic d/1.".to_owned(), "static.".to_owned()];
+    Case { theme: "known", program, goal: goal.to_owned() }
 }
 
 /// What SWI-Prolog says to each case; `None` when there is no SWI-Prolog and it is not required.
@@ -118,7 +123,8 @@ fn run_in_swipl(cases: &[Case]) -> Option<Vec<String>> {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("differential-{}.txt", std::process::id()));
     fs::write(&file, text).expect("the target directory can be written");
     let driver = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/differential/driver.pl");
-    let output = Command::new("swipl").arg(driver).arg("--").arg(&file).arg(LIMIT.to_string()).output();
+    let output =
+        Command::new("swipl").arg("--traditional").arg(driver).arg("--").arg(&file).arg(LIMIT.to_string()).output();
     fs::remove_file(&file).expect("the file is ours");
     let Ok(output) = output else {
         assert!(env::var("CI").is_err(), "the differential tests need SWI-Prolog (`swipl`)");
@@ -169,8 +175,9 @@ fn formal(arguments: &str) -> Option<&str> {
     None
 }
 
-/// Without what may differ between engines: the culprit of a syntax error, and the names of unbound
-/// variables in what was written.
+/// Without what may differ between engines: the culprit of a syntax error, the names of unbound
+/// variables in what was written, and the space that SWI-Prolog writes before braces (`- {a}`), which it
+/// needs to read them back, as it has dicts (7.10.5 asks for none).
 fn normalized(line: &str) -> String {
     let mut text = String::new();
     let mut rest = line;
@@ -193,5 +200,5 @@ fn normalized(line: &str) -> String {
             output.push_str(if name.len() > 1 { "" } else { &name });
         }
     }
-    output + &text
+    output.replace(" {", "{") + &text
 }

@@ -1,6 +1,6 @@
 //! A small seeded generator of random numbers, the same on every machine.
 
-/// SplitMix64: a counter and a mixing function.
+/// `SplitMix64`: a counter and a mixing function.
 pub struct Random {
     state: u64,
 }

@@ -4,6 +4,9 @@
 
 :- module(running, [run/4]).
 
+:- set_prolog_flag(double_quotes, string).
+:- set_prolog_flag(user:double_quotes, string).
+
 :- use_module(library(lists)).
 :- use_module(library(apply)).
 :- use_module(library(gensym)).

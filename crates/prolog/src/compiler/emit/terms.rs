@@ -2,14 +2,14 @@
 
 use super::{CompileError, Emitter, VariableId, Written};
 use crate::instruction::{Instruction, SCRATCH};
-use crate::program::{Place, RowCall, Wanted};
 use crate::term::{Functor, Tag, Term};
 
 /// A register that holds a term for the next instruction.
+#[derive(Clone, Copy)]
 pub(in crate::compiler) struct Operand {
     pub(in crate::compiler) register: u8,
     /// Whether the register was taken for this purpose only.
-    temporary: bool,
+    pub(super) temporary: bool,
 }
 
 impl Operand {
@@ -34,20 +34,20 @@ enum Position {
 impl Emitter<'_> {
     // ---- variables -------------------------------------------------------------------------
 
-    fn id(&self, variable: Term) -> VariableId {
+    pub(super) fn id(&self, variable: Term) -> VariableId {
         self.analysis.ids[&variable.address()]
     }
 
-    fn is_void(&self, id: VariableId) -> bool {
+    pub(super) fn is_void(&self, id: VariableId) -> bool {
         self.analysis.variables[id].occurrences == 1
     }
 
-    fn is_permanent(&self, id: VariableId) -> bool {
+    pub(super) fn is_permanent(&self, id: VariableId) -> bool {
         self.analysis.variables[id].permanent
     }
 
     /// Counts one occurrence as written; its register is free after the last.
-    fn used(&mut self, id: VariableId) {
+    pub(super) fn used(&mut self, id: VariableId) {
         self.remaining[id] -= 1;
         if self.remaining[id] == 0
             && let Some(register) = self.state.location[id].take()
@@ -57,7 +57,7 @@ impl Emitter<'_> {
     }
 
     /// The variable lives in `register` from here on.
-    fn settle(&mut self, id: VariableId, register: u8) {
+    pub(super) fn settle(&mut self, id: VariableId, register: u8) {
         self.state.seen[id] = true;
         self.state.location[id] = Some(register);
         self.state.registers.occupy(register);
@@ -67,7 +67,7 @@ impl Emitter<'_> {
         self.state.registers.take(preferred).ok_or(CompileError::TooLarge)
     }
 
-    fn register_of(&self, id: VariableId) -> Written<u8> {
+    pub(super) fn register_of(&self, id: VariableId) -> Written<u8> {
         self.state.location[id].ok_or(CompileError::TooLarge)
     }
 
@@ -95,7 +95,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    fn head_variable(&mut self, register: u8, variable: Term) -> Written {
+    pub(super) fn head_variable(&mut self, register: u8, variable: Term) -> Written {
         let id = self.id(variable);
         if self.is_void(id) {
             self.state.registers.free(register);
@@ -111,7 +111,7 @@ impl Emitter<'_> {
     }
 
     /// Unifies the term in a register, known to be bound or not, with a variable of the clause.
-    fn assign_variable(&mut self, register: u8, id: VariableId) -> Written {
+    pub(super) fn assign_variable(&mut self, register: u8, id: VariableId) -> Written {
         match (self.state.seen[id], self.is_permanent(id)) {
             (false, true) => {
                 let y = self.slot_of(id)?;
@@ -154,7 +154,7 @@ impl Emitter<'_> {
     }
 
     /// Unifies a register with a term that is not a variable.
-    fn get(&mut self, register: u8, term: Term, release: bool) -> Written {
+    pub(super) fn get(&mut self, register: u8, term: Term, release: bool) -> Written {
         match term.tag() {
             Tag::Lis => self.code.push(Instruction::GetList { x: register }),
             Tag::Str => {
@@ -176,7 +176,7 @@ impl Emitter<'_> {
     // ---- parts -----------------------------------------------------------------------------
 
     /// Writes the parts of a compound, depth first.
-    fn parts_of(&mut self, term: Term) -> Written {
+    pub(super) fn parts_of(&mut self, term: Term) -> Written {
         let start = self.code.len();
         self.write_parts(term)?;
         match term.tag() {
@@ -188,7 +188,7 @@ impl Emitter<'_> {
     }
 
     /// Replaces the instructions of a list of two registers, written from `start` on, by one.
-    fn fuse_list(&mut self, start: usize) {
+    pub(super) fn fuse_list(&mut self, start: usize) {
         let variable = |instruction: &Instruction| match *instruction {
             Instruction::UnifyVariableX { x } => Some(x),
             Instruction::UnifyVoid { count: 1 } => Some(SCRATCH),
@@ -218,7 +218,7 @@ impl Emitter<'_> {
     }
 
     /// The same for a structure of two registers.
-    fn fuse_pair(&mut self, start: usize) {
+    pub(super) fn fuse_pair(&mut self, start: usize) {
         let &[Instruction::UnifyValueX { x: first }, Instruction::UnifyValueX { x: second }] = &self.code[start..]
         else {
             return;
@@ -229,7 +229,7 @@ impl Emitter<'_> {
         }
     }
 
-    fn write_parts(&mut self, term: Term) -> Written {
+    pub(super) fn write_parts(&mut self, term: Term) -> Written {
         let mut pending = Vec::new();
         self.push_parts(term, &mut pending);
         while let Some(part) = pending.pop() {
@@ -278,7 +278,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    fn variable_part(&mut self, variable: Term) -> Written {
+    pub(super) fn variable_part(&mut self, variable: Term) -> Written {
         let id = self.id(variable);
         if self.is_void(id) {
             self.used(id);
@@ -335,7 +335,7 @@ impl Emitter<'_> {
         self.parts_of(term)
     }
 
-    fn put_variable(&mut self, x: u8, variable: Term) -> Written {
+    pub(super) fn put_variable(&mut self, x: u8, variable: Term) -> Written {
         let id = self.id(variable);
         match (self.state.seen[id], self.is_permanent(id)) {
             (false, _) if self.is_void(id) => self.code.push(Instruction::PutVariableX { x }),
@@ -390,211 +390,5 @@ impl Emitter<'_> {
         if operand.temporary {
             self.state.registers.free(operand.register);
         }
-    }
-
-    /// Loads the argument registers of a call.
-    ///
-    /// Variables may live in registers that other arguments go to: an argument is loaded when
-    /// nothing pending needs what its register holds; a cycle is broken by moving one away.
-    pub(super) fn call_arguments(&mut self, arguments: &[Term]) -> Written {
-        let mut pending: Vec<(u8, Term, Vec<u8>)> = Vec::new();
-        for (position, &argument) in arguments.iter().enumerate() {
-            pending.push((position as u8, argument, self.registers_in(argument, arguments.len())));
-        }
-        while !pending.is_empty() {
-            let ready = pending.iter().position(|(target, argument, _)| {
-                self.is_in_place(*target, *argument)
-                    || pending.iter().all(|(other, argument, needs)| {
-                        !needs.contains(target) || (other == target && self.store.deref(*argument).is_variable())
-                    })
-            });
-            if let Some(index) = ready {
-                let (target, argument, _) = pending.remove(index);
-                self.put(target, argument)?;
-                self.state.registers.occupy(target);
-            } else {
-                let from = pending[0].0;
-                let to = self.take_register(None)?;
-                self.code.push(Instruction::Move { to, from });
-                for location in self.state.location.iter_mut().filter(|location| **location == Some(from)) {
-                    *location = Some(to);
-                }
-                for (_, _, needs) in &mut pending {
-                    needs.retain(|&register| register != from);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn is_in_place(&self, target: u8, argument: Term) -> bool {
-        let argument = self.store.deref(argument);
-        argument.is_variable() && self.state.location[self.id(argument)] == Some(target)
-    }
-
-    /// The argument registers below `limit` that variables of `term` live in.
-    fn registers_in(&self, term: Term, limit: usize) -> Vec<u8> {
-        let mut found = Vec::new();
-        let mut pending = vec![term];
-        while let Some(term) = pending.pop() {
-            let term = self.store.deref(term);
-            match term.tag() {
-                Tag::Ref | Tag::Att => {
-                    if let Some(register) = self.state.location[self.id(term)]
-                        && (register as usize) < limit
-                        && !found.contains(&register)
-                    {
-                        found.push(register);
-                    }
-                }
-                Tag::Lis => pending.extend_from_slice(&self.store.cells[term.address()..term.address() + 2]),
-                Tag::Str => {
-                    let arity = self.store.functor_at(term.address()).arity();
-                    pending.extend_from_slice(&self.store.cells[term.address() + 1..=term.address() + arity]);
-                }
-                _ => {}
-            }
-        }
-        found
-    }
-
-    /// Calls a deterministic builtin in place.
-    pub(super) fn builtin(&mut self, builtin: u16, arguments: &[Term]) -> Written {
-        let base = self.state.registers.take_block(arguments.len()).ok_or(CompileError::TooLarge)?;
-        for (offset, &argument) in arguments.iter().enumerate() {
-            self.put(base + offset as u8, argument)?;
-            self.state.registers.occupy(base + offset as u8);
-        }
-        let live = self.state.registers.live();
-        self.code.push(Instruction::Builtin { builtin, base, live });
-        for register in base..base + arguments.len() as u8 {
-            if !self.state.location.contains(&Some(register)) {
-                self.state.registers.free(register);
-            }
-        }
-        Ok(())
-    }
-
-    /// Goes through the rows of a host relation.
-    pub(super) fn rows(&mut self, relation: u16, arguments: &[Term]) -> Written {
-        let mut call = RowCall { relation, ..RowCall::default() };
-        let mut new = Vec::new();
-        for (column, &argument) in arguments.iter().enumerate() {
-            let argument = self.store.deref(argument);
-            let wanted = match argument.tag() {
-                Tag::Ref | Tag::Att => {
-                    let id = self.id(argument);
-                    if !self.state.seen[id] {
-                        new.push((column as u8, id));
-                        continue;
-                    }
-                    let wanted = if self.is_permanent(id) {
-                        Wanted::Y(self.slot_of(id)?)
-                    } else {
-                        Wanted::X(self.register_of(id)?)
-                    };
-                    self.used(id);
-                    wanted
-                }
-                Tag::Box => Wanted::X(self.operand(argument)?.register),
-                _ => Wanted::Constant(argument),
-            };
-            call.known.push(column as u8);
-            call.wanted.push(wanted);
-        }
-        let live = self.state.registers.live();
-        self.forget_registers();
-        for (column, id) in new {
-            if self.is_void(id) {
-                self.used(id);
-                continue;
-            }
-            if self.is_permanent(id) {
-                call.new.push((column, Place::Y(self.slot_of(id)?)));
-                self.state.seen[id] = true;
-            } else {
-                let register = self.take_register(self.analysis.variables[id].preferred)?;
-                call.new.push((column, Place::X(register)));
-                self.settle(id, register);
-            }
-            self.used(id);
-        }
-        let call = self.scope.row_call(call);
-        self.code.push(Instruction::CallRows { call, live });
-        Ok(())
-    }
-
-    /// `A = B`.
-    pub(super) fn unify(&mut self, a: Term, b: Term) -> Written {
-        let (a, b) = (self.store.deref(a), self.store.deref(b));
-        if !a.is_variable() && !b.is_variable() {
-            return self.unify_known(a, b);
-        }
-        // The side that is a known variable is taken apart; a new variable is simply assigned.
-        let prefer_b = a.is_variable() && b.is_variable() && !self.is_new(a) && self.is_new(b);
-        let (variable, other) = if prefer_b || !a.is_variable() { (b, a) } else { (a, b) };
-        if self.is_new(variable) {
-            let register = self.take_register(self.preferred_register(variable))?;
-            let (first, second) = if self.occurs_in(variable, other) { (variable, other) } else { (other, variable) };
-            self.put(register, first)?;
-            self.state.registers.occupy(register);
-            return self.assign(register, second);
-        }
-        let Operand { register, temporary } = self.operand(variable)?;
-        if other.is_variable() {
-            let id = self.id(other);
-            self.assign_variable(register, id)?;
-        } else {
-            self.get(register, other, false)?;
-        }
-        if temporary && !self.state.location.contains(&Some(register)) {
-            self.state.registers.free(register);
-        }
-        Ok(())
-    }
-
-    /// The register in which the call that ends the chunk wants a variable that is new here.
-    pub(in crate::compiler) fn preferred_register(&self, term: Term) -> Option<u8> {
-        let term = self.store.deref(term);
-        self.is_new(term)
-            .then(|| self.id(term))
-            .filter(|&id| !self.is_permanent(id))
-            .and_then(|id| self.analysis.variables[id].preferred)
-    }
-
-    pub(in crate::compiler) fn push(&mut self, instruction: Instruction) {
-        self.code.push(instruction);
-    }
-
-    /// Whether a term is a variable that has no value yet at this point.
-    fn is_new(&self, term: Term) -> bool {
-        term.is_variable() && !self.state.seen[self.id(term)]
-    }
-
-    fn occurs_in(&self, variable: Term, term: Term) -> bool {
-        let mut pending = vec![term];
-        while let Some(term) = pending.pop() {
-            let term = self.store.deref(term);
-            if term == variable {
-                return true;
-            }
-            match term.tag() {
-                Tag::Lis => pending.extend_from_slice(&self.store.cells[term.address()..term.address() + 2]),
-                Tag::Str => {
-                    let arity = self.store.functor_at(term.address()).arity();
-                    pending.extend_from_slice(&self.store.cells[term.address() + 1..=term.address() + arity]);
-                }
-                _ => {}
-            }
-        }
-        false
-    }
-
-    /// Neither side is a variable: builds one and takes it apart along the other.
-    fn unify_known(&mut self, a: Term, b: Term) -> Written {
-        let register = self.take_register(None)?;
-        self.put(register, a)?;
-        self.state.registers.occupy(register);
-        self.get(register, b, true)
     }
 }

@@ -22,7 +22,6 @@ const UNARY: &[&str] = &[
     "atan",
     "exp",
     "log",
-    "log2",
     "sinh",
     "cosh",
     "tanh",
@@ -33,14 +32,10 @@ const UNARY: &[&str] = &[
     "float_fractional_part",
     "\\",
     "msb",
-    "succ",
-    "cot",
-    "acot",
-    "trunc",
 ];
 const BINARY: &[&str] = &[
     "+", "-", "*", "+", "-", "*", "/", "//", "mod", "rem", "div", "min", "max", "gcd", "/\\", "\\/", "xor", "atan2",
-    "atan", "copysign", "truncate", "lcm", "log",
+    "atan", "copysign", "truncate", "lcm",
 ];
 const GOALS: &[&str] = &[
     "X is {expression}",
@@ -51,9 +46,9 @@ const GOALS: &[&str] = &[
     "{expression} {comparison} {expression}",
     "{number} {comparison} {number}",
     "X is {number} ** {small}",
-    "X is {small} ** {number}",
+    "X is {small} ** {float}",
     "X is {integer} ^ {small}",
-    "X is {small} ^ {number}",
+    "X is {small} ^ {small}",
     "X is {float} ^ {number}",
     "X is {integer} << {small}",
     "X is {integer} >> {small}",
@@ -74,7 +69,6 @@ const GOALS: &[&str] = &[
     "X is {maybe_small} + {term}",
     "X is {small_list}",
     "X is \"a\" + {small}",
-    "X is cot({number})",
     "X is {atom}",
     "X = {small}, Y is X * {expression}",
     "X is pi * {number}",
@@ -92,9 +86,8 @@ const GOALS: &[&str] = &[
     "X is inf",
     "X is nan",
     "X is epsilon",
-    "X is max_tagged_integer",
     "format(\"~d ~a ~w\", [{maybe_small},{atom},{number}])",
-    "number_codes(X,`{integer}`)",
+    "atom_number('{integer}',X)",
     "{number} == {number}",
     "compare(O,{number},{number})",
     "sort(0,@>=,{number_list},L)",
@@ -110,7 +103,7 @@ impl Generator {
             return match self.random.below(24) {
                 0 => "X".to_owned(),
                 1 => self.fill("{atom}"),
-                2 => self.choose(&["pi", "e", "inf", "nan", "epsilon", "max_tagged_integer"]),
+                2 => self.choose(&["pi", "e", "inf", "nan", "epsilon"]),
                 3 => "foo(1)".to_owned(),
                 4 => self.choose(&["\"a\"", "[1]", "\"ab\"", "[1,2]", "[X]"]),
                 _ => self.fill("{number}"),
@@ -126,6 +119,6 @@ impl Generator {
 }
 
 pub fn case(generator: &mut Generator) -> Case {
-    let goal = generator.from_one_of(GOALS) + ".";
+    let goal = generator.from_one_of(GOALS) + " .";
     Case { theme: "arithmetic", program: Vec::new(), goal }
 }

@@ -88,8 +88,8 @@ pub fn case(generator: &mut Generator) -> Case {
         generator.control(depth)
     } else {
         let (first, second) = (generator.control(depth), generator.control(1));
-        program.push(format!("t(X,Y,Z) :- {first}."));
-        program.push(format!("t(X,Y,Z) :- {second}."));
+        program.push(format!("t(X,Y,Z) :- {first} ."));
+        program.push(format!("t(X,Y,Z) :- {second} ."));
         program.push("t(last,last,last).".to_owned());
         generator.from_one_of(&[
             "t(X,Y,Z)",
@@ -100,5 +100,5 @@ pub fn case(generator: &mut Generator) -> Case {
             "t(X,X,Z), !",
         ])
     };
-    Case { theme: "control", program, goal: goal + "." }
+    Case { theme: "control", program, goal: goal + " ." }
 }

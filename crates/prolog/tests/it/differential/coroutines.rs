@@ -19,7 +19,6 @@ const WAITING: &[&str] = &[
     "when((nonvar({variable});nonvar({variable})),write(o))",
     "when((nonvar({variable}),ground({variable})),write(c))",
     "when({maybe_atom},write(x))",
-    "frozen({variable},G), ( G == true -> write(free) ; write(waiting) )",
 ];
 const BINDING: &[&str] = &[
     "{variable} = {small_term}",
@@ -49,5 +48,5 @@ pub fn case(generator: &mut Generator) -> Case {
     let program = vec!["p(a,b).".to_owned(), "p(b,X) :- write(body), X = c.".to_owned(), "p(X,X).".to_owned()];
     let mut steps: Vec<String> = (0..=generator.random.below(2)).map(|_| generator.from_one_of(WAITING)).collect();
     steps.extend((0..=generator.random.below(3)).map(|_| generator.from_one_of(BINDING)));
-    Case { theme: "coroutines", program, goal: steps.join(", ") + "." }
+    Case { theme: "coroutines", program, goal: steps.join(", ") + " ." }
 }

@@ -46,7 +46,7 @@ const GOALS: &[&str] = &[
     "phrase(([a],s(X)),{letters},R)",
     "phrase(s(X),{maybe_list},R)",
     "phrase({maybe_atom},{letters})",
-    "phrase(digits(X),`12`)",
+    "phrase(digits(X),[0'1,0'2])",
     "phrase(push,{letters},R)",
 ];
 
@@ -58,6 +58,6 @@ pub fn case(generator: &mut Generator) -> Case {
         program.push(format!("s(X) --> {}.", parts.join(", ")));
     }
     program.push(generator.from_one_of(&["push, [c] --> [a].", "push, \"c\" --> [b].", "push, [X] --> [X,_]."]));
-    let goal = generator.from_one_of(GOALS) + ".";
+    let goal = generator.from_one_of(GOALS) + " .";
     Case { theme: "grammars", program, goal }
 }

@@ -1,8 +1,9 @@
 //! The list of goals where we and SWI-Prolog disagree on purpose.
 //!
-//! `known.txt` is a list of entries parted by blank lines. An entry has four lines, in this order: `goal`,
-//! `swipl` and `ours` are patterns in which `*` stands for any text, and `because` says why ours is right, with
-//! the clause of ISO 13211-1 where there is one. Lines that start with `#` are remarks.
+//! `known.txt` is a list of entries parted by blank lines. An entry has five lines, in this order: `goal`,
+//! `swipl` and `ours` are patterns in which `*` stands for any text, `witness` is a goal that falls under the
+//! entry, and `because` says why ours is right, with the clause of ISO 13211-1 where there is one. Lines that
+//! start with `#` are remarks.
 
 use std::fs;
 use std::path::Path;
@@ -11,6 +12,7 @@ struct Entry {
     goal: String,
     swipl: String,
     ours: String,
+    witness: String,
 }
 
 pub struct Known {
@@ -28,6 +30,11 @@ impl Known {
 
     pub fn len(&self) -> usize {
         self.entries.len()
+    }
+
+    /// A goal for each entry.
+    pub fn witnesses(&self) -> impl Iterator<Item = &str> {
+        self.entries.iter().map(|entry| &*entry.witness)
     }
 
     /// The first entry that a disagreement falls under.
@@ -51,8 +58,8 @@ fn entry(lines: &[&str]) -> Entry {
             .unwrap_or_else(|| panic!("expected `{name}: ` in {line:?}"))
             .to_owned()
     };
-    assert!(!field(3, "because").is_empty(), "a reason is given in {lines:?}");
-    Entry { goal: field(0, "goal"), swipl: field(1, "swipl"), ours: field(2, "ours") }
+    assert!(!field(4, "because").is_empty(), "a reason is given in {lines:?}");
+    Entry { goal: field(0, "goal"), swipl: field(1, "swipl"), ours: field(2, "ours"), witness: field(3, "witness") }
 }
 
 /// Whether `text` is `pattern`, where `*` stands for any text.

@@ -81,5 +81,5 @@ pub fn case(generator: &mut Generator) -> Case {
         1 => format!("catch(p{called}({first},{second}),Ball,true)"),
         _ => format!("p{called}({first},{second})"),
     };
-    Case { theme: "programs", program, goal: goal + "." }
+    Case { theme: "programs", program, goal: goal + " ." }
 }

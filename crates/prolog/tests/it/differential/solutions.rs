@@ -1,8 +1,8 @@
-//! All solutions: findall, bagof, setof, aggregate_all, forall and sorting what they give.
+//! All solutions: findall, bagof, setof, `aggregate_all`, forall and sorting what they give.
 
 use super::generator::{Case, Generator};
 
-const TEMPLATES: &[&str] = &["X", "Y", "X-Y", "f(X,W)", "X-Z", "{atom}", "W", "Z-Y-X", "[X|T]"];
+const TEMPLATES: &[&str] = &["X", "X", "X-{atom}", "f(X)", "{atom}", "[X|{small}]"];
 const INNER: &[&str] = &[
     "p(X,Y)",
     "p(X,Y)",
@@ -15,13 +15,13 @@ const INNER: &[&str] = &[
     "fail",
     "p(X,_)",
     "member(X-Y,{pair_list})",
-    "member(X,[A,B,A])",
-    "X = {term}",
+    "member(X,[b,a,b])",
+    "X = {ground}",
     "p(_,X)",
     "between(1,3,X), Y is X mod 2",
     "throw(oops)",
     "u(X,Y)",
-    "member(X,[V,U,f(U),Y,f(V)])",
+    "member(X,[b,a,f(a),c,f(b)])",
     "p(X,Y), \\+ r(Y,_)",
 ];
 const GOALS: &[&str] = &[
@@ -43,10 +43,10 @@ const GOALS: &[&str] = &[
     "aggregate_all(min(X),(@),C)",
     "aggregate_all(sum(X),(@),C)",
     "aggregate_all(max(X,#),(@),C)",
-    "aggregate_all(min(X,Y),(@),C)",
+    "aggregate_all(min(X,Y),p(X,Y),C)",
     "aggregate_all(r(count,sum(Y)),p(X,Y),C)",
     "aggregate_all(count,{term},C)",
-    "aggregate_all({maybe_atom},@,C)",
+    "aggregate_all({atom},@,C)",
     "forall(@,ground(X))",
     "( bagof(#,@,L), length(L,N), N > 1 -> true ; L = none )",
     "findall(#,@,L0), msort(L0,L)",
@@ -79,5 +79,5 @@ pub fn case(generator: &mut Generator) -> Case {
     let goal = generator.from_one_of(GOALS).replace('#', &template).replace("@>=", "\u{1}");
     let goal = goal.replace('@', &inner).replace('\u{1}', "@>=");
     let goal = goal.replace(&format!(",{inner},"), &format!(",({inner}),"));
-    Case { theme: "solutions", program, goal: goal + "." }
+    Case { theme: "solutions", program, goal: goal + " ." }
 }

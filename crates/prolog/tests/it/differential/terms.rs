@@ -13,7 +13,7 @@ const GOALS: &[&str] = &[
     "compare({order},{ground},{ground})",
     "{term} =.. L",
     "T =.. {maybe_list}",
-    "T =.. [{maybe_atom}|{list}]",
+    "T =.. [{maybe_atom}|{ground_list}]",
     "{small_term} =.. [A|B]",
     "functor({term},N,A)",
     "functor(T,{maybe_atom},{maybe_small})",
@@ -47,8 +47,8 @@ const GOALS: &[&str] = &[
     "is_list({list})",
     "string({term})",
     "numbervars({term},{small},E)",
-    "X = {term}, setarg({maybe_small},X,{small_term})",
-    "X = f({term},{term}), ( setarg(1,X,{small_term}) ; Y = b )",
+    "X = {ground}, setarg(1,X,{small_term})",
+    "X = f({ground},{ground}), ( setarg(1,X,{ground_small}) ; Y = b )",
     "X = f({ground},{ground}), ( nb_setarg(1,X,{ground}), fail ; Y = b )",
     "compound_name_arity({term},N,A)",
     "compound_name_arity(T,{maybe_atom},{maybe_small})",
@@ -70,5 +70,5 @@ pub fn case(generator: &mut Generator) -> Case {
         1 => format!("{first}, {}", generator.from_one_of(GOALS)),
         _ => first,
     };
-    Case { theme: "terms", program: Vec::new(), goal: goal + "." }
+    Case { theme: "terms", program: Vec::new(), goal: goal + " ." }
 }

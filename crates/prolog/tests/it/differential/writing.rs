@@ -120,5 +120,5 @@ pub fn case(generator: &mut Generator) -> Case {
         2 if generator.random.one_in(4) => generator.fill("op({maybe_small},{maybe_atom},{maybe_atom})"),
         _ => goal,
     };
-    Case { theme: "writing", program: Vec::new(), goal: goal + "." }
+    Case { theme: "writing", program: Vec::new(), goal: goal + " ." }
 }
