@@ -121,6 +121,12 @@ impl Console {
         )
     }
 
+    /// Writes a diagnostic that is the very result of a command, in the colours of standard output.
+    pub fn write_diagnostic(&self, diagnostic: &Diagnostic) -> Result<(), Failure> {
+        let renderer = if self.colours_stdout { Renderer::coloured() } else { Renderer::plain() };
+        self.write_data(|stdout| stdout.write_all(renderer.render(diagnostic).as_bytes()))
+    }
+
     /// Says something that a user wants to know, on standard error.
     pub fn inform(&self, message: impl Display) {
         self.say(Verbosity::Normal, message);

@@ -49,6 +49,11 @@ pub enum TreeKind {
 }
 
 impl Tree {
+    /// What was read, unless it is too deep to be walked.
+    pub(crate) fn of(store: &mut Store, atoms: &Atoms, read: &ReadTerm) -> Option<Tree> {
+        Planting::new(store, atoms, read).tree(read.term, &read.span, 0)
+    }
+
     /// The name and the arguments, if it is an atom or a compound term but no list.
     pub fn callable(&self) -> Option<(&str, &[Tree])> {
         match &self.kind {
@@ -75,7 +80,7 @@ impl Engine {
             match reader.next(&mut store, &mut syntax) {
                 Ok(None) => return (trees, problems),
                 Ok(Some(read)) => {
-                    if let Some(tree) = Planting::new(&mut store, &atoms, &read).tree(read.term, &read.span, 0) {
+                    if let Some(tree) = Tree::of(&mut store, &atoms, &read) {
                         trees.push(tree);
                     } else {
                         let message = format!("this term is nested more than {DEPTH_MAX} levels deep");
@@ -203,6 +208,17 @@ mod tests {
         assert_eq!(trees.len(), 2);
         assert_eq!(problems.len(), 1);
         assert_eq!(problems[0].source_name(), "facts.pl");
+    }
+
+    #[test]
+    fn a_loader_keeps_what_it_read_with_the_operators_of_that_moment() {
+        let mut loader = Engine::new().loader();
+        loader.keep_trees().load("family.pl", ":- op(700, xfx, likes).\nann likes bob.");
+        let loaded = loader.finish().expect("it loads");
+        let last = loaded.trees.last().expect("two terms");
+        assert_eq!(last.tree.callable().expect("compound").0, "likes");
+        assert_eq!(last.place.position(), (2, 1));
+        assert!(loaded.program.callable().any(|known| known == ("likes", 2)));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod batch;
 mod bench;
+mod check;
 mod decide;
 mod explain;
 mod inputs;
@@ -18,6 +19,7 @@ use crate::{Console, Failure, Outcome};
     after_help = "Examples:
   mario policy decide --policy policies/workload-aware.pl --facts facts.pl --all
   mario policy explain --policy policies/workload-aware.pl --facts facts.pl
+  mario policy check policies/workload-aware.pl
   mario policy test policies/workload-aware.test.pl"
 )]
 pub struct Arguments {
@@ -33,6 +35,8 @@ pub enum Command {
     Decide(decide::Arguments),
     /// Show why an agent proposes what it proposes, and why nothing else.
     Explain(explain::Arguments),
+    /// Find what is wrong with a policy before it is deployed.
+    Check(check::Arguments),
     /// Measure how fast a policy decides.
     Bench(bench::Arguments),
     /// Run the tests that are kept next to policies.
@@ -43,6 +47,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     match &arguments.command {
         Command::Decide(arguments) => decide::run(arguments, console),
         Command::Explain(arguments) => explain::run(arguments, console),
+        Command::Check(arguments) => check::run(arguments, console),
         Command::Bench(arguments) => bench::run(arguments, console),
         Command::Test(arguments) => test::run(arguments, console),
     }

@@ -125,6 +125,17 @@ const ROWS: &[Row] = &[
         path: Some(&["--policy", "../../policies/workload-aware.pl", "--batch", "PATH"]),
         accepts: &[],
     },
+    Row {
+        command: "policy check",
+        refuses: &[
+            (&[], "FILE"),
+            (&["no-such-file.pl"], "no-such-file.pl"),
+            (&["p.pl", "--format", "xml"], "xml"),
+            (&["p.pl", "--budget", "0"], "--budget"),
+        ],
+        path: Some(&["PATH"]),
+        accepts: &[],
+    },
     Row { command: "policy test", refuses: &[(&[], "FILE")], path: Some(&["PATH"]), accepts: &[] },
 ];
 

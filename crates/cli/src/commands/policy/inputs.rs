@@ -124,7 +124,8 @@ pub(super) fn load_acceptance(engine: &Engine, path: &Path, console: &Console) -
     }
 }
 
-fn resolver(path: &Path) -> Box<dyn Resolver> {
+/// Finds the files beside a policy.
+pub(super) fn resolver(path: &Path) -> Box<dyn Resolver> {
     Box::new(Directories::new([directory(path)]))
 }
 
