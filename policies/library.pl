@@ -12,6 +12,8 @@
 % Whoever asks a policy for all its proposals gets one per reason. A predicate below therefore says how many
 % solutions it has, unless it has at most one.
 
+% mario: allow no-operation, these are words for policies and no policy
+
 :- dynamic service/4, serviceInstance/3, node/2, node/3, requests/4, inhibited/3.
 
 % idle(Instance): no client request reaches the instance.

@@ -87,6 +87,11 @@ impl Console {
         self.is_conversation
     }
 
+    /// Whether data for people may be coloured.
+    pub fn colours_data(&self) -> bool {
+        self.colours_stdout
+    }
+
     /// Writes data to standard output.
     pub fn write_data(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
         let mut stdout = BufWriter::new(io::stdout().lock());
@@ -114,6 +119,12 @@ impl Console {
                 if self.colours_stdout { write!(stdout, "{}", help.ansi()) } else { write!(stdout, "{help}") }
             },
         )
+    }
+
+    /// Writes a diagnostic that is the very result of a command, in the colours of standard output.
+    pub fn write_diagnostic(&self, diagnostic: &Diagnostic) -> Result<(), Failure> {
+        let renderer = if self.colours_stdout { Renderer::coloured() } else { Renderer::plain() };
+        self.write_data(|stdout| stdout.write_all(renderer.render(diagnostic).as_bytes()))
     }
 
     /// Says something that a user wants to know, on standard error.

@@ -22,7 +22,11 @@
 //! # Ok::<(), mario_policy::PolicyError>(())
 //! ```
 //!
+//! [`Explainer::explain`] gives a decision with its reasons, and says what would have to be different for another one.
+//!
 //! A node's manager is the other side: [`Acceptance::judge`] answers a request from what the manager may know.
+//!
+//! [`check()`] tells what is wrong with a policy before any agent has it.
 //!
 //! **Invariant:** a decision is a pure function of policy, knowledge base and instance. It may be kept while the facts do
 //! not change, replayed, and computed on any thread.
@@ -44,10 +48,20 @@ mod policy;
 
 mod acceptance;
 
+mod explain;
+
 mod test_table;
 
+mod check;
+mod explore;
+
 pub use acceptance::{Acceptance, AcceptanceError, MANAGER_FACTS, ManagerView};
+pub use check::{Allowed, Finding, FindingKind, Report, Resolvers, check};
 pub use decide::{Decider, Decision, Ending, InvalidProposal, Proposal, ProposalFault, Solution, Wanted};
+pub use explain::{
+    Change, ClauseText, Comparison, Explained, Explainer, FactChange, Miss, MissedOperation, Proof, Step, StepKind,
+};
+pub use explore::{Bounds, Exploration};
 pub use facts::{FactProblem, FactsError};
 pub use knowledge_base::{Constant, KnowledgeBase, NodeFact, UnknownInstance};
 pub use policy::{Policy, PolicyError, Settings};

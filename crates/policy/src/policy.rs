@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use mario_domain::OperationName;
-use mario_prolog::{Atom, Budget, Engine, LoadError, Place, Problem, Program, Resolver, Symbols};
+use mario_prolog::{Atom, Budget, Engine, LoadError, Loaded, Place, Problem, Program, Resolver, Symbols};
 
 use crate::vocabulary::FACTS;
 
@@ -89,11 +89,27 @@ impl Policy {
         resolver: Option<Box<dyn Resolver>>,
         settings: Settings,
     ) -> Result<Policy, PolicyError> {
+        Policy::load_with(engine, None, name, text, resolver, settings).map(|(policy, _)| policy)
+    }
+
+    /// Compiles a policy together with a text of ours that is to see its clauses: name and text.
+    pub(crate) fn load_with(
+        engine: &Engine,
+        companion: Option<(&str, &str)>,
+        name: &str,
+        text: &str,
+        resolver: Option<Box<dyn Resolver>>,
+        settings: Settings,
+    ) -> Result<(Policy, Loaded), PolicyError> {
         let mut loader = engine.loader();
         for predicate in FACTS {
             loader.relation(predicate.name, predicate.arity());
         }
         loader.number_clauses("operation", 3, NUMBERED_OPERATION);
+        // First, so that the policy's operators and flags do not apply to it.
+        if let Some((name, text)) = companion {
+            loader.load(name, text);
+        }
         if let Some(resolver) = resolver {
             loader.resolver(resolver);
         }
@@ -102,24 +118,24 @@ impl Policy {
         if loaded.halted.is_some() {
             return Err(PolicyError::Halted { name: name.to_owned() });
         }
-        let clauses = loaded.places("operation", 3).into();
         let symbols = engine.symbols();
         if !loaded.program.defines(NUMBERED_OPERATION, 4) {
             return Err(PolicyError::NoOperation { name: name.to_owned() });
         }
-        Ok(Policy {
+        let policy = Policy {
             name: name.into(),
-            program: loaded.program,
+            program: Arc::clone(&loaded.program),
             symbols: Arc::clone(symbols),
             settings,
-            clauses,
-            warnings: loaded.warnings.into(),
+            clauses: loaded.places("operation", 3).into(),
+            warnings: loaded.warnings.clone().into(),
             words: Words {
                 numbered_operation: symbols.intern(NUMBERED_OPERATION),
                 own: symbols.intern(mario_domain::SELF),
                 operations: OperationName::OF_POLICIES.map(|name| (symbols.intern(name.as_str()), name)),
             },
-        })
+        };
+        Ok((policy, loaded))
     }
 
     /// The same policy with other settings.

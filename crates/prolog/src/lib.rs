@@ -207,7 +207,7 @@ pub use engine::Engine;
 pub use explain::Explanation;
 pub use host::{HostCall, HostError, Relation, Relations, Value};
 pub use interrupt::Interrupt;
-pub use loader::{Directories, LoadError, Loaded, Loader, Place, Problem, Resolver, Severity};
+pub use loader::{Directories, LoadError, Loaded, Loader, Place, Problem, Resolver, Severity, SourceTree, Topic};
 pub use machine::Machine;
 pub use meter::{Budget, Resource};
 pub use number::Number;

@@ -9,7 +9,7 @@ mod problem;
 mod resolver;
 
 pub(crate) use directives::is_library;
-pub use problem::{LoadError, Place, Problem, Severity};
+pub use problem::{LoadError, Place, Problem, Severity, Topic};
 pub use resolver::{Directories, Resolver};
 
 use crate::database::{DynamicPredicate, End};
@@ -27,6 +27,7 @@ use crate::store::{Store, View};
 use crate::stored::{Attributes, StoredTerm};
 use crate::symbols::{Atoms, Scope, atoms};
 use crate::term::{Functor, Term};
+use crate::tree::Tree;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 use std::sync::Arc;
@@ -62,7 +63,19 @@ pub struct Loaded {
     pub warnings: Vec<Problem>,
     /// The status, when a directive called `halt/0,1`: what follows it was not read.
     pub halted: Option<i32>,
+    /// What the sources say, term by term, in the order in which it was read. Empty unless [`Loader::keep_trees`] asked
+    /// for it.
+    pub trees: Vec<SourceTree>,
     places: FxHashMap<Functor, Vec<Place>>,
+}
+
+/// A clause or directive as it was read, and where it stands.
+#[derive(Clone, Debug)]
+pub struct SourceTree {
+    /// The term. Its spans are of the text of `place`.
+    pub tree: Tree,
+    /// The whole of it, without the full stop.
+    pub place: Place,
 }
 
 impl Loaded {
@@ -101,6 +114,8 @@ pub struct Loader {
     places: FxHashMap<Functor, Vec<Place>>,
     /// Predicates whose clauses are numbered, and the predicates that tell the numbers.
     numbered: Vec<(Functor, Functor)>,
+    /// Every term that was read, for hosts that want to look at a text and not only run it.
+    trees: Option<Vec<SourceTree>>,
 }
 
 impl Loader {
@@ -140,6 +155,7 @@ impl Loader {
             last_predicate: None,
             places: FxHashMap::default(),
             numbered: Vec::new(),
+            trees: None,
         }
     }
 
@@ -200,6 +216,12 @@ impl Loader {
         self
     }
 
+    /// Keeps what is read from now on as trees too; see [`Loaded::trees`]. A term too deep to be walked is left out.
+    pub fn keep_trees(&mut self) -> &mut Loader {
+        self.trees.get_or_insert_default();
+        self
+    }
+
     fn define(&mut self, functor: Functor, definition: Definition) {
         let id = self.base.predicates.len() as PredicateId;
         self.base.predicates.push(Predicate { functor, definition, origin: Origin::System, sources: Vec::new() });
@@ -222,7 +244,8 @@ impl Loader {
         let (errors, warnings): (Vec<_>, Vec<_>) =
             self.problems.into_iter().partition(|problem| problem.severity == Severity::Error);
         if errors.is_empty() {
-            Ok(Loaded { program, warnings, halted: self.halted, places: self.places })
+            let trees = self.trees.unwrap_or_default();
+            Ok(Loaded { program, warnings, halted: self.halted, trees, places: self.places })
         } else {
             Err(LoadError { errors, warnings })
         }
@@ -248,6 +271,12 @@ impl Loader {
                         break;
                     }
                     self.warn_singletons(source, &read);
+                    if let Some(trees) = &mut self.trees
+                        && let Some(tree) = Tree::of(&mut self.store, &self.atoms, &read)
+                    {
+                        let place = Place::new(&self.sources[source], read.span.clone());
+                        trees.push(SourceTree { tree, place });
+                    }
                     self.clause_or_directive(source, read.term, read.span);
                 }
                 Err(error) => {
@@ -269,8 +298,13 @@ impl Loader {
         for (name, span) in &read.singletons {
             let message = format!("singleton variable `{name}`");
             let hint = format!("write `_{name}` or `_` if it is meant to occur once");
-            self.report(Severity::Warning, source, span.clone(), message, Some(hint));
+            self.warn(Topic::Singleton, source, span.clone(), message, Some(hint));
         }
+    }
+
+    fn warn(&mut self, topic: Topic, source: usize, span: Range<usize>, message: String, hint: Option<String>) {
+        let problem = Problem::new(Severity::Warning, &self.sources[source], span, message, hint);
+        self.problems.push(problem.about(topic));
     }
 
     fn report(&mut self, severity: Severity, source: usize, span: Range<usize>, message: String, hint: Option<String>) {
@@ -374,11 +408,11 @@ impl Loader {
             self.places.remove(&functor);
             let message = format!("this replaces {indicator}, defined in {before}");
             let hint = "give one of them another name, or declare it `multifile`";
-            self.report(Severity::Warning, source, span.clone(), message, Some(hint.to_owned()));
+            self.warn(Topic::Order, source, span.clone(), message, Some(hint.to_owned()));
         } else if self.last_predicate != Some(functor) && !definitions.discontiguous {
             let message = format!("clauses of {indicator} are not together");
             let hint = format!("move them together, or add `:- discontiguous {indicator}.`");
-            self.report(Severity::Warning, source, span.clone(), message, Some(hint));
+            self.warn(Topic::Order, source, span.clone(), message, Some(hint));
         }
     }
 

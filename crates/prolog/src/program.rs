@@ -165,6 +165,14 @@ impl Program {
             .is_some_and(|id| !matches!(self.predicates[id as usize].definition, Definition::Undefined))
     }
 
+    /// The names and numbers of arguments of all predicates that a text can call, in the order of their definition.
+    pub fn callable(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.predicates.iter().filter(|predicate| self.is_defined(predicate.functor)).filter_map(|predicate| {
+            let name = self.symbols.name(predicate.functor.name());
+            (!name.starts_with('$')).then_some((name, predicate.functor.arity()))
+        })
+    }
+
     /// The predicate that a call of `functor` reaches.
     #[inline]
     pub(crate) fn find(&self, functor: Functor) -> Option<PredicateId> {

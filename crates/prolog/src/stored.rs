@@ -7,6 +7,7 @@
 use crate::meter::Resource;
 use crate::store::Store;
 use crate::term::{BoxHeader, BoxKind, Functor, Tag, Term};
+use std::collections::VecDeque;
 
 /// A term with its own cells.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -44,8 +45,8 @@ pub(crate) struct Block {
     pub(crate) cells: Vec<Term>,
     /// Variable cells of the store that were overwritten with forwarding words.
     forwarded: Vec<(usize, Term)>,
-    /// Block addresses of attributed variables: already final when the scan comes by.
-    attributed: std::collections::VecDeque<usize>,
+    /// Cells of the block that are final before the scan comes by, in order.
+    settled: VecDeque<usize>,
 }
 
 /// Wider compounds are copied the general way.
@@ -73,7 +74,7 @@ impl Block {
             store.cells[address] = value;
         }
         if !complete {
-            self.attributed.clear();
+            self.settled.clear();
             self.cells.truncate(start);
             return None;
         }
@@ -115,13 +116,13 @@ impl Block {
                 return false;
             }
             let word = self.cells[scan];
-            if word.has_tag(Tag::Hdr) {
-                scan += 1 + if BoxHeader::is_box_header(word) { BoxHeader::read(word).words() } else { 0 };
+            if self.settled.front() == Some(&scan) {
+                self.settled.pop_front();
+                scan += 1;
                 continue;
             }
-            if self.attributed.front() == Some(&scan) {
-                self.attributed.pop_front();
-                scan += 1;
+            if word.has_tag(Tag::Hdr) {
+                scan += 1 + if BoxHeader::is_box_header(word) { BoxHeader::read(word).words() } else { 0 };
                 continue;
             }
             let value = deref_forwarded(store, word);
@@ -141,18 +142,19 @@ impl Block {
                         self.forward(store, value, next);
                         self.cells.push(Term::attributed(next));
                         self.cells.push(store.cells[value.address() + 1]);
-                        self.attributed.push_back(next);
+                        self.settled.push_back(next);
                         Term::attributed(next)
                     }
                     Tag::Lis => {
                         let address = value.address();
-                        self.cells.extend_from_slice(&store.cells[address..address + 2]);
+                        self.append(&store.cells[address..address + 2]);
                         Term::list(next)
                     }
                     Tag::Str => {
                         let address = value.address();
                         let arity = Functor(store.cells[address].0).arity();
-                        self.cells.extend_from_slice(&store.cells[address..=address + arity]);
+                        self.cells.push(store.cells[address]);
+                        self.append(&store.cells[address + 1..=address + arity]);
                         Term::structure(next)
                     }
                     Tag::Box => {
@@ -167,6 +169,19 @@ impl Block {
             scan += 1;
         }
         true
+    }
+
+    /// Appends the parts of a compound. A part may be the cell of a variable that was met elsewhere before
+    /// and holds its forwarding word by now: it becomes a reference to the copy.
+    fn append(&mut self, parts: &[Term]) {
+        for &part in parts {
+            if part.has_tag(Tag::Hdr) {
+                self.settled.push_back(self.cells.len());
+                self.cells.push(Term::reference(part.address()));
+            } else {
+                self.cells.push(part);
+            }
+        }
     }
 
     fn forward(&mut self, store: &mut Store, variable: Term, to: usize) {
@@ -256,5 +271,34 @@ impl Store {
         }
         let root = root.relocated(offset);
         self.deref(root)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::meter::Budget;
+
+    /// `f([X, Y], Y)` with the variables in the cells of the list: one of them is met from outside before the
+    /// list itself is copied.
+    #[test]
+    fn copies_variables_that_live_in_a_part_copied_later() {
+        let mut store = Store::default();
+        store.meter.start(&Budget::default());
+        let (x, y) = (store.cells.len(), store.cells.len() + 2);
+        store.cells.extend([Term::reference(x), Term::list(y), Term::reference(y), Term::NIL]);
+        let name = crate::symbols::atoms::MINUS;
+        let term = store.structure(name, &[Term::list(x), Term::reference(y)]);
+        let before = store.cells.clone();
+        let stored = store.copy_out(term, Attributes::Copy).expect("the budget is large");
+        assert_eq!(store.cells, before, "copying leaves no mark");
+        let copy = store.paste(&stored);
+        let list = store.argument(copy.address(), 1);
+        let rest = store.argument(list.address(), 1);
+        let inner = store.argument(rest.address(), 0);
+        assert!(inner.is_variable());
+        assert_eq!(inner, store.argument(copy.address(), 2));
+        assert_ne!(inner, store.argument(list.address(), 0));
+        assert_eq!(store.argument(rest.address(), 1), Term::NIL);
     }
 }

@@ -6,6 +6,7 @@
 use crate::engine::Engine;
 use crate::loader::{Problem, Severity, Source};
 use crate::meter::Budget;
+use crate::query::Query;
 use crate::reader::{FullStop, ReadTerm, Reader, Syntax};
 use crate::store::{ListEnd, Store, View};
 use crate::symbols::{Atoms, Scope, atoms};
@@ -48,6 +49,11 @@ pub enum TreeKind {
 }
 
 impl Tree {
+    /// What was read, unless it is too deep to be walked.
+    pub(crate) fn of(store: &mut Store, atoms: &Atoms, read: &ReadTerm) -> Option<Tree> {
+        Planting::new(store, atoms, read).tree(read.term, &read.span, 0)
+    }
+
     /// The name and the arguments, if it is an atom or a compound term but no list.
     pub fn callable(&self) -> Option<(&str, &[Tree])> {
         match &self.kind {
@@ -74,7 +80,7 @@ impl Engine {
             match reader.next(&mut store, &mut syntax) {
                 Ok(None) => return (trees, problems),
                 Ok(Some(read)) => {
-                    if let Some(tree) = Planting::new(&mut store, &atoms, &read).tree(read.term, &read.span, 0) {
+                    if let Some(tree) = Tree::of(&mut store, &atoms, &read) {
                         trees.push(tree);
                     } else {
                         let message = format!("this term is nested more than {DEPTH_MAX} levels deep");
@@ -84,6 +90,17 @@ impl Engine {
                 Err(error) => problems.push(Problem::syntax(&source, error)),
             }
         }
+    }
+}
+
+impl Query<'_> {
+    /// What an argument of [`Machine::ask`](crate::Machine::ask) is bound to; `None` when it is nested too deeply. It comes
+    /// from no text, so its spans are empty.
+    pub fn argument_tree(&mut self, index: usize) -> Option<Tree> {
+        let machine = self.parts().machine;
+        let term = machine.arguments[index];
+        let (names, spans) = (FxHashMap::default(), FxHashMap::default());
+        Planting { store: &mut machine.core.store, atoms: &machine.core.atoms, names, spans }.tree(term, &(0..0), 0)
     }
 }
 
@@ -169,11 +186,39 @@ mod tests {
     }
 
     #[test]
+    fn an_answer_can_be_walked_too() {
+        let engine = Engine::new();
+        let mut machine = crate::Machine::new(&engine);
+        let mut loader = engine.loader();
+        loader.load("p.pl", "p(f(a, [1, _], \"s\")).");
+        let program = loader.finish().expect("it is right").program;
+        let name = engine.symbols().intern("p");
+        let mut query = machine.ask(&program, name, &[crate::Argument::Unknown], &(), &Budget::default());
+        assert_eq!(query.next_answer(), crate::Outcome::Answer);
+        let tree = query.argument_tree(0).expect("it is not deep");
+        let (name, arguments) = tree.callable().expect("compound");
+        assert_eq!((name, arguments.len()), ("f", 3));
+        let TreeKind::List(items) = &arguments[1].kind else { panic!("{:?}", arguments[1]) };
+        assert_eq!(items[1].kind, TreeKind::Variable("_".to_owned()));
+    }
+
+    #[test]
     fn reads_on_behind_a_mistake() {
         let (trees, problems) = read("a. b( . c.");
         assert_eq!(trees.len(), 2);
         assert_eq!(problems.len(), 1);
         assert_eq!(problems[0].source_name(), "facts.pl");
+    }
+
+    #[test]
+    fn a_loader_keeps_what_it_read_with_the_operators_of_that_moment() {
+        let mut loader = Engine::new().loader();
+        loader.keep_trees().load("family.pl", ":- op(700, xfx, likes).\nann likes bob.");
+        let loaded = loader.finish().expect("it loads");
+        let last = loaded.trees.last().expect("two terms");
+        assert_eq!(last.tree.callable().expect("compound").0, "likes");
+        assert_eq!(last.place.position(), (2, 1));
+        assert!(loaded.program.callable().any(|known| known == ("likes", 2)));
     }
 
     #[test]

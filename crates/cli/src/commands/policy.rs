@@ -2,7 +2,9 @@
 
 mod batch;
 mod bench;
+mod check;
 mod decide;
+mod explain;
 mod inputs;
 mod test;
 
@@ -16,6 +18,8 @@ use crate::{Console, Failure, Outcome};
     subcommand_required = true,
     after_help = "Examples:
   mario policy decide --policy policies/workload-aware.pl --facts facts.pl --all
+  mario policy explain --policy policies/workload-aware.pl --facts facts.pl
+  mario policy check policies/workload-aware.pl
   mario policy test policies/workload-aware.test.pl"
 )]
 pub struct Arguments {
@@ -29,6 +33,10 @@ pub struct Arguments {
 pub enum Command {
     /// Show what an agent proposes, given its facts.
     Decide(decide::Arguments),
+    /// Show why an agent proposes what it proposes, and why nothing else.
+    Explain(explain::Arguments),
+    /// Find what is wrong with a policy before it is deployed.
+    Check(check::Arguments),
     /// Measure how fast a policy decides.
     Bench(bench::Arguments),
     /// Run the tests that are kept next to policies.
@@ -38,6 +46,8 @@ pub enum Command {
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     match &arguments.command {
         Command::Decide(arguments) => decide::run(arguments, console),
+        Command::Explain(arguments) => explain::run(arguments, console),
+        Command::Check(arguments) => check::run(arguments, console),
         Command::Bench(arguments) => bench::run(arguments, console),
         Command::Test(arguments) => test::run(arguments, console),
     }

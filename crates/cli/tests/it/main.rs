@@ -3,6 +3,7 @@
 // Links, file modes and names of arbitrary bytes are made the Unix way there.
 #[cfg(unix)]
 mod bad_input;
+mod explain;
 mod help;
 mod input;
 mod policy;

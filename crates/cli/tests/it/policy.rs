@@ -233,3 +233,55 @@ fn shows_how_a_policy_differs_from_its_tests() {
     );
     assert!(out.starts_with(&expected) && out.ends_with("mine.pl:1\n\n0 passed, 1 failed\n"), "{out}");
 }
+
+#[test]
+fn checks_every_shipped_policy_and_finds_nothing() {
+    let (out, err, code) = policy("check", &[("", &shipped("workload-aware.pl")), ("", &shipped("library.pl"))], &[]);
+    assert_eq!((err.as_str(), code), ("", Some(0)), "{out}");
+    assert!(out.contains("workload-aware.pl: no findings\n  explored 31624 worlds; "), "{out}");
+    assert!(out.contains(" inferences at most\n") && out.contains("allowed: no-operation in line "), "{out}");
+    let (out, err, code) = policy("check", &[("", &shipped("workload-aware.test.pl"))], &[]);
+    assert_eq!((out.as_str(), code), ("", Some(0)));
+    assert!(err.contains("mario policy test"), "{err}");
+}
+
+#[test]
+fn shows_findings_with_their_place_and_their_story() {
+    let restless = file(
+        "restless.pl",
+        "operation(migrate, I, N) :-\n    requests(I, N, Rate, _),\n    N \\== self.\noperation(undeploy, I, self) :- idel(I).\n\
+         idle(I) :- \\+ requests(I, _, _, _).\n",
+    );
+    let (out, err, code) = policy("check", &[("", &restless)], &[]);
+    assert_eq!((err.as_str(), code), ("", Some(1)), "{out}");
+    let shown = restless.display();
+    for part in [
+        &format!("warning: singleton-variable: singleton variable `Rate`\n --> {shown}:2:20\n"),
+        &format!("warning: unknown-predicate: nobody defines idel/1, so this raises an exception\n --> {shown}:4:33\n"),
+        "hint: did you mean idle/1?\n",
+        &format!(
+            "warning: ping-pong: an instance migrates back to where it was, though no client moved\n --> {shown}:1:1\n"
+        ),
+        "  cycle 2: i1 on n2 hears requests: 5 from n1 (latency 3), 5 from its own node; asks to migrate to n1 (line 1); accepted",
+        &format!("{shown}: 3 findings\n"),
+    ] {
+        assert!(out.contains(part), "{part}\n{out}");
+    }
+    let (out, _, code) = policy("check", &[("", &restless)], &["--format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+    let findings = json["files"][0]["findings"].as_array().expect("a list");
+    let codes: Vec<&str> = findings.iter().filter_map(|finding| finding["finding"].as_str()).collect();
+    assert_eq!((codes, code), (vec!["singleton-variable", "unknown-predicate", "ping-pong"], Some(1)));
+    assert_eq!((&findings[1]["line"], &findings[1]["column"]), (&serde_json::json!(4), &serde_json::json!(33)));
+    assert!(findings[2]["story"].as_array().is_some_and(|story| story.len() > 4));
+}
+
+#[test]
+fn a_text_that_cannot_be_checked_does_not_hide_the_others() {
+    let broken = file("unreadable.pl", "operation(migrate, I, N :- a.\nb.\nc :- ( d.\n");
+    let fine = file("readable.pl", "operation(undeploy, I, self) :- \\+ requests(I, _, _, _).\n");
+    let (out, err, code) = policy("check", &[("", &broken), ("", &fine)], &[]);
+    assert_eq!(code, Some(2));
+    assert!(err.contains("unreadable.pl:1:") && err.contains("unreadable.pl:3:"), "{err}");
+    assert!(out.contains("readable.pl: no findings"), "{out}");
+}

@@ -3,7 +3,9 @@
 mod acceptance;
 mod against_swipl;
 mod allocations;
+mod checks;
 mod decisions;
+mod explained;
 mod facts;
 mod generated;
 mod recorded;

@@ -10,7 +10,7 @@ use mario_prolog::Engine;
 use crate::{PAPER, shipped};
 
 /// The applications of the prototype: numbers 1 to 6, three that mind the load and three that mind the latency.
-const SERVICES: &str = "
+pub const SERVICES: &str = "
     service(1, 1, 5, 10). service(2, 1, 5, 10). service(3, 1, 5, 10).
     service(4, 1, 40, 1). service(5, 1, 40, 1). service(6, 1, 40, 1).
 ";

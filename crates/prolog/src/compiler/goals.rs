@@ -265,6 +265,7 @@ impl Goals<'_> {
         Ok(Some(match (name, arity) {
             (atoms::EQUALS, 2) => Goal::Unify(argument(0), argument(1)),
             (atoms::IS, 2) => Goal::Is(argument(0), argument(1)),
+            (atoms::CALL, 1) if has_variable_goal(self.store, argument(0)) => return Ok(None),
             (atoms::CALL, 1) => {
                 let own = self.new_level();
                 match self.goal(argument(0), Level::Local(own), deeper) {
@@ -306,6 +307,9 @@ impl Goals<'_> {
 
     /// A goal argument that can be compiled in place.
     fn known(&mut self, term: Term, depth: usize) -> Result<Option<(Goal, usize)>, CompileError> {
+        if has_variable_goal(self.store, term) && !self.store.deref(term).is_variable() {
+            return Ok(None);
+        }
         let own = self.new_level();
         match self.goal(term, Level::Local(own), depth) {
             Ok(goal) => Ok(Some((goal, own))),
@@ -322,6 +326,14 @@ impl Goals<'_> {
         result: Term,
         depth: usize,
     ) -> Result<Option<Goal>, CompileError> {
+        // A result that cannot be a list is an error at run time.
+        let mut end = self.store.deref(result);
+        while end.has_tag(Tag::Lis) {
+            end = self.store.argument(end.address(), 1);
+        }
+        if result.has_tag(Tag::Lis) && !end.is_variable() && end != Term::NIL {
+            return Ok(None);
+        }
         let Some((goal, level)) = self.known(goal, depth)? else { return Ok(None) };
         Ok(Some(Goal::Collect { aggregation, value, goal: Box::new(goal), result, level }))
     }
@@ -358,6 +370,22 @@ fn variables_differ(terms: &[Term]) -> bool {
         Tag::Lis | Tag::Str => false,
         _ => true,
     })
+}
+
+/// Whether a variable stands among the goals of a body. When a goal is converted at the time of the call (ISO
+/// 7.6.2), what such a variable is bound to by then takes part: a cut in it cuts, for example.
+pub(super) fn has_variable_goal(store: &Store, body: Term) -> bool {
+    let mut pending = vec![body];
+    while let Some(goal) = pending.pop() {
+        match store.view(goal) {
+            View::Variable(_) => return true,
+            View::Compound(functor, arguments) if is_control(functor.name(), functor.arity()) => {
+                pending.extend((0..functor.arity()).map(|index| store.argument(arguments, index)));
+            }
+            _ => {}
+        }
+    }
+    false
 }
 
 enum InlineTest {

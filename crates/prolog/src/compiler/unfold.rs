@@ -25,9 +25,13 @@ const MAX_UNFOLDED: usize = 64;
 /// Whether the clause, pasted at `clause`, may be unfolded.
 pub(crate) fn is_unfoldable(store: &Store, stored: &StoredTerm, clause: Term) -> bool {
     let head = store.argument(clause.address(), 1);
+    let body = store.argument(clause.address(), 2);
     let arguments = super::head_arguments(store, head);
     let mut seen = FxHashSet::default();
-    stored.cells().len() <= MAX_CELLS && arguments.iter().all(|term| term.has_tag(Tag::Ref) && seen.insert(*term))
+    // A variable as a goal of a clause is `call(Variable)`, which it would not be inside of the call/1 below.
+    !super::goals::has_variable_goal(store, body)
+        && stored.cells().len() <= MAX_CELLS
+        && arguments.iter().all(|term| term.has_tag(Tag::Ref) && seen.insert(*term))
 }
 
 /// The body with calls of unfoldable predicates replaced. `redefined` are the program's own predicates:

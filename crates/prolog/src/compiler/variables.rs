@@ -188,7 +188,7 @@ impl Walker<'_> {
             }
             Goal::Test(_, term) | Goal::CutTo(term) => self.occurs(*term, *chunk),
             Goal::Builtin(_, arguments) | Goal::NoRows(_, arguments) => {
-                arguments.iter().for_each(|&argument| self.occurs(argument, *chunk))
+                arguments.iter().for_each(|&argument| self.occurs(argument, *chunk));
             }
             Goal::Call(_, arguments) => self.call(arguments, chunk, tail),
             Goal::Rows(_, arguments) => self.rows(arguments, chunk),

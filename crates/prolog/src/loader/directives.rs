@@ -1,6 +1,6 @@
 //! Directives: what a source says about itself.
 
-use super::{Definitions, Loader, Severity, indicator};
+use super::{Definitions, Loader, Topic, indicator};
 use crate::machine::{Entry, Machine, Stopped};
 use crate::meter::Budget;
 use crate::program::{Definition, Origin, Program};
@@ -348,7 +348,7 @@ impl Loader {
         machine.set_sink(self.sink.take());
         machine.set_interrupt(self.interrupt.clone());
         let stopped = run_once(&mut machine, program, goal, &self.budget);
-        let mut warn = |message, hint| self.report(Severity::Warning, source, span.clone(), message, hint);
+        let mut warn = |message, hint| self.warn(Topic::Directive, source, span.clone(), message, hint);
         match &stopped {
             Stopped::Answer => {}
             Stopped::NoMore => warn("the directive failed".to_owned(), None),

@@ -15,6 +15,19 @@ pub enum Severity {
     Warning,
 }
 
+/// What a problem is about, for hosts that treat some of them in their own way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Topic {
+    /// A variable that occurs once though its name does not say so.
+    Singleton,
+    /// Clauses of one predicate that are apart from each other, or replace those of another source.
+    Order,
+    /// A directive that failed.
+    Directive,
+    /// Anything else.
+    Other,
+}
+
 /// A stretch of a source.
 #[derive(Clone, Debug)]
 pub struct Place {
@@ -26,6 +39,12 @@ pub struct Place {
 impl Place {
     pub(crate) fn new(source: &Arc<Source>, span: Range<usize>) -> Place {
         Place { span, source: Arc::clone(source) }
+    }
+
+    /// Another stretch of the same source.
+    #[must_use]
+    pub fn at(&self, span: Range<usize>) -> Place {
+        Place::new(&self.source, span)
     }
 
     /// The name of the source, as it was given to the loader.
@@ -49,6 +68,8 @@ impl Place {
 pub struct Problem {
     /// How bad it is.
     pub severity: Severity,
+    /// What it is about.
+    pub topic: Topic,
     /// The bytes of the text that it is about.
     pub span: Range<usize>,
     /// What is wrong.
@@ -66,7 +87,12 @@ impl Problem {
         message: String,
         hint: Option<String>,
     ) -> Problem {
-        Problem { severity, span, message, hint, source: Arc::clone(source) }
+        Problem { severity, topic: Topic::Other, span, message, hint, source: Arc::clone(source) }
+    }
+
+    pub(crate) fn about(mut self, topic: Topic) -> Problem {
+        self.topic = topic;
+        self
     }
 
     pub(crate) fn syntax(source: &Arc<Source>, error: SyntaxError) -> Problem {
@@ -81,6 +107,11 @@ impl Problem {
     /// The whole text of the source.
     pub fn source_text(&self) -> &str {
         &self.source.text
+    }
+
+    /// The stretch of the source that it is about.
+    pub fn place(&self) -> Place {
+        Place::new(&self.source, self.span.clone())
     }
 
     /// Line and column, both from 1; the column counts characters.

@@ -90,6 +90,26 @@ impl Runner {
     }
 }
 
+impl Runner {
+    /// Does the same as [`Runner::run`], but with the goal as the body of a clause: what the compiler makes of
+    /// it must mean what the goal means when it is interpreted.
+    pub fn run_compiled(&mut self, program: &str, goal: &str, limit: usize) -> Outcome {
+        let names: Vec<String> = match self.machine.query(self.engine.library(), goal, &(), &self.budget) {
+            Ok(query) => query.variable_names().filter(|name| !name.starts_with('_')).map(str::to_owned).collect(),
+            Err(_) => return self.run(program, goal, limit),
+        };
+        let arguments = if names.is_empty() { String::new() } else { format!("({})", names.join(", ")) };
+        let body = goal.trim().trim_end_matches('.');
+        let clause = format!("{program}\n'compiled case'{arguments} :-\n{body}\n.");
+        // Some goals are no bodies (a number in a conjunction), or need the operators of the program. The flag
+        // `occurs_check` is for `=/2` as it is called at run time.
+        if self.load(&clause).is_err() || goal.contains("occurs_check") {
+            return self.run(program, goal, limit);
+        }
+        self.run(&clause, &format!("'compiled case'{arguments}"), limit)
+    }
+}
+
 fn end_of(query: &mut Query<'_>, outcome: Answer) -> End {
     match outcome {
         Answer::Answer | Answer::NoMore => End::Exhausted,

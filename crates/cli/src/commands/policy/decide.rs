@@ -10,7 +10,7 @@ use mario_prolog::{Engine, Symbols};
 use serde_json::{Value, json};
 
 use super::batch::Batch;
-use super::inputs::{Format, InputArguments, read_facts};
+use super::inputs::{Format, InputArguments, find_instance, read_facts};
 use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario policy decide`.
@@ -67,13 +67,7 @@ fn decide_one(
     let policy = arguments.inputs.load_policy(engine, console)?;
     let mut facts = KnowledgeBase::new(engine.symbols());
     read_facts(engine, path, &mut facts)?;
-    let instance = facts.find_instance(arguments.inputs.instance.as_deref()).map_err(|error| {
-        let diagnostic = match &arguments.inputs.instance {
-            Some(id) => Diagnostic::error(format!("`{}` has no instance `{id}`", path.display())),
-            None => Diagnostic::error(format!("cannot tell for which instance of `{}` to decide", path.display())),
-        };
-        Failure::input(diagnostic.caused_by(&error).hint("name one of them with `--instance`"))
-    })?;
+    let instance = find_instance(&facts, arguments.inputs.instance.as_deref(), path)?;
     let mut decider = Decider::new(engine);
     let decision = decider.decide(&policy, &facts, instance, wanted);
     console.write_data(|stdout| match arguments.format.unwrap_or(Format::Text) {

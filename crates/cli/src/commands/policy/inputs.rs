@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use mario_diagnostics::{Diagnostic, Source};
-use mario_policy::{Acceptance, AcceptanceError, FactsError, KnowledgeBase, Policy, PolicyError, Settings};
+use mario_policy::{
+    Acceptance, AcceptanceError, Constant, Explainer, FactsError, KnowledgeBase, Policy, PolicyError, Settings,
+};
 use mario_prolog::{Budget, Directories, Engine, LoadError, Resolver};
 
 use crate::input::directory;
@@ -46,9 +48,22 @@ pub enum Format {
 
 impl InputArguments {
     pub(super) fn load_policy(&self, engine: &Engine, console: &Console) -> Result<Policy, Failure> {
+        load_policy(engine, &self.policy, self.settings(), console)
+    }
+
+    /// The policy, ready to be explained.
+    pub(super) fn load_explainer(&self, engine: &Engine, console: &Console) -> Result<Explainer, Failure> {
+        let source = read_text(&self.policy)?;
+        let resolver = Some(resolver(&self.policy));
+        let explainer = Explainer::load(engine, &source.name, &source.text, resolver, self.settings())
+            .map_err(|error| policy_failure(&error, console))?;
+        console.show(&diagnostics(explainer.policy().warnings()));
+        Ok(explainer)
+    }
+
+    fn settings(&self) -> Settings {
         let defaults = Settings::default();
-        let budget = Budget { inferences: self.budget, ..defaults.budget };
-        load_policy(engine, &self.policy, Settings { budget, ..defaults }, console)
+        Settings { budget: Budget { inferences: self.budget, ..defaults.budget }, ..defaults }
     }
 
     /// What all knowledge bases of a batch share.
@@ -79,11 +94,17 @@ pub(super) fn load_policy(
             console.show(&diagnostics(policy.warnings()));
             Ok(policy)
         }
-        Err(PolicyError::Load { problems, .. }) => Err(load_failure(&problems, console)),
-        Err(error @ PolicyError::NoOperation { .. }) => Err(Failure::input(
-            Diagnostic::from_error(&error).hint("a policy says `operation(Operation, Instance, Target) :- …`"),
-        )),
-        Err(error @ PolicyError::Halted { .. }) => Err(Failure::input(Diagnostic::from_error(&error))),
+        Err(error) => Err(policy_failure(&error, console)),
+    }
+}
+
+fn policy_failure(error: &PolicyError, console: &Console) -> Failure {
+    match error {
+        PolicyError::Load { problems, .. } => load_failure(problems, console),
+        PolicyError::NoOperation { .. } => Failure::input(
+            Diagnostic::from_error(error).hint("a policy says `operation(Operation, Instance, Target) :- …`"),
+        ),
+        PolicyError::Halted { .. } => Failure::input(Diagnostic::from_error(error)),
     }
 }
 
@@ -103,7 +124,8 @@ pub(super) fn load_acceptance(engine: &Engine, path: &Path, console: &Console) -
     }
 }
 
-fn resolver(path: &Path) -> Box<dyn Resolver> {
+/// Finds the files beside a policy.
+pub(super) fn resolver(path: &Path) -> Box<dyn Resolver> {
     Box::new(Directories::new([directory(path)]))
 }
 
@@ -116,6 +138,17 @@ fn load_failure(problems: &LoadError, console: &Console) -> Failure {
 pub(super) fn read_facts(engine: &Engine, path: &Path, facts: &mut KnowledgeBase) -> Result<(), Failure> {
     let source = read_text(path)?;
     facts.read(engine, &source.name, &source.text).map_err(|error| facts_failure(&error, &source))
+}
+
+/// The instance that is meant: the one with this id, or the only one in the facts.
+pub(super) fn find_instance(facts: &KnowledgeBase, named: Option<&str>, path: &Path) -> Result<Constant, Failure> {
+    facts.find_instance(named).map_err(|error| {
+        let diagnostic = match named {
+            Some(id) => Diagnostic::error(format!("`{}` has no instance `{id}`", path.display())),
+            None => Diagnostic::error(format!("cannot tell for which instance of `{}` to decide", path.display())),
+        };
+        Failure::input(diagnostic.caused_by(&error).hint("name one of them with `--instance`"))
+    })
 }
 
 /// Every problem with its place.

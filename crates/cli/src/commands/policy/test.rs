@@ -64,7 +64,8 @@ fn table_path(file: &Path) -> PathBuf {
     if !is_table(file) && beside.exists() { beside } else { file.to_path_buf() }
 }
 
-fn is_table(file: &Path) -> bool {
+/// Whether a file is a table of tests, by its name.
+pub(super) fn is_table(file: &Path) -> bool {
     file.file_name().is_some_and(|name| name.to_string_lossy().ends_with(&format!(".{ENDING}")))
 }
 

@@ -11,6 +11,13 @@ mod ours {
         let report = judge_all(|program, goal, limit| runner.run(program, goal, limit));
         assert!(report.is_clean(), "{report}");
     }
+
+    #[test]
+    fn our_engine_passes_every_case_when_it_is_compiled() {
+        let mut runner = Runner::new(BUDGET);
+        let report = judge_all(|program, goal, limit| runner.run_compiled(program, goal, limit));
+        assert!(report.is_clean(), "{report}");
+    }
 }
 
 mod reading {

@@ -119,6 +119,6 @@ impl Generator {
 }
 
 pub fn case(generator: &mut Generator) -> Case {
-    let goal = generator.from_one_of(GOALS) + " .";
+    let goal = generator.filled_one_of(GOALS) + " .";
     Case { theme: "arithmetic", program: Vec::new(), goal }
 }

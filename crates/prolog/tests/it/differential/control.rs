@@ -42,7 +42,7 @@ impl Generator {
     /// A goal with control constructs `depth` levels deep.
     pub fn control(&mut self, depth: usize) -> String {
         if depth == 0 || self.random.one_in(4) {
-            let leaf = self.from_one_of(LEAVES);
+            let leaf = self.filled_one_of(LEAVES);
             // Unbound variables are written differently everywhere.
             return match leaf.strip_prefix("write(").and_then(|rest| rest.strip_suffix(')')) {
                 Some(variable) if variable.starts_with(char::is_uppercase) => {
@@ -91,7 +91,7 @@ pub fn case(generator: &mut Generator) -> Case {
         program.push(format!("t(X,Y,Z) :- {first} ."));
         program.push(format!("t(X,Y,Z) :- {second} ."));
         program.push("t(last,last,last).".to_owned());
-        generator.from_one_of(&[
+        generator.filled_one_of(&[
             "t(X,Y,Z)",
             "t(X,Y,Z)",
             "p(X), t(X,Y,Z)",

@@ -46,7 +46,7 @@ const BINDING: &[&str] = &[
 
 pub fn case(generator: &mut Generator) -> Case {
     let program = vec!["p(a,b).".to_owned(), "p(b,X) :- write(body), X = c.".to_owned(), "p(X,X).".to_owned()];
-    let mut steps: Vec<String> = (0..=generator.random.below(2)).map(|_| generator.from_one_of(WAITING)).collect();
-    steps.extend((0..=generator.random.below(3)).map(|_| generator.from_one_of(BINDING)));
+    let mut steps: Vec<String> = (0..=generator.random.below(2)).map(|_| generator.filled_one_of(WAITING)).collect();
+    steps.extend((0..=generator.random.below(3)).map(|_| generator.filled_one_of(BINDING)));
     Case { theme: "coroutines", program, goal: steps.join(", ") + " ." }
 }

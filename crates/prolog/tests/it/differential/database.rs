@@ -63,6 +63,6 @@ pub fn case(generator: &mut Generator) -> Case {
     program.push("e(5).".to_owned());
     // Global variables outlive a goal in SWI-Prolog.
     let key = format!("key{}", generator.random.next());
-    let steps: Vec<String> = (0..=generator.random.below(4)).map(|_| generator.from_one_of(STEPS)).collect();
+    let steps: Vec<String> = (0..=generator.random.below(4)).map(|_| generator.filled_one_of(STEPS)).collect();
     Case { theme: "database", program, goal: steps.join(", ").replace("key", &key) + " ." }
 }

@@ -95,7 +95,7 @@ impl Generator {
     }
 
     /// Fills the holes of one of the templates.
-    pub fn from_one_of(&mut self, templates: &[&str]) -> String {
+    pub fn filled_one_of(&mut self, templates: &[&str]) -> String {
         let template = *self.random.choose(templates);
         self.fill(template)
     }

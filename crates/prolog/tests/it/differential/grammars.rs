@@ -54,10 +54,10 @@ pub fn case(generator: &mut Generator) -> Case {
     let mut program: Vec<String> = COMMON.iter().map(|rule| generator.fill(rule)).collect();
     for _ in 0..=generator.random.below(2) {
         let parts: Vec<String> =
-            (0..=generator.random.below(3)).map(|_| format!("({})", generator.from_one_of(PARTS))).collect();
+            (0..=generator.random.below(3)).map(|_| format!("({})", generator.filled_one_of(PARTS))).collect();
         program.push(format!("s(X) --> {}.", parts.join(", ")));
     }
-    program.push(generator.from_one_of(&["push, [c] --> [a].", "push, \"c\" --> [b].", "push, [X] --> [X,_]."]));
-    let goal = generator.from_one_of(GOALS) + " .";
+    program.push(generator.filled_one_of(&["push, [c] --> [a].", "push, \"c\" --> [b].", "push, [X] --> [X,_]."]));
+    let goal = generator.filled_one_of(GOALS) + " .";
     Case { theme: "grammars", program, goal }
 }

@@ -101,9 +101,9 @@ const GOALS: &[&str] = &[
 ];
 
 pub fn case(generator: &mut Generator) -> Case {
-    let first = generator.from_one_of(GOALS);
+    let first = generator.filled_one_of(GOALS);
     let goal = match generator.random.below(5) {
-        0 => format!("{first}, {}", generator.from_one_of(GOALS)),
+        0 => format!("{first}, {}", generator.filled_one_of(GOALS)),
         1 => format!("findall(x, ({first}), Found)"),
         _ => first,
     };

@@ -74,9 +74,9 @@ pub fn case(generator: &mut Generator) -> Case {
     for _ in 0..=generator.random.below(4) {
         program.push(generator.fill("r({small},{ground_small})."));
     }
-    let template = generator.from_one_of(TEMPLATES);
-    let inner = generator.from_one_of(INNER);
-    let goal = generator.from_one_of(GOALS).replace('#', &template).replace("@>=", "\u{1}");
+    let template = generator.filled_one_of(TEMPLATES);
+    let inner = generator.filled_one_of(INNER);
+    let goal = generator.filled_one_of(GOALS).replace('#', &template).replace("@>=", "\u{1}");
     let goal = goal.replace('@', &inner).replace('\u{1}', "@>=");
     let goal = goal.replace(&format!(",{inner},"), &format!(",({inner}),"));
     Case { theme: "solutions", program, goal: goal + " ." }

@@ -64,10 +64,10 @@ const GOALS: &[&str] = &[
 ];
 
 pub fn case(generator: &mut Generator) -> Case {
-    let first = generator.from_one_of(GOALS);
+    let first = generator.filled_one_of(GOALS);
     let goal = match generator.random.below(4) {
         0 => format!("{}, {first}", generator.fill("{variable} = {term}")),
-        1 => format!("{first}, {}", generator.from_one_of(GOALS)),
+        1 => format!("{first}, {}", generator.filled_one_of(GOALS)),
         _ => first,
     };
     Case { theme: "terms", program: Vec::new(), goal: goal + " ." }

@@ -135,6 +135,6 @@ impl Generator {
 }
 
 pub fn case(generator: &mut Generator) -> Case {
-    let first = generator.from_one_of(GOALS);
+    let first = generator.filled_one_of(GOALS);
     Case { theme: "text", program: Vec::new(), goal: first + " ." }
 }

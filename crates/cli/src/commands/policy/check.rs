@@ -1,0 +1,188 @@
+//! `mario policy check`.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use mario_diagnostics::{Diagnostic, Source};
+use mario_policy::{Bounds, Finding, PolicyError, Report, Settings, check};
+use mario_prolog::{Budget, Engine};
+use serde_json::{Value, json};
+
+use super::inputs::{Format, resolver};
+use crate::problems::diagnostics;
+use crate::{Console, Failure, Outcome, read_text};
+
+/// What one decision may cost in a small world, unless the user says otherwise.
+const INFERENCES_MAX: u64 = 1_000_000;
+
+/// Arguments of `mario policy check`.
+#[derive(Clone, Debug, Args)]
+#[command(
+    long_about = LONG_ABOUT,
+    after_help = "Examples:
+  mario policy check policies/workload-aware.pl
+  mario policy check policies/*.pl --format json"
+)]
+pub struct Arguments {
+    /// Policies, acceptance policies, or libraries for them
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Take a decision that needs more than N inferences for one that does not end
+    #[arg(long, value_name = "N", default_value_t = INFERENCES_MAX, value_parser = clap::value_parser!(u64).range(1..))]
+    pub budget: u64,
+    /// How to print what is found
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: Format,
+}
+
+const LONG_ABOUT: &str = "Find what is wrong with a policy before it is deployed.
+
+Some findings are in the text: predicates that nobody defines, facts that no agent sees, clauses that never decide anything, \
+targets that stay unbound. Others show in worlds that the policy is run in: every tree of up to 5 nodes with up to 2 instances \
+and 3 clients, for 6 cycles. An instance that moves back and forth, instances that multiply without end, exceptions and \
+exhausted budgets are told as the story of a smallest such world.
+
+A comment `% mario: allow FINDING, REASON` in the text allows a finding. Tables of tests (*.test.pl) are passed over.
+
+With findings the exit code is 1; when a file cannot be read or is no Prolog text, 2.";
+
+/// A file and what was found in it.
+struct Checked {
+    name: String,
+    report: Report,
+}
+
+pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
+    let engine = Engine::new();
+    let mut checked = Vec::new();
+    let mut unreadable = Vec::new();
+    for file in &arguments.files {
+        if super::test::is_table(file) {
+            console.inform(format_args!("{} is a table of tests: `mario policy test` runs it", file.display()));
+            continue;
+        }
+        match check_file(&engine, file, arguments.budget, console) {
+            Ok(found) => checked.push(found),
+            Err(Failure::Input(problems)) => unreadable.extend(problems),
+            Err(other) => return Err(other),
+        }
+    }
+    match arguments.format {
+        Format::Text => write_text(&checked, console)?,
+        Format::Json => console.write_data(|stdout| writeln!(stdout, "{}", as_json(&checked)))?,
+    }
+    if !unreadable.is_empty() {
+        return Err(Failure::Input(unreadable));
+    }
+    let is_clean = checked.iter().all(|checked| checked.report.findings.is_empty());
+    Ok(if is_clean { Outcome::Done } else { Outcome::CheckFailed })
+}
+
+fn check_file(engine: &Engine, path: &Path, budget: u64, console: &Console) -> Result<Checked, Failure> {
+    let source = read_text(path)?;
+    let settings = Settings::default();
+    let settings = Settings { budget: Budget { inferences: budget, ..settings.budget }, ..settings };
+    let mut progress = console.progress("worlds");
+    let report =
+        check(engine, &source.name, &source.text, &|| resolver(path), settings, &Bounds::default(), &mut |worlds| {
+            progress.done(worlds);
+        });
+    match report {
+        Ok(report) => Ok(Checked { name: source.name.to_string(), report }),
+        Err(PolicyError::Load { problems, .. }) => Err(Failure::Input(diagnostics(&problems.errors))),
+        Err(error) => Err(Failure::input(Diagnostic::from_error(&error))),
+    }
+}
+
+fn write_text(checked: &[Checked], console: &Console) -> Result<(), Failure> {
+    for Checked { report, .. } in checked {
+        for finding in &report.findings {
+            console.write_diagnostic(&diagnostic(finding))?;
+            console.write_data(|stdout| write_story(stdout, finding))?;
+        }
+    }
+    console.write_data(|stdout| checked.iter().try_for_each(|checked| write_summary(stdout, checked)))
+}
+
+fn diagnostic(finding: &Finding) -> Diagnostic {
+    let source = Source::new(finding.place.source_name(), finding.place.source_text());
+    let title = format!("{}: {}", finding.kind, finding.message);
+    let mut diagnostic = Diagnostic::warning(title).at(&source, finding.place.span.clone(), "");
+    diagnostic.hints.extend(finding.hint.clone());
+    diagnostic
+}
+
+fn write_story(stdout: &mut dyn Write, finding: &Finding) -> io::Result<()> {
+    for line in &finding.story {
+        writeln!(stdout, "  {line}")?;
+    }
+    writeln!(stdout)
+}
+
+fn write_summary(stdout: &mut dyn Write, checked: &Checked) -> io::Result<()> {
+    let Checked { name, report } = checked;
+    let count = match report.findings.len() {
+        0 => "no findings".to_owned(),
+        1 => "1 finding".to_owned(),
+        count => format!("{count} findings"),
+    };
+    writeln!(stdout, "{name}: {count}")?;
+    for allowed in &report.allowed {
+        let (line, _) = allowed.finding.place.position();
+        writeln!(stdout, "  allowed: {} in line {line}, {}", allowed.finding.kind, allowed.reason)?;
+    }
+    let Some(exploration) = &report.exploration else { return Ok(()) };
+    writeln!(
+        stdout,
+        "  explored {} worlds; {} different decisions, {} inferences at most",
+        exploration.worlds, exploration.decisions, exploration.inferences_max
+    )?;
+    for line in &exploration.silent_clauses {
+        writeln!(stdout, "  the clause in line {line} never gave what an agent asked for")?;
+    }
+    if let Some(reason) = &exploration.ended_early {
+        writeln!(stdout, "  exploration ended early: {reason}")?;
+    }
+    Ok(())
+}
+
+fn as_json(checked: &[Checked]) -> Value {
+    let file = |Checked { name, report }: &Checked| {
+        let exploration = report.exploration.as_ref().map(|exploration| {
+            json!({
+                "worlds": exploration.worlds,
+                "decisions": exploration.decisions,
+                "inferences_max": exploration.inferences_max,
+                "silent_clauses": exploration.silent_clauses,
+                "ended_early": exploration.ended_early,
+            })
+        });
+        let allowed = report.allowed.iter().map(|allowed| {
+            let mut value = finding_json(&allowed.finding);
+            value["reason"] = json!(allowed.reason);
+            value
+        });
+        json!({
+            "file": name,
+            "findings": report.findings.iter().map(finding_json).collect::<Vec<_>>(),
+            "allowed": allowed.collect::<Vec<_>>(),
+            "exploration": exploration,
+        })
+    };
+    json!({ "files": checked.iter().map(file).collect::<Vec<_>>() })
+}
+
+fn finding_json(finding: &Finding) -> Value {
+    let (line, column) = finding.place.position();
+    json!({
+        "finding": finding.kind.code(),
+        "file": finding.place.source_name(),
+        "line": line,
+        "column": column,
+        "span": [finding.place.span.start, finding.place.span.end],
+        "message": finding.message,
+        "hint": finding.hint,
+        "story": finding.story,
+    })
+}

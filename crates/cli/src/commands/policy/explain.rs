@@ -1,0 +1,174 @@
+//! `mario policy explain`.
+
+mod lines;
+mod page;
+mod text;
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use mario_diagnostics::Diagnostic;
+use mario_policy::{Explained, Explainer, KnowledgeBase};
+use mario_prolog::Engine;
+
+use super::batch::Batch;
+use super::inputs::{Format, InputArguments, find_instance, read_facts};
+use crate::{Console, Failure, Outcome};
+
+/// Arguments of `mario policy explain`.
+#[derive(Clone, Debug, Args)]
+#[command(
+    long_about = LONG_ABOUT,
+    after_help = "Examples:
+  mario policy explain --policy policies/workload-aware.pl --facts examples/video.pl
+  mario policy explain --policy policy.pl --facts facts.pl --instance s1 --format json
+  mario policy explain --policy policy.pl --facts facts.pl --html why.html
+  mario policy explain --policy policy.pl --batch agents.jsonl.gz --services services.pl > reasons.jsonl"
+)]
+pub struct Arguments {
+    /// With what to decide.
+    #[command(flatten)]
+    pub inputs: InputArguments,
+    /// How to print; a batch is printed as JSON lines
+    #[arg(long, value_name = "FORMAT", conflicts_with = "html")]
+    pub format: Option<Format>,
+    /// Write a page for a browser to this file instead of printing
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+}
+
+const LONG_ABOUT: &str = "Show why an agent proposes what it proposes, and why nothing else.
+
+The input is that of `mario policy decide`. For each proposal, the proof is shown: the clause of the policy, the facts that it \
+used, and the numbers that it compared. For each operation that is not proposed, each clause is shown that could have proposed \
+it, with the goal where it failed and the values it had there. Where one is found, the smallest change of facts follows that \
+would make the clause fire; every such change has been verified by deciding again.
+
+A policy that raises an exception or runs out of its budget ends with code 2, after the rest of the batch.";
+
+pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
+    let engine = Engine::new();
+    match (&arguments.inputs.facts, &arguments.inputs.batch) {
+        (_, Some(path)) => explain_batch(arguments, &engine, path, console),
+        (Some(path), None) => explain_one(arguments, &engine, path, console),
+        (None, None) => Err(Failure::input(Diagnostic::error("missing `--facts` or `--batch`"))),
+    }
+}
+
+fn explain_one(arguments: &Arguments, engine: &Engine, path: &Path, console: &Console) -> Result<Outcome, Failure> {
+    let mut explainer = arguments.inputs.load_explainer(engine, console)?;
+    let mut facts = KnowledgeBase::new(engine.symbols());
+    read_facts(engine, path, &mut facts)?;
+    let instance = find_instance(&facts, arguments.inputs.instance.as_deref(), path)?;
+    let explained = explainer.explain(&facts, instance);
+    let policy = explainer.policy().name();
+    if let Some(page_path) = &arguments.html {
+        let title = format!("{}: {policy}", path.display());
+        write_page(page_path, &title, |page| page::section(page, &explained, None))?;
+    } else {
+        console.write_data(|stdout| match arguments.format.unwrap_or(Format::Text) {
+            Format::Text => text::write(stdout, &explained, console.colours_data()),
+            Format::Json => writeln!(stdout, "{}", json(&explained)),
+        })?;
+    }
+    match &explained.error {
+        Some(error) => Err(undecided(policy, error)),
+        None => Ok(Outcome::Done),
+    }
+}
+
+fn explain_batch(arguments: &Arguments, engine: &Engine, path: &Path, console: &Console) -> Result<Outcome, Failure> {
+    if arguments.format == Some(Format::Text) {
+        let diagnostic = Diagnostic::error("`--format text` cannot be used with `--batch`");
+        return Err(Failure::input(
+            diagnostic.hint("a batch is printed as JSON lines, or written as a page with `--html`"),
+        ));
+    }
+    let mut explainer = arguments.inputs.load_explainer(engine, console)?;
+    let mut facts = arguments.inputs.shared_facts(engine)?;
+    let mut reasons = Reasons { batch: Batch::open(path)?, failure: None, first_error: None };
+    match &arguments.html {
+        Some(page_path) => {
+            let title = format!("{}: {}", path.display(), explainer.policy().name());
+            write_page(page_path, &title, |page| {
+                reasons.each(engine, &mut explainer, &mut facts, console, |line, explained| {
+                    page::section(page, explained, Some(line))
+                })
+            })?;
+        }
+        None => console.write_data(|stdout| {
+            reasons.each(engine, &mut explainer, &mut facts, console, |_, explained| {
+                writeln!(stdout, "{}", json(explained))
+            })
+        })?,
+    }
+    match (reasons.failure, reasons.first_error) {
+        (Some(failure), _) => Err(failure),
+        (None, Some((line, error))) => {
+            Err(undecided(&format!("{}` for line `{line}", explainer.policy().name()), &error))
+        }
+        (None, None) => Ok(Outcome::Done),
+    }
+}
+
+/// A batch on its way, and what went wrong.
+struct Reasons {
+    batch: Batch,
+    failure: Option<Failure>,
+    first_error: Option<(usize, String)>,
+}
+
+impl Reasons {
+    fn each(
+        &mut self,
+        engine: &Engine,
+        explainer: &mut Explainer,
+        facts: &mut KnowledgeBase,
+        console: &Console,
+        mut write: impl FnMut(usize, &Explained) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut progress = console.progress("explained");
+        let mut count = 0;
+        loop {
+            let recorded = match self.batch.next(engine.symbols()) {
+                Ok(Some(recorded)) => recorded,
+                Ok(None) => return Ok(()),
+                Err(failure) => {
+                    self.failure = Some(failure);
+                    return Ok(());
+                }
+            };
+            recorded.fill(facts);
+            let explained = explainer.explain(facts, recorded.instance);
+            write(self.batch.line, &explained)?;
+            if let (Some(error), None) = (&explained.error, &self.first_error) {
+                self.first_error = Some((self.batch.line, error.clone()));
+            }
+            count += 1;
+            progress.done(count);
+        }
+    }
+}
+
+fn json(explained: &Explained) -> serde_json::Value {
+    serde_json::json!(explained)
+}
+
+fn undecided(policy: &str, error: &str) -> Failure {
+    let mut diagnostic = Diagnostic::error(format!("policy `{policy}` did not decide"));
+    diagnostic.causes.push(error.to_owned());
+    Failure::input(diagnostic)
+}
+
+fn write_page(path: &Path, title: &str, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
+    let written = File::create(path).and_then(|file| {
+        let mut page = BufWriter::new(file);
+        page::start(&mut page, title)?;
+        write(&mut page)?;
+        page::end(&mut page)?;
+        page.flush()
+    });
+    written.map_err(|error| Failure::file(format!("cannot write `{}`", path.display()), &error))
+}

@@ -1,0 +1,170 @@
+//! An explanation as lines to be read from top to bottom, for whoever shows them.
+
+use mario_policy::{ClauseText, Explained, MissedOperation, Proof, Step, StepKind};
+
+/// What a line is, which decides how it looks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Look {
+    /// What is proposed.
+    Proposed,
+    /// What is not.
+    Missed,
+    /// The policy's own text.
+    Code,
+    /// A goal that holds.
+    Met,
+    /// A goal that fails.
+    Failed,
+    /// A fact.
+    Fact,
+    /// What would have to be different.
+    Change,
+    /// A remark.
+    Remark,
+}
+
+/// One line.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Line {
+    pub(super) depth: usize,
+    pub(super) look: Look,
+    /// Said before the text.
+    pub(super) before: String,
+    pub(super) text: String,
+    /// Said after the text.
+    pub(super) after: String,
+    /// Where in the policy.
+    pub(super) place: Option<String>,
+}
+
+impl Line {
+    fn new(depth: usize, look: Look, text: impl Into<String>) -> Line {
+        Line { depth, look, before: String::new(), text: text.into(), after: String::new(), place: None }
+    }
+}
+
+/// The parts of an explanation, each of some lines: first what is proposed, then what is not.
+pub(super) fn parts(explained: &Explained) -> Vec<Vec<Line>> {
+    let mut parts = Vec::new();
+    if explained.proposals.is_empty() && explained.error.is_none() {
+        let nothing = format!("nop: {} proposes nothing", explained.instance);
+        parts.push(vec![Line::new(0, Look::Proposed, nothing)]);
+    }
+    parts.extend(explained.proposals.iter().map(proof));
+    parts.extend(explained.missed.iter().map(missed));
+    if let Some(error) = &explained.error {
+        parts.push(vec![Line::new(0, Look::Missed, error.clone())]);
+    }
+    parts
+}
+
+fn proof(proof: &Proof) -> Vec<Line> {
+    let title = format!("{} {} {}", proof.operation, proof.instance, proof.target);
+    let mut lines = vec![Line { place: place(&proof.clause), ..Line::new(0, Look::Proposed, title) }];
+    if let Some(fault) = proof.fault {
+        lines.push(Line::new(1, Look::Failed, format!("this is no operation: {fault}")));
+    }
+    code(&proof.clause, &mut lines);
+    match &proof.steps {
+        Some(steps) if steps.is_empty() => lines.push(Line::new(1, Look::Remark, "always, whatever the facts")),
+        Some(steps) => {
+            lines.push(Line::new(1, Look::Remark, "because"));
+            met(steps, 2, &mut lines);
+        }
+        None => lines.push(Line::new(1, Look::Remark, "its proof is too long to be shown")),
+    }
+    lines
+}
+
+fn missed(missed: &MissedOperation) -> Vec<Line> {
+    let title = format!("no {}", missed.operation);
+    let mut lines = vec![Line::new(0, Look::Missed, title)];
+    if missed.clauses.is_empty() {
+        lines.push(Line::new(1, Look::Remark, "no clause of the policy proposes it"));
+    }
+    for miss in &missed.clauses {
+        let head = miss.clause.text.as_deref().unwrap_or("a clause without a text");
+        let head = head.lines().next().unwrap_or_default().trim_end();
+        lines.push(Line { place: place(&miss.clause), ..Line::new(1, Look::Code, head) });
+        if miss.steps.is_empty() {
+            lines.push(Line::new(2, Look::Remark, "it has no answer"));
+        }
+        failed(&miss.steps, 2, &mut lines);
+        lines.extend(miss.changes.iter().map(|change| Line::new(2, Look::Change, change.text.clone())));
+        if miss.changes.is_empty() {
+            lines.push(Line::new(2, Look::Remark, "no small change of the facts was found that would make it fire"));
+        }
+    }
+    lines
+}
+
+fn place(clause: &ClauseText) -> Option<String> {
+    Some(format!("{}:{}", clause.file.as_deref()?, clause.line?))
+}
+
+fn step_place(step: &Step) -> Option<String> {
+    Some(format!("{}:{}", step.file.as_deref()?, step.line?))
+}
+
+fn code(clause: &ClauseText, lines: &mut Vec<Line>) {
+    let text = clause.text.as_deref().unwrap_or_default();
+    lines.extend(text.lines().map(|line| Line::new(1, Look::Code, line.trim_end())));
+}
+
+fn collected(step: &Step) -> String {
+    if step.items.is_empty() { "collected nothing".to_owned() } else { format!("collected {}", step.items.join(", ")) }
+}
+
+/// Goals that hold.
+fn met(steps: &[Step], depth: usize, lines: &mut Vec<Line>) {
+    for step in steps {
+        let mut line = Line { place: step_place(step), ..Line::new(depth, Look::Met, step.text.clone()) };
+        match step.kind {
+            StepKind::Fact => {
+                line.look = Look::Fact;
+                "fact".clone_into(&mut line.before);
+            }
+            StepKind::Collected => line.after = collected(step),
+            StepKind::Every => line.after = format!("for {} of them", step.items.len()),
+            _ => {}
+        }
+        lines.push(line);
+        if step.kind == StepKind::Absent {
+            failed(&step.steps, depth + 1, lines);
+        } else {
+            met(&step.steps, depth + 1, lines);
+        }
+    }
+}
+
+/// Goals that fail.
+fn failed(steps: &[Step], depth: usize, lines: &mut Vec<Line>) {
+    for step in steps {
+        let mut line = Line { place: step_place(step), ..Line::new(depth, Look::Failed, step.text.clone()) };
+        if step.goal.is_some() || matches!(step.kind, StepKind::Compare | StepKind::Test | StepKind::Clause) {
+            "fails".clone_into(&mut line.before);
+        }
+        match step.kind {
+            StepKind::Fact => "there is no".clone_into(&mut line.before),
+            StepKind::Present => "because there is".clone_into(&mut line.after),
+            StepKind::Collected => {
+                // It did not fail: it leads to what did.
+                line.look = Look::Met;
+                line.before.clear();
+                line.after = collected(step);
+            }
+            StepKind::Every => line.after = format!("because of {}", step.items.join(", ")),
+            StepKind::Skipped => {
+                line.look = Look::Remark;
+                "not tried: an earlier clause cut it off".clone_into(&mut line.text);
+            }
+            _ => {}
+        }
+        lines.push(line);
+        if step.kind == StepKind::Present {
+            met(&step.steps, depth + 1, lines);
+        } else {
+            failed(&step.steps, depth + 1, lines);
+        }
+    }
+}

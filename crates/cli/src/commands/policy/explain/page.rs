@@ -1,0 +1,103 @@
+//! Explanations as one page for a browser: self-contained, without scripts.
+
+use std::fmt;
+use std::io::{self, Write};
+
+use mario_policy::Explained;
+
+use super::lines::{Line, Look, parts};
+
+const STYLE: &str = "\
+:root { color-scheme: light dark; --ink: #1d2330; --paper: #fbfbf9; --faint: #646c7a; --line: #d9dce1; \
+--good: #146c43; --bad: #a1361c; --fact: #155e86; --note: #f1f0ea; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e4e6ea; --paper: #15181d; --faint: #98a1b0; --line: #333a45; \
+--good: #6fd6a2; --bad: #ff9d82; --fact: #86cbf0; --note: #20242b; } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 60rem; padding: 1rem; color: var(--ink); background: var(--paper); \
+font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
+h1 { font-size: 1.1rem; } h2 { font-size: 1rem; color: var(--faint); }
+section { border-top: 1px solid var(--line); padding: .5rem 0; }
+p { margin: 0; padding-left: calc(var(--depth) * 1rem); }
+code { font: .9rem/1.5 ui-monospace, monospace; white-space: pre-wrap; }
+small { color: var(--faint); }
+.proposed, .missed { font-weight: bold; } .proposed { color: var(--good); } .missed { color: var(--bad); }
+.code, .remark { color: var(--faint); } .fact code { color: var(--fact); } .failed code { color: var(--bad); }
+.change { margin: .25rem 0 .25rem calc(var(--depth) * 1rem); padding: .25rem .5rem; background: var(--note); \
+border-left: 3px solid var(--good); }
+@media (max-width: 40rem) { body { padding: .5rem; } p { padding-left: calc(var(--depth) * .6rem); } }
+";
+
+pub(super) fn start(page: &mut dyn Write, title: &str) -> io::Result<()> {
+    let title = Escaped(title);
+    writeln!(page, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">")?;
+    writeln!(page, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">")?;
+    writeln!(page, "<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>")
+}
+
+/// One knowledge base; of a batch, with its line.
+pub(super) fn section(page: &mut dyn Write, explained: &Explained, line: Option<usize>) -> io::Result<()> {
+    if let Some(line) = line {
+        writeln!(page, "<h2>line {line}, instance {}</h2>", Escaped(&explained.instance))?;
+    }
+    for lines in parts(explained) {
+        writeln!(page, "<section>")?;
+        for line in &lines {
+            write_line(page, line)?;
+        }
+        writeln!(page, "</section>")?;
+    }
+    Ok(())
+}
+
+pub(super) fn end(page: &mut dyn Write) -> io::Result<()> {
+    writeln!(page, "</body>\n</html>")
+}
+
+fn write_line(page: &mut dyn Write, line: &Line) -> io::Result<()> {
+    let class = match line.look {
+        Look::Proposed => "proposed",
+        Look::Missed => "missed",
+        Look::Code => "code",
+        Look::Met => "met",
+        Look::Failed => "failed",
+        Look::Fact => "fact",
+        Look::Change => "change",
+        Look::Remark => "remark",
+    };
+    let text = Escaped(&line.text);
+    write!(page, "<p class=\"{class}\" style=\"--depth: {}\">", line.depth)?;
+    if !line.before.is_empty() {
+        write!(page, "{} ", Escaped(&line.before))?;
+    }
+    match line.look {
+        Look::Code | Look::Met | Look::Failed | Look::Fact => write!(page, "<code>{text}</code>")?,
+        Look::Proposed | Look::Missed | Look::Change | Look::Remark => write!(page, "{text}")?,
+    }
+    if !line.after.is_empty() {
+        write!(page, ", {}", Escaped(&line.after))?;
+    }
+    if let Some(place) = &line.place {
+        write!(page, " <small>{}</small>", Escaped(place))?;
+    }
+    writeln!(page, "</p>")
+}
+
+/// Text that means itself in HTML.
+struct Escaped<'a>(&'a str);
+
+impl fmt::Display for Escaped<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for character in self.0.chars() {
+            match character {
+                '&' => formatter.write_str("&amp;")?,
+                '<' => formatter.write_str("&lt;")?,
+                '>' => formatter.write_str("&gt;")?,
+                '"' => formatter.write_str("&quot;")?,
+                '\'' => formatter.write_str("&#39;")?,
+                character if character.is_control() => formatter.write_str("\u{fffd}")?,
+                character => write!(formatter, "{character}")?,
+            }
+        }
+        Ok(())
+    }
+}

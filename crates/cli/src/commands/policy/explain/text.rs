@@ -1,0 +1,55 @@
+//! An explanation for a terminal.
+
+use std::io::{self, Write};
+
+use mario_policy::Explained;
+
+use super::lines::{Line, Look, parts};
+
+pub(super) fn write(stdout: &mut dyn Write, explained: &Explained, coloured: bool) -> io::Result<()> {
+    for (index, lines) in parts(explained).iter().enumerate() {
+        if index > 0 {
+            writeln!(stdout)?;
+        }
+        for line in lines {
+            write_line(stdout, line, coloured)?;
+        }
+    }
+    Ok(())
+}
+
+fn write_line(stdout: &mut dyn Write, line: &Line, coloured: bool) -> io::Result<()> {
+    let style = match line.look {
+        _ if !coloured => "",
+        Look::Proposed => "\x1b[1;32m",
+        Look::Missed => "\x1b[1;33m",
+        Look::Failed => "\x1b[31m",
+        Look::Fact => "\x1b[36m",
+        Look::Change => "\x1b[1m",
+        Look::Code | Look::Remark => "\x1b[2m",
+        Look::Met => "",
+    };
+    let reset = if style.is_empty() { "" } else { "\x1b[0m" };
+    let mark = match line.look {
+        Look::Code => "| ",
+        Look::Change => "=> ",
+        _ => "",
+    };
+    write!(stdout, "{:1$}", "", line.depth * 2)?;
+    if !line.before.is_empty() {
+        write!(stdout, "{} ", line.before)?;
+    }
+    write!(stdout, "{style}{mark}{}{reset}", printable(&line.text))?;
+    if !line.after.is_empty() {
+        write!(stdout, ", {}", printable(&line.after))?;
+    }
+    match &line.place {
+        Some(place) => writeln!(stdout, "  {}", printable(place)),
+        None => writeln!(stdout),
+    }
+}
+
+/// Text that comes from files must not command the terminal.
+fn printable(text: &str) -> String {
+    text.chars().map(|character| if character.is_control() { char::REPLACEMENT_CHARACTER } else { character }).collect()
+}

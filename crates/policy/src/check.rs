@@ -1,0 +1,189 @@
+//! Finds what is wrong with a policy before it is deployed.
+//!
+//! Start at [`check`]. Some findings are in the text: predicates that nobody defines, facts that no agent sees, clauses
+//! that never decide anything. Others need a world to show: those come with the story of a smallest one.
+//!
+//! A text may allow a finding that its author knows about, with a comment that says why:
+//!
+//! ```prolog
+//! % mario: allow ping-pong, clients of this application never stay for long
+//! ```
+
+mod allow;
+mod finding;
+mod kinds;
+mod names;
+mod reach;
+mod text;
+mod truth;
+
+use mario_prolog::{Engine, LoadError, Loaded, Place, Problem, Resolver, Topic};
+
+use crate::acceptance::MANAGER_FACTS;
+use crate::explore::{Bounds, Exploration, Interests, explore};
+use crate::policy::{Policy, PolicyError, Settings};
+use crate::vocabulary::{FACTS, FactArgument, FactKind, FactPredicate};
+use text::{Text, calls};
+
+pub use allow::Allowed;
+pub use finding::{Finding, FindingKind};
+
+/// What a check gave.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// What is wrong, in the order of the text; what worlds show comes last.
+    pub findings: Vec<Finding>,
+    /// What would be wrong, but that the text allows it.
+    pub allowed: Vec<Allowed>,
+    /// What else was seen in small worlds; `None` when there was nothing to run there.
+    pub exploration: Option<Exploration>,
+}
+
+/// What a text is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Role {
+    /// It says what agents propose.
+    Policy,
+    /// It says what a node's manager accepts.
+    Acceptance,
+    /// It is neither, such as a file of predicates for others.
+    Library,
+}
+
+/// The facts that a text may ask for.
+#[derive(Debug)]
+struct Known {
+    role: Role,
+    facts: Vec<FactPredicate>,
+}
+
+impl Known {
+    fn of(role: Role) -> Known {
+        let facts = match role {
+            Role::Policy | Role::Library => FACTS.to_vec(),
+            Role::Acceptance => {
+                let shared = |&(name, arity)| FactPredicate::find(name, arity).copied();
+                MANAGER_FACTS.iter().filter_map(shared).chain(OF_MANAGERS).collect()
+            }
+        };
+        Known { role, facts }
+    }
+
+    fn fact(&self, name: &str, arity: usize) -> Option<&FactPredicate> {
+        self.facts.iter().find(|fact| fact.name == name && fact.arity() == arity)
+    }
+}
+
+/// The facts that only managers see.
+const OF_MANAGERS: [FactPredicate; 2] = [
+    FactPredicate {
+        name: "owner",
+        arguments: &[
+            FactArgument { meaning: "the application", kind: FactKind::Id },
+            FactArgument { meaning: "its owner", kind: FactKind::Id },
+        ],
+    },
+    FactPredicate {
+        name: "capacity",
+        arguments: &[
+            FactArgument { meaning: "the node", kind: FactKind::Id },
+            FactArgument { meaning: "all its hardware", kind: FactKind::Number },
+        ],
+    },
+];
+
+/// Who makes resolvers: a check may load a text more than once.
+pub type Resolvers<'a> = &'a dyn Fn() -> Box<dyn Resolver>;
+
+/// Checks a policy. `progress` is told from time to time how many worlds were run.
+pub fn check(
+    engine: &Engine,
+    name: &str,
+    text: &str,
+    resolvers: Resolvers<'_>,
+    settings: Settings,
+    bounds: &Bounds,
+    progress: &mut dyn FnMut(usize),
+) -> Result<Report, PolicyError> {
+    let (loaded, known) = load(engine, name, text, resolvers)?;
+    let mut findings: Vec<Finding> = loaded.warnings.iter().map(warning).collect();
+    let interests = check_text(engine, &loaded, &known, &mut findings);
+    findings.sort_by_key(|finding| {
+        (finding.place.source_name() != name, finding.place.source_name().to_owned(), finding.place.span.start)
+    });
+    let mut exploration = None;
+    if known.role == Role::Policy {
+        let policy = Policy::load(engine, name, text, Some(resolvers()), settings)?;
+        if !policy.clauses().is_empty() {
+            exploration = Some(explore(engine, &policy, interests, bounds, &mut findings, progress));
+        }
+    } else if known.role == Role::Library {
+        findings.push(no_operation(&loaded, name)?);
+    }
+    let (findings, allowed) = allow::sort_out(findings, &loaded, name);
+    Ok(Report { findings, allowed, exploration })
+}
+
+fn load(engine: &Engine, name: &str, text: &str, resolvers: Resolvers<'_>) -> Result<(Loaded, Known), PolicyError> {
+    let load_as = |role: Role| {
+        let known = Known::of(role);
+        let mut loader = engine.loader();
+        for fact in &known.facts {
+            loader.relation(fact.name, fact.arity());
+        }
+        loader.resolver(resolvers()).keep_trees().load(name, text);
+        let loaded =
+            loader.finish().map_err(|problems: LoadError| PolicyError::Load { name: name.to_owned(), problems })?;
+        if loaded.halted.is_some() {
+            return Err(PolicyError::Halted { name: name.to_owned() });
+        }
+        Ok((loaded, known))
+    };
+    // An acceptance policy may say things that a policy may not, and the reverse: only its own vocabulary tells.
+    let first = load_as(Role::Policy);
+    let accepts = |loaded: &Loaded| {
+        let defines = |predicate, arity| loaded.program.defines(predicate, arity);
+        !defines("operation", 3) && (defines("accept", 1) || defines("reject", 2))
+    };
+    match first {
+        Ok((loaded, _)) if accepts(&loaded) => load_as(Role::Acceptance),
+        Ok((loaded, _)) if !loaded.program.defines("operation", 3) => Ok((loaded, Known::of(Role::Library))),
+        other => other,
+    }
+}
+
+/// Everything that the text alone tells; what it asks for.
+fn check_text(engine: &Engine, loaded: &Loaded, known: &Known, findings: &mut Vec<Finding>) -> Interests {
+    let text = Text::new(loaded);
+    names::check(&text, &loaded.program, known, findings);
+    kinds::check(&text, known, findings);
+    if known.role == Role::Policy {
+        reach::check(&text, known, engine, findings);
+    }
+    let mut interests = Interests::default();
+    for call in text.clauses.iter().filter_map(|clause| clause.body).flat_map(calls) {
+        interests.note(call.name, call.arguments);
+    }
+    interests
+}
+
+fn warning(problem: &Problem) -> Finding {
+    let kind = match problem.topic {
+        Topic::Singleton => FindingKind::SingletonVariable,
+        Topic::Order => FindingKind::ScatteredClauses,
+        Topic::Directive | Topic::Other => FindingKind::FailedDirective,
+    };
+    let mut finding = Finding::new(kind, problem.place(), problem.message.clone());
+    finding.hint.clone_from(&problem.hint);
+    finding
+}
+
+fn no_operation(loaded: &Loaded, name: &str) -> Result<Finding, PolicyError> {
+    let mut places = loaded.trees.iter().map(|tree| &tree.place);
+    // Without any clause there is nothing to point at.
+    let first: Option<&Place> = places.find(|place| place.source_name() == name);
+    let first = first.ok_or_else(|| PolicyError::NoOperation { name: name.to_owned() })?;
+    let message = "this text has no clause of operation/3, so it proposes nothing";
+    let hint = "a policy says `operation(Operation, Instance, Target) :- …`; a library for policies may allow this";
+    Ok(Finding::new(FindingKind::NoOperation, first.clone(), message).hint(hint))
+}

@@ -1,0 +1,88 @@
+//! Comments that allow a finding: `% mario: allow ping-pong, because it is so`.
+
+use std::ops::Range;
+
+use mario_prolog::{Loaded, Place};
+
+use super::finding::{Finding, FindingKind};
+
+/// A finding that the text allows.
+#[derive(Clone, Debug)]
+pub struct Allowed {
+    /// What is allowed.
+    pub finding: Finding,
+    /// Why, in the author's words.
+    pub reason: String,
+}
+
+struct Allowance {
+    kind: FindingKind,
+    reason: String,
+    source: String,
+}
+
+/// What a comment that allows something begins with.
+const OPENING: &str = "% mario: allow ";
+
+/// Takes away what the sources allow. A comment counts for the findings in its own file, and in the policy's file also for
+/// the policy as a whole.
+pub(super) fn sort_out(found: Vec<Finding>, loaded: &Loaded, name: &str) -> (Vec<Finding>, Vec<Allowed>) {
+    let mut findings = Vec::new();
+    let mut allowances: Vec<Allowance> = Vec::new();
+    let mut places: Vec<&Place> = Vec::new();
+    for place in loaded.trees.iter().map(|tree| &tree.place) {
+        if !places.iter().any(|known| known.source_name() == place.source_name()) {
+            places.push(place);
+        }
+    }
+    for place in places {
+        for (span, rest) in comments(place.source_text()) {
+            let (code, reason) = rest.split_once(',').unwrap_or((rest, ""));
+            let (code, reason) = (code.trim(), reason.trim());
+            match FindingKind::find(code) {
+                Some(kind) if !reason.is_empty() => {
+                    allowances.push(Allowance {
+                        kind,
+                        reason: reason.to_owned(),
+                        source: place.source_name().to_owned(),
+                    });
+                }
+                Some(_) => findings.push(
+                    Finding::new(FindingKind::UnknownAllowance, place.at(span), "this does not say why")
+                        .hint(format!("write `{OPENING}{code}, ` and the reason")),
+                ),
+                None => {
+                    let codes: Vec<&str> = FindingKind::ALL.iter().map(|kind| kind.code()).collect();
+                    let message = format!("there is no finding `{code}`");
+                    findings.push(
+                        Finding::new(FindingKind::UnknownAllowance, place.at(span), message)
+                            .hint(format!("findings are {}", codes.join(", "))),
+                    );
+                }
+            }
+        }
+    }
+    let mut allowed = Vec::new();
+    for finding in found {
+        let source = finding.place.source_name();
+        let allowance = allowances.iter().find(|allowance| {
+            allowance.kind == finding.kind && (allowance.source == source || allowance.source == name)
+        });
+        match allowance {
+            Some(allowance) => allowed.push(Allowed { reason: allowance.reason.clone(), finding }),
+            None => findings.push(finding),
+        }
+    }
+    (findings, allowed)
+}
+
+/// What follows the opening in each comment that has it, and where the comment stands.
+fn comments(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
+    let mut start = 0;
+    text.split_inclusive('\n').filter_map(move |line| {
+        let at = start;
+        start += line.len();
+        let rest = line.trim_end().strip_prefix(OPENING)?;
+        Some((at..at + line.trim_end().len(), rest))
+    })
+}

@@ -1,0 +1,132 @@
+//! What a check can find.
+
+use std::fmt;
+
+use mario_prolog::Place;
+
+/// Something in a policy that is wrong, or may become wrong.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// What kind of thing it is.
+    pub kind: FindingKind,
+    /// The text that it is about.
+    pub place: Place,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+    /// How it comes about, line by line, when a world was found in which it does.
+    pub story: Vec<String>,
+}
+
+impl Finding {
+    pub(crate) fn new(kind: FindingKind, place: Place, message: impl Into<String>) -> Finding {
+        Finding { kind, place, message: message.into(), hint: None, story: Vec::new() }
+    }
+
+    #[must_use]
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Finding {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+/// The kinds of findings.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum FindingKind {
+    /// A goal calls what nobody defines.
+    UnknownPredicate,
+    /// A fact predicate is used with another number of arguments than it has.
+    WrongArity,
+    /// An argument of a fact is something that it never can be.
+    WrongKind,
+    /// An operation that policies do not have.
+    UnknownOperation,
+    /// A variable occurs once though its name does not say so.
+    SingletonVariable,
+    /// Clauses of one predicate are apart from each other, or replace those of another file.
+    ScatteredClauses,
+    /// A directive does not succeed.
+    FailedDirective,
+    /// The text proposes nothing at all.
+    NoOperation,
+    /// A clause of `operation/3` has a goal that always fails.
+    NeverFires,
+    /// A clause of `operation/3` is never reached: an earlier one always gives the first solution.
+    NeverWins,
+    /// The target of an operation is a variable.
+    UnboundTarget,
+    /// The target of an operation is nothing that a manager could accept.
+    InvalidTarget,
+    /// The policy raises an exception.
+    Exception,
+    /// The policy runs out of its budget.
+    ExhaustedBudget,
+    /// An instance comes back to where it was, though its clients stayed where they are.
+    PingPong,
+    /// Instances come and go, though their clients stayed where they are.
+    Flapping,
+    /// Instances multiply beyond what their clients could need.
+    UnboundedReplication,
+    /// A comment allows what there is no such finding of.
+    UnknownAllowance,
+}
+
+impl FindingKind {
+    /// All of them, from the text to the worlds.
+    pub const ALL: [FindingKind; 18] = [
+        FindingKind::UnknownPredicate,
+        FindingKind::WrongArity,
+        FindingKind::WrongKind,
+        FindingKind::UnknownOperation,
+        FindingKind::SingletonVariable,
+        FindingKind::ScatteredClauses,
+        FindingKind::FailedDirective,
+        FindingKind::NoOperation,
+        FindingKind::NeverFires,
+        FindingKind::NeverWins,
+        FindingKind::UnboundTarget,
+        FindingKind::InvalidTarget,
+        FindingKind::Exception,
+        FindingKind::ExhaustedBudget,
+        FindingKind::PingPong,
+        FindingKind::Flapping,
+        FindingKind::UnboundedReplication,
+        FindingKind::UnknownAllowance,
+    ];
+
+    /// Its name, as it is printed and as a comment that allows it writes it.
+    pub const fn code(self) -> &'static str {
+        match self {
+            FindingKind::UnknownPredicate => "unknown-predicate",
+            FindingKind::WrongArity => "wrong-arity",
+            FindingKind::WrongKind => "wrong-kind",
+            FindingKind::UnknownOperation => "unknown-operation",
+            FindingKind::SingletonVariable => "singleton-variable",
+            FindingKind::ScatteredClauses => "scattered-clauses",
+            FindingKind::FailedDirective => "failed-directive",
+            FindingKind::NoOperation => "no-operation",
+            FindingKind::NeverFires => "never-fires",
+            FindingKind::NeverWins => "never-wins",
+            FindingKind::UnboundTarget => "unbound-target",
+            FindingKind::InvalidTarget => "invalid-target",
+            FindingKind::Exception => "exception",
+            FindingKind::ExhaustedBudget => "exhausted-budget",
+            FindingKind::PingPong => "ping-pong",
+            FindingKind::Flapping => "flapping",
+            FindingKind::UnboundedReplication => "unbounded-replication",
+            FindingKind::UnknownAllowance => "unknown-allowance",
+        }
+    }
+
+    /// The kind with this name.
+    pub fn find(code: &str) -> Option<FindingKind> {
+        FindingKind::ALL.into_iter().find(|kind| kind.code() == code)
+    }
+}
+
+impl fmt::Display for FindingKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.code())
+    }
+}

@@ -1,0 +1,159 @@
+//! Arguments that are something they never can be, and operations that there are not.
+
+use std::collections::BTreeMap;
+
+use mario_domain::OperationName;
+use mario_prolog::{Tree, TreeKind};
+
+use super::finding::{Finding, FindingKind};
+use super::text::{Call, Clause, Text, calls, each_part, exact_place};
+use super::{Known, Role};
+use crate::vocabulary::{FactArgument, FactKind, FactPredicate};
+
+/// What a variable stands for where it was seen first.
+#[derive(Clone, Debug)]
+enum Use {
+    /// An argument of a fact that is a name, or a list of them.
+    Name(String),
+    /// A number, because a fact or arithmetic has one there.
+    Number(String),
+}
+
+pub(super) fn check(text: &Text<'_>, known: &Known, findings: &mut Vec<Finding>) {
+    for clause in &text.clauses {
+        check_head(clause, known, findings);
+        let Some(body) = clause.body else { continue };
+        let mut uses = BTreeMap::new();
+        for call in calls(body) {
+            if let Some(fact) = known.fact(call.name, call.arity)
+                && call.arguments.len() == call.arity
+            {
+                check_fact(clause, &call, fact, &mut uses, findings);
+            } else if is_arithmetic(call.name) && call.arity == 2 {
+                let what = format!("a number in `{}`", shown(clause, call.tree));
+                each_part(call.tree, &mut |part| {
+                    note_use(clause, part, &Use::Number(what.clone()), &mut uses, findings);
+                });
+            }
+        }
+    }
+}
+
+fn check_head(clause: &Clause<'_>, known: &Known, findings: &mut Vec<Finding>) {
+    if let Some(("operation", [operation, _, _])) = clause.head.callable()
+        && known.role == Role::Policy
+    {
+        check_operation(clause, operation, findings);
+    }
+}
+
+fn check_fact(
+    clause: &Clause<'_>,
+    call: &Call<'_>,
+    fact: &FactPredicate,
+    uses: &mut BTreeMap<String, Use>,
+    findings: &mut Vec<Finding>,
+) {
+    for (index, (argument, expected)) in call.arguments.iter().zip(fact.arguments).enumerate() {
+        let what = format!("{} in {}/{}", expected.meaning, call.name, call.arity);
+        match expected.kind {
+            FactKind::Number => note_use(clause, argument, &Use::Number(what), uses, findings),
+            FactKind::Id | FactKind::Ids => note_use(clause, argument, &Use::Name(what), uses, findings),
+            FactKind::Constant => {}
+        }
+        if index == 0 && matches!(call.name, "inhibited" | "refused") {
+            check_operation(clause, argument, findings);
+        } else if let Some(found) = wrong_constant(expected, argument) {
+            let message = format!(
+                "argument {} of {}/{} is {}, {}: it is never {found}",
+                index + 1,
+                call.name,
+                call.arity,
+                expected.meaning,
+                expected.kind.description(),
+            );
+            findings.push(Finding::new(FindingKind::WrongKind, exact_place(clause.place, argument), message));
+        }
+    }
+}
+
+/// Says what a constant is, when it can never be this argument.
+fn wrong_constant(expected: &FactArgument, argument: &Tree) -> Option<String> {
+    let is_place = ["the node", "the neighbour", "the target"].contains(&expected.meaning);
+    let is_right = match (&argument.kind, expected.kind) {
+        (TreeKind::Variable(_), _)
+        | (TreeKind::Atom(_), FactKind::Id | FactKind::Constant)
+        | (TreeKind::Integer(_) | TreeKind::Float(_), FactKind::Number | FactKind::Constant)
+        | (TreeKind::List(_), FactKind::Ids) => true,
+        (TreeKind::Atom(name), FactKind::Number) => ["inf", "infinite"].contains(&name.as_str()),
+        (TreeKind::Integer(_), FactKind::Id) => !is_place,
+        (TreeKind::Compound(name, _), FactKind::Ids) => name == "[|]",
+        _ => false,
+    };
+    (!is_right).then(|| match &argument.kind {
+        TreeKind::Variable(name) => format!("the variable `{name}`"),
+        TreeKind::Atom(name) => format!("the name `{name}`"),
+        TreeKind::Integer(value) => format!("the number {value}"),
+        TreeKind::LargeInteger(value) => format!("the number {value}"),
+        TreeKind::Float(value) => format!("the number {value:?}"),
+        TreeKind::Text(text) => format!("the string \"{text}\""),
+        TreeKind::List(_) => "a list".to_owned(),
+        TreeKind::Compound(name, arguments) => format!("a term {name}/{}", arguments.len()),
+    })
+}
+
+fn check_operation(clause: &Clause<'_>, operation: &Tree, findings: &mut Vec<Finding>) {
+    let known = |name: &str| OperationName::OF_POLICIES.iter().any(|operation| operation.as_str() == name);
+    let found = match &operation.kind {
+        TreeKind::Variable(_) => return,
+        TreeKind::Atom(name) if known(name) => return,
+        TreeKind::Atom(name) => format!("there is no operation `{name}`"),
+        _ => "an operation is a name".to_owned(),
+    };
+    let near = match &operation.kind {
+        TreeKind::Atom(name) => OperationName::OF_POLICIES
+            .iter()
+            .find(|operation| super::names::edit_distance(operation.as_str(), name) <= 2)
+            .map(|operation| format!("did you mean `{operation}`?")),
+        _ => None,
+    };
+    let finding = Finding::new(FindingKind::UnknownOperation, exact_place(clause.place, operation), found);
+    findings.push(finding.hint(near.unwrap_or_else(|| "operations are undeploy, migrate and replicate".to_owned())));
+}
+
+/// Remembers what a variable stands for; reports the first time that it stands for something else.
+fn note_use(
+    clause: &Clause<'_>,
+    tree: &Tree,
+    found: &Use,
+    uses: &mut BTreeMap<String, Use>,
+    findings: &mut Vec<Finding>,
+) {
+    let TreeKind::Variable(name) = &tree.kind else { return };
+    if name == "_" {
+        return;
+    }
+    match (uses.get(name), found) {
+        (None, found) => {
+            uses.insert(name.clone(), found.clone());
+        }
+        (Some(Use::Name(before)), Use::Number(now)) | (Some(Use::Number(now)), Use::Name(before)) => {
+            let message = format!("`{name}` is {before}, which is a name, and {now}");
+            let finding = Finding::new(FindingKind::WrongKind, clause.place.at(tree.span.clone()), message);
+            findings.push(finding.hint("check the order of the arguments"));
+            uses.insert(name.clone(), found.clone());
+        }
+        _ => {}
+    }
+}
+
+fn is_arithmetic(name: &str) -> bool {
+    matches!(name, "is" | "<" | ">" | "=<" | ">=" | "=:=" | "=\\=")
+}
+
+/// A goal as it is written, in one line.
+pub(super) fn shown(clause: &Clause<'_>, goal: &Tree) -> String {
+    let place = exact_place(clause.place, goal);
+    let text = place.source_text().get(place.span.clone()).unwrap_or("");
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

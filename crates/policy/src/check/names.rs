@@ -1,0 +1,120 @@
+//! Goals that call what nobody defines, and facts with the wrong number of arguments.
+
+use mario_prolog::Program;
+
+use super::finding::{Finding, FindingKind};
+use super::text::{Clause, Text, calls, exact_place};
+use super::{Known, Role};
+use crate::vocabulary::FactPredicate;
+
+/// Names that differ in more letters than this share of their length are not taken for each other.
+const LETTERS_PER_MISTAKE: usize = 3;
+
+pub(super) fn check(text: &Text<'_>, program: &Program, known: &Known, findings: &mut Vec<Finding>) {
+    for clause in &text.clauses {
+        if let Some(body) = clause.body {
+            for call in calls(body) {
+                if !program.defines(call.name, call.arity) {
+                    findings.push(unknown(clause, call.tree, (call.name, call.arity), program, known));
+                }
+            }
+        }
+        misspelt_operation(clause, known, findings);
+    }
+}
+
+/// A clause of `operation` with another number of arguments is never asked.
+fn misspelt_operation(clause: &Clause<'_>, known: &Known, findings: &mut Vec<Finding>) {
+    let Some(("operation", arguments)) = clause.head.callable() else { return };
+    if known.role != Role::Policy || arguments.len() == 3 {
+        return;
+    }
+    let message = format!("this is operation/{}: an agent asks for operation/3 only", arguments.len());
+    let finding = Finding::new(FindingKind::WrongArity, clause.place.at(clause.head.span.clone()), message);
+    findings.push(finding.hint("write `operation(Operation, Instance, Target)`"));
+}
+
+fn unknown(
+    clause: &Clause<'_>,
+    tree: &mario_prolog::Tree,
+    (name, arity): (&str, usize),
+    program: &Program,
+    known: &Known,
+) -> Finding {
+    let place = exact_place(clause.place, tree);
+    let same_fact: Vec<String> = known.facts.iter().filter(|fact| fact.name == name).map(signature).collect();
+    if !same_fact.is_empty() {
+        let message = format!("there are no facts of {name}/{arity}");
+        return Finding::new(FindingKind::WrongArity, place, message)
+            .hint(format!("did you mean {}?", same_fact.join(" or ")));
+    }
+    let finding = Finding::new(
+        FindingKind::UnknownPredicate,
+        place,
+        format!("nobody defines {name}/{arity}, so this raises an exception"),
+    );
+    match nearest(name, arity, program) {
+        Some(near) => finding.hint(format!("did you mean {near}?")),
+        None => finding.hint("define it, or load the file that does"),
+    }
+}
+
+/// A fact predicate with what its arguments stand for.
+fn signature(fact: &FactPredicate) -> String {
+    let arguments: Vec<&str> = fact.arguments.iter().map(|argument| argument.meaning).collect();
+    format!("{}/{} ({})", fact.name, fact.arity(), arguments.join(", "))
+}
+
+/// The callable predicate whose name is most alike; of equals, the one with the same number of arguments, then the first
+/// defined.
+fn nearest(name: &str, arity: usize, program: &Program) -> Option<String> {
+    let allowed = (name.chars().count() / LETTERS_PER_MISTAKE).max(1);
+    let candidates = program.callable().filter_map(|(known, known_arity)| {
+        let distance = edit_distance(name, known);
+        // Another number of arguments is one more mistake, but a name that is right is worth telling whatever follows.
+        (distance <= allowed).then_some((distance + usize::from(known_arity != arity), known, known_arity))
+    });
+    let best = candidates.min_by_key(|(distance, ..)| *distance);
+    best.map(|(_, known, known_arity)| format!("{known}/{known_arity}"))
+}
+
+/// How many letters to insert, delete, change or swap with their neighbour to get from one name to the other.
+pub(super) fn edit_distance(from: &str, to: &str) -> usize {
+    let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
+    let mut rows = vec![vec![0; to.len() + 1]; from.len() + 1];
+    for (row, cells) in rows.iter_mut().enumerate() {
+        cells[0] = row;
+    }
+    rows[0] = (0..=to.len()).collect();
+    for row in 1..=from.len() {
+        for column in 1..=to.len() {
+            let changed = rows[row - 1][column - 1] + usize::from(from[row - 1] != to[column - 1]);
+            let mut least = changed.min(rows[row - 1][column] + 1).min(rows[row][column - 1] + 1);
+            let is_swap = row > 1 && column > 1 && from[row - 1] == to[column - 2] && from[row - 2] == to[column - 1];
+            if is_swap {
+                least = least.min(rows[row - 2][column - 2] + 1);
+            }
+            rows[row][column] = least;
+        }
+    }
+    rows[from.len()][to.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::edit_distance;
+
+    #[test]
+    fn counts_the_mistakes_that_people_make() {
+        for (from, to, mistakes) in [
+            ("idle", "idle", 0),
+            ("idel", "idle", 1),
+            ("idl", "idle", 1),
+            ("iddle", "idle", 1),
+            ("late", "idle", 3),
+            ("", "ab", 2),
+        ] {
+            assert_eq!(edit_distance(from, to), mistakes, "{from} {to}");
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! Why an agent proposes what it proposes, and why it does not propose the rest.
+//!
+//! Start at [`Explainer::explain`]. A decision is made as always; a second, interpreted run of the same policy gives each
+//! proposal its proof, and for each operation that is not proposed the goal that stood in its way. The interpreter is a
+//! Prolog text, `interpreter.pl`, that is loaded together with the policy: it sees the policy's clauses, and whatever it
+//! does not interpret is simply called, so that every policy can be explained.
+//!
+//! For what is not proposed, [`search`] looks for the smallest change of facts that would make the clause fire. Nothing
+//! is derived: a change is shown only after deciding again with it.
+
+mod change;
+mod edit;
+mod search;
+mod step;
+
+use mario_domain::OperationName;
+use mario_prolog::{Argument, Budget, Engine, Loaded, Machine, Outcome, Resolver, Value};
+use serde::Serialize;
+
+use crate::decide::{Decider, Decision, Ending, Solution, Wanted};
+use crate::knowledge_base::{Constant, KnowledgeBase};
+use crate::policy::{Policy, PolicyError, Settings};
+
+pub use change::{Change, FactChange};
+pub use step::{ClauseText, Comparison, Step, StepKind};
+
+const INTERPRETER: &str = concat!(include_str!("explain/interpreter.pl"), include_str!("explain/text.pl"));
+
+/// What the interpreter may cost, compared with a decision.
+const BUDGET_FACTOR: u64 = 50;
+
+/// A decision with its reasons.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Explained {
+    /// The instance that was decided for.
+    pub instance: String,
+    /// The proposals in order of priority, each with its proof.
+    pub proposals: Vec<Proof>,
+    /// The operations that are not proposed. Empty when the policy did not answer.
+    pub missed: Vec<MissedOperation>,
+    /// Why the policy did not answer, if it did not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// A proposal and why it is made.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Proof {
+    /// What is proposed; `undeploy`, `migrate` or `replicate`, unless the policy is wrong.
+    pub operation: String,
+    /// For which instance.
+    pub instance: String,
+    /// Where to: a node or `self`.
+    pub target: String,
+    /// What is wrong with it, if it is no operation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fault: Option<&'static str>,
+    /// The clause that says so.
+    pub clause: ClauseText,
+    /// The goals of the clause and how they were met; `None` when that is too long to follow.
+    pub steps: Option<Vec<Step>>,
+}
+
+/// An operation that is not proposed.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct MissedOperation {
+    /// `undeploy`, `migrate` or `replicate`.
+    pub operation: &'static str,
+    /// Each clause that could have proposed it. Empty when the policy has none.
+    pub clauses: Vec<Miss>,
+}
+
+/// A clause that did not fire.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Miss {
+    /// Which clause.
+    pub clause: ClauseText,
+    /// The goals where it failed, with the values that they had.
+    pub steps: Vec<Step>,
+    /// The smallest changes of facts that would make it fire, each verified; the smallest first. Empty when none was
+    /// found.
+    pub changes: Vec<Change>,
+}
+
+/// Explains the decisions of one policy.
+pub struct Explainer {
+    policy: Policy,
+    loaded: Loaded,
+    machine: Machine,
+    decider: Decider,
+    budget: Budget,
+}
+
+impl Explainer {
+    /// Compiles a policy, ready to be explained; the arguments are those of [`Policy::load`].
+    pub fn load(
+        engine: &Engine,
+        name: &str,
+        text: &str,
+        resolver: Option<Box<dyn Resolver>>,
+        settings: Settings,
+    ) -> Result<Explainer, PolicyError> {
+        let (policy, loaded) =
+            Policy::load_with(engine, Some(("interpreter.pl", INTERPRETER)), name, text, resolver, settings)?;
+        let budget = settings.budget;
+        let budget = Budget { inferences: budget.inferences.saturating_mul(BUDGET_FACTOR), ..budget };
+        Ok(Explainer { policy, loaded, machine: Machine::new(engine), decider: Decider::new(engine), budget })
+    }
+
+    /// The policy that is explained.
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// What the agent of `instance` proposes, given its facts, and why; and why nothing else.
+    pub fn explain(&mut self, facts: &KnowledgeBase, instance: Constant) -> Explained {
+        let (mut explained, decision) = self.decide(facts, instance);
+        if decision.ending == Ending::Complete {
+            explained.missed = self.missed(facts, instance, &decision.solutions);
+        }
+        explained
+    }
+
+    /// The same without what is missed, which takes longer to find than the proofs.
+    pub fn prove(&mut self, facts: &KnowledgeBase, instance: Constant) -> Explained {
+        self.decide(facts, instance).0
+    }
+
+    fn decide(&mut self, facts: &KnowledgeBase, instance: Constant) -> (Explained, Decision) {
+        let decision = self.decider.decide(&self.policy, facts, instance, Wanted::All).clone();
+        let proposals = self.proofs(facts, instance, &decision);
+        let error = (decision.ending != Ending::Complete).then(|| decision.ending.to_string());
+        (Explained { instance: facts.text(instance), proposals, missed: Vec::new(), error }, decision)
+    }
+
+    /// The proof of each solution. When the interpreter does not find the same solutions, none has one: a decision is
+    /// never told otherwise than it was made.
+    fn proofs(&mut self, facts: &KnowledgeBase, instance: Constant, decision: &Decision) -> Vec<Proof> {
+        let solutions = &decision.solutions;
+        let is_complete = decision.ending == Ending::Complete;
+        let mut steps = Vec::new();
+        if !solutions.is_empty() {
+            self.each_answer(facts, instance, |texts, clause, found| {
+                steps.push((texts, clause, found));
+                is_complete || steps.len() < solutions.len()
+            });
+        }
+        if steps.len() != solutions.len() {
+            steps.clear();
+        }
+        let mut steps = steps.into_iter();
+        let proof = |solution: &Solution| {
+            let [operation, instance, target] = solution.texts(self.policy.symbols());
+            let found = steps.next().filter(|(texts, clause, _)| {
+                *clause == solution.clause()
+                    && (matches!(solution, Solution::Invalid(_)) || *texts == [&*operation, &*target])
+            });
+            let fault = match solution {
+                Solution::Proposal(_) => None,
+                Solution::Invalid(invalid) => Some(invalid.fault.description()),
+            };
+            let clause = self.clause_text("operation", 3, solution.clause());
+            Proof { operation, instance, target, fault, clause, steps: found.and_then(|(_, _, steps)| steps) }
+        };
+        solutions.iter().map(proof).collect()
+    }
+
+    /// Calls `receive` with operation and target, clause and proof of each answer, until it returns false.
+    fn each_answer(
+        &mut self,
+        facts: &KnowledgeBase,
+        instance: Constant,
+        mut receive: impl FnMut([String; 2], usize, Option<Vec<Step>>) -> bool,
+    ) {
+        let name = self.policy.symbols().intern("$why");
+        let unknown = Argument::Unknown;
+        let arguments = [Argument::Value(instance), unknown, unknown, unknown, unknown];
+        let mut query = self.machine.ask(self.policy.program(), name, &arguments, facts, &self.budget);
+        while query.next_answer() == Outcome::Answer {
+            let texts = [1, 2].map(|index| match query.argument(index) {
+                Some(Value::Atom(atom)) => query.atom_name(atom).to_owned(),
+                _ => query.argument_text(index),
+            });
+            let Some(Value::Integer(clause)) = query.argument(3) else { return };
+            let steps = query.argument_tree(4).map(|tree| step::steps(&tree, &self.loaded));
+            if !receive(texts, clause as usize, steps) {
+                return;
+            }
+        }
+    }
+
+    fn missed(&mut self, facts: &KnowledgeBase, instance: Constant, solutions: &[Solution]) -> Vec<MissedOperation> {
+        let heads = self.heads(facts, instance);
+        let proposed = |operation: OperationName| {
+            let is_it = |solution: &Solution| matches!(solution, Solution::Proposal(it) if it.operation == operation);
+            solutions.iter().any(is_it)
+        };
+        let mut missed = Vec::new();
+        for operation in OperationName::OF_POLICIES.into_iter().filter(|&operation| !proposed(operation)) {
+            let own =
+                |(_, head): &&(usize, Option<String>)| head.as_deref().is_none_or(|head| head == operation.as_str());
+            let clauses = heads.iter().filter(own).map(|&(clause, _)| self.miss(facts, instance, operation, clause));
+            missed.push(MissedOperation { operation: operation.as_str(), clauses: clauses.collect() });
+        }
+        missed
+    }
+
+    /// The clauses that may speak of an instance, and of which operation, if their heads say that.
+    fn heads(&mut self, facts: &KnowledgeBase, instance: Constant) -> Vec<(usize, Option<String>)> {
+        let name = self.policy.symbols().intern("$why_head");
+        let arguments = [Argument::Value(instance), Argument::Unknown, Argument::Unknown];
+        let mut query = self.machine.ask(self.policy.program(), name, &arguments, facts, &self.budget);
+        let mut heads = Vec::new();
+        while query.next_answer() == Outcome::Answer {
+            if let (Some(Value::Integer(clause)), Some(Value::Atom(word))) = (query.argument(1), query.argument(2)) {
+                let operation = query.atom_name(word);
+                heads.push((clause as usize, (operation != "any").then(|| operation.to_owned())));
+            }
+        }
+        heads
+    }
+
+    fn miss(&mut self, facts: &KnowledgeBase, instance: Constant, operation: OperationName, clause: usize) -> Miss {
+        let steps = self.failure(facts, instance, operation, clause);
+        let changes = search::changes(self, facts, instance, operation, clause);
+        Miss { clause: self.clause_text("operation", 3, clause), steps, changes }
+    }
+
+    /// Why a clause does not propose an operation. Empty when that is too long to follow.
+    fn failure(
+        &mut self,
+        facts: &KnowledgeBase,
+        instance: Constant,
+        operation: OperationName,
+        clause: usize,
+    ) -> Vec<Step> {
+        let symbols = self.policy.symbols();
+        let name = symbols.intern("$why_not");
+        let operation = Value::Atom(symbols.intern(operation.as_str()));
+        let arguments = [Value::Integer(clause as i64), operation, instance].map(Argument::Value);
+        let arguments = [arguments[0], arguments[1], arguments[2], Argument::Unknown];
+        let mut query = self.machine.ask(self.policy.program(), name, &arguments, facts, &self.budget);
+        if query.next_answer() != Outcome::Answer {
+            return Vec::new();
+        }
+        query.argument_tree(3).map(|tree| step::steps(&tree, &self.loaded)).unwrap_or_default()
+    }
+
+    fn clause_text(&self, name: &str, arity: usize, clause: usize) -> ClauseText {
+        step::clause_text(&self.loaded, name, arity, clause)
+    }
+}

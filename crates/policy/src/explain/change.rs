@@ -1,0 +1,158 @@
+//! Changes of facts that would make a clause fire.
+
+use mario_prolog::Value;
+use serde::Serialize;
+
+use super::edit::{Kind, Row, Situation};
+use crate::knowledge_base::{KnowledgeBase, NodeFact};
+
+/// A change of facts with which a clause fires, verified by deciding again.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Change {
+    /// What would be proposed: operation, instance, target.
+    pub proposes: [String; 3],
+    /// The facts that change.
+    pub facts: Vec<FactChange>,
+    /// The comparisons that hold then.
+    pub comparisons: Vec<String>,
+    /// All of it as a sentence.
+    pub text: String,
+}
+
+/// One fact that changes.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct FactChange {
+    /// The fact as it is, as Prolog; absent when it is new.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+    /// The fact as it would be; absent when it would be gone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+}
+
+/// The facts that differ.
+pub(super) fn fact_changes(base: &Situation, changed: &Situation, names: &KnowledgeBase) -> Vec<FactChange> {
+    let mut changes = Vec::new();
+    for kind in Kind::ALL {
+        for before in base.rows(kind) {
+            let after = changed.rows(kind).iter().find(|row| row.origin == before.origin);
+            if after.is_none_or(|after| after.values != before.values) {
+                let text = |row: &Row| fact_text(kind, row, names);
+                changes.push(FactChange { before: Some(text(before)), after: after.map(text) });
+            }
+        }
+        for added in changed.rows(kind).iter().filter(|row| row.origin.is_none()) {
+            changes.push(FactChange { before: None, after: Some(fact_text(kind, added, names)) });
+        }
+    }
+    changes
+}
+
+fn fact_text(kind: Kind, row: &Row, names: &KnowledgeBase) -> String {
+    let values: Vec<String> = row.values.iter().map(|&value| quoted(value, names)).collect();
+    let own = |node: &NodeFact<'_>| node.node == row.values[0] && !node.neighbours.is_empty();
+    let neighbours = match names.nodes().find(own) {
+        Some(node) if kind == Kind::Node => {
+            let items: Vec<String> = node.neighbours.iter().map(|&neighbour| quoted(neighbour, names)).collect();
+            format!(", [{}]", items.join(", "))
+        }
+        _ => String::new(),
+    };
+    format!("{}({}{neighbours})", kind.predicate(), values.join(", "))
+}
+
+/// A constant as Prolog writes it.
+fn quoted(constant: Value<'_>, names: &KnowledgeBase) -> String {
+    let text = names.text(constant);
+    let Value::Atom(_) = constant else { return text };
+    let starts_small = text.starts_with(|first: char| first.is_ascii_lowercase());
+    if starts_small && text.chars().all(|character| character.is_ascii_alphanumeric() || character == '_') {
+        return text;
+    }
+    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
+}
+
+/// The changes as the condition of a sentence.
+pub(super) fn condition(base: &Situation, changed: &Situation, names: &KnowledgeBase) -> String {
+    let mut parts = removed_requests(base, changed, names);
+    for kind in Kind::ALL {
+        for before in base.rows(kind) {
+            match changed.rows(kind).iter().find(|row| row.origin == before.origin) {
+                Some(after) if after.values != before.values => parts.push(changed_part(kind, before, after, names)),
+                None if kind == Kind::Inhibited => {
+                    let [operation, _, target] = [0, 1, 2].map(|column| names.text(before.values[column]));
+                    parts.push(format!("it did not remember that {operation} to {target} was inhibited"));
+                }
+                Some(_) | None => {}
+            }
+        }
+    }
+    for added in changed.rows(Kind::Requests).iter().filter(|row| row.origin.is_none()) {
+        let [_, hop, rate, latency] = [0, 1, 2, 3].map(|column| names.text(added.values[column]));
+        parts.push(format!("requests came through {hop} at rate {rate} with latency {latency}"));
+    }
+    parts.join(" and ")
+}
+
+fn removed_requests(base: &Situation, changed: &Situation, names: &KnowledgeBase) -> Vec<String> {
+    let before = base.rows(Kind::Requests);
+    let remains = |row: &Row| changed.rows(Kind::Requests).iter().any(|after| after.origin == row.origin);
+    let nothing_is_new = changed.rows(Kind::Requests).iter().all(|row| row.origin.is_some());
+    if !before.is_empty() && nothing_is_new && !before.iter().any(remains) {
+        return vec!["no requests came".to_owned()];
+    }
+    let mut parts: Vec<String> = Vec::new();
+    for row in before.iter().filter(|row| !remains(row)) {
+        let same_hop = |other: &&Row| other.values[1] == row.values[1];
+        let hop = names.text(row.values[1]);
+        let part = if before.iter().filter(same_hop).any(remains) {
+            format!("the requests through {hop} with latency {} did not come", names.text(row.values[3]))
+        } else {
+            format!("no requests came through {hop}")
+        };
+        if !parts.contains(&part) {
+            parts.push(part);
+        }
+    }
+    parts
+}
+
+fn changed_part(kind: Kind, before: &Row, after: &Row, names: &KnowledgeBase) -> String {
+    let text = |row: &Row, column: usize| names.text(row.values[column]);
+    let differs = |column: usize| before.values[column] != after.values[column];
+    match kind {
+        Kind::Node => {
+            format!("the free hardware of {} were {} instead of {}", text(before, 0), text(after, 1), text(before, 1))
+        }
+        Kind::Requests => {
+            let hop = text(before, 1);
+            let (rates, latencies) = ([text(before, 2), text(after, 2)], [text(before, 3), text(after, 3)]);
+            match (differs(1), differs(2), differs(3)) {
+                (false, true, false) => format!(
+                    "the rate of the requests through {hop} with latency {} were {} instead of {}",
+                    latencies[0], rates[1], rates[0]
+                ),
+                (false, false, _) => format!(
+                    "the latency of the requests through {hop} at rate {} were {} instead of {}",
+                    rates[0], latencies[1], latencies[0]
+                ),
+                (moved, rate, latency) => {
+                    let mut part = format!("the requests through {hop} with latency {} came", latencies[0]);
+                    if moved {
+                        part = format!("{part} through {}", text(after, 1));
+                    }
+                    if rate {
+                        part = format!("{part} at rate {} instead of {}", rates[1], rates[0]);
+                    }
+                    if latency {
+                        part = format!("{part} with latency {}", latencies[1]);
+                    }
+                    part
+                }
+            }
+        }
+        Kind::Inhibited | Kind::Fact => {
+            format!("{} of {} were {} instead of {}", text(before, 1), text(before, 0), text(after, 2), text(before, 2))
+        }
+    }
+}

@@ -1,0 +1,296 @@
+//! Facts that may be changed in thought, and the single changes that are tried.
+
+use mario_prolog::Value;
+
+use super::step::{Comparison, Step};
+use crate::knowledge_base::{Constant, KnowledgeBase};
+
+/// Neighbours that are tried as the origin of requests that do not exist yet.
+const NEW_HOPS_MAX: usize = 3;
+
+/// Predicates whose facts change in thought. Applications are declared and instances are given: they stay.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    Requests,
+    Inhibited,
+    Node,
+    Fact,
+}
+
+impl Kind {
+    pub(super) const ALL: [Kind; 4] = [Kind::Requests, Kind::Inhibited, Kind::Node, Kind::Fact];
+
+    pub(super) fn predicate(self) -> &'static str {
+        match self {
+            Kind::Requests => "requests",
+            Kind::Inhibited => "inhibited",
+            Kind::Node => "node",
+            Kind::Fact => "fact",
+        }
+    }
+
+    /// The columns that hold quantities.
+    fn quantities(self) -> &'static [usize] {
+        match self {
+            Kind::Requests => &[2, 3],
+            Kind::Inhibited => &[],
+            Kind::Node => &[1],
+            Kind::Fact => &[2],
+        }
+    }
+}
+
+/// A fact, and which one of the real facts it was.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Row {
+    pub(super) origin: Option<usize>,
+    pub(super) values: Vec<Constant>,
+}
+
+/// The facts that may change, as they are or as they might be.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Situation {
+    rows: [Vec<Row>; 4],
+}
+
+/// A quantity in a situation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Cell {
+    kind: Kind,
+    row: usize,
+    column: usize,
+}
+
+impl Situation {
+    /// The facts as they are.
+    pub(super) fn of(facts: &KnowledgeBase) -> Situation {
+        fn rows<const COUNT: usize>(facts: impl Iterator<Item = [Constant; COUNT]>) -> Vec<Row> {
+            facts.enumerate().map(|(index, values)| Row { origin: Some(index), values: values.to_vec() }).collect()
+        }
+        let nodes = facts.nodes().map(|node| [node.node, node.free]);
+        Situation { rows: [rows(facts.requests()), rows(facts.inhibited()), rows(nodes), rows(facts.facts())] }
+    }
+
+    pub(super) fn rows(&self, kind: Kind) -> &[Row] {
+        &self.rows[kind as usize]
+    }
+
+    /// The knowledge base `base` with these facts instead of its own.
+    pub(super) fn fill(&self, base: &KnowledgeBase, facts: &mut KnowledgeBase) {
+        facts.clear();
+        for [application, hardware, rate, latency] in base.services() {
+            facts.push_service(application, hardware, rate, latency);
+        }
+        for [instance, application, node] in base.instances() {
+            facts.push_instance(instance, application, node);
+        }
+        for (node, row) in base.nodes().zip(self.rows(Kind::Node)) {
+            let neighbours: Vec<Constant> =
+                node.neighbours.iter().filter_map(|&neighbour| constant(neighbour)).collect();
+            facts.push_node(row.values[0], row.values[1], neighbours);
+        }
+        for row in self.rows(Kind::Requests) {
+            facts.push_requests(row.values[0], row.values[1], row.values[2], row.values[3]);
+        }
+        for row in self.rows(Kind::Inhibited) {
+            facts.push_inhibited(row.values[0], row.values[1], row.values[2]);
+        }
+        for row in self.rows(Kind::Fact) {
+            facts.push_fact(row.values[0], row.values[1], row.values[2]);
+        }
+    }
+
+    /// How much differs from `base`. What is gone or new weighs more than what is less or more.
+    pub(super) fn cost(&self, base: &Situation) -> f64 {
+        let mut cost = 0.0;
+        for kind in Kind::ALL {
+            for before in base.rows(kind) {
+                cost += match self.rows(kind).iter().find(|row| row.origin == before.origin) {
+                    Some(after) => {
+                        before.values.iter().zip(&after.values).map(|(&one, &other)| distance(one, other)).sum()
+                    }
+                    None if kind == Kind::Inhibited => 1.0,
+                    None => 2.0,
+                };
+            }
+            cost += 3.0 * self.rows(kind).iter().filter(|row| row.origin.is_none()).count() as f64;
+        }
+        cost
+    }
+
+    /// The quantities that differ from those of `base`, with what they are there.
+    pub(super) fn changed_quantities(&self, base: &Situation) -> Vec<(Cell, Constant)> {
+        let differs = |&cell: &Cell| {
+            let origin = self.rows(cell.kind)[cell.row].origin?;
+            let before = base.rows(cell.kind).iter().find(|row| row.origin == Some(origin))?.values[cell.column];
+            (before != self.quantity(cell)).then_some((cell, before))
+        };
+        self.cells().iter().filter_map(differs).collect()
+    }
+
+    pub(super) fn quantity(&self, cell: Cell) -> Constant {
+        self.rows(cell.kind)[cell.row].values[cell.column]
+    }
+
+    pub(super) fn with_quantity(&self, cell: Cell, value: Constant) -> Situation {
+        let mut changed = self.clone();
+        changed.rows[cell.kind as usize][cell.row].values[cell.column] = value;
+        changed
+    }
+
+    fn cells(&self) -> Vec<Cell> {
+        let mut cells = Vec::new();
+        for kind in Kind::ALL {
+            for row in 0..self.rows(kind).len() {
+                cells.extend(kind.quantities().iter().map(|&column| Cell { kind, row, column }));
+            }
+        }
+        cells
+    }
+
+    fn without(&self, kind: Kind, gone: impl Fn(&Row) -> bool) -> Situation {
+        let mut changed = self.clone();
+        changed.rows[kind as usize].retain(|row| !gone(row));
+        changed
+    }
+
+    /// The situations that differ from this one in one way that may help a clause which failed with these steps.
+    pub(super) fn neighbours(&self, steps: &[Step], instance: Constant, base: &KnowledgeBase) -> Vec<Situation> {
+        let mut found = Vec::new();
+        let mut comparisons = Vec::new();
+        collect_comparisons(steps, &mut comparisons);
+        for cell in self.cells() {
+            for delta in comparisons.iter().flat_map(|comparison| deltas(comparison)) {
+                if let Some(value) = added(self.quantity(cell), delta) {
+                    found.push(self.with_quantity(cell, value));
+                }
+            }
+        }
+        let inhibited = self.rows(Kind::Inhibited);
+        for (index, row) in inhibited.iter().enumerate() {
+            if !inhibited[..index].iter().any(|earlier| earlier.values == row.values) {
+                found.push(self.without(Kind::Inhibited, |other| other.values == row.values));
+            }
+            if !inhibited[..index].iter().any(|earlier| earlier.values[0] == row.values[0]) {
+                found.push(self.without(Kind::Inhibited, |other| other.values[0] == row.values[0]));
+            }
+        }
+        found.extend(self.other_requests(instance, base));
+        found.retain(|situation| situation != self);
+        found
+    }
+
+    /// Without the requests of one neighbour, with those of one only, without any, with all through another one; or with
+    /// some where there are none.
+    fn other_requests(&self, instance: Constant, base: &KnowledgeBase) -> Vec<Situation> {
+        let mut hops: Vec<Constant> = Vec::new();
+        for row in self.rows(Kind::Requests).iter().filter(|row| row.values[0] == instance) {
+            if !hops.contains(&row.values[1]) {
+                hops.push(row.values[1]);
+            }
+        }
+        let own = |row: &Row| row.values[0] == instance;
+        let neighbours = base.nodes().flat_map(|node| node.neighbours.iter().filter_map(|&it| constant(it)));
+        let known = base.requests().map(|row| row[1]);
+        let mut new_hops: Vec<Constant> = Vec::new();
+        for hop in neighbours.take(NEW_HOPS_MAX).chain(known).chain([base.constant(mario_domain::SELF)]) {
+            if !hops.contains(&hop) && !new_hops.contains(&hop) {
+                new_hops.push(hop);
+            }
+        }
+        new_hops.truncate(NEW_HOPS_MAX + 1);
+        if hops.is_empty() {
+            return new_hops.into_iter().map(|hop| self.with_requests(instance, hop)).collect();
+        }
+        let mut found = vec![self.without(Kind::Requests, own)];
+        for &hop in &hops {
+            found.push(self.without(Kind::Requests, |row| own(row) && row.values[1] == hop));
+            found.push(self.without(Kind::Requests, |row| own(row) && row.values[1] != hop));
+        }
+        found.extend(new_hops.into_iter().map(|hop| self.rerouted(instance, hop)));
+        found
+    }
+
+    fn with_requests(&self, instance: Constant, hop: Constant) -> Situation {
+        let mut changed = self.clone();
+        let values = vec![instance, hop, Value::Integer(1), Value::Integer(0)];
+        changed.rows[Kind::Requests as usize].push(Row { origin: None, values });
+        changed
+    }
+
+    /// With all requests through one neighbour.
+    fn rerouted(&self, instance: Constant, hop: Constant) -> Situation {
+        let mut changed = self.clone();
+        for row in changed.rows[Kind::Requests as usize].iter_mut().filter(|row| row.values[0] == instance) {
+            row.values[1] = hop;
+        }
+        changed
+    }
+}
+
+/// The value without its borrow.
+fn constant(value: Value<'_>) -> Option<Constant> {
+    match value {
+        Value::Atom(atom) => Some(Value::Atom(atom)),
+        Value::Integer(value) => Some(Value::Integer(value)),
+        _ => None,
+    }
+}
+
+/// Between 0 for equal and 2 for far apart.
+fn distance(one: Constant, other: Constant) -> f64 {
+    match (as_number(one), as_number(other)) {
+        _ if one == other => 0.0,
+        (Some(one), Some(other)) => {
+            let size = (one - other).abs();
+            1.0 + size / (1.0 + size + one.abs())
+        }
+        _ => 1.5,
+    }
+}
+
+pub(super) fn as_number(constant: Constant) -> Option<f64> {
+    match constant {
+        Value::Integer(value) => Some(value as f64),
+        Value::Float(value) => Some(value),
+        _ => None,
+    }
+}
+
+fn collect_comparisons<'a>(steps: &'a [Step], found: &mut Vec<&'a Comparison>) {
+    for step in steps {
+        if let Some(comparison) = &step.comparison
+            && !found.contains(&comparison)
+        {
+            found.push(comparison);
+        }
+        collect_comparisons(&step.steps, found);
+    }
+}
+
+/// By how much a quantity may have to change for a comparison to hold. It may count more or less than once in what is
+/// compared, so some multiples are among them.
+fn deltas(comparison: &Comparison) -> Vec<f64> {
+    let gap = comparison.right - comparison.left;
+    // Strictly beyond, by a step that whole numbers allow.
+    let beyond = gap + if gap < 0.0 { -1.0 } else { 1.0 };
+    let mut deltas = match &*comparison.operator {
+        ">" | "<" => vec![beyond],
+        ">=" | "=<" | "=:=" => vec![gap],
+        _ => vec![1.0],
+    };
+    deltas.extend(deltas.clone().iter().flat_map(|delta| [delta * 2.0, delta * 10.0]));
+    deltas.iter().flat_map(|&delta| [delta, -delta]).filter(|delta| delta.is_finite() && *delta != 0.0).collect()
+}
+
+/// A quantity that is `delta` more; whole numbers stay whole, and nothing that an agent counts is negative.
+fn added(quantity: Constant, delta: f64) -> Option<Constant> {
+    match quantity {
+        Value::Integer(value) if delta.abs() < 1e15 => {
+            let changed = value.checked_add(if delta < 0.0 { delta.floor() } else { delta.ceil() } as i64)?;
+            (changed >= 0).then_some(Value::Integer(changed))
+        }
+        Value::Float(value) => (value + delta >= 0.0).then_some(Value::Float(value + delta)),
+        _ => None,
+    }
+}

@@ -1,0 +1,229 @@
+//! Looks for the smallest change of facts that makes a clause fire.
+//!
+//! From the facts as they are, single changes are tried that the failed goals suggest; the policy decides with each. When
+//! none is enough, the search goes on from those that carried the clause further. It is bounded, so it may miss a change,
+//! but it never shows one that does not work.
+
+use std::cmp::Ordering;
+
+use mario_domain::OperationName;
+use mario_prolog::Value;
+
+use super::change::{Change, condition, fact_changes};
+use super::edit::{Situation, as_number};
+use super::step::Step;
+use super::{Explainer, StepKind};
+use crate::decide::{Proposal, Solution, Wanted};
+use crate::knowledge_base::{Constant, KnowledgeBase};
+
+/// How many single changes may be combined.
+const CHANGES_MAX: usize = 4;
+/// Situations that are decided in each round.
+const TRIALS_MAX: usize = 400;
+/// Situations whose way to failure is looked at in each round.
+const LOOKS_MAX: usize = 40;
+/// Situations that the next round starts from.
+const STARTS_MAX: usize = 5;
+/// Decisions for making one quantity as small as it can be.
+const SHRINKS_MAX: usize = 40;
+/// Quantities that differ by less are the same.
+const PRECISION: f64 = 0.000_5;
+/// Changes that are shown.
+const SHOWN_MAX: usize = 3;
+
+struct Search<'a> {
+    explainer: &'a mut Explainer,
+    base: &'a KnowledgeBase,
+    instance: Constant,
+    operation: OperationName,
+    clause: usize,
+    /// The facts that are decided with.
+    trial: KnowledgeBase,
+    real: Situation,
+}
+
+/// The smallest changes found, one for each target, the smallest first.
+pub(super) fn changes(
+    explainer: &mut Explainer,
+    base: &KnowledgeBase,
+    instance: Constant,
+    operation: OperationName,
+    clause: usize,
+) -> Vec<Change> {
+    let (trial, real) = (KnowledgeBase::new(base.symbols()), Situation::of(base));
+    let mut search = Search { explainer, base, instance, operation, clause, trial, real };
+    let mut found: Vec<(Situation, Proposal)> = search.run();
+    for (situation, proposal) in &mut found {
+        search.shrink(situation, proposal.target);
+    }
+    let real = &search.real;
+    found.sort_by(|one, other| one.0.cost(real).total_cmp(&other.0.cost(real)));
+    let mut shown: Vec<(Situation, Proposal)> = Vec::new();
+    for candidate in found {
+        if shown.len() < SHOWN_MAX && shown.iter().all(|(_, proposal)| proposal.target != candidate.1.target) {
+            shown.push(candidate);
+        }
+    }
+    shown.iter().map(|(situation, proposal)| search.change(situation, proposal)).collect()
+}
+
+impl Search<'_> {
+    /// The situations of the first round in which the clause fires in some.
+    fn run(&mut self) -> Vec<(Situation, Proposal)> {
+        let mut starts = vec![self.real.clone()];
+        let mut seen = starts.clone();
+        for _ in 0..CHANGES_MAX {
+            let mut trials: Vec<Situation> = Vec::new();
+            for start in &starts {
+                let steps = self.failure(start);
+                for trial in start.neighbours(&steps, self.instance, self.base) {
+                    if !seen.contains(&trial) && !trials.contains(&trial) {
+                        trials.push(trial);
+                    }
+                }
+            }
+            trials.sort_by(|one, other| one.cost(&self.real).total_cmp(&other.cost(&self.real)));
+            trials.truncate(TRIALS_MAX);
+            let fired: Vec<_> =
+                trials.iter().filter_map(|trial| Some((trial.clone(), self.fires(trial, None)?))).collect();
+            if !fired.is_empty() {
+                return fired;
+            }
+            starts = self.best(&trials);
+            if starts.is_empty() {
+                break;
+            }
+            seen.extend(trials);
+        }
+        Vec::new()
+    }
+
+    /// The situations in which the clause gets furthest.
+    fn best(&mut self, trials: &[Situation]) -> Vec<Situation> {
+        let mut ranked: Vec<(Vec<f64>, &Situation)> = Vec::new();
+        for trial in spread(trials, LOOKS_MAX) {
+            let steps = self.failure(trial);
+            ranked.push((rank_of(&steps), trial));
+        }
+        // Stable: of equals, the smaller change stays in front.
+        ranked.sort_by(|one, other| compare_ranks(&other.0, &one.0));
+        ranked.into_iter().take(STARTS_MAX).map(|(_, trial)| trial.clone()).collect()
+    }
+
+    fn failure(&mut self, situation: &Situation) -> Vec<Step> {
+        situation.fill(self.base, &mut self.trial);
+        self.explainer.failure(&self.trial, self.instance, self.operation, self.clause)
+    }
+
+    /// What the clause proposes in a situation, to a certain target if one is given.
+    fn fires(&mut self, situation: &Situation, target: Option<Constant>) -> Option<Proposal> {
+        situation.fill(self.base, &mut self.trial);
+        let Explainer { decider, policy, .. } = &mut *self.explainer;
+        let decision = decider.decide(policy, &self.trial, self.instance, Wanted::All);
+        decision.solutions.iter().find_map(|solution| match solution {
+            Solution::Proposal(proposal)
+                if proposal.clause == self.clause
+                    && proposal.operation == self.operation
+                    && target.is_none_or(|target| target == proposal.target) =>
+            {
+                Some(*proposal)
+            }
+            _ => None,
+        })
+    }
+
+    /// Brings each changed quantity as close to what it is as the proposal allows.
+    fn shrink(&mut self, situation: &mut Situation, target: Constant) {
+        for (cell, real) in situation.changed_quantities(&self.real) {
+            let (Some(mut outside), Some(mut inside)) = (as_number(real), as_number(situation.quantity(cell))) else {
+                continue;
+            };
+            let is_whole = matches!(situation.quantity(cell), Value::Integer(_));
+            for _ in 0..SHRINKS_MAX {
+                let middle = f64::midpoint(outside, inside);
+                let middle = if is_whole { middle.trunc() } else { (middle * 1000.0).round() / 1000.0 };
+                if (middle - outside).abs() < PRECISION || (middle - inside).abs() < PRECISION {
+                    break;
+                }
+                let value = if is_whole { Value::Integer(middle as i64) } else { Value::Float(middle) };
+                let trial = situation.with_quantity(cell, value);
+                if self.fires(&trial, Some(target)).is_some() {
+                    (inside, *situation) = (middle, trial);
+                } else {
+                    outside = middle;
+                }
+            }
+        }
+    }
+
+    fn change(&mut self, situation: &Situation, proposal: &Proposal) -> Change {
+        let proposes = proposal.texts(self.base.symbols());
+        let comparisons = self.comparisons(situation, &proposes);
+        let wish = match self.operation {
+            OperationName::Undeploy | OperationName::Deploy => format!("would {}", self.operation.as_str()),
+            OperationName::Migrate | OperationName::Replicate => {
+                format!("would {} to {}", self.operation.as_str(), proposes[2])
+            }
+        };
+        let mut text = format!("{wish} if {}", condition(&self.real, situation, self.base));
+        if !comparisons.is_empty() {
+            text = format!("{text}: {}", comparisons.join(", "));
+        }
+        Change { facts: fact_changes(&self.real, situation, self.base), proposes, comparisons, text }
+    }
+
+    /// The comparisons in the proof of a proposal.
+    fn comparisons(&mut self, situation: &Situation, proposes: &[String; 3]) -> Vec<String> {
+        situation.fill(self.base, &mut self.trial);
+        let mut found = Vec::new();
+        let clause = self.clause;
+        self.explainer.each_answer(&self.trial, self.instance, |texts, by, steps| {
+            let is_it = by == clause && texts == [&*proposes[0], &*proposes[2]];
+            if is_it {
+                collect(&steps.unwrap_or_default(), &mut found);
+            }
+            !is_it
+        });
+        found
+    }
+}
+
+/// The first half, and every so many of the rest: changes of one size are often of one kind.
+fn spread(trials: &[Situation], count: usize) -> impl Iterator<Item = &Situation> {
+    let (first, rest) = trials.split_at(trials.len().min(count / 2));
+    let step = (rest.len() / (count / 2)).max(1);
+    first.iter().chain(rest.iter().step_by(step).take(count / 2))
+}
+
+fn collect(steps: &[Step], found: &mut Vec<String>) {
+    for step in steps {
+        // What did not hold behind `\+` is no comparison that holds.
+        if step.kind == StepKind::Compare && !found.contains(&step.text) {
+            found.push(step.text.clone());
+        }
+        if step.kind != StepKind::Absent {
+            collect(&step.steps, found);
+        }
+    }
+}
+
+/// How far a clause got: the position of the furthest goal, of the furthest goal below that, and so on; at the end, how
+/// close a comparison is to holding.
+fn rank_of(steps: &[Step]) -> Vec<f64> {
+    let mut best = Vec::new();
+    for step in steps {
+        let mut rank: Vec<f64> = step.goal.iter().map(|&goal| goal as f64).collect();
+        match &step.comparison {
+            Some(comparison) => rank.push(-(comparison.left - comparison.right).abs()),
+            None => rank.extend(rank_of(&step.steps)),
+        }
+        if compare_ranks(&rank, &best) == Ordering::Greater {
+            best = rank;
+        }
+    }
+    best
+}
+
+fn compare_ranks(one: &[f64], other: &[f64]) -> Ordering {
+    one.partial_cmp(other).unwrap_or(Ordering::Equal)
+}

@@ -1,0 +1,390 @@
+//! Runs a policy in all small worlds, and looks for what should not happen.
+//!
+//! A world is a tree of nodes with clients that never move and instances of one application. Every tree of up to five
+//! nodes is explored, with every placement of up to two instances and up to three clients, for an application that minds
+//! its load and one that minds the distance, on nodes with much room and with little: nothing is drawn at random, and
+//! nothing is left out for being symmetric, because names break ties. Smaller worlds come first, so the first world in
+//! which something goes wrong is a smallest one.
+//!
+//! **Invariant:** the same policy has the same findings with the same stories, everywhere.
+
+mod agents;
+mod run;
+mod shape;
+mod story;
+mod world;
+
+use std::collections::BTreeSet;
+
+use mario_domain::OperationName;
+use mario_prolog::{Engine, Place, Tree, TreeKind};
+
+use crate::check::{Finding, FindingKind};
+use crate::decide::{Ending, ProposalFault};
+use crate::policy::Policy;
+use agents::{Agents, Asked};
+use run::{Run, Step, Verdict};
+use shape::{Shape, placements};
+use world::{APPLICATIONS, CAPACITIES, ExtraFact, ExtraValue, Spread, World};
+
+/// Exploration ends when all decisions together have cost this much; a policy in need of it deserves to be told.
+const INFERENCES_MAX: u64 = 2_000_000_000;
+
+/// How long a world goes on to tell growth that ends from growth that does not.
+const CYCLES_TO_CONFIRM: u32 = 20;
+
+/// How far to look.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Bounds {
+    /// The most nodes of a tree.
+    pub nodes: usize,
+    /// The most instances at the start.
+    pub instances: usize,
+    /// The most clients.
+    pub clients: usize,
+    /// How long each world lasts.
+    pub cycles: u32,
+}
+
+impl Default for Bounds {
+    fn default() -> Bounds {
+        Bounds { nodes: 5, instances: 2, clients: 3, cycles: 6 }
+    }
+}
+
+/// What exploring a policy gave, besides findings.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Exploration {
+    /// How many worlds were run.
+    pub worlds: usize,
+    /// How many different situations the policy decided.
+    pub decisions: usize,
+    /// The most inferences that one decision took.
+    pub inferences_max: u64,
+    /// The lines of the clauses of `operation/3` that never gave what an agent asked for.
+    pub silent_clauses: Vec<usize>,
+    /// Why it ended before all worlds were run.
+    pub ended_early: Option<String>,
+}
+
+/// What a policy asks for that makes a difference to which worlds it needs.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Interests {
+    /// It reads `inhibited/3` or `refused/3`.
+    memory: bool,
+    extra: Vec<ExtraFact>,
+}
+
+impl Interests {
+    /// Remembers what a goal asks for.
+    pub(crate) fn note(&mut self, name: &str, arguments: &[Tree]) {
+        match (name, arguments) {
+            ("inhibited" | "refused", [_, _, _]) => self.memory = true,
+            ("fact", [_, Tree { kind: TreeKind::Atom(key), .. }, value]) => self.note_extra(key, value),
+            _ => {}
+        }
+    }
+
+    fn note_extra(&mut self, key: &str, value: &Tree) {
+        let position = self.extra.iter().position(|fact| fact.key == key).unwrap_or_else(|| {
+            self.extra.push(ExtraFact { key: key.to_owned(), values: Vec::new() });
+            self.extra.len() - 1
+        });
+        let value = match &value.kind {
+            TreeKind::Atom(name) => ExtraValue::Name(name.clone()),
+            TreeKind::Integer(number) => ExtraValue::Number(*number),
+            _ => return,
+        };
+        let values = &mut self.extra[position].values;
+        if !values.contains(&value) {
+            values.push(value);
+        }
+    }
+
+    /// A policy that names no value, or one only, meets others too. Numbers serve as names and as amounts.
+    fn complete(&mut self) {
+        for fact in &mut self.extra {
+            let mut number = 1;
+            while fact.values.len() < 2
+                || (number <= 3 && fact.values.iter().all(|value| matches!(value, ExtraValue::Number(_))))
+            {
+                let value = ExtraValue::Number(number);
+                number += 1;
+                if !fact.values.contains(&value) {
+                    fact.values.push(value);
+                }
+            }
+        }
+    }
+}
+
+/// Explores a policy; findings go to `findings`, each kind once for each clause. `progress` is told the number of worlds.
+pub(crate) fn explore(
+    engine: &Engine,
+    policy: &Policy,
+    mut interests: Interests,
+    bounds: &Bounds,
+    findings: &mut Vec<Finding>,
+    progress: &mut dyn FnMut(usize),
+) -> Exploration {
+    interests.complete();
+    let mut explorer = Explorer {
+        policy,
+        minds: Agents::new(engine, policy),
+        bounds,
+        reported: BTreeSet::new(),
+        findings,
+        worlds: 0,
+        ended_early: None,
+    };
+    explorer.explore(&interests, progress);
+    let Explorer { minds, worlds, ended_early, .. } = explorer;
+    let silent = |(index, place): (usize, &Place)| (!minds.clauses_used[index]).then(|| place.position().0);
+    Exploration {
+        worlds,
+        decisions: minds.decisions(),
+        inferences_max: minds.inferences_max,
+        silent_clauses: policy.clauses().iter().enumerate().filter_map(silent).collect(),
+        ended_early,
+    }
+}
+
+struct Explorer<'a> {
+    policy: &'a Policy,
+    minds: Agents<'a>,
+    bounds: &'a Bounds,
+    /// What was found already; the smallest world came first.
+    reported: BTreeSet<(FindingKind, String)>,
+    findings: &'a mut Vec<Finding>,
+    worlds: usize,
+    ended_early: Option<String>,
+}
+
+impl Explorer<'_> {
+    fn explore(&mut self, interests: &Interests, progress: &mut dyn FnMut(usize)) {
+        let memories: &[u32] = if interests.memory { &[1, 10] } else { &[0] };
+        let spreads: &[Spread] =
+            if interests.extra.is_empty() { &[Spread::None] } else { &[Spread::InTurn, Spread::Same, Spread::None] };
+        for nodes in 1..=self.bounds.nodes {
+            let shapes = Shape::all(nodes);
+            for instances in 1..=self.bounds.instances {
+                for clients in 0..=self.bounds.clients {
+                    for shape in &shapes {
+                        for instances in placements(nodes, instances) {
+                            for clients in placements(nodes, clients) {
+                                let mut world = World {
+                                    shape,
+                                    clients,
+                                    instances: instances.clone(),
+                                    application: APPLICATIONS[0],
+                                    capacity: 0,
+                                    memory: 0,
+                                    extra: &interests.extra,
+                                    spread: Spread::None,
+                                };
+                                self.explore_settings(&mut world, memories, spreads);
+                                if self.ended_early.is_some() {
+                                    return;
+                                }
+                            }
+                        }
+                        progress(self.worlds);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The same nodes, clients and instances under all circumstances.
+    fn explore_settings(&mut self, world: &mut World<'_>, memories: &[u32], spreads: &[Spread]) {
+        for application in APPLICATIONS {
+            for capacity in CAPACITIES {
+                let crowd = |node: &usize| world.instances.iter().filter(|other| *other == node).count() as i64;
+                if world.instances.iter().any(|node| crowd(node) > capacity) {
+                    continue;
+                }
+                for &memory in memories {
+                    for &spread in spreads {
+                        (world.application, world.capacity) = (application, capacity);
+                        (world.memory, world.spread) = (memory, spread);
+                        self.run(world);
+                        if self.ended_early.is_some() {
+                            return;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn run(&mut self, world: &World<'_>) {
+        self.worlds += 1;
+        let mut run = Run::new(world);
+        let mut history = vec![run.placement()];
+        let mut enacted: Vec<Vec<OperationName>> = Vec::new();
+        for cycle in 1..=self.bounds.cycles {
+            let steps = run.cycle(&mut self.minds);
+            for step in &steps {
+                self.look_at(world, step);
+            }
+            enacted.push(steps.iter().filter_map(accepted).map(|(operation, _)| operation).collect());
+            let placement = run.placement();
+            if let Some(before) = history.iter().rposition(|earlier| *earlier == placement) {
+                let since = |operation| enacted[before..].iter().any(|cycle| cycle.contains(&operation));
+                if since(OperationName::Replicate) && since(OperationName::Undeploy) {
+                    let clause = steps.iter().find_map(accepted).map(|(_, clause)| clause);
+                    let message = "instances come and go, and are where they were again, though no client moved";
+                    self.report(FindingKind::Flapping, clause, message.to_owned(), world, cycle);
+                }
+            }
+            history.push(placement);
+        }
+        self.look_for_growth(world, &mut run, &history);
+        if self.minds.inferences > INFERENCES_MAX {
+            self.ended_early = Some(format!("its decisions took more than {INFERENCES_MAX} inferences"));
+        }
+    }
+
+    /// What is wrong with a step, whatever comes before and after it.
+    fn look_at(&mut self, world: &World<'_>, step: &Step) {
+        match &step.asked {
+            Asked::Nothing => {}
+            Asked::Failed(Ending::Exception(exception)) if self.is_explained(&exception.term) => {}
+            Asked::Failed(ending) => {
+                let (kind, message) = match ending {
+                    Ending::Exhausted(resource) => {
+                        (FindingKind::ExhaustedBudget, format!("the policy runs out of {resource}"))
+                    }
+                    Ending::Exception(exception) => {
+                        (FindingKind::Exception, format!("the policy raises an exception: {}", exception.message))
+                    }
+                    _ => (FindingKind::Exception, "the policy calls halt".to_owned()),
+                };
+                self.report(kind, None, message, world, step.cycle);
+                if kind == FindingKind::ExhaustedBudget {
+                    self.ended_early = Some("the policy ran out of its budget".to_owned());
+                }
+            }
+            Asked::Invalid { fault, arguments: [operation, _, target], clause } => {
+                let kind = match fault {
+                    ProposalFault::UnknownOperation => FindingKind::UnknownOperation,
+                    ProposalFault::UnboundTarget => FindingKind::UnboundTarget,
+                    _ => FindingKind::InvalidTarget,
+                };
+                let message = match fault {
+                    ProposalFault::UnknownOperation => {
+                        format!("`{operation}` is no operation: {}", fault.description())
+                    }
+                    ProposalFault::UnboundTarget => format!("{operation} has an unbound target"),
+                    _ => format!("{operation} has the target `{target}`: {}", fault.description()),
+                };
+                self.report(kind, Some(*clause), message, world, step.cycle);
+            }
+            Asked::Operation { operation, word, clause, .. } => {
+                if step.verdict == Some(Verdict::NotATarget) {
+                    let message = format!("{operation} has the target `{word}`, which no manager can accept");
+                    self.report(FindingKind::InvalidTarget, Some(*clause), message, world, step.cycle);
+                }
+                if step.returned {
+                    let message = "an instance migrates back to where it was, though no client moved";
+                    self.report(FindingKind::PingPong, Some(*clause), message.to_owned(), world, step.cycle);
+                }
+            }
+        }
+    }
+
+    /// Whether an exception says again what the text showed: that nobody defines a predicate.
+    fn is_explained(&self, ball: &str) -> bool {
+        let mut kinds = self.findings.iter().map(|finding| finding.kind);
+        ball.starts_with("error(existence_error(procedure,")
+            && kinds.any(|kind| matches!(kind, FindingKind::UnknownPredicate | FindingKind::WrongArity))
+    }
+
+    /// Whether instances multiply beyond what the clients could need, and nothing but the hardware stops them: with more
+    /// of it there would be still more.
+    fn look_for_growth(&mut self, world: &World<'_>, run: &mut Run<'_>, history: &[Vec<usize>]) {
+        let needed = world.instances_needed();
+        let grew = |run: &Run<'_>| run.agents.len() > needed.max(world.instances.len());
+        if !grew(run) || self.reported.contains(&(FindingKind::UnboundedReplication, String::new())) {
+            return;
+        }
+        let there = self.settle(run, self.bounds.cycles);
+        let mut with = |times: i64| {
+            let larger = World { capacity: times * world.capacity, ..world.clone() };
+            self.settle(&mut Run::new(&larger), 0)
+        };
+        // A little more room may change where a few instances end; twice more is a trend.
+        let (twice, four_times) = (with(2), with(4));
+        if !grew(run) || twice <= there || four_times <= twice {
+            return;
+        }
+        let last_growth = (1..history.len()).rfind(|cycle| history[*cycle].len() > history[*cycle - 1].len());
+        let until = last_growth.unwrap_or(history.len() - 1) as u32;
+        let steps = {
+            let mut again = Run::new(world);
+            (1..until).for_each(|_| drop(again.cycle(&mut self.minds)));
+            again.cycle(&mut self.minds)
+        };
+        let replicates = |step| accepted(step).filter(|(operation, _)| *operation == OperationName::Replicate);
+        let clause = steps.iter().find_map(replicates).map(|(_, clause)| clause);
+        let message = format!(
+            "instances multiply until the hardware is full: there are {there} where {needed} would do, with twice the \
+             hardware {twice}, with four times {four_times}"
+        );
+        self.report(FindingKind::UnboundedReplication, clause, message, world, until);
+    }
+
+    /// How many instances there are in the end.
+    fn settle(&mut self, run: &mut Run<'_>, cycles_before: u32) -> usize {
+        for _ in cycles_before..CYCLES_TO_CONFIRM {
+            run.cycle(&mut self.minds);
+        }
+        run.agents.len()
+    }
+
+    fn report(&mut self, kind: FindingKind, clause: Option<usize>, message: String, world: &World<'_>, cycle: u32) {
+        let is_known = self.findings.iter().any(|finding| {
+            finding.kind == kind
+                && clause.is_some_and(|clause| self.place(Some(clause)).span.start == finding.place.span.start)
+        });
+        let key = match kind {
+            FindingKind::PingPong | FindingKind::Flapping | FindingKind::UnboundedReplication => String::new(),
+            FindingKind::Exception => message.clone(),
+            _ => format!("{clause:?}"),
+        };
+        if is_known || !self.reported.insert((kind, key)) {
+            return;
+        }
+        let hint = match kind {
+            FindingKind::PingPong => {
+                "let the trigger of a migration be false where it leads to, or remember what was tried"
+            }
+            FindingKind::Flapping => "leave a gap between the reasons to replicate and the reasons to undeploy",
+            FindingKind::UnboundedReplication => {
+                "replicate only while there is more to do than the instances that are there can do"
+            }
+            FindingKind::Exception | FindingKind::ExhaustedBudget => {
+                "an agent whose policy does not answer does nothing"
+            }
+            FindingKind::InvalidTarget => "a target is a neighbour, or for replicate also `self`",
+            _ => "make sure that every solution binds the operation and its target",
+        };
+        let story = story::tell(world, &mut self.minds, self.policy, cycle);
+        let mut finding = Finding::new(kind, self.place(clause), message).hint(hint);
+        finding.story = story;
+        self.findings.push(finding);
+    }
+
+    /// The clause, or without one the first.
+    fn place(&self, clause: Option<usize>) -> Place {
+        self.policy.clauses()[clause.unwrap_or(0).min(self.policy.clauses().len() - 1)].clone()
+    }
+}
+
+/// What was enacted in a step, and the clause behind it.
+fn accepted(step: &Step) -> Option<(OperationName, usize)> {
+    match (&step.asked, &step.verdict) {
+        (Asked::Operation { operation, clause, .. }, Some(Verdict::Accepted)) => Some((*operation, *clause)),
+        _ => None,
+    }
+}

@@ -1,0 +1,214 @@
+//! The agents of small worlds: what they ask for, given what they see.
+
+use std::collections::HashMap;
+
+use mario_domain::OperationName;
+use mario_prolog::{Engine, Value};
+
+use super::world::{ExtraValue, HARDWARE, Spread, World, node_name};
+use crate::decide::{Decider, Ending, ProposalFault, Solution, Wanted};
+use crate::knowledge_base::{Constant, KnowledgeBase};
+use crate::policy::Policy;
+
+/// What reaches an instance, as its agent sees it. The order is the standard order of the facts.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(super) struct Heard {
+    pub(super) neighbour: String,
+    pub(super) rate: i64,
+    pub(super) latency: i64,
+}
+
+/// What an agent asks for.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Asked {
+    Nothing,
+    Operation {
+        operation: OperationName,
+        target: Target,
+        word: String,
+        clause: usize,
+    },
+    /// Something that is no operation.
+    Invalid {
+        fault: ProposalFault,
+        arguments: [String; 3],
+        clause: usize,
+    },
+    /// The policy did not answer.
+    Failed(Ending),
+}
+
+/// Where an operation leads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Target {
+    Own,
+    Node(usize),
+    /// No node of the world has this name.
+    Nowhere,
+}
+
+impl Target {
+    /// The node that is meant by an agent on `node`.
+    pub(super) fn resolved(self, node: usize) -> Option<usize> {
+        match self {
+            Target::Own => Some(node),
+            Target::Node(node) => Some(node),
+            Target::Nowhere => None,
+        }
+    }
+}
+
+/// Everything that a decision depends on.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Situation {
+    instance: usize,
+    node: usize,
+    neighbours: Vec<usize>,
+    free: i64,
+    limits: [i64; 2],
+    spread: u8,
+    nodes: usize,
+    heard: Vec<Heard>,
+    remembered: Vec<(OperationName, String)>,
+}
+
+/// Decides for agents. Equal situations are decided once.
+pub(super) struct Agents<'p> {
+    policy: &'p Policy,
+    decider: Decider,
+    facts: KnowledgeBase,
+    known: HashMap<Situation, Asked>,
+    /// The most inferences that a decision took.
+    pub(super) inferences_max: u64,
+    /// All inferences of all decisions.
+    pub(super) inferences: u64,
+    /// Clauses of `operation/3` that gave a first solution.
+    pub(super) clauses_used: Vec<bool>,
+}
+
+impl<'p> Agents<'p> {
+    pub(super) fn new(engine: &Engine, policy: &'p Policy) -> Agents<'p> {
+        Agents {
+            policy,
+            decider: Decider::new(engine),
+            facts: KnowledgeBase::new(policy.symbols()),
+            known: HashMap::new(),
+            inferences_max: 0,
+            inferences: 0,
+            clauses_used: vec![false; policy.clauses().len()],
+        }
+    }
+
+    /// How many different situations were decided.
+    pub(super) fn decisions(&self) -> usize {
+        self.known.len()
+    }
+
+    /// What the agent of an instance asks for.
+    pub(super) fn ask(
+        &mut self,
+        world: &World<'_>,
+        instance: usize,
+        node: usize,
+        free: i64,
+        heard: &[Heard],
+        remembered: &[(OperationName, String)],
+    ) -> Asked {
+        let situation = Situation {
+            instance,
+            node,
+            neighbours: world.shape.neighbours[node].clone(),
+            free,
+            limits: [world.application.max_rate, world.application.max_latency],
+            spread: world.spread as u8,
+            nodes: world.shape.nodes(),
+            heard: heard.to_vec(),
+            remembered: remembered.to_vec(),
+        };
+        if let Some(asked) = self.known.get(&situation) {
+            return asked.clone();
+        }
+        let asked = self.decide(world, &situation);
+        self.known.insert(situation, asked.clone());
+        asked
+    }
+
+    fn decide(&mut self, world: &World<'_>, situation: &Situation) -> Asked {
+        let instance = self.tell(world, situation);
+        let decision = self.decider.decide(self.policy, &self.facts, instance, Wanted::First);
+        self.inferences_max = self.inferences_max.max(decision.inferences);
+        self.inferences += decision.inferences;
+        if decision.ending != Ending::Complete {
+            return Asked::Failed(decision.ending.clone());
+        }
+        let Some(first) = decision.solutions.first() else { return Asked::Nothing };
+        if let Some(used) = self.clauses_used.get_mut(first.clause()) {
+            *used = true;
+        }
+        match first {
+            Solution::Invalid(invalid) => {
+                Asked::Invalid { fault: invalid.fault, arguments: invalid.arguments.clone(), clause: invalid.clause }
+            }
+            Solution::Proposal(proposal) => {
+                let word = self.facts.text(proposal.target);
+                let is_name = matches!(proposal.target, Value::Atom(_));
+                let node = (0..situation.nodes).find(|node| is_name && node_name(*node) == word);
+                let target = match node {
+                    Some(node) => Target::Node(node),
+                    None if is_name && word == mario_domain::SELF => Target::Own,
+                    None => Target::Nowhere,
+                };
+                Asked::Operation { operation: proposal.operation, target, word, clause: proposal.clause }
+            }
+        }
+    }
+
+    /// Makes the facts those of the situation; the constant of its instance.
+    fn tell(&mut self, world: &World<'_>, situation: &Situation) -> Constant {
+        let facts = &mut self.facts;
+        facts.clear();
+        let application = facts.constant("app");
+        let [max_rate, max_latency] = situation.limits.map(Value::Integer);
+        facts.push_service(application, Value::Integer(HARDWARE), max_rate, max_latency);
+        let node = facts.constant(&node_name(situation.node));
+        let neighbours: Vec<Constant> =
+            situation.neighbours.iter().map(|neighbour| facts.constant(&node_name(*neighbour))).collect();
+        facts.push_node(node, Value::Integer(situation.free), neighbours);
+        let instance = facts.constant(&format!("i{}", situation.instance));
+        facts.push_instance(instance, application, node);
+        for heard in &situation.heard {
+            let neighbour = facts.constant(&heard.neighbour);
+            facts.push_requests(instance, neighbour, Value::Integer(heard.rate), Value::Integer(heard.latency));
+        }
+        for (operation, target) in &situation.remembered {
+            let (operation, target) = (facts.constant(operation.as_str()), facts.constant(target));
+            facts.push_inhibited(operation, instance, target);
+        }
+        if world.spread != Spread::None {
+            self.tell_extra(world, application, instance);
+        }
+        instance
+    }
+
+    fn tell_extra(&mut self, world: &World<'_>, application: Constant, instance: Constant) {
+        let facts = &mut self.facts;
+        for fact in world.extra {
+            let key = facts.constant(&fact.key);
+            let named = |facts: &KnowledgeBase, value: &ExtraValue| match value {
+                ExtraValue::Name(name) => facts.constant(name),
+                ExtraValue::Number(number) => Value::Integer(*number),
+            };
+            if let Some(value) = world.extra_value(fact, None) {
+                let value = named(facts, value);
+                facts.push_fact(application, key, value);
+                facts.push_fact(instance, key, value);
+            }
+            for node in 0..world.shape.nodes() {
+                if let Some(value) = world.extra_value(fact, Some(node)) {
+                    let (subject, value) = (facts.constant(&node_name(node)), named(facts, value));
+                    facts.push_fact(subject, key, value);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! What happens in a world, cycle by cycle.
+
+use mario_domain::OperationName;
+
+use super::agents::{Agents, Asked, Heard, Target};
+use super::world::{HARDWARE, LINK_LATENCY, RATE, World, node_name};
+
+/// An instance and what its agent remembers.
+#[derive(Clone, Debug)]
+pub(super) struct Agent {
+    /// From 1.
+    pub(super) id: usize,
+    pub(super) node: usize,
+    /// Nodes that it left, oldest first.
+    left: Vec<usize>,
+    /// What was inhibited, and in which cycle.
+    memory: Vec<(u32, OperationName, String)>,
+}
+
+/// What became of what an agent asked for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Verdict {
+    Accepted,
+    /// The target has no room.
+    NoRoom,
+    /// The target is neither a neighbour nor, for replicate, the own node.
+    NotATarget,
+}
+
+/// What one agent did in one cycle.
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    pub(super) cycle: u32,
+    pub(super) instance: usize,
+    pub(super) node: usize,
+    pub(super) heard: Vec<Heard>,
+    pub(super) asked: Asked,
+    /// `None` when it asked for nothing that could be judged.
+    pub(super) verdict: Option<Verdict>,
+    /// The instance came back to a node that it had left.
+    pub(super) returned: bool,
+}
+
+/// A world on its way.
+pub(super) struct Run<'w> {
+    world: &'w World<'w>,
+    pub(super) agents: Vec<Agent>,
+    next_id: usize,
+    cycle: u32,
+}
+
+impl<'w> Run<'w> {
+    pub(super) fn new(world: &'w World<'w>) -> Run<'w> {
+        let agent =
+            |(index, node): (usize, &usize)| Agent { id: index + 1, node: *node, left: Vec::new(), memory: Vec::new() };
+        Run {
+            world,
+            agents: world.instances.iter().enumerate().map(agent).collect(),
+            next_id: world.instances.len() + 1,
+            cycle: 0,
+        }
+    }
+
+    /// The nodes of all instances, whichever instance is where.
+    pub(super) fn placement(&self) -> Vec<usize> {
+        let mut nodes: Vec<usize> = self.agents.iter().map(|agent| agent.node).collect();
+        nodes.sort_unstable();
+        nodes
+    }
+
+    /// One management cycle: all agents ask, the managers judge one request after another in the order of the instances'
+    /// numbers, and what is accepted is enacted together.
+    pub(super) fn cycle(&mut self, minds: &mut Agents<'_>) -> Vec<Step> {
+        self.cycle += 1;
+        let heard = self.heard();
+        let mut free: Vec<i64> = vec![self.world.capacity; self.world.shape.nodes()];
+        for agent in &self.agents {
+            free[agent.node] -= HARDWARE;
+        }
+        let available = free.clone();
+        let mut steps = Vec::with_capacity(self.agents.len());
+        let mut gone = Vec::new();
+        let mut born = Vec::new();
+        for (index, heard) in heard.into_iter().enumerate() {
+            let remembered = self.remembered(index);
+            let agent = &mut self.agents[index];
+            let asked = minds.ask(self.world, agent.id, agent.node, available[agent.node], &heard, &remembered);
+            let mut step = Step {
+                cycle: self.cycle,
+                instance: agent.id,
+                node: agent.node,
+                heard,
+                asked,
+                verdict: None,
+                returned: false,
+            };
+            if let Asked::Operation { operation, target, word, .. } = &step.asked {
+                let verdict = judge(self.world, agent.node, *operation, *target, &mut free);
+                match (&verdict, operation, target) {
+                    (Verdict::Accepted, OperationName::Undeploy, _) => gone.push(agent.id),
+                    (Verdict::Accepted, OperationName::Migrate, Target::Node(node)) => {
+                        agent.left.push(agent.node);
+                        agent.node = *node;
+                        step.returned = agent.left.contains(node);
+                    }
+                    (Verdict::Accepted, _, target) => born.push(target.resolved(agent.node)),
+                    _ => agent.memory.push((self.cycle, *operation, word.clone())),
+                }
+                step.verdict = Some(verdict);
+            }
+            steps.push(step);
+        }
+        self.agents.retain(|agent| !gone.contains(&agent.id));
+        for node in born.into_iter().flatten() {
+            self.agents.push(Agent { id: self.next_id, node, left: Vec::new(), memory: Vec::new() });
+            self.next_id += 1;
+        }
+        steps
+    }
+
+    /// What an agent remembers now, in the standard order of terms and each once.
+    fn remembered(&mut self, index: usize) -> Vec<(OperationName, String)> {
+        let (now, memory) = (self.cycle, self.world.memory);
+        let agent = &mut self.agents[index];
+        agent.memory.retain(|(cycle, ..)| cycle + memory >= now);
+        let mut remembered: Vec<_> =
+            agent.memory.iter().map(|(_, operation, target)| (*operation, target.clone())).collect();
+        remembered.sort_by(|one, other| (one.0.as_str(), &one.1).cmp(&(other.0.as_str(), &other.1)));
+        remembered.dedup();
+        remembered
+    }
+
+    /// What each instance hears: every client sends to the nearest instance, and to several that are equally near in turn.
+    fn heard(&self) -> Vec<Vec<Heard>> {
+        let mut heard: Vec<Vec<Heard>> = vec![Vec::new(); self.agents.len()];
+        let shape = self.world.shape;
+        for (client, &from) in self.world.clients.iter().enumerate() {
+            let Some(nearest) = self.agents.iter().map(|agent| shape.hops[from][agent.node]).min() else { continue };
+            let near: Vec<usize> =
+                (0..self.agents.len()).filter(|index| shape.hops[from][self.agents[*index].node] == nearest).collect();
+            for request in 0..RATE as usize {
+                let index = near[(client + request) % near.len()];
+                let at = self.agents[index].node;
+                let neighbour = if from == at { "self".to_owned() } else { node_name(shape.last_hop(from, at)) };
+                let latency = nearest as i64 * LINK_LATENCY;
+                let facts = &mut heard[index];
+                match facts.iter_mut().find(|fact| fact.neighbour == neighbour && fact.latency == latency) {
+                    Some(fact) => fact.rate += 1,
+                    None => facts.push(Heard { neighbour, rate: 1, latency }),
+                }
+            }
+        }
+        for facts in &mut heard {
+            facts.sort();
+        }
+        heard
+    }
+}
+
+fn judge(world: &World<'_>, node: usize, operation: OperationName, target: Target, free: &mut [i64]) -> Verdict {
+    let to = match (operation, target.resolved(node)) {
+        (OperationName::Undeploy, _) => return Verdict::Accepted,
+        (OperationName::Replicate, Some(to)) if to == node => to,
+        (_, Some(to)) if world.shape.neighbours[node].contains(&to) => to,
+        _ => return Verdict::NotATarget,
+    };
+    if free[to] < HARDWARE {
+        return Verdict::NoRoom;
+    }
+    free[to] -= HARDWARE;
+    Verdict::Accepted
+}

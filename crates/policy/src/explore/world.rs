@@ -1,0 +1,151 @@
+//! A world that is small enough to be understood: a tree of nodes, clients that stay where they are, and instances of
+//! one application.
+
+use std::fmt::Write as _;
+
+use super::shape::Shape;
+
+/// What a client sends in one cycle.
+pub(super) const RATE: i64 = 5;
+/// How long a request takes over one link.
+pub(super) const LINK_LATENCY: i64 = 3;
+/// What one instance needs.
+pub(super) const HARDWARE: i64 = 1;
+
+/// What one instance handles and tolerates.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Application {
+    pub(super) max_rate: i64,
+    pub(super) max_latency: i64,
+}
+
+/// An application that minds its load, and one that minds the distance.
+pub(super) const APPLICATIONS: [Application; 2] =
+    [Application { max_rate: RATE, max_latency: 10 }, Application { max_rate: 40, max_latency: 1 }];
+
+/// The hardware of each node: room for several instances, or for one.
+pub(super) const CAPACITIES: [i64; 2] = [4, 1];
+
+/// The values of an extra fact that a policy asks for.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct ExtraFact {
+    pub(super) key: String,
+    /// At least two.
+    pub(super) values: Vec<ExtraValue>,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum ExtraValue {
+    Name(String),
+    Number(i64),
+}
+
+/// Who has which extra fact.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Spread {
+    /// Nobody has any.
+    None,
+    /// Everybody has the same value.
+    Same,
+    /// The nodes have the values in turn; the application has the first.
+    InTurn,
+}
+
+/// How a world begins.
+#[derive(Clone, Debug)]
+pub(super) struct World<'a> {
+    pub(super) shape: &'a Shape,
+    /// Node of each client.
+    pub(super) clients: Vec<usize>,
+    /// Node of each instance.
+    pub(super) instances: Vec<usize>,
+    pub(super) application: Application,
+    pub(super) capacity: i64,
+    pub(super) memory: u32,
+    pub(super) extra: &'a [ExtraFact],
+    pub(super) spread: Spread,
+}
+
+impl World<'_> {
+    /// The number of instances that suffices for every client, however they are placed.
+    pub(super) fn instances_needed(&self) -> usize {
+        let each = (RATE as usize).div_ceil(self.application.max_rate as usize);
+        self.clients.len() * each
+    }
+
+    /// The value of an extra fact for a node, or for the application.
+    pub(super) fn extra_value<'e>(&self, fact: &'e ExtraFact, node: Option<usize>) -> Option<&'e ExtraValue> {
+        let index = match (self.spread, node) {
+            (Spread::None, _) => return None,
+            (Spread::Same, _) | (Spread::InTurn, None) => 0,
+            (Spread::InTurn, Some(node)) => node % fact.values.len(),
+        };
+        fact.values.get(index)
+    }
+
+    /// The world in words.
+    pub(super) fn description(&self) -> Vec<String> {
+        let mut links = Vec::new();
+        for (node, neighbours) in self.shape.neighbours.iter().enumerate() {
+            let further = neighbours.iter().filter(|neighbour| **neighbour > node);
+            links.extend(further.map(|neighbour| format!("{}-{}", node_name(node), node_name(*neighbour))));
+        }
+        let mut nodes = format!("nodes: {}, {} of hardware each", links.join(", "), units(self.capacity));
+        if links.is_empty() {
+            nodes = format!("nodes: n1 alone, {} of hardware", units(self.capacity));
+        }
+        let Application { max_rate, max_latency } = self.application;
+        let mut lines = vec![
+            format!("{nodes}; a link takes {LINK_LATENCY}"),
+            format!(
+                "application: an instance needs {}, handles {max_rate} requests and tolerates a latency of {max_latency}",
+                units(HARDWARE)
+            ),
+            match self.clients.len() {
+                0 => "clients: none".to_owned(),
+                _ => format!("clients: {}, each with {RATE} requests in a cycle", on_nodes("c", &self.clients)),
+            },
+            format!("instances: {}", on_nodes("i", &self.instances)),
+        ];
+        if self.memory > 0 {
+            lines.push(format!("agents remember the last {}", cycles(self.memory)));
+        }
+        if self.spread != Spread::None {
+            for fact in self.extra {
+                lines.push(self.extra_description(fact));
+            }
+        }
+        lines
+    }
+
+    fn extra_description(&self, fact: &ExtraFact) -> String {
+        let shown = |node| match self.extra_value(fact, node) {
+            Some(ExtraValue::Name(name)) => name.clone(),
+            Some(ExtraValue::Number(number)) => number.to_string(),
+            None => String::new(),
+        };
+        let mut line = format!("{}: application {}", fact.key, shown(None));
+        for node in 0..self.shape.nodes() {
+            // Writing into a string does not fail.
+            let _ = write!(line, ", {} {}", node_name(node), shown(Some(node)));
+        }
+        line
+    }
+}
+
+pub(super) fn node_name(node: usize) -> String {
+    format!("n{}", node + 1)
+}
+
+fn on_nodes(letter: &str, nodes: &[usize]) -> String {
+    let named = nodes.iter().enumerate().map(|(index, node)| format!("{letter}{} on {}", index + 1, node_name(*node)));
+    named.collect::<Vec<_>>().join(", ")
+}
+
+fn units(amount: i64) -> String {
+    if amount == 1 { "1 unit".to_owned() } else { format!("{amount} units") }
+}
+
+fn cycles(count: u32) -> String {
+    if count == 1 { "cycle".to_owned() } else { format!("{count} cycles") }
+}

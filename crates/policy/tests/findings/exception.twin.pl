@@ -1,0 +1,3 @@
+operation(undeploy, Instance, self) :-
+    aggregate_all(sum(Rate), requests(Instance, _, Rate, _), Total),
+    100 / (Total + 1) > 50.

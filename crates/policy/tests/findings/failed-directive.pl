@@ -1,0 +1,3 @@
+:- dynamic limit/1.
+:- limit(_).
+operation(undeploy, Instance, self) :- \+ requests(Instance, _, _, _).

@@ -1,0 +1,5 @@
+% A second instance leaves each with so little to do that one goes away again.
+operation(undeploy, Instance, self) :- total(Instance, Total), Total =< 2.
+operation(replicate, Instance, self) :- total(Instance, Total), Total > 4.
+
+total(Instance, Total) :- aggregate_all(sum(Rate), requests(Instance, _, Rate, _), Total).

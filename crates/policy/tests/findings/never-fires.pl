@@ -1,0 +1,5 @@
+operation(undeploy, Instance, self) :-
+    Limit = 5,
+    aggregate_all(sum(Rate), requests(Instance, _, Rate, _), Total),
+    Limit > 10,
+    Total < Limit.

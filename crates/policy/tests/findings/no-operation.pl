@@ -1,0 +1,1 @@
+operations(undeploy, Instance, self) :- \+ requests(Instance, _, _, _).

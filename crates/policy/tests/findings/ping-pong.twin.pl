@@ -1,0 +1,6 @@
+% Moves to whoever sends most, itself counted.
+operation(migrate, Instance, Neighbour) :-
+    aggregate_all(sum(Rate), requests(Instance, _, Rate, _), Total),
+    aggregate_all(max(Rate, Sender), requests(Instance, Sender, Rate, _), max(Most, Neighbour)),
+    Most * 2 > Total,
+    Neighbour \== self.

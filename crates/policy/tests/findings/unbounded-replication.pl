@@ -1,0 +1,2 @@
+% More instances wherever there are clients.
+operation(replicate, Instance, self) :- requests(Instance, _, _, _).

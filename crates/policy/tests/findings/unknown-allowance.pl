@@ -1,0 +1,2 @@
+% mario: allow pingpong, it does not matter here
+operation(undeploy, Instance, self) :- \+ requests(Instance, _, _, _).

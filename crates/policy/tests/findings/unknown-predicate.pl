@@ -1,0 +1,3 @@
+operation(undeploy, Instance, self) :- idel(Instance).
+
+idle(Instance) :- \+ requests(Instance, _, _, _).

@@ -1,0 +1,3 @@
+operation(undeploy, Instance, self) :- idle(Instance).
+
+idle(Instance) :- \+ requests(Instance, _, _, _).

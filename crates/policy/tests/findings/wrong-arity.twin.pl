@@ -1,0 +1,1 @@
+operation(undeploy, Instance, self) :- \+ catch(requests(Instance, _, _, _), _, fail).

@@ -1,0 +1,1 @@
+operation(undeploy, Instance, self) :- \+ requests(Instance, _, many, _).

@@ -1,0 +1,244 @@
+//! Every finding has a policy that shows it and a twin that does not; every shipped policy is clean.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use mario_policy::{Bounds, Finding, FindingKind, PolicyError, Report, Settings, check};
+use mario_prolog::{Budget, Directories, Engine, Resolver};
+
+use crate::policies;
+
+fn check_text(name: &str, text: &str, directory: &Path, bounds: &Bounds) -> Result<Report, PolicyError> {
+    let resolvers = || Box::new(Directories::new([directory])) as Box<dyn Resolver>;
+    let settings = Settings::default();
+    let settings = Settings { budget: Budget { inferences: 100_000, ..settings.budget }, ..settings };
+    check(&Engine::new(), name, text, &resolvers, settings, bounds, &mut |_| {})
+}
+
+fn check_file(path: &Path, bounds: &Bounds) -> Report {
+    let text = fs::read_to_string(path).expect("it is there");
+    let directory = path.parent().expect("it is a file");
+    check_text(path.to_str().expect("a path of the workspace"), &text, directory, bounds).expect("it loads")
+}
+
+/// What is found in a text that loads, in worlds of two nodes.
+fn findings(text: &str) -> Vec<Finding> {
+    let bounds = Bounds { nodes: 2, ..Bounds::default() };
+    check_text("policy.pl", text, Path::new("."), &bounds).expect("it loads").findings
+}
+
+/// The kind of each finding and the text that it points at.
+fn shown(findings: &[Finding]) -> Vec<(&'static str, &str)> {
+    let pointed = |finding: &Finding| finding.place.span.clone();
+    findings.iter().map(|finding| (finding.kind.code(), &finding.place.source_text()[pointed(finding)])).collect()
+}
+
+fn fixture(kind: FindingKind, ending: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/findings").join(format!("{kind}{ending}"))
+}
+
+#[test]
+fn every_kind_of_finding_has_a_policy_that_shows_it_and_a_twin_that_does_not() {
+    let bounds = Bounds { nodes: 3, ..Bounds::default() };
+    for kind in FindingKind::ALL {
+        let report = check_file(&fixture(kind, ".pl"), &bounds);
+        let kinds: Vec<FindingKind> = report.findings.iter().map(|finding| finding.kind).collect();
+        assert_eq!(kinds, [kind], "{:?}", report.findings);
+        let twin = check_file(&fixture(kind, ".twin.pl"), &bounds);
+        assert!(twin.findings.is_empty(), "{kind}: {:?}", twin.findings);
+        assert!(twin.allowed.is_empty());
+    }
+    let fixtures =
+        fs::read_dir(fixture(FindingKind::PingPong, ".pl").parent().expect("a directory")).expect("readable");
+    assert_eq!(fixtures.count(), 2 * FindingKind::ALL.len());
+}
+
+#[test]
+fn every_shipped_policy_is_clean() {
+    let mut explored = 0;
+    for entry in fs::read_dir(policies()).expect("it is there") {
+        let path = entry.expect("it is readable").path();
+        let name = path.to_string_lossy().into_owned();
+        if path.extension().is_some_and(|ending| ending == "pl") && !name.ends_with(".test.pl") {
+            let report = check_file(&path, &Bounds::default());
+            assert!(report.findings.is_empty(), "{name}: {:?}", report.findings);
+            if let Some(exploration) = report.exploration {
+                assert_eq!(exploration.ended_early, None, "{name}");
+                assert!(exploration.silent_clauses.is_empty(), "{name}: {:?}", exploration.silent_clauses);
+                assert!(exploration.worlds >= 31_624 && exploration.inferences_max < 1000, "{name}");
+                explored += 1;
+            }
+        }
+    }
+    assert!(explored >= 8, "{explored}");
+}
+
+#[test]
+fn points_at_what_is_wrong_in_the_text() {
+    for (body, expected) in [
+        ("idel", ("unknown-predicate", "idel")),
+        ("\\+ idel(I)", ("unknown-predicate", "idel(I)")),
+        ("findall(X, mebmer(X, [I]), _)", ("unknown-predicate", "mebmer(X, [I])")),
+        ("maplist(idel(I), [a])", ("unknown-predicate", "idel(I)")),
+        ("forall(requests(I, _, R), R > 1)", ("wrong-arity", "requests(I, _, R)")),
+        ("node(5, _), true(I)", ("wrong-kind", "5")),
+        ("requests(I, 'n1', _, \"3\")", ("wrong-kind", "requests(I, 'n1', _, \"3\")")),
+        ("requests(I, N, _, _), N > 5", ("wrong-kind", "N > 5")),
+        ("requests(I, R, N, _), node(N, R)", ("wrong-kind", "node(N, R)")),
+        ("node(_, _, n1), atom(I)", ("wrong-kind", "n1")),
+        ("refused(move, I, _)", ("unknown-operation", "move")),
+        ("requests(I, Neighbour, _, _)", ("singleton-variable", "Neighbour")),
+        ("requests(I, _, _, _), fail", ("never-fires", "fail")),
+        ("requests(I, _, _, _), 1 > 2", ("never-fires", "1 > 2")),
+        ("requests(I, _, _, _), atom(3)", ("never-fires", "atom(3)")),
+        ("requests(I, _, _, _), f(_) = g(_)", ("never-fires", "f(_) = g(_)")),
+        ("L = 3, requests(I, _, _, _), ( L > 5 ; L < 2 )", ("never-fires", "L > 5 ; L < 2")),
+        ("\\+ node(_, _), atom(I)", ("never-fires", "\\+ node(_, _)")),
+        ("atom(I), never(3)", ("never-fires", "never(3)")),
+        ("atom(I), gone(_)", ("never-fires", "gone(_)")),
+    ] {
+        let text =
+            format!(":- dynamic gone/1.\nnever(X) :- number(X), fail.\noperation(undeploy, I, self) :- {body}.\n");
+        let findings = findings(&text);
+        assert!(shown(&findings).contains(&expected), "{body}: {:?}", shown(&findings));
+    }
+}
+
+#[test]
+fn does_not_doubt_what_is_fine() {
+    for body in [
+        "\\+ requests(I, _, _, _)",
+        "findall(N-R, requests(I, N, R, _), L), keysort(L, [_|_]), fact(I, sleepy, yes)",
+        "aggregate_all(count, (requests(I, N, _, _), N \\== self), 100)",
+        "setof(N, R^L^requests(I, N, R, L), [_, _, _, _])",
+        "maplist([X]>>(atom(X)), [I]), node(_, inf)",
+        "node(N, 3, [M|_]), requests(I, N, _, _), requests(I, M, _, _)",
+        "L = 3, ( requests(I, _, R, _), R > 100 -> L > 5 ; fact(I, limit, L) )",
+        "serviceInstance(I, 7, _), inhibited(O, I, _), O == undeploy",
+        "counted(I)",
+        "kind(I)",
+    ] {
+        let text = format!(
+            ":- dynamic count/1.\nkind(I) :- fact(I, kind, _), !, fail.\nkind(_).\ncounted(I) :- count(X), X > 3, atom(I).\nadd :- assertz(count(1)).\n\
+             operation(undeploy, I, self) :- {body}.\n"
+        );
+        let findings = findings(&text);
+        assert!(findings.is_empty(), "{body}: {findings:?}");
+    }
+}
+
+#[test]
+fn tells_which_clauses_never_win_and_why() {
+    for (first, second, why) in [
+        (
+            "operation(undeploy, _, self).",
+            "operation(migrate, I, N) :- requests(I, N, _, _), N \\== self.",
+            "always gives",
+        ),
+        (
+            "operation(undeploy, I, self) :- serviceInstance(I, _, _), !, idle(I).",
+            "operation(undeploy, I, self) :- atom(I).",
+            "cuts",
+        ),
+        ("operation(undeploy, I, self) :- idle(I).", "operation(undeploy, J, self) :- atom(J), idle(J).", "whenever"),
+        (
+            "operation(undeploy, I, self) :- \\+ inhibited(migrate, I, _), idle(I).",
+            "operation(undeploy, I, self) :- \\+ inhibited(migrate, I, _), atom(I), idle(I).",
+            "whenever",
+        ),
+    ] {
+        let findings = findings(&format!("{first}\n{second}\nidle(I) :- \\+ requests(I, _, _, _).\n"));
+        let found: Vec<&Finding> = findings.iter().filter(|finding| finding.kind == FindingKind::NeverWins).collect();
+        assert!(found.len() == 1 && found[0].message.contains(why), "{first}\n{second}\n{findings:?}");
+        assert_eq!(found[0].place.position().0, 2);
+    }
+    for (first, second) in [
+        ("operation(undeploy, I, self) :- idle(I).", "operation(undeploy, I, self) :- fact(I, old, yes)."),
+        ("operation(undeploy, I, self) :- idle(I), fact(I, old, yes).", "operation(undeploy, I, self) :- idle(I)."),
+        (
+            ":- discontiguous operation/3.\noperation(undeploy, I, self) :- kind(I).\nkind(I) :- fact(I, kind, _), !, fail.\nkind(_).",
+            "operation(undeploy, I, self) :- idle(I).",
+        ),
+        ("operation(undeploy, i7, self).", "operation(undeploy, I, self) :- idle(I)."),
+        (
+            "operation(undeploy, I, self) :- \\+ inhibited(undeploy, I, _), idle(I).",
+            "operation(undeploy, I, self) :- node(N, _), \\+ inhibited(undeploy, I, N), idle(I).",
+        ),
+    ] {
+        let findings = findings(&format!("{first}\n{second}\nidle(I) :- \\+ requests(I, _, _, _).\n"));
+        assert!(findings.is_empty(), "{first}\n{second}\n{findings:?}");
+    }
+}
+
+#[test]
+fn suggests_what_may_be_meant() {
+    let hint = |body: &str| {
+        let findings =
+            findings(&format!("operation(undeploy, I, self) :- {body}.\nidle(I) :- \\+ requests(I, _, _, _).\n"));
+        findings[0].hint.clone().unwrap_or_default()
+    };
+    assert_eq!(hint("idel(I)"), "did you mean idle/1?");
+    assert_eq!(hint("idle(I, now)"), "did you mean idle/1?");
+    assert_eq!(hint("request(I, _, _, _)"), "did you mean requests/4?");
+    assert_eq!(hint("fidnall(X, requests(I, X, _, _), [])"), "did you mean findall/3?");
+    assert!(hint("requests(I)").starts_with("did you mean requests/4 (the instance, "));
+    assert_eq!(hint("zzyzx_plugh(I)"), "define it, or load the file that does");
+}
+
+#[test]
+fn a_target_may_be_bound_by_one_branch_only() {
+    let kinds = |text: &str| shown(&findings(text)).iter().map(|(code, _)| *code).collect::<Vec<_>>();
+    assert_eq!(kinds("operation(migrate, I, _) :- requests(I, _, _, _)."), ["unbound-target"]);
+    assert_eq!(kinds("operation(migrate, I, N) :- requests(I, _, _, _), N \\== self."), ["unbound-target"]);
+    assert_eq!(kinds("operation(replicate, I, N) :- \\+ requests(I, N, _, _)."), ["unbound-target"]);
+    assert_eq!(
+        kinds("operation(undeploy, I, N) :- \\+ requests(I, _, _, _), ( N = self ; true ), N \\== self."),
+        ["unbound-target"]
+    );
+}
+
+#[test]
+fn tells_the_story_of_a_smallest_world() {
+    let report = check_file(&fixture(FindingKind::PingPong, ".pl"), &Bounds::default());
+    let expected = [
+        "nodes: n1-n2, 4 units of hardware each; a link takes 3",
+        "application: an instance needs 1 unit, handles 5 requests and tolerates a latency of 10",
+        "clients: c1 on n1, c2 on n2, each with 5 requests in a cycle",
+        "instances: i1 on n1",
+        "cycle 1: i1 on n1 hears requests: 5 from n2 (latency 3), 5 from its own node; asks to migrate to n2 (line 2); accepted",
+        "cycle 2: i1 on n2 hears requests: 5 from n1 (latency 3), 5 from its own node; asks to migrate to n1 (line 2); \
+         accepted, and is back where it was",
+    ];
+    assert_eq!(report.findings[0].story, expected);
+}
+
+#[test]
+fn a_comment_allows_a_finding_and_says_why() {
+    let text = "% mario: allow unbounded-replication, the owner pays\noperation(replicate, I, self) :- requests(I, _, _, _).\n";
+    let report =
+        check_text("policy.pl", text, Path::new("."), &Bounds { nodes: 1, ..Bounds::default() }).expect("it loads");
+    assert!(report.findings.is_empty(), "{:?}", report.findings);
+    assert_eq!(report.allowed.len(), 1);
+    assert_eq!(report.allowed[0].reason, "the owner pays");
+    let unreasoned = findings("% mario: allow ping-pong\noperation(undeploy, I, self) :- \\+ requests(I, _, _, _).\n");
+    assert_eq!(shown(&unreasoned), [("unknown-allowance", "% mario: allow ping-pong")]);
+}
+
+#[test]
+fn acceptance_policies_have_a_vocabulary_of_their_own() {
+    let fine = "accept(request(_, _, App, _, Node)) :- owner(App, ann), capacity(Node, C), C > 3.\n";
+    assert!(findings(fine).is_empty());
+    let wrong = findings("accept(request(_, I, _, _, _)) :- requests(I, _, _, _), owner(I).\n");
+    let codes: Vec<&str> = shown(&wrong).iter().map(|(code, _)| *code).collect();
+    assert_eq!(codes, ["unknown-predicate", "wrong-arity"]);
+}
+
+#[test]
+fn all_mistakes_of_syntax_are_told() {
+    let text = "operation(migrate, I, N :- a.\nb.\nc :- ( d.\n";
+    let Err(PolicyError::Load { problems, .. }) = check_text("policy.pl", text, Path::new("."), &Bounds::default())
+    else {
+        panic!("it does not load")
+    };
+    assert_eq!(problems.errors.len(), 2);
+}

@@ -1,0 +1,36 @@
+% Tests of load-thresholds.pl. Run them with `mario policy test policies/load-thresholds.test.pl`.
+
+service(video, 4, 10, 25).
+node(n42, 10, [n41, n43]).
+serviceInstance(s1, video, n42).
+fact(video, home, n0).
+
+test('goes away without client requests', [],
+     [operation(undeploy, s1, self)]).
+
+test('stays at the upper threshold', [requests(s1, n41, 8, 5)],
+     []).
+
+test('multiplies above it, towards whoever sends most', [requests(s1, n41, 5, 5), requests(s1, n43, 4, 5)],
+     [operation(replicate, s1, n41)]).
+
+test('multiplies at home when there is room', [requests(s1, self, 9, 0)],
+     [operation(replicate, s1, self)]).
+
+test('does not multiply at home without room', [requests(s1, self, 9, 0), node(n42, 3)],
+     []).
+
+test('stays at the lower threshold', [requests(s1, n41, 2, 5)],
+     []).
+
+test('goes away below it', [requests(s1, n41, 1, 5)],
+     [operation(undeploy, s1, self)]).
+
+test('stays below it on its home', [requests(s1, n41, 1, 5), fact(video, home, n42)],
+     []).
+
+test('stays below it without a home', [requests(s1, n41, 1, 5), fact(video, region, north)],
+     []).
+
+test('does not mind the latency', [requests(s1, n41, 5, 1000)],
+     []).
