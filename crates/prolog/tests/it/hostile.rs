@@ -72,7 +72,7 @@ impl Victim {
         let engine = Engine::new();
         let mut loader = engine.loader();
         loader.load("hostile.pl", PROGRAM);
-        let program = loader.finish().map(|loaded| loaded.program).unwrap_or_else(|error| panic!("{error}"));
+        let program = loader.finish().map_or_else(|error| panic!("{error}"), |loaded| loaded.program);
         Victim { machine: Machine::new(&engine), program }
     }
 

@@ -225,9 +225,15 @@ impl Emitter<'_> {
         }
         let check: Atom = self.scope.symbols().intern("$check_result_list");
         let Some(builtin) = self.scope.builtin(Functor::new(check, 1)) else { return Ok(()) };
-        if term.is_variable() {
-            // The occurrence belongs to the result; the check only looks at it.
-            self.remaining[self.analysis.ids[&term.address()]] += 1;
+        // The occurrences belong to the result; the check only looks at them.
+        let mut pending = vec![term];
+        while let Some(part) = pending.pop() {
+            let part = self.store.deref(part);
+            if part.is_variable() {
+                self.remaining[self.analysis.ids[&part.address()]] += 1;
+            } else if let Some((functor, arguments)) = self.store.compound(part) {
+                pending.extend_from_slice(&self.store.cells[arguments..arguments + functor.arity()]);
+            }
         }
         self.builtin(builtin, &[result])
     }
