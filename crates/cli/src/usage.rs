@@ -56,7 +56,9 @@ fn title(error: &clap::Error, typed: &[OsString]) -> String {
             let prior = context(error, ContextKind::PriorArg).join(", ");
             format!("`{}` cannot be used with `{prior}`", argument())
         }
-        ErrorKind::MissingSubcommand => format!("`{}` needs a command", command_name(error)),
+        ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            format!("`{}` needs a command", command_name(error))
+        }
         // The rest cannot arise from the arguments that exist today; clap's own words serve until one does.
         _ => {
             let rendered = error.render().to_string();
@@ -94,7 +96,11 @@ fn context(error: &clap::Error, kind: ContextKind) -> Vec<String> {
 fn command_name(error: &clap::Error) -> String {
     let usage = match error.get(ContextKind::Usage) {
         Some(ContextValue::StyledStr(usage)) => usage.to_string(),
-        _ => String::new(),
+        // Help that is shown for want of a command has its usage in the text only.
+        _ => {
+            let rendered = error.render().to_string();
+            rendered.lines().find(|line| line.starts_with("Usage:")).unwrap_or_default().to_owned()
+        }
     };
     let name: Vec<&str> = usage
         .trim_start_matches("Usage:")

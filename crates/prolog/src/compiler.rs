@@ -68,13 +68,14 @@ pub(crate) fn body_of(store: &mut Store, body: Term) -> Option<Term> {
     let mut has_variables = false;
     let mut pending = vec![body];
     while let Some(goal) = pending.pop() {
-        if !store.meter.walk(1) {
+        if !store.afford(pending.len()) {
             return Some(body);
         }
         match store.view(goal) {
             View::Variable(_) => has_variables = true,
             View::Compound(functor, arguments) if joins_goals(functor.name(), functor.arity()) => {
-                pending.extend_from_slice(&store.cells[arguments..arguments + 2]);
+                // The second goal is looked at last, so that a long conjunction needs no room.
+                pending.extend([store.cells[arguments + 1], store.cells[arguments]]);
             }
             View::Small(_) | View::Big | View::Float(_) | View::Text => return None,
             _ => {}

@@ -92,6 +92,11 @@ impl DynamicPredicate {
     }
 }
 
+/// What a clause is charged: its cells, and its place in the predicate.
+fn clause_bytes(term: &StoredTerm) -> usize {
+    term.cells().len() * 8 + 96
+}
+
 /// The dynamic predicates as one query sees them.
 #[derive(Default)]
 pub(crate) struct Database {
@@ -185,7 +190,7 @@ impl Database {
     }
 
     pub(crate) fn add(&mut self, program: &Program, predicate: PredicateId, end: End, term: StoredTerm, key: Key) {
-        self.bytes += term.cells().len() * 8 + 96;
+        self.bytes += clause_bytes(&term);
         self.generation += 1;
         let generation = self.generation;
         let edited = self.edit(program, predicate);
@@ -213,7 +218,15 @@ impl Database {
         self.wants_sweep = false;
         for predicate in self.changed.values_mut() {
             if predicate.dead > 0 {
-                predicate.clauses.retain(|_, clause| clause.died > oldest);
+                let bytes = &mut self.bytes;
+                predicate.clauses.retain(|_, clause| {
+                    let stays = clause.died > oldest;
+                    // Clauses of the program itself were not charged.
+                    if !stays && clause.born > 0 {
+                        *bytes = bytes.saturating_sub(clause_bytes(&clause.term));
+                    }
+                    stays
+                });
                 predicate.dead = predicate.clauses.values().filter(|clause| clause.died != Generation::MAX).count();
             }
         }

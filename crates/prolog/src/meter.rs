@@ -6,7 +6,7 @@ use crate::interrupt::Interrupt;
 /// sensible, and finite.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Budget {
-    /// Predicate calls; long walks over terms count one per 64 cells.
+    /// Predicate calls; long walks over terms count one per 16 cells.
     pub inferences: u64,
     /// Bytes of terms, atoms made by the query, and collected answers.
     pub heap_bytes: usize,
@@ -79,7 +79,7 @@ impl std::fmt::Display for Resource {
 }
 
 /// How many cells of a long walk cost one inference.
-const CELLS_PER_INFERENCE: u64 = 64;
+pub(crate) const CELLS_PER_INFERENCE: u64 = 16;
 /// How many inferences pass between two looks at memory and the host's interrupt: some microseconds.
 const INFERENCES_PER_LOOK: u64 = 1 << 8;
 

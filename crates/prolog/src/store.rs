@@ -3,7 +3,7 @@
 //! Nothing here recurses: terms may be millions of levels deep. Every walk that a hostile term
 //! could make long (a cyclic one is endless) is charged to [`Meter`], so it ends with the budget.
 
-use crate::meter::Meter;
+use crate::meter::{Meter, Resource};
 use crate::symbols::{Atom, atoms};
 use crate::term::{BoxHeader, BoxKind, Functor, Tag, Term};
 use num_bigint::{BigInt, Sign};
@@ -39,6 +39,11 @@ pub(crate) enum View {
 
 /// Marks a trail entry that restores an old value instead of unbinding.
 const TRAIL_VALUE: u64 = 1;
+
+/// More `Module:` qualifiers than any text has.
+const MAX_QUALIFIERS: usize = 1 << 16;
+/// What one step of a walk over goals is charged.
+const STEP_CELLS: u64 = 8;
 
 /// All cells of one machine.
 #[derive(Default)]
@@ -323,6 +328,33 @@ impl Store {
     /// The goals attached to an attributed variable.
     pub(crate) fn suspended(&self, variable: Term) -> Option<Term> {
         variable.has_tag(Tag::Att).then(|| self.cells[variable.address() + 1])
+    }
+
+    /// Charges one step of a walk over goals, and the room that `pending` terms take; false when the budget is
+    /// spent.
+    pub(crate) fn afford(&mut self, pending: usize) -> bool {
+        if self.cells.len() + pending > self.meter.cell_limit {
+            self.meter.exhaust(Resource::HeapBytes);
+        }
+        self.meter.walk(STEP_CELLS)
+    }
+
+    /// The term behind `Module:` qualifiers: there is one module only. A chain so long that only a cyclic term
+    /// can have it is left as it is.
+    pub(crate) fn without_module(&self, term: Term) -> Term {
+        let mut term = self.deref(term);
+        for _ in 0..MAX_QUALIFIERS {
+            match self.view(term) {
+                View::Compound(functor, arguments)
+                    if functor == Functor::new(atoms::COLON, 2)
+                        && matches!(self.view(self.cells[arguments]), View::Atom(_) | View::Variable(_)) =>
+                {
+                    term = self.argument(arguments, 1);
+                }
+                _ => break,
+            }
+        }
+        term
     }
 
     /// Forgets everything; keeps the memory.

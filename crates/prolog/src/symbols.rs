@@ -105,6 +105,11 @@ impl Symbols {
     }
 }
 
+/// What a name costs: it is kept in the table and in the index.
+fn name_bytes(name: &str) -> usize {
+    2 * name.len() + 64
+}
+
 /// Where new names go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Scope {
@@ -130,7 +135,10 @@ impl Atoms {
 
     pub(crate) fn intern(&mut self, name: &str) -> Atom {
         if self.scope == Scope::Shared {
-            return self.shared.intern(name);
+            return self.shared.find(name).unwrap_or_else(|| {
+                self.local_bytes += name_bytes(name);
+                self.shared.intern(name)
+            });
         }
         if let Some(&atom) = self.local_index.get(name) {
             return atom;
@@ -141,7 +149,7 @@ impl Atoms {
         let atom = Atom(self.local.len() as u32 | LOCAL);
         self.local.push(name.into());
         self.local_index.insert(name.into(), atom);
-        self.local_bytes += 2 * name.len() + 64;
+        self.local_bytes += name_bytes(name);
         atom
     }
 
@@ -159,17 +167,17 @@ impl Atoms {
         atom.0 & LOCAL != 0
     }
 
-    /// Bytes held by local names; counted against the heap budget.
+    /// Bytes of names that the query made up; counted against the heap budget.
     pub(crate) fn local_bytes(&self) -> usize {
         self.local_bytes
     }
 
     /// Forgets the query's own names.
     pub(crate) fn reset(&mut self) {
+        self.local_bytes = 0;
         if !self.local.is_empty() {
             self.local.clear();
             self.local_index.clear();
-            self.local_bytes = 0;
         }
     }
 }

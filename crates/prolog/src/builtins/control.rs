@@ -2,7 +2,7 @@
 
 use super::{Builtin, Code, State, Step, det, nondet};
 use crate::core::Core;
-use crate::fault::{Fault, Solved};
+use crate::fault::{Fault, Raised, Solved};
 use crate::loader::is_library;
 use crate::store::{ListEnd, View};
 use crate::symbols::atoms;
@@ -11,6 +11,7 @@ use crate::term::{Functor, Term};
 pub(crate) const TABLE: &[Builtin] = &[
     det("$check_result_list", Code::D1(check_result_list)),
     det("$inferences", Code::D1(inferences)),
+    det("consult", Code::D1(consult)),
     det("$divert", Code::D0(divert)),
     det("$end_diversion", Code::D1(end_diversion)),
     det("$check_sink", Code::D1(check_sink)),
@@ -28,7 +29,7 @@ pub(crate) const TABLE: &[Builtin] = &[
 /// The result of `findall/3` must be a list, or become one.
 fn check_result_list(core: &mut Core, result: Term) -> Solved {
     match core.store.skip_list(result).1 {
-        ListEnd::Other(_) => Err(Fault::Type("list", result).into()),
+        ListEnd::Other(_) => Err(Raised::FaultIn(Fault::Type("list", result), atoms::FINDALL, 3)),
         ListEnd::Nil | ListEnd::Variable(_) => Ok(true),
     }
 }
@@ -73,6 +74,11 @@ fn open_cleanup(core: &mut Core, height: Term, goal: Term) -> Solved {
 fn close_cleanup(core: &mut Core) -> Solved {
     core.close_cleanup();
     Ok(true)
+}
+
+/// Files are loaded before a query runs, by directives; a running query has no access to them.
+fn consult(_: &mut Core, file: Term) -> Solved {
+    Err(Fault::Permission("load", "source", file).into())
 }
 
 fn accept(_: &mut Core) -> Solved {

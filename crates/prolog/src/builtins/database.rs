@@ -36,27 +36,15 @@ struct Parts {
     functor: Functor,
 }
 
-/// Strips `Module:` from a term: there is one module only.
-fn strip_module(core: &Core, term: Term) -> Term {
-    let mut term = core.store.deref(term);
-    while let View::Compound(functor, arguments) = core.store.view(term) {
-        if functor != Functor::new(atoms::COLON, 2) {
-            break;
-        }
-        term = core.store.argument(arguments, 1);
-    }
-    term
-}
-
 fn clause_parts(core: &Core, clause: Term) -> Solved<Parts> {
-    let clause = strip_module(core, clause);
+    let clause = core.store.without_module(clause);
     let (head, body) = match core.store.view(clause) {
         View::Compound(functor, arguments) if functor == Functor::new(atoms::NECK, 2) => {
             (core.store.argument(arguments, 0), core.store.argument(arguments, 1))
         }
         _ => (clause, Term::atom(atoms::TRUE)),
     };
-    let head = strip_module(core, head);
+    let head = core.store.without_module(head);
     let functor = head_functor(core, head)?;
     Ok(Parts { head, body, functor })
 }
@@ -174,7 +162,7 @@ fn retract(core: &mut Core, arguments: &[Term], state: State) -> Solved<Step> {
 }
 
 fn retractall(core: &mut Core, head: Term) -> Solved {
-    let head = strip_module(core, head);
+    let head = core.store.without_module(head);
     let functor = head_functor(core, head)?;
     let predicate = dynamic_predicate(core, functor, "modify")?;
     let program = Arc::clone(&core.program);
@@ -208,7 +196,7 @@ fn retractall(core: &mut Core, head: Term) -> Solved {
 }
 
 fn clause(core: &mut Core, arguments: &[Term], state: State) -> Solved<Step> {
-    let head = strip_module(core, arguments[0]);
+    let head = core.store.without_module(arguments[0]);
     let body = core.store.deref(arguments[1]);
     let functor = head_functor(core, head)?;
     if matches!(core.store.view(body), View::Small(_) | View::Big | View::Float(_) | View::Text) {
@@ -262,7 +250,7 @@ fn clause(core: &mut Core, arguments: &[Term], state: State) -> Solved<Step> {
 
 /// `Name/Arity` of a term, with the errors that ISO asks for.
 fn read_indicator(core: &Core, term: Term) -> Solved<Functor> {
-    let term = strip_module(core, term);
+    let term = core.store.without_module(term);
     let View::Compound(functor, arguments) = core.store.view(term) else {
         return Err(match core.store.view(term) {
             View::Variable(_) => Fault::Instantiation.into(),
@@ -311,7 +299,10 @@ fn abolish(core: &mut Core, term: Term) -> Solved {
 fn dynamic(core: &mut Core, term: Term) -> Solved {
     let mut pending = vec![term];
     while let Some(term) = pending.pop() {
-        let term = strip_module(core, term);
+        if !core.store.afford(pending.len()) {
+            core.check_budget()?;
+        }
+        let term = core.store.without_module(term);
         let mut items = Vec::new();
         if let View::Compound(functor, arguments) = core.store.view(term)
             && functor == Functor::new(atoms::COMMA, 2)
@@ -373,7 +364,7 @@ fn predicates(core: &mut Core, list: Term) -> Solved {
 
 /// `'$predicate_property'(Head, Properties)`: a list of what is known of a predicate.
 fn predicate_property(core: &mut Core, head: Term, properties: Term) -> Solved {
-    let head = strip_module(core, head);
+    let head = core.store.without_module(head);
     let functor = head_functor(core, head)?;
     let Some(id) = core.find_predicate(functor).filter(|&id| is_visible(core, id)) else { return Ok(false) };
     let mut names = vec!["visible", "defined"];

@@ -55,6 +55,10 @@ impl Loader {
         let (name, arguments, arity) = match self.store.view(directive) {
             View::Atom(name) => (name, 0, 0),
             View::Compound(functor, arguments) => (functor.name(), arguments, functor.arity()),
+            View::List(_) => {
+                self.load_named(source, directive, &span);
+                return;
+            }
             _ => {
                 self.error(source, span, "a directive is a goal".to_owned(), None);
                 return;

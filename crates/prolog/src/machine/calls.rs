@@ -10,6 +10,7 @@ use crate::fault::{Fault, Raised, Solved};
 use crate::flags::Unknown;
 use crate::host::{HostCall, HostCode, HostError, Relations};
 use crate::instruction::{Label, PredicateId};
+use crate::meter::{CELLS_PER_INFERENCE, Resource};
 use crate::program::index::Key;
 use crate::program::{Clauses, Control, Definition, Program};
 use crate::store::View;
@@ -58,7 +59,13 @@ impl Machine {
                 Definition::Control(control) => self.control(*control, functor),
             };
             match next {
-                Ok(Next::Predicate(next)) => predicate = next,
+                Ok(Next::Predicate(next)) => {
+                    // `X = call(X), call(X)` gets no further than this loop: each round is an inference.
+                    if !self.core.store.meter.walk(CELLS_PER_INFERENCE) {
+                        return raise(Raised::Exhausted(Resource::Inferences));
+                    }
+                    predicate = next;
+                }
                 Ok(Next::Done) => return Flow::Goto(self.continuation),
                 Ok(Next::Fail) => return Flow::Fail,
                 Ok(Next::Undefined(functor)) => return self.undefined(functor),
@@ -275,7 +282,7 @@ impl Machine {
                 }
                 match self.core.store.copy_out(ball, Attributes::Drop) {
                     Some(stored) => Err(Raised::Ball(Box::new(stored))),
-                    None => Err(Raised::Exhausted(crate::meter::Resource::HeapBytes)),
+                    None => Err(Raised::Exhausted(Resource::HeapBytes)),
                 }
             }
             Control::CurrentChoice => {
@@ -293,10 +300,7 @@ impl Machine {
 
     /// Loads the registers for a call of `goal` with the `extra` registers from `X1` on added.
     pub(super) fn prepare_call(&mut self, goal: Term, extra: usize) -> Solved<Next> {
-        let mut goal = self.core.store.deref(goal);
-        while let Some(inner) = self.without_module(goal) {
-            goal = inner;
-        }
+        let goal = self.core.store.without_module(goal);
         let (name, arguments, arity) = self.callable(goal)?;
         if extra == 0 && is_control(name, arity) {
             self.x[0] = body_of(&mut self.core.store, goal).ok_or(Fault::Type("callable", goal))?;
@@ -313,19 +317,6 @@ impl Machine {
         self.x[arity..arity + extra].copy_from_slice(&added[..extra]);
         let functor = Functor::new(name, arity + extra);
         Ok(self.core.find_predicate(functor).map_or(Next::Undefined(functor), Next::Predicate))
-    }
-
-    /// The goal of `Module:Goal`: there is one module only.
-    fn without_module(&self, goal: Term) -> Option<Term> {
-        match self.core.store.view(goal) {
-            View::Compound(functor, arguments)
-                if functor == Functor::new(atoms::COLON, 2)
-                    && matches!(self.core.store.view(self.core.store.cells[arguments]), View::Atom(_)) =>
-            {
-                Some(self.core.store.argument(arguments, 1))
-            }
-            _ => None,
-        }
     }
 
     /// Name, first argument and arity of a goal.

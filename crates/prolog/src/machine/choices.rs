@@ -3,6 +3,7 @@
 use super::{CLEANUPS, Machine};
 use crate::instruction::Label;
 use crate::meter::Resource;
+use crate::program::Program;
 use crate::term::Term;
 
 /// What a choice point tries next.
@@ -135,13 +136,17 @@ impl Machine {
     }
 
     /// The oldest generation of the database that an open choice point may still look at.
-    pub(super) fn oldest_generation(&self) -> u64 {
-        self.choices
-            .iter()
-            .filter(|choice| matches!(choice.kind, ChoiceKind::Dynamic | ChoiceKind::Builtin))
-            .map(|choice| self.saved_word(choice, 1))
-            .min()
-            .unwrap_or(u64::MAX)
-            .min(self.core.database.generation())
+    pub(super) fn oldest_generation(&self, program: &Program) -> u64 {
+        let looks_back = |choice: &Choice| match choice.kind {
+            ChoiceKind::Dynamic => true,
+            ChoiceKind::Builtin => {
+                let name = program.symbols.name(program.predicates[choice.next as usize].functor.name());
+                matches!(name, "retract" | "clause")
+            }
+            _ => false,
+        };
+        let open = self.choices.iter().filter(|choice| looks_back(choice));
+        let oldest = open.map(|choice| self.saved_word(choice, 1)).min().unwrap_or(u64::MAX);
+        oldest.min(self.core.database.generation())
     }
 }

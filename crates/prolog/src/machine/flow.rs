@@ -155,8 +155,9 @@ impl Machine {
     /// Looks at all budgets, and at the host's interrupt.
     #[cold]
     fn look(&mut self) -> Result<(), Stopped> {
+        let elsewhere = self.core.atoms.local_bytes() / 8 + self.core.database.bytes() / 8 + self.environments_top();
         let store = &mut self.core.store;
-        if store.cells.len() > store.meter.cell_limit {
+        if store.cells.len() + elsewhere > store.meter.cell_limit {
             store.meter.exhaust(Resource::HeapBytes);
         }
         if store.trail_length() > store.meter.trail_limit {
@@ -176,7 +177,7 @@ impl Machine {
     ) -> Result<Option<Label>, Stopped> {
         self.look()?;
         if self.core.database.wants_sweep {
-            let oldest = self.oldest_generation();
+            let oldest = self.oldest_generation(program);
             self.core.database.sweep(oldest);
         }
         if self.core.store.woken.is_empty() {
