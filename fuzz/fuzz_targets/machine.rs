@@ -1,32 +1,34 @@
-//! Any bytes as a program text whose first line is a goal: loaded, and the goal asked, within a small budget.
+//! Any text as a goal: it must end in an answer, a failure, an exception or an exhausted budget, and leave
+//! the machine fit for the next query.
+//!
+//! `cargo +nightly fuzz run machine`
+
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use mario_prolog::{Budget, Engine, Machine, Outcome};
-use std::sync::{Arc, LazyLock};
+use std::cell::RefCell;
 
-static ENGINE: LazyLock<Engine> = LazyLock::new(Engine::new);
+thread_local! {
+    static MACHINE: RefCell<(Engine, Machine)> = RefCell::new({
+        let engine = Engine::new();
+        let machine = Machine::new(&engine);
+        (engine, machine)
+    });
+}
 
-const BUDGET: Budget = Budget {
-    inferences: 2_000,
-    heap_bytes: 1 << 20,
-    trail_entries: 10_000,
-    choice_points: 1_000,
-    answers: 5,
-    output_bytes: 10_000,
-};
-
-fuzz_target!(|bytes: &[u8]| {
-    let text = String::from_utf8_lossy(bytes);
-    let (goal, program) = text.split_once('\n').unwrap_or((&text, ""));
-    let mut loader = ENGINE.loader();
-    loader.budget(BUDGET);
-    loader.load("fuzz.pl", program);
-    let program = loader.finish().map_or_else(|_| Arc::clone(ENGINE.library()), |loaded| loaded.program);
-    let mut machine = Machine::new(&ENGINE);
-    if let Ok(mut query) = machine.query(&program, goal, &(), &BUDGET) {
-        while query.next_answer() == Outcome::Answer {
-            query.bindings();
+fuzz_target!(|goal: &str| {
+    MACHINE.with_borrow_mut(|(engine, machine)| {
+        let budget = Budget { inferences: 20_000, heap_bytes: 1 << 23, output_bytes: 1 << 16, ..Budget::default() };
+        if let Ok(mut query) = machine.query(engine.library(), goal, &(), &budget) {
+            for _ in 0..5 {
+                if query.next_answer() != Outcome::Answer {
+                    break;
+                }
+                query.bindings();
+            }
         }
-    }
+        let mut query = machine.query(engine.library(), "X is 6 * 7", &(), &budget).expect("the goal is right");
+        assert_eq!(query.next_answer(), Outcome::Answer);
+    });
 });

@@ -1,28 +1,25 @@
-//! Any bytes as a program text: read, compiled, its problems rendered.
+//! Any bytes as a program: loading must end in a program or in problems with places, never in a panic.
+//!
+//! `cargo +nightly fuzz run reader`
+
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mario_prolog::{Budget, Engine};
-use std::sync::LazyLock;
-
-static ENGINE: LazyLock<Engine> = LazyLock::new(Engine::new);
-
-/// For the directives of a text.
-const BUDGET: Budget = Budget {
-    inferences: 1_000,
-    heap_bytes: 1 << 20,
-    trail_entries: 10_000,
-    choice_points: 1_000,
-    answers: 1,
-    output_bytes: 10_000,
-};
+use mario_prolog::{Budget, Engine, Problem};
+use std::sync::OnceLock;
 
 fuzz_target!(|bytes: &[u8]| {
+    static ENGINE: OnceLock<Engine> = OnceLock::new();
+    let engine = ENGINE.get_or_init(Engine::new);
     let text = String::from_utf8_lossy(bytes);
-    let mut loader = ENGINE.loader();
-    loader.budget(BUDGET);
+    let mut loader = engine.loader();
+    loader.budget(Budget { inferences: 10_000, heap_bytes: 1 << 22, output_bytes: 1 << 16, ..Budget::default() });
     loader.load("fuzz.pl", &text);
-    if let Err(error) = loader.finish() {
-        assert!(!error.to_string().is_empty());
+    let problems: Vec<Problem> = match loader.finish() {
+        Ok(loaded) => loaded.warnings,
+        Err(error) => error.errors.into_iter().chain(error.warnings).collect(),
+    };
+    for problem in problems {
+        assert!(text.get(problem.span.clone()).is_some(), "{problem:?} points into a character or beyond the text");
     }
 });
