@@ -123,6 +123,15 @@ fn next_clause(
     Some((position, term, more))
 }
 
+/// Unifies head and body with those of a clause; a failed try leaves no binding and wakes nothing.
+fn unify_clause(core: &mut Core, clause: &StoredTerm, head: Term, body: Term) -> bool {
+    core.store.attempt(|store| {
+        let clause = store.paste(clause);
+        let (other_head, other_body) = (store.argument(clause.address(), 1), store.argument(clause.address(), 2));
+        store.unify(head, other_head) && store.unify(body, other_body)
+    })
+}
+
 fn retract(core: &mut Core, arguments: &[Term], state: State) -> Solved<Step> {
     let Parts { head, body, functor } = clause_parts(core, arguments[0])?;
     let Some(predicate) = core.find_predicate(functor) else { return Ok(Step::Fail) };
@@ -136,14 +145,7 @@ fn retract(core: &mut Core, arguments: &[Term], state: State) -> Solved<Step> {
     let key = first_key(core, head);
     let mut state = state;
     while let Some((position, term, more)) = next_clause(core, predicate, key, state) {
-        let trail = core.store.trail_length();
-        let boundary = std::mem::replace(&mut core.store.boundary, core.store.cells.len());
-        let clause = core.store.paste(&term);
-        let (other_head, other_body) =
-            (core.store.argument(clause.address(), 1), core.store.argument(clause.address(), 2));
-        let matches = core.store.unify(head, other_head) && core.store.unify(body, other_body);
-        core.store.boundary = boundary;
-        if matches {
+        if unify_clause(core, &term, head, body) {
             // It may be gone already: what this call enumerates was settled when it began (7.5.4).
             core.database.remove(&program, predicate, position);
             if core.database.wants_sweep {
@@ -151,7 +153,6 @@ fn retract(core: &mut Core, arguments: &[Term], state: State) -> Solved<Step> {
             }
             return Ok(more.map_or(Step::Last, Step::More));
         }
-        core.store.undo_to(trail);
         core.check_budget()?;
         match more {
             Some(next) => state = next,
@@ -169,17 +170,13 @@ fn retractall(core: &mut Core, head: Term) -> Solved {
     let key = first_key(core, head);
     let mut state = FIRST;
     while let Some((position, term, more)) = next_clause(core, predicate, key, state) {
-        let trail = core.store.trail_length();
         let cells = core.store.cells.len();
-        let boundary = std::mem::replace(&mut core.store.boundary, cells);
-        let woken = core.store.woken.len();
-        let clause = core.store.paste(&term);
-        let other = core.store.argument(clause.address(), 1);
-        let matches = core.store.unify(head, other);
-        core.store.undo_to(trail);
-        core.store.woken.truncate(woken);
+        let matches = core.store.tentatively(|store| {
+            let clause = store.paste(&term);
+            let other = store.argument(clause.address(), 1);
+            store.unify(head, other)
+        });
         core.store.cells.truncate(cells);
-        core.store.boundary = boundary;
         if matches {
             core.database.remove(&program, predicate, position);
         }
@@ -229,17 +226,9 @@ fn clause(core: &mut Core, arguments: &[Term], state: State) -> Solved<Step> {
                 None => return Ok(Step::Fail),
             },
         };
-        let trail = core.store.trail_length();
-        let boundary = std::mem::replace(&mut core.store.boundary, core.store.cells.len());
-        let clause = core.store.paste(&term);
-        let (other_head, other_body) =
-            (core.store.argument(clause.address(), 1), core.store.argument(clause.address(), 2));
-        let matches = core.store.unify(head, other_head) && core.store.unify(body, other_body);
-        core.store.boundary = boundary;
-        if matches {
+        if unify_clause(core, &term, head, body) {
             return Ok(more.map_or(Step::Last, Step::More));
         }
-        core.store.undo_to(trail);
         core.check_budget()?;
         match more {
             Some(next) => state = next,
