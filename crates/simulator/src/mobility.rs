@@ -1,0 +1,45 @@
+//! Where users are, step by step.
+//!
+//! [`Traces`] say where on the map; [`Attachments`] say to which access point.
+
+use mario_colony::NodeIndex;
+use mario_domain::{ApplicationId, Id};
+
+use crate::position::Position;
+
+/// Where users are on the map. Only changes are listed.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Traces {
+    /// The users, in the order in which they appear.
+    pub users: Vec<Id>,
+    /// For each step, the users whose position changed: their place in `users`, and where they are now.
+    pub steps: Vec<Vec<(u32, Presence)>>,
+}
+
+/// Where a user is.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Presence {
+    /// On the map.
+    At(Position),
+    /// Gone, until a later step says otherwise.
+    Gone,
+}
+
+/// Which access point users are connected to. Only changes are listed.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Attachments {
+    /// The users, in the order in which they appear.
+    pub users: Vec<MobileUser>,
+    /// For each step, the users whose access point changed: their place in `users`, and the access point; `None` when the
+    /// user is gone.
+    pub steps: Vec<Vec<(u32, Option<NodeIndex>)>>,
+}
+
+/// A user who moves about.
+#[derive(Clone, PartialEq, Debug)]
+pub struct MobileUser {
+    /// Which user.
+    pub id: Id,
+    /// The application used, where the source of the attachments says so.
+    pub application: Option<ApplicationId>,
+}
