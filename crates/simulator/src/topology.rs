@@ -202,10 +202,16 @@ impl fmt::Display for TopologyError {
             TopologyError::LinkToItself(node) => write!(formatter, "node `{node}` is linked to itself"),
             TopologyError::LinkTwice(one, other) => write!(formatter, "nodes `{one}` and `{other}` are linked twice"),
             TopologyError::Latency(one, other, latency) => {
-                write!(formatter, "the link between `{one}` and `{other}` has the latency {latency}: it must not be negative")
+                write!(
+                    formatter,
+                    "the link between `{one}` and `{other}` has the latency {latency}: it must not be negative"
+                )
             }
             TopologyError::Bandwidth(one, other, bandwidth) => {
-                write!(formatter, "the link between `{one}` and `{other}` has the bandwidth {bandwidth}: it must be positive")
+                write!(
+                    formatter,
+                    "the link between `{one}` and `{other}` has the bandwidth {bandwidth}: it must be positive"
+                )
             }
         }
     }
