@@ -6,7 +6,7 @@ pub mod topology;
 
 pub mod mobility;
 
-mod scenario;
+pub mod scenario;
 
 pub use mobility::{Attachments, MobileUser, Presence, Traces};
 pub use position::{Area, Position};

@@ -8,8 +8,8 @@ use std::fmt;
 
 use serde::de::value::StrDeserializer;
 use serde::de::{
-    self, DeserializeOwned, DeserializeSeed, EnumAccess, Expected, IntoDeserializer, MapAccess, SeqAccess, Unexpected,
-    VariantAccess, Visitor,
+    self, DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, Error as _, Expected, IntoDeserializer, MapAccess,
+    SeqAccess, Unexpected, VariantAccess, Visitor,
 };
 use serde::forward_to_deserialize_any;
 
@@ -192,7 +192,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-impl<'de> de::Deserializer<'de> for Reader<'_> {
+impl<'de> Deserializer<'de> for Reader<'_> {
     type Error = Trouble;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Trouble> {
@@ -313,7 +313,7 @@ impl<'de> MapAccess<'de> for Entries<'_> {
     }
 
     fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, Trouble> {
-        let (key, node) = self.value.take().ok_or_else(|| <Trouble as de::Error>::custom("a value without a key"))?;
+        let (key, node) = self.value.take().ok_or_else(|| Trouble::custom("a value without a key"))?;
         seed.deserialize(Reader { node, section: key, fields: None })
             .map_err(|trouble| trouble.located(&node.place).below(Step::Key(key.to_owned())))
     }
@@ -361,15 +361,15 @@ impl<'de> VariantAccess<'de> for Word<'_> {
     }
 
     fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, _: T) -> Result<T::Value, Trouble> {
-        Err(<Trouble as de::Error>::custom(format!("expected a table, found the text {:?}", self.word)))
+        Err(Trouble::custom(format!("expected a table, found the text {:?}", self.word)))
     }
 
     fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Trouble> {
-        Err(<Trouble as de::Error>::invalid_type(Unexpected::Str(self.word), &visitor))
+        Err(Trouble::invalid_type(Unexpected::Str(self.word), &visitor))
     }
 
     fn struct_variant<V: Visitor<'de>>(self, _: &'static [&'static str], visitor: V) -> Result<V::Value, Trouble> {
-        Err(<Trouble as de::Error>::invalid_type(Unexpected::Str(self.word), &visitor))
+        Err(Trouble::invalid_type(Unexpected::Str(self.word), &visitor))
     }
 }
 
@@ -408,6 +408,6 @@ impl<'de> VariantAccess<'de> for Kind<'_> {
     }
 
     fn struct_variant<V: Visitor<'de>>(self, fields: &'static [&'static str], visitor: V) -> Result<V::Value, Trouble> {
-        de::Deserializer::deserialize_struct(self.reader, "", fields, visitor)
+        self.reader.deserialize_struct("", fields, visitor)
     }
 }

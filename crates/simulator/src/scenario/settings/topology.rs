@@ -197,6 +197,20 @@ pub struct NodeSettings {
     pub facts: Facts,
 }
 
+impl TopologySettings {
+    /// What the topology covers, where its settings say so.
+    pub fn area(&self) -> Option<AreaSettings> {
+        match self {
+            TopologySettings::TiledTree(settings) => Some(settings.area),
+            TopologySettings::Tree(settings) => Some(settings.area),
+            TopologySettings::Grid(settings) => Some(settings.area),
+            TopologySettings::RandomGeometric(settings) => Some(settings.area),
+            TopologySettings::BarabasiAlbert(settings) => Some(settings.area),
+            TopologySettings::File(_) => None,
+        }
+    }
+}
+
 impl Default for TopologySettings {
     fn default() -> TopologySettings {
         TopologySettings::TiledTree(TiledTreeSettings::default())

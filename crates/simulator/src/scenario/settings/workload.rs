@@ -120,6 +120,17 @@ pub struct UserSettings {
     pub node: Option<NodeId>,
 }
 
+impl WorkloadSettings {
+    /// How users are given applications where nothing else says so.
+    pub fn assignment(&self) -> AssignmentKind {
+        match self {
+            WorkloadSettings::Periodic(settings) => settings.assignment,
+            WorkloadSettings::Poisson(settings) => settings.assignment,
+            WorkloadSettings::OnOff(settings) => settings.assignment,
+        }
+    }
+}
+
 impl<'de> Deserialize<'de> for Phase {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Phase, D::Error> {
         deserializer.deserialize_any(PhaseVisitor)
