@@ -8,11 +8,25 @@ mod mobility;
 
 mod scenario;
 
+mod network;
+mod observation;
+mod paths;
+mod placement;
+mod queue;
+mod routing;
+mod workload;
+
+mod recorder;
+mod simulation;
+
 pub use mario_colony::{Arbitration, Memory};
 pub use mobility::{Attachments, MobileUser, Presence, Traces};
 pub use position::{Area, Position};
+pub use queue::EventQueue;
+pub use recorder::{Cause, Recorder, Served};
 pub use scenario::{
     AgentTiming, ApplicationPlan, Deploy, Disturbance, DisturbanceEvent, Metric, Network, Numbering, Observation,
     Occupancy, PolicyText, Routing, Scenario, UserPlan, Workload,
 };
+pub use simulation::{Effort, Reuse, RunOptions, Simulation, SimulationError};
 pub use topology::{Link, LinkIndex, NodeDescription, Topology, TopologyBuilder, TopologyError};
