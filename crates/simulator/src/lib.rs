@@ -2,9 +2,9 @@
 
 mod position;
 
-mod topology;
+pub mod topology;
 
-mod mobility;
+pub mod mobility;
 
 mod scenario;
 
