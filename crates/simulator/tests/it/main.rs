@@ -1,3 +1,4 @@
 //! The crate from outside.
 
 mod attachment;
+mod prototype;
