@@ -19,6 +19,9 @@ mod workload;
 mod recorder;
 mod simulation;
 
+mod figures;
+
+pub use figures::{Counts, Figures, GroupFigures, Ratios, Spread, StepCounts, Tally};
 pub use mario_colony::{Arbitration, Memory};
 pub use mobility::{Attachments, MobileUser, Presence, Traces};
 pub use position::{Area, Position};

@@ -9,8 +9,8 @@ use mario_colony::{AgentIndex, ApplicationIndex, Colony, Neighbour, NodeIndex, O
 use mario_domain::{Application, ApplicationId, Capacity, Hardware, Id, NodeId, OperationName, Quantity, Verdict};
 use mario_policy::{Decision, Solution};
 use mario_simulator::{
-    AgentTiming, ApplicationPlan, Arbitration, Attachments, Deploy, Memory, MobileUser, Network, Numbering,
-    Observation, Occupancy, PolicyText, Recorder, Reuse, Routing, RunOptions, Scenario, Served, Simulation,
+    AgentTiming, ApplicationPlan, Arbitration, Attachments, Deploy, Figures, GroupFigures, Memory, MobileUser, Network,
+    Numbering, Observation, Occupancy, PolicyText, Recorder, Reuse, Routing, RunOptions, Scenario, Served, Simulation,
     UserPlan, Workload,
     topology::{TiledTree, tiled_tree},
 };
@@ -223,7 +223,15 @@ impl Recorder for Comparison {
             .map(|outcome| match outcome {
                 Outcome::Nop(agent) => {
                     let agent = colony.agent(*agent);
-                    json!([agent.instance(), agent.application().0 + 1, self.nodes[agent.node().position()], "nop", "UKN", true, null])
+                    json!([
+                        agent.instance(),
+                        agent.application().0 + 1,
+                        self.nodes[agent.node().position()],
+                        "nop",
+                        "UKN",
+                        true,
+                        null
+                    ])
                 }
                 Outcome::Judged(judged) => {
                     let done = judged.verdict == Verdict::Accepted;
@@ -323,4 +331,122 @@ fn the_run_with_both_is_the_prototypes() {
 #[test]
 fn the_run_with_memory_is_the_prototypes() {
     compare("P4", "workload-and-latency-aware-with-memory", Reuse::Nothing);
+}
+
+/// Actions per movement, response times, usage, inhibited, instances, correlations and cycles to steady state of the
+/// prototype's runs, as they were published or computed from its files: for all, WS and LS where there are three.
+struct Known {
+    run: &'static str,
+    policy: &'static str,
+    replicate: [f64; 3],
+    migrate: [f64; 3],
+    undeploy: [f64; 3],
+    response: [f64; 2],
+    usage: [f64; 2],
+    inhibited: [u64; 3],
+    instances: (f64, u64),
+    pearson: [Option<f64>; 3],
+    pearson_with_start: [Option<f64>; 3],
+    steady: (f64, u64),
+}
+
+const KNOWN: [Known; 4] = [
+    Known {
+        run: "P1",
+        policy: "workload-aware",
+        replicate: [0.535, 0.953, 0.116],
+        migrate: [0.116, 0.233, 0.0],
+        undeploy: [0.267, 0.535, 0.0],
+        response: [3.1047, 8.6116],
+        usage: [1.1172, 0.5925],
+        inhibited: [407, 227, 180],
+        instances: (31.4, 35),
+        pearson: [Some(0.745), Some(0.711), None],
+        pearson_with_start: [Some(0.968), Some(0.948), Some(0.965)],
+        steady: (1.43, 3),
+    },
+    Known {
+        run: "P2",
+        policy: "latency-aware",
+        replicate: [0.314, 0.0, 0.628],
+        migrate: [0.407, 0.0, 0.814],
+        undeploy: [0.151, 0.0, 0.302],
+        response: [15.7578, 2.6286],
+        usage: [8.7503, 0.3026],
+        inhibited: [0, 0, 0],
+        instances: (19.7, 21),
+        pearson: [Some(0.495), None, Some(0.615)],
+        pearson_with_start: [Some(0.909), None, Some(0.924)],
+        steady: (1.52, 4),
+    },
+    Known {
+        run: "P3",
+        policy: "workload-and-latency-aware",
+        replicate: [0.744, 0.884, 0.605],
+        migrate: [0.570, 0.326, 0.814],
+        undeploy: [0.395, 0.512, 0.279],
+        response: [2.7273, 2.7159],
+        usage: [1.1655, 0.3187],
+        inhibited: [735, 367, 368],
+        instances: (37.8, 41),
+        pearson: [Some(0.654), Some(0.554), Some(0.553)],
+        pearson_with_start: [Some(0.950), Some(0.913), Some(0.893)],
+        steady: (2.30, 7),
+    },
+    Known {
+        run: "P4",
+        policy: "workload-and-latency-aware-with-memory",
+        replicate: [0.802, 0.977, 0.628],
+        migrate: [0.523, 0.256, 0.791],
+        undeploy: [0.419, 0.535, 0.302],
+        response: [2.5903, 2.6522],
+        usage: [1.1306, 0.3030],
+        inhibited: [258, 90, 168],
+        instances: (39.9, 43),
+        pearson: [Some(0.708), Some(0.616), Some(0.615)],
+        pearson_with_start: [Some(0.964), Some(0.929), Some(0.917)],
+        steady: (2.30, 6),
+    },
+];
+
+/// The number as it is printed with so many digits.
+fn printed(value: f64, digits: usize) -> String {
+    format!("{value:.digits$}")
+}
+
+fn assert_figures(known: &Known, figures: &Figures) {
+    let groups = &figures.groups;
+    let each =
+        |value: fn(&GroupFigures) -> f64| groups.iter().map(|group| printed(value(group), 3)).collect::<Vec<_>>();
+    let three = |values: [f64; 3]| values.map(|value| printed(value, 3)).to_vec();
+    assert_eq!(each(|group| group.per_movement.expect("users move").replicate), three(known.replicate));
+    assert_eq!(each(|group| group.per_movement.expect("users move").migrate), three(known.migrate));
+    assert_eq!(each(|group| group.per_movement.expect("users move").undeploy), three(known.undeploy));
+    for (group, (response, usage)) in groups[1..].iter().zip(known.response.into_iter().zip(known.usage)) {
+        assert_eq!(printed(group.response.expect("requests are served"), 4), printed(response, 4));
+        assert_eq!(printed(group.service_usage.expect("agents evaluate"), 4), printed(usage, 4));
+    }
+    let inhibited: Vec<u64> = groups.iter().map(|group| group.operations.inhibited).collect();
+    assert_eq!(inhibited, known.inhibited);
+    assert_eq!(
+        (printed(groups[0].instances.mean, 1), groups[0].instances.max),
+        (printed(known.instances.0, 1), known.instances.1)
+    );
+    for (group, (without, with)) in groups.iter().zip(known.pearson.into_iter().zip(known.pearson_with_start)) {
+        assert_eq!(group.pearson_r.map(|r| printed(r, 3)), without.map(|r| printed(r, 3)));
+        assert_eq!(group.pearson_r_with_start.map(|r| printed(r, 3)), with.map(|r| printed(r, 3)));
+    }
+    let steady = groups[0].cycles_to_steady_state.expect("users move");
+    assert_eq!((printed(steady.mean, 2), steady.max), (printed(known.steady.0, 2), known.steady.1));
+}
+
+#[test]
+fn the_figures_are_those_of_the_prototypes_runs() {
+    for known in &KNOWN {
+        let Some(directory) = mario_reference::path(&format!("prototype/{}", known.run)) else { return };
+        let scenario = scenario(&read(&directory.join("users.json")), known.policy);
+        let mut tally = Tally::new(&scenario);
+        Simulation::new(&scenario, RunOptions::default(), &mut tally).expect("it can be run").run(&mut tally);
+        assert_figures(known, &tally.figures());
+    }
 }
