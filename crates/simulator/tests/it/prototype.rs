@@ -11,7 +11,7 @@ use mario_policy::{Decision, Solution};
 use mario_simulator::{
     AgentTiming, ApplicationPlan, Arbitration, Attachments, Deploy, Figures, GroupFigures, Memory, MobileUser, Network,
     Numbering, Observation, Occupancy, PolicyText, Recorder, Reuse, Routing, RunOptions, Scenario, Served, Simulation,
-    UserPlan, Workload,
+    Tally, UserPlan, Workload,
     topology::{TiledTree, tiled_tree},
 };
 use serde_json::{Value, json};
