@@ -16,8 +16,8 @@ use std::sync::Arc;
 
 use mario_colony::NodeIndex;
 use mario_domain::{ApplicationId, Id, NodeId};
-use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::mistake::{Mistake, Place, Text};
@@ -100,11 +100,7 @@ struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    fn file(
-        &mut self,
-        topology: &Topology,
-        application: &dyn Fn(&Id) -> Option<ApplicationId>,
-    ) -> Option<Attachments> {
+    fn file(&mut self, topology: &Topology, application: &dyn Fn(&Id) -> Option<ApplicationId>) -> Option<Attachments> {
         let text = self.text;
         let file: File<'a> = self.parse(&text.text, 0, "the file")?;
         let mut attachments = Attachments::default();
@@ -238,7 +234,11 @@ impl<'a> Reading<'a> {
                 let start = offset + offset_of(text, error.line(), error.column());
                 let words = error.to_string();
                 let words = words.split(" at line ").next().unwrap_or_default();
-                self.mistake(start..start + 1, &format!("{path}: {words}"), "attachments are JSON with `users` and `steps`");
+                self.mistake(
+                    start..start + 1,
+                    &format!("{path}: {words}"),
+                    "attachments are JSON with `users` and `steps`",
+                );
                 None
             }
         }
@@ -269,7 +269,11 @@ impl<'a> Reading<'a> {
 /// The beginning of a piece of JSON, for a message.
 fn short(json: &str) -> String {
     const LENGTH_MAX: usize = 40;
-    if json.chars().count() <= LENGTH_MAX { json.to_owned() } else { json.chars().take(LENGTH_MAX).chain(['…']).collect() }
+    if json.chars().count() <= LENGTH_MAX {
+        json.to_owned()
+    } else {
+        json.chars().take(LENGTH_MAX).chain(['…']).collect()
+    }
 }
 
 /// The byte at a line and column, both from 1.

@@ -28,7 +28,10 @@ impl Document {
             Some(text) => Ok(Document::new(name, text, None, &mut super::layers::NoFiles)),
             None => {
                 let mistake = Mistake::new(format!("there is no preset `{name}`"));
-                Err(ScenarioError { name: name.to_owned(), mistakes: vec![mistake.known(name, "presets", presets::names())] })
+                Err(ScenarioError {
+                    name: name.to_owned(),
+                    mistakes: vec![mistake.known(name, "presets", presets::names())],
+                })
             }
         }
     }
@@ -76,7 +79,8 @@ impl Document {
 
     /// Makes the users go where a file says that names their access points.
     pub fn set_attachments(&mut self, path: &Path) {
-        let text = Text { name: "--attachments".to_owned(), text: path.display().to_string(), directory: PathBuf::new() };
+        let text =
+            Text { name: "--attachments".to_owned(), text: path.display().to_string(), directory: PathBuf::new() };
         let span = 0..text.text.len();
         let place = Place { text: Arc::new(text), span };
         self.layer += 1;
@@ -155,9 +159,10 @@ impl Document {
             }
         }
         mistakes.sort_by_key(|mistake| {
-            mistake.place.as_ref().map(|place| {
-                (texts.iter().position(|text| Arc::ptr_eq(text, &place.text)), place.span.start)
-            })
+            mistake
+                .place
+                .as_ref()
+                .map(|place| (texts.iter().position(|text| Arc::ptr_eq(text, &place.text)), place.span.start))
         });
         ScenarioError { name: self.name.clone(), mistakes }
     }

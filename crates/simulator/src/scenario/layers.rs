@@ -18,7 +18,8 @@ pub trait Files {
 /// The text of a file.
 pub(super) fn read_text(files: &mut dyn Files, path: &Path) -> Result<String, String> {
     String::from_utf8(files.read(path)?).map_err(|error| {
-        let line = error.as_bytes()[..error.utf8_error().valid_up_to()].iter().filter(|byte| **byte == b'\n').count() + 1;
+        let line =
+            error.as_bytes()[..error.utf8_error().valid_up_to()].iter().filter(|byte| **byte == b'\n').count() + 1;
         format!("it is not UTF-8 text in line {line}")
     })
 }
@@ -275,7 +276,9 @@ fn override_key(below: &mut Table, text: &Arc<Text>, layer: u32) -> Result<(), M
     let whole = Place { text: Arc::clone(text), span: 0..text.text.len() };
     let Some((path, _)) = text.text.split_once('=') else {
         let message = format!("`--set {}` has no `=`", text.text);
-        return Err(Mistake::new(message).at(Some(whole)).hint("write `--set KEY=VALUE`, e.g. `--set topology.size=16`"));
+        return Err(Mistake::new(message)
+            .at(Some(whole))
+            .hint("write `--set KEY=VALUE`, e.g. `--set topology.size=16`"));
     };
     let value = override_value(text, path.len() + 1, layer)?;
     let mut steps: Vec<(String, Place)> = Vec::new();
@@ -368,7 +371,9 @@ fn set_element(
         Value::Table(table) if steps.len() > 1 => set(table, &steps[1..], value, layer),
         _ => {
             let message = format!("`{list}.{name}` is one of a list: it cannot be replaced as a whole");
-            Err(Mistake::new(message).at(Some(place.clone())).hint(format!("set one of its keys: `{list}.{name}.KEY=VALUE`")))
+            Err(Mistake::new(message)
+                .at(Some(place.clone()))
+                .hint(format!("set one of its keys: `{list}.{name}.KEY=VALUE`")))
         }
     }
 }

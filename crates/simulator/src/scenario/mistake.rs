@@ -130,7 +130,9 @@ pub(super) fn did_you_mean<'a>(wrong: &str, known: impl IntoIterator<Item = &'a 
         return None;
     }
     let nearest = known.into_iter().map(|word| (distance(&wrong, word), word)).min_by_key(|(distance, _)| *distance);
-    nearest.filter(|(distance, word)| *distance <= word.chars().count().max(wrong.len()).div_ceil(3)).map(|(_, word)| word)
+    nearest
+        .filter(|(distance, word)| *distance <= word.chars().count().max(wrong.len()).div_ceil(3))
+        .map(|(_, word)| word)
 }
 
 /// How many characters are to be inserted, deleted, replaced or swapped with the next to get from one word to the other.

@@ -127,18 +127,28 @@ fn located(mistake: Mistake, place: &Place) -> Mistake {
     if mistake.place.is_some() { mistake } else { mistake.at(Some(place.clone())) }
 }
 
-fn try_load(role: Role, engine: &Engine, name: &str, text: &str, resolver: Box<dyn Resolver>) -> Result<(), Vec<Mistake>> {
+fn try_load(
+    role: Role,
+    engine: &Engine,
+    name: &str,
+    text: &str,
+    resolver: Box<dyn Resolver>,
+) -> Result<(), Vec<Mistake>> {
     let settings = PolicySettings::default();
     match role {
         Role::Agent => match Policy::load(engine, name, text, Some(resolver), settings) {
             Ok(_) => Ok(()),
             Err(PolicyError::Load { problems, .. }) => Err(load_mistakes(&problems)),
-            Err(error) => Err(vec![Mistake::new(error.to_string()).hint("a policy says `operation(Operation, Instance, Target) :- …`")]),
+            Err(error) => Err(vec![
+                Mistake::new(error.to_string()).hint("a policy says `operation(Operation, Instance, Target) :- …`"),
+            ]),
         },
         Role::Manager => match Acceptance::load(engine, name, text, Some(resolver), settings.budget) {
             Ok(_) => Ok(()),
             Err(AcceptanceError::Load { problems, .. }) => Err(load_mistakes(&problems)),
-            Err(error) => Err(vec![Mistake::new(error.to_string()).hint("an acceptance policy says `accept(Request) :- …`")]),
+            Err(error) => {
+                Err(vec![Mistake::new(error.to_string()).hint("an acceptance policy says `accept(Request) :- …`")])
+            }
         },
     }
 }

@@ -8,8 +8,8 @@ use std::fmt;
 
 use serde::de::value::StrDeserializer;
 use serde::de::{
-    self, DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, Error as _, Expected, IntoDeserializer, MapAccess,
-    SeqAccess, Unexpected, VariantAccess, Visitor,
+    self, DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, Error as _, Expected, IntoDeserializer,
+    MapAccess, SeqAccess, Unexpected, VariantAccess, Visitor,
 };
 use serde::forward_to_deserialize_any;
 
@@ -202,11 +202,17 @@ impl<'de> Deserializer<'de> for Reader<'_> {
                 Ok(value) => visitor.visit_u64(value),
                 Err(_) => visitor.visit_i64(*value),
             },
-            Value::Large(digits) => Err(Trouble::invalid_type(Unexpected::Other(&format!("the number {digits}")), &visitor)),
+            Value::Large(digits) => {
+                Err(Trouble::invalid_type(Unexpected::Other(&format!("the number {digits}")), &visitor))
+            }
             Value::Float(value) => visitor.visit_f64(*value),
             Value::String(value) => visitor.visit_str(value),
-            Value::Datetime(value) => Err(Trouble::invalid_type(Unexpected::Other(&format!("the date {value}")), &visitor)),
-            Value::List(elements) => visitor.visit_seq(Elements { elements: elements.iter(), section: self.section, next: 0 }),
+            Value::Datetime(value) => {
+                Err(Trouble::invalid_type(Unexpected::Other(&format!("the date {value}")), &visitor))
+            }
+            Value::List(elements) => {
+                visitor.visit_seq(Elements { elements: elements.iter(), section: self.section, next: 0 })
+            }
             Value::Table(table) => visitor.visit_map(self.entries(table, None)?),
         };
         result.map_err(|trouble| trouble.located(&self.node.place))

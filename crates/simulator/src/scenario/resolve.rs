@@ -124,7 +124,8 @@ impl Resolving<'_> {
             self.mistakes.push(mistake.hint("write a `duration` above 0"));
         }
         if self.settings.memory.every == 0 {
-            let mistake = self.mistake("agents cannot forget at every 0th evaluation", &["memory".into(), "every".into()]);
+            let mistake =
+                self.mistake("agents cannot forget at every 0th evaluation", &["memory".into(), "every".into()]);
             self.mistakes.push(mistake.hint("write 1 or more"));
         }
         let network = &self.settings.network;

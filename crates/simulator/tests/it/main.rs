@@ -1,4 +1,6 @@
 //! The crate from outside.
 
 mod attachment;
+mod prototype;
+mod scenarios;
 mod wandering;

@@ -114,7 +114,8 @@ impl Resolving<'_> {
                     let message = format!("application `{}` does not fit on node `{id}`", deploy.application);
                     let capacity = topology.node(node).capacity;
                     let mistake = self.mistake(message, &at("node"));
-                    self.mistakes.push(mistake.hint(format!("it needs {hardware} units of hardware, the node has {capacity}")));
+                    self.mistakes
+                        .push(mistake.hint(format!("it needs {hardware} units of hardware, the node has {capacity}")));
                 }
                 deploys.push(Deploy { time: deploy.time.value(), application, node, policy });
             }
@@ -151,7 +152,8 @@ impl Resolving<'_> {
     ) -> Option<ApplicationIndex> {
         let found = find_application(applications, id.id());
         if found.is_none() {
-            let mistake = self.unknown("application", id.id(), at, applications.iter().map(|plan| &plan.application.id));
+            let mistake =
+                self.unknown("application", id.id(), at, applications.iter().map(|plan| &plan.application.id));
             self.mistakes.push(mistake);
         }
         found

@@ -113,11 +113,14 @@ impl Resolving<'_> {
                 }
                 DisturbanceEvent::LinkDown(one, other) => {
                     let was_up = is_up.insert((one, other), false).unwrap_or(true);
-                    (!was_up).then(|| format!("the link between `{}` and `{}` is down already at {time}", id(one), id(other)))
+                    (!was_up).then(|| {
+                        format!("the link between `{}` and `{}` is down already at {time}", id(one), id(other))
+                    })
                 }
                 DisturbanceEvent::LinkUp(one, other) => {
                     let was_up = is_up.insert((one, other), true).unwrap_or(true);
-                    was_up.then(|| format!("the link between `{}` and `{}` is up already at {time}", id(one), id(other)))
+                    was_up
+                        .then(|| format!("the link between `{}` and `{}` is up already at {time}", id(one), id(other)))
                 }
             };
             if let Some(complaint) = complaint {

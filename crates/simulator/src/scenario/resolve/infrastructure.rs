@@ -92,7 +92,10 @@ impl Resolving<'_> {
                 let (key, hint) = match &error {
                     ShapeError::Levels { values, needed, .. } => {
                         let key = if *values == "latencies" { "latency" } else { "hardware" };
-                        let hint = format!("a grid of size {} needs {needed}; or leave `{key}` away, and a rule gives them", tree.size);
+                        let hint = format!(
+                            "a grid of size {} needs {needed}; or leave `{key}` away, and a rule gives them",
+                            tree.size
+                        );
                         (key, hint)
                     }
                     ShapeError::TooLarge => ("size", "write a smaller size".to_owned()),
@@ -114,7 +117,8 @@ impl Resolving<'_> {
                 is_on_the_map = false;
                 let at: Vec<At<'_>> = at.iter().copied().chain([At::Key(key)]).collect();
                 let mistake = self.mistake(format!("{value:?} is no place on the map"), &at);
-                self.mistakes.push(mistake.hint("write [latitude, longitude] in degrees, from -90 to 90 and from -180 to 180"));
+                self.mistakes
+                    .push(mistake.hint("write [latitude, longitude] in degrees, from -90 to 90 and from -180 to 180"));
             }
         }
         if !is_on_the_map {
@@ -182,7 +186,8 @@ impl Resolving<'_> {
                     count => format!(" and {} more", count - 1),
                 };
                 let home = &topology.node(home).id;
-                let message = format!("access point {first}{others} cannot be reached from `{home}`, where applications start");
+                let message =
+                    format!("access point {first}{others} cannot be reached from `{home}`, where applications start");
                 let mistake = self.mistake(message, &[TOPOLOGY]);
                 self.mistakes.push(mistake.hint("link the parts of the topology, or make them no access points"));
                 return;

@@ -56,7 +56,8 @@ impl<'a> Resolving<'a> {
             }
             (_, None | Some(AttachKind::Distance)) => Some(Attach::Distance),
             (_, Some(AttachKind::Grid)) => {
-                let mistake = self.mistake("only a tiled tree has a grid to attach users by", &[MOBILITY, "attach".into()]);
+                let mistake =
+                    self.mistake("only a tiled tree has a grid to attach users by", &[MOBILITY, "attach".into()]);
                 self.mistakes.push(mistake.hint("write `attach = \"distance\"`"));
                 None
             }
@@ -102,7 +103,8 @@ impl<'a> Resolving<'a> {
 
     fn not_attached(&mut self, error: &AttachError) -> Option<Attachments> {
         let mistake = self.mistake(error.to_string(), &[MOBILITY, "attach".into()]);
-        self.mistakes.push(mistake.hint("choose another way to `attach`, or a topology whose access points have places"));
+        self.mistakes
+            .push(mistake.hint("choose another way to `attach`, or a topology whose access points have places"));
         None
     }
 

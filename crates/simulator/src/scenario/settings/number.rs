@@ -139,7 +139,9 @@ struct NumberVisitor {
 impl NumberVisitor {
     fn with_unit(&self, text: &str) -> Result<f64, String> {
         let trimmed = text.trim();
-        let end = trimmed.find(|character: char| !matches!(character, '0'..='9' | '.' | '-' | '+' | '_')).unwrap_or(trimmed.len());
+        let end = trimmed
+            .find(|character: char| !matches!(character, '0'..='9' | '.' | '-' | '+' | '_'))
+            .unwrap_or(trimmed.len());
         let (number, unit) = (trimmed[..end].replace('_', ""), trimmed[end..].trim());
         let Ok(value) = number.parse::<f64>() else {
             return Err(format!("expected a number, found the text {text:?}{HINT}{} is a number", self.example()));
@@ -154,7 +156,10 @@ impl NumberVisitor {
             Some((_, factor)) => Ok(value * factor),
             None => {
                 let known: Vec<&str> = UNITS.iter().map(|(unit, _)| *unit).collect();
-                Err(format!("`{unit}` is no unit of time{HINT}units of time: {}; a number alone is in ms", known.join(", ")))
+                Err(format!(
+                    "`{unit}` is no unit of time{HINT}units of time: {}; a number alone is in ms",
+                    known.join(", ")
+                ))
             }
         }
     }
