@@ -8,6 +8,8 @@ pub mod mobility;
 
 mod scenario;
 
+mod xml;
+
 pub use mobility::{Attachments, MobileUser, Presence, Traces};
 pub use position::{Area, Position};
 pub use scenario::{

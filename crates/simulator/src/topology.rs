@@ -1,10 +1,12 @@
 //! The infrastructure: nodes and the links between them.
 //!
 //! A [`Topology`] comes from a [`TopologyBuilder`], or is made by one of the generators:
-//! [`tiled_tree`], [`tree`], [`grid`], [`random_geometric`] and [`barabasi_albert`].
+//! [`tiled_tree`], [`tree`], [`grid`], [`random_geometric`] and [`barabasi_albert`], or read from a
+//! graph file by [`read_graph`].
 
 mod geometric;
 mod mesh;
+mod read;
 mod tiled;
 mod tree;
 
@@ -18,6 +20,7 @@ use rustc_hash::FxHashMap;
 use crate::position::Position;
 
 pub use mesh::{AccessPoints, Connected, Latency, Mesh, barabasi_albert, grid, random_geometric};
+pub use read::{GraphDefaults, GraphError, GraphFormat, GraphProblem, Unmarked, XmlProblem, read_graph};
 pub use tiled::{ShapeError, TiledTree, tiled_tree};
 pub use tree::{Tree, tree};
 

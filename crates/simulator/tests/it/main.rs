@@ -1,4 +1,5 @@
 //! The crate from outside.
 
 mod attachment;
+mod graphs;
 mod wandering;
