@@ -8,6 +8,8 @@ pub mod mobility;
 
 pub mod scenario;
 
+mod xml;
+
 mod network;
 mod observation;
 mod paths;
