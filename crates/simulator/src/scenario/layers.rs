@@ -89,7 +89,8 @@ impl<'a> Layers<'a> {
     fn preset(&mut self, node: &Node, below: &mut Table) {
         let Value::String(name) = &node.value else {
             let message = format!("`preset` is the name of a preset, not {}", node.value.describe());
-            self.mistakes.push(Mistake::new(message).at(Some(node.place.clone())));
+            let mistake = Mistake::new(message).at(Some(node.place.clone()));
+            self.mistakes.push(mistake.known("", "presets", presets::names()));
             return;
         };
         match presets::text(name) {
@@ -141,7 +142,7 @@ impl<'a> Layers<'a> {
                 Value::String(word) => words.push((word.clone(), element.place.clone())),
                 other => {
                     let message = format!("`{key}` lists texts, not {}", other.describe());
-                    self.mistakes.push(Mistake::new(message).at(Some(element.place.clone())));
+                    self.mistakes.push(Mistake::new(message).at(Some(element.place.clone())).hint("put it in quotes"));
                 }
             }
         }
@@ -336,7 +337,7 @@ fn set(below: &mut Table, steps: &[(String, Place)], value: Node, layer: u32) ->
         Value::List(elements) => set_element(key, elements, rest, value, layer),
         other => {
             let message = format!("`{key}` is {} and has no keys", other.describe());
-            Err(Mistake::new(message).at(Some(place.clone())))
+            Err(Mistake::new(message).at(Some(place.clone())).hint(format!("write `--set {key}=VALUE`")))
         }
     }
 }
@@ -365,7 +366,10 @@ fn set_element(
     let Some(position) = position else {
         let ids: Vec<String> = elements.iter().filter_map(|element| as_id(id_node(element))).collect();
         let mistake = Mistake::new(format!("there is no `{list}` called `{name}`")).at(Some(place.clone()));
-        return Err(mistake.known(name, "there are", ids.iter().map(String::as_str)));
+        return Err(match ids.is_empty() {
+            true => mistake.hint(format!("there are {} of them, counted from 0", elements.len())),
+            false => mistake.known(name, "there are", ids.iter().map(String::as_str)),
+        });
     };
     match &mut elements[position].value {
         Value::Table(table) if steps.len() > 1 => set(table, &steps[1..], value, layer),

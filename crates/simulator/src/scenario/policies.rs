@@ -79,7 +79,7 @@ pub(super) fn unknown(role: Role, written: &str, place: Place) -> Mistake {
     let names = role.shipped().iter().map(|(name, ..)| *name);
     let mistake = mistake.known(written, "known are", names);
     let hint = mistake.hint.clone().unwrap_or_default();
-    mistake.hint(format!("{hint}; the path of a file ends in `.pl`"))
+    mistake.hint(format!("{hint} (the path of a file ends in `.pl`)"))
 }
 
 /// The text of a policy in a file, with what it loads. It is loaded once to see that it is a policy at all.
@@ -167,7 +167,7 @@ fn mistake(problem: &Problem) -> Mistake {
     let mistake = Mistake::new(format!("cannot load `{}`: {}", problem.source_name(), problem.message)).at(Some(place));
     match &problem.hint {
         Some(hint) => mistake.hint(hint.clone()),
-        None => mistake,
+        None => mistake.hint("`mario policy check` tells more"),
     }
 }
 

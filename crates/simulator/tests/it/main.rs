@@ -2,6 +2,7 @@
 
 mod attachment;
 mod graphs;
+mod mistakes;
 mod prototype;
 mod scenarios;
 mod taxis;

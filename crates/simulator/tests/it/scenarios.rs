@@ -10,10 +10,10 @@ use mario_simulator::{Arbitration, Memory, Numbering, Observation, Occupancy, Ro
 
 /// Files that exist in a test only.
 #[derive(Default)]
-struct Texts(BTreeMap<String, String>);
+pub struct Texts(BTreeMap<String, String>);
 
 impl Texts {
-    fn with(mut self, path: &str, text: &str) -> Texts {
+    pub fn with(mut self, path: &str, text: &str) -> Texts {
         self.0.insert(path.to_owned(), text.to_owned());
         self
     }
