@@ -58,7 +58,9 @@ pub(crate) fn open(name: &Path) -> Result<Document, Failure> {
                 let mut failure = failure(&error);
                 if let Failure::Input(diagnostics) = &mut failure {
                     diagnostics.iter_mut().for_each(|diagnostic| {
-                        diagnostic.hints.push("a scenario that does not ship is a file, e.g. `scenario.toml`".to_owned());
+                        diagnostic
+                            .hints
+                            .push("a scenario that does not ship is a file, e.g. `scenario.toml`".to_owned());
                     });
                 }
                 failure

@@ -4,7 +4,6 @@ mod check;
 mod new;
 mod show;
 
-
 use clap::{Args, Subcommand};
 use mario_simulator::scenario::schema_text;
 

@@ -48,19 +48,23 @@ pub(super) struct Layers<'a> {
     pub(super) files: &'a mut dyn Files,
     pub(super) mistakes: Vec<Mistake>,
     pub(super) layer: u32,
+    /// Whether a text is no TOML, so that what was read of it is not what was meant.
+    pub(super) is_broken: bool,
     /// The files that are being included right now, outermost first.
     open: Vec<PathBuf>,
 }
 
 impl<'a> Layers<'a> {
     pub(super) fn new(files: &'a mut dyn Files, layer: u32) -> Layers<'a> {
-        Layers { files, mistakes: Vec::new(), layer, open: Vec::new() }
+        Layers { files, mistakes: Vec::new(), layer, is_broken: false, open: Vec::new() }
     }
 
     /// Puts a text, below it what it builds upon, on top of `below`.
     pub(super) fn add(&mut self, text: Arc<Text>, path: Option<&Path>, below: &mut Table) {
         self.layer += 1;
+        let known = self.mistakes.len();
         let mut own = tree::parse(&text, self.layer, &mut self.mistakes);
+        self.is_broken |= self.mistakes.len() > known;
         let [preset, include, reset] = LAYER_KEYS.map(|key| own.remove(key));
         self.open.push(path.map(plain).unwrap_or_default());
         if let Some(node) = preset {
@@ -103,7 +107,8 @@ impl<'a> Layers<'a> {
     }
 
     fn include(&mut self, from: &Text, wanted: &str, place: Place, below: &mut Table) {
-        let path = from.directory.join(wanted);
+        let path: PathBuf =
+            from.directory.join(wanted).components().filter(|part| *part != Component::CurDir).collect();
         let plain = plain(&path);
         if self.open.contains(&plain) {
             let mistake = Mistake::new(format!("`{wanted}` includes itself"));
@@ -206,6 +211,8 @@ fn merge_entry(below: &mut Table, key: String, node: Node) {
         None => below.entries.push((key, node)),
         Some(known) => match (&mut known.value, node.value) {
             (Value::Table(below), Value::Table(above)) => {
+                // What is wrong with the table as a whole is wrong since it was last written about.
+                (known.place, known.key_place) = (node.place, node.key_place);
                 for (key, node) in above.entries {
                     merge_entry(below, key, node);
                 }
@@ -281,7 +288,8 @@ fn override_key(below: &mut Table, text: &Arc<Text>, layer: u32) -> Result<(), M
             .at(Some(whole))
             .hint("write `--set KEY=VALUE`, e.g. `--set topology.size=16`"));
     };
-    let value = override_value(text, path.len() + 1, layer)?;
+    let written = &text.text[path.len() + 1..];
+    let value = override_value(text, path.len() + 1 + (written.len() - written.trim_start().len()), layer)?;
     let mut steps: Vec<(String, Place)> = Vec::new();
     let mut start = 0;
     for step in path.split('.') {
@@ -326,6 +334,9 @@ fn set(below: &mut Table, steps: &[(String, Place)], value: Node, layer: u32) ->
             None => below.entries.push((key.clone(), node)),
         }
         return Ok(());
+    }
+    if below.get(key).is_none() && super::settings::LISTS.contains(&key.as_str()) {
+        return set_element(key, &mut [], rest, value, layer);
     }
     if below.get(key).is_none() {
         let value = Value::Table(Table::default());

@@ -79,9 +79,8 @@ impl Scenario {
                 _ => Capacity::Unbounded,
             };
         }
-        let users_of = |position: usize| {
-            self.users.iter().filter(|user| user.application.position() == position).count()
-        };
+        let users_of =
+            |position: usize| self.users.iter().filter(|user| user.application.position() == position).count();
         let applications = self.applications.iter().enumerate().map(|(position, plan)| {
             let policy = &self.policies[plan.policy.position()];
             ApplicationOverview {

@@ -79,7 +79,7 @@ pub(super) fn unknown(role: Role, written: &str, place: Place) -> Mistake {
     let names = role.shipped().iter().map(|(name, ..)| *name);
     let mistake = mistake.known(written, "known are", names);
     let hint = mistake.hint.clone().unwrap_or_default();
-    mistake.hint(format!("{hint} (the path of a file ends in `.pl`)"))
+    mistake.hint(format!("the path of a file ends in `.pl`; {hint}"))
 }
 
 /// The text of a policy in a file, with what it loads. It is loaded once to see that it is a policy at all.

@@ -39,9 +39,11 @@ pub(super) fn read<T: DeserializeOwned>(tree: &Table, whole: &Place) -> Result<T
                 let path: Vec<Step> = trouble.path.iter().rev().cloned().collect();
                 let can_go_on = remove(&mut tree, &path) && mistakes.len() < MISTAKES_MAX;
                 // What is missing because it was taken out was told already.
-                let is_told = trouble.missing.is_some_and(|key| taken_out.iter().any(|(table, taken): &(Place, Step)| {
-                    Some(table) == trouble.mistake.place.as_ref() && *taken == Step::Key(key.to_owned())
-                }));
+                let is_told = trouble.missing.is_some_and(|key| {
+                    taken_out.iter().any(|(table, taken): &(Place, Step)| {
+                        Some(table) == trouble.mistake.place.as_ref() && *taken == Step::Key(key.to_owned())
+                    })
+                });
                 if !is_told {
                     mistakes.push(trouble.mistake);
                 }
@@ -167,6 +169,7 @@ fn in_words(expected: &str) -> (String, String) {
         "u16" | "u32" | "u64" | "usize" => ("a whole number that is not negative", "write a number such as 8"),
         "i64" => ("a whole number", "write a number such as 8"),
         "f64" => ("a number", "write a number such as 0.5"),
+        "a number" => ("a number", "write a number such as 40"),
         "a boolean" => ("`true` or `false`", "write `true` or `false`"),
         "a string" => ("a text", "put it in quotes"),
         "a sequence" => ("a list", "put the values in brackets: `[…]`"),
@@ -257,7 +260,11 @@ impl<'a> Reader<'a> {
         } else {
             mistake.known(key, "known are", known.iter().copied())
         };
-        Trouble { path: vec![Step::Key(key.to_owned())], table: Some(self.node.place.clone()), ..Trouble::about(mistake) }
+        Trouble {
+            path: vec![Step::Key(key.to_owned())],
+            table: Some(self.node.place.clone()),
+            ..Trouble::about(mistake)
+        }
     }
 }
 
@@ -325,7 +332,8 @@ impl<'de> Deserializer<'de> for Reader<'_> {
                 Err(Trouble::invalid_type(Unexpected::Str(word), &"a table").located(&self.node.place))
             }
             Value::String(word) if !variants.contains(&word.as_str()) => {
-                let mistake = Mistake::new(format!("`{word}` is no `{}`", self.section)).at(Some(self.node.place.clone()));
+                let mistake =
+                    Mistake::new(format!("`{word}` is no `{}`", self.section)).at(Some(self.node.place.clone()));
                 Err(Trouble::about(mistake.known(word, "known are", variants.iter().copied())))
             }
             Value::String(word) => {

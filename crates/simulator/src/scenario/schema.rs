@@ -27,9 +27,7 @@ pub fn schema_text() -> String {
 
 /// The keys that say what a file builds upon.
 fn layer_keys() -> Map<String, Value> {
-    let words = |description: &str, items: Value| {
-        json!({ "description": description, "anyOf": [items, { "type": "array", "items": items }] })
-    };
+    let words = |description: &str, items: Value| json!({ "description": description, "anyOf": [items, { "type": "array", "items": items }] });
     let names: Vec<&str> = presets::names().collect();
     let mut keys = Map::new();
     keys.insert(

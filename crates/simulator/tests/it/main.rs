@@ -1,6 +1,7 @@
 //! The crate from outside.
 
 mod attachment;
+mod documents;
 mod graphs;
 mod mistakes;
 mod prototype;

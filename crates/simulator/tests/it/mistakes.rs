@@ -37,7 +37,8 @@ fn found(input: &str) -> Result<(), ScenarioError> {
         let (name, text) = part.split_once('\n').expect("a name ends a line");
         files = files.with(name, text);
     }
-    let overrides: Vec<String> = main.lines().filter_map(|line| line.strip_prefix("%set ")).map(str::to_owned).collect();
+    let overrides: Vec<String> =
+        main.lines().filter_map(|line| line.strip_prefix("%set ")).map(str::to_owned).collect();
     let text: String = main.lines().filter(|line| !line.starts_with("%set ")).map(|line| format!("{line}\n")).collect();
     let mut document = Document::file(Path::new("s.toml"), text, &mut files);
     document.set(&overrides);

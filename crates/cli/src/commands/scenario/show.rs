@@ -1,6 +1,5 @@
 //! `mario scenario show`.
 
-
 use clap::{Args, ValueEnum};
 use mario_diagnostics::Diagnostic;
 use serde_json::json;

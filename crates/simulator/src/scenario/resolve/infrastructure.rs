@@ -9,16 +9,16 @@ use mario_domain::{Capacity, Fact, Id};
 use super::Resolving;
 use crate::position::{Area, Position};
 use crate::scenario::document::At;
-use crate::scenario::policies::{self, Role};
 use crate::scenario::mistake::{Mistake, Place};
+use crate::scenario::policies::{self, Role};
 use crate::scenario::settings::{
     AreaSettings, GraphFormat as WrittenFormat, TiledTreeSettings, Time, TopologyFileSettings, TopologySettings,
     TreeSettings, UnmarkedKind,
 };
 use crate::scenario::{ApplicationPlan, PolicyText};
 use crate::topology::{
-    AccessPoints, Connected, GraphDefaults, GraphFormat, Latency, Mesh, ShapeError, TiledTree, Topology, Tree, Unmarked,
-    barabasi_albert, grid, random_geometric, read_graph, tiled_tree, tree,
+    AccessPoints, Connected, GraphDefaults, GraphFormat, Latency, Mesh, ShapeError, TiledTree, Topology, Tree,
+    Unmarked, barabasi_albert, grid, random_geometric, read_graph, tiled_tree, tree,
 };
 
 const TOPOLOGY: At<'static> = At::Key("topology");
@@ -127,7 +127,8 @@ impl Resolving<'_> {
         const DEPTH_MAX: u32 = 24;
         let area = self.area(&settings.area, &[TOPOLOGY, "area".into()]);
         if settings.depth > DEPTH_MAX {
-            let mistake = self.mistake(format!("a tree {} deep is too deep", settings.depth), &[TOPOLOGY, "depth".into()]);
+            let mistake =
+                self.mistake(format!("a tree {} deep is too deep", settings.depth), &[TOPOLOGY, "depth".into()]);
             self.mistakes.push(mistake.hint(format!("write {DEPTH_MAX} or less")));
             return None;
         }
@@ -221,7 +222,8 @@ impl Resolving<'_> {
             Ok(topology) => Some(topology),
             Err(error) => {
                 let place = Place { text, span: error.span.clone() };
-                self.mistakes.push(Mistake::new(error.to_string()).at(Some(place)).hint("mend the file, or say its `format`"));
+                self.mistakes
+                    .push(Mistake::new(error.to_string()).at(Some(place)).hint("mend the file, or say its `format`"));
                 None
             }
         }

@@ -10,8 +10,8 @@ use mario_domain::Id;
 use super::Resolving;
 use super::applications::find_application;
 use crate::mobility::{
-    After, Assignment, Attach, AttachError, Attachments, Between, Clock, MobileUser, Stepping, SumoCoordinates, TraceError,
-    TrackFormat, WanderError, assign, attach, read_positions, read_tracks, to_steps, wander_attached,
+    After, Assignment, Attach, AttachError, Attachments, Between, Clock, MobileUser, Stepping, SumoCoordinates,
+    TraceError, TrackFormat, WanderError, assign, attach, read_positions, read_tracks, to_steps, wander_attached,
 };
 use crate::position::Position;
 use crate::scenario::attachments;
@@ -118,8 +118,7 @@ impl<'a> Resolving<'a> {
         }
         let mut attachments = Attachments { users: Vec::new(), steps: vec![Vec::new()] };
         for user in 0..users {
-            let id = Id::name(&format!("user{}", user + 1)).expect("it is not empty");
-            attachments.users.push(MobileUser { id, application: None });
+            attachments.users.push(MobileUser { id: Id::number(i64::from(user) + 1), application: None });
             attachments.steps[0].push((user, Some(access_points[user as usize % access_points.len()])));
         }
         for (position, user) in self.settings.user.iter().enumerate() {

@@ -285,10 +285,7 @@ impl Default for TiledTreeSettings {
 impl Default for AreaSettings {
     /// Four by four kilometres of Rome.
     fn default() -> AreaSettings {
-        AreaSettings {
-            south_west: [41.880_613_593, 12.456_435_37],
-            north_east: [41.916_586_407, 12.504_764_63],
-        }
+        AreaSettings { south_west: [41.880_613_593, 12.456_435_37], north_east: [41.916_586_407, 12.504_764_63] }
     }
 }
 
