@@ -10,6 +10,7 @@ mod policy;
 #[cfg(unix)]
 mod prompt;
 mod readme;
+mod scenario;
 mod streams;
 mod transcripts;
 
