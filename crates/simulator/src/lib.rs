@@ -6,7 +6,7 @@ pub mod topology;
 
 pub mod mobility;
 
-mod scenario;
+pub mod scenario;
 
 mod network;
 mod observation;

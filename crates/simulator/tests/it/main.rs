@@ -2,3 +2,4 @@
 
 mod attachment;
 mod prototype;
+mod wandering;
