@@ -8,6 +8,7 @@ pub mod mobility;
 
 pub mod scenario;
 
+<<<<<<< HEAD
 mod network;
 mod observation;
 mod paths;
@@ -24,6 +25,10 @@ mod output;
 
 pub use figures::{Counts, Figures, GroupFigures, Ratios, Spread, StepCounts, Tally};
 pub use mario_colony::{Arbitration, Memory};
+=======
+mod xml;
+
+>>>>>>> worlds
 pub use mobility::{Attachments, MobileUser, Presence, Traces};
 pub use output::{Detail, TableOutputs, Tables, TraceWriter};
 pub use position::{Area, Position};

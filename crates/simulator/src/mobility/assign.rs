@@ -31,41 +31,35 @@ pub fn assign(handovers: &[u32], kinds: &[Vec<ApplicationIndex>], how: Assignmen
         Assignment::RoundRobin => {}
         Assignment::Random { seed } => users.shuffle(&mut Pcg64::seed_from_u64(seed)),
     }
-    let mut among_kinds = Dealer::new(kinds.len(), how);
-    let mut within_kind: Vec<Dealer> = kinds.iter().map(|kind| Dealer::new(kind.len(), how)).collect();
-    for user in users {
-        let kind = among_kinds.deal(handovers[user]);
-        application_of[user] = kinds[kind][within_kind[kind].deal(handovers[user])];
+    let among_kinds = deal(&users, kinds.len(), handovers, how);
+    for (kind, users) in kinds.into_iter().zip(among_kinds) {
+        let within_kind = deal(&users, kind.len(), handovers, how);
+        for (application, users) in kind.iter().zip(within_kind) {
+            for user in users {
+                application_of[user] = *application;
+            }
+        }
     }
     Some(application_of)
 }
 
-/// Deals in rounds, in each of which everybody gets one user.
-struct Dealer {
-    balanced: bool,
-    /// The handovers that each has got so far.
-    handovers: Vec<u64>,
-    /// Who is still to get a user in this round, the next at the end.
-    round: Vec<usize>,
-}
-
-impl Dealer {
-    fn new(count: usize, how: Assignment) -> Dealer {
-        Dealer { balanced: how == Assignment::Balanced, handovers: vec![0; count], round: Vec::new() }
-    }
-
-    fn deal(&mut self, handovers: u32) -> usize {
-        if self.round.is_empty() {
-            self.round.extend((0..self.handovers.len()).rev());
-            if self.balanced {
-                // Users come with fewer and fewer handovers, so the first of a round goes to who has least so far.
-                self.round.sort_by_key(|turn| std::cmp::Reverse(self.handovers[*turn]));
-            }
+/// Deals users in rounds, in each of which every heap gets one.
+fn deal(users: &[usize], heaps: usize, handovers: &[u32], how: Assignment) -> Vec<Vec<usize>> {
+    let mut dealt = vec![Vec::new(); heaps];
+    let mut sums = vec![0_u64; heaps];
+    for round in users.chunks(heaps) {
+        let mut turns: Vec<usize> = (0..heaps).collect();
+        if how == Assignment::Balanced {
+            // Users come with fewer and fewer handovers, so the first of a round goes where there are fewest so far. The
+            // last few, who hardly move, go where there are most: a larger heap may have more for the same mean.
+            turns.sort_by_key(|heap| if round.len() == heaps { sums[*heap] } else { u64::MAX - sums[*heap] });
         }
-        let turn = self.round.pop().unwrap_or(0);
-        self.handovers[turn] += u64::from(handovers);
-        turn
+        for (user, heap) in round.iter().zip(turns) {
+            dealt[heap].push(*user);
+            sums[heap] += u64::from(handovers[*user]);
+        }
     }
+    dealt
 }
 
 #[cfg(test)]

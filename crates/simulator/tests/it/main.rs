@@ -1,5 +1,6 @@
 //! The crate from outside.
 
 mod attachment;
+mod graphs;
 mod prototype;
 mod wandering;
