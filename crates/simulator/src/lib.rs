@@ -1,6 +1,7 @@
 //! Virtual time: scenarios, network, mobility, workload, churn and measurements.
 
 mod position;
+mod xml;
 
 pub mod topology;
 
@@ -8,7 +9,6 @@ pub mod mobility;
 
 pub mod scenario;
 
-<<<<<<< HEAD
 mod network;
 mod observation;
 mod paths;
@@ -25,12 +25,8 @@ mod output;
 
 pub use figures::{Counts, Figures, GroupFigures, Ratios, Spread, StepCounts, Tally};
 pub use mario_colony::{Arbitration, Memory};
-=======
-mod xml;
-
->>>>>>> worlds
 pub use mobility::{Attachments, MobileUser, Presence, Traces};
-pub use output::{Detail, TableOutputs, Tables, TraceWriter};
+pub use output::{Detail, Existing, Keep, KeepError, RunDirectory, Summary, TableOutputs, Tables, TraceWriter};
 pub use position::{Area, Position};
 pub use queue::EventQueue;
 pub use recorder::{Cause, Recorder, Served};
