@@ -25,7 +25,12 @@ fn run(scenario: &Scenario) -> Effort {
 }
 
 fn runs() {
-    for (name, policy) in [("P1", "workload-aware"), ("P2", "latency-aware"), ("P3", "workload-and-latency-aware"), ("P4", "workload-and-latency-aware-with-memory")] {
+    for (name, policy) in [
+        ("P1", "workload-aware"),
+        ("P2", "latency-aware"),
+        ("P3", "workload-and-latency-aware"),
+        ("P4", "workload-and-latency-aware-with-memory"),
+    ] {
         let start = Instant::now();
         let mut document = Document::preset("prototype").expect("a preset");
         document.set_attachments(&mario_reference::path(&format!("prototype/{name}/users.json")).expect("there"));
@@ -39,7 +44,12 @@ fn runs() {
 
 fn hops() {
     let mut document = Document::preset("paper").expect("a preset");
-    document.set(&["mobility.users=10000".to_owned(), "mobility.first_users=10000".to_owned(), "topology.size=64".to_owned(), "duration=4000".to_owned()]);
+    document.set(&[
+        "mobility.users=10000".to_owned(),
+        "mobility.first_users=10000".to_owned(),
+        "topology.size=64".to_owned(),
+        "duration=4000".to_owned(),
+    ]);
     let scenario = document.resolve(&mut Disk).expect("a scenario").scenario;
     let start = Instant::now();
     let effort = run(&scenario);

@@ -8,6 +8,8 @@ mod nearest;
 mod positions;
 mod reading;
 mod table;
+mod timestamps;
+mod tracks;
 mod wander;
 
 use mario_colony::NodeIndex;
@@ -19,6 +21,9 @@ pub use assign::{Assignment, assign};
 pub use attach::{Attach, AttachError, Handovers, attach};
 pub use positions::read_positions;
 pub use reading::{TraceError, TraceProblem};
+pub use tracks::{
+    After, Between, Clock, Fix, StepError, Stepping, SumoCoordinates, TrackFormat, Tracks, read_tracks, to_steps,
+};
 pub use wander::{Arrivals, WanderError, Wandering, wander, wander_attached};
 
 /// Where users are on the map. Only changes are listed.
