@@ -1,0 +1,125 @@
+//! Asks the managers' own policies again.
+
+use std::collections::BTreeMap;
+
+use mario_domain::{
+    AgentId, Capacity, Instance, InstanceId, Node, NodeId, Operation, OperationName, Request, Rule as DomainRule,
+    Target, Verdict,
+};
+use mario_policy::{Acceptance, AcceptanceError, ManagerView, Settings};
+use mario_prolog::{Engine, Machine};
+
+use crate::reader::{Header, Rule};
+use crate::world::World;
+
+/// The policies of managers, ready to be asked.
+pub(crate) struct Acceptances {
+    machine: Machine,
+    view: ManagerView,
+    /// For each node, the place of its policy in `texts`.
+    of_node: Vec<Option<usize>>,
+    texts: Vec<Option<Acceptance>>,
+}
+
+/// A request, as it is put to a manager.
+pub(crate) struct Asked<'a> {
+    pub(crate) concerned: Concerned,
+    pub(crate) operation: OperationName,
+    pub(crate) instance: Option<&'a InstanceId>,
+    pub(crate) target: Option<u32>,
+    pub(crate) application: u32,
+}
+
+/// Whom a request concerns.
+#[derive(Clone, Copy)]
+pub(crate) struct Concerned {
+    /// The node whose manager is asked.
+    pub(crate) node: u32,
+    /// The node that the agent is on; `None` for an operator.
+    pub(crate) own: Option<u32>,
+}
+
+impl Acceptances {
+    /// Compiles the policies of the managers of a header. `fault` is told of those that are none.
+    pub(crate) fn new(header: &Header, fault: &mut dyn FnMut(String, String)) -> Acceptances {
+        let engine = Engine::new();
+        let mut texts = Vec::new();
+        let mut known: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut of_node = Vec::with_capacity(header.nodes.len());
+        for node in &header.nodes {
+            let Some(text) = &node.acceptance else {
+                of_node.push(None);
+                continue;
+            };
+            let place = *known.entry(text).or_insert_with(|| {
+                let loaded = Acceptance::load(&engine, "acceptance.pl", text, None, Settings::default().budget);
+                texts.push(loaded.map_err(|error| fault(format!("node {}", node.id), load_text(&error))).ok());
+                texts.len() - 1
+            });
+            of_node.push(Some(place));
+        }
+        let nobody = Node::new(NodeId::number(0), Capacity::Unbounded, Vec::new()).expect("no neighbours");
+        let mut view = ManagerView::new(engine.symbols(), &nobody, Capacity::Unbounded);
+        for application in &header.applications {
+            view.push_application(&application.descriptor());
+        }
+        for fact in &header.facts {
+            view.push_fact(fact);
+        }
+        Acceptances { machine: Machine::new(&engine), view, of_node, texts }
+    }
+
+    /// What the manager's own policy says: `Some(None)` is yes; `None` when it has none, or one that cannot be asked.
+    pub(crate) fn judge(&mut self, header: &Header, world: &World, asked: &Asked<'_>) -> Option<Option<Rule>> {
+        let place = asked.concerned.node;
+        let acceptance = self.texts[self.of_node[place as usize]?].as_ref()?;
+        let id = |node: u32| header.nodes[node as usize].id.clone();
+        let application = &header.applications[asked.application as usize];
+        let request = request(asked, application.id.clone(), &id)?;
+        let traced = &header.nodes[place as usize];
+        let neighbours = traced.neighbours.iter().filter(|neighbour| world.reaches(place, **neighbour));
+        let node = Node::new(traced.id.clone(), traced.capacity, neighbours.map(|node| id(*node)).collect()).ok()?;
+        self.view.set_node(&node, world.node(place).unpromised());
+        for agent in &world.node(place).agents {
+            let agent = world.agent(*agent);
+            self.view.push_instance(&Instance {
+                id: agent.instance.clone(),
+                application: header.applications[agent.application as usize].id.clone(),
+                node: traced.id.clone(),
+            });
+        }
+        match acceptance.judge(&mut self.machine, &self.view, &request, application.hardware) {
+            Verdict::Accepted => Some(None),
+            Verdict::Inhibited(inhibition) => match inhibition.rule {
+                DomainRule::Acceptance { reason } => Some(Some(Rule::Acceptance { reason })),
+                DomainRule::AcceptanceFailed { cause } => Some(Some(Rule::AcceptanceFailed { cause })),
+                // By hardware, which is judged elsewhere.
+                _ => None,
+            },
+        }
+    }
+}
+
+fn request(asked: &Asked<'_>, application: mario_domain::ApplicationId, id: &dyn Fn(u32) -> NodeId) -> Option<Request> {
+    let (Some(instance), Some(own)) = (asked.instance, asked.concerned.own) else {
+        return Some(Request::deploy(application, id(asked.target?)));
+    };
+    let operation = match asked.operation {
+        OperationName::Undeploy => Operation::Undeploy,
+        OperationName::Migrate => Operation::Migrate(Target::Node(id(asked.target?))),
+        OperationName::Replicate => Operation::Replicate(Target::Node(id(asked.target?))),
+        OperationName::Deploy => return None,
+    };
+    // Which agent asks is nothing that a manager's policy sees.
+    Request::by_agent(AgentId::number(0), instance.clone(), id(own), application, operation).ok()
+}
+
+fn load_text(error: &AcceptanceError) -> String {
+    let mut message = error.to_string();
+    if let AcceptanceError::Load { problems, .. } = error {
+        if let Some(first) = problems.errors.first() {
+            message += &format!(": {}", first.message);
+        }
+    }
+    message
+}
