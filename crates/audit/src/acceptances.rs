@@ -30,6 +30,16 @@ pub(crate) struct Asked<'a> {
     pub(crate) application: u32,
 }
 
+/// What a manager's own policy says.
+pub(crate) enum Answer {
+    /// Yes.
+    Accepts,
+    /// No, and why.
+    Refuses(Rule),
+    /// There is no such policy, or it cannot be asked.
+    Silent,
+}
+
 /// Whom a request concerns.
 #[derive(Clone, Copy)]
 pub(crate) struct Concerned {
@@ -69,8 +79,12 @@ impl Acceptances {
         Acceptances { machine: Machine::new(&engine), view, of_node, texts }
     }
 
-    /// What the manager's own policy says: `Some(None)` is yes; `None` when it has none, or one that cannot be asked.
-    pub(crate) fn judge(&mut self, header: &Header, world: &World, asked: &Asked<'_>) -> Option<Option<Rule>> {
+    /// What the manager's own policy says.
+    pub(crate) fn judge(&mut self, header: &Header, world: &World, asked: &Asked<'_>) -> Answer {
+        self.answer(header, world, asked).unwrap_or(Answer::Silent)
+    }
+
+    fn answer(&mut self, header: &Header, world: &World, asked: &Asked<'_>) -> Option<Answer> {
         let place = asked.concerned.node;
         let acceptance = self.texts[self.of_node[place as usize]?].as_ref()?;
         let id = |node: u32| header.nodes[node as usize].id.clone();
@@ -89,10 +103,10 @@ impl Acceptances {
             });
         }
         match acceptance.judge(&mut self.machine, &self.view, &request, application.hardware) {
-            Verdict::Accepted => Some(None),
+            Verdict::Accepted => Some(Answer::Accepts),
             Verdict::Inhibited(inhibition) => match inhibition.rule {
-                DomainRule::Acceptance { reason } => Some(Some(Rule::Acceptance { reason })),
-                DomainRule::AcceptanceFailed { cause } => Some(Some(Rule::AcceptanceFailed { cause })),
+                DomainRule::Acceptance { reason } => Some(Answer::Refuses(Rule::Acceptance { reason })),
+                DomainRule::AcceptanceFailed { cause } => Some(Answer::Refuses(Rule::AcceptanceFailed { cause })),
                 // By hardware, which is judged elsewhere.
                 _ => None,
             },
@@ -116,10 +130,10 @@ fn request(asked: &Asked<'_>, application: mario_domain::ApplicationId, id: &dyn
 
 fn load_text(error: &AcceptanceError) -> String {
     let mut message = error.to_string();
-    if let AcceptanceError::Load { problems, .. } = error {
-        if let Some(first) = problems.errors.first() {
-            message += &format!(": {}", first.message);
-        }
+    if let AcceptanceError::Load { problems, .. } = error
+        && let Some(first) = problems.errors.first()
+    {
+        message += &format!(": {}", first.message);
     }
     message
 }

@@ -1,7 +1,7 @@
 //! Makes decisions again, from the facts that are recorded with them.
 
 use mario_domain::{Capacity, Id, InstanceId, OperationName, Quantity};
-use mario_policy::{Constant, Decider, Ending, KnowledgeBase, Policy, Settings, Wanted};
+use mario_policy::{Constant, Decider, Ending, KnowledgeBase, Policy, PolicyError, Settings, Wanted};
 use mario_prolog::{Engine, Resolver, Value};
 use rustc_hash::FxHashMap;
 
@@ -65,10 +65,10 @@ fn load(engine: &Engine, policy: &TracedPolicy) -> Result<Policy, String> {
     let resolver = Box::new(Files(policy.files.clone()));
     Policy::load(engine, name, text, Some(resolver), Settings::default()).map_err(|error| {
         let mut message = error.to_string();
-        if let mario_policy::PolicyError::Load { problems, .. } = &error {
-            if let Some(first) = problems.errors.first() {
-                message += &format!(": {}", first.message);
-            }
+        if let PolicyError::Load { problems, .. } = &error
+            && let Some(first) = problems.errors.first()
+        {
+            message += &format!(": {}", first.message);
         }
         message
     })

@@ -3,7 +3,7 @@
 use mario_domain::{Capacity, Hardware, Id, InstanceId, OperationName};
 
 use super::{Audit, instance_text};
-use crate::acceptances::{Asked, Concerned};
+use crate::acceptances::{Answer, Asked, Concerned};
 use crate::finding::FindingKind;
 use crate::reader::{Arbitration, Cycle, Detail, Outcome, Reason, Rule, Target, Verdict, Wish};
 use crate::texts::{rule_text, wish_text};
@@ -389,7 +389,11 @@ impl Audit {
                 target: case.target,
                 application: case.application,
             };
-            let Some(answer) = acceptances.judge(&self.header, &self.world, &asked) else { continue };
+            let answer = match acceptances.judge(&self.header, &self.world, &asked) {
+                Answer::Silent => continue,
+                Answer::Accepts => None,
+                Answer::Refuses(rule) => Some(rule),
+            };
             self.counts.acceptances += 1;
             if answer.as_ref() != reason.map(|reason| &reason.rule) {
                 let text = |rule: Option<&Rule>| rule.map_or_else(|| "yes".to_owned(), |rule| format!("no: {rule}"));

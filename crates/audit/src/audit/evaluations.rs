@@ -168,7 +168,7 @@ impl Audit {
             }
         }
         let is_equal = |one: &RequestFact, other: &RequestFact| {
-            one.neighbour == other.neighbour && one.latency.value() == other.latency.value()
+            one.neighbour == other.neighbour && one.latency.value().total_cmp(&other.latency.value()).is_eq()
         };
         let twice = requests.iter().enumerate().find(|(index, fact)| {
             let before = requests[..*index].iter().rev();
