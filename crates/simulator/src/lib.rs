@@ -2,16 +2,34 @@
 
 mod position;
 
-mod topology;
+pub mod topology;
 
-mod mobility;
+pub mod mobility;
 
 mod scenario;
 
+mod network;
+mod observation;
+mod paths;
+mod placement;
+mod queue;
+mod routing;
+mod workload;
+
+mod recorder;
+mod simulation;
+
+mod figures;
+
+pub use figures::{Counts, Figures, GroupFigures, Ratios, Spread, StepCounts, Tally};
+pub use mario_colony::{Arbitration, Memory};
 pub use mobility::{Attachments, MobileUser, Presence, Traces};
 pub use position::{Area, Position};
+pub use queue::EventQueue;
+pub use recorder::{Cause, Recorder, Served};
 pub use scenario::{
-    AgentTiming, ApplicationPlan, Arbitration, Deploy, Disturbance, DisturbanceEvent, Memory, Metric, Network,
-    Numbering, Observation, Occupancy, PolicyText, Routing, Scenario, UserPlan, Workload,
+    AgentTiming, ApplicationPlan, Deploy, Disturbance, DisturbanceEvent, Metric, Network, Numbering, Observation,
+    Occupancy, PolicyText, Routing, Scenario, UserPlan, Workload,
 };
+pub use simulation::{Effort, Reuse, RunOptions, Simulation, SimulationError};
 pub use topology::{Link, LinkIndex, NodeDescription, Topology, TopologyBuilder, TopologyError};

@@ -1,11 +1,21 @@
 //! Where users are, step by step.
 //!
-//! [`Traces`] say where on the map; [`Attachments`] say to which access point.
+//! [`Traces`] say where on the map; [`Attachments`] say to which access point. The one become the other by [`attach`].
+
+mod attach;
+mod nearest;
+mod positions;
+mod reading;
+mod table;
 
 use mario_colony::NodeIndex;
 use mario_domain::{ApplicationId, Id};
 
 use crate::position::Position;
+
+pub use attach::{Attach, AttachError, Handovers, attach};
+pub use positions::read_positions;
+pub use reading::{TraceError, TraceProblem};
 
 /// Where users are on the map. Only changes are listed.
 #[derive(Clone, PartialEq, Debug, Default)]

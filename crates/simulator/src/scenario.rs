@@ -1,6 +1,6 @@
 //! A scenario, ready to be run: everything that a run depends on, as plain data.
 
-use mario_colony::{ApplicationIndex, NodeIndex, PolicyIndex};
+use mario_colony::{ApplicationIndex, Arbitration, Memory, NodeIndex, PolicyIndex};
 use mario_domain::{Application, Fact};
 
 use crate::mobility::Attachments;
@@ -184,28 +184,6 @@ pub enum Metric {
     Hops,
     /// Little latency.
     Latency,
-}
-
-/// How requests to manage are judged.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Arbitration {
-    /// By the managers of all nodes concerned; what is accepted is enacted together.
-    Managers,
-    /// As in the prototype: last come first judged, each enacted at once, by free hardware alone; who migrates gets a new
-    /// id and loses its memory.
-    Sequential,
-}
-
-/// How long agents remember what was inhibited.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Memory {
-    /// For as many of their last evaluations as their policy says.
-    Sliding,
-    /// As in the prototype: everything is forgotten at every so-manieth evaluation.
-    Periodic {
-        /// At every so-manieth; positive.
-        every: u32,
-    },
 }
 
 /// Which numbers instances get.

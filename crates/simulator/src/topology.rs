@@ -1,19 +1,25 @@
 //! The infrastructure: nodes and the links between them.
+//!
+//! A [`Topology`] comes from a [`TopologyBuilder`], or is made by one of the generators: [`tiled_tree`].
 
-use std::collections::BTreeMap;
+mod tiled;
+
 use std::error::Error;
 use std::fmt;
 
 use mario_colony::NodeIndex;
 use mario_domain::{Capacity, Fact, NodeId};
+use rustc_hash::FxHashMap;
 
 use crate::position::Position;
+
+pub use tiled::{ShapeError, TiledTree, tiled_tree};
 
 /// The infrastructure. Nodes keep the order in which they were added; each link has two directions.
 #[derive(Clone, Debug, Default)]
 pub struct Topology {
     nodes: Vec<NodeDescription>,
-    by_id: BTreeMap<NodeId, NodeIndex>,
+    by_id: FxHashMap<NodeId, NodeIndex>,
     /// The links from node `n` are at `first_link[n]..first_link[n + 1]`, in the order of the nodes that they lead to.
     first_link: Vec<u32>,
     links: Vec<Link>,
@@ -123,7 +129,7 @@ impl Topology {
 #[derive(Clone, Debug, Default)]
 pub struct TopologyBuilder {
     nodes: Vec<NodeDescription>,
-    by_id: BTreeMap<NodeId, NodeIndex>,
+    by_id: FxHashMap<NodeId, NodeIndex>,
     links: Vec<(NodeIndex, Link)>,
 }
 

@@ -1,0 +1,92 @@
+//! What a run tells to whoever listens.
+
+use mario_colony::{AgentIndex, ApplicationIndex, Colony, NodeIndex, Outcome};
+use mario_policy::Decision;
+
+/// Takes down what happens in a run, in the order in which it happens.
+///
+/// A simulation calls these; each does nothing unless it is implemented. `colony` is the state at that moment: before the
+/// decision counts for an evaluation, after everything is enacted for a cycle.
+#[allow(unused_variables, reason = "the names of the parameters are the documentation")]
+pub trait Recorder {
+    /// Whether decisions are wanted with all their solutions, or only what comes of them.
+    fn wants_decisions(&self) -> bool {
+        false
+    }
+
+    /// An instance is there when the run begins.
+    fn deployed(&mut self, time: f64, agent: AgentIndex, colony: &Colony) {}
+
+    /// A user's connection moved; arrived from nowhere, or left for nowhere.
+    fn handover(&mut self, time: f64, user: u32, from: Option<NodeIndex>, to: Option<NodeIndex>) {}
+
+    /// An agent evaluated its policy; `None` when its facts are those of its last evaluation.
+    fn evaluation(&mut self, time: f64, agent: AgentIndex, colony: &Colony, decision: Option<&Decision>) {}
+
+    /// The managers judged what was pending.
+    fn cycle(&mut self, time: f64, label: &[Outcome], colony: &Colony) {}
+
+    /// A node went, and these instances with it.
+    fn node_down(&mut self, time: f64, node: NodeIndex, cause: Cause, gone: &[AgentIndex], colony: &Colony) {}
+
+    /// A node came, or came back.
+    fn node_up(&mut self, time: f64, node: NodeIndex) {}
+
+    /// A link went or came back.
+    fn link(&mut self, time: f64, one: NodeIndex, other: NodeIndex, is_up: bool) {}
+
+    /// A step of mobility is about to begin; the users have not moved yet.
+    fn step(&mut self, time: f64, step: usize) {}
+
+    /// An instance took up a client request.
+    fn served(&mut self, served: &Served) {}
+
+    /// A client request was lost.
+    fn lost(&mut self, time: f64, user: u32, application: ApplicationIndex) {}
+
+    /// Whether the run is to be broken off: nobody can take down what happens.
+    fn is_broken(&self) -> bool {
+        false
+    }
+}
+
+/// Why a node went.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cause {
+    /// It crashed.
+    Crash,
+    /// It left.
+    Leave,
+    /// It has not come yet.
+    Absent,
+}
+
+/// A client request that an instance took up.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Served {
+    /// Who sent it.
+    pub user: u32,
+    /// Which application it was for.
+    pub application: ApplicationIndex,
+    /// Which instance took it up.
+    pub agent: AgentIndex,
+    /// When it was sent.
+    pub emitted: f64,
+    /// When it reached the instance.
+    pub arrived: f64,
+    /// When the instance began with it.
+    pub started: f64,
+    /// When the instance is done with it.
+    pub ended: f64,
+}
+
+impl Cause {
+    /// The word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Cause::Crash => "crash",
+            Cause::Leave => "leave",
+            Cause::Absent => "absent",
+        }
+    }
+}
