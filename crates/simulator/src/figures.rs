@@ -183,7 +183,8 @@ impl Tally {
         let movements = steps.iter().skip(1).map(|step| step.movements).sum();
         let per_movement = |count: u64| count as f64 / movements as f64;
         let instances = &self.activations[group];
-        let steady: Vec<u64> = steps.iter().filter(|step| step.movements > 0).map(|step| step.active_cycles).collect();
+        let steady: Vec<u64> =
+            steps.iter().skip(1).filter(|step| step.movements > 0).map(|step| step.active_cycles).collect();
         GroupFigures {
             group: self.groups.name(group).to_owned(),
             movements,

@@ -20,10 +20,12 @@ mod recorder;
 mod simulation;
 
 mod figures;
+mod output;
 
 pub use figures::{Counts, Figures, GroupFigures, Ratios, Spread, StepCounts, Tally};
 pub use mario_colony::{Arbitration, Memory};
 pub use mobility::{Attachments, MobileUser, Presence, Traces};
+pub use output::{Detail, TableOutputs, Tables, TraceWriter};
 pub use position::{Area, Position};
 pub use queue::EventQueue;
 pub use recorder::{Cause, Recorder, Served};

@@ -32,6 +32,9 @@ pub trait Recorder {
     /// A node came, or came back.
     fn node_up(&mut self, time: f64, node: NodeIndex) {}
 
+    /// A node announced that it will go: it takes nothing new.
+    fn node_leaving(&mut self, time: f64, node: NodeIndex) {}
+
     /// A link went or came back.
     fn link(&mut self, time: f64, one: NodeIndex, other: NodeIndex, is_up: bool) {}
 
@@ -88,5 +91,71 @@ impl Cause {
             Cause::Leave => "leave",
             Cause::Absent => "absent",
         }
+    }
+}
+
+/// Two listeners at once, each told everything, the first of them first. More than two are pairs of pairs.
+impl<A: Recorder, B: Recorder> Recorder for (A, B) {
+    fn wants_decisions(&self) -> bool {
+        self.0.wants_decisions() || self.1.wants_decisions()
+    }
+
+    fn deployed(&mut self, time: f64, agent: AgentIndex, colony: &Colony) {
+        self.0.deployed(time, agent, colony);
+        self.1.deployed(time, agent, colony);
+    }
+
+    fn handover(&mut self, time: f64, user: u32, from: Option<NodeIndex>, to: Option<NodeIndex>) {
+        self.0.handover(time, user, from, to);
+        self.1.handover(time, user, from, to);
+    }
+
+    fn evaluation(&mut self, time: f64, agent: AgentIndex, colony: &Colony, decision: Option<&Decision>) {
+        self.0.evaluation(time, agent, colony, decision);
+        self.1.evaluation(time, agent, colony, decision);
+    }
+
+    fn cycle(&mut self, time: f64, label: &[Outcome], colony: &Colony) {
+        self.0.cycle(time, label, colony);
+        self.1.cycle(time, label, colony);
+    }
+
+    fn node_down(&mut self, time: f64, node: NodeIndex, cause: Cause, gone: &[AgentIndex], colony: &Colony) {
+        self.0.node_down(time, node, cause, gone, colony);
+        self.1.node_down(time, node, cause, gone, colony);
+    }
+
+    fn node_up(&mut self, time: f64, node: NodeIndex) {
+        self.0.node_up(time, node);
+        self.1.node_up(time, node);
+    }
+
+    fn node_leaving(&mut self, time: f64, node: NodeIndex) {
+        self.0.node_leaving(time, node);
+        self.1.node_leaving(time, node);
+    }
+
+    fn link(&mut self, time: f64, one: NodeIndex, other: NodeIndex, is_up: bool) {
+        self.0.link(time, one, other, is_up);
+        self.1.link(time, one, other, is_up);
+    }
+
+    fn step(&mut self, time: f64, step: usize) {
+        self.0.step(time, step);
+        self.1.step(time, step);
+    }
+
+    fn served(&mut self, served: &Served) {
+        self.0.served(served);
+        self.1.served(served);
+    }
+
+    fn lost(&mut self, time: f64, user: u32, application: ApplicationIndex) {
+        self.0.lost(time, user, application);
+        self.1.lost(time, user, application);
+    }
+
+    fn is_broken(&self) -> bool {
+        self.0.is_broken() || self.1.is_broken()
     }
 }

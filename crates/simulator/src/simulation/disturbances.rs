@@ -15,6 +15,7 @@ impl Simulation<'_> {
             DisturbanceEvent::Notice(node) => {
                 if self.paths.is_node_up(node) {
                     self.colony.r2(ContextChange::Leaving(node));
+                    recorder.node_leaving(now, node);
                 }
             }
             DisturbanceEvent::Join(node) => {
