@@ -1,23 +1,23 @@
 //! Asks the managers' own policies again.
 
-use std::collections::BTreeMap;
-
 use mario_domain::{
     AgentId, Capacity, Instance, InstanceId, Node, NodeId, Operation, OperationName, Request, Rule as DomainRule,
     Target, Verdict,
 };
-use mario_policy::{Acceptance, AcceptanceError, ManagerView, Settings};
+use mario_policy::{Acceptance, ManagerView};
 use mario_prolog::{Engine, Machine};
 
+use crate::facts::ExtraFacts;
+use crate::policies;
 use crate::reader::{Header, Rule};
 use crate::world::World;
 
 /// The policies of managers, ready to be asked.
 pub(crate) struct Acceptances {
     machine: Machine,
+    /// With what every manager knows.
     view: ManagerView,
-    /// For each node, the place of its policy in `texts`.
-    of_node: Vec<Option<usize>>,
+    facts: ExtraFacts,
     texts: Vec<Option<Acceptance>>,
 }
 
@@ -53,30 +53,27 @@ impl Acceptances {
     /// Compiles the policies of the managers of a header. `fault` is told of those that are none.
     pub(crate) fn new(header: &Header, fault: &mut dyn FnMut(String, String)) -> Acceptances {
         let engine = Engine::new();
-        let mut texts = Vec::new();
-        let mut known: BTreeMap<&str, usize> = BTreeMap::new();
-        let mut of_node = Vec::with_capacity(header.nodes.len());
-        for node in &header.nodes {
-            let Some(text) = &node.acceptance else {
-                of_node.push(None);
-                continue;
-            };
-            let place = *known.entry(text).or_insert_with(|| {
-                let loaded = Acceptance::load(&engine, "acceptance.pl", text, None, Settings::default().budget);
-                texts.push(loaded.map_err(|error| fault(format!("node {}", node.id), load_text(&error))).ok());
-                texts.len() - 1
-            });
-            of_node.push(Some(place));
-        }
+        let texts = header
+            .acceptances
+            .iter()
+            .map(|policy| match policies::of_managers(&engine, policy) {
+                Ok(acceptance) => Some(acceptance),
+                Err(message) => {
+                    fault(format!("acceptance policy {}", policy.name), message);
+                    None
+                }
+            })
+            .collect();
         let nobody = Node::new(NodeId::number(0), Capacity::Unbounded, Vec::new()).expect("no neighbours");
         let mut view = ManagerView::new(engine.symbols(), &nobody, Capacity::Unbounded);
         for application in &header.applications {
             view.push_application(&application.descriptor());
         }
-        for fact in &header.facts {
+        let facts = ExtraFacts::new(header);
+        for fact in facts.general() {
             view.push_fact(fact);
         }
-        Acceptances { machine: Machine::new(&engine), view, of_node, texts }
+        Acceptances { machine: Machine::new(&engine), view, facts, texts }
     }
 
     /// What the manager's own policy says.
@@ -86,23 +83,27 @@ impl Acceptances {
 
     fn answer(&mut self, header: &Header, world: &World, asked: &Asked<'_>) -> Option<Answer> {
         let place = asked.concerned.node;
-        let acceptance = self.texts[self.of_node[place as usize]?].as_ref()?;
+        let acceptance = self.texts[header.nodes[place as usize].acceptance? as usize].as_ref()?;
         let id = |node: u32| header.nodes[node as usize].id.clone();
         let application = &header.applications[asked.application as usize];
         let request = request(asked, application.id.clone(), &id)?;
         let traced = &header.nodes[place as usize];
         let neighbours = traced.neighbours.iter().filter(|neighbour| world.reaches(place, **neighbour));
         let node = Node::new(traced.id.clone(), traced.capacity, neighbours.map(|node| id(*node)).collect()).ok()?;
-        self.view.set_node(&node, world.node(place).unpromised());
+        let mut view = self.view.clone();
+        view.set_node(&node, world.node(place).unpromised());
+        for fact in self.facts.of_node(place) {
+            view.push_fact(fact);
+        }
         for agent in &world.node(place).agents {
             let agent = world.agent(*agent);
-            self.view.push_instance(&Instance {
+            view.push_instance(&Instance {
                 id: agent.instance.clone(),
                 application: header.applications[agent.application as usize].id.clone(),
                 node: traced.id.clone(),
             });
         }
-        match acceptance.judge(&mut self.machine, &self.view, &request, application.hardware) {
+        match acceptance.judge(&mut self.machine, &view, &request, application.hardware) {
             Verdict::Accepted => Some(Answer::Accepts),
             Verdict::Inhibited(inhibition) => match inhibition.rule {
                 DomainRule::Acceptance { reason } => Some(Answer::Refuses(Rule::Acceptance { reason })),
@@ -126,14 +127,4 @@ fn request(asked: &Asked<'_>, application: mario_domain::ApplicationId, id: &dyn
     };
     // Which agent asks is nothing that a manager's policy sees.
     Request::by_agent(AgentId::number(0), instance.clone(), id(own), application, operation).ok()
-}
-
-fn load_text(error: &AcceptanceError) -> String {
-    let mut message = error.to_string();
-    if let AcceptanceError::Load { problems, .. } = error
-        && let Some(first) = problems.errors.first()
-    {
-        message += &format!(": {}", first.message);
-    }
-    message
 }

@@ -53,6 +53,8 @@ pub struct Audit {
     waiting: Vec<(AgentPlace, InstanceId)>,
     /// Nodes with something promised or freed in the cycle that is being read.
     promising: Vec<u32>,
+    /// Users whose access point went down and who have not moved yet.
+    stranded: Vec<u32>,
     counts: Counts,
     line: u64,
     time: f64,
@@ -108,6 +110,7 @@ impl Audit {
             options,
             waiting: Vec::new(),
             promising: Vec::new(),
+            stranded: Vec::new(),
             counts: Counts::default(),
             line: 1,
             time: f64::NEG_INFINITY,
@@ -195,6 +198,9 @@ impl Audit {
 
     fn check_time(&mut self, time: f64) {
         let before = self.time;
+        if time > before {
+            self.require_nobody_stranded();
+        }
         self.time = time;
         if time < before {
             self.find(FindingKind::Time, "the record", format!("a time of at least {before}"), format!("{time}"));

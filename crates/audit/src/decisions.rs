@@ -1,11 +1,13 @@
 //! Makes decisions again, from the facts that are recorded with them.
 
 use mario_domain::{Capacity, Id, InstanceId, OperationName, Quantity};
-use mario_policy::{Constant, Decider, Ending, KnowledgeBase, Policy, PolicyError, Settings, Wanted};
-use mario_prolog::{Engine, Resolver, Value};
+use mario_policy::{Constant, Decider, Ending, KnowledgeBase, Policy, Wanted};
+use mario_prolog::{Engine, Value};
 use rustc_hash::FxHashMap;
 
-use crate::reader::{Header, Neighbour, Seen, Solution, Target, TracedPolicy, Wish};
+use crate::facts::ExtraFacts;
+use crate::policies;
+use crate::reader::{Header, Neighbour, Seen, Solution, Target, Wish};
 use crate::texts::solutions_text;
 use crate::world::World;
 
@@ -15,7 +17,9 @@ const KEPT_MAX: usize = 1 << 16;
 /// Everything that is needed to decide as the agents did.
 pub(crate) struct Decisions {
     policies: Vec<Option<Policy>>,
+    /// With what every agent knows.
     facts: KnowledgeBase,
+    extra: ExtraFacts,
     decider: Decider,
     node_of: FxHashMap<Id, u32>,
     kept: FxHashMap<Box<[u8]>, Decided>,
@@ -40,40 +44,6 @@ struct Decided {
     ending: Option<String>,
 }
 
-/// Finds the files of a policy in its header.
-struct Files(Vec<(String, String)>);
-
-impl Resolver for Files {
-    fn resolve(&mut self, _from: &str, wanted: &str) -> Result<(String, String), String> {
-        let with_ending = format!("{wanted}.pl");
-        let is_wanted = |name: &str| name == wanted || name == with_ending;
-        let ends_so = |name: &str| {
-            let last = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
-            last(name) == last(wanted) || last(name) == last(&with_ending)
-        };
-        let found = self.0.iter().find(|(name, _)| is_wanted(name));
-        found
-            .or_else(|| self.0.iter().find(|(name, _)| ends_so(name)))
-            .cloned()
-            .ok_or_else(|| "the trace does not have this file".to_owned())
-    }
-}
-
-/// Compiles a policy of a header.
-fn load(engine: &Engine, policy: &TracedPolicy) -> Result<Policy, String> {
-    let Some((name, text)) = policy.files.first() else { return Err("it has no text".to_owned()) };
-    let resolver = Box::new(Files(policy.files.clone()));
-    Policy::load(engine, name, text, Some(resolver), Settings::default()).map_err(|error| {
-        let mut message = error.to_string();
-        if let PolicyError::Load { problems, .. } = &error
-            && let Some(first) = problems.errors.first()
-        {
-            message += &format!(": {}", first.message);
-        }
-        message
-    })
-}
-
 impl Decisions {
     /// Compiles the policies of a header. `fault` is told of those that are none.
     pub(crate) fn new(header: &Header, fault: &mut dyn FnMut(String, String)) -> Decisions {
@@ -82,13 +52,14 @@ impl Decisions {
         for application in &header.applications {
             facts.push_application(&application.descriptor());
         }
-        for fact in &header.facts {
+        let extra = ExtraFacts::new(header);
+        for fact in extra.general() {
             facts.push_domain_fact(fact);
         }
         let policies = header
             .policies
             .iter()
-            .map(|policy| match load(&engine, policy) {
+            .map(|policy| match policies::of_agents(&engine, policy) {
                 Ok(policy) => Some(policy),
                 Err(message) => {
                     fault(format!("policy {}", policy.name), message);
@@ -100,6 +71,7 @@ impl Decisions {
         Decisions {
             policies,
             facts,
+            extra,
             decider: Decider::new(&engine),
             node_of,
             kept: FxHashMap::default(),
@@ -135,8 +107,11 @@ impl Decisions {
         let decided = self.kept.get(self.key.as_slice())?;
         let seen = situation.seen;
         let is_same = match (&decided.ending, &seen.ending) {
-            // What was found before a bad ending has no effect.
-            (Some(_), Some(_)) => true,
+            // How far a policy comes before its budget is spent depends on the budget.
+            (Some(_), Some(_)) => {
+                let common = decided.solutions.len().min(seen.solutions.len());
+                are_same(&decided.solutions[..common], &seen.solutions[..common])
+            }
             (None, None) => are_same(&decided.solutions, &seen.solutions),
             _ => false,
         };
@@ -144,7 +119,7 @@ impl Decisions {
             return None;
         }
         let text = |solutions: &[Solution], ending: &Option<String>| match ending {
-            Some(ending) => ending.clone(),
+            Some(ending) => format!("{}, then {ending}", solutions_text(header, solutions)),
             None => solutions_text(header, solutions),
         };
         Some((text(&decided.solutions, &decided.ending), text(&seen.solutions, &seen.ending)))
@@ -181,12 +156,19 @@ impl Decisions {
         let id = |facts: &KnowledgeBase, node: u32| facts.id(header.nodes[node as usize].id.id());
         let own = id(facts, situation.node);
         let reached = header.nodes[situation.node as usize].neighbours.iter();
-        let neighbours: Vec<Constant> = reached
-            .filter(|neighbour| world.reaches(situation.node, **neighbour))
-            .map(|neighbour| id(facts, *neighbour))
-            .collect();
+        let reached: Vec<u32> =
+            reached.copied().filter(|neighbour| world.reaches(situation.node, *neighbour)).collect();
+        let neighbours: Vec<Constant> = reached.iter().map(|neighbour| id(facts, *neighbour)).collect();
         let free = facts.capacity(situation.free);
         facts.push_node(own, free, neighbours);
+        if self.extra.has_nodes() {
+            facts.clear_facts();
+            let near = std::iter::once(situation.node).chain(reached);
+            let about_nodes = near.flat_map(|node| self.extra.of_node(node));
+            for fact in self.extra.general().iter().chain(about_nodes) {
+                facts.push_domain_fact(fact);
+            }
+        }
         let instance = facts.id(situation.instance.id());
         let application = facts.id(header.applications[situation.application as usize].id.id());
         facts.push_instance(instance, application, own);

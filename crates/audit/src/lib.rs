@@ -20,9 +20,13 @@ mod report;
 
 mod world;
 
+mod facts;
+mod policies;
+
 mod acceptances;
-mod audit;
 mod decisions;
+
+mod audit;
 mod texts;
 
 pub use audit::{Audit, Decide, Options, audit};

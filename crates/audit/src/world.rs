@@ -77,10 +77,8 @@ pub(crate) struct Agent {
 pub(crate) enum Pending {
     /// It has not evaluated since it was judged.
     Nothing,
-    /// Its policy proposed nothing.
+    /// Its policy proposed no operation.
     Nop,
-    /// Its policy did not answer, or its first solution was no operation: it does nothing.
-    Failed,
     /// Its policy proposed this.
     Wish(Wish),
 }

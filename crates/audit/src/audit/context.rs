@@ -74,6 +74,21 @@ impl Audit {
             self.world.go(agent, needed, self.line);
         }
         self.world.set_up(record.node, false);
+        let connected = self.world.users.iter().zip(0..).filter(|(node, _)| **node == Some(record.node));
+        self.stranded.extend(connected.map(|(_, user)| user));
+    }
+
+    /// Users whose access point went down have moved by the end of that moment.
+    pub(super) fn require_nobody_stranded(&mut self) {
+        for user in std::mem::take(&mut self.stranded) {
+            if let Some(node) = self.world.users[user as usize]
+                && !self.world.node(node).is_up
+            {
+                let who = format!("user {}", self.header.users[user as usize].id);
+                let found = format!("a connection to node {}, which is down", self.node_id(node));
+                self.find(FindingKind::Handover, who, "a connection to an access point that is up", found);
+            }
+        }
     }
 
     pub(super) fn node_leaving(&mut self, node: u32) {

@@ -92,7 +92,7 @@ impl Audit {
                 continue;
             }
             let pending = std::mem::replace(&mut self.world.agent_mut(place).pending, Pending::Nothing);
-            if let Pending::Nop | Pending::Wish(_) = pending {
+            if pending != Pending::Nothing {
                 let expected = format!("a verdict on {}", self.pending_text(&pending));
                 self.find(FindingKind::Proposal, instance_text(&instance), expected, "none in this cycle");
             }
@@ -115,7 +115,7 @@ impl Audit {
     fn nop(&mut self, instance: &InstanceId) {
         self.counts.nops += 1;
         let Some((_, pending)) = self.turn(instance, "does nothing") else { return };
-        if self.header.detail == Detail::Full && !matches!(pending, Pending::Nop | Pending::Failed) {
+        if self.header.detail == Detail::Full && pending != Pending::Nop {
             self.find_other_proposal(instance, &pending, "nop".to_owned());
         }
     }
@@ -128,8 +128,7 @@ impl Audit {
     fn pending_text(&self, pending: &Pending) -> String {
         match pending {
             Pending::Nothing => "nothing: it has not evaluated since it was judged".to_owned(),
-            Pending::Nop => "nop: its policy proposed nothing".to_owned(),
-            Pending::Failed => "nop: its policy gave no operation".to_owned(),
+            Pending::Nop => "nop: its policy proposed no operation".to_owned(),
             Pending::Wish(wish) => wish_text(&self.header, wish),
         }
     }
@@ -137,24 +136,11 @@ impl Audit {
     fn judged(&mut self, instance: &InstanceId, wish: &Wish, verdict: &Verdict, enactments: &mut Vec<Enactment>) {
         self.count(wish.operation, verdict);
         let Some((place, pending)) = self.turn(instance, wish.operation.as_str()) else { return };
-        let is_full = self.header.detail == Detail::Full;
-        let remembered = match &pending {
-            // The record of an undeploy does not repeat the target.
-            Pending::Wish(Wish { operation: OperationName::Undeploy, target })
-                if wish.operation == OperationName::Undeploy =>
-            {
-                target.clone()
-            }
-            Pending::Wish(pending) if pending == wish => wish.target.clone(),
-            pending => {
-                if is_full {
-                    self.find_other_proposal(instance, pending, wish_text(&self.header, wish));
-                }
-                wish.target.clone()
-            }
-        };
-        let agent = self.world.agent(place);
-        let (own, application) = (agent.node, agent.application);
+        let own = self.world.agent(place).node;
+        if self.header.detail == Detail::Full && !self.is_proposed(&pending, wish, own) {
+            self.find_other_proposal(instance, &pending, wish_text(&self.header, wish));
+        }
+        let application = self.world.agent(place).application;
         let is_undeploy = wish.operation == OperationName::Undeploy;
         let mut case = Case {
             who: instance_text(instance),
@@ -171,11 +157,27 @@ impl Audit {
             Verdict::Accepted(new) => self.accepted(&mut case, new.as_ref()),
             Verdict::Inhibited(reason) => {
                 self.inhibited(&case, reason);
-                let is_resolved = self.header.arbitration == Arbitration::Sequential && remembered == Target::Own;
-                let target = if is_resolved { Target::Node(own) } else { remembered };
+                let is_resolved = self.header.arbitration == Arbitration::Sequential && wish.target == Target::Own;
+                let target = if is_resolved { Target::Node(own) } else { wish.target.clone() };
                 self.remember_inhibited(place, wish.operation, target);
             }
         }
+    }
+
+    /// Whether this is what the agent waits for.
+    fn is_proposed(&self, pending: &Pending, wish: &Wish, own: u32) -> bool {
+        let Pending::Wish(pending) = pending else { return false };
+        let is_same = match (wish.operation, self.header.arbitration) {
+            // An undeploy is recorded without its target.
+            (OperationName::Undeploy, _) => true,
+            // `self` is resolved before it is judged there.
+            (_, Arbitration::Sequential) => {
+                pending.target == wish.target
+                    || (pending.target == Target::Own && wish.target.resolve(own) == Some(own))
+            }
+            (_, Arbitration::Managers) => pending.target == wish.target,
+        };
+        pending.operation == wish.operation && is_same
     }
 
     fn deploy(

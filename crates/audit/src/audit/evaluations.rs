@@ -74,21 +74,20 @@ impl Audit {
 
     /// What the evaluation leaves behind: a count, a pending proposal, and the loss of old memories.
     fn remember_evaluation(&mut self, place: AgentPlace, time: f64, seen: Seen) {
-        let memory = self.header.memory;
+        let forgets_every = self.header.forgets_every.filter(|_| self.header.memory == Memory::Periodic);
         let agent = self.world.agent_mut(place);
         agent.evaluations += 1;
         agent.last_evaluation = Some(time);
         agent.left.clear();
-        if let Memory::Periodic(every) = memory
+        if let Some(every) = forgets_every
             && agent.evaluations > 1
             && (agent.evaluations - 1).is_multiple_of(every)
         {
             agent.remembered.clear();
         }
-        agent.pending = match (&seen.ending, seen.solutions.first()) {
-            (Some(_), _) | (None, Some(Solution::Invalid { .. })) => Pending::Failed,
-            (None, None) => Pending::Nop,
-            (None, Some(Solution::Proposal { wish, .. })) => Pending::Wish(wish.clone()),
+        agent.pending = match seen.solutions.first() {
+            None | Some(Solution::Invalid { .. }) => Pending::Nop,
+            Some(Solution::Proposal { wish, .. }) => Pending::Wish(wish.clone()),
         };
         agent.last_seen = Some(seen);
         let instance = agent.instance.clone();
@@ -123,21 +122,33 @@ impl Audit {
     }
 
     fn check_memory(&mut self, place: AgentPlace, recorded: &[Wish]) {
-        let memory = self.header.memory;
         let agent = self.world.agent(place);
-        if let Memory::Sliding = memory {
+        if self.header.memory == Memory::Sliding {
             let present = agent.evaluations + 1;
             let length = self.header.policies[agent.policy as usize].memory;
             self.world.agent_mut(place).remembered.retain(|(proposed, _)| proposed.saturating_add(length) >= present);
         }
         let agent = self.world.agent(place);
-        let is_right = agent.remembered.len() == recorded.len()
-            && agent.remembered.iter().zip(recorded).all(|((_, expected), found)| expected == found);
-        if !is_right {
+        let mut expected: Vec<&Wish> = agent.remembered.iter().map(|(_, wish)| wish).collect();
+        if self.header.memory == Memory::Sliding {
+            let order = |wish: &&Wish| (wish.operation.as_str(), self.written_id(&wish.target));
+            expected.sort_by_cached_key(order);
+            expected.dedup();
+        }
+        if !expected.iter().copied().eq(recorded) {
             let who = instance_text(&agent.instance);
-            let expected = self.wishes_text(agent.remembered.iter().map(|(_, wish)| wish));
+            let expected = self.wishes_text(expected.into_iter());
             let found = self.wishes_text(recorded.iter());
             self.find(FindingKind::Memory, who, format!("it remembers {expected}"), format!("it remembers {found}"));
+        }
+    }
+
+    /// A target as a policy writes it.
+    fn written_id(&self, target: &Target) -> Id {
+        match target {
+            Target::Own => own_id(),
+            Target::Node(node) => self.node_id(*node).id().clone(),
+            Target::Unknown(id) => id.clone(),
         }
     }
 
@@ -182,9 +193,8 @@ impl Audit {
 
     /// The standard order of terms, argument by argument.
     fn compare(&self, one: &RequestFact, other: &RequestFact) -> Ordering {
-        let own = Id::name(mario_domain::SELF).unwrap_or(Id::Number(0));
         let neighbour = |fact: &RequestFact| match fact.neighbour {
-            Neighbour::Own => own.clone(),
+            Neighbour::Own => own_id(),
             Neighbour::Node(node) => self.node_id(node).id().clone(),
         };
         // Numbers stand by value, and a float before the integer that it equals.
@@ -212,6 +222,11 @@ impl Audit {
         let proposed = agent.evaluations;
         agent.remembered.push((proposed, Wish { operation, target }));
     }
+}
+
+/// The name `self`.
+fn own_id() -> Id {
+    Id::name(mario_domain::SELF).expect("it has characters")
 }
 
 /// Whether two times are the same but for what adding fractions loses.

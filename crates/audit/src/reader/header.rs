@@ -33,6 +33,9 @@ pub struct Header {
     pub arbitration: Arbitration,
     /// How long agents remember what was inhibited.
     pub memory: Memory,
+    /// With a periodic memory: at every so-manieth evaluation everything is forgotten.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forgets_every: Option<u64>,
     /// What is run.
     pub applications: Vec<TracedApplication>,
     /// Where.
@@ -42,6 +45,9 @@ pub struct Header {
     pub facts: Vec<Fact>,
     /// What agents decide by.
     pub policies: Vec<TracedPolicy>,
+    /// What node managers decide by.
+    #[serde(default)]
+    pub acceptances: Vec<TracedPolicy>,
     /// Who uses it.
     #[serde(default)]
     pub users: Vec<TracedUser>,
@@ -73,8 +79,8 @@ pub enum Arbitration {
 pub enum Memory {
     /// For as many of their last evaluations as their policy says.
     Sliding,
-    /// Everything is forgotten after every so-manieth evaluation.
-    Periodic(u64),
+    /// Everything is forgotten at every so-manieth evaluation.
+    Periodic,
 }
 
 /// An application in a header.
@@ -116,9 +122,9 @@ pub struct TracedNode {
     /// Whether users can be connected to it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub access_point: bool,
-    /// The text of its manager's own policy.
+    /// The place of its manager's own policy in `acceptances`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub acceptance: Option<String>,
+    pub acceptance: Option<u32>,
 }
 
 /// A policy in a header.
@@ -127,6 +133,7 @@ pub struct TracedPolicy {
     /// What people call it.
     pub name: String,
     /// For how many of its last evaluations an agent remembers what was inhibited.
+    #[serde(default)]
     pub memory: u64,
     /// Name and text of the policy, then of what it loads.
     pub files: Vec<(String, String)>,
@@ -180,6 +187,13 @@ impl Header {
                     return Some(format!("node {} is its own neighbour", node.id));
                 }
             }
+            let acceptances = self.acceptances.len();
+            if let Some(lost) = node.acceptance.filter(|acceptance| *acceptance as usize >= acceptances) {
+                return Some(format!(
+                    "node {} has the policy {lost} of managers, and there are {acceptances} of them",
+                    node.id
+                ));
+            }
         }
         let lost = self.applications.iter().find(|application| application.policy as usize >= policies);
         if let Some(lost) = lost {
@@ -195,10 +209,10 @@ impl Header {
                 lost.id, lost.application
             ));
         }
-        if self.memory == Memory::Periodic(0) {
-            return Some("a periodic memory has a period of at least 1".to_owned());
+        if self.memory == Memory::Periodic && self.forgets_every.is_none_or(|every| every == 0) {
+            return Some("with a periodic memory, `forgets_every` is at least 1".to_owned());
         }
-        if let Some(empty) = self.policies.iter().find(|policy| policy.files.is_empty()) {
+        if let Some(empty) = self.policies.iter().chain(&self.acceptances).find(|policy| policy.files.is_empty()) {
             return Some(format!("policy {} has no text", empty.name));
         }
         None

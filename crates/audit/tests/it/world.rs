@@ -16,6 +16,8 @@ operation(replicate, I, M) :- requests(I, M, R, _), R > 9, \\+ inhibited(replica
 operation(migrate, I, nowhere) :- requests(I, _, 5, _).
 operation(replicate, I, n0) :- requests(I, _, 7, _).
 operation(fly, I, self) :- requests(I, _, 8, _).
+operation(replicate, I, M) :- requests(I, M, 6, _), fact(M, region, eu).
+operation(migrate, I, M) :- requests(I, _, 4, _), node(_, _, Neighbours), member(M, Neighbours).
 operation(migrate, I, self) :- requests(I, _, 9, _), X is foo + 1, X > 1.
 ";
 
@@ -121,7 +123,7 @@ impl World {
                     node["access_point"] = true.into();
                 }
                 if index == 1 && self.rules == Rules::Default {
-                    node["acceptance"] = ACCEPTANCE.into();
+                    node["acceptance"] = 0.into();
                 }
                 node
             })
@@ -129,17 +131,18 @@ impl World {
         let application = |id: &str, place: usize| json!({"id": id, "hardware": HARDWARE[place], "max_rate": 10, "max_latency": 2.5, "kind": "WS", "policy": place});
         let policy =
             |name: &str, memory: u64| json!({"name": name, "memory": memory, "files": [["policy.pl", POLICY]]});
-        let (arbitration, memory, observation) = match self.rules {
-            Rules::Default => ("managers", json!("sliding"), "arrivals"),
-            Rules::Prototype => ("sequential", json!({"periodic": 5}), "route-entries"),
+        let (arbitration, memory, every, observation) = match self.rules {
+            Rules::Default => ("managers", "sliding", None, "arrivals"),
+            Rules::Prototype => ("sequential", "periodic", Some(5), "route-entries"),
         };
         json!({
             "mario_trace": 1, "program": "a test", "scenario": "tiny", "seed": seed, "duration": 4000, "step": 400,
             "evaluation_period": EVALUATION_PERIOD, "detail": "full", "observation": observation,
-            "routing": "nearest", "arbitration": arbitration, "memory": memory,
+            "routing": "nearest", "arbitration": arbitration, "memory": memory, "forgets_every": every,
             "applications": [application("a", 0), application("b", 1)],
             "nodes": nodes, "facts": [{"subject": "n1", "key": "region", "value": "eu"}],
             "policies": [policy("forgetful", MEMORY[0]), policy("mindful", MEMORY[1])],
+            "acceptances": [{"name": "no copies", "memory": 0, "files": [["manager.pl", ACCEPTANCE]]}],
             "users": (0..self.users.len()).map(|user| json!({"id": user, "application": user % 2})).collect::<Vec<_>>(),
         })
     }
@@ -307,15 +310,21 @@ impl World {
                 let length = MEMORY[instance.application];
                 instance.remembered.retain(|(evaluation, _)| evaluation + length >= number);
             }
-            let inhibited: Vec<Value> = instance.remembered.iter().map(|(_, wish)| wish.clone()).collect();
-            let (solutions, ending) = solutions(&facts, &inhibited);
+            let mut inhibited: Vec<Value> = instance.remembered.iter().map(|(_, wish)| wish.clone()).collect();
+            if self.rules == Rules::Default {
+                inhibited.sort_by_key(|wish| (wish[0].to_string(), target_name(&wish[1])));
+                inhibited.dedup();
+            }
+            let near: Vec<usize> = (0..self.nodes.len()).filter(|other| self.reaches(node, *other)).collect();
+            let (solutions, ending) = solutions(&facts, &inhibited, node, &near);
+            let instance = &mut self.instances[index];
             instance.evaluations = number;
             if self.rules == Rules::Prototype && number > 1 && (number - 1) % 5 == 0 {
                 instance.remembered.clear();
             }
             let first = solutions.first().cloned();
-            instance.pending = Some(match (&ending, first) {
-                (None, Some(solution)) if solution[0] != "invalid" => json!([solution[0], solution[1]]),
+            instance.pending = Some(match first {
+                Some(solution) if solution[0] != "invalid" => json!([solution[0], solution[1]]),
                 _ => json!("nop"),
             });
             let free = self.free(node, 0).map_or(json!("unbounded"), Value::from);
@@ -499,8 +508,17 @@ fn fact((source, rate, latency): &(Option<usize>, u64, u64)) -> Value {
     json!([source.map_or(json!("self"), Value::from), rate, latency])
 }
 
+/// A target as a policy writes it.
+fn target_name(target: &Value) -> String {
+    match target {
+        Value::Number(place) => format!("n{place}"),
+        Value::String(own) => own.clone(),
+        unknown => unknown["unknown"].as_str().expect("a name").to_owned(),
+    }
+}
+
 /// What `POLICY` says, clause by clause.
-fn solutions(facts: &Value, inhibited: &[Value]) -> (Vec<Value>, Option<&'static str>) {
+fn solutions(facts: &Value, inhibited: &[Value], own: usize, near: &[usize]) -> (Vec<Value>, Option<&'static str>) {
     let facts: Vec<(Value, u64)> = facts
         .as_array()
         .expect("a list")
@@ -525,6 +543,10 @@ fn solutions(facts: &Value, inhibited: &[Value]) -> (Vec<Value>, Option<&'static
     solutions.extend(with(5).map(|_| json!(["migrate", {"unknown": "nowhere"}, 3])));
     solutions.extend(with(7).map(|_| json!(["replicate", 0, 4])));
     solutions.extend(with(8).map(|_| json!(["invalid", "there is no such operation", 5])));
+    // What is known about node 1 is known there and next to it.
+    let knows = own == 1 || near.contains(&1);
+    solutions.extend(with(6).filter(|(source, _)| knows && *source == 1).map(|_| json!(["replicate", 1, 6])));
+    solutions.extend(with(4).flat_map(|_| near.iter().map(|node| json!(["migrate", node, 7]))));
     let ending = with(9).next().map(|_| "the policy raised an exception");
     (solutions, ending)
 }
