@@ -51,12 +51,11 @@ pub(crate) struct Concerned {
 
 impl Acceptances {
     /// Compiles the policies of the managers of a header. `fault` is told of those that are none.
-    pub(crate) fn new(header: &Header, fault: &mut dyn FnMut(String, String)) -> Acceptances {
-        let engine = Engine::new();
+    pub(crate) fn new(header: &Header, engine: &Engine, fault: &mut dyn FnMut(String, String)) -> Acceptances {
         let texts = header
             .acceptances
             .iter()
-            .map(|policy| match policies::of_managers(&engine, policy) {
+            .map(|policy| match policies::of_managers(engine, policy) {
                 Ok(acceptance) => Some(acceptance),
                 Err(message) => {
                     fault(format!("acceptance policy {}", policy.name), message);
@@ -73,7 +72,7 @@ impl Acceptances {
         for fact in facts.general() {
             view.push_fact(fact);
         }
-        Acceptances { machine: Machine::new(&engine), view, facts, texts }
+        Acceptances { machine: Machine::new(engine), view, facts, texts }
     }
 
     /// What the manager's own policy says.

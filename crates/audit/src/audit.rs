@@ -8,6 +8,7 @@ use std::io::BufRead;
 use std::sync::Arc;
 
 use mario_domain::{Hardware, Id, InstanceId, NodeId};
+use mario_prolog::Engine;
 
 use crate::acceptances::Acceptances;
 use crate::decisions::Decisions;
@@ -70,22 +71,21 @@ struct Findings {
     found: std::collections::BTreeMap<&'static str, u64>,
 }
 
-/// Audits a whole trace. `progress` is told the number of records now and then.
+/// Audits a whole trace. `progress` is told the number of lines now and then.
 pub fn audit(input: impl BufRead, options: Options, progress: &mut dyn FnMut(u64)) -> Result<Report, ReadError> {
-    let mut reader = TraceReader::new(input)?;
-    let mut audit = Audit::new(Arc::clone(reader.header()), options);
-    while let Some(record) = reader.next_record()? {
-        audit.observe(reader.line(), &record);
-        if reader.line().is_multiple_of(256) {
-            progress(reader.line());
-        }
-    }
-    Ok(audit.finish())
+    let reader = TraceReader::new(input)?;
+    let audit = Audit::new(Arc::clone(reader.header()), options);
+    audit.read(reader, progress)
 }
 
 impl Audit {
     /// An audit of a trace with this header.
     pub fn new(header: Arc<Header>, options: Options) -> Audit {
+        Audit::with_engine(header, options, &Engine::new())
+    }
+
+    /// The same for whoever audits many short traces: to make an engine takes longer than to read one of them.
+    pub fn with_engine(header: Arc<Header>, options: Options, engine: &Engine) -> Audit {
         let mut findings =
             Findings { kept: Vec::new(), limit: options.limit, found: std::collections::BTreeMap::new() };
         let (mut decisions, mut acceptances) = (None, None);
@@ -95,11 +95,11 @@ impl Audit {
                 findings.add(Finding { kind: FindingKind::Policy, line: 1, time: 0.0, who, expected, found });
             };
             if header.detail == Detail::Full {
-                decisions = Some(Decisions::new(&header, &mut fault));
+                decisions = Some(Decisions::new(&header, engine, &mut fault));
             }
             if header.nodes.iter().any(|node| node.acceptance.is_some()) && header.arbitration == Arbitration::Managers
             {
-                acceptances = Some(Acceptances::new(&header, &mut fault));
+                acceptances = Some(Acceptances::new(&header, engine, &mut fault));
             }
         }
         Audit {
@@ -118,6 +118,21 @@ impl Audit {
             has_ended: false,
             findings,
         }
+    }
+
+    /// Takes note of all that a reader has left, and ends. `progress` is told the number of lines now and then.
+    pub fn read(
+        mut self,
+        mut reader: TraceReader<impl BufRead>,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Report, ReadError> {
+        while let Some(record) = reader.next_record()? {
+            self.observe(reader.line(), &record);
+            if reader.line().is_multiple_of(256) {
+                progress(reader.line());
+            }
+        }
+        Ok(self.finish())
     }
 
     /// Takes note of the record at this line.

@@ -46,8 +46,7 @@ struct Decided {
 
 impl Decisions {
     /// Compiles the policies of a header. `fault` is told of those that are none.
-    pub(crate) fn new(header: &Header, fault: &mut dyn FnMut(String, String)) -> Decisions {
-        let engine = Engine::new();
+    pub(crate) fn new(header: &Header, engine: &Engine, fault: &mut dyn FnMut(String, String)) -> Decisions {
         let mut facts = KnowledgeBase::new(engine.symbols());
         for application in &header.applications {
             facts.push_application(&application.descriptor());
@@ -59,7 +58,7 @@ impl Decisions {
         let policies = header
             .policies
             .iter()
-            .map(|policy| match policies::of_agents(&engine, policy) {
+            .map(|policy| match policies::of_agents(engine, policy) {
                 Ok(policy) => Some(policy),
                 Err(message) => {
                     fault(format!("policy {}", policy.name), message);
@@ -72,7 +71,7 @@ impl Decisions {
             policies,
             facts,
             extra,
-            decider: Decider::new(&engine),
+            decider: Decider::new(engine),
             node_of,
             kept: FxHashMap::default(),
             key: Vec::new(),

@@ -1,8 +1,11 @@
 //! A trace as JSON values, to be written, changed and audited.
 
 use std::fmt;
+use std::sync::Arc;
 
-use mario_audit::{Options, Report, audit};
+use mario_audit::reader::TraceReader;
+use mario_audit::{Audit, Options, Report};
+use mario_prolog::Engine;
 use serde_json::Value;
 
 #[derive(Clone)]
@@ -65,6 +68,11 @@ impl Trace {
     }
 }
 
+/// One engine for all traces of a thread.
 pub fn audit_text(text: &str) -> Report {
-    audit(text.as_bytes(), Options::default(), &mut |_| ()).expect("it is a trace")
+    thread_local! { static ENGINE: Engine = Engine::new(); }
+    let reader = TraceReader::new(text.as_bytes()).expect("it is a trace");
+    let header = Arc::clone(reader.header());
+    let audit = ENGINE.with(|engine| Audit::with_engine(header, Options::default(), engine));
+    audit.read(reader, &mut |_| ()).expect("it is a trace")
 }

@@ -9,7 +9,7 @@ use crate::world::{Rules, generate};
 fn finds_nothing_in_true_traces() {
     let mut seen = mario_audit::Counts::default();
     for rules in [Rules::Default, Rules::Prototype] {
-        for seed in 0..150 {
+        for seed in 0..60 {
             let trace = generate(seed, rules);
             let report = trace.audit();
             assert!(report.is_clean(), "seed {seed}\n{report}");
@@ -30,12 +30,12 @@ fn finds_nothing_in_true_traces() {
     }
     // The worlds are worth it: everything happens in some of them.
     for rule in ["capacity", "neighbourhood", "leaving", "acceptance"] {
-        assert!(seen.inhibited.get(rule).is_some_and(|count| *count > 20), "{rule}: {:?}", seen.inhibited);
+        assert!(seen.inhibited.get(rule).is_some_and(|count| *count > 8), "{rule}: {:?}", seen.inhibited);
     }
     for operation in ["deploy", "undeploy", "migrate", "replicate"] {
-        assert!(seen.operations.get(operation).is_some_and(|count| *count > 100), "{:?}", seen.operations);
+        assert!(seen.operations.get(operation).is_some_and(|count| *count > 40), "{:?}", seen.operations);
     }
-    assert!(seen.outside_neighbourhood > 100 && seen.acceptances > 100);
+    assert!(seen.outside_neighbourhood > 40 && seen.acceptances > 40);
 }
 
 #[test]

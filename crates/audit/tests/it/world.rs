@@ -1,25 +1,16 @@
 //! A tiny world of its own that writes true traces, by code that looks everything up anew each time.
 
+mod management;
+mod policy;
+
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use self::policy::{POLICY, solutions, target_name};
 use crate::random::Random;
 use crate::trace::Trace;
-
-/// Simple enough to be decided by hand: see `solutions`.
-const POLICY: &str = "
-operation(undeploy, I, self) :- \\+ requests(I, _, _, _).
-operation(migrate, I, M) :- \\+ inhibited(migrate, I, _), requests(I, M, R, _), M \\== self, R > 20.
-operation(replicate, I, M) :- requests(I, M, R, _), R > 9, \\+ inhibited(replicate, I, M).
-operation(migrate, I, nowhere) :- requests(I, _, 5, _).
-operation(replicate, I, n0) :- requests(I, _, 7, _).
-operation(fly, I, self) :- requests(I, _, 8, _).
-operation(replicate, I, M) :- requests(I, M, 6, _), fact(M, region, eu).
-operation(migrate, I, M) :- requests(I, _, 4, _), node(_, _, Neighbours), member(M, Neighbours).
-operation(migrate, I, self) :- requests(I, _, 9, _), X is foo + 1, X > 1.
-";
 
 /// The policy of the manager of node 1: it takes no replicas of application `b`.
 const ACCEPTANCE: &str = "reject(request(replicate, _, b, _, n1), 'no copies of b').";
@@ -296,7 +287,7 @@ impl World {
     fn evaluate(&mut self, time: u64) {
         for index in 0..self.instances.len() {
             let instance = &self.instances[index];
-            if time <= instance.born || (time - instance.born) % EVALUATION_PERIOD != 0 {
+            if time <= instance.born || !(time - instance.born).is_multiple_of(EVALUATION_PERIOD) {
                 continue;
             }
             let (id, node, number) = (instance.id, instance.node, instance.evaluations + 1);
@@ -345,155 +336,6 @@ impl World {
         }
     }
 
-    fn cycle(&mut self, time: u64) {
-        let mut outcomes = Vec::new();
-        let mut promised = vec![0; self.nodes.len()];
-        let mut later: Vec<Box<dyn FnOnce(&mut World)>> = Vec::new();
-        let mut turn: Vec<u64> = self.instances.iter().map(|instance| instance.id).collect();
-        if self.rules == Rules::Prototype {
-            turn.reverse();
-        }
-        for id in turn {
-            let Some(pending) = self.get(id).pending.take() else { continue };
-            if pending == "nop" {
-                outcomes.push(json!([id, "nop"]));
-                continue;
-            }
-            self.judge(id, &pending, time, &mut promised, &mut outcomes, &mut later);
-        }
-        if self.random.one_in(4) {
-            self.deploy(time, &mut promised, &mut outcomes, &mut later);
-        }
-        for enact in later {
-            enact(self);
-        }
-        if !outcomes.is_empty() {
-            self.records.push(json!(["cycle", time, outcomes]));
-        }
-    }
-
-    fn get(&mut self, id: u64) -> &mut Instance {
-        self.instances.iter_mut().find(|instance| instance.id == id).expect("it is there")
-    }
-
-    fn judge(
-        &mut self,
-        id: u64,
-        pending: &Value,
-        time: u64,
-        promised: &mut [u64],
-        outcomes: &mut Vec<Value>,
-        later: &mut Vec<Box<dyn FnOnce(&mut World)>>,
-    ) {
-        let Instance { node: own, application, evaluations, .. } = self.get(id).clone();
-        let (operation, target) = (pending[0].as_str().expect("a word").to_owned(), pending[1].clone());
-        if operation == "undeploy" {
-            self.count("operations", 1);
-            outcomes.push(json!([id, "undeploy", "accepted"]));
-            let go = move |world: &mut World| world.instances.retain(|instance| instance.id != id);
-            self.enact(Box::new(go), later);
-            return;
-        }
-        let to = match &target {
-            Value::String(_) => Some(own),
-            Value::Number(place) => Some(place.as_u64().expect("a place") as usize),
-            _ => None,
-        };
-        if let Some(reason) = self.against(&operation, own, to, application, promised) {
-            self.count("inhibited", 1);
-            outcomes.push(json!([id, operation, target, "inhibited", reason]));
-            let is_resolved = self.rules == Rules::Prototype && target == "self";
-            let target = if is_resolved { json!(own) } else { target };
-            if self.rules == Rules::Prototype || MEMORY[application] > 0 {
-                self.get(id).remembered.push((evaluations, json!([operation, target])));
-            }
-            return;
-        }
-        let to = to.expect("no node is inhibited");
-        self.count("operations", 1);
-        let is_default = self.rules == Rules::Default;
-        if is_default {
-            promised[to] += HARDWARE[application];
-        }
-        if operation == "migrate" && is_default {
-            outcomes.push(json!([id, "migrate", target, "accepted"]));
-            later.push(Box::new(move |world| world.get(id).node = to));
-            return;
-        }
-        // The new id is known when it is judged, and the instance is there when all is judged.
-        let new = self.create(application, to, time);
-        outcomes.push(json!([id, operation, target, "accepted", new]));
-        if is_default {
-            let replica = self.instances.pop().expect("just created");
-            later.push(Box::new(move |world| world.instances.push(replica)));
-        } else if operation == "migrate" {
-            self.instances.retain(|instance| instance.id != id);
-        }
-    }
-
-    fn enact(&mut self, enactment: Box<dyn FnOnce(&mut World)>, later: &mut Vec<Box<dyn FnOnce(&mut World)>>) {
-        match self.rules {
-            Rules::Default => later.push(enactment),
-            Rules::Prototype => enactment(self),
-        }
-    }
-
-    /// What speaks against a request, as a trace writes it.
-    fn against(
-        &self,
-        operation: &str,
-        own: usize,
-        to: Option<usize>,
-        application: usize,
-        promised: &[u64],
-    ) -> Option<Value> {
-        let name = |node: usize| format!("n{node}");
-        let Some(to) = to else {
-            return Some(json!({"node": name(own), "rule": "neighbourhood", "target": "nowhere"}));
-        };
-        let is_near = if to == own { operation == "replicate" } else { self.reaches(own, to) };
-        if self.rules == Rules::Default && !is_near {
-            return Some(json!({"node": name(own), "rule": "neighbourhood", "target": name(to)}));
-        }
-        self.no_room(to, application, promised).or_else(|| {
-            let is_refused = self.rules == Rules::Default && to == 1 && operation == "replicate" && application == 1;
-            is_refused.then(|| json!({"node": "n1", "rule": "acceptance", "reason": "no copies of b"}))
-        })
-    }
-
-    fn no_room(&self, to: usize, application: usize, promised: &[u64]) -> Option<Value> {
-        let name = format!("n{to}");
-        if !self.nodes[to].is_up {
-            return Some(json!({"node": name, "rule": "down"}));
-        }
-        if self.nodes[to].is_leaving {
-            return Some(json!({"node": name, "rule": "leaving"}));
-        }
-        let free = self.free(to, promised[to]).filter(|free| *free < HARDWARE[application])?;
-        Some(json!({"node": name, "rule": "capacity", "needed": HARDWARE[application], "free": free}))
-    }
-
-    fn deploy(
-        &mut self,
-        time: u64,
-        promised: &mut [u64],
-        outcomes: &mut Vec<Value>,
-        later: &mut Vec<Box<dyn FnOnce(&mut World)>>,
-    ) {
-        let (application, node) = (self.random.below(2), self.random.below(self.nodes.len()));
-        if let Some(reason) = self.no_room(node, application, promised) {
-            self.count("inhibited", 1);
-            outcomes.push(json!([null, "deploy", node, "inhibited", reason, application]));
-            return;
-        }
-        self.count("operations", 1);
-        promised[node] += HARDWARE[application];
-        let new = self.create(application, node, time);
-        outcomes.push(json!([null, "deploy", node, "accepted", new, application, application]));
-        let instance = self.instances.pop().expect("just created");
-        later.push(Box::new(move |world| world.instances.push(instance)));
-    }
-
     fn end(&mut self, time: u64) {
         let total = |name: &str| self.totals.get(name).copied().unwrap_or(0);
         self.records.push(json!(["end", time, {
@@ -506,47 +348,4 @@ impl World {
 
 fn fact((source, rate, latency): &(Option<usize>, u64, u64)) -> Value {
     json!([source.map_or(json!("self"), Value::from), rate, latency])
-}
-
-/// A target as a policy writes it.
-fn target_name(target: &Value) -> String {
-    match target {
-        Value::Number(place) => format!("n{place}"),
-        Value::String(own) => own.clone(),
-        unknown => unknown["unknown"].as_str().expect("a name").to_owned(),
-    }
-}
-
-/// What `POLICY` says, clause by clause.
-fn solutions(facts: &Value, inhibited: &[Value], own: usize, near: &[usize]) -> (Vec<Value>, Option<&'static str>) {
-    let facts: Vec<(Value, u64)> = facts
-        .as_array()
-        .expect("a list")
-        .iter()
-        .map(|fact| (fact[0].clone(), fact[1].as_u64().expect("a rate")))
-        .collect();
-    let mut solutions = Vec::new();
-    if facts.is_empty() {
-        solutions.push(json!(["undeploy", "self", 0]));
-    }
-    for (source, rate) in &facts {
-        if !inhibited.iter().any(|wish| wish[0] == "migrate") && *source != "self" && *rate > 20 {
-            solutions.push(json!(["migrate", source, 1]));
-        }
-    }
-    for (source, rate) in &facts {
-        if *rate > 9 && !inhibited.contains(&json!(["replicate", source])) {
-            solutions.push(json!(["replicate", source, 2]));
-        }
-    }
-    let with = |wanted: u64| facts.iter().filter(move |(_, rate)| *rate == wanted);
-    solutions.extend(with(5).map(|_| json!(["migrate", {"unknown": "nowhere"}, 3])));
-    solutions.extend(with(7).map(|_| json!(["replicate", 0, 4])));
-    solutions.extend(with(8).map(|_| json!(["invalid", "there is no such operation", 5])));
-    // What is known about node 1 is known there and next to it.
-    let knows = own == 1 || near.contains(&1);
-    solutions.extend(with(6).filter(|(source, _)| knows && *source == 1).map(|_| json!(["replicate", 1, 6])));
-    solutions.extend(with(4).flat_map(|_| near.iter().map(|node| json!(["migrate", node, 7]))));
-    let ending = with(9).next().map(|_| "the policy raised an exception");
-    (solutions, ending)
 }
