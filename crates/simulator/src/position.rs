@@ -31,6 +31,13 @@ impl Position {
         on_the_map.then_some(Position { latitude, longitude })
     }
 
+    /// The place so many metres north and east of this one; the way east is measured at the latitude of this one. `None`
+    /// where that is beyond a pole or the date line.
+    pub fn moved_m(self, north: f64, east: f64) -> Option<Position> {
+        let degrees_east = east / DEGREE_M / self.latitude.to_radians().cos();
+        Position::checked(self.latitude + north / DEGREE_M, self.longitude + degrees_east)
+    }
+
     /// The point of the unit sphere that the place is. The straight line between two such points is the shorter the
     /// closer the places are, and takes no trigonometry to compare.
     pub(crate) fn on_unit_sphere(self) -> [f64; 3] {

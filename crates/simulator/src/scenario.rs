@@ -1,10 +1,37 @@
-//! A scenario, ready to be run: everything that a run depends on, as plain data.
+//! A scenario, ready to be run: everything that a run depends on, as plain data; and how it is written.
+//!
+//! A [`Document`] is what was written: a preset or a file, with what it includes and what a command line overrides.
+//! [`Document::settings`] says what that means with all defaults filled in, and [`Document::resolve`] makes the
+//! [`Scenario`] of it, or tells all [`Mistake`]s with their places.
+
+mod attachments;
+mod document;
+mod layers;
+mod mistake;
+mod overview;
+mod policies;
+mod presets;
+mod read;
+mod resolve;
+mod schema;
+pub mod settings;
+mod tree;
 
 use mario_colony::{ApplicationIndex, Arbitration, Memory, NodeIndex, PolicyIndex};
 use mario_domain::{Application, Fact};
 
 use crate::mobility::Attachments;
 use crate::topology::Topology;
+
+pub use document::Document;
+pub use layers::{Files, NoFiles};
+pub use mistake::{Mistake, Place, ScenarioError, Text};
+pub use overview::{ApplicationOverview, Overview, Tier};
+pub use policies::policy_names;
+pub use presets::{names as preset_names, starting_text};
+pub use resolve::Resolved;
+pub use schema::{schema, schema_text};
+pub use settings::Settings;
 
 /// Everything that a run depends on. Files have been read, randomness has been drawn, and names have been looked up.
 #[derive(Clone, Debug)]

@@ -82,8 +82,6 @@ pub struct Effort {
     pub hops: u64,
     /// Client requests that were sent.
     pub emitted: u64,
-    /// Whether the run came to its end, or was broken off.
-    pub is_complete: bool,
 }
 
 /// A world at some moment of its run.
@@ -181,7 +179,6 @@ impl Simulation<'_> {
     /// Runs to the end of the scenario.
     pub fn run(&mut self, recorder: &mut impl Recorder) -> Effort {
         self.run_until(self.scenario.duration, recorder);
-        self.effort.is_complete = !recorder.is_broken();
         self.effort()
     }
 

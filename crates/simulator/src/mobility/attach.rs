@@ -79,13 +79,13 @@ pub fn attach(traces: &Traces, topology: &Topology, how: Attach) -> Result<Attac
 }
 
 /// Finds the access point for a place.
-enum Finder {
+pub(super) enum Finder {
     Grid { size: u32, area: Area, access_points: Vec<NodeIndex> },
     Distance { nearest: Nearest, any: NodeIndex },
 }
 
 impl Finder {
-    fn new(topology: &Topology, how: Attach) -> Result<Finder, AttachError> {
+    pub(super) fn new(topology: &Topology, how: Attach) -> Result<Finder, AttachError> {
         let access_points: Vec<NodeIndex> = topology.access_points().collect();
         let any = *access_points.first().ok_or(AttachError::NoAccessPoint)?;
         match how {
@@ -107,7 +107,7 @@ impl Finder {
         }
     }
 
-    fn access_point(&self, position: Position) -> NodeIndex {
+    pub(super) fn access_point(&self, position: Position) -> NodeIndex {
         match self {
             Finder::Grid { size, area, access_points } => {
                 let (x, y) = area.cell(*size, position);

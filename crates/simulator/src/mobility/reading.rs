@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::{Presence, Traces};
 use crate::position::Position;
+use crate::xml::{XmlError, XmlProblem};
 
 /// A trace with more steps than this is refused: a mistaken step should not fill the memory.
 pub(super) const STEPS_MAX: u64 = 1_000_000;
@@ -27,6 +28,8 @@ pub struct TraceError {
 pub enum TraceProblem {
     /// It is not UTF-8.
     NotUtf8,
+    /// It is not XML.
+    Xml(XmlProblem),
     /// The first line does not name this column.
     NoColumn(&'static str),
     /// A row has not as many fields as it should.
@@ -47,6 +50,12 @@ pub enum TraceProblem {
 impl TraceError {
     pub(super) fn new(span: Range<usize>, problem: TraceProblem) -> TraceError {
         TraceError { span, problem }
+    }
+}
+
+impl From<XmlError> for TraceError {
+    fn from(error: XmlError) -> Self {
+        TraceError::new(error.span, TraceProblem::Xml(error.problem))
     }
 }
 
@@ -94,15 +103,21 @@ impl Gathering {
     }
 
     /// The trace: users in the order of their first step, then of reading; in each step only what changed.
-    pub(super) fn finish(mut self, text: &str) -> Result<Traces, TraceError> {
+    pub(super) fn finish(self, text: &str) -> Result<Traces, TraceError> {
         if self.rows.is_empty() {
             return Err(TraceError::new(text.len()..text.len(), TraceProblem::Empty));
         }
+        Ok(self.trace(None))
+    }
+
+    /// The trace of the first so many users.
+    pub(super) fn trace(mut self, users_max: Option<u32>) -> Traces {
         // Sorting is stable, so rows of one step stay in the order of reading.
         self.rows.sort_by_key(|(step, _, _)| *step);
         let mut number_of = vec![u32::MAX; self.ids.len()];
         let mut users = Vec::new();
-        for (_, user, _) in &self.rows {
+        // Who is never on the map is no user.
+        for (_, user, _) in self.rows.iter().filter(|(_, _, place)| matches!(place, Presence::At(_))) {
             let number = &mut number_of[*user as usize];
             if *number == u32::MAX {
                 *number = users.len() as u32;
@@ -112,9 +127,11 @@ impl Gathering {
         let step_count = self.rows.last().map_or(0, |(step, _, _)| *step as usize + 1);
         let mut steps = vec![Vec::new(); step_count];
         let mut now: Vec<Option<Presence>> = vec![None; users.len()];
+        let kept = users_max.unwrap_or(u32::MAX);
+        users.truncate(kept as usize);
         for rows in self.rows.chunk_by(|one, other| one.0 == other.0) {
-            let mut changes: Vec<(u32, Presence)> =
-                rows.iter().map(|(_, user, place)| (number_of[*user as usize], *place)).collect();
+            let numbered = rows.iter().map(|(_, user, place)| (number_of[*user as usize], *place));
+            let mut changes: Vec<(u32, Presence)> = numbered.filter(|(user, _)| *user < kept).collect();
             changes.sort_by_key(|(user, _)| *user);
             let step = &mut steps[rows[0].0 as usize];
             for same_user in changes.chunk_by(|one, other| one.0 == other.0) {
@@ -127,7 +144,7 @@ impl Gathering {
                 }
             }
         }
-        Ok(Traces { users, steps })
+        Traces { users, steps }
     }
 }
 
@@ -153,6 +170,7 @@ impl fmt::Display for TraceProblem {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             TraceProblem::NotUtf8 => formatter.write_str("this is not UTF-8"),
+            TraceProblem::Xml(problem) => problem.fmt(formatter),
             TraceProblem::NoColumn(column) => write!(formatter, "the first line names no column `{column}`"),
             TraceProblem::Fields { expected, found } => {
                 write!(formatter, "expected {expected} fields, found {found}")

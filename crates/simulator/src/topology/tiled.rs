@@ -93,7 +93,7 @@ pub fn tiled_tree(shape: &TiledTree) -> Result<Topology, ShapeError> {
     Ok(builder.build()?)
 }
 
-fn expect_levels(values: &'static str, needed: usize, given: usize) -> Result<(), ShapeError> {
+pub(super) fn expect_levels(values: &'static str, needed: usize, given: usize) -> Result<(), ShapeError> {
     if needed == given { Ok(()) } else { Err(ShapeError::Levels { values, needed, given }) }
 }
 

@@ -1,13 +1,13 @@
 //! Attachments against those of the prototype.
 
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs;
 
-use flate2::read::GzDecoder;
 use mario_domain::{Capacity, NodeId};
 use mario_simulator::mobility::{Attach, attach, read_positions};
 use mario_simulator::topology::{TiledTree, tiled_tree};
 use mario_simulator::{Area, Position};
+
+use crate::decompressed;
 
 /// What the grid of the prototype covers.
 const AREA: Area = Area {
@@ -19,9 +19,7 @@ const AREA: Area = Area {
 fn every_user_is_on_the_node_of_the_prototype_at_every_step() {
     let Some(positions) = mario_reference::path("prototype/positions.csv.gz") else { return };
     let Some(users) = mario_reference::path("prototype/P1/users.json") else { return };
-    let mut bytes = Vec::new();
-    GzDecoder::new(File::open(positions).expect("it is there")).read_to_end(&mut bytes).expect("compressed bytes");
-    let traces = read_positions(&bytes).expect("positions");
+    let traces = read_positions(&decompressed(&positions)).expect("positions");
     let shape = TiledTree {
         size: 8,
         capacities: [14, 6, 4, 1].map(Capacity::units).into(),
