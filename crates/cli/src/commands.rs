@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod audit;
 mod completions;
 mod man;
 mod policy;
@@ -14,6 +15,8 @@ use crate::{Console, Failure, Outcome};
 /// What to do.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
+    /// Check a trace without trusting the program that wrote it.
+    Audit(audit::Arguments),
     /// Print a completion script for a shell.
     Completions(completions::Arguments),
     /// Print the manual page, or write the pages of all commands.
@@ -30,6 +33,7 @@ pub enum Command {
 
 pub(crate) fn run(command: Command, console: &Console) -> Result<Outcome, Failure> {
     match command {
+        Command::Audit(arguments) => audit::run(&arguments, console),
         Command::Completions(arguments) => completions::run(&arguments, console),
         Command::Man(arguments) => man::run(&arguments, console),
         Command::Policy(arguments) => policy::run(&arguments, console),
