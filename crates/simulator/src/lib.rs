@@ -1,14 +1,13 @@
 //! Virtual time: scenarios, network, mobility, workload, churn and measurements.
 
 mod position;
+mod xml;
 
 pub mod topology;
 
 pub mod mobility;
 
 pub mod scenario;
-
-mod xml;
 
 mod network;
 mod observation;
@@ -27,7 +26,7 @@ mod output;
 pub use figures::{Counts, Figures, GroupFigures, Ratios, Spread, StepCounts, Tally};
 pub use mario_colony::{Arbitration, Memory};
 pub use mobility::{Attachments, MobileUser, Presence, Traces};
-pub use output::{Detail, TableOutputs, Tables, TraceWriter};
+pub use output::{Detail, Existing, Keep, KeepError, RunDirectory, Summary, TableOutputs, Tables, TraceWriter};
 pub use position::{Area, Position};
 pub use queue::EventQueue;
 pub use recorder::{Cause, Recorder, Served};

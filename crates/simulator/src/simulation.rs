@@ -82,8 +82,6 @@ pub struct Effort {
     pub hops: u64,
     /// Client requests that were sent.
     pub emitted: u64,
-    /// Whether the run came to its end, or was broken off.
-    pub is_complete: bool,
 }
 
 /// A world at some moment of its run.
@@ -110,6 +108,7 @@ pub struct Simulation<'a> {
     deploys_begun: usize,
     /// For each application, whether its operator is about to deploy it again.
     is_redeploying: Vec<bool>,
+    has_begun: bool,
     agents_have_started: bool,
     effort: Effort,
     scratch: Scratch,
@@ -181,12 +180,14 @@ impl Simulation<'_> {
     /// Runs to the end of the scenario.
     pub fn run(&mut self, recorder: &mut impl Recorder) -> Effort {
         self.run_until(self.scenario.duration, recorder);
-        self.effort.is_complete = !recorder.is_broken();
         self.effort()
     }
 
     /// Runs until everything before `time` has happened.
     pub fn run_until(&mut self, time: f64, recorder: &mut impl Recorder) {
+        if !self.has_begun {
+            self.begin(recorder);
+        }
         let end = time.min(self.scenario.duration);
         while let Some(event) = self.queue.next_before(end) {
             match event {

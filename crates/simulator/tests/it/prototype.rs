@@ -5,14 +5,12 @@ use std::io::Read;
 use std::path::Path;
 
 use flate2::read::GzDecoder;
-use mario_colony::{AgentIndex, ApplicationIndex, Colony, Neighbour, NodeIndex, Outcome, PolicyIndex, Target};
-use mario_domain::{Application, ApplicationId, Capacity, Hardware, Id, NodeId, OperationName, Quantity, Verdict};
+use mario_colony::{AgentIndex, Colony, Neighbour, NodeIndex, Outcome, Target};
+use mario_domain::{Id, OperationName, Verdict};
 use mario_policy::{Decision, Solution};
+use mario_simulator::scenario::{Document, Files};
 use mario_simulator::{
-    AgentTiming, ApplicationPlan, Arbitration, Attachments, Deploy, Figures, GroupFigures, Memory, MobileUser, Network,
-    Numbering, Observation, Occupancy, PolicyText, Recorder, Reuse, Routing, RunOptions, Scenario, Served, Simulation,
-    Tally, UserPlan, Workload,
-    topology::{TiledTree, tiled_tree},
+    Figures, GroupFigures, MobileUser, Recorder, Reuse, RunOptions, Scenario, Served, Simulation, Tally,
 };
 use serde_json::{Value, json};
 
@@ -27,99 +25,21 @@ fn read(part: &Path) -> String {
     text
 }
 
-fn scenario(users: &str, policy: &str) -> Scenario {
-    let topology = tiled_tree(&TiledTree {
-        size: 8,
-        capacities: [14, 6, 4, 1].map(Capacity::units).into(),
-        latencies: vec![3.0, 2.0, 1.0],
-        area: None,
-    })
-    .expect("tree");
-    let users: Value = serde_json::from_str(users).expect("json");
-    let mut attachments = Attachments::default();
-    let mut plans = Vec::new();
-    let names: Vec<String> = serde_json::from_value::<serde_json::Map<String, Value>>(users["users"].clone())
-        .expect("map")
-        .keys()
-        .cloned()
-        .collect();
-    for name in &names {
-        let app = users["users"][name]["app"].as_i64().expect("app");
-        attachments.users.push(MobileUser { id: Id::name(name).expect("name"), application: None });
-        plans.push(UserPlan {
-            application: ApplicationIndex(app as u32 - 1),
-            workload: Workload::Periodic { period: 40.0, phase: 40.0 },
-        });
+/// Reads the files of the reference data.
+struct Disk;
+
+impl Files for Disk {
+    fn read(&mut self, path: &Path) -> Result<Vec<u8>, String> {
+        fs::read(path).map_err(|error| error.to_string())
     }
-    let mut last: Vec<Option<NodeIndex>> = vec![None; names.len()];
-    for step in users["steps"].as_array().expect("steps") {
-        let mut changes = Vec::new();
-        for (user, name) in (0..).zip(&names) {
-            let Some(node) = step["node"].get(name) else { continue };
-            let node = topology.find(&NodeId::name(node.as_str().expect("name")).expect("id")).expect("node");
-            if last[user as usize] != Some(node) {
-                last[user as usize] = Some(node);
-                changes.push((user, Some(node)));
-            }
-        }
-        attachments.steps.push(changes);
-    }
-    let root = NodeIndex(0);
-    let applications = (1..=6)
-        .map(|number| ApplicationPlan {
-            application: Application {
-                id: ApplicationId::number(number),
-                owner: None,
-                hardware: Hardware::units(1),
-                max_rate: Quantity::whole(if number <= 3 { 5 } else { 40 }),
-                max_latency: Quantity::whole(if number <= 3 { 10 } else { 1 }),
-            },
-            kind: if number <= 3 { "WS" } else { "LS" }.to_owned(),
-            policy: PolicyIndex(0),
-            service_time: 0.01,
-            facts: Vec::new(),
-            home: root,
-        })
-        .collect();
-    let file = |name: &str| {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../policies").join(name);
-        (name.to_owned(), fs::read_to_string(path).expect("policy"))
-    };
-    Scenario {
-        name: "prototype".to_owned(),
-        seed: 1,
-        duration: 52_000.0,
-        applications,
-        policies: vec![PolicyText {
-            name: policy.to_owned(),
-            files: vec![file(&format!("{policy}.pl")), file("library.pl")],
-            memory: 0,
-        }],
-        acceptances: Vec::new(),
-        acceptance_of: vec![None; topology.node_count()],
-        topology,
-        deploys: (0..6)
-            .map(|application| Deploy {
-                time: 0.0,
-                application: ApplicationIndex(application),
-                node: root,
-                policy: PolicyIndex(0),
-            })
-            .collect(),
-        attachments,
-        users: plans,
-        step: 2_000.0,
-        agents: AgentTiming { start: 100.0, period: 200.0 },
-        management_period: 100.0,
-        network: Network { message_size: 0.0, occupancy: Occupancy::Latency },
-        observation: Observation::RouteEntries,
-        routing: Routing::LeastUsed,
-        arbitration: Arbitration::Sequential,
-        memory: Memory::Periodic { every: 5 },
-        numbering: Numbering::Shared,
-        disturbances: Vec::new(),
-        redeploy_delay: None,
-    }
+}
+
+/// The preset with the users and the policy of one of the runs.
+fn scenario(directory: &Path, policy: &str) -> Scenario {
+    let mut document = Document::preset("prototype").expect("a preset");
+    document.set_attachments(&directory.join("users.json"));
+    document.set_policy(policy);
+    document.resolve(&mut Disk).expect("a scenario").scenario
 }
 
 struct Comparison {
@@ -285,10 +205,9 @@ fn lines(text: &str) -> std::vec::IntoIter<Value> {
 
 fn compare(run: &str, policy: &str, reuse: Reuse) {
     let Some(directory) = mario_reference::path(&format!("prototype/{run}")) else { return };
-    let users = read(&directory.join("users.json"));
-    let scenario = scenario(&users, policy);
-    let users: Value = serde_json::from_str(&users).expect("json");
-    let described = users["users"].as_object().expect("users").values();
+    let scenario = scenario(&directory, policy);
+    let users: Value = serde_json::from_str(&read(&directory.join("users.json"))).expect("json");
+    let number_of = |user: &MobileUser| users["users"][user.id.to_string()]["des"].as_i64().expect("a number");
     let rows: Vec<Vec<String>> = read(&directory.join("messages.csv.gz"))
         .lines()
         .skip(1)
@@ -299,14 +218,13 @@ fn compare(run: &str, policy: &str, reuse: Reuse) {
         activations: lines(&read(&directory.join("operator.jsonl.gz"))),
         messages: rows.into_iter(),
         nodes: scenario.topology.nodes().map(|(_, node)| node.id.to_string()).collect(),
-        user_numbers: described.map(|user| user["des"].as_i64().expect("a number")).collect(),
+        user_numbers: scenario.attachments.users.iter().map(number_of).collect(),
         instances: Vec::new(),
         compared: [0; 3],
     };
-    let mut simulation =
-        Simulation::new(&scenario, RunOptions { threads: 1, reuse }, &mut comparison).expect("it can be run");
+    let mut simulation = Simulation::new(&scenario, RunOptions { threads: 1, reuse }).expect("it can be run");
     let effort = simulation.run(&mut comparison);
-    assert!(effort.is_complete);
+    assert_eq!(effort.asked, comparison.compared[0] as u64);
     assert!(comparison.evaluations.next().is_none(), "evaluations are missing");
     assert!(comparison.activations.all(|activation| activation["entries"].as_array().is_some_and(Vec::is_empty)));
     assert!(comparison.messages.next().is_none(), "messages are missing after {}", comparison.compared[2]);
@@ -444,9 +362,9 @@ fn assert_figures(known: &Known, figures: &Figures) {
 fn the_figures_are_those_of_the_prototypes_runs() {
     for known in &KNOWN {
         let Some(directory) = mario_reference::path(&format!("prototype/{}", known.run)) else { return };
-        let scenario = scenario(&read(&directory.join("users.json")), known.policy);
+        let scenario = scenario(&directory, known.policy);
         let mut tally = Tally::new(&scenario);
-        Simulation::new(&scenario, RunOptions::default(), &mut tally).expect("it can be run").run(&mut tally);
+        Simulation::new(&scenario, RunOptions::default()).expect("it can be run").run(&mut tally);
         assert_figures(known, &tally.figures());
     }
 }
