@@ -100,7 +100,7 @@ impl Mesh {
     ) -> Result<Topology, ShapeError> {
         let tiers = distances(nodes.len(), links, hub);
         let is_access_point = self.choose_access_points(&tiers);
-        let mut builder = TopologyBuilder::default();
+        let mut builder = TopologyBuilder::with_capacity(nodes.len(), links.len());
         for (node, (id, position)) in nodes.into_iter().enumerate() {
             let tier = tiers[node];
             builder.node(NodeDescription {
