@@ -128,6 +128,23 @@ impl Topology {
         links.binary_search_by_key(&to, |link| link.to).ok().map(|offset| LinkIndex((first + offset) as u32))
     }
 
+    /// Gives a node this hardware.
+    pub fn set_capacity(&mut self, node: NodeIndex, capacity: Capacity) {
+        self.nodes[node.position()].capacity = capacity;
+    }
+
+    /// Adds to what is known about a node.
+    pub fn add_facts(&mut self, node: NodeIndex, facts: impl IntoIterator<Item = Fact>) {
+        self.nodes[node.position()].facts.extend(facts);
+    }
+
+    /// Limits the bandwidth of all links that have no limit yet.
+    pub fn limit_bandwidth(&mut self, bandwidth: f64) {
+        for link in &mut self.links {
+            link.bandwidth.get_or_insert(bandwidth);
+        }
+    }
+
     /// The nodes that users can be connected to.
     pub fn access_points(&self) -> impl Iterator<Item = NodeIndex> {
         self.nodes().filter(|(_, node)| node.is_access_point).map(|(index, _)| index)

@@ -2,6 +2,7 @@
 
 mod attachment;
 mod graphs;
+mod prototype;
 mod taxis;
 mod wandering;
 
