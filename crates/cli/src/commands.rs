@@ -4,6 +4,7 @@ mod completions;
 mod man;
 mod policy;
 mod prolog;
+mod scenario;
 
 use clap::Subcommand;
 
@@ -20,6 +21,8 @@ pub enum Command {
     Policy(policy::Arguments),
     /// Run Prolog: ask one goal of a program, or talk with it at a prompt.
     Prolog(prolog::Arguments),
+    /// Write, check and show scenarios.
+    Scenario(scenario::Arguments),
 }
 
 pub(crate) fn run(command: Command, console: &Console) -> Result<Outcome, Failure> {
@@ -28,5 +31,6 @@ pub(crate) fn run(command: Command, console: &Console) -> Result<Outcome, Failur
         Command::Man(arguments) => man::run(&arguments, console),
         Command::Policy(arguments) => policy::run(&arguments, console),
         Command::Prolog(arguments) => prolog::run(&arguments, console),
+        Command::Scenario(arguments) => scenario::run(&arguments, console),
     }
 }

@@ -8,10 +8,12 @@ mod attachments;
 mod document;
 mod layers;
 mod mistake;
+mod overview;
 mod policies;
 mod presets;
 mod read;
 mod resolve;
+mod schema;
 pub mod settings;
 mod tree;
 
@@ -24,9 +26,11 @@ use crate::topology::Topology;
 pub use document::Document;
 pub use layers::{Files, NoFiles};
 pub use mistake::{Mistake, Place, ScenarioError, Text};
+pub use overview::{ApplicationOverview, Overview, Tier};
 pub use policies::policy_names;
-pub use presets::names as preset_names;
+pub use presets::{names as preset_names, starting_text};
 pub use resolve::Resolved;
+pub use schema::{schema, schema_text};
 pub use settings::Settings;
 
 /// Everything that a run depends on. Files have been read, randomness has been drawn, and names have been looked up.

@@ -21,3 +21,8 @@ pub(super) fn text(name: &str) -> Option<Text> {
         directory: PathBuf::new(),
     })
 }
+
+/// A commented scenario to start from.
+pub const fn starting_text() -> &'static str {
+    include_str!("../../../../scenarios/new.toml")
+}

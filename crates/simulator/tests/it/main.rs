@@ -3,6 +3,7 @@
 mod attachment;
 mod graphs;
 mod prototype;
+mod scenarios;
 mod taxis;
 mod wandering;
 
