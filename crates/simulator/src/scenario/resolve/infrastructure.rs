@@ -40,7 +40,7 @@ impl Resolving<'_> {
             TopologySettings::Tree(tree) => self.tree(tree)?,
             TopologySettings::Grid(settings) => {
                 let mesh = self.mesh(mesh!(settings))?;
-                let made = grid(settings.size, &mesh);
+                let made = grid(settings.size, settings.size, &mesh);
                 self.shaped(made)?
             }
             TopologySettings::RandomGeometric(settings) => {
