@@ -15,12 +15,9 @@ use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario policy bench`.
 #[derive(Clone, Debug, Args)]
-#[command(
-    long_about = LONG_ABOUT,
-    after_help = "Examples:
+#[command(after_help = "Examples:
   mario policy bench --policy policies/workload-aware.pl --facts examples/video.pl --repeat 100000
-  mario policy bench --policy policy.pl --batch agents.jsonl.gz --services services.pl --repeat 10 --format json"
-)]
+  mario policy bench --policy policy.pl --batch agents.jsonl.gz --services services.pl --repeat 10 --format json")]
 pub struct Arguments {
     /// With what to decide.
     #[command(flatten)]
@@ -33,7 +30,7 @@ pub struct Arguments {
     pub format: Format,
 }
 
-const LONG_ABOUT: &str = "Measure how fast a policy decides.
+pub(super) const LONG_ABOUT: &str = "Measure how fast a policy decides.
 
 All knowledge bases are read into memory first. Then each is decided N times in one process: its facts are loaded anew, all \
 solutions are found, and no decision is reused. Reading and printing are not measured. `at best` is the least time of the N, \

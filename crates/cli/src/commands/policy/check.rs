@@ -18,12 +18,9 @@ const INFERENCES_MAX: u64 = 1_000_000;
 
 /// Arguments of `mario policy check`.
 #[derive(Clone, Debug, Args)]
-#[command(
-    long_about = LONG_ABOUT,
-    after_help = "Examples:
+#[command(after_help = "Examples:
   mario policy check policies/workload-aware.pl
-  mario policy check policies/*.pl --format json"
-)]
+  mario policy check policies/*.pl --format json")]
 pub struct Arguments {
     /// Policies, acceptance policies, or libraries for them
     #[arg(value_name = "FILE", required = true)]
@@ -36,7 +33,7 @@ pub struct Arguments {
     pub format: Format,
 }
 
-const LONG_ABOUT: &str = "Find what is wrong with a policy before it is deployed.
+pub(super) const LONG_ABOUT: &str = "Find what is wrong with a policy before it is deployed.
 
 Some findings are in the text: predicates that nobody defines, facts that no agent sees, clauses that never decide anything, \
 targets that stay unbound. Others show in worlds that the policy is run in: every tree of up to 5 nodes with up to 2 instances \

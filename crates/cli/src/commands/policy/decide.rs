@@ -15,13 +15,10 @@ use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario policy decide`.
 #[derive(Clone, Debug, Args)]
-#[command(
-    long_about = LONG_ABOUT,
-    after_help = "Examples:
+#[command(after_help = "Examples:
   mario policy decide --policy policies/workload-aware.pl --facts examples/video.pl
   mario policy decide --policy policy.pl --facts facts.pl --instance s1 --all --format json
-  mario policy decide --policy policy.pl --batch agents.jsonl.gz --services services.pl --all > decisions.jsonl"
-)]
+  mario policy decide --policy policy.pl --batch agents.jsonl.gz --services services.pl --all > decisions.jsonl")]
 pub struct Arguments {
     /// With what to decide.
     #[command(flatten)]
@@ -34,7 +31,7 @@ pub struct Arguments {
     pub format: Option<Format>,
 }
 
-const LONG_ABOUT: &str = "Show what an agent proposes, given its facts.
+pub(super) const LONG_ABOUT: &str = "Show what an agent proposes, given its facts.
 
 A knowledge base in Prolog has the facts that an agent may see: service/4, node/2 or node/3, serviceInstance/3, requests/4, \
 inhibited/3 (or refused/3) and fact/3. Each proposal is shown with the clause of the policy that gave it; `nop` means that \

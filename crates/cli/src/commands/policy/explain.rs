@@ -19,14 +19,11 @@ use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario policy explain`.
 #[derive(Clone, Debug, Args)]
-#[command(
-    long_about = LONG_ABOUT,
-    after_help = "Examples:
+#[command(after_help = "Examples:
   mario policy explain --policy policies/workload-aware.pl --facts examples/video.pl
   mario policy explain --policy policy.pl --facts facts.pl --instance s1 --format json
   mario policy explain --policy policy.pl --facts facts.pl --html why.html
-  mario policy explain --policy policy.pl --batch agents.jsonl.gz --services services.pl > reasons.jsonl"
-)]
+  mario policy explain --policy policy.pl --batch agents.jsonl.gz --services services.pl > reasons.jsonl")]
 pub struct Arguments {
     /// With what to decide.
     #[command(flatten)]
@@ -39,7 +36,7 @@ pub struct Arguments {
     pub html: Option<PathBuf>,
 }
 
-const LONG_ABOUT: &str = "Show why an agent proposes what it proposes, and why nothing else.
+pub(super) const LONG_ABOUT: &str = "Show why an agent proposes what it proposes, and why nothing else.
 
 The input is that of `mario policy decide`. For each proposal, the proof is shown: the clause of the policy, the facts that it \
 used, and the numbers that it compared. For each operation that is not proposed, each clause is shown that could have proposed \

@@ -16,19 +16,16 @@ const ENDING: &str = "test.pl";
 
 /// Arguments of `mario policy test`.
 #[derive(Clone, Debug, Args)]
-#[command(
-    long_about = LONG_ABOUT,
-    after_help = "Examples:
+#[command(after_help = "Examples:
   mario policy test policies/workload-aware.test.pl
-  mario policy test policies/workload-aware.pl policies/latency-aware.pl"
-)]
+  mario policy test policies/workload-aware.pl policies/latency-aware.pl")]
 pub struct Arguments {
     /// Tables of tests, or policies with a table beside them
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
 }
 
-const LONG_ABOUT: &str = "Run the tests that are kept next to policies.
+pub(super) const LONG_ABOUT: &str = "Run the tests that are kept next to policies.
 
 The tests of `keep-close.pl` are in `keep-close.test.pl`: facts that hold in all tests, and tests such as
 
