@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mario_policy::{Bounds, Finding, FindingKind, PolicyError, Report, Settings, check};
+use mario_policy::{Bounds, Finding, FindingKind, PolicyError, Report, Settings, check, find_unknown_call};
 use mario_prolog::{Budget, Directories, Engine, Resolver};
 
 use crate::policies;
@@ -231,6 +231,24 @@ fn acceptance_policies_have_a_vocabulary_of_their_own() {
     let wrong = findings("accept(request(_, I, _, _, _)) :- requests(I, _, _, _), owner(I).\n");
     let codes: Vec<&str> = shown(&wrong).iter().map(|(code, _)| *code).collect();
     assert_eq!(codes, ["unknown-predicate", "wrong-arity"]);
+    for (head, expected) in [
+        ("accept(request(deploy, _, _, _))", ("wrong-arity", "request(deploy, _, _, _)")),
+        ("reject(deploy, because)", ("wrong-kind", "deploy")),
+    ] {
+        let wrong = findings(&format!("{head}.\n"));
+        assert_eq!(shown(&wrong), [expected]);
+    }
+    assert!(findings("reject(_, closed).\naccept(Request) :- Request = request(deploy, _, _, _, _).\n").is_empty());
+}
+
+#[test]
+fn finds_the_goal_that_calls_what_nobody_defines() {
+    let text = "operation(undeploy, I, self) :- idel(I), \\+ gone(I, 1).\n";
+    let resolvers = || Box::new(Directories::new(["."])) as Box<dyn Resolver>;
+    let find = |indicator| find_unknown_call(&Engine::new(), "policy.pl", text, &resolvers, indicator);
+    let found: Vec<Finding> = ["gone/2", "idel/1"].into_iter().filter_map(find).collect();
+    assert_eq!(shown(&found), [("unknown-predicate", "gone(I, 1)"), ("unknown-predicate", "idel(I)")]);
+    assert!(find("gone/1").is_none());
 }
 
 #[test]

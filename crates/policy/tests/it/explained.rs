@@ -354,3 +354,15 @@ fn a_solution_that_is_no_operation_is_proven_too() {
     assert_eq!(proposed[..2], ["move", "s1"]);
     assert!(explained.proposals[0].fault.is_some());
 }
+
+#[test]
+fn does_not_call_missed_what_is_proposed_with_a_wrong_target() {
+    let engine = Engine::new();
+    let knowledge = facts(&engine, "serviceInstance(s1, video, n42).\nrequests(s1, n41, 5, 15).\n");
+    let mut explainer =
+        explainer(&engine, "operation(migrate, _, _).\noperation(undeploy, I, self) :- gone(I).\ngone(_) :- fail.\n");
+    let explained = explainer.explain(&knowledge, knowledge.constant("s1"));
+    assert_eq!(explained.proposals[0].fault, Some("the target is an unbound variable"));
+    let missed: Vec<&str> = explained.missed.iter().map(|missed| missed.operation).collect();
+    assert_eq!(missed, ["undeploy", "replicate"]);
+}
