@@ -7,6 +7,7 @@ mod decide;
 mod explain;
 mod inputs;
 mod test;
+mod trouble;
 
 use clap::{Args, Subcommand};
 

@@ -9,7 +9,7 @@ use mario_policy::{Bounds, Finding, PolicyError, Report, Settings, check};
 use mario_prolog::{Budget, Engine};
 use serde_json::{Value, json};
 
-use super::inputs::{Format, resolver};
+use super::inputs::{Format, NO_OPERATION_HINT, resolver};
 use crate::problems::diagnostics;
 use crate::{Console, Failure, Outcome, read_text};
 
@@ -88,6 +88,9 @@ fn check_file(engine: &Engine, path: &Path, budget: u64, console: &Console) -> R
     match report {
         Ok(report) => Ok(Checked { name: source.name.to_string(), report }),
         Err(PolicyError::Load { problems, .. }) => Err(Failure::Input(diagnostics(&problems.errors))),
+        Err(error @ PolicyError::NoOperation { .. }) => {
+            Err(Failure::input(Diagnostic::from_error(&error).hint(NO_OPERATION_HINT)))
+        }
         Err(error) => Err(Failure::input(Diagnostic::from_error(&error))),
     }
 }
@@ -132,8 +135,13 @@ fn write_summary(stdout: &mut dyn Write, checked: &Checked) -> io::Result<()> {
     let Some(exploration) = &report.exploration else { return Ok(()) };
     writeln!(
         stdout,
-        "  explored {} worlds; {} different decisions, {} inferences at most",
-        exploration.worlds, exploration.decisions, exploration.inferences_max
+        "  explored {} worlds; {} different decisions, at most {} each",
+        exploration.worlds,
+        exploration.decisions,
+        match exploration.inferences_max {
+            1 => "1 inference".to_owned(),
+            count => format!("{count} inferences"),
+        }
     )?;
     for line in &exploration.silent_clauses {
         writeln!(stdout, "  the clause in line {line} never gave what an agent asked for")?;

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use mario_policy::Explained;
 
-use super::lines::{Line, Look, parts};
+use super::lines::{Line, Look, error, parts};
 
 const STYLE: &str = "\
 :root { color-scheme: light dark; --ink: #1d2330; --paper: #fbfbf9; --faint: #646c7a; --line: #d9dce1; \
@@ -39,7 +39,8 @@ pub(super) fn section(page: &mut dyn Write, explained: &Explained, line: Option<
     if let Some(line) = line {
         writeln!(page, "<h2>line {line}, instance {}</h2>", Escaped(&explained.instance))?;
     }
-    for lines in parts(explained) {
+    let error = error(explained).map(|line| vec![line]);
+    for lines in parts(explained).into_iter().chain(error) {
         writeln!(page, "<section>")?;
         for line in &lines {
             write_line(page, line)?;
