@@ -27,6 +27,11 @@ fn findings(text: &str) -> Vec<Finding> {
     check_text("policy.pl", text, Path::new("."), &bounds).expect("it loads").findings
 }
 
+/// The same, when only the text is of interest: these policies need not serve anybody.
+fn findings_in_text(text: &str) -> Vec<Finding> {
+    findings(&format!("{text}% mario: allow lost-service, nobody asks for these instances\n"))
+}
+
 /// The kind of each finding and the text that it points at.
 fn shown(findings: &[Finding]) -> Vec<(&'static str, &str)> {
     let pointed = |finding: &Finding| finding.place.span.clone();
@@ -122,7 +127,7 @@ fn does_not_doubt_what_is_fine() {
             ":- dynamic count/1.\nkind(I) :- fact(I, kind, _), !, fail.\nkind(_).\ncounted(I) :- count(X), X > 3, atom(I).\nadd :- assertz(count(1)).\n\
              operation(undeploy, I, self) :- {body}.\n"
         );
-        let findings = findings(&text);
+        let findings = findings_in_text(&text);
         assert!(findings.is_empty(), "{body}: {findings:?}");
     }
 }
@@ -165,7 +170,7 @@ fn tells_which_clauses_never_win_and_why() {
             "operation(undeploy, I, self) :- node(N, _), \\+ inhibited(undeploy, I, N), idle(I).",
         ),
     ] {
-        let findings = findings(&format!("{first}\n{second}\nidle(I) :- \\+ requests(I, _, _, _).\n"));
+        let findings = findings_in_text(&format!("{first}\n{second}\nidle(I) :- \\+ requests(I, _, _, _).\n"));
         assert!(findings.is_empty(), "{first}\n{second}\n{findings:?}");
     }
 }
@@ -210,6 +215,22 @@ fn tells_the_story_of_a_smallest_world() {
          accepted, and is back where it was",
     ];
     assert_eq!(report.findings[0].story, expected);
+}
+
+#[test]
+fn tells_when_nobody_is_left_for_the_clients() {
+    let little_to_do = "operation(undeploy, I, self) :- aggregate_all(sum(R), requests(I, _, R, _), T), T < 4.\n";
+    let found = findings(little_to_do);
+    assert_eq!(found.iter().map(|finding| finding.kind).collect::<Vec<_>>(), [FindingKind::LostService]);
+    let expected = [
+        "clients: c1 on n1, with 5 requests in a cycle",
+        "instances: i1 on n1, i2 on n1",
+        "cycle 1: i1 on n1 hears requests: 3 from its own node; asks to undeploy (line 1); accepted",
+        "cycle 1: i2 on n1 hears requests: 2 from its own node; asks to undeploy (line 1); accepted",
+    ];
+    assert_eq!(found[0].story[2..6], expected);
+    let less = little_to_do.replace("T < 4", "T < 3");
+    assert!(findings(&less).is_empty());
 }
 
 #[test]
