@@ -166,6 +166,7 @@ impl Situation {
                 }
             }
         }
+        found.extend(comparisons.iter().flat_map(|comparison| self.lowered(comparison, instance)));
         let inhibited = self.rows(Kind::Inhibited);
         for (index, row) in inhibited.iter().enumerate() {
             if !inhibited[..index].iter().any(|earlier| earlier.values == row.values) {
@@ -178,6 +179,38 @@ impl Situation {
         found.extend(self.other_requests(instance, base));
         found.retain(|situation| situation != self);
         found
+    }
+
+    /// With all rates, or all latencies, that are too high for a comparison as high as it bears: one by one they would be
+    /// as many changes as there are facts.
+    fn lowered(&self, comparison: &Comparison, instance: Constant) -> Vec<Situation> {
+        let limit = match &*comparison.operator {
+            ">" => comparison.right,
+            ">=" => comparison.right - 1.0,
+            _ => return Vec::new(),
+        };
+        if !(0.0..1e15).contains(&limit) {
+            return Vec::new();
+        }
+        let too_high = |row: &&Row, column: usize| {
+            row.values[0] == instance && as_number(row.values[column]).is_some_and(|value| value > limit)
+        };
+        let lowered = |&column: &usize| {
+            // One alone is among the single changes.
+            if self.rows(Kind::Requests).iter().filter(|row| too_high(row, column)).count() < 2 {
+                return None;
+            }
+            let mut changed = self.clone();
+            for row in changed.rows[Kind::Requests as usize].iter_mut().filter(|row| row.values[0] == instance) {
+                row.values[column] = match row.values[column] {
+                    Value::Integer(value) if value as f64 > limit => Value::Integer(limit.floor() as i64),
+                    Value::Float(value) if value > limit => Value::Float(limit),
+                    other => other,
+                };
+            }
+            Some(changed)
+        };
+        Kind::Requests.quantities().iter().filter_map(lowered).collect()
     }
 
     /// Without the requests of one neighbour, with those of one only, without any, with all through another one; or with
