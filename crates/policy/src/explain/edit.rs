@@ -62,13 +62,21 @@ pub(super) struct Cell {
 }
 
 impl Situation {
-    /// The facts as they are.
+    /// The facts as they are. Of the extra facts, only those about somebody near: an agent may see a whole region's prices,
+    /// and each of them would be tried.
     pub(super) fn of(facts: &KnowledgeBase) -> Situation {
         fn rows<const COUNT: usize>(facts: impl Iterator<Item = [Constant; COUNT]>) -> Vec<Row> {
             facts.enumerate().map(|(index, values)| Row { origin: Some(index), values: values.to_vec() }).collect()
         }
         let nodes = facts.nodes().map(|node| [node.node, node.free]);
-        Situation { rows: [rows(facts.requests()), rows(facts.inhibited()), rows(nodes), rows(facts.facts())] }
+        let mut near: Vec<Constant> = facts.instances().flatten().chain(facts.requests().map(|row| row[1])).collect();
+        for node in facts.nodes() {
+            near.push(node.node);
+            near.extend(node.neighbours.iter().filter_map(|&neighbour| constant(neighbour)));
+        }
+        let mut extra = rows(facts.facts());
+        extra.retain(|row| near.contains(&row.values[0]));
+        Situation { rows: [rows(facts.requests()), rows(facts.inhibited()), rows(nodes), extra] }
     }
 
     pub(super) fn rows(&self, kind: Kind) -> &[Row] {
@@ -95,8 +103,11 @@ impl Situation {
         for row in self.rows(Kind::Inhibited) {
             facts.push_inhibited(row.values[0], row.values[1], row.values[2]);
         }
-        for row in self.rows(Kind::Fact) {
-            facts.push_fact(row.values[0], row.values[1], row.values[2]);
+        // They keep their order: policies may take the first.
+        let mut changeable = self.rows(Kind::Fact).iter().peekable();
+        for (index, [subject, key, value]) in base.facts().enumerate() {
+            let value = changeable.next_if(|row| row.origin == Some(index)).map_or(value, |row| row.values[2]);
+            facts.push_fact(subject, key, value);
         }
     }
 
@@ -321,9 +332,9 @@ fn added(quantity: Constant, delta: f64) -> Option<Constant> {
     match quantity {
         Value::Integer(value) if delta.abs() < 1e15 => {
             let changed = value.checked_add(if delta < 0.0 { delta.floor() } else { delta.ceil() } as i64)?;
-            (changed >= 0).then_some(Value::Integer(changed))
+            Some(Value::Integer(changed.max(0)))
         }
-        Value::Float(value) => (value + delta >= 0.0).then_some(Value::Float(value + delta)),
+        Value::Float(value) => Some(Value::Float((value + delta).max(0.0))),
         _ => None,
     }
 }
