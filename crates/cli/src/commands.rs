@@ -4,6 +4,7 @@ mod completions;
 mod man;
 mod policy;
 mod prolog;
+mod scenario;
 
 use clap::Subcommand;
 
@@ -21,6 +22,8 @@ pub enum Command {
     /// Run Prolog: ask one goal of a program, or talk with it at a prompt.
     #[command(long_about = prolog::LONG_ABOUT)]
     Prolog(prolog::Arguments),
+    /// Write, check and show scenarios.
+    Scenario(scenario::Arguments),
 }
 
 pub(crate) fn run(command: Command, console: &Console) -> Result<Outcome, Failure> {
@@ -29,5 +32,6 @@ pub(crate) fn run(command: Command, console: &Console) -> Result<Outcome, Failur
         Command::Man(arguments) => man::run(&arguments, console),
         Command::Policy(arguments) => policy::run(&arguments, console),
         Command::Prolog(arguments) => prolog::run(&arguments, console),
+        Command::Scenario(arguments) => scenario::run(&arguments, console),
     }
 }

@@ -33,7 +33,8 @@ pub(crate) fn directory(file: &Path) -> PathBuf {
     }
 }
 
-fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
+/// Reads a whole file, of one byte more than may be read at most.
+pub(crate) fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
     let file = File::open(path)?;
     // Opening a directory succeeds on Unix; its kind is a clearer answer than the failure of the first read.
     if file.metadata()?.is_dir() {

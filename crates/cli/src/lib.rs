@@ -22,6 +22,7 @@ mod exit;
 mod failure;
 mod input;
 mod problems;
+mod scenarios;
 mod usage;
 
 use std::ffi::OsString;

@@ -42,6 +42,10 @@ pub enum Rule {
         /// The node that was asked for.
         target: NodeId,
     },
+    /// The node is about to leave and takes nothing new.
+    Leaving,
+    /// The node is not there.
+    Down,
     /// The node's own acceptance policy says no.
     Acceptance {
         /// What the policy gave as its reason, or that it gave none.
@@ -71,6 +75,8 @@ impl fmt::Display for Inhibition {
             Rule::Neighbourhood { target } => {
                 write!(formatter, "{target} is no target for an instance on node {node}")
             }
+            Rule::Leaving => write!(formatter, "node {node} is about to leave"),
+            Rule::Down => write!(formatter, "node {node} is not there"),
             Rule::Acceptance { reason } => write!(formatter, "node {node} does not accept it: {reason}"),
             Rule::AcceptanceFailed { cause } => {
                 write!(formatter, "the acceptance policy of node {node} gave no answer: {cause}")
@@ -89,6 +95,8 @@ mod tests {
             r#"{"verdict":"accepted"}"#,
             r#"{"verdict":"inhibited","node":"n41","rule":"capacity","needed":4,"free":1}"#,
             r#"{"verdict":"inhibited","node":"n41","rule":"neighbourhood","target":"n40"}"#,
+            r#"{"verdict":"inhibited","node":7,"rule":"leaving"}"#,
+            r#"{"verdict":"inhibited","node":7,"rule":"down"}"#,
             r#"{"verdict":"inhibited","node":7,"rule":"acceptance","reason":"not at night"}"#,
             r#"{"verdict":"inhibited","node":7,"rule":"acceptance-failed","cause":"out of inferences"}"#,
         ] {

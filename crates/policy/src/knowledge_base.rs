@@ -115,6 +115,11 @@ impl KnowledgeBase {
         self.inhibited.clear();
     }
 
+    /// Forgets the extra facts.
+    pub fn clear_facts(&mut self) {
+        self.facts.clear();
+    }
+
     /// The constant for a name.
     pub fn constant(&self, name: &str) -> Constant {
         Value::Atom(self.symbols.0.intern(name))

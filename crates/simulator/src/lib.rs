@@ -1,17 +1,38 @@
 //! Virtual time: scenarios, network, mobility, workload, churn and measurements.
 
 mod position;
+mod xml;
 
-mod topology;
+pub mod topology;
 
-mod mobility;
+pub mod mobility;
 
-mod scenario;
+pub mod scenario;
 
+mod network;
+mod observation;
+mod paths;
+mod placement;
+mod queue;
+mod routing;
+mod workload;
+
+mod recorder;
+mod simulation;
+
+mod figures;
+mod output;
+
+pub use figures::{Counts, Figures, GroupFigures, Ratios, Spread, StepCounts, Tally};
+pub use mario_colony::{Arbitration, Memory};
 pub use mobility::{Attachments, MobileUser, Presence, Traces};
+pub use output::{Detail, Existing, Keep, KeepError, RunDirectory, Summary, TableOutputs, Tables, TraceWriter};
 pub use position::{Area, Position};
+pub use queue::EventQueue;
+pub use recorder::{Cause, Recorder, Served};
 pub use scenario::{
-    AgentTiming, ApplicationPlan, Arbitration, Deploy, Disturbance, DisturbanceEvent, Memory, Metric, Network,
-    Numbering, Observation, Occupancy, PolicyText, Routing, Scenario, UserPlan, Workload,
+    AgentTiming, ApplicationPlan, Deploy, Disturbance, DisturbanceEvent, Metric, Network, Numbering, Observation,
+    Occupancy, PolicyText, Routing, Scenario, UserPlan, Workload,
 };
+pub use simulation::{Effort, Reuse, RunOptions, Simulation, SimulationError};
 pub use topology::{Link, LinkIndex, NodeDescription, Topology, TopologyBuilder, TopologyError};

@@ -1,11 +1,30 @@
 //! Where users are, step by step.
 //!
-//! [`Traces`] say where on the map; [`Attachments`] say to which access point.
+//! [`Traces`] say where on the map; [`Attachments`] say to which access point. The one become the other by [`attach`].
+
+mod assign;
+mod attach;
+mod nearest;
+mod positions;
+mod reading;
+mod table;
+mod timestamps;
+mod tracks;
+mod wander;
 
 use mario_colony::NodeIndex;
 use mario_domain::{ApplicationId, Id};
 
 use crate::position::Position;
+
+pub use assign::{Assignment, assign};
+pub use attach::{Attach, AttachError, Handovers, attach};
+pub use positions::read_positions;
+pub use reading::{TraceError, TraceProblem};
+pub use tracks::{
+    After, Between, Clock, Fix, StepError, Stepping, SumoCoordinates, TrackFormat, Tracks, read_tracks, to_steps,
+};
+pub use wander::{Arrivals, WanderError, Wandering, wander, wander_attached};
 
 /// Where users are on the map. Only changes are listed.
 #[derive(Clone, PartialEq, Debug, Default)]

@@ -1,19 +1,34 @@
 //! The infrastructure: nodes and the links between them.
+//!
+//! A [`Topology`] comes from a [`TopologyBuilder`], or is made by one of the generators:
+//! [`tiled_tree`], [`tree`], [`grid`], [`random_geometric`] and [`barabasi_albert`], or read from a
+//! graph file by [`read_graph`].
 
-use std::collections::BTreeMap;
+mod geometric;
+mod mesh;
+mod read;
+mod tiled;
+mod tree;
+
 use std::error::Error;
 use std::fmt;
 
 use mario_colony::NodeIndex;
 use mario_domain::{Capacity, Fact, NodeId};
+use rustc_hash::FxHashMap;
 
 use crate::position::Position;
+
+pub use mesh::{AccessPoints, Connected, Latency, Mesh, barabasi_albert, grid, random_geometric};
+pub use read::{GraphDefaults, GraphError, GraphFormat, GraphProblem, Unmarked, XmlProblem, read_graph};
+pub use tiled::{ShapeError, TiledTree, tiled_tree};
+pub use tree::{Tree, tree};
 
 /// The infrastructure. Nodes keep the order in which they were added; each link has two directions.
 #[derive(Clone, Debug, Default)]
 pub struct Topology {
     nodes: Vec<NodeDescription>,
-    by_id: BTreeMap<NodeId, NodeIndex>,
+    by_id: FxHashMap<NodeId, NodeIndex>,
     /// The links from node `n` are at `first_link[n]..first_link[n + 1]`, in the order of the nodes that they lead to.
     first_link: Vec<u32>,
     links: Vec<Link>,
@@ -113,6 +128,23 @@ impl Topology {
         links.binary_search_by_key(&to, |link| link.to).ok().map(|offset| LinkIndex((first + offset) as u32))
     }
 
+    /// Gives a node this hardware.
+    pub fn set_capacity(&mut self, node: NodeIndex, capacity: Capacity) {
+        self.nodes[node.position()].capacity = capacity;
+    }
+
+    /// Adds to what is known about a node.
+    pub fn add_facts(&mut self, node: NodeIndex, facts: impl IntoIterator<Item = Fact>) {
+        self.nodes[node.position()].facts.extend(facts);
+    }
+
+    /// Limits the bandwidth of all links that have no limit yet.
+    pub fn limit_bandwidth(&mut self, bandwidth: f64) {
+        for link in &mut self.links {
+            link.bandwidth.get_or_insert(bandwidth);
+        }
+    }
+
     /// The nodes that users can be connected to.
     pub fn access_points(&self) -> impl Iterator<Item = NodeIndex> {
         self.nodes().filter(|(_, node)| node.is_access_point).map(|(index, _)| index)
@@ -123,7 +155,7 @@ impl Topology {
 #[derive(Clone, Debug, Default)]
 pub struct TopologyBuilder {
     nodes: Vec<NodeDescription>,
-    by_id: BTreeMap<NodeId, NodeIndex>,
+    by_id: FxHashMap<NodeId, NodeIndex>,
     links: Vec<(NodeIndex, Link)>,
 }
 
@@ -141,6 +173,12 @@ impl TopologyBuilder {
     /// The node with this id, if it was added.
     pub fn find(&self, id: &NodeId) -> Option<NodeIndex> {
         self.by_id.get(id).copied()
+    }
+
+    /// How far apart two nodes are, if both are on the map.
+    pub(crate) fn distance_m(&self, one: NodeIndex, other: NodeIndex) -> Option<f64> {
+        let position = |node: NodeIndex| self.nodes[node.position()].position;
+        Some(position(one)?.distance_m(position(other)?))
     }
 
     /// Links two nodes, in both directions.

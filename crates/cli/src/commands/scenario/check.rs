@@ -1,0 +1,44 @@
+//! `mario scenario check`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::scenarios::ScenarioArguments;
+use crate::{Console, Failure, Outcome};
+
+/// Arguments of `mario scenario check`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  mario scenario check scenario.toml
+  mario scenario check scenarios/*.toml --set topology.size=4")]
+pub struct Arguments {
+    /// Scenario files, or names of scenarios that ship
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Override a key in each of them, e.g. topology.size=16; may be given again
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub overrides: Vec<String>,
+}
+
+pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
+    let mut problems = Vec::new();
+    for file in &arguments.files {
+        let scenario = ScenarioArguments {
+            scenario: file.clone(),
+            overrides: arguments.overrides.clone(),
+            policies: Vec::new(),
+            seed: None,
+            attachments: None,
+        };
+        match scenario.resolve() {
+            Ok(resolved) => {
+                let overview = resolved.scenario.overview();
+                console.write_data(|stdout| writeln!(stdout, "{}: no mistakes\n{overview}", file.display()))?;
+            }
+            Err(Failure::Input(diagnostics)) => problems.extend(diagnostics),
+            Err(other) => return Err(other),
+        }
+    }
+    if problems.is_empty() { Ok(Outcome::Done) } else { Err(Failure::Input(problems)) }
+}

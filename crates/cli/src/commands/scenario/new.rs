@@ -1,0 +1,47 @@
+//! `mario scenario new`.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use mario_diagnostics::Diagnostic;
+use mario_simulator::scenario::starting_text;
+
+use crate::{Console, Failure, Outcome};
+
+/// Arguments of `mario scenario new`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  mario scenario new scenario.toml
+  mario scenario new > scenario.toml")]
+pub struct Arguments {
+    /// The file to write; without it, standard output
+    #[arg(value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// Overwrite the file if it exists
+    #[arg(long, requires = "file")]
+    pub force: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
+    let text = starting_text().as_bytes();
+    let Some(path) = &arguments.file else {
+        console.write_data(|stdout| stdout.write_all(text))?;
+        return Ok(Outcome::Done);
+    };
+    create(path, arguments.force).and_then(|mut file| file.write_all(text)).map_err(|error| {
+        let title = format!("cannot write `{}`", path.display());
+        if error.kind() == io::ErrorKind::AlreadyExists {
+            let diagnostic = Diagnostic::error(title).caused_by(&error);
+            return Failure::input(diagnostic.hint("`--force` overwrites it"));
+        }
+        Failure::file(title, &error)
+    })?;
+    console.inform(format_args!("wrote {}; `mario scenario check` and `mario run` take it", path.display()));
+    Ok(Outcome::Done)
+}
+
+fn create(path: &Path, force: bool) -> io::Result<File> {
+    if force { File::create(path) } else { OpenOptions::new().write(true).create_new(true).open(path) }
+}

@@ -1,0 +1,56 @@
+//! `mario scenario show`.
+
+use clap::{Args, ValueEnum};
+use mario_diagnostics::Diagnostic;
+use serde_json::json;
+
+use crate::scenarios::ScenarioArguments;
+use crate::{Console, Failure, Outcome};
+
+/// Arguments of `mario scenario show`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  mario scenario show paper
+  mario scenario show scenario.toml --set workload.period=20 --format json")]
+pub struct Arguments {
+    /// Which scenario.
+    #[command(flatten)]
+    pub scenario: ScenarioArguments,
+    /// How to print it
+    #[arg(long, value_name = "FORMAT", default_value = "toml")]
+    pub format: Format,
+}
+
+/// How to print a scenario.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// A scenario file, with what it is at a glance as a comment.
+    Toml,
+    /// An object with `overview` and `settings`.
+    Json,
+}
+
+pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
+    let resolved = arguments.scenario.resolve()?;
+    for note in &resolved.notes {
+        console.detail(note);
+    }
+    let overview = resolved.scenario.overview();
+    let text = match arguments.format {
+        Format::Toml => {
+            let settings = toml::to_string(&resolved.settings).map_err(|error| unprintable(&error))?;
+            let glance: String = overview.to_string().lines().map(|line| format!("# {line}\n")).collect();
+            format!("{glance}\n{settings}")
+        }
+        Format::Json => {
+            let value = json!({ "overview": overview, "settings": resolved.settings });
+            format!("{value:#}\n")
+        }
+    };
+    console.write_data(|stdout| stdout.write_all(text.as_bytes()))?;
+    Ok(Outcome::Done)
+}
+
+fn unprintable(error: &toml::ser::Error) -> Failure {
+    Failure::input(Diagnostic::from_error(error).hint("`--format json` prints it"))
+}

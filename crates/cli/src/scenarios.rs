@@ -1,0 +1,132 @@
+//! Scenarios that a user names: presets, files, what they include, and what is wrong with them.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use flate2::read::MultiGzDecoder;
+use mario_diagnostics::{Diagnostic, Source};
+use mario_simulator::scenario::{Document, Files, Mistake, Place, Resolved, ScenarioError, Text, preset_names};
+
+use crate::input::read_bytes;
+use crate::{Failure, TEXT_SIZE_BYTES_MAX, read_text};
+
+/// Arguments that say which scenario, and what of it is to be different.
+#[derive(Clone, Debug, Args)]
+pub struct ScenarioArguments {
+    /// A scenario that ships (paper, prototype) or the path of a scenario file
+    #[arg(value_name = "SCENARIO")]
+    pub scenario: PathBuf,
+    /// Override a key, e.g. topology.size=16 or application.app1.max_rate=8; may be given again
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub overrides: Vec<String>,
+    /// The policy of all applications, or with APP=POLICY of one: the path of a file, or the name of one that ships
+    #[arg(long = "policy", value_name = "POLICY|APP=POLICY", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub policies: Vec<String>,
+    /// Draw everything random from this seed
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Attach the users as this file says: JSON with `users` and `steps`
+    #[arg(long, value_name = "FILE")]
+    pub attachments: Option<PathBuf>,
+}
+
+impl ScenarioArguments {
+    /// What was meant, ready to be run.
+    pub(crate) fn resolve(&self) -> Result<Resolved, Failure> {
+        let mut document = open(&self.scenario)?;
+        document.set(&self.overrides);
+        for policy in &self.policies {
+            document.set_policy(policy);
+        }
+        if let Some(seed) = self.seed {
+            document.set_seed(seed);
+        }
+        if let Some(path) = &self.attachments {
+            document.set_attachments(path);
+        }
+        document.resolve(&mut Disk).map_err(|error| failure(&error))
+    }
+}
+
+/// The scenario of this name: a preset, or else a file.
+pub(crate) fn open(name: &Path) -> Result<Document, Failure> {
+    let word = name.to_str().filter(|word| !word.contains(['/', '\\', '.']));
+    match word {
+        Some(word) if preset_names().any(|preset| preset == word) || !name.exists() => {
+            Document::preset(word).map_err(|error| {
+                let mut failure = failure(&error);
+                if let Failure::Input(diagnostics) = &mut failure {
+                    diagnostics.iter_mut().for_each(|diagnostic| {
+                        diagnostic
+                            .hints
+                            .push("a scenario that does not ship is a file, e.g. `scenario.toml`".to_owned());
+                    });
+                }
+                failure
+            })
+        }
+        _ => {
+            let source = read_text(name)?;
+            Ok(Document::file(name, &*source.text, &mut Disk))
+        }
+    }
+}
+
+/// Files where they are, also those that gzip compressed.
+pub(crate) struct Disk;
+
+impl Files for Disk {
+    fn read(&mut self, path: &Path) -> Result<Vec<u8>, String> {
+        const GZIP: [u8; 2] = [0x1f, 0x8b];
+        let bytes = read_bytes(path).map_err(|error| error.to_string())?;
+        let bytes = if bytes.starts_with(&GZIP) {
+            let mut text = Vec::new();
+            let decoder = MultiGzDecoder::new(bytes.as_slice());
+            decoder.take(TEXT_SIZE_BYTES_MAX as u64 + 1).read_to_end(&mut text).map_err(|error| error.to_string())?;
+            text
+        } else {
+            bytes
+        };
+        if bytes.len() > TEXT_SIZE_BYTES_MAX {
+            return Err(format!("it is larger than {} MiB", TEXT_SIZE_BYTES_MAX >> 20));
+        }
+        Ok(bytes)
+    }
+}
+
+/// Everything that is wrong with a scenario.
+pub(crate) fn failure(error: &ScenarioError) -> Failure {
+    let mut sources: Vec<Source> = Vec::new();
+    Failure::Input(error.mistakes.iter().map(|mistake| diagnostic(mistake, &mut sources)).collect())
+}
+
+fn diagnostic(mistake: &Mistake, sources: &mut Vec<Source>) -> Diagnostic {
+    let mut diagnostic = Diagnostic::error(mistake.message.clone());
+    if let Some(place) = &mistake.place {
+        diagnostic = diagnostic.at(&source(&place.text, sources), place.span.clone(), "");
+    }
+    match (&mistake.context, &mistake.place) {
+        (Some((context, what)), Some(place)) if context.text == place.text => {
+            diagnostic = diagnostic.context(context.span.clone(), what.clone());
+        }
+        (Some((context, what)), _) => diagnostic = diagnostic.hint(elsewhere(context, what)),
+        (None, _) => {}
+    }
+    diagnostic.hints.extend(mistake.hint.clone());
+    diagnostic
+}
+
+fn elsewhere(place: &Place, what: &str) -> String {
+    let (line, column) = place.position();
+    format!("{what} is in {}:{line}:{column}", place.text.name)
+}
+
+fn source(text: &Text, sources: &mut Vec<Source>) -> Source {
+    let known = sources.iter().find(|source| *source.name == *text.name && *source.text == *text.text).cloned();
+    known.unwrap_or_else(|| {
+        let source = Source::new(text.name.as_str(), text.text.as_str());
+        sources.push(source.clone());
+        source
+    })
+}

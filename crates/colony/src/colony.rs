@@ -1,0 +1,226 @@
+//! The state of the transition system: nodes with their managers, and agents with what they know.
+
+use mario_domain::{Application, Fact, Hardware, InstanceId};
+use mario_policy::Policy;
+use mario_prolog::Engine;
+
+use crate::agent::{Agent, Neighbour, RequestFact};
+use crate::index::{AgentIndex, ApplicationIndex, NodeIndex, PolicyIndex};
+use crate::manager::{Manager, NodeState};
+use crate::names::Names;
+use crate::rules::{Arbitration, Memory, Numbers};
+use crate::wish::Wish;
+
+/// Nodes, their managers, and agents.
+///
+/// A simulator has all nodes of its world in one colony. A live node has itself and what it knows of its neighbours.
+pub struct Colony {
+    pub(crate) arbitration: Arbitration,
+    pub(crate) memory: Memory,
+    /// Which numbers new instances get.
+    pub numbers: Numbers,
+    pub(crate) applications: Vec<Application>,
+    pub(crate) application_facts: Vec<Fact>,
+    pub(crate) node_facts: Vec<Vec<Fact>>,
+    pub(crate) has_node_facts: bool,
+    pub(crate) policies: Vec<Policy>,
+    pub(crate) managers: Vec<Manager>,
+    pub(crate) agents: Vec<Agent>,
+    /// Who has evaluated since the last cycle, in the order of evaluation.
+    pub(crate) waiting: Vec<AgentIndex>,
+    pub(crate) names: Names,
+}
+
+/// What a colony starts with.
+pub struct Founding {
+    /// How requests are judged.
+    pub arbitration: Arbitration,
+    /// How long agents remember.
+    pub memory: Memory,
+    /// Which numbers instances get.
+    pub numbers: Numbers,
+    /// What can be run.
+    pub applications: Vec<Application>,
+    /// What else is known about applications.
+    pub application_facts: Vec<Fact>,
+    /// The policies of agents.
+    pub policies: Vec<Policy>,
+    /// The nodes.
+    pub managers: Vec<Manager>,
+    /// What else is known about each node; empty when nothing is known about any.
+    pub node_facts: Vec<Vec<Fact>>,
+}
+
+/// New data that became available to a node.
+#[derive(Clone, Copy, Debug)]
+pub enum ContextChange<'a> {
+    /// The client requests that an agent sees.
+    Requests {
+        /// Which agent.
+        agent: AgentIndex,
+        /// All its facts, in the order in which it sees them.
+        facts: &'a [RequestFact],
+    },
+    /// The nodes that a node has a working link to.
+    Neighbours {
+        /// Which node.
+        node: NodeIndex,
+        /// All its neighbours, in the order in which its agents see them.
+        neighbours: &'a [NodeIndex],
+    },
+    /// A node announces that it will go.
+    Leaving(NodeIndex),
+    /// A node is gone, and all that was on it.
+    Down(NodeIndex),
+    /// A node is there, empty.
+    Up(NodeIndex),
+}
+
+impl Colony {
+    /// A colony without agents.
+    pub fn new(engine: &Engine, founding: Founding) -> Colony {
+        let names = Names::new(
+            engine.symbols(),
+            founding.managers.iter().map(|manager| manager.node().id()),
+            founding.applications.iter().map(|application| application.id.id()),
+        );
+        let has_node_facts = founding.node_facts.iter().any(|facts| !facts.is_empty());
+        Colony {
+            arbitration: founding.arbitration,
+            memory: founding.memory,
+            numbers: founding.numbers,
+            applications: founding.applications,
+            application_facts: founding.application_facts,
+            node_facts: founding.node_facts,
+            has_node_facts,
+            policies: founding.policies,
+            managers: founding.managers,
+            agents: Vec::new(),
+            waiting: Vec::new(),
+            names,
+        }
+    }
+
+    /// One agent, alive or not.
+    pub fn agent(&self, agent: AgentIndex) -> &Agent {
+        &self.agents[agent.position()]
+    }
+
+    /// How many agents there have ever been.
+    pub fn agent_count(&self) -> usize {
+        self.agents.len()
+    }
+
+    /// The manager of one node.
+    pub fn manager(&self, node: NodeIndex) -> &Manager {
+        &self.managers[node.position()]
+    }
+
+    /// One application.
+    pub fn application(&self, application: ApplicationIndex) -> &Application {
+        &self.applications[application.position()]
+    }
+
+    /// One policy.
+    pub fn policy(&self, policy: PolicyIndex) -> &Policy {
+        &self.policies[policy.position()]
+    }
+
+    /// How many agents wait for the managers, those with nothing to ask included.
+    pub fn waiting_count(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// The place of a neighbour in the standard order of terms.
+    pub fn rank(&self, neighbour: Neighbour) -> u32 {
+        self.names.rank(neighbour)
+    }
+
+    /// Rule r2: new data becomes available to a node. Gives the agents that are gone by it.
+    pub fn r2(&mut self, change: ContextChange<'_>) -> Vec<AgentIndex> {
+        match change {
+            ContextChange::Requests { agent, facts } => {
+                let agent = &mut self.agents[agent.position()];
+                if agent.requests != facts {
+                    agent.requests.clear();
+                    agent.requests.extend_from_slice(facts);
+                    agent.is_unchanged = false;
+                }
+            }
+            ContextChange::Neighbours { node, neighbours } => {
+                self.managers[node.position()].set_neighbours(neighbours);
+            }
+            ContextChange::Leaving(node) => self.managers[node.position()].set_state(NodeState::Leaving),
+            ContextChange::Up(node) => self.managers[node.position()].set_state(NodeState::Up),
+            ContextChange::Down(node) => {
+                let manager = &mut self.managers[node.position()];
+                manager.set_state(NodeState::Down);
+                let gone = manager.empty();
+                for agent in &gone {
+                    self.agents[agent.position()].dies();
+                }
+                return gone;
+            }
+        }
+        Vec::new()
+    }
+
+    /// Whether an agent's facts are those of its last evaluation. A policy is a pure function of them, so its proposal is
+    /// the same too.
+    pub fn is_unchanged(&self, agent: AgentIndex) -> bool {
+        let agent = self.agent(agent);
+        agent.is_unchanged && agent.seen_version == self.manager(agent.node).version()
+    }
+
+    /// Records what an agent proposes: it waits for the managers now.
+    pub fn propose(&mut self, agent: AgentIndex, wish: Option<Wish>) {
+        self.agents[agent.position()].proposal = wish;
+        self.propose_again(agent);
+    }
+
+    /// Records that an agent proposes what it proposed last.
+    pub fn propose_again(&mut self, index: AgentIndex) {
+        let agent = &mut self.agents[index.position()];
+        agent.seen_version = self.managers[agent.node.position()].version();
+        agent.is_unchanged = true;
+        agent.count_evaluation(self.memory, self.policies[agent.policy.position()].settings().memory);
+        if !agent.is_pending {
+            agent.is_pending = true;
+            self.waiting.push(index);
+        }
+    }
+
+    /// What one instance of an agent's application needs.
+    pub(crate) fn needed(&self, application: ApplicationIndex) -> Hardware {
+        self.applications[application.position()].hardware
+    }
+
+    /// A new agent on a node that has room for it.
+    pub(crate) fn create(&mut self, application: ApplicationIndex, policy: PolicyIndex, node: NodeIndex) -> AgentIndex {
+        let index = AgentIndex::at(self.agents.len());
+        let number = self.numbers.take(self.numbers.per_instance);
+        self.agents.push(Agent::new(InstanceId::number(number), application, policy, node));
+        let needed = self.needed(application);
+        self.managers[node.position()].arrives(index, needed);
+        index
+    }
+
+    /// An agent goes, and its instance with it.
+    pub(crate) fn remove(&mut self, index: AgentIndex) {
+        let agent = &mut self.agents[index.position()];
+        agent.dies();
+        let (node, application) = (agent.node, agent.application);
+        let needed = self.needed(application);
+        self.managers[node.position()].departs(index, needed);
+    }
+
+    /// An agent moves to a node that has room for it.
+    pub(crate) fn relocate(&mut self, index: AgentIndex, to: NodeIndex) {
+        let agent = &mut self.agents[index.position()];
+        let (from, application) = (agent.node, agent.application);
+        agent.moves(to);
+        let needed = self.needed(application);
+        self.managers[from.position()].departs(index, needed);
+        self.managers[to.position()].arrives(index, needed);
+    }
+}

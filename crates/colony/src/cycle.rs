@@ -1,0 +1,263 @@
+//! Rule r1: one management cycle.
+
+use mario_domain::{AgentId, Hardware, Inhibition, Node, NodeId, Operation, OperationName, Request, Rule, Verdict};
+use mario_policy::ManagerView;
+
+use crate::colony::Colony;
+use crate::index::{AgentIndex, ApplicationIndex, NodeIndex};
+use crate::manager::Judge;
+use crate::rules::Arbitration;
+use crate::wish::{Deployment, Judged, Label, Outcome, Target, Wish};
+
+impl Colony {
+    /// Rule r1: what operators and agents ask for is judged, and all that is accepted is enacted. `label` becomes the label of the
+    /// step.
+    ///
+    /// The operators' deployments are judged first, in the order given, then the agents that have evaluated since the last
+    /// cycle, in the order of their evaluations.
+    pub fn r1(&mut self, deployments: &[Deployment], judge: &mut Judge, label: &mut Label) {
+        label.clear();
+        match self.arbitration {
+            Arbitration::Managers => self.cycle_by_managers(deployments, judge, label),
+            Arbitration::Sequential => self.cycle_in_sequence(deployments, label),
+        }
+        self.waiting.clear();
+    }
+
+    fn cycle_by_managers(&mut self, deployments: &[Deployment], judge: &mut Judge, label: &mut Label) {
+        for deployment in deployments {
+            let verdict = self.judge_deployment(deployment, judge);
+            if verdict == Verdict::Accepted {
+                let needed = self.needed(deployment.application);
+                self.managers[deployment.node.position()].promise(needed);
+            }
+            label.push(Outcome::Deployed { deployment: *deployment, verdict, created: None });
+        }
+        for position in 0..self.waiting.len() {
+            let Some((index, wish)) = self.called(position, label) else { continue };
+            let verdict = self.judge(index, &wish, judge);
+            let from = self.agent(index).node;
+            if verdict == Verdict::Accepted
+                && wish.operation != OperationName::Undeploy
+                && let Some(to) = wish.target.resolve(from)
+            {
+                let needed = self.needed(self.agent(index).application);
+                self.managers[to.position()].promise(needed);
+            }
+            self.note(index, wish, verdict, label);
+        }
+        for outcome in label {
+            self.enact(outcome);
+        }
+    }
+
+    /// The prototype's way: from the last to the first, by free hardware alone, each enacted before the next is judged. `self` is
+    /// remembered under the node's name.
+    fn cycle_in_sequence(&mut self, deployments: &[Deployment], label: &mut Label) {
+        for deployment in deployments {
+            let verdict = self.managers[deployment.node.position()].has_room(self.needed(deployment.application));
+            let mut outcome = Outcome::Deployed { deployment: *deployment, verdict, created: None };
+            self.enact(&mut outcome);
+            label.push(outcome);
+        }
+        for position in (0..self.waiting.len()).rev() {
+            let Some((index, mut wish)) = self.called(position, label) else { continue };
+            let agent = self.agent(index);
+            let (own, needed) = (agent.node, self.needed(agent.application));
+            let verdict = match wish.target.resolve(own) {
+                _ if wish.operation == OperationName::Undeploy => Verdict::Accepted,
+                Some(to) => self.managers[to.position()].has_room(needed),
+                None => self.unknown(own, &wish.target),
+            };
+            if wish.target == Target::Own && wish.operation != OperationName::Undeploy {
+                wish.target = Target::Node(own);
+            }
+            self.note(index, wish, verdict, label);
+            let outcome = label.last_mut().expect("just noted");
+            self.enact(outcome);
+        }
+    }
+
+    /// The agent at a position of those who wait, and what it asks for. Agents that are gone or that ask for nothing are dealt with
+    /// here.
+    fn called(&mut self, position: usize, label: &mut Label) -> Option<(AgentIndex, Wish)> {
+        let index = self.waiting[position];
+        let agent = &mut self.agents[index.position()];
+        agent.is_pending = false;
+        if !agent.is_alive {
+            return None;
+        }
+        if agent.proposal.is_none() {
+            label.push(Outcome::Nop(index));
+        }
+        agent.proposal.clone().map(|wish| (index, wish))
+    }
+
+    /// What the managers concerned say to an agent's wish. The manager of the agent's own node is asked first.
+    fn judge(&self, index: AgentIndex, wish: &Wish, judge: &mut Judge) -> Verdict {
+        let agent = self.agent(index);
+        let own = agent.node;
+        let manager = self.manager(own);
+        let needed = self.needed(agent.application);
+        let to = wish.target.resolve(own);
+        if wish.operation != OperationName::Undeploy {
+            let may_be_own = wish.operation == OperationName::Replicate;
+            let reached = manager.reaches(own, to, &self.target_id(own, &wish.target), may_be_own);
+            if reached != Verdict::Accepted {
+                return reached;
+            }
+            if let Some(to) = to {
+                let room = self.manager(to).has_room(needed);
+                if room != Verdict::Accepted {
+                    return room;
+                }
+            }
+        }
+        let concerned = [Some(own), to.filter(|to| *to != own)];
+        let has_own_policy = |node: &NodeIndex| self.manager(*node).acceptance().is_some();
+        if !concerned.iter().flatten().any(has_own_policy) {
+            return Verdict::Accepted;
+        }
+        let request = self.request(index, wish);
+        self.ask(concerned.into_iter().flatten(), &request, needed, judge)
+    }
+
+    fn judge_deployment(&self, deployment: &Deployment, judge: &mut Judge) -> Verdict {
+        let needed = self.needed(deployment.application);
+        let manager = self.manager(deployment.node);
+        let room = manager.has_room(needed);
+        if room != Verdict::Accepted || manager.acceptance().is_none() {
+            return room;
+        }
+        let application = self.application(deployment.application).id.clone();
+        let request = Request::deploy(application, manager.node().clone());
+        self.ask(std::iter::once(deployment.node), &request, needed, judge)
+    }
+
+    /// Asks the acceptance policies of these nodes, until one says no.
+    fn ask(
+        &self,
+        nodes: impl Iterator<Item = NodeIndex>,
+        request: &Request,
+        needed: Hardware,
+        judge: &mut Judge,
+    ) -> Verdict {
+        for node in nodes {
+            let verdict = self.manager(node).consents(judge, request, needed, |view| self.look(node, view));
+            if verdict != Verdict::Accepted {
+                return verdict;
+            }
+        }
+        Verdict::Accepted
+    }
+
+    /// What the manager of a node may see now.
+    fn look(&self, node: NodeIndex, view: &mut Option<ManagerView>) {
+        let manager = self.manager(node);
+        let neighbours = manager.neighbours().iter().map(|neighbour| self.manager(*neighbour).node().clone()).collect();
+        let described = Node::new(manager.node().clone(), manager.capacity(), neighbours)
+            .expect("a node has different neighbours, and is none of them");
+        let symbols = self.policies.first().map(mario_policy::Policy::symbols);
+        let Some(symbols) = symbols else { return };
+        let mut seen = ManagerView::new(symbols, &described, manager.unpromised());
+        for application in &self.applications {
+            seen.push_application(application);
+        }
+        let about_node = self.node_facts.get(node.position()).into_iter().flatten();
+        for fact in self.application_facts.iter().chain(about_node) {
+            seen.push_fact(fact);
+        }
+        for agent in manager.agents() {
+            let agent = self.agent(*agent);
+            seen.push_instance(&mario_domain::Instance {
+                id: agent.instance.clone(),
+                application: self.application(agent.application).id.clone(),
+                node: manager.node().clone(),
+            });
+        }
+        *view = Some(seen);
+    }
+
+    /// The wish of an agent in the words of the domain.
+    pub fn request(&self, index: AgentIndex, wish: &Wish) -> Request {
+        let agent = self.agent(index);
+        let target = match &wish.target {
+            Target::Own => mario_domain::Target::Own,
+            Target::Node(node) => mario_domain::Target::Node(self.manager(*node).node().clone()),
+            Target::Unknown(id) => mario_domain::Target::Node(id.clone()),
+        };
+        let operation = match wish.operation {
+            OperationName::Undeploy => Operation::Undeploy,
+            OperationName::Migrate => Operation::Migrate(target),
+            OperationName::Replicate | OperationName::Deploy => Operation::Replicate(target),
+        };
+        let node = self.manager(agent.node).node().clone();
+        let application = self.application(agent.application).id.clone();
+        let by = AgentId::from(agent.instance.id().clone());
+        Request::by_agent(by, agent.instance.clone(), node, application, operation).expect("agents ask for no deploy")
+    }
+
+    fn target_id(&self, own: NodeIndex, target: &Target) -> NodeId {
+        match target {
+            Target::Unknown(id) => id.clone(),
+            Target::Own => self.manager(own).node().clone(),
+            Target::Node(node) => self.manager(*node).node().clone(),
+        }
+    }
+
+    fn unknown(&self, own: NodeIndex, target: &Target) -> Verdict {
+        let rule = Rule::Neighbourhood { target: self.target_id(own, target) };
+        Verdict::Inhibited(Inhibition { node: self.manager(own).node().clone(), rule })
+    }
+
+    fn note(&mut self, index: AgentIndex, wish: Wish, verdict: Verdict, label: &mut Label) {
+        let agent = &self.agents[index.position()];
+        let (instance, from) = (agent.instance.clone(), agent.node);
+        label.push(Outcome::Judged(Judged { agent: index, instance, wish, from, verdict, created: None }));
+    }
+
+    /// Makes an accepted outcome true. An inhibited one changes nothing but the memory of the agent that asked.
+    fn enact(&mut self, outcome: &mut Outcome) {
+        match outcome {
+            Outcome::Nop(_) => {}
+            Outcome::Deployed { deployment, verdict, created } => {
+                if *verdict == Verdict::Accepted {
+                    self.managers[deployment.node.position()].settle();
+                    *created = Some(self.create(deployment.application, deployment.policy, deployment.node));
+                }
+            }
+            Outcome::Judged(judged) => match judged.verdict {
+                Verdict::Accepted => judged.created = self.perform(judged.agent, &judged.wish),
+                Verdict::Inhibited(_) => {
+                    let agent = &mut self.agents[judged.agent.position()];
+                    let cycles = self.policies[agent.policy.position()].settings().memory;
+                    agent.remember(judged.wish.operation, judged.wish.target.clone(), self.memory, cycles);
+                }
+            },
+        }
+    }
+
+    /// Performs an accepted operation; gives the agent that appears by it.
+    fn perform(&mut self, index: AgentIndex, wish: &Wish) -> Option<AgentIndex> {
+        let agent = self.agent(index);
+        let (application, policy, own): (ApplicationIndex, _, _) = (agent.application, agent.policy, agent.node);
+        let to = wish.target.resolve(own)?;
+        self.managers[to.position()].settle();
+        match (wish.operation, self.arbitration) {
+            (OperationName::Undeploy, _) => {
+                self.remove(index);
+                None
+            }
+            (OperationName::Migrate, Arbitration::Managers) => {
+                self.relocate(index, to);
+                None
+            }
+            (OperationName::Migrate, Arbitration::Sequential) => {
+                let successor = self.create(application, policy, to);
+                self.remove(index);
+                Some(successor)
+            }
+            (OperationName::Replicate | OperationName::Deploy, _) => Some(self.create(application, policy, to)),
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! One evaluation: an agent's knowledge base put together, and its policy asked.
+
+use mario_domain::{Id, InstanceId, OperationName};
+use mario_policy::{Constant, Decider, Decision, KnowledgeBase, Solution, Wanted};
+use mario_prolog::{Engine, Value};
+
+use crate::agent::{Agent, Remembered};
+use crate::colony::Colony;
+use crate::index::AgentIndex;
+use crate::names::number;
+use crate::rules::Memory;
+use crate::wish::{Target, Wish};
+
+/// Memory for evaluating agents of one colony: one for each thread, used again and again.
+pub struct Evaluator {
+    decider: Decider,
+    facts: KnowledgeBase,
+}
+
+impl Evaluator {
+    /// Memory for the agents of this colony.
+    pub fn new(engine: &Engine, colony: &Colony) -> Evaluator {
+        let mut facts = KnowledgeBase::new(engine.symbols());
+        for application in &colony.applications {
+            facts.push_application(application);
+        }
+        for fact in &colony.application_facts {
+            facts.push_domain_fact(fact);
+        }
+        Evaluator { decider: Decider::new(engine), facts }
+    }
+
+    /// What the policy of an agent says to what the agent knows now. Changes nothing: any number of threads can do this at
+    /// the same time.
+    pub fn evaluate(&mut self, colony: &Colony, agent: AgentIndex, wanted: Wanted) -> &Decision {
+        let agent = colony.agent(agent);
+        let instance = self.learn(colony, agent);
+        self.decider.decide(colony.policy(agent.policy), &self.facts, instance, wanted)
+    }
+
+    /// What the agent whose policy was asked last knew.
+    pub fn facts(&self) -> &KnowledgeBase {
+        &self.facts
+    }
+
+    /// Puts together what an agent knows.
+    fn learn(&mut self, colony: &Colony, agent: &Agent) -> Constant {
+        let names = &colony.names;
+        let facts = &mut self.facts;
+        facts.clear_situation();
+        let manager = colony.manager(agent.node);
+        let (node, free) = (names.node(agent.node), facts.capacity(manager.free()));
+        facts.push_node(node, free, manager.neighbours().iter().map(|neighbour| names.node(*neighbour)));
+        let instance = instance_constant(facts, &agent.instance);
+        facts.push_instance(instance, names.application(agent.application), node);
+        for fact in &agent.requests {
+            facts.push_requests(instance, names.neighbour(fact.neighbour), number(fact.rate), number(fact.latency));
+        }
+        if !agent.remembered.is_empty() {
+            for remembered in colony.visible_memory(agent) {
+                let (operation, target) = (names.operation(remembered.operation), names.target(&remembered.target));
+                facts.push_inhibited(operation, instance, target);
+            }
+        }
+        if colony.has_node_facts {
+            facts.clear_facts();
+            let near = std::iter::once(&agent.node).chain(manager.neighbours());
+            let about_nodes = near.flat_map(|node| &colony.node_facts[node.position()]);
+            for fact in colony.application_facts.iter().chain(about_nodes) {
+                facts.push_domain_fact(fact);
+            }
+        }
+        instance
+    }
+}
+
+impl Colony {
+    /// What an agent asks for, given what its policy says: the first solution, if that is an operation.
+    pub fn wish(&self, agent: AgentIndex, decision: &Decision) -> Option<Wish> {
+        let Some(Solution::Proposal(proposal)) = decision.solutions.first() else { return None };
+        let target = match proposal.operation {
+            OperationName::Undeploy => Target::Own,
+            _ => self.target(agent, proposal.target),
+        };
+        Some(Wish { operation: proposal.operation, target })
+    }
+
+    /// What a target that the policy of an agent wrote means.
+    pub fn target(&self, agent: AgentIndex, written: Constant) -> Target {
+        self.names.find(written, self.manager(self.agent(agent).node).neighbours())
+    }
+
+    /// What an agent remembers, as its facts show it. With sliding memory, in standard order and without repeats; in the
+    /// order of the refusals, repeats included, with the prototype's.
+    pub fn visible_memory<'a>(&self, agent: &'a Agent) -> Vec<&'a Remembered> {
+        let mut visible: Vec<&Remembered> = agent.remembered.iter().collect();
+        if self.memory == Memory::Sliding {
+            let order = |remembered: &&Remembered| -> (&'static str, Id) {
+                (remembered.operation.as_str(), self.names.target_order(&remembered.target))
+            };
+            visible.sort_by_key(order);
+            visible.dedup_by(|one, other| one.operation == other.operation && one.target == other.target);
+        }
+        visible
+    }
+}
+
+fn instance_constant(facts: &KnowledgeBase, instance: &InstanceId) -> Constant {
+    match instance.id() {
+        Id::Number(number) => Value::Integer(*number),
+        id @ Id::Name(_) => facts.id(id),
+    }
+}

@@ -1,0 +1,208 @@
+//! Node managers: what they have, what they have promised, and what they say to a request.
+
+use std::sync::Arc;
+
+use mario_domain::{Capacity, Hardware, Inhibition, NodeId, Request, Rule, Verdict};
+use mario_policy::{Acceptance, ManagerView};
+use mario_prolog::{Engine, Machine};
+
+use crate::index::{AgentIndex, NodeIndex};
+
+/// The manager of one node.
+///
+/// It judges requests one after another, in the order in which they are put to it, and counts what it has promised: two
+/// requests for the last free unit are never both accepted. Room that an undeploy or a migrate will free is not counted
+/// before [`Manager::settle`].
+#[derive(Clone, Debug)]
+pub struct Manager {
+    node: NodeId,
+    capacity: Capacity,
+    free: Capacity,
+    promised: Hardware,
+    state: NodeState,
+    neighbours: Vec<NodeIndex>,
+    agents: Vec<AgentIndex>,
+    acceptance: Option<Arc<Acceptance>>,
+    /// Changes whenever an agent on the node would see something new about it.
+    version: u32,
+}
+
+/// Whether a node is there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NodeState {
+    /// It is.
+    Up,
+    /// It is, but it will go, and takes nothing new.
+    Leaving,
+    /// It is not.
+    Down,
+}
+
+/// What a manager with its own acceptance policy needs to ask it. One for each thread.
+pub struct Judge {
+    pub(crate) machine: Machine,
+    pub(crate) view: Option<ManagerView>,
+}
+
+impl Judge {
+    /// For acceptance policies of this engine.
+    pub fn new(engine: &Engine) -> Judge {
+        Judge { machine: Machine::new(engine), view: None }
+    }
+}
+
+impl Manager {
+    /// The manager of a node with nothing on it. Without an acceptance policy of its own it accepts whatever fits.
+    pub fn new(
+        node: NodeId,
+        capacity: Capacity,
+        neighbours: Vec<NodeIndex>,
+        acceptance: Option<Arc<Acceptance>>,
+    ) -> Manager {
+        Manager {
+            node,
+            capacity,
+            free: capacity,
+            promised: Hardware::NONE,
+            state: NodeState::Up,
+            neighbours,
+            agents: Vec::new(),
+            acceptance,
+            version: 1,
+        }
+    }
+
+    /// Its node.
+    pub fn node(&self) -> &NodeId {
+        &self.node
+    }
+
+    /// All the hardware of the node.
+    pub fn capacity(&self) -> Capacity {
+        self.capacity
+    }
+
+    /// What no instance uses.
+    pub fn free(&self) -> Capacity {
+        self.free
+    }
+
+    /// Whether the node is there.
+    pub fn state(&self) -> NodeState {
+        self.state
+    }
+
+    /// The nodes that it has a working link to.
+    pub fn neighbours(&self) -> &[NodeIndex] {
+        &self.neighbours
+    }
+
+    /// The agents on the node, in the order in which they came.
+    pub fn agents(&self) -> &[AgentIndex] {
+        &self.agents
+    }
+
+    /// Its own acceptance policy.
+    pub fn acceptance(&self) -> Option<&Arc<Acceptance>> {
+        self.acceptance.as_ref()
+    }
+
+    /// Changes whenever an agent on the node would see something new about it.
+    pub(crate) fn version(&self) -> u32 {
+        self.version
+    }
+
+    /// Whether something that needs this much may come here: by the state of the node and by its hardware, less what is
+    /// promised.
+    pub fn has_room(&self, needed: Hardware) -> Verdict {
+        let inhibited = |rule| Verdict::Inhibited(Inhibition { node: self.node.clone(), rule });
+        match self.state {
+            NodeState::Down => return inhibited(Rule::Down),
+            NodeState::Leaving => return inhibited(Rule::Leaving),
+            NodeState::Up => {}
+        }
+        let left = self.unpromised();
+        if needed.fits(left) { Verdict::Accepted } else { inhibited(Rule::Capacity { needed, free: left }) }
+    }
+
+    /// What is neither used nor promised.
+    pub(crate) fn unpromised(&self) -> Capacity {
+        self.free.take(self.promised).unwrap_or(Capacity::units(0))
+    }
+
+    /// Whether agents here may aim at this node: at the own node to replicate only, and at neighbours.
+    pub fn reaches(&self, own: NodeIndex, target: Option<NodeIndex>, target_id: &NodeId, may_be_own: bool) -> Verdict {
+        let is_reached = match target {
+            Some(target) if target == own => may_be_own,
+            Some(target) => self.neighbours.contains(&target),
+            None => false,
+        };
+        if is_reached {
+            return Verdict::Accepted;
+        }
+        let rule = Rule::Neighbourhood { target: target_id.clone() };
+        Verdict::Inhibited(Inhibition { node: self.node.clone(), rule })
+    }
+
+    /// What its own acceptance policy says, if it has one. `prepare` gives the view of this manager.
+    pub(crate) fn consents(
+        &self,
+        judge: &mut Judge,
+        request: &Request,
+        needed: Hardware,
+        prepare: impl FnOnce(&mut Option<ManagerView>),
+    ) -> Verdict {
+        let Some(acceptance) = &self.acceptance else { return Verdict::Accepted };
+        prepare(&mut judge.view);
+        match &judge.view {
+            Some(view) => acceptance.judge(&mut judge.machine, view, request, needed),
+            None => Verdict::Accepted,
+        }
+    }
+
+    /// Sets hardware aside for something that was accepted and is not here yet.
+    pub fn promise(&mut self, needed: Hardware) {
+        self.promised = self.promised.checked_add(needed).unwrap_or(self.promised);
+    }
+
+    /// Ends a cycle: what was promised has come, or never will.
+    pub fn settle(&mut self) {
+        self.promised = Hardware::NONE;
+    }
+
+    /// An instance is here now. Whoever calls this has asked [`Manager::has_room`].
+    pub(crate) fn arrives(&mut self, agent: AgentIndex, needed: Hardware) {
+        self.free = self.free.take(needed).expect("only what fits is accepted");
+        self.agents.push(agent);
+        self.version += 1;
+    }
+
+    /// An instance is no longer here.
+    pub(crate) fn departs(&mut self, agent: AgentIndex, needed: Hardware) {
+        if let Some(position) = self.agents.iter().position(|present| *present == agent) {
+            self.agents.remove(position);
+            self.free = self.free.give_back(needed).expect("what was taken fits back");
+            self.version += 1;
+        }
+    }
+
+    pub(crate) fn set_neighbours(&mut self, neighbours: &[NodeIndex]) {
+        if self.neighbours != neighbours {
+            self.neighbours.clear();
+            self.neighbours.extend_from_slice(neighbours);
+            self.version += 1;
+        }
+    }
+
+    pub(crate) fn set_state(&mut self, state: NodeState) {
+        self.state = state;
+    }
+
+    /// Everything on the node is gone.
+    pub(crate) fn empty(&mut self) -> Vec<AgentIndex> {
+        self.free = self.capacity;
+        self.promised = Hardware::NONE;
+        self.version += 1;
+        std::mem::take(&mut self.agents)
+    }
+}

@@ -1,0 +1,162 @@
+//! How policies call the things in the tables.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use mario_domain::{Id, NodeId, OperationName, SELF};
+use mario_policy::Constant;
+use mario_prolog::{Symbols, Value};
+
+use crate::agent::Neighbour;
+use crate::index::{ApplicationIndex, NodeIndex};
+use crate::wish::Target;
+
+/// The constants that stand for nodes, applications and operations in facts, and the way back.
+#[derive(Clone)]
+pub(crate) struct Names {
+    symbols: Arc<Symbols>,
+    nodes: Vec<Constant>,
+    /// The places of the nodes in the standard order of terms, `self` among them.
+    ranks: Vec<u32>,
+    own_rank: u32,
+    by_id: BTreeMap<Id, NodeIndex>,
+    applications: Vec<Constant>,
+    own: Constant,
+    operations: [Constant; 3],
+}
+
+impl Names {
+    pub(crate) fn new<'a>(
+        symbols: &Arc<Symbols>,
+        nodes: impl Iterator<Item = &'a Id>,
+        applications: impl Iterator<Item = &'a Id>,
+    ) -> Names {
+        let mut names = Names {
+            symbols: Arc::clone(symbols),
+            nodes: Vec::new(),
+            ranks: Vec::new(),
+            own_rank: 0,
+            by_id: BTreeMap::new(),
+            applications: Vec::new(),
+            own: Value::Atom(symbols.intern(SELF)),
+            operations: OperationName::OF_POLICIES.map(|name| Value::Atom(symbols.intern(name.as_str()))),
+        };
+        for (position, id) in nodes.enumerate() {
+            names.nodes.push(constant(symbols, id));
+            names.by_id.insert(id.clone(), NodeIndex::at(position));
+        }
+        names.applications = applications.map(|id| constant(symbols, id)).collect();
+        names.ranks = vec![0; names.nodes.len()];
+        let own = Id::name(SELF).expect("it has characters");
+        for (rank, (id, node)) in (0..).zip(&names.by_id) {
+            let after_own = u32::from(*id > own);
+            names.ranks[node.position()] = rank + after_own;
+            names.own_rank += 1 - after_own;
+        }
+        names
+    }
+
+    pub(crate) fn node(&self, node: NodeIndex) -> Constant {
+        self.nodes[node.position()]
+    }
+
+    pub(crate) fn application(&self, application: ApplicationIndex) -> Constant {
+        self.applications[application.position()]
+    }
+
+    pub(crate) fn neighbour(&self, neighbour: Neighbour) -> Constant {
+        match neighbour {
+            Neighbour::Own => self.own,
+            Neighbour::Node(node) => self.node(node),
+        }
+    }
+
+    /// The place of a neighbour in the standard order of terms.
+    pub(crate) fn rank(&self, neighbour: Neighbour) -> u32 {
+        match neighbour {
+            Neighbour::Own => self.own_rank,
+            Neighbour::Node(node) => self.ranks[node.position()],
+        }
+    }
+
+    pub(crate) fn operation(&self, operation: OperationName) -> Constant {
+        match operation {
+            OperationName::Undeploy => self.operations[0],
+            OperationName::Migrate => self.operations[1],
+            OperationName::Replicate | OperationName::Deploy => self.operations[2],
+        }
+    }
+
+    pub(crate) fn target(&self, target: &Target) -> Constant {
+        match target {
+            Target::Own => self.own,
+            Target::Node(node) => self.node(*node),
+            Target::Unknown(id) => constant(&self.symbols, id.id()),
+        }
+    }
+
+    /// What a target that a policy wrote means.
+    pub(crate) fn find(&self, written: Constant, likely: &[NodeIndex]) -> Target {
+        if written == self.own {
+            return Target::Own;
+        }
+        if let Some(node) = likely.iter().find(|node| self.node(**node) == written) {
+            return Target::Node(*node);
+        }
+        let id = match written {
+            Value::Integer(number) => Id::number(number),
+            Value::Atom(atom) => Id::name(self.symbols.name(atom)).unwrap_or(Id::number(0)),
+            _ => Id::number(0),
+        };
+        match self.by_id.get(&id) {
+            Some(node) => Target::Node(*node),
+            None => NodeId::try_from(id).map_or(Target::Own, Target::Unknown),
+        }
+    }
+
+    /// The term that a target is in a fact, for ordering.
+    pub(crate) fn target_order(&self, target: &Target) -> Id {
+        match self.target(target) {
+            Value::Integer(number) => Id::number(number),
+            Value::Atom(atom) => Id::name(self.symbols.name(atom)).unwrap_or(Id::number(0)),
+            _ => Id::number(0),
+        }
+    }
+}
+
+fn constant(symbols: &Symbols, id: &Id) -> Constant {
+    match id {
+        Id::Number(number) => Value::Integer(*number),
+        Id::Name(name) => Value::Atom(symbols.intern(name.as_str())),
+    }
+}
+
+/// A number as an agent sees it: an integer where it is whole.
+pub(crate) fn number(value: f64) -> Constant {
+    /// Beyond this, not every whole number is a float.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    if value.fract() == 0.0 && value.abs() <= EXACT { Value::Integer(value as i64) } else { Value::Float(value) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn own_stands_among_the_nodes_in_standard_order() {
+        let engine = mario_prolog::Engine::new();
+        let ids: Vec<Id> = ["zebra", "apple", "sea"].map(|name| Id::name(name).expect("a name")).into();
+        let ids: Vec<Id> = ids.into_iter().chain([Id::number(7)]).collect();
+        let names = Names::new(engine.symbols(), ids.iter(), [].iter());
+        let rank = |node| names.rank(Neighbour::Node(NodeIndex(node)));
+        // 7, apple, sea, self, zebra
+        assert_eq!([rank(3), rank(1), rank(2), names.rank(Neighbour::Own), rank(0)], [0, 1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn whole_numbers_are_integers() {
+        assert_eq!(number(6.0), Value::Integer(6));
+        assert_eq!(number(0.5), Value::Float(0.5));
+        assert_eq!(number(1e300), Value::Float(1e300));
+    }
+}

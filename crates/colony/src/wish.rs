@@ -1,0 +1,85 @@
+//! What is asked for, in the short form of the tables.
+
+use mario_domain::{InstanceId, NodeId, OperationName, Verdict};
+
+use crate::index::{AgentIndex, ApplicationIndex, NodeIndex, PolicyIndex};
+
+/// What an agent asks for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Wish {
+    /// Undeploy, migrate or replicate.
+    pub operation: OperationName,
+    /// Where to, as the policy wrote it. The own node for an undeploy.
+    pub target: Target,
+}
+
+/// Where an operation leads to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Target {
+    /// The node that the instance is on, written `self`.
+    Own,
+    /// A node.
+    Node(NodeIndex),
+    /// A name that no node has.
+    Unknown(NodeId),
+}
+
+/// What an operator asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Deployment {
+    /// What to deploy.
+    pub application: ApplicationIndex,
+    /// Where.
+    pub node: NodeIndex,
+    /// The policy of the new agent.
+    pub policy: PolicyIndex,
+}
+
+/// What became of one agent, or of one operator's wish, in a cycle.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Outcome {
+    /// The agent proposed nothing.
+    Nop(AgentIndex),
+    /// The agent proposed something.
+    Judged(Judged),
+    /// An operator asked for an instance.
+    Deployed {
+        /// What was asked for.
+        deployment: Deployment,
+        /// What the manager of the node said.
+        verdict: Verdict,
+        /// The new agent, if it was accepted.
+        created: Option<AgentIndex>,
+    },
+}
+
+/// A proposal and what became of it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Judged {
+    /// Who proposed it.
+    pub agent: AgentIndex,
+    /// The instance of that agent, under the id it had before.
+    pub instance: InstanceId,
+    /// What was proposed.
+    pub wish: Wish,
+    /// Where the instance was.
+    pub from: NodeIndex,
+    /// What the managers concerned said.
+    pub verdict: Verdict,
+    /// The agent that appeared, if one did: a replica, or the migrated instance where that is a new agent.
+    pub created: Option<AgentIndex>,
+}
+
+/// The label of one cycle: what was judged, in the order judged. Everything accepted has been enacted.
+pub type Label = Vec<Outcome>;
+
+impl Target {
+    /// The node that it means for an instance on `own`.
+    pub fn resolve(&self, own: NodeIndex) -> Option<NodeIndex> {
+        match self {
+            Target::Own => Some(own),
+            Target::Node(node) => Some(*node),
+            Target::Unknown(_) => None,
+        }
+    }
+}

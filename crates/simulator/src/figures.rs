@@ -1,0 +1,340 @@
+//! The figures of a run, for all applications together and for each kind of them.
+
+mod correlation;
+mod groups;
+
+use mario_colony::{AgentIndex, ApplicationIndex, Colony, NodeIndex, Outcome};
+use mario_domain::{OperationName, Verdict};
+use mario_policy::Decision;
+use serde::Serialize;
+
+use crate::recorder::{Cause, Recorder, Served};
+use crate::scenario::Scenario;
+
+use groups::Groups;
+
+/// Counts while a run goes on; [`Tally::figures`] says what they come to.
+#[derive(Clone, Debug)]
+pub struct Tally {
+    step: f64,
+    groups: Groups,
+    application_of_user: Vec<ApplicationIndex>,
+    max_rate: Vec<f64>,
+    /// For each group, what happened in each step.
+    steps: Vec<Vec<StepCounts>>,
+    /// For each group, the activations of the managers.
+    activations: Vec<Instances>,
+    /// For each group, its instances now.
+    instances: Vec<u64>,
+    users: Vec<Responses>,
+    usage: Vec<Usage>,
+    served: u64,
+    lost: u64,
+    evaluations: u64,
+}
+
+/// What happened in one step of mobility.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct StepCounts {
+    /// Handovers, arrivals and departures.
+    pub movements: u64,
+    /// Undeploys that were accepted.
+    pub undeploy: u64,
+    /// Evaluations that proposed nothing.
+    pub nop: u64,
+    /// Migrations that were accepted.
+    pub migrate: u64,
+    /// Replications that were accepted.
+    pub replicate: u64,
+    /// What was inhibited.
+    pub inhibited: u64,
+    /// Activations with at least one operation.
+    pub active_cycles: u64,
+}
+
+/// How many instances there were at the activations of the managers.
+#[derive(Clone, Copy, Debug, Default)]
+struct Instances {
+    activations: u64,
+    sum: u64,
+    max: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Responses {
+    count: u64,
+    sum: f64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Usage {
+    evaluations: u64,
+    sum: f64,
+}
+
+/// The figures of a run.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Figures {
+    /// All applications together first, then each kind.
+    pub groups: Vec<GroupFigures>,
+    /// How often an agent evaluated its policy.
+    pub evaluations: u64,
+    /// Client requests that an instance took up.
+    pub served: u64,
+    /// Client requests that were lost.
+    pub lost: u64,
+}
+
+/// The figures of a group of applications. What is not defined is absent: nothing moved, or a series is constant.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct GroupFigures {
+    /// `all`, or the kind of application.
+    pub group: String,
+    /// Handovers, and arrivals after the beginning.
+    pub movements: u64,
+    /// Operations that were accepted, proposals that were inhibited, and evaluations that proposed nothing.
+    pub operations: Counts,
+    /// The same over the number of movements.
+    pub per_movement: Option<Ratios>,
+    /// Mean and greatest number of instances.
+    pub instances: Spread,
+    /// Mean response time: for each user, then for each application, then for all applications.
+    pub response: Option<f64>,
+    /// Mean over evaluations of the rate over what an instance handles, for each application, then for all.
+    pub service_usage: Option<f64>,
+    /// Correlation of movements and operations by step, without the first step.
+    pub pearson_r: Option<f64>,
+    /// The same with the first step, in which the first connections count as movements.
+    pub pearson_r_with_start: Option<f64>,
+    /// Activations with an operation in the steps with a movement, the first step left out.
+    pub cycles_to_steady_state: Option<Spread>,
+    /// What happened in each step.
+    pub steps: Vec<StepCounts>,
+}
+
+/// How many of each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[allow(missing_docs, reason = "each is the operation of that name")]
+pub struct Counts {
+    pub undeploy: u64,
+    pub nop: u64,
+    pub migrate: u64,
+    pub replicate: u64,
+    pub inhibited: u64,
+}
+
+/// How many of each for every movement.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[allow(missing_docs, reason = "each is the operation of that name")]
+pub struct Ratios {
+    pub undeploy: f64,
+    pub migrate: f64,
+    pub replicate: f64,
+    pub inhibited: f64,
+}
+
+/// Mean and greatest value.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Spread {
+    /// The mean.
+    pub mean: f64,
+    /// The greatest.
+    pub max: u64,
+}
+
+impl Tally {
+    /// Nothing has happened yet.
+    pub fn new(scenario: &Scenario) -> Tally {
+        let groups = Groups::new(scenario);
+        let step_count = (scenario.duration / scenario.step).ceil().max(1.0) as usize;
+        let count = groups.count();
+        Tally {
+            step: scenario.step,
+            application_of_user: scenario.users.iter().map(|user| user.application).collect(),
+            max_rate: scenario.applications.iter().map(|plan| plan.application.max_rate.value()).collect(),
+            steps: vec![vec![StepCounts::default(); step_count]; count],
+            activations: vec![Instances::default(); count],
+            instances: vec![0; count],
+            users: vec![Responses::default(); scenario.users.len()],
+            usage: vec![Usage::default(); scenario.applications.len()],
+            groups,
+            served: 0,
+            lost: 0,
+            evaluations: 0,
+        }
+    }
+
+    /// What it comes to.
+    pub fn figures(&self) -> Figures {
+        let groups = (0..self.groups.count()).map(|group| self.group_figures(group)).collect();
+        Figures { groups, evaluations: self.evaluations, served: self.served, lost: self.lost }
+    }
+
+    fn group_figures(&self, group: usize) -> GroupFigures {
+        let steps = &self.steps[group];
+        let sum = |count: fn(&StepCounts) -> u64| steps.iter().map(count).sum::<u64>();
+        let operations = Counts {
+            undeploy: sum(|step| step.undeploy),
+            nop: sum(|step| step.nop),
+            migrate: sum(|step| step.migrate),
+            replicate: sum(|step| step.replicate),
+            inhibited: sum(|step| step.inhibited),
+        };
+        let movements = steps.iter().skip(1).map(|step| step.movements).sum();
+        let per_movement = |count: u64| count as f64 / movements as f64;
+        let instances = &self.activations[group];
+        let steady: Vec<u64> =
+            steps.iter().skip(1).filter(|step| step.movements > 0).map(|step| step.active_cycles).collect();
+        GroupFigures {
+            group: self.groups.name(group).to_owned(),
+            movements,
+            operations,
+            per_movement: (movements > 0).then(|| Ratios {
+                undeploy: per_movement(operations.undeploy),
+                migrate: per_movement(operations.migrate),
+                replicate: per_movement(operations.replicate),
+                inhibited: per_movement(operations.inhibited),
+            }),
+            instances: Spread { mean: instances.sum as f64 / instances.activations.max(1) as f64, max: instances.max },
+            response: self.response(group),
+            service_usage: self.service_usage(group),
+            pearson_r: correlation::pearson(&steps[1..]),
+            pearson_r_with_start: correlation::pearson(steps),
+            cycles_to_steady_state: spread(&steady),
+            steps: steps.clone(),
+        }
+    }
+
+    fn response(&self, group: usize) -> Option<f64> {
+        mean(self.groups.applications(group).filter_map(|application| {
+            let of_application = self.application_of_user.iter().map(move |other| *other == application);
+            mean(self.users.iter().zip(of_application).filter_map(|(responses, is_of_application)| {
+                (is_of_application && responses.count > 0).then(|| responses.sum / responses.count as f64)
+            }))
+        }))
+    }
+
+    fn service_usage(&self, group: usize) -> Option<f64> {
+        mean(self.groups.applications(group).filter_map(|application| {
+            let usage = &self.usage[application.position()];
+            (usage.evaluations > 0).then(|| usage.sum / usage.evaluations as f64)
+        }))
+    }
+
+    /// What happened in the step of this time, for a group.
+    fn at(&mut self, time: f64, group: usize) -> &mut StepCounts {
+        let last = self.steps[group].len() - 1;
+        let step = ((time / self.step) as usize).min(last);
+        &mut self.steps[group][step]
+    }
+
+    fn count(&mut self, time: f64, application: ApplicationIndex, count: impl Fn(&mut StepCounts)) {
+        for group in [Groups::ALL, self.groups.of(application)] {
+            count(self.at(time, group));
+        }
+    }
+
+    fn instances_changed(&mut self, application: ApplicationIndex, by: i64) {
+        for group in [Groups::ALL, self.groups.of(application)] {
+            self.instances[group] = self.instances[group].saturating_add_signed(by);
+        }
+    }
+
+    fn operation(&mut self, time: f64, application: ApplicationIndex, operation: OperationName) {
+        match operation {
+            OperationName::Undeploy => {
+                self.count(time, application, |step| step.undeploy += 1);
+                self.instances_changed(application, -1);
+            }
+            OperationName::Migrate => self.count(time, application, |step| step.migrate += 1),
+            OperationName::Replicate => {
+                self.count(time, application, |step| step.replicate += 1);
+                self.instances_changed(application, 1);
+            }
+            OperationName::Deploy => self.instances_changed(application, 1),
+        }
+    }
+}
+
+impl Recorder for Tally {
+    fn deployed(&mut self, _time: f64, agent: AgentIndex, colony: &Colony) {
+        self.instances_changed(colony.agent(agent).application(), 1);
+    }
+
+    fn handover(&mut self, time: f64, user: u32, _from: Option<NodeIndex>, _to: Option<NodeIndex>) {
+        self.count(time, self.application_of_user[user as usize], |step| step.movements += 1);
+    }
+
+    fn evaluation(&mut self, _time: f64, agent: AgentIndex, colony: &Colony, _decision: Option<&Decision>) {
+        self.evaluations += 1;
+        let agent = colony.agent(agent);
+        let application = agent.application().position();
+        let rate: f64 = agent.requests().iter().map(|fact| fact.rate).sum();
+        self.usage[application].evaluations += 1;
+        self.usage[application].sum += rate / self.max_rate[application];
+    }
+
+    fn cycle(&mut self, time: f64, label: &[Outcome], colony: &Colony) {
+        // Bit by group: whether the cycle performed an operation of it.
+        let mut active: u64 = 0;
+        for outcome in label {
+            match outcome {
+                Outcome::Nop(agent) => self.count(time, colony.agent(*agent).application(), |step| step.nop += 1),
+                Outcome::Judged(judged) => {
+                    let application = colony.agent(judged.agent).application();
+                    if judged.verdict == Verdict::Accepted {
+                        self.operation(time, application, judged.wish.operation);
+                        active |= 1 | (1 << self.groups.of(application).min(63));
+                    } else {
+                        self.count(time, application, |step| step.inhibited += 1);
+                    }
+                }
+                Outcome::Deployed { deployment, verdict: Verdict::Accepted, .. } => {
+                    self.operation(time, deployment.application, OperationName::Deploy);
+                }
+                Outcome::Deployed { .. } => {}
+            }
+        }
+        for group in 0..self.groups.count() {
+            if active >> group.min(63) & 1 == 1 {
+                self.at(time, group).active_cycles += 1;
+            }
+            let instances = self.instances[group];
+            let seen = &mut self.activations[group];
+            seen.activations += 1;
+            seen.sum += instances;
+            seen.max = seen.max.max(instances);
+        }
+    }
+
+    fn node_down(&mut self, _time: f64, _node: NodeIndex, _cause: Cause, gone: &[AgentIndex], colony: &Colony) {
+        for agent in gone {
+            self.instances_changed(colony.agent(*agent).application(), -1);
+        }
+    }
+
+    fn served(&mut self, served: &Served) {
+        self.served += 1;
+        let responses = &mut self.users[served.user as usize];
+        responses.count += 1;
+        responses.sum += served.ended - served.emitted;
+    }
+
+    fn lost(&mut self, _time: f64, _user: u32, _application: ApplicationIndex) {
+        self.lost += 1;
+    }
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (mut sum, mut count) = (0.0, 0_u64);
+    for value in values {
+        sum += value;
+        count += 1;
+    }
+    (count > 0).then(|| sum / count as f64)
+}
+
+fn spread(values: &[u64]) -> Option<Spread> {
+    let max = *values.iter().max()?;
+    Some(Spread { mean: values.iter().sum::<u64>() as f64 / values.len() as f64, max })
+}

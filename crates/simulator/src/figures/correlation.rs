@@ -1,0 +1,49 @@
+//! Whether operations follow movements.
+
+use super::StepCounts;
+
+/// Pearson's r between movements and operations by step; `None` where a series is constant.
+pub(super) fn pearson(steps: &[StepCounts]) -> Option<f64> {
+    let count = steps.len() as f64;
+    let operations = |step: &StepCounts| step.migrate + step.replicate + step.undeploy;
+    let mean_movements = steps.iter().map(|step| step.movements).sum::<u64>() as f64 / count;
+    let mean_operations = steps.iter().map(operations).sum::<u64>() as f64 / count;
+    let (mut both, mut of_movements, mut of_operations) = (0.0, 0.0, 0.0);
+    for step in steps {
+        let movements = step.movements as f64 - mean_movements;
+        let operations = operations(step) as f64 - mean_operations;
+        both += movements * operations;
+        of_movements += movements * movements;
+        of_operations += operations * operations;
+    }
+    let scale = (of_movements * of_operations).sqrt();
+    (scale > 0.0).then(|| both / scale)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn steps(pairs: &[(u64, u64)]) -> Vec<StepCounts> {
+        let step = |(movements, migrate): &(u64, u64)| StepCounts {
+            movements: *movements,
+            migrate: *migrate,
+            ..StepCounts::default()
+        };
+        pairs.iter().map(step).collect()
+    }
+
+    #[test]
+    fn is_what_it_is_by_hand() {
+        // Deviations -1, 0, 1 and -1, 1, 0: the sum of products is 1, those of squares are 2 and 2.
+        let r = pearson(&steps(&[(1, 2), (2, 4), (3, 3)])).expect("no series is constant");
+        assert!((r - 0.5).abs() < 1e-12, "{r}");
+    }
+
+    #[test]
+    fn is_not_defined_for_a_constant_series() {
+        assert_eq!(pearson(&steps(&[(1, 2), (1, 4)])), None);
+        assert_eq!(pearson(&steps(&[(1, 2), (2, 2)])), None);
+        assert_eq!(pearson(&[]), None);
+    }
+}

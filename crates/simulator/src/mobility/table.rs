@@ -1,0 +1,94 @@
+//! Tables of comma-separated values, with the place of each field in the text.
+
+use std::ops::Range;
+
+use csv::{ReaderBuilder, StringRecord};
+
+use super::reading::{TraceError, TraceProblem};
+
+/// A table that is read row by row.
+pub(super) struct Table<'t> {
+    text: &'t str,
+    reader: csv::Reader<&'t [u8]>,
+    columns: Vec<String>,
+    row: StringRecord,
+}
+
+/// One row of a table.
+pub(super) struct Row<'r> {
+    text: &'r str,
+    record: &'r StringRecord,
+}
+
+impl<'t> Table<'t> {
+    /// A table whose first line names the columns.
+    pub(super) fn new(text: &'t str) -> Result<Table<'t>, TraceError> {
+        let mut reader = ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
+        let columns = match reader.headers() {
+            Ok(headers) => {
+                headers.iter().map(|name| name.trim_matches(['\u{feff}', ' ', '\t']).to_lowercase()).collect()
+            }
+            Err(_) => return Err(TraceError::new(first_line(text), TraceProblem::NotUtf8)),
+        };
+        Ok(Table { text, reader, columns, row: StringRecord::new() })
+    }
+
+    /// The column with one of these names, in lower case. The first of them is what an error calls it.
+    pub(super) fn column(&self, names: &[&'static str]) -> Result<usize, TraceError> {
+        self.columns
+            .iter()
+            .position(|column| names.contains(&column.as_str()))
+            .ok_or_else(|| TraceError::new(first_line(self.text), TraceProblem::NoColumn(names[0])))
+    }
+
+    /// The next row, if there is one. It has as many fields as there are columns.
+    pub(super) fn next(&mut self) -> Result<Option<Row<'_>>, TraceError> {
+        let more = self.reader.read_record(&mut self.row).map_err(|error| {
+            let start = error.position().map_or(0, |position| position.byte() as usize).min(self.text.len());
+            TraceError::new(start..self.text.len(), TraceProblem::Expected("a row of the table"))
+        })?;
+        if !more {
+            return Ok(None);
+        }
+        let row = Row { text: self.text, record: &self.row };
+        let (expected, found) = (self.columns.len(), self.row.len());
+        if expected != found {
+            return Err(TraceError::new(row.line(), TraceProblem::Fields { expected, found }));
+        }
+        Ok(Some(row))
+    }
+}
+
+impl<'r> Row<'r> {
+    /// A field, without the spaces around it.
+    pub(super) fn field(&self, column: usize) -> &'r str {
+        self.record[column].trim()
+    }
+
+    /// The place of a field in the text; that of its line where quotes hide it.
+    pub(super) fn span(&self, column: usize) -> Range<usize> {
+        let line = self.line();
+        let Some(range) = self.record.range(column) else { return line };
+        let start = line.start + range.start + column;
+        let span = start..start + range.len();
+        if self.text.get(span.clone()) == Some(&self.record[column]) { span } else { line }
+    }
+
+    /// The error that a field is not what is expected.
+    pub(super) fn expected(&self, column: usize, what: &'static str) -> TraceError {
+        TraceError::new(self.span(column), TraceProblem::Expected(what))
+    }
+
+    /// The place of the row in the text, without the end of the line.
+    fn line(&self) -> Range<usize> {
+        let start = self.record.position().map_or(0, |position| position.byte() as usize).min(self.text.len());
+        let rest = self.text.get(start..).unwrap_or_default();
+        let skipped = rest.len() - rest.trim_start_matches(['\r', '\n']).len();
+        let line = first_line(&rest[skipped..]);
+        start + skipped..start + skipped + line.len()
+    }
+}
+
+fn first_line(text: &str) -> Range<usize> {
+    0..text.find(['\r', '\n']).unwrap_or(text.len())
+}

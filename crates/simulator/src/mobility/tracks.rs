@@ -1,0 +1,323 @@
+//! Tracks as they were recorded, with times in seconds, and how they become steps.
+
+mod csv;
+mod gpx;
+mod sumo;
+mod taxi;
+
+use std::error::Error;
+use std::fmt;
+
+use mario_domain::Id;
+use rustc_hash::FxHashMap;
+
+use super::reading::{self, Gathering, STEPS_MAX, TraceError, TraceProblem};
+use super::{Presence, Traces};
+use crate::position::{Area, Position};
+
+/// Where users were recorded. Fixes are in the order in which they were read.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Tracks {
+    /// The users, in the order in which they were read.
+    pub users: Vec<Id>,
+    /// The fixes of each user.
+    pub fixes: Vec<Vec<Fix>>,
+}
+
+/// Where somebody was at a moment.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Fix {
+    /// When, in seconds; since 1970 if the record has dates.
+    pub seconds: f64,
+    /// Where.
+    pub position: Position,
+}
+
+/// What tracks are written in.
+#[derive(Clone, PartialEq, Debug)]
+pub enum TrackFormat {
+    /// The lines of the taxis of Rome: `156;2014-02-01 00:00:00.739166+01;POINT(41.8836 12.4877)`, latitude first.
+    Taxi,
+    /// A table of comma-separated values whose first line names the columns, in any order: `id` (or `user`, `taxi id`,
+    /// `vehicle`), `time` (or `date time`, `timestamp`), `latitude` (`lat`), `longitude` (`lon`).
+    Csv,
+    /// GPX. Each track is a user, called by the name of the track or else by its number; or all tracks are of one user.
+    Gpx {
+        /// The one user.
+        user: Option<Id>,
+    },
+    /// Floating car data of SUMO.
+    Sumo(SumoCoordinates),
+}
+
+/// What `x` and `y` mean in floating car data.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum SumoCoordinates {
+    /// Longitude and latitude: SUMO ran with `--fcd-output.geo`.
+    Degrees,
+    /// Metres east and north of this place.
+    Metres(Position),
+}
+
+/// Reads recorded tracks.
+pub fn read_tracks(bytes: &[u8], format: &TrackFormat) -> Result<Tracks, TraceError> {
+    let text = reading::utf8(bytes)?;
+    let mut recorder = Recorder::default();
+    match format {
+        TrackFormat::Taxi => taxi::read(text, &mut recorder)?,
+        TrackFormat::Csv => csv::read(text, &mut recorder)?,
+        TrackFormat::Gpx { user } => gpx::read(text, user.as_ref(), &mut recorder)?,
+        TrackFormat::Sumo(coordinates) => sumo::read(text, *coordinates, &mut recorder)?,
+    }
+    if recorder.tracks.users.is_empty() {
+        return Err(TraceError::new(text.len()..text.len(), TraceProblem::Empty));
+    }
+    Ok(recorder.tracks)
+}
+
+impl Tracks {
+    /// Adds the tracks of another file. Who is in both goes on.
+    pub fn append(&mut self, other: Tracks) {
+        let mut recorder = Recorder { tracks: std::mem::take(self), by_id: FxHashMap::default() };
+        for (number, id) in recorder.tracks.users.iter().enumerate() {
+            recorder.by_id.insert(id.clone(), number);
+        }
+        for (id, fixes) in other.users.into_iter().zip(other.fixes) {
+            for fix in fixes {
+                recorder.fix(id.clone(), fix);
+            }
+        }
+        *self = recorder.tracks;
+    }
+}
+
+/// Collects fixes by user.
+#[derive(Default)]
+struct Recorder {
+    tracks: Tracks,
+    by_id: FxHashMap<Id, usize>,
+}
+
+impl Recorder {
+    fn fix(&mut self, user: Id, fix: Fix) {
+        let next = self.tracks.users.len();
+        let number = *self.by_id.entry(user).or_insert_with_key(|user| {
+            self.tracks.users.push(user.clone());
+            self.tracks.fixes.push(Vec::new());
+            next
+        });
+        self.tracks.fixes[number].push(fix);
+    }
+}
+
+/// How recorded tracks become steps.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Stepping {
+    /// When the steps are.
+    pub clock: Clock,
+    /// Whether users who are outside an area are gone while they are.
+    pub clip: Option<Area>,
+    /// How many users there are at most: the first to appear.
+    pub users_max: Option<u32>,
+    /// How many steps there are at most.
+    pub steps_max: Option<u32>,
+}
+
+/// When the steps of recorded tracks are.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Clock {
+    /// At the same moments for all users; the first is that of the earliest fix. A user is there from the first step that
+    /// is not before the user's first fix.
+    Shared {
+        /// The time between two steps, in seconds.
+        step_seconds: f64,
+        /// Where a user is between two fixes.
+        between: Between,
+        /// Where a user is after the last.
+        after: After,
+    },
+    /// At each user's own pace, as the prototype has it: the time from a user's first fix to the last is cut into so many
+    /// parts. A fix counts from the end of the part that it is in; steps without a fix are filled from the last one on
+    /// towards the next, at the speed between the two.
+    OwnPace {
+        /// Into how many parts; 100 in the prototype.
+        parts: u32,
+    },
+}
+
+/// Where a user is between two fixes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Between {
+    /// Where the last fix was.
+    LastKnown,
+    /// On the straight way from the one to the other.
+    Interpolated,
+}
+
+/// Where a user is after the last fix.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum After {
+    /// Where it was.
+    Stays,
+    /// Nowhere.
+    Gone,
+}
+
+/// Why tracks do not become steps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StepError {
+    /// The time between two steps is not positive, or there are no parts.
+    NoStep,
+    /// There would be too many steps.
+    TooManySteps,
+}
+
+/// Makes steps of recorded tracks.
+pub fn to_steps(tracks: &Tracks, stepping: &Stepping) -> Result<Traces, StepError> {
+    let mut gathering = Gathering::default();
+    let place = |gathering: &mut Gathering, user: &Id, step: u32, position: Option<Position>| {
+        if stepping.steps_max.is_none_or(|limit| step < limit) {
+            let inside = position.filter(|position| stepping.clip.is_none_or(|area| area.contains(*position)));
+            let user = gathering.user(user.clone());
+            gathering.place(user, step, inside.map_or(Presence::Gone, Presence::At));
+        }
+    };
+    let count = match stepping.clock {
+        Clock::Shared { step_seconds, between, after } => {
+            let steps = shared_steps(tracks, step_seconds, stepping.steps_max)?;
+            for (user, fixes) in tracks.users.iter().zip(&tracks.fixes) {
+                let walk = Walk { steps, between, after };
+                walk.follow(fixes, |step, position| place(&mut gathering, user, step, position));
+            }
+            steps.count
+        }
+        Clock::OwnPace { parts } => {
+            if parts == 0 {
+                return Err(StepError::NoStep);
+            }
+            if u64::from(parts) >= STEPS_MAX {
+                return Err(StepError::TooManySteps);
+            }
+            for (user, fixes) in tracks.users.iter().zip(&tracks.fixes) {
+                own_pace(fixes, parts, |step, position| place(&mut gathering, user, step, Some(position)));
+            }
+            stepping.steps_max.unwrap_or(u32::MAX).min(parts + 1)
+        }
+    };
+    let mut traces = gathering.trace(stepping.users_max);
+    // Steps in which nobody moves are steps all the same.
+    traces.steps.resize(count as usize, Vec::new());
+    Ok(traces)
+}
+
+/// Moments that all users share.
+#[derive(Clone, Copy, Debug)]
+struct Moments {
+    start: f64,
+    step_seconds: f64,
+    count: u32,
+}
+
+fn shared_steps(tracks: &Tracks, step_seconds: f64, steps_max: Option<u32>) -> Result<Moments, StepError> {
+    if !(step_seconds.is_finite() && step_seconds > 0.0) {
+        return Err(StepError::NoStep);
+    }
+    let all = || tracks.fixes.iter().flatten().map(|fix| fix.seconds);
+    let (start, end) = (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
+    let last = ((end - start) / step_seconds).floor().max(0.0);
+    let count = steps_max.map_or(last + 1.0, |limit| (last + 1.0).min(f64::from(limit)));
+    if count <= STEPS_MAX as f64 {
+        Ok(Moments { start, step_seconds, count: count as u32 })
+    } else {
+        Err(StepError::TooManySteps)
+    }
+}
+
+struct Walk {
+    steps: Moments,
+    between: Between,
+    after: After,
+}
+
+impl Walk {
+    fn follow(&self, fixes: &[Fix], mut tell: impl FnMut(u32, Option<Position>)) {
+        let mut fixes: Vec<Fix> = fixes.to_vec();
+        // Stable: of several fixes of one moment, the last that was read counts.
+        fixes.sort_by(|one, other| one.seconds.total_cmp(&other.seconds));
+        let Some(first) = fixes.first() else { return };
+        let steps = self.steps;
+        let first_step = ((first.seconds - steps.start) / steps.step_seconds).ceil().max(0.0) as u32;
+        let mut passed = 0;
+        for step in first_step..steps.count {
+            let now = steps.start + f64::from(step) * steps.step_seconds;
+            while passed + 1 < fixes.len() && fixes[passed + 1].seconds <= now {
+                passed += 1;
+            }
+            let last = fixes[passed];
+            let Some(next) = fixes.get(passed + 1) else {
+                match self.after {
+                    After::Gone if last.seconds < now => {
+                        tell(step, None);
+                        return;
+                    }
+                    _ => tell(step, Some(last.position)),
+                }
+                if last.seconds < now {
+                    return;
+                }
+                continue;
+            };
+            let share = match self.between {
+                Between::LastKnown => 0.0,
+                Between::Interpolated => ((now - last.seconds) / (next.seconds - last.seconds)).clamp(0.0, 1.0),
+            };
+            tell(step, Some(towards(last.position, next.position, share)));
+        }
+    }
+}
+
+/// Cuts the time that a user was under way into equal parts. Records are not always in the order of time; what counts is
+/// the time that passes between one fix and the next that was read, forwards or backwards.
+fn own_pace(fixes: &[Fix], parts: u32, mut tell: impl FnMut(u32, Position)) {
+    let passing = |pair: &[Fix]| (pair[1].seconds - pair[0].seconds).abs();
+    let total: f64 = fixes.windows(2).map(passing).sum();
+    let part = total / f64::from(parts);
+    let (mut passed, mut step) = (0.0, 0);
+    if let Some(first) = fixes.first() {
+        tell(0, first.position);
+    }
+    for pair in fixes.windows(2) {
+        passed += passing(pair);
+        let share = if total > 0.0 { passed / total } else { 0.0 };
+        let next_step = ((share * f64::from(parts)).ceil() as u32).min(parts);
+        for between in step + 1..next_step {
+            let share = f64::from(between - step) * part / passing(pair);
+            tell(between, towards(pair[0].position, pair[1].position, share));
+        }
+        tell(next_step, pair[1].position);
+        step = next_step;
+    }
+}
+
+fn towards(from: Position, to: Position, share: f64) -> Position {
+    Position {
+        latitude: from.latitude + share * (to.latitude - from.latitude),
+        longitude: from.longitude + share * (to.longitude - from.longitude),
+    }
+}
+
+impl fmt::Display for StepError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StepError::NoStep => formatter.write_str("the time between two steps must be positive"),
+            StepError::TooManySteps => {
+                write!(formatter, "there would be more than {STEPS_MAX} steps: make the time between two longer")
+            }
+        }
+    }
+}
+
+impl Error for StepError {}
+
+#[cfg(test)]
+mod tests;

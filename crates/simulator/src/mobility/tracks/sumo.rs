@@ -1,0 +1,47 @@
+//! Floating car data of SUMO: `<timestep time="0"><vehicle id="a" x="1" y="2"/></timestep>`.
+
+use super::super::reading::{self, TraceError, TraceProblem};
+use super::{Fix, Recorder, SumoCoordinates};
+use crate::position::Position;
+use crate::xml::{Element, Piece, Xml};
+
+pub(super) fn read(text: &str, coordinates: SumoCoordinates, recorder: &mut Recorder) -> Result<(), TraceError> {
+    let mut xml = Xml::new(text);
+    let mut now: Option<f64> = None;
+    while let Some((piece, span)) = xml.next()? {
+        let Piece::Open(element) = piece else { continue };
+        let expected = |what| TraceError::new(span.clone(), TraceProblem::Expected(what));
+        match element.name.as_str() {
+            name if xml.depth() == 1 && name != "fcd-export" => return Err(expected("`<fcd-export>`")),
+            "timestep" => {
+                let time = element.attribute("time").and_then(|time| time.trim().parse().ok());
+                let time = time.filter(|time: &f64| time.is_finite());
+                now = Some(time.ok_or_else(|| expected("a `time` in seconds"))?);
+            }
+            "vehicle" | "person" => {
+                let seconds = now.ok_or_else(|| expected("a `<timestep>` around it"))?;
+                let id = element.attribute("id").and_then(reading::user_id);
+                let id = id.ok_or_else(|| expected("an `id`"))?;
+                recorder.fix(id, Fix { seconds, position: place(&element, coordinates)? });
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn place(element: &Element, coordinates: SumoCoordinates) -> Result<Position, TraceError> {
+    let expected = |what| TraceError::new(element.span.clone(), TraceProblem::Expected(what));
+    let number = |name| element.attribute(name).and_then(|text| text.trim().parse::<f64>().ok());
+    let (Some(x), Some(y)) = (number("x"), number("y")) else {
+        return Err(expected("an `x` and a `y`, both numbers"));
+    };
+    match coordinates {
+        SumoCoordinates::Degrees => Position::checked(y, x).ok_or_else(|| {
+            expected("degrees: run SUMO with `--fcd-output.geo`, or say which place `x` and `y` count metres from")
+        }),
+        SumoCoordinates::Metres(origin) => {
+            origin.moved_m(y, x).ok_or_else(|| expected("metres that do not lead off the map"))
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Messages on their way, and the links that they keep busy.
+
+use mario_colony::AgentIndex;
+
+use crate::paths::PathIndex;
+use crate::scenario::{Network, Occupancy};
+use crate::topology::{LinkIndex, Topology};
+
+/// A client request on its way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Message {
+    pub(crate) emitted: f64,
+    pub(crate) user: u32,
+    pub(crate) agent: AgentIndex,
+    pub(crate) path: PathIndex,
+    /// How many links of the path are behind it.
+    pub(crate) hops: u32,
+}
+
+/// Which message, while it is on its way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct MessageIndex(u32);
+
+/// Messages on their way. Places are used again.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Messages {
+    messages: Vec<Message>,
+    free: Vec<MessageIndex>,
+}
+
+impl Messages {
+    pub(crate) fn add(&mut self, message: Message) -> MessageIndex {
+        if let Some(index) = self.free.pop() {
+            self.messages[index.0 as usize] = message;
+            index
+        } else {
+            self.messages.push(message);
+            MessageIndex(self.messages.len() as u32 - 1)
+        }
+    }
+
+    #[inline]
+    pub(crate) fn get(&mut self, index: MessageIndex) -> &mut Message {
+        &mut self.messages[index.0 as usize]
+    }
+
+    pub(crate) fn remove(&mut self, index: MessageIndex) {
+        self.free.push(index);
+    }
+}
+
+/// The links, each direction by itself.
+#[derive(Clone, Debug)]
+pub(crate) struct Links {
+    states: Vec<LinkState>,
+    hops: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct LinkState {
+    /// How long a message keeps the link busy.
+    occupied: f64,
+    /// How long a message takes.
+    takes: f64,
+    busy_until: f64,
+}
+
+impl Links {
+    pub(crate) fn new(topology: &Topology, network: Network) -> Links {
+        let states = (0..topology.link_count()).map(|position| {
+            let link = topology.link(LinkIndex(position as u32));
+            let transmission = link.bandwidth.map_or(0.0, |bandwidth| network.message_size / bandwidth);
+            let takes = transmission + link.latency;
+            let occupied = match network.occupancy {
+                Occupancy::Latency => takes,
+                Occupancy::Transmission => transmission,
+            };
+            // Never used: busy until before the beginning.
+            LinkState { occupied, takes, busy_until: f64::NEG_INFINITY }
+        });
+        Links { states: states.collect(), hops: 0 }
+    }
+
+    /// Sends a message over a link; gives the time of its arrival.
+    #[inline]
+    pub(crate) fn send(&mut self, link: LinkIndex, now: f64) -> f64 {
+        self.hops += 1;
+        let state = &mut self.states[link.0 as usize];
+        let wait = if state.busy_until < now { 0.0 } else { state.busy_until - now };
+        state.busy_until = now + wait + state.occupied;
+        now + (state.takes + wait)
+    }
+
+    /// How many messages have been sent over links.
+    pub(crate) fn hops(&self) -> u64 {
+        self.hops
+    }
+}

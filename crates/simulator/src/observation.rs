@@ -1,0 +1,133 @@
+//! What agents see of their clients' requests.
+//!
+//! Two strategies. *Arrivals* is the rule: what reached the instance since its agent looked last, one fact for each last hop and
+//! latency, in standard order. *Route entries* is what the prototype shows, see [`Sight::entry_facts`].
+
+use mario_colony::{AgentIndex, Colony, Neighbour, NodeIndex, RequestFact};
+
+use crate::paths::{PathIndex, Paths};
+use crate::routing::Router;
+use crate::scenario::Observation;
+
+/// What has reached the instances.
+pub(crate) struct Observations {
+    strategy: Observation,
+    of_agent: Vec<Sight>,
+    /// How many client requests have been taken up for service, by all instances together.
+    rows: u64,
+}
+
+/// What has reached one instance.
+#[derive(Clone, Debug, Default)]
+struct Sight {
+    arrivals: Vec<RequestFact>,
+    /// The requests taken up lately: their numbers among all, and the access points they came from.
+    taken_up: Vec<(u64, NodeIndex)>,
+    /// How many had been taken up by all instances when the agent looked last; `None` before its first look.
+    seen: Option<u64>,
+    /// How many of those it sees again at its next look.
+    seen_again: u64,
+}
+
+impl Observations {
+    pub(crate) fn new(strategy: Observation) -> Observations {
+        Observations { strategy, of_agent: Vec::new(), rows: 0 }
+    }
+
+    /// A new instance. `was_there_at_the_start` tells those of the beginning from all others.
+    pub(crate) fn add(&mut self, was_there_at_the_start: bool) {
+        let seen_again = if was_there_at_the_start { 2 } else { 1 };
+        self.of_agent.push(Sight { seen_again, ..Sight::default() });
+    }
+
+    /// An instance is gone.
+    pub(crate) fn remove(&mut self, agent: AgentIndex) {
+        self.of_agent[agent.position()] = Sight::default();
+    }
+
+    /// An instance is on another node, or its agent begins to look: what came before does not count.
+    pub(crate) fn restart(&mut self, agent: AgentIndex) {
+        self.of_agent[agent.position()].arrivals.clear();
+    }
+
+    /// A client request reached its instance.
+    #[inline]
+    pub(crate) fn arrived(&mut self, agent: AgentIndex, path: PathIndex, paths: &Paths) {
+        if self.strategy != Observation::Arrivals {
+            return;
+        }
+        let (neighbour, latency) = (paths.last_hop(path), paths.latency(path));
+        let arrivals = &mut self.of_agent[agent.position()].arrivals;
+        let same = |known: &&mut RequestFact| known.neighbour == neighbour && known.latency == latency;
+        match arrivals.iter_mut().find(same) {
+            Some(known) => known.rate += 1.0,
+            None => arrivals.push(RequestFact { neighbour, rate: 1.0, latency }),
+        }
+    }
+
+    /// An instance took up a client request.
+    #[inline]
+    pub(crate) fn taken_up(&mut self, agent: AgentIndex, access_point: NodeIndex) {
+        if self.strategy == Observation::RouteEntries {
+            self.of_agent[agent.position()].taken_up.push((self.rows, access_point));
+        }
+        self.rows += 1;
+    }
+
+    /// What the agent sees now. It looks: the next period begins.
+    pub(crate) fn facts(
+        &mut self,
+        agent: AgentIndex,
+        router: &Router,
+        paths: &Paths,
+        colony: &Colony,
+        facts: &mut Vec<RequestFact>,
+    ) {
+        facts.clear();
+        let sight = &mut self.of_agent[agent.position()];
+        match self.strategy {
+            Observation::Arrivals => {
+                facts.append(&mut sight.arrivals);
+                let rank = |fact: &RequestFact| colony.rank(fact.neighbour);
+                facts.sort_by(|one, other| {
+                    let by_neighbour = rank(one).cmp(&rank(other));
+                    by_neighbour.then(one.rate.total_cmp(&other.rate)).then(one.latency.total_cmp(&other.latency))
+                });
+            }
+            Observation::RouteEntries => sight.entry_facts(agent, self.rows, router, paths, facts),
+        }
+    }
+}
+
+impl Sight {
+    /// One fact for each entry of the routing table that leads here, in the order of insertion: how many of the requests
+    /// taken up came from the entry's access point. Two users on one access point have two entries, and each counts the
+    /// requests of both.
+    ///
+    /// An agent sees the last request of its last look again, of whichever instance that was; at its second look, an agent of the
+    /// beginning sees the last two again.
+    fn entry_facts(
+        &mut self,
+        agent: AgentIndex,
+        rows: u64,
+        router: &Router,
+        paths: &Paths,
+        facts: &mut Vec<RequestFact>,
+    ) {
+        let first = self.seen.map_or(0, |seen| seen.saturating_sub(self.seen_again));
+        if self.seen.is_some() {
+            self.seen_again = 1;
+        }
+        for entry in router.entries(agent) {
+            let is_counted = |(row, from): &&(u64, NodeIndex)| *row >= first && *from == entry.access_point;
+            let rate = self.taken_up.iter().filter(is_counted).count();
+            if rate > 0 {
+                let neighbour: Neighbour = paths.last_hop(entry.path);
+                facts.push(RequestFact { neighbour, rate: rate as f64, latency: paths.latency(entry.path) });
+            }
+        }
+        self.seen = Some(rows);
+        let next = rows.saturating_sub(self.seen_again);
+        self.taken_up.retain(|(row, _)| *row >= next);
+    }
+}

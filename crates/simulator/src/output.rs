@@ -1,0 +1,13 @@
+//! What a run leaves: a trace, tables, figures.
+//!
+//! Each is a [`Recorder`](crate::Recorder) that writes to whatever it is given; [`RunDirectory`] gives them files.
+
+mod directory;
+mod histogram;
+mod json;
+mod tables;
+mod trace;
+
+pub use directory::{Existing, Keep, KeepError, RunDirectory, Summary};
+pub use tables::{TableOutputs, Tables};
+pub use trace::{Detail, TraceWriter};

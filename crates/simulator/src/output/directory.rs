@@ -1,0 +1,233 @@
+//! The directory that a run leaves.
+//!
+//! | file | content |
+//! |---|---|
+//! | `trace.jsonl` | everything that happened |
+//! | `operations.csv`, `moves.csv`, `handovers.csv`, `messages.csv` | tables |
+//! | `summary.json` | the figures |
+//! | `run.json` | the scenario as it was resolved, the seed and the version |
+//! | `PARTIAL` | there until the run is complete |
+
+use std::error::Error;
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::tables::{TableOutputs, Tables};
+use super::trace::{Detail, TraceWriter};
+use crate::figures::{Figures, Tally};
+use crate::recorder::Recorder;
+use crate::scenario::{Resolved, Scenario, Settings};
+use crate::simulation::Effort;
+
+/// Says that a run is not complete. It is the first file to come and the last to go.
+const MARKER: &str = "PARTIAL";
+
+/// All files of a run.
+const FILES: [&str; 8] =
+    [MARKER, "trace.jsonl", "operations.csv", "moves.csv", "handovers.csv", "messages.csv", "summary.json", "run.json"];
+
+/// How much a run leaves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Keep {
+    /// How much the trace holds.
+    pub detail: Detail,
+    /// Whether every single client request is kept in `messages.csv`.
+    pub messages: bool,
+}
+
+/// What to do with files of a former run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Existing {
+    /// Leave them and fail.
+    Refuse,
+    /// Remove them. Other files in the directory stay.
+    Replace,
+}
+
+/// Why a run cannot be kept.
+#[derive(Debug)]
+pub enum KeepError {
+    /// The directory has files in it.
+    Exists(PathBuf),
+    /// Something in it cannot be written.
+    Write(PathBuf, io::Error),
+}
+
+/// A recorder that keeps everything of a run in a directory.
+pub struct RunDirectory<'a> {
+    path: PathBuf,
+    recorders: (Tally, (TraceWriter<BufWriter<File>>, Tables<'a, BufWriter<File>>)),
+}
+
+/// What is in `run.json`.
+#[derive(Serialize)]
+struct RunFile<'a> {
+    program: &'static str,
+    seed: u64,
+    trace: &'static str,
+    messages: bool,
+    scenario: &'a Settings,
+}
+
+/// What is in `summary.json`, and what a run is summed up by elsewhere.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Summary {
+    /// The scenario.
+    pub scenario: String,
+    /// The seed.
+    pub seed: u64,
+    /// When the run ended.
+    pub duration: f64,
+    /// The policies in use.
+    pub policies: Vec<String>,
+    /// How many nodes there are.
+    pub nodes: usize,
+    /// How many users there are.
+    pub users: usize,
+    /// Client requests that were sent.
+    pub emitted: u64,
+    /// Messages over links.
+    pub hops: u64,
+    /// The figures.
+    #[serde(flatten)]
+    pub figures: Figures,
+}
+
+impl Summary {
+    /// Sums up a run.
+    pub fn new(scenario: &Scenario, figures: Figures, effort: Effort) -> Summary {
+        Summary {
+            scenario: scenario.name.clone(),
+            seed: scenario.seed,
+            duration: scenario.duration,
+            policies: scenario.policies.iter().map(|policy| policy.name.clone()).collect(),
+            nodes: scenario.topology.node_count(),
+            users: scenario.users.len(),
+            emitted: effort.emitted,
+            hops: effort.hops,
+            figures,
+        }
+    }
+}
+
+impl<'a> RunDirectory<'a> {
+    /// Begins to keep a run in a directory, which is made if it is not there.
+    pub fn create(
+        path: &Path,
+        resolved: &'a Resolved,
+        keep: Keep,
+        existing: Existing,
+    ) -> Result<RunDirectory<'a>, KeepError> {
+        prepare(path, existing)?;
+        let file = |name: &str| {
+            let path = path.join(name);
+            File::create(&path).map(BufWriter::new).map_err(|error| KeepError::Write(path, error))
+        };
+        let marker = "This run is not complete. What is here is true up to where it ends.\n";
+        write(&path.join(MARKER), marker.as_bytes())?;
+        let scenario = &resolved.scenario;
+        let run = RunFile {
+            program: concat!("mario ", env!("CARGO_PKG_VERSION")),
+            seed: scenario.seed,
+            trace: keep.detail.as_str(),
+            messages: keep.messages,
+            scenario: &resolved.settings,
+        };
+        write_json(&path.join("run.json"), &run)?;
+        let outputs = TableOutputs {
+            operations: file("operations.csv")?,
+            moves: file("moves.csv")?,
+            handovers: file("handovers.csv")?,
+            messages: if keep.messages { Some(file("messages.csv")?) } else { None },
+        };
+        let trace = TraceWriter::new(file("trace.jsonl")?, scenario, keep.detail);
+        let recorders = (Tally::new(scenario), (trace, Tables::new(scenario, outputs)));
+        Ok(RunDirectory { path: path.to_owned(), recorders })
+    }
+
+    /// What everything that happens is told to.
+    pub fn recorder(&mut self) -> &mut impl Recorder {
+        &mut self.recorders
+    }
+
+    /// Whether something could not be written.
+    pub fn is_broken(&self) -> bool {
+        self.recorders.is_broken()
+    }
+
+    /// Ends a run that came to its end.
+    pub fn complete(self, scenario: &Scenario, effort: Effort) -> Result<Summary, KeepError> {
+        let (path, (tally, (trace, tables))) = (self.path, self.recorders);
+        let failed = |error| KeepError::Write(path.clone(), error);
+        trace.finish(scenario.duration).map_err(failed)?;
+        tables.finish().map_err(failed)?;
+        let summary = Summary::new(scenario, tally.figures(), effort);
+        write_json(&path.join("summary.json"), &summary)?;
+        let marker = path.join(MARKER);
+        fs::remove_file(&marker).map_err(|error| KeepError::Write(marker, error))?;
+        Ok(summary)
+    }
+
+    /// Ends a run that was broken off. What was written stays, and is marked as partial.
+    pub fn break_off(self) -> Result<(), KeepError> {
+        let (path, (_, (trace, tables))) = (self.path, self.recorders);
+        let failed = |error| KeepError::Write(path.clone(), error);
+        trace.close().map_err(failed)?;
+        tables.finish().map_err(failed)?;
+        Ok(())
+    }
+}
+
+fn prepare(path: &Path, existing: Existing) -> Result<(), KeepError> {
+    let failed = |error| KeepError::Write(path.to_owned(), error);
+    fs::create_dir_all(path).map_err(failed)?;
+    let is_empty = fs::read_dir(path).map_err(failed)?.next().is_none();
+    if is_empty {
+        return Ok(());
+    }
+    if existing == Existing::Refuse {
+        return Err(KeepError::Exists(path.to_owned()));
+    }
+    for name in FILES {
+        match fs::remove_file(path.join(name)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(KeepError::Write(path.join(name), error));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn write(path: &Path, content: &[u8]) -> Result<(), KeepError> {
+    fs::write(path, content).map_err(|error| KeepError::Write(path.to_owned(), error))
+}
+
+fn write_json(path: &Path, content: &impl Serialize) -> Result<(), KeepError> {
+    let mut text = Vec::new();
+    serde_json::to_writer_pretty(&mut text, content).expect("writing to memory does not fail");
+    text.write_all(b"\n").expect("writing to memory does not fail");
+    write(path, &text)
+}
+
+impl fmt::Display for KeepError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            KeepError::Exists(path) => write!(formatter, "`{}` is there already and not empty", path.display()),
+            KeepError::Write(path, _) => write!(formatter, "cannot write to `{}`", path.display()),
+        }
+    }
+}
+
+impl Error for KeepError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            KeepError::Exists(_) => None,
+            KeepError::Write(_, error) => Some(error),
+        }
+    }
+}

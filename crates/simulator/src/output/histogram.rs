@@ -1,0 +1,79 @@
+//! How many took how long.
+
+/// Counts by quarter powers of two.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Histogram {
+    zeros: u64,
+    /// Counts from bucket `first` on.
+    counts: Vec<u64>,
+    first: i32,
+}
+
+impl Histogram {
+    pub(super) fn count(&mut self, value: f64) {
+        let Some(bucket) = bucket(value) else {
+            self.zeros += 1;
+            return;
+        };
+        if self.counts.is_empty() {
+            self.first = bucket;
+        }
+        if bucket < self.first {
+            let missing = (self.first - bucket) as usize;
+            self.counts.splice(0..0, std::iter::repeat_n(0, missing));
+            self.first = bucket;
+        }
+        let place = (bucket - self.first) as usize;
+        if place >= self.counts.len() {
+            self.counts.resize(place + 1, 0);
+        }
+        self.counts[place] += 1;
+    }
+
+    /// The buckets with something in them, by value: `None` is zero, `k` is from 2^(k/4) to below 2^((k+1)/4).
+    pub(super) fn buckets(&self) -> impl Iterator<Item = (Option<i32>, u64)> {
+        let zeros = (self.zeros > 0).then_some((None, self.zeros));
+        let others = (self.first..).zip(&self.counts).filter(|(_, count)| **count > 0);
+        zeros.into_iter().chain(others.map(|(bucket, count)| (Some(bucket), *count)))
+    }
+}
+
+/// The bucket of a value, from the bits of the number alone: the same on every machine.
+fn bucket(value: f64) -> Option<i32> {
+    const MANTISSA_BITS: u32 = 52;
+    const BIAS: i32 = 1_023;
+    /// 2 to the powers of 1/4, 2/4 and 3/4.
+    const QUARTERS: [f64; 3] = [1.189_207_115_002_721, 1.414_213_562_373_095_1, 1.681_792_830_507_429];
+    if value < f64::MIN_POSITIVE {
+        return None;
+    }
+    let exponent = (value.to_bits() >> MANTISSA_BITS) as i32 - BIAS;
+    let mantissa = f64::from_bits(value.to_bits() & ((1 << MANTISSA_BITS) - 1) | ((BIAS as u64) << MANTISSA_BITS));
+    let quarter = QUARTERS.iter().filter(|quarter| mantissa >= **quarter).count() as i32;
+    Some(4 * exponent + quarter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_are_quarter_powers_of_two() {
+        for value in [0.01, 0.99, 1.0, 1.19, 1.5, 6.01, 1e9] {
+            let bucket = bucket(value).expect("not zero");
+            let bound = |bucket: i32| (f64::from(bucket) / 4.0).exp2();
+            assert!(bound(bucket) <= value * (1.0 + 1e-12) && value < bound(bucket + 1), "{value} in {bucket}");
+        }
+        assert_eq!(bucket(0.0), None);
+    }
+
+    #[test]
+    fn counts_in_any_order() {
+        let mut histogram = Histogram::default();
+        for value in [8.0, 1.0, 0.0, 8.1, 0.5] {
+            histogram.count(value);
+        }
+        let buckets: Vec<_> = histogram.buckets().collect();
+        assert_eq!(buckets, [(None, 1), (Some(-4), 1), (Some(0), 1), (Some(12), 2)]);
+    }
+}

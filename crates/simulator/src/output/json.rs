@@ -1,0 +1,84 @@
+//! Writing JSON by hand, for lines that are written very often.
+
+use mario_domain::Id;
+
+/// Appends a number: without a fraction where it is whole.
+pub(super) fn number(out: &mut Vec<u8>, value: f64) {
+    /// Beyond this, not every whole number is a float.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    if value.fract() == 0.0 && value.abs() <= EXACT {
+        integer(out, value as i64);
+    } else {
+        out.extend_from_slice(format!("{value:?}").as_bytes());
+    }
+}
+
+/// Appends an integer.
+pub(super) fn integer(out: &mut Vec<u8>, value: i64) {
+    if value < 0 {
+        out.push(b'-');
+    }
+    natural(out, value.unsigned_abs());
+}
+
+/// Appends a number that is not negative.
+pub(super) fn natural(out: &mut Vec<u8>, mut value: u64) {
+    const DIGITS_MAX: usize = 20;
+    let mut digits = [0_u8; DIGITS_MAX];
+    let mut first = DIGITS_MAX;
+    loop {
+        first -= 1;
+        digits[first] = b'0' + (value % 10) as u8;
+        value /= 10;
+        if value == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(&digits[first..]);
+}
+
+/// Appends a string with its quotes.
+pub(super) fn string(out: &mut Vec<u8>, text: &str) {
+    let is_plain = text.bytes().all(|byte| byte >= 0x20 && byte != b'"' && byte != b'\\');
+    if is_plain {
+        out.push(b'"');
+        out.extend_from_slice(text.as_bytes());
+        out.push(b'"');
+    } else {
+        serde_json::to_writer(out, text).expect("writing to memory does not fail");
+    }
+}
+
+/// Appends an id: a number, or a string.
+pub(super) fn id(out: &mut Vec<u8>, id: &Id) {
+    match id {
+        Id::Number(value) => integer(out, *value),
+        Id::Name(name) => string(out, name.as_str()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(write: impl Fn(&mut Vec<u8>)) -> String {
+        let mut out = Vec::new();
+        write(&mut out);
+        String::from_utf8(out).expect("text")
+    }
+
+    #[test]
+    fn numbers_and_strings_are_json() {
+        for (value, text) in
+            [(0.0, "0"), (-7.0, "-7"), (49.019_999_999_999_996, "49.019999999999996"), (1e300, "1e300")]
+        {
+            assert_eq!(written(|out| number(out, value)), text);
+            assert_eq!(text.parse::<f64>().expect("a number").to_bits(), value.to_bits());
+        }
+        assert_eq!(written(|out| integer(out, i64::MIN)), i64::MIN.to_string());
+        for text in ["plain", "a \"quoted\" one", "line\nfeed", "back\\slash", "ünïcode"] {
+            let json = written(|out| string(out, text));
+            assert_eq!(serde_json::from_str::<String>(&json).expect("a string"), text);
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! The tables of a run, as CSV.
+
+use std::io::{self, Write};
+
+use mario_colony::{AgentIndex, Colony, NodeIndex, Outcome};
+use mario_domain::{Id, InstanceId, OperationName, Verdict};
+
+use super::json::{natural, number};
+use crate::recorder::{Recorder, Served};
+use crate::scenario::Scenario;
+
+/// A table on its way to a file.
+struct Table<W: Write> {
+    out: W,
+    row: Vec<u8>,
+    /// The first thing that went wrong in writing; after that, nothing is written.
+    broken: Option<io::Error>,
+}
+
+impl<W: Write> Table<W> {
+    fn new(out: W, header: &str) -> Table<W> {
+        let mut table = Table { out, row: Vec::new(), broken: None };
+        table.row.extend_from_slice(header.as_bytes());
+        table.end_row();
+        table
+    }
+
+    fn end_row(&mut self) {
+        self.row.push(b'\n');
+        if self.broken.is_none()
+            && let Err(error) = self.out.write_all(&self.row)
+        {
+            self.broken = Some(error);
+        }
+        self.row.clear();
+    }
+
+    fn comma(&mut self) {
+        self.row.push(b',');
+    }
+
+    fn id(&mut self, id: &Id) {
+        match id {
+            Id::Number(value) => self.row.extend_from_slice(value.to_string().as_bytes()),
+            Id::Name(name) => self.text(name.as_str()),
+        }
+    }
+
+    /// A text, in quotes where it needs them.
+    fn text(&mut self, text: &str) {
+        if text.contains([',', '"', '\n', '\r']) {
+            self.row.push(b'"');
+            self.row.extend_from_slice(text.replace('"', "\"\"").as_bytes());
+            self.row.push(b'"');
+        } else {
+            self.row.extend_from_slice(text.as_bytes());
+        }
+    }
+
+    fn finish(mut self) -> io::Result<W> {
+        match self.broken {
+            Some(error) => Err(error),
+            None => self.out.flush().map(|()| self.out),
+        }
+    }
+}
+
+/// The tables of a run.
+pub struct Tables<'a, W: Write> {
+    scenario: &'a Scenario,
+    operations: Table<W>,
+    moves: Table<W>,
+    handovers: Table<W>,
+    messages: Option<Table<W>>,
+    /// For each agent, its instance, for the table of messages.
+    instances: Vec<InstanceId>,
+}
+
+/// Where the tables of a run go.
+pub struct TableOutputs<W: Write> {
+    /// `operations.csv`.
+    pub operations: W,
+    /// `moves.csv`.
+    pub moves: W,
+    /// `handovers.csv`.
+    pub handovers: W,
+    /// `messages.csv`, if that is wanted.
+    pub messages: Option<W>,
+}
+
+impl<'a, W: Write> Tables<'a, W> {
+    /// Begins the tables with their headers.
+    pub fn new(scenario: &'a Scenario, outputs: TableOutputs<W>) -> Tables<'a, W> {
+        Tables {
+            scenario,
+            operations: Table::new(outputs.operations, "time,undeploy,nop,migrate,replicate,inhibited"),
+            moves: Table::new(outputs.moves, "instance,app,time,action"),
+            handovers: Table::new(outputs.handovers, "user,time,from,to"),
+            messages: (outputs.messages).map(|out| Table::new(out, "user,instance,emitted,arrived,started,ended")),
+            instances: Vec::new(),
+        }
+    }
+
+    /// Writes out what is left, and gives the outputs back.
+    pub fn finish(self) -> io::Result<TableOutputs<W>> {
+        Ok(TableOutputs {
+            operations: self.operations.finish()?,
+            moves: self.moves.finish()?,
+            handovers: self.handovers.finish()?,
+            messages: self.messages.map(Table::finish).transpose()?,
+        })
+    }
+
+    fn learn_instances(&mut self, colony: &Colony) {
+        if self.messages.is_some() {
+            let new = self.instances.len()..colony.agent_count();
+            self.instances.extend(new.map(|position| colony.agent(AgentIndex::at(position)).instance().clone()));
+        }
+    }
+
+    fn node(&mut self, node: Option<NodeIndex>) {
+        match node {
+            Some(node) => self.handovers.id(self.scenario.topology.node(node).id.id()),
+            None => self.handovers.text("none"),
+        }
+    }
+}
+
+impl<W: Write> Recorder for Tables<'_, W> {
+    fn deployed(&mut self, _time: f64, _agent: AgentIndex, colony: &Colony) {
+        self.learn_instances(colony);
+    }
+
+    fn handover(&mut self, time: f64, user: u32, from: Option<NodeIndex>, to: Option<NodeIndex>) {
+        self.handovers.id(&self.scenario.attachments.users[user as usize].id);
+        self.handovers.comma();
+        number(&mut self.handovers.row, time);
+        self.handovers.comma();
+        self.node(from);
+        self.handovers.comma();
+        self.node(to);
+        self.handovers.end_row();
+    }
+
+    fn cycle(&mut self, time: f64, label: &[Outcome], colony: &Colony) {
+        self.learn_instances(colony);
+        let [mut undeploy, mut nop, mut migrate, mut replicate, mut inhibited] = [0_u64; 5];
+        let mut has_agents = false;
+        for outcome in label {
+            let (instance, application, action) = match outcome {
+                Outcome::Nop(agent) => {
+                    nop += 1;
+                    let agent = colony.agent(*agent);
+                    (agent.instance(), agent.application(), "nop")
+                }
+                Outcome::Judged(judged) => {
+                    let action = if judged.verdict == Verdict::Accepted {
+                        match judged.wish.operation {
+                            OperationName::Undeploy => undeploy += 1,
+                            OperationName::Migrate => migrate += 1,
+                            OperationName::Replicate | OperationName::Deploy => replicate += 1,
+                        }
+                        judged.wish.operation.as_str()
+                    } else {
+                        inhibited += 1;
+                        "inhibited"
+                    };
+                    (&judged.instance, colony.agent(judged.agent).application(), action)
+                }
+                // Operators' wishes are no operations of agents; the trace has them.
+                Outcome::Deployed { .. } => continue,
+            };
+            has_agents = true;
+            self.moves.id(instance.id());
+            self.moves.comma();
+            self.moves.id(self.scenario.applications[application.position()].application.id.id());
+            self.moves.comma();
+            number(&mut self.moves.row, time);
+            self.moves.comma();
+            self.moves.text(action);
+            self.moves.end_row();
+        }
+        if has_agents {
+            number(&mut self.operations.row, time);
+            for count in [undeploy, nop, migrate, replicate, inhibited] {
+                self.operations.comma();
+                natural(&mut self.operations.row, count);
+            }
+            self.operations.end_row();
+        }
+    }
+
+    fn served(&mut self, served: &Served) {
+        let Some(messages) = &mut self.messages else { return };
+        messages.id(&self.scenario.attachments.users[served.user as usize].id);
+        messages.comma();
+        messages.id(self.instances[served.agent.position()].id());
+        for time in [served.emitted, served.arrived, served.started, served.ended] {
+            messages.comma();
+            number(&mut messages.row, time);
+        }
+        messages.end_row();
+    }
+
+    fn is_broken(&self) -> bool {
+        let tables = [Some(&self.operations), Some(&self.moves), Some(&self.handovers), self.messages.as_ref()];
+        tables.into_iter().flatten().any(|table| table.broken.is_some())
+    }
+}

@@ -1,0 +1,442 @@
+//! The trace of a run, as `docs/trace.md` describes it.
+
+mod header;
+
+use std::io::{self, Write};
+
+use mario_colony::{AgentIndex, ApplicationIndex, Colony, Judged, Neighbour, NodeIndex, Outcome, RequestFact, Target};
+use mario_domain::{Capacity, OperationName, Verdict};
+use mario_policy::{Decision, Ending, Solution};
+
+use super::json::{id, integer, natural, number, string};
+use crate::output::histogram::Histogram;
+use crate::recorder::{Cause, Recorder, Served};
+use crate::scenario::Scenario;
+
+/// How much a trace holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Detail {
+    /// Everything.
+    Full,
+    /// No evaluations.
+    Operations,
+}
+
+/// Writes the trace of a run.
+pub struct TraceWriter<W: Write> {
+    out: W,
+    detail: Detail,
+    line: Vec<u8>,
+    /// The first thing that went wrong in writing; after that, nothing is written.
+    broken: Option<io::Error>,
+    seen: Vec<Seen>,
+    totals: Totals,
+}
+
+/// What clients saw of an application since the last record.
+#[derive(Clone, Debug, Default)]
+struct Seen {
+    served: u64,
+    lost: u64,
+    sum: f64,
+    histogram: Histogram,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Totals {
+    evaluations: u64,
+    operations: u64,
+    inhibited: u64,
+    handovers: u64,
+    served: u64,
+    lost: u64,
+    instances: u64,
+}
+
+impl Detail {
+    /// The word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Detail::Full => "full",
+            Detail::Operations => "operations",
+        }
+    }
+}
+
+impl<W: Write> TraceWriter<W> {
+    /// Begins a trace with its header.
+    pub fn new(out: W, scenario: &Scenario, detail: Detail) -> TraceWriter<W> {
+        let mut writer = TraceWriter {
+            out,
+            detail,
+            line: Vec::new(),
+            broken: None,
+            seen: vec![Seen::default(); scenario.applications.len()],
+            totals: Totals::default(),
+        };
+        serde_json::to_writer(&mut writer.line, &header::header(scenario, detail))
+            .expect("writing to memory does not fail");
+        writer.end_line();
+        writer
+    }
+
+    /// Ends the trace of a run that came to its end, and gives the writer back.
+    pub fn finish(mut self, time: f64) -> io::Result<W> {
+        self.responses(time);
+        let totals = self.totals;
+        self.begin("end", time);
+        self.line.extend_from_slice(b",{");
+        let counts = [
+            ("evaluations", totals.evaluations),
+            ("operations", totals.operations),
+            ("inhibited", totals.inhibited),
+            ("handovers", totals.handovers),
+            ("served", totals.served),
+            ("lost", totals.lost),
+            ("instances", totals.instances),
+        ];
+        for (position, (name, count)) in counts.into_iter().enumerate() {
+            if position > 0 {
+                self.line.push(b',');
+            }
+            string(&mut self.line, name);
+            self.line.push(b':');
+            natural(&mut self.line, count);
+        }
+        self.line.extend_from_slice(b"}]");
+        self.end_line();
+        self.close()
+    }
+
+    /// Ends the trace of a run that was broken off: there is no last record.
+    pub fn close(mut self) -> io::Result<W> {
+        match self.broken {
+            Some(error) => Err(error),
+            None => self.out.flush().map(|()| self.out),
+        }
+    }
+
+    /// What went wrong in writing.
+    pub fn failure(&self) -> Option<&io::Error> {
+        self.broken.as_ref()
+    }
+
+    fn begin(&mut self, kind: &str, time: f64) {
+        self.line.push(b'[');
+        string(&mut self.line, kind);
+        self.line.push(b',');
+        number(&mut self.line, time);
+    }
+
+    fn end_line(&mut self) {
+        self.line.push(b'\n');
+        if self.broken.is_none()
+            && let Err(error) = self.out.write_all(&self.line)
+        {
+            self.broken = Some(error);
+        }
+        self.line.clear();
+    }
+
+    fn comma_node(&mut self, node: Option<NodeIndex>) {
+        match node {
+            Some(node) => {
+                self.line.push(b',');
+                natural(&mut self.line, u64::from(node.0));
+            }
+            None => self.line.extend_from_slice(b",null"),
+        }
+    }
+
+    /// What the clients saw since the last records of this kind.
+    fn responses(&mut self, time: f64) {
+        for application in 0..self.seen.len() {
+            let seen = std::mem::take(&mut self.seen[application]);
+            if seen.served == 0 && seen.lost == 0 {
+                continue;
+            }
+            self.begin("responses", time);
+            for count in [application as u64, seen.served, seen.lost] {
+                self.line.push(b',');
+                natural(&mut self.line, count);
+            }
+            self.line.push(b',');
+            number(&mut self.line, seen.sum);
+            self.line.extend_from_slice(b",[");
+            for (position, (bucket, count)) in seen.histogram.buckets().enumerate() {
+                self.line.extend_from_slice(if position > 0 { b",[" } else { b"[" });
+                match bucket {
+                    Some(bucket) => integer(&mut self.line, i64::from(bucket)),
+                    None => self.line.extend_from_slice(b"null"),
+                }
+                self.line.push(b',');
+                natural(&mut self.line, count);
+                self.line.push(b']');
+            }
+            self.line.extend_from_slice(b"]]");
+            self.end_line();
+        }
+    }
+
+    fn facts(&mut self, requests: &[RequestFact]) {
+        self.line.extend_from_slice(b",[");
+        for (position, fact) in requests.iter().enumerate() {
+            self.line.extend_from_slice(if position > 0 { b",[" } else { b"[" });
+            match fact.neighbour {
+                Neighbour::Own => self.line.extend_from_slice(b"\"self\""),
+                Neighbour::Node(node) => natural(&mut self.line, u64::from(node.0)),
+            }
+            self.line.push(b',');
+            number(&mut self.line, fact.rate);
+            self.line.push(b',');
+            number(&mut self.line, fact.latency);
+            self.line.push(b']');
+        }
+        self.line.push(b']');
+    }
+
+    fn memory(&mut self, agent: AgentIndex, colony: &Colony) {
+        self.line.extend_from_slice(b",[");
+        for (position, remembered) in colony.visible_memory(colony.agent(agent)).into_iter().enumerate() {
+            self.line.extend_from_slice(if position > 0 { b",[" } else { b"[" });
+            string(&mut self.line, remembered.operation.as_str());
+            self.line.push(b',');
+            target(&mut self.line, &remembered.target);
+            self.line.push(b']');
+        }
+        self.line.push(b']');
+    }
+
+    fn solutions(&mut self, agent: AgentIndex, colony: &Colony, solutions: &[Solution]) {
+        self.line.extend_from_slice(b",[");
+        for (position, solution) in solutions.iter().enumerate() {
+            self.line.extend_from_slice(if position > 0 { b",[" } else { b"[" });
+            match solution {
+                Solution::Proposal(proposal) => {
+                    string(&mut self.line, proposal.operation.as_str());
+                    self.line.push(b',');
+                    target(&mut self.line, &colony.target(agent, proposal.target));
+                }
+                Solution::Invalid(invalid) => {
+                    self.line.extend_from_slice(b"\"invalid\",");
+                    string(&mut self.line, invalid.fault.description());
+                }
+            }
+            self.line.push(b',');
+            natural(&mut self.line, solution.clause() as u64);
+            self.line.push(b']');
+        }
+        self.line.push(b']');
+    }
+
+    fn judged(&mut self, judged: &Judged, colony: &Colony) {
+        let operation = judged.wish.operation;
+        id(&mut self.line, judged.instance.id());
+        self.line.push(b',');
+        string(&mut self.line, operation.as_str());
+        let is_accepted = judged.verdict == Verdict::Accepted;
+        if operation != OperationName::Undeploy || !is_accepted {
+            self.line.push(b',');
+            target(&mut self.line, &judged.wish.target);
+        }
+        self.verdict(&judged.verdict);
+        if let Some(created) = judged.created {
+            self.line.push(b',');
+            id(&mut self.line, colony.agent(created).instance().id());
+        }
+        if is_accepted {
+            self.totals.operations += 1;
+            match operation {
+                OperationName::Undeploy => self.totals.instances -= 1,
+                OperationName::Replicate | OperationName::Deploy => self.totals.instances += 1,
+                OperationName::Migrate => {}
+            }
+        } else {
+            self.totals.inhibited += 1;
+        }
+    }
+
+    fn verdict(&mut self, verdict: &Verdict) {
+        match verdict {
+            Verdict::Accepted => self.line.extend_from_slice(b",\"accepted\""),
+            Verdict::Inhibited(inhibition) => {
+                self.line.extend_from_slice(b",\"inhibited\",");
+                serde_json::to_writer(&mut self.line, inhibition).expect("writing to memory does not fail");
+            }
+        }
+    }
+}
+
+impl<W: Write> Recorder for TraceWriter<W> {
+    fn wants_decisions(&self) -> bool {
+        self.detail == Detail::Full
+    }
+
+    fn deployed(&mut self, time: f64, agent: AgentIndex, colony: &Colony) {
+        let agent = colony.agent(agent);
+        self.begin("deployed", time);
+        self.line.push(b',');
+        id(&mut self.line, agent.instance().id());
+        for place in [agent.application().0, agent.node().0, agent.policy().0] {
+            self.line.push(b',');
+            natural(&mut self.line, u64::from(place));
+        }
+        self.line.push(b']');
+        self.end_line();
+        self.totals.instances += 1;
+    }
+
+    fn handover(&mut self, time: f64, user: u32, from: Option<NodeIndex>, to: Option<NodeIndex>) {
+        self.begin("handover", time);
+        self.line.push(b',');
+        natural(&mut self.line, u64::from(user));
+        self.comma_node(from);
+        self.comma_node(to);
+        self.line.push(b']');
+        self.end_line();
+        self.totals.handovers += 1;
+    }
+
+    fn evaluation(&mut self, time: f64, agent: AgentIndex, colony: &Colony, decision: Option<&Decision>) {
+        self.totals.evaluations += 1;
+        if self.detail != Detail::Full {
+            return;
+        }
+        let acting = colony.agent(agent);
+        self.begin("evaluation", time);
+        self.line.push(b',');
+        id(&mut self.line, acting.instance().id());
+        self.comma_node(Some(acting.node()));
+        self.line.push(b',');
+        match colony.manager(acting.node()).free() {
+            Capacity::Bounded(free) => natural(&mut self.line, free.as_units()),
+            Capacity::Unbounded => self.line.extend_from_slice(b"\"unbounded\""),
+        }
+        match decision {
+            None => self.line.extend_from_slice(b",\"same\""),
+            Some(decision) => {
+                self.facts(acting.requests());
+                self.memory(agent, colony);
+                self.solutions(agent, colony, &decision.solutions);
+                if decision.ending != Ending::Complete {
+                    self.line.push(b',');
+                    string(&mut self.line, &decision.ending.to_string());
+                }
+            }
+        }
+        self.line.push(b']');
+        self.end_line();
+    }
+
+    fn cycle(&mut self, time: f64, label: &[Outcome], colony: &Colony) {
+        self.begin("cycle", time);
+        self.line.extend_from_slice(b",[");
+        for (position, outcome) in label.iter().enumerate() {
+            self.line.extend_from_slice(if position > 0 { b",[" } else { b"[" });
+            match outcome {
+                Outcome::Nop(agent) => {
+                    id(&mut self.line, colony.agent(*agent).instance().id());
+                    self.line.extend_from_slice(b",\"nop\"");
+                }
+                Outcome::Judged(judged) => self.judged(judged, colony),
+                Outcome::Deployed { deployment, verdict, created } => {
+                    self.line.extend_from_slice(b"null,\"deploy\"");
+                    self.comma_node(Some(deployment.node));
+                    self.verdict(verdict);
+                    if let Some(created) = created {
+                        self.line.push(b',');
+                        id(&mut self.line, colony.agent(*created).instance().id());
+                        self.totals.instances += 1;
+                        self.totals.operations += 1;
+                    } else {
+                        self.totals.inhibited += 1;
+                    }
+                    self.line.push(b',');
+                    natural(&mut self.line, u64::from(deployment.application.0));
+                    if created.is_some() {
+                        self.line.push(b',');
+                        natural(&mut self.line, u64::from(deployment.policy.0));
+                    }
+                }
+            }
+            self.line.push(b']');
+        }
+        self.line.extend_from_slice(b"]]");
+        self.end_line();
+    }
+
+    fn node_down(&mut self, time: f64, node: NodeIndex, cause: Cause, gone: &[AgentIndex], colony: &Colony) {
+        self.begin("node-down", time);
+        self.comma_node(Some(node));
+        self.line.push(b',');
+        string(&mut self.line, cause.as_str());
+        self.line.extend_from_slice(b",[");
+        for (position, agent) in gone.iter().enumerate() {
+            if position > 0 {
+                self.line.push(b',');
+            }
+            id(&mut self.line, colony.agent(*agent).instance().id());
+        }
+        self.line.extend_from_slice(b"]]");
+        self.end_line();
+        self.totals.instances -= gone.len() as u64;
+    }
+
+    fn node_up(&mut self, time: f64, node: NodeIndex) {
+        self.begin("node-up", time);
+        self.comma_node(Some(node));
+        self.line.push(b']');
+        self.end_line();
+    }
+
+    fn node_leaving(&mut self, time: f64, node: NodeIndex) {
+        self.begin("node-leaving", time);
+        self.comma_node(Some(node));
+        self.line.push(b']');
+        self.end_line();
+    }
+
+    fn link(&mut self, time: f64, one: NodeIndex, other: NodeIndex, is_up: bool) {
+        self.begin(if is_up { "link-up" } else { "link-down" }, time);
+        self.comma_node(Some(one));
+        self.comma_node(Some(other));
+        self.line.push(b']');
+        self.end_line();
+    }
+
+    fn step(&mut self, time: f64, step: usize) {
+        if step > 0 {
+            self.responses(time);
+        }
+    }
+
+    fn served(&mut self, served: &Served) {
+        self.totals.served += 1;
+        let seen = &mut self.seen[served.application.position()];
+        let response = served.ended - served.emitted;
+        seen.served += 1;
+        seen.sum += response;
+        seen.histogram.count(response);
+    }
+
+    fn lost(&mut self, _time: f64, _user: u32, application: ApplicationIndex) {
+        self.totals.lost += 1;
+        self.seen[application.position()].lost += 1;
+    }
+
+    fn is_broken(&self) -> bool {
+        self.broken.is_some()
+    }
+}
+
+fn target(out: &mut Vec<u8>, target: &Target) {
+    match target {
+        Target::Own => out.extend_from_slice(b"\"self\""),
+        Target::Node(node) => natural(out, u64::from(node.0)),
+        Target::Unknown(name) => {
+            out.extend_from_slice(b"{\"unknown\":");
+            id(out, name.id());
+            out.push(b'}');
+        }
+    }
+}

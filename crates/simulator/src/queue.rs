@@ -1,0 +1,166 @@
+//! What happens next: events by time, and in the order of scheduling where times are equal.
+
+/// A stable radix heap.
+///
+/// Time in a simulation never runs backwards, so a key is never less than the last one taken. That lets events be kept in
+/// buckets by the highest bit in which their time differs from the present: an event moves to a lower bucket a few times
+/// in its life, and all events of one time are always in the same bucket, in the order in which they came.
+///
+/// Keys are the bits of times: for numbers that are not negative their order is that of the numbers.
+#[derive(Clone, Debug)]
+pub struct EventQueue<E> {
+    now: u64,
+    /// The events of the present, those before `taken` gone already.
+    present: Vec<E>,
+    taken: usize,
+    /// The events whose time differs from the present in this bit, and in none above.
+    later: Vec<Vec<(u64, E)>>,
+    /// Which buckets of `later` have something in them.
+    occupied: u64,
+    spare: Vec<(u64, E)>,
+}
+
+impl<E: Copy> Default for EventQueue<E> {
+    fn default() -> Self {
+        EventQueue {
+            now: 0,
+            present: Vec::new(),
+            taken: 0,
+            later: (0..u64::BITS).map(|_| Vec::new()).collect(),
+            occupied: 0,
+            spare: Vec::new(),
+        }
+    }
+}
+
+impl<E: Copy> EventQueue<E> {
+    /// The present: the time of the last event taken.
+    pub fn now(&self) -> f64 {
+        f64::from_bits(self.now)
+    }
+
+    /// Schedules an event. A time before the present is the present.
+    #[inline]
+    pub fn schedule(&mut self, time: f64, event: E) {
+        // Adding zero makes the negative zero a plain one.
+        let key = (time.max(0.0) + 0.0).to_bits().max(self.now);
+        self.put(key, event);
+    }
+
+    #[inline]
+    fn put(&mut self, key: u64, event: E) {
+        let difference = key ^ self.now;
+        if difference == 0 {
+            self.present.push(event);
+        } else {
+            let bucket = u64::BITS - 1 - difference.leading_zeros();
+            self.later[bucket as usize].push((key, event));
+            self.occupied |= 1 << bucket;
+        }
+    }
+
+    /// The next event, if there is one and its time is before `end`. Time moves on to it.
+    #[inline]
+    pub fn next_before(&mut self, end: f64) -> Option<E> {
+        if self.taken == self.present.len() && !self.advance(end) {
+            return None;
+        }
+        let event = self.present[self.taken];
+        self.taken += 1;
+        Some(event)
+    }
+
+    /// The next event of the present, if it is as wanted.
+    #[inline]
+    pub fn next_now_if(&mut self, wanted: impl FnOnce(E) -> bool) -> Option<E> {
+        let event = *self.present.get(self.taken)?;
+        wanted(event).then(|| {
+            self.taken += 1;
+            event
+        })
+    }
+
+    /// Moves the present on to the next time at which something happens, if that is before `end`.
+    fn advance(&mut self, end: f64) -> bool {
+        self.present.clear();
+        self.taken = 0;
+        if self.occupied == 0 {
+            return false;
+        }
+        let bucket = self.occupied.trailing_zeros() as usize;
+        let next = self.later[bucket].iter().map(|(key, _)| *key).min().unwrap_or(self.now);
+        if f64::from_bits(next) >= end {
+            return false;
+        }
+        self.occupied &= !(1 << bucket);
+        self.now = next;
+        let mut moving = std::mem::replace(&mut self.later[bucket], std::mem::take(&mut self.spare));
+        for (key, event) in moving.drain(..) {
+            self.put(key, event);
+        }
+        self.spare = moving;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A small generator of its own: the order of events must not depend on a library's.
+    fn random(state: &mut u64) -> u64 {
+        *state ^= *state << 13;
+        *state ^= *state >> 7;
+        *state ^= *state << 17;
+        *state
+    }
+
+    #[test]
+    fn gives_events_by_time_and_then_in_the_order_of_scheduling() {
+        let mut state = 88_172_645_463_325_252;
+        let mut queue = EventQueue::default();
+        let mut expected: Vec<(f64, u32)> = Vec::new();
+        let mut taken: Vec<(f64, u32)> = Vec::new();
+        let mut sequence = 0;
+        for _ in 0..20_000 {
+            if random(&mut state) % 3 < 2 {
+                // Few different times, some of them fractions, so that many are equal.
+                let time = queue.now() + (random(&mut state) % 16) as f64 * 0.37;
+                queue.schedule(time, sequence);
+                expected.push((time, sequence));
+                sequence += 1;
+            } else if let Some(event) = queue.next_before(f64::INFINITY) {
+                taken.push((queue.now(), event));
+            }
+        }
+        while let Some(event) = queue.next_before(f64::INFINITY) {
+            taken.push((queue.now(), event));
+        }
+        expected.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
+        // Events that were taken before earlier ones were scheduled cannot occur: times never go back.
+        assert_eq!(taken, expected);
+    }
+
+    #[test]
+    fn gives_nothing_that_is_due_at_the_end() {
+        let mut queue = EventQueue::default();
+        queue.schedule(5.0, 'a');
+        queue.schedule(7.0, 'b');
+        assert_eq!(queue.next_before(7.0), Some('a'));
+        assert_eq!(queue.next_before(7.0), None);
+        assert_eq!(queue.next_before(7.5), Some('b'));
+    }
+
+    #[test]
+    fn an_event_scheduled_for_the_past_happens_now() {
+        let mut queue = EventQueue::default();
+        queue.schedule(5.0, 'a');
+        assert_eq!(queue.next_before(9.0), Some('a'));
+        queue.schedule(1.0, 'b');
+        queue.schedule(-0.0, 'c');
+        assert_eq!(queue.next_before(9.0), Some('b'));
+        assert_eq!(queue.next_now_if(|event| event == 'd'), None);
+        assert_eq!(queue.next_now_if(|event| event == 'c'), Some('c'));
+        assert!((queue.now() - 5.0).abs() < f64::EPSILON);
+    }
+}

@@ -1,0 +1,161 @@
+//! What a run tells to whoever listens.
+
+use mario_colony::{AgentIndex, ApplicationIndex, Colony, NodeIndex, Outcome};
+use mario_policy::Decision;
+
+/// Takes down what happens in a run, in the order in which it happens.
+///
+/// A simulation calls these; each does nothing unless it is implemented. `colony` is the state at that moment: before the
+/// decision counts for an evaluation, after everything is enacted for a cycle.
+#[allow(unused_variables, reason = "the names of the parameters are the documentation")]
+pub trait Recorder {
+    /// Whether decisions are wanted with all their solutions, or only what comes of them.
+    fn wants_decisions(&self) -> bool {
+        false
+    }
+
+    /// An instance is there when the run begins.
+    fn deployed(&mut self, time: f64, agent: AgentIndex, colony: &Colony) {}
+
+    /// A user's connection moved; arrived from nowhere, or left for nowhere.
+    fn handover(&mut self, time: f64, user: u32, from: Option<NodeIndex>, to: Option<NodeIndex>) {}
+
+    /// An agent evaluated its policy; `None` when its facts are those of its last evaluation.
+    fn evaluation(&mut self, time: f64, agent: AgentIndex, colony: &Colony, decision: Option<&Decision>) {}
+
+    /// The managers judged what was pending.
+    fn cycle(&mut self, time: f64, label: &[Outcome], colony: &Colony) {}
+
+    /// A node went, and these instances with it.
+    fn node_down(&mut self, time: f64, node: NodeIndex, cause: Cause, gone: &[AgentIndex], colony: &Colony) {}
+
+    /// A node came, or came back.
+    fn node_up(&mut self, time: f64, node: NodeIndex) {}
+
+    /// A node announced that it will go: it takes nothing new.
+    fn node_leaving(&mut self, time: f64, node: NodeIndex) {}
+
+    /// A link went or came back.
+    fn link(&mut self, time: f64, one: NodeIndex, other: NodeIndex, is_up: bool) {}
+
+    /// A step of mobility is about to begin; the users have not moved yet.
+    fn step(&mut self, time: f64, step: usize) {}
+
+    /// An instance took up a client request.
+    fn served(&mut self, served: &Served) {}
+
+    /// A client request was lost.
+    fn lost(&mut self, time: f64, user: u32, application: ApplicationIndex) {}
+
+    /// Whether the run is to be broken off: nobody can take down what happens.
+    fn is_broken(&self) -> bool {
+        false
+    }
+}
+
+/// Why a node went.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cause {
+    /// It crashed.
+    Crash,
+    /// It left.
+    Leave,
+    /// It has not come yet.
+    Absent,
+}
+
+/// A client request that an instance took up.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Served {
+    /// Who sent it.
+    pub user: u32,
+    /// Which application it was for.
+    pub application: ApplicationIndex,
+    /// Which instance took it up.
+    pub agent: AgentIndex,
+    /// When it was sent.
+    pub emitted: f64,
+    /// When it reached the instance.
+    pub arrived: f64,
+    /// When the instance began with it.
+    pub started: f64,
+    /// When the instance is done with it.
+    pub ended: f64,
+}
+
+impl Cause {
+    /// The word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Cause::Crash => "crash",
+            Cause::Leave => "leave",
+            Cause::Absent => "absent",
+        }
+    }
+}
+
+/// Two listeners at once, each told everything, the first of them first. More than two are pairs of pairs.
+impl<A: Recorder, B: Recorder> Recorder for (A, B) {
+    fn wants_decisions(&self) -> bool {
+        self.0.wants_decisions() || self.1.wants_decisions()
+    }
+
+    fn deployed(&mut self, time: f64, agent: AgentIndex, colony: &Colony) {
+        self.0.deployed(time, agent, colony);
+        self.1.deployed(time, agent, colony);
+    }
+
+    fn handover(&mut self, time: f64, user: u32, from: Option<NodeIndex>, to: Option<NodeIndex>) {
+        self.0.handover(time, user, from, to);
+        self.1.handover(time, user, from, to);
+    }
+
+    fn evaluation(&mut self, time: f64, agent: AgentIndex, colony: &Colony, decision: Option<&Decision>) {
+        self.0.evaluation(time, agent, colony, decision);
+        self.1.evaluation(time, agent, colony, decision);
+    }
+
+    fn cycle(&mut self, time: f64, label: &[Outcome], colony: &Colony) {
+        self.0.cycle(time, label, colony);
+        self.1.cycle(time, label, colony);
+    }
+
+    fn node_down(&mut self, time: f64, node: NodeIndex, cause: Cause, gone: &[AgentIndex], colony: &Colony) {
+        self.0.node_down(time, node, cause, gone, colony);
+        self.1.node_down(time, node, cause, gone, colony);
+    }
+
+    fn node_up(&mut self, time: f64, node: NodeIndex) {
+        self.0.node_up(time, node);
+        self.1.node_up(time, node);
+    }
+
+    fn node_leaving(&mut self, time: f64, node: NodeIndex) {
+        self.0.node_leaving(time, node);
+        self.1.node_leaving(time, node);
+    }
+
+    fn link(&mut self, time: f64, one: NodeIndex, other: NodeIndex, is_up: bool) {
+        self.0.link(time, one, other, is_up);
+        self.1.link(time, one, other, is_up);
+    }
+
+    fn step(&mut self, time: f64, step: usize) {
+        self.0.step(time, step);
+        self.1.step(time, step);
+    }
+
+    fn served(&mut self, served: &Served) {
+        self.0.served(served);
+        self.1.served(served);
+    }
+
+    fn lost(&mut self, time: f64, user: u32, application: ApplicationIndex) {
+        self.0.lost(time, user, application);
+        self.1.lost(time, user, application);
+    }
+
+    fn is_broken(&self) -> bool {
+        self.0.is_broken() || self.1.is_broken()
+    }
+}

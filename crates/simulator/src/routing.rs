@@ -1,0 +1,98 @@
+//! Which instance a client request goes to, and by which path.
+//!
+//! One file for each strategy: [`nearest`] is the rule, [`least_used`] is the prototype's.
+
+mod least_used;
+mod nearest;
+
+use mario_colony::{AgentIndex, ApplicationIndex, Colony, NodeIndex};
+
+use crate::paths::{PathIndex, Paths};
+use crate::placement::Placement;
+use crate::scenario::{Routing, Scenario};
+use crate::topology::Topology;
+
+pub(crate) use least_used::RouteEntry;
+
+/// Which instance a client request goes to, and by which path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Route {
+    pub(crate) path: PathIndex,
+    pub(crate) agent: AgentIndex,
+}
+
+/// Who asks for a route.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Client {
+    pub(crate) user: u32,
+    pub(crate) access_point: NodeIndex,
+    pub(crate) application: ApplicationIndex,
+}
+
+/// What routes are made of.
+pub(crate) struct Terrain<'a> {
+    pub(crate) topology: &'a Topology,
+    pub(crate) paths: &'a mut Paths,
+    pub(crate) placement: &'a Placement,
+    pub(crate) colony: &'a Colony,
+}
+
+pub(crate) enum Router {
+    Nearest(nearest::Nearest),
+    LeastUsed(least_used::LeastUsed),
+}
+
+impl Router {
+    pub(crate) fn new(scenario: &Scenario) -> Router {
+        match scenario.routing {
+            Routing::Nearest(metric) => {
+                Router::Nearest(nearest::Nearest::new(metric, scenario.users.len(), scenario.applications.len()))
+            }
+            Routing::LeastUsed => Router::LeastUsed(least_used::LeastUsed::default()),
+        }
+    }
+
+    /// The route of a client request that is sent now; `None` when no instance can be reached.
+    #[inline]
+    pub(crate) fn route(&mut self, client: Client, terrain: &mut Terrain<'_>) -> Option<Route> {
+        match self {
+            Router::Nearest(router) => router.route(client, terrain),
+            Router::LeastUsed(router) => router.route(client, terrain),
+        }
+    }
+
+    /// The instances of an application are not where they were.
+    pub(crate) fn placement_changed(&mut self, application: ApplicationIndex) {
+        match self {
+            Router::Nearest(router) => router.forget(application),
+            Router::LeastUsed(router) => router.clear(),
+        }
+    }
+
+    /// Nodes or links went or came.
+    pub(crate) fn infrastructure_changed(&mut self) {
+        match self {
+            Router::Nearest(router) => router.forget_all(),
+            Router::LeastUsed(router) => router.clear(),
+        }
+    }
+
+    /// A user is at another access point.
+    pub(crate) fn user_moved(&mut self, user: u32) {
+        match self {
+            Router::Nearest(router) => router.user_moved(user),
+            // The prototype keeps an entry for each access point that the user has been at.
+            Router::LeastUsed(_) => {}
+        }
+    }
+
+    /// The entries of the prototype's routing table that lead to an instance, in the order of insertion.
+    pub(crate) fn entries(&self, agent: AgentIndex) -> impl Iterator<Item = &RouteEntry> {
+        match self {
+            Router::Nearest(_) => None,
+            Router::LeastUsed(router) => Some(router.entries(agent)),
+        }
+        .into_iter()
+        .flatten()
+    }
+}

@@ -1,0 +1,84 @@
+//! The prototype's routing table.
+//!
+//! The first request of a user from an access point makes an entry, which stays until the table is cleared: when an activation of the
+//! managers performed an operation. Among the instances with the fewest hops, the entry leads to the one that the fewest
+//! entries lead to; its path is that to the *first* of those instances, even when another is chosen.
+
+use mario_colony::{AgentIndex, NodeIndex};
+use rustc_hash::FxHashMap;
+
+use crate::paths::PathIndex;
+use crate::routing::{Client, Route, Terrain};
+use crate::scenario::Metric;
+
+#[derive(Default)]
+pub(crate) struct LeastUsed {
+    by_client: FxHashMap<(u32, NodeIndex), Route>,
+    /// For each instance, its entries in the order of insertion. An instance is here from the first time it was a choice.
+    entries: FxHashMap<AgentIndex, Vec<RouteEntry>>,
+    /// How often each instance was chosen, in the order in which they were first chosen.
+    used: Vec<(AgentIndex, u32)>,
+    found: Vec<NodeIndex>,
+}
+
+/// An entry of the routing table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RouteEntry {
+    pub(crate) access_point: NodeIndex,
+    pub(crate) path: PathIndex,
+}
+
+impl LeastUsed {
+    #[inline]
+    pub(crate) fn route(&mut self, client: Client, terrain: &mut Terrain<'_>) -> Option<Route> {
+        let key = (client.user, client.access_point);
+        if let Some(route) = self.by_client.get(&key) {
+            return Some(*route);
+        }
+        let route = self.find(client, terrain)?;
+        self.by_client.insert(key, route);
+        let entry = RouteEntry { access_point: client.access_point, path: route.path };
+        self.entries.entry(route.agent).or_default().push(entry);
+        Some(route)
+    }
+
+    fn find(&mut self, client: Client, terrain: &mut Terrain<'_>) -> Option<Route> {
+        let placement = terrain.placement;
+        let is_wanted = |node| !placement.on_node(client.application, node).is_empty();
+        terrain.paths.nearest(terrain.topology, client.access_point, Metric::Hops, is_wanted, &mut self.found);
+        let nearest = |agent: &&AgentIndex| self.found.contains(&terrain.colony.agent(**agent).node());
+        let mut candidates = placement.agents(client.application).iter().filter(nearest);
+        let first = *candidates.next()?;
+        let node = terrain.colony.agent(first).node();
+        let path = terrain.paths.path_found(terrain.topology, client.access_point, node);
+        let chosen = least_used(&mut self.used, std::iter::once(first).chain(candidates.copied()));
+        Some(Route { path, agent: chosen })
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.by_client.clear();
+        self.entries.clear();
+        self.used.clear();
+    }
+
+    pub(crate) fn entries(&self, agent: AgentIndex) -> impl Iterator<Item = &RouteEntry> {
+        self.entries.get(&agent).into_iter().flatten()
+    }
+}
+
+/// The one that was used least, of equals the one that was first a candidate. It is used once more now.
+fn least_used(used: &mut Vec<(AgentIndex, u32)>, candidates: impl Iterator<Item = AgentIndex>) -> AgentIndex {
+    let mut best: Option<usize> = None;
+    for agent in candidates {
+        let place = used.iter().position(|(known, _)| *known == agent).unwrap_or_else(|| {
+            used.push((agent, 0));
+            used.len() - 1
+        });
+        if best.is_none_or(|best| (used[place].1, place) < (used[best].1, best)) {
+            best = Some(place);
+        }
+    }
+    let place = best.expect("at least one candidate");
+    used[place].1 += 1;
+    used[place].0
+}

@@ -1,0 +1,234 @@
+//! A scenario as it is written: everything that was merged, before anybody asks what it means.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::layers::{Files, Layers, override_keys};
+use super::mistake::{Mistake, Place, ScenarioError, Text};
+use super::presets;
+use super::read;
+use super::settings::Settings;
+use super::tree::{Node, Table, Value};
+
+/// A scenario as it is written, with what it includes and what overrides it.
+#[derive(Clone, Debug)]
+pub struct Document {
+    name: String,
+    pub(super) tree: Table,
+    /// The beginning of the text.
+    whole: Place,
+    layer: u32,
+    mistakes: Vec<Mistake>,
+}
+
+impl Document {
+    /// A scenario that ships with mario.
+    pub fn preset(name: &str) -> Result<Document, ScenarioError> {
+        match presets::text(name) {
+            Some(text) => Ok(Document::new(name, text, None, &mut super::layers::NoFiles)),
+            None => {
+                let mistake = Mistake::new(format!("there is no preset `{name}`"));
+                Err(ScenarioError {
+                    name: name.to_owned(),
+                    mistakes: vec![mistake.known(name, "presets", presets::names())],
+                })
+            }
+        }
+    }
+
+    /// The text of a file. What is wrong with it is told when it is used, all at once.
+    pub fn file(path: &Path, text: impl Into<String>, files: &mut dyn Files) -> Document {
+        let directory = path.parent().map(Path::to_path_buf).unwrap_or_default();
+        let name = path.display().to_string();
+        Document::new(&name, Text { name: name.clone(), text: text.into(), directory }, Some(path), files)
+    }
+
+    fn new(name: &str, text: Text, path: Option<&Path>, files: &mut dyn Files) -> Document {
+        let text = Arc::new(text);
+        let mut layers = Layers::new(files, 0);
+        let mut tree = Table::default();
+        layers.add(Arc::clone(&text), path, &mut tree);
+        let (layer, mistakes) = (layers.layer, layers.mistakes);
+        let mut document = Document { name: name.to_owned(), tree, whole: Place { text, span: 0..0 }, layer, mistakes };
+        if document.tree.get("name").is_none()
+            && let Some(stem) = path.and_then(Path::file_stem)
+        {
+            document.put("name", Value::String(stem.to_string_lossy().into_owned()), "name");
+        }
+        document
+    }
+
+    /// What it is called: the name of the preset or the path of the file.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Overrides keys, each by `key.path=value`, where the value is written as in TOML or is a bare word.
+    pub fn set(&mut self, overrides: &[String]) {
+        self.layer += 1;
+        override_keys(&mut self.tree, overrides, self.layer, &mut self.mistakes);
+    }
+
+    /// Overrides the seed.
+    pub fn set_seed(&mut self, seed: u64) {
+        match i64::try_from(seed) {
+            Ok(seed) => self.put("seed", Value::Integer(seed), "--seed"),
+            Err(_) => self.put("seed", Value::Large(seed.to_string()), "--seed"),
+        }
+    }
+
+    /// Makes the users go where a file says that names their access points.
+    pub fn set_attachments(&mut self, path: &Path) {
+        let text =
+            Text { name: "--attachments".to_owned(), text: path.display().to_string(), directory: PathBuf::new() };
+        let span = 0..text.text.len();
+        let place = Place { text: Arc::new(text), span };
+        self.layer += 1;
+        let node = |value: &str| self.node(Value::String(value.to_owned()), &place);
+        let (kind, file) = (node("attachments"), node(&place.text.text));
+        let empty = self.node(Value::Table(Table::default()), &place);
+        if !matches!(self.tree.get("mobility"), Some(Node { value: Value::Table(_), .. })) {
+            self.tree.remove("mobility");
+            self.tree.entries.push(("mobility".to_owned(), empty));
+        }
+        if let Some(Node { value: Value::Table(mobility), .. }) = self.tree.get_mut("mobility") {
+            for (key, node) in [("kind", kind), ("file", file)] {
+                mobility.remove(key);
+                mobility.entries.push((key.to_owned(), node));
+            }
+        }
+    }
+
+    /// Gives applications a policy: `POLICY` for all of them, and for what is deployed apart, or `APPLICATION=POLICY` for
+    /// one. A policy is the name of a shipped one or the path of a file.
+    pub fn set_policy(&mut self, choice: &str) {
+        let text = Text { name: "--policy".to_owned(), text: choice.to_owned(), directory: PathBuf::new() };
+        let (application, policy, start) = match choice.split_once('=') {
+            Some((application, policy)) => (Some(application), policy, application.len() + 1),
+            None => (None, choice, 0),
+        };
+        let text = Arc::new(text);
+        let place = Place { text: Arc::clone(&text), span: start..choice.len() };
+        self.layer += 1;
+        let node = self.node(Value::String(policy.to_owned()), &place);
+        let mut ids = Vec::new();
+        let mut is_found = false;
+        for list in ["application", "deploy"] {
+            let Some(Node { value: Value::List(elements), .. }) = self.tree.get_mut(list) else { continue };
+            for element in elements {
+                let Value::Table(table) = &mut element.value else { continue };
+                let id = match table.get(if list == "deploy" { "application" } else { "id" }).map(|node| &node.value) {
+                    Some(Value::Integer(number)) => number.to_string(),
+                    Some(Value::String(name)) => name.clone(),
+                    _ => continue,
+                };
+                // What is deployed without a policy of its own follows its application.
+                let has_policy = list == "application" || table.get("policy").is_some();
+                if application.is_none_or(|wanted| wanted == id) && has_policy {
+                    is_found = true;
+                    table.remove("policy");
+                    table.entries.push(("policy".to_owned(), node.clone()));
+                }
+                ids.push(id);
+            }
+        }
+        if let (false, Some(wanted)) = (is_found, application) {
+            let place = Place { text, span: 0..wanted.len() };
+            let mistake = Mistake::new(format!("there is no application `{wanted}`")).at(Some(place));
+            self.mistakes.push(mistake.known(wanted, "applications", ids.iter().map(String::as_str)));
+        }
+    }
+
+    /// What it says, with all defaults filled in.
+    pub fn settings(&self) -> Result<Settings, ScenarioError> {
+        let mut mistakes = self.mistakes.clone();
+        match read::read(&self.tree, &self.whole) {
+            Ok(settings) if mistakes.is_empty() => return Ok(settings),
+            Ok(_) => {}
+            Err(more) => mistakes.extend(more),
+        }
+        Err(self.error(mistakes))
+    }
+
+    pub(super) fn error(&self, mut mistakes: Vec<Mistake>) -> ScenarioError {
+        // By text as they were first met, in each from top to bottom.
+        let mut texts: Vec<Arc<Text>> = Vec::new();
+        for place in mistakes.iter().filter_map(|mistake| mistake.place.as_ref()) {
+            if !texts.iter().any(|text| Arc::ptr_eq(text, &place.text)) {
+                texts.push(Arc::clone(&place.text));
+            }
+        }
+        mistakes.sort_by_key(|mistake| {
+            mistake
+                .place
+                .as_ref()
+                .map(|place| (texts.iter().position(|text| Arc::ptr_eq(text, &place.text)), place.span.start))
+        });
+        ScenarioError { name: self.name.clone(), mistakes }
+    }
+
+    fn node(&self, value: Value, place: &Place) -> Node {
+        Node { place: place.clone(), key_place: Some(place.clone()), layer: self.layer, value }
+    }
+
+    fn put(&mut self, key: &str, value: Value, origin: &str) {
+        let written = match &value {
+            Value::Integer(number) => number.to_string(),
+            Value::Large(word) | Value::String(word) => word.clone(),
+            _ => String::new(),
+        };
+        let span = 0..written.len();
+        let text = Text { name: origin.to_owned(), text: written, directory: PathBuf::new() };
+        self.layer += 1;
+        let node = self.node(value, &Place { text: Arc::new(text), span });
+        self.tree.remove(key);
+        self.tree.entries.push((key.to_owned(), node));
+    }
+
+    /// The value at a path of keys and places in lists, or as much of the path as there is.
+    fn nearest(&self, path: &[At<'_>]) -> Option<&Node> {
+        let At::Key(first) = path.first()? else { return None };
+        let mut node = self.tree.get(first)?;
+        for step in &path[1..] {
+            let next = match (&node.value, step) {
+                (Value::Table(table), At::Key(key)) => table.get(key),
+                (Value::List(elements), At::Index(index)) => elements.get(*index),
+                _ => None,
+            };
+            match next {
+                Some(next) => node = next,
+                None => break,
+            }
+        }
+        Some(node)
+    }
+
+    /// Where a value is written; where it is a default, where the table is that it would be in.
+    pub(super) fn place(&self, path: &[At<'_>]) -> Place {
+        self.nearest(path).map_or_else(|| self.whole.clone(), |node| node.place.clone())
+    }
+
+    /// The path that a value means: from the directory of the file that it is written in.
+    pub(super) fn path(&self, at: &[At<'_>], written: &str) -> PathBuf {
+        self.place(at).text.directory.join(written)
+    }
+}
+
+/// One step on the way to a value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum At<'a> {
+    Key(&'a str),
+    Index(usize),
+}
+
+impl<'a> From<&'a str> for At<'a> {
+    fn from(key: &'a str) -> At<'a> {
+        At::Key(key)
+    }
+}
+
+impl From<usize> for At<'_> {
+    fn from(index: usize) -> Self {
+        At::Index(index)
+    }
+}

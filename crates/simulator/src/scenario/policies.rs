@@ -1,0 +1,225 @@
+//! The texts of policies: those that ship, and files.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use mario_policy::{Acceptance, AcceptanceError, Policy, PolicyError, Settings as PolicySettings};
+use mario_prolog::{Engine, LoadError, Problem, Resolver};
+
+use super::PolicyText;
+use super::layers::{Files, read_text};
+use super::mistake::{Mistake, Place, Text};
+
+const LIBRARY: (&str, &str) = ("library.pl", include_str!("../../../../policies/library.pl"));
+
+macro_rules! shipped {
+    ($($name:literal,)*) => {
+        [$(($name, concat!($name, ".pl"), include_str!(concat!("../../../../policies/", $name, ".pl"))),)*]
+    };
+}
+
+/// Name, file and text.
+const POLICIES: [(&str, &str, &str); 8] = shipped![
+    "workload-aware",
+    "latency-aware",
+    "workload-and-latency-aware",
+    "workload-and-latency-aware-with-memory",
+    "cost-aware",
+    "load-thresholds",
+    "stay-in-region",
+    "sustained-demand",
+];
+
+const ACCEPTANCES: [(&str, &str, &str); 1] = shipped!["accept-what-fits",];
+
+/// The names of the policies that ship.
+pub fn policy_names() -> impl Iterator<Item = &'static str> {
+    POLICIES.iter().map(|(name, ..)| *name)
+}
+
+/// Whose policy it is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Role {
+    Agent,
+    Manager,
+}
+
+impl Role {
+    fn shipped(self) -> &'static [(&'static str, &'static str, &'static str)] {
+        match self {
+            Role::Agent => &POLICIES,
+            Role::Manager => &ACCEPTANCES,
+        }
+    }
+}
+
+/// What was written for a policy: a name or a path.
+pub(super) fn is_path(written: &str) -> bool {
+    written.contains(['/', '\\']) || Path::new(written).extension().is_some_and(|extension| extension == "pl")
+}
+
+/// The text of a policy that ships, with what it loads.
+pub(super) fn shipped(role: Role, name: &str) -> Option<PolicyText> {
+    let (name, file, text) = role.shipped().iter().find(|(known, ..)| *known == name)?;
+    let mut files = vec![((*file).to_owned(), (*text).to_owned())];
+    if text.contains(LIBRARY.0) {
+        files.push((LIBRARY.0.to_owned(), LIBRARY.1.to_owned()));
+    }
+    Some(PolicyText { name: (*name).to_owned(), files, memory: 0 })
+}
+
+/// What is wrong with the name of a policy that does not ship.
+pub(super) fn unknown(role: Role, written: &str, place: Place) -> Mistake {
+    let what = match role {
+        Role::Agent => "policy",
+        Role::Manager => "acceptance policy",
+    };
+    let mistake = Mistake::new(format!("there is no {what} `{written}`")).at(Some(place));
+    let names = role.shipped().iter().map(|(name, ..)| *name);
+    let mistake = mistake.known(written, "known are", names);
+    let hint = mistake.hint.clone().unwrap_or_default();
+    mistake.hint(format!("{hint}; the path of a file ends in `.pl`"))
+}
+
+/// The text of a policy in a file, with what it loads. It is loaded once to see that it is a policy at all.
+pub(super) fn load(role: Role, path: &Path, place: &Place, files: &mut dyn Files) -> Result<PolicyText, Vec<Mistake>> {
+    let cannot_read = |path: &Path, error: &str| {
+        let message = format!("cannot read `{}`: {error}", path.display());
+        Mistake::new(message).at(Some(place.clone())).hint("name a file, or one of the policies that ship")
+    };
+    let text = read_text(files, path).map_err(|error| vec![cannot_read(path, &error)])?;
+    let name = path.display().to_string();
+    let engine = Engine::new();
+    let found = Arc::new(Mutex::new(Found::default()));
+    loop {
+        let resolver = Box::new(KnownFiles { found: Arc::clone(&found) });
+        let loaded = try_load(role, &engine, &name, &text, resolver);
+        let missing = found.lock().map(|mut found| found.missing.take()).unwrap_or_default();
+        match (loaded, missing) {
+            (_, Some(wanted)) => {
+                let answer = find(&wanted, path, files);
+                if let Ok(mut found) = found.lock() {
+                    found.answers.insert(wanted, answer);
+                }
+            }
+            (Err(mistakes), None) => {
+                return Err(mistakes.into_iter().map(|mistake| located(mistake, place)).collect());
+            }
+            (Ok(()), None) => {
+                let file = path.file_name().map_or_else(|| name.clone(), |file| file.to_string_lossy().into_owned());
+                let mut files = vec![(file, text.clone())];
+                let found = found.lock().map(|found| found.answers.clone()).unwrap_or_default();
+                for ((_, wanted), answer) in found {
+                    if let Ok((_, text)) = answer
+                        && !files.iter().any(|(known, _)| *known == wanted)
+                    {
+                        files.push((wanted, text));
+                    }
+                }
+                return Ok(PolicyText { name, files, memory: 0 });
+            }
+        }
+    }
+}
+
+fn located(mistake: Mistake, place: &Place) -> Mistake {
+    if mistake.place.is_some() { mistake } else { mistake.at(Some(place.clone())) }
+}
+
+fn try_load(
+    role: Role,
+    engine: &Engine,
+    name: &str,
+    text: &str,
+    resolver: Box<dyn Resolver>,
+) -> Result<(), Vec<Mistake>> {
+    let settings = PolicySettings::default();
+    match role {
+        Role::Agent => match Policy::load(engine, name, text, Some(resolver), settings) {
+            Ok(_) => Ok(()),
+            Err(PolicyError::Load { problems, .. }) => Err(load_mistakes(&problems)),
+            Err(error) => Err(vec![
+                Mistake::new(error.to_string()).hint("a policy says `operation(Operation, Instance, Target) :- …`"),
+            ]),
+        },
+        Role::Manager => match Acceptance::load(engine, name, text, Some(resolver), settings.budget) {
+            Ok(_) => Ok(()),
+            Err(AcceptanceError::Load { problems, .. }) => Err(load_mistakes(&problems)),
+            Err(error) => {
+                Err(vec![Mistake::new(error.to_string()).hint("an acceptance policy says `accept(Request) :- …`")])
+            }
+        },
+    }
+}
+
+fn load_mistakes(problems: &LoadError) -> Vec<Mistake> {
+    problems.errors.iter().map(mistake).collect()
+}
+
+fn mistake(problem: &Problem) -> Mistake {
+    let text = Text {
+        name: problem.source_name().to_owned(),
+        text: problem.source_text().to_owned(),
+        directory: std::path::PathBuf::new(),
+    };
+    let place = Place { text: Arc::new(text), span: problem.span.clone() };
+    let mistake = Mistake::new(format!("cannot load `{}`: {}", problem.source_name(), problem.message)).at(Some(place));
+    match &problem.hint {
+        Some(hint) => mistake.hint(hint.clone()),
+        None => mistake,
+    }
+}
+
+/// The files that a policy was found to load: who wanted which, and what that is.
+#[derive(Default)]
+struct Found {
+    answers: BTreeMap<Wanted, Result<(String, String), String>>,
+    /// What is still to be found.
+    missing: Option<Wanted>,
+}
+
+/// The file that wants another, and how it calls it.
+type Wanted = (String, String);
+
+/// Answers with the files known so far. What is not known is noted, and found before the next attempt: a loader keeps its
+/// resolver for longer than files can be lent.
+struct KnownFiles {
+    found: Arc<Mutex<Found>>,
+}
+
+impl Resolver for KnownFiles {
+    fn resolve(&mut self, from: &str, wanted: &str) -> Result<(String, String), String> {
+        let mut found = self.found.lock().map_err(|error| error.to_string())?;
+        let key = (from.to_owned(), wanted.to_owned());
+        match found.answers.get(&key) {
+            Some(answer) => answer.clone(),
+            None => {
+                found.missing.get_or_insert(key);
+                Err("it was not looked for yet".to_owned())
+            }
+        }
+    }
+}
+
+/// Finds a file that a policy loads: beside the file that loads it and below the policy's own directory; a `library.pl`
+/// that is not there is the one that ships.
+fn find(wanted: &Wanted, policy: &Path, files: &mut dyn Files) -> Result<(String, String), String> {
+    let (from, name) = wanted;
+    let directory = policy.parent().unwrap_or(Path::new(""));
+    let beside = Path::new(from).parent().unwrap_or(Path::new("")).join(name);
+    let is_below = !Path::new(name).is_absolute() && !name.split(['/', '\\']).any(|part| part == "..");
+    if is_below && beside.starts_with(directory) {
+        let mut with_ending = beside.clone().into_os_string();
+        with_ending.push(".pl");
+        for path in [beside, with_ending.into()] {
+            if let Ok(text) = read_text(files, &path) {
+                return Ok((path.display().to_string(), text));
+            }
+        }
+    }
+    if name == LIBRARY.0 || format!("{name}.pl") == LIBRARY.0 {
+        return Ok((LIBRARY.0.to_owned(), LIBRARY.1.to_owned()));
+    }
+    Err("there is no such file below the directory of the policy".to_owned())
+}

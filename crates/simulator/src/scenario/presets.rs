@@ -1,0 +1,28 @@
+//! The scenarios that ship with mario.
+
+use std::path::PathBuf;
+
+use super::mistake::Text;
+
+const PRESETS: [(&str, &str); 2] = [
+    ("paper", include_str!("../../../../scenarios/paper.toml")),
+    ("prototype", include_str!("../../../../scenarios/prototype.toml")),
+];
+
+/// The names of all presets.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    PRESETS.iter().map(|(name, _)| *name)
+}
+
+pub(super) fn text(name: &str) -> Option<Text> {
+    PRESETS.iter().find(|(known, _)| *known == name).map(|(name, text)| Text {
+        name: format!("preset {name}"),
+        text: (*text).to_owned(),
+        directory: PathBuf::new(),
+    })
+}
+
+/// A commented scenario to start from.
+pub const fn starting_text() -> &'static str {
+    include_str!("../../../../scenarios/new.toml")
+}

@@ -1,0 +1,158 @@
+//! From what a scenario says to what can be run: names are looked up, files are read, randomness is drawn.
+//!
+//! All that is wrong is gathered, and told at once.
+
+mod applications;
+mod churn;
+mod infrastructure;
+mod users;
+
+use std::fmt::Display;
+
+use mario_domain::Id;
+
+use super::document::{At, Document};
+use super::layers::Files;
+use super::mistake::{Mistake, ScenarioError};
+use super::settings::{
+    ArbitrationStrategy, MemoryStrategy, NumberingStrategy, ObservationStrategy, OccupancyKind, RoutingMetric,
+    RoutingStrategy, Settings,
+};
+use super::{AgentTiming, Arbitration, Memory, Metric, Network, Numbering, Observation, Occupancy, Routing, Scenario};
+
+/// A scenario, and what it was made of.
+#[derive(Clone, Debug)]
+pub struct Resolved {
+    /// What the scenario says, with all defaults filled in.
+    pub settings: Settings,
+    /// What can be run.
+    pub scenario: Scenario,
+    /// What a user may want to know about it.
+    pub notes: Vec<String>,
+}
+
+impl Document {
+    /// The scenario, ready to be run; or all that is wrong with it.
+    pub fn resolve(&self, files: &mut dyn Files) -> Result<Resolved, ScenarioError> {
+        let settings = self.settings()?;
+        let resolving =
+            Resolving { document: self, settings: &settings, files, mistakes: Vec::new(), notes: Vec::new() };
+        match resolving.scenario() {
+            Ok((scenario, notes)) => Ok(Resolved { settings, scenario, notes }),
+            Err(mistakes) => Err(self.error(mistakes)),
+        }
+    }
+}
+
+/// A scenario on its way.
+struct Resolving<'a> {
+    document: &'a Document,
+    settings: &'a Settings,
+    files: &'a mut dyn Files,
+    mistakes: Vec<Mistake>,
+    notes: Vec<String>,
+}
+
+impl Resolving<'_> {
+    fn scenario(mut self) -> Result<(Scenario, Vec<String>), Vec<Mistake>> {
+        self.check_times();
+        let infrastructure = self.infrastructure();
+        let Some(topology) = infrastructure else { return Err(self.mistakes) };
+        let (applications, mut policies) = self.applications(&topology);
+        let deploys = self.deploys(&topology, &applications, &mut policies);
+        let (acceptances, acceptance_of) = self.acceptances(&topology);
+        self.check_reachability(&topology, &applications);
+        let attachments = self.attachments(&topology, &applications);
+        let users = self.users(&topology, &applications, &attachments);
+        let disturbances = self.disturbances(&topology);
+        if !self.mistakes.is_empty() {
+            return Err(self.mistakes);
+        }
+        let settings = self.settings;
+        let scenario = Scenario {
+            name: settings.name.clone(),
+            seed: settings.seed,
+            duration: settings.duration.value(),
+            topology,
+            applications,
+            policies: policies.texts,
+            acceptances,
+            acceptance_of,
+            deploys,
+            attachments,
+            users,
+            step: self.step(),
+            agents: AgentTiming { start: settings.agents.start.value(), period: settings.agents.period.value() },
+            management_period: settings.managers.period.value(),
+            network: Network {
+                message_size: settings.network.message_size.value(),
+                occupancy: match settings.network.occupancy {
+                    OccupancyKind::Latency => Occupancy::Latency,
+                    OccupancyKind::Transmission => Occupancy::Transmission,
+                },
+            },
+            observation: match settings.observation.strategy {
+                ObservationStrategy::Arrivals => Observation::Arrivals,
+                ObservationStrategy::RouteEntries => Observation::RouteEntries,
+            },
+            routing: match (settings.routing.strategy, settings.routing.metric) {
+                (RoutingStrategy::Nearest, RoutingMetric::Hops) => Routing::Nearest(Metric::Hops),
+                (RoutingStrategy::Nearest, RoutingMetric::Latency) => Routing::Nearest(Metric::Latency),
+                (RoutingStrategy::LeastUsed, _) => Routing::LeastUsed,
+            },
+            arbitration: match settings.arbitration.strategy {
+                ArbitrationStrategy::Managers => Arbitration::Managers,
+                ArbitrationStrategy::Sequential => Arbitration::Sequential,
+            },
+            memory: match settings.memory.strategy {
+                MemoryStrategy::Sliding => Memory::Sliding,
+                MemoryStrategy::Periodic => Memory::Periodic { every: settings.memory.every },
+            },
+            numbering: match settings.numbering.strategy {
+                NumberingStrategy::Counted => Numbering::Counted,
+                NumberingStrategy::Shared => Numbering::Shared,
+            },
+            disturbances,
+            redeploy_delay: settings.redeploy.delay.map(super::settings::Time::value),
+        };
+        Ok((scenario, self.notes))
+    }
+
+    fn check_times(&mut self) {
+        if self.settings.duration.value() <= 0.0 {
+            let mistake = self.mistake("the run must take longer than 0", &["duration".into()]);
+            self.mistakes.push(mistake.hint("write a `duration` above 0"));
+        }
+        if self.settings.memory.every == 0 {
+            let mistake =
+                self.mistake("agents cannot forget at every 0th evaluation", &["memory".into(), "every".into()]);
+            self.mistakes.push(mistake.hint("write 1 or more"));
+        }
+        let network = &self.settings.network;
+        if network.occupancy == OccupancyKind::Transmission && network.bandwidth.is_none() {
+            let mistake = self.mistake(
+                "sending takes no time without a bandwidth, so `transmission` keeps no link busy",
+                &["network".into(), "occupancy".into()],
+            );
+            self.mistakes.push(mistake.hint("add `bandwidth = …` to `[network]`, or write `occupancy = \"latency\"`"));
+        }
+    }
+
+    fn mistake(&self, message: impl Into<String>, at: &[At<'_>]) -> Mistake {
+        Mistake::new(message).at(Some(self.document.place(at)))
+    }
+
+    /// There is no such thing as is named here.
+    fn unknown<I: Display>(&self, what: &str, id: &Id, at: &[At<'_>], known: impl Iterator<Item = I>) -> Mistake {
+        // More are not worth comparing one by one.
+        const COMPARED_MAX: usize = 100_000;
+        let known: Vec<String> = known.take(COMPARED_MAX).map(|id| id.to_string()).collect();
+        let mistake = self.mistake(format!("there is no {what} `{id}`"), at);
+        mistake.known(&id.to_string(), &format!("known are the {what}s"), known.iter().map(String::as_str))
+    }
+
+    /// An independent seed for one purpose.
+    fn seed_for(&self, purpose: u64) -> u64 {
+        self.settings.seed ^ purpose.wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    }
+}

@@ -1,0 +1,221 @@
+//! Nodes and links, and what single nodes have.
+
+use std::collections::BTreeSet;
+
+use mario_colony::NodeIndex;
+use mario_domain::{Capacity, Fact, Id};
+
+use super::Resolving;
+use crate::position::{Area, Position};
+use crate::scenario::document::At;
+use crate::scenario::policies::{self, Role};
+use crate::scenario::settings::{AreaSettings, TiledTreeSettings, Time, TopologySettings};
+use crate::scenario::{ApplicationPlan, PolicyText};
+use crate::topology::{ShapeError, TiledTree, Topology, tiled_tree};
+
+const TOPOLOGY: At<'static> = At::Key("topology");
+
+impl Resolving<'_> {
+    /// Nodes and links, with what `[[node]]` says about single ones.
+    pub(super) fn infrastructure(&mut self) -> Option<Topology> {
+        let mut topology = match &self.settings.topology {
+            TopologySettings::TiledTree(tree) => self.tiled_tree(tree)?,
+            _ => {
+                let mistake = self.mistake("this kind of topology cannot be built yet", &[TOPOLOGY, "kind".into()]);
+                self.mistakes.push(mistake.hint("use `tiled-tree`"));
+                return None;
+            }
+        };
+        if let Some(bandwidth) = self.settings.network.bandwidth {
+            topology.limit_bandwidth(bandwidth.value());
+        }
+        for (position, node) in self.settings.node.iter().enumerate() {
+            let Some(index) = topology.find(&node.id) else {
+                let known = topology.nodes().map(|(_, node)| &node.id);
+                let mistake = self.unknown("node", node.id.id(), &["node".into(), position.into(), "id".into()], known);
+                self.mistakes.push(mistake);
+                continue;
+            };
+            if let Some(capacity) = node.capacity {
+                topology.set_capacity(index, capacity);
+            }
+            let subject = Id::from(node.id.clone());
+            let mut facts = self.facts(&subject, &node.facts, "node", position);
+            if let Some(owner) = &node.owner {
+                let key = Id::name("owner").expect("it is not empty");
+                facts.push(Fact { subject, key, value: mario_domain::FactValue::Id(owner.id().clone()) });
+            }
+            topology.add_facts(index, facts);
+        }
+        Some(topology)
+    }
+
+    /// What else is known about something.
+    pub(super) fn facts(
+        &mut self,
+        subject: &Id,
+        facts: &crate::scenario::settings::Facts,
+        list: &str,
+        position: usize,
+    ) -> Vec<Fact> {
+        let mut known = Vec::new();
+        for (key, value) in facts {
+            match Id::name(key) {
+                Ok(key) => known.push(Fact { subject: subject.clone(), key, value: value.clone() }),
+                Err(error) => {
+                    let at = [At::Key(list), position.into(), "facts".into()];
+                    let mistake = self.mistake(format!("this is no key of a fact: {error}"), &at);
+                    self.mistakes.push(mistake.hint("write `facts = { key = value }`"));
+                }
+            }
+        }
+        known
+    }
+
+    fn tiled_tree(&mut self, tree: &TiledTreeSettings) -> Option<Topology> {
+        let area = self.area(&tree.area, &[TOPOLOGY, "area".into()]);
+        if !tree.size.is_power_of_two() {
+            let at = [TOPOLOGY, "size".into()];
+            let mistake = self.mistake(format!("the size of a tiled tree is a power of two, not {}", tree.size), &at);
+            self.mistakes.push(mistake.hint("write 1, 2, 4, 8, 16 and so on"));
+            return None;
+        }
+        let capacities = tree.hardware.clone().unwrap_or_else(|| hardware_of_levels(tree));
+        let latencies: Vec<f64> = match &tree.latency {
+            Some(latencies) => latencies.iter().copied().map(Time::value).collect(),
+            None => latency_of_levels(tree),
+        };
+        let shape = TiledTree { size: tree.size, capacities, latencies, area: Some(area?) };
+        match tiled_tree(&shape) {
+            Ok(topology) => Some(topology),
+            Err(error) => {
+                let (key, hint) = match &error {
+                    ShapeError::Levels { values, needed, .. } => {
+                        let key = if *values == "latencies" { "latency" } else { "hardware" };
+                        let hint = format!(
+                            "a grid of size {} needs {needed}; or leave `{key}` away, and a rule gives them",
+                            tree.size
+                        );
+                        (key, hint)
+                    }
+                    ShapeError::TooLarge => ("size", "write a smaller size".to_owned()),
+                    _ => ("size", "mend the values of `[topology]`".to_owned()),
+                };
+                let mistake = self.mistake(error.to_string(), &[TOPOLOGY, key.into()]);
+                self.mistakes.push(mistake.hint(hint));
+                None
+            }
+        }
+    }
+
+    /// A rectangle on the map.
+    pub(super) fn area(&mut self, area: &AreaSettings, at: &[At<'_>]) -> Option<Area> {
+        let corner = |[latitude, longitude]: [f64; 2]| Position::checked(latitude, longitude);
+        let mut is_on_the_map = true;
+        for (key, value) in [("south_west", area.south_west), ("north_east", area.north_east)] {
+            if corner(value).is_none() {
+                is_on_the_map = false;
+                let at: Vec<At<'_>> = at.iter().copied().chain([At::Key(key)]).collect();
+                let mistake = self.mistake(format!("{value:?} is no place on the map"), &at);
+                self.mistakes
+                    .push(mistake.hint("write [latitude, longitude] in degrees, from -90 to 90 and from -180 to 180"));
+            }
+        }
+        if !is_on_the_map {
+            return None;
+        }
+        let area = Area::between(corner(area.south_west)?, corner(area.north_east)?);
+        if area.is_none() {
+            let mistake = self.mistake("the south-west corner of the area is not south-west of the other", at);
+            self.mistakes.push(mistake.hint("exchange the corners; each is [latitude, longitude]"));
+        }
+        area
+    }
+
+    /// The policies of node managers, and for each node which is its manager's.
+    pub(super) fn acceptances(&mut self, topology: &Topology) -> (Vec<PolicyText>, Vec<Option<u32>>) {
+        let mut texts: Vec<PolicyText> = Vec::new();
+        let mut written: Vec<String> = Vec::new();
+        let mut place_of = |resolving: &mut Resolving<'_>, policy: &str, at: &[At<'_>]| {
+            let path = resolving.document.path(at, policy);
+            let key = if policies::is_path(policy) { path.display().to_string() } else { policy.to_owned() };
+            if let Some(known) = written.iter().position(|written| *written == key) {
+                return Some(known as u32);
+            }
+            let text = resolving.policy_text(Role::Manager, policy, at)?;
+            texts.push(text);
+            written.push(key);
+            Some(texts.len() as u32 - 1)
+        };
+        let general = match &self.settings.managers.acceptance {
+            Some(policy) => place_of(self, policy, &["managers".into(), "acceptance".into()]),
+            None => None,
+        };
+        let mut acceptance_of = vec![general; topology.node_count()];
+        for (position, node) in self.settings.node.iter().enumerate() {
+            if let (Some(policy), Some(index)) = (&node.acceptance, topology.find(&node.id)) {
+                let at = ["node".into(), position.into(), "acceptance".into()];
+                acceptance_of[index.position()] = place_of(self, policy, &at);
+            }
+        }
+        (texts, acceptance_of)
+    }
+
+    /// Every access point must have a way to where applications are deployed.
+    pub(super) fn check_reachability(&mut self, topology: &Topology, applications: &[ApplicationPlan]) {
+        let homes: BTreeSet<NodeIndex> = applications.iter().map(|plan| plan.home).collect();
+        for home in homes {
+            let mut is_reached = vec![false; topology.node_count()];
+            is_reached[home.position()] = true;
+            let mut open = vec![home];
+            while let Some(node) = open.pop() {
+                for (_, link) in topology.links_from(node) {
+                    if !std::mem::replace(&mut is_reached[link.to.position()], true) {
+                        open.push(link.to);
+                    }
+                }
+            }
+            let cut_off: Vec<String> = topology
+                .access_points()
+                .filter(|node| !is_reached[node.position()])
+                .map(|node| format!("`{}`", topology.node(node).id))
+                .collect();
+            if let Some(first) = cut_off.first() {
+                let others = match cut_off.len() {
+                    1 => String::new(),
+                    count => format!(" and {} more", count - 1),
+                };
+                let home = &topology.node(home).id;
+                let message =
+                    format!("access point {first}{others} cannot be reached from `{home}`, where applications start");
+                let mistake = self.mistake(message, &[TOPOLOGY]);
+                self.mistakes.push(mistake.hint("link the parts of the topology, or make them no access points"));
+                return;
+            }
+        }
+    }
+}
+
+/// The levels of a tree over a grid of 2^k by 2^k.
+fn levels(size: u32) -> u64 {
+    u64::from(size.trailing_zeros()) + 1
+}
+
+fn hardware_of_levels(tree: &TiledTreeSettings) -> Vec<Capacity> {
+    let levels = levels(tree.size);
+    let hardware = |level: u64| match level {
+        0 => tree.cloud_hardware,
+        _ if level + 1 == levels => tree.access_hardware,
+        _ => Capacity::units(tree.hardware_step.saturating_mul(levels - level)),
+    };
+    (0..levels).map(hardware).collect()
+}
+
+fn latency_of_levels(tree: &TiledTreeSettings) -> Vec<f64> {
+    let levels = levels(tree.size);
+    let latency = |level: u64| match tree.access_latency {
+        Some(latency) if level + 2 == levels => latency.value(),
+        _ => tree.latency_step.value() * (levels - level - 1) as f64,
+    };
+    (0..levels - 1).map(latency).collect()
+}

@@ -1,0 +1,306 @@
+//! Where users are, and what they do.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use mario_colony::{ApplicationIndex, NodeIndex};
+use mario_domain::Id;
+
+use super::Resolving;
+use super::applications::find_application;
+use crate::mobility::{
+    Assignment, Attach, AttachError, Attachments, MobileUser, TraceError, WanderError, assign, attach, read_positions,
+    wander_attached,
+};
+use crate::scenario::attachments;
+use crate::scenario::document::At;
+use crate::scenario::mistake::{Mistake, Place, Text};
+use crate::scenario::settings::{
+    AssignmentKind, AttachKind, GeneratedSettings, MobilitySettings, Phase, PhaseWord, TopologySettings, UserSettings,
+    WorkloadSettings,
+};
+use crate::scenario::{ApplicationPlan, UserPlan, Workload};
+use crate::topology::Topology;
+
+const MOBILITY: At<'static> = At::Key("mobility");
+
+/// More users than this are refused: they would not fit into memory.
+const USERS_MAX: u32 = 1 << 24;
+
+impl<'a> Resolving<'a> {
+    /// The time between two steps.
+    pub(super) fn step(&self) -> f64 {
+        match &self.settings.mobility {
+            MobilitySettings::Generated(settings) => settings.step.value(),
+            MobilitySettings::File(settings) => settings.step.value(),
+            MobilitySettings::Attachments(settings) => settings.step.value(),
+            MobilitySettings::Static(settings) => settings.step.value(),
+        }
+    }
+
+    pub(super) fn attachments(&mut self, topology: &Topology, applications: &[ApplicationPlan]) -> Attachments {
+        let found = match &self.settings.mobility {
+            MobilitySettings::Generated(settings) => self.generated(settings, topology),
+            MobilitySettings::Static(settings) => self.fixed(settings.users, topology),
+            MobilitySettings::Attachments(settings) => self.attachment_file(&settings.file, topology, applications),
+            MobilitySettings::File(settings) => self.position_file(&settings.file, settings.attach, topology),
+        };
+        found.unwrap_or_default()
+    }
+
+    fn how_to_attach(&mut self, wanted: Option<AttachKind>) -> Option<Attach> {
+        match (&self.settings.topology, wanted) {
+            (TopologySettings::TiledTree(tree), None | Some(AttachKind::Grid)) => {
+                let area = self.area(&tree.area, &["topology".into(), "area".into()])?;
+                Some(Attach::Grid { size: tree.size, area })
+            }
+            (_, None | Some(AttachKind::Distance)) => Some(Attach::Distance),
+            (_, Some(AttachKind::Grid)) => {
+                let mistake =
+                    self.mistake("only a tiled tree has a grid to attach users by", &[MOBILITY, "attach".into()]);
+                self.mistakes.push(mistake.hint("write `attach = \"distance\"`"));
+                None
+            }
+        }
+    }
+
+    fn check_count(&mut self, users: u32) -> Option<()> {
+        if users <= USERS_MAX {
+            return Some(());
+        }
+        let mistake = self.mistake(format!("{users} users are too many"), &[MOBILITY, "users".into()]);
+        self.mistakes.push(mistake.hint(format!("write {USERS_MAX} or fewer")));
+        None
+    }
+
+    fn generated(&mut self, settings: &GeneratedSettings, topology: &Topology) -> Option<Attachments> {
+        self.check_count(settings.users)?;
+        let how = self.how_to_attach(settings.attach)?;
+        let at = [TOPOLOGY_AREA[0], TOPOLOGY_AREA[1]];
+        let area = match (&settings.area, self.settings.topology.area()) {
+            (Some(area), _) => self.area(area, &[MOBILITY, "area".into()])?,
+            (None, Some(area)) => self.area(&area, &at)?,
+            (None, None) => {
+                let mistake = self.mistake("nobody knows where users are to go", &[MOBILITY]);
+                self.mistakes.push(mistake.hint("add `[mobility.area]` with `south_west` and `north_east`"));
+                return None;
+            }
+        };
+        let wandering = settings.wandering(area);
+        match wander_attached(&wandering, self.seed_for(1), topology, how) {
+            Ok(attachments) => {
+                self.notes.push(format!("{} users are generated from seed {}", settings.users, self.settings.seed));
+                Some(attachments)
+            }
+            Err(WanderError::Setting { setting, expected }) => {
+                let mistake = self.mistake(format!("`{setting}` must be {expected}"), &[MOBILITY, setting.into()]);
+                self.mistakes.push(mistake.hint("mend it in `[mobility]`"));
+                None
+            }
+            Err(WanderError::Attach(error)) => self.not_attached(&error),
+        }
+    }
+
+    fn not_attached(&mut self, error: &AttachError) -> Option<Attachments> {
+        let mistake = self.mistake(error.to_string(), &[MOBILITY, "attach".into()]);
+        self.mistakes
+            .push(mistake.hint("choose another way to `attach`, or a topology whose access points have places"));
+        None
+    }
+
+    /// Users who stay at the access points where they are put in turn, or where `[[user]]` says.
+    fn fixed(&mut self, users: u32, topology: &Topology) -> Option<Attachments> {
+        self.check_count(users)?;
+        let access_points: Vec<NodeIndex> = topology.access_points().collect();
+        if access_points.is_empty() {
+            return self.not_attached(&AttachError::NoAccessPoint);
+        }
+        let mut attachments = Attachments { users: Vec::new(), steps: vec![Vec::new()] };
+        for user in 0..users {
+            let id = Id::name(&format!("user{}", user + 1)).expect("it is not empty");
+            attachments.users.push(MobileUser { id, application: None });
+            attachments.steps[0].push((user, Some(access_points[user as usize % access_points.len()])));
+        }
+        for (position, user) in self.settings.user.iter().enumerate() {
+            let at = ["user".into(), position.into(), "node".into()];
+            let Some(node) = &user.node else { continue };
+            let Some(node) = self.node(topology, node, &at) else { continue };
+            if !topology.node(node).is_access_point {
+                let mistake = self.mistake(format!("node `{}` is no access point", topology.node(node).id), &at);
+                self.mistakes.push(mistake.hint("name one that users can be connected to"));
+            }
+            if let Some(place) = attachments.users.iter().position(|known| known.id == user.id) {
+                attachments.steps[0][place].1 = Some(node);
+            }
+        }
+        Some(attachments)
+    }
+
+    fn attachment_file(
+        &mut self,
+        file: &str,
+        topology: &Topology,
+        applications: &[ApplicationPlan],
+    ) -> Option<Attachments> {
+        let at = [MOBILITY, "file".into()];
+        let text = self.file_text(file, &at)?;
+        let application = |id: &Id| {
+            // The applications of the paper have names where its prototype has numbers.
+            let by_number = || Id::name(&format!("app{id}")).ok().and_then(|id| find_application(applications, &id));
+            let found = find_application(applications, id).or_else(by_number)?;
+            Some(applications[found.position()].application.id.clone())
+        };
+        match attachments::read(&text, topology, &application) {
+            Ok(attachments) => Some(attachments),
+            Err(mistakes) => {
+                self.mistakes.extend(mistakes);
+                None
+            }
+        }
+    }
+
+    fn position_file(&mut self, file: &str, how: Option<AttachKind>, topology: &Topology) -> Option<Attachments> {
+        let at = [MOBILITY, "file".into()];
+        let how = self.how_to_attach(how)?;
+        let text = self.file_text(file, &at)?;
+        match read_positions(text.text.as_bytes()) {
+            Ok(traces) => match attach(&traces, topology, how) {
+                Ok(attachments) => Some(attachments),
+                Err(error) => self.not_attached(&error),
+            },
+            Err(error) => {
+                self.mistakes.push(trace_mistake(&error, text));
+                None
+            }
+        }
+    }
+
+    fn file_text(&mut self, file: &str, at: &[At<'_>]) -> Option<Arc<Text>> {
+        let path = self.document.path(at, file);
+        match crate::scenario::layers::read_text(self.files, &path) {
+            Ok(text) => Some(Arc::new(Text { name: path.display().to_string(), text, directory: path })),
+            Err(error) => {
+                let mistake = self.mistake(format!("cannot read `{}`: {error}", path.display()), at);
+                self.mistakes.push(mistake.hint("a path starts from the directory of the file that it is written in"));
+                None
+            }
+        }
+    }
+
+    /// What each user does.
+    pub(super) fn users(
+        &mut self,
+        topology: &Topology,
+        applications: &[ApplicationPlan],
+        attachments: &Attachments,
+    ) -> Vec<UserPlan> {
+        let special = self.special_users(topology, applications, attachments);
+        let dealt = self.dealt_applications(applications, attachments);
+        let count = attachments.users.len();
+        let mut plans = Vec::with_capacity(count);
+        for (position, user) in attachments.users.iter().enumerate() {
+            let own = special.get(&position).copied();
+            let chosen = own.and_then(|own| own.application.as_ref()).or(user.application.as_ref());
+            let application = chosen.and_then(|id| find_application(applications, id.id()));
+            let application = application.or_else(|| dealt.get(position).copied());
+            plans.push(UserPlan {
+                application: application.unwrap_or(ApplicationIndex(0)),
+                workload: self.workload(position, count, own),
+            });
+        }
+        plans
+    }
+
+    /// What `[[user]]` says, by the place of the user.
+    fn special_users(
+        &mut self,
+        topology: &Topology,
+        applications: &[ApplicationPlan],
+        attachments: &Attachments,
+    ) -> BTreeMap<usize, &'a UserSettings> {
+        let mut special = BTreeMap::new();
+        if self.settings.user.is_empty() {
+            return special;
+        }
+        let places: BTreeMap<&Id, usize> =
+            attachments.users.iter().enumerate().map(|(position, user)| (&user.id, position)).collect();
+        let settings = self.settings;
+        let is_periodic = matches!(settings.workload, WorkloadSettings::Periodic(_));
+        let is_static = matches!(settings.mobility, MobilitySettings::Static(_));
+        for (position, user) in settings.user.iter().enumerate() {
+            let at = |key| [At::Key("user"), position.into(), At::Key(key)];
+            match places.get(&user.id) {
+                Some(place) => {
+                    special.insert(*place, user);
+                }
+                None => {
+                    let known = attachments.users.iter().map(|user| &user.id);
+                    let mistake = self.unknown("user", &user.id, &at("id"), known);
+                    self.mistakes.push(mistake);
+                }
+            }
+            if let Some(application) = &user.application {
+                self.application(applications, application, &at("application"));
+            }
+            if user.phase.is_some() && !is_periodic {
+                let mistake = self.mistake("only a periodic workload has a phase", &at("phase"));
+                self.mistakes.push(mistake.hint("leave `phase` away"));
+            }
+            if let (Some(node), false) = (&user.node, is_static) {
+                let is_known = topology.find(node).is_some();
+                let mistake = self.mistake("only static users stay at a node", &at("node"));
+                let hint = if is_known { "write `kind = \"static\"` in `[mobility]`" } else { "leave `node` away" };
+                self.mistakes.push(mistake.hint(hint));
+            }
+        }
+        special
+    }
+
+    fn dealt_applications(&self, applications: &[ApplicationPlan], attachments: &Attachments) -> Vec<ApplicationIndex> {
+        let mut kinds: Vec<(&str, Vec<ApplicationIndex>)> = Vec::new();
+        for (position, plan) in applications.iter().enumerate() {
+            let index = ApplicationIndex::at(position);
+            match kinds.iter_mut().find(|(kind, _)| *kind == plan.kind) {
+                Some((_, members)) => members.push(index),
+                None => kinds.push((&plan.kind, vec![index])),
+            }
+        }
+        let kinds: Vec<Vec<ApplicationIndex>> = kinds.into_iter().map(|(_, members)| members).collect();
+        let how = match self.settings.workload.assignment() {
+            AssignmentKind::Balanced => Assignment::Balanced,
+            AssignmentKind::RoundRobin => Assignment::RoundRobin,
+            AssignmentKind::Random => Assignment::Random { seed: self.seed_for(2) },
+        };
+        assign(&attachments.handovers().of_user, &kinds, how).unwrap_or_default()
+    }
+
+    fn workload(&self, position: usize, count: usize, own: Option<&UserSettings>) -> Workload {
+        let own_period = own.and_then(|own| own.period).map(crate::scenario::settings::Period::value);
+        match &self.settings.workload {
+            WorkloadSettings::Periodic(settings) => {
+                let period = own_period.unwrap_or(settings.period.value());
+                let phase = match (own.and_then(|own| own.phase), settings.phase) {
+                    (Some(phase), _) | (None, Phase::After(phase)) => phase.value(),
+                    (None, Phase::Word(PhaseWord::Simultaneous)) => period,
+                    (None, Phase::Word(PhaseWord::Spread)) => period * (position + 1) as f64 / count as f64,
+                };
+                Workload::Periodic { period, phase }
+            }
+            WorkloadSettings::Poisson(settings) => {
+                Workload::Poisson { mean_period: own_period.unwrap_or(settings.period.value()) }
+            }
+            WorkloadSettings::OnOff(settings) => Workload::OnOff {
+                period: own_period.unwrap_or(settings.period.value()),
+                mean_on: settings.mean_on.value(),
+                mean_off: settings.mean_off.value(),
+            },
+        }
+    }
+}
+
+const TOPOLOGY_AREA: [At<'static>; 2] = [At::Key("topology"), At::Key("area")];
+
+fn trace_mistake(error: &TraceError, text: Arc<Text>) -> Mistake {
+    let span = error.span.clone();
+    Mistake::new(error.to_string()).at(Some(Place { text, span })).hint("mend the file, or say its `format`")
+}

@@ -1,0 +1,89 @@
+//! What is run, and what is deployed of it.
+
+use std::collections::BTreeMap;
+
+use mario_domain::{ApplicationId, FactValue, NodeId, OwnerId, Quantity};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Time, WrittenId};
+
+/// What else is known about something: keys with names or numbers.
+pub type Facts = BTreeMap<String, FactValue>;
+
+/// An application.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ApplicationSettings {
+    /// Which application: a name or a number.
+    #[schemars(with = "WrittenId")]
+    pub id: ApplicationId,
+    /// The group that it belongs to in figures, e.g. `WS`.
+    #[serde(default = "no_kind")]
+    pub kind: String,
+    /// The hardware that one instance needs.
+    #[serde(default = "one_unit")]
+    pub hardware: u64,
+    /// The client requests that one instance handles in one evaluation period.
+    #[schemars(with = "f64", range(min = 0))]
+    pub max_rate: Quantity,
+    /// The latency that a client request tolerates, in milliseconds.
+    #[schemars(with = "f64", range(min = 0))]
+    pub max_latency: Quantity,
+    /// Who runs it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<WrittenId>")]
+    pub owner: Option<OwnerId>,
+    /// The policy of its agents: the name of a shipped one or the path of a `.pl` file.
+    #[serde(default = "default_policy")]
+    pub policy: String,
+    /// For how many of its last evaluations an agent of it remembers what was inhibited; `memory.cycles` unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<u32>,
+    /// How long an instance takes to serve one client request; `network.service_time` unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service_time: Option<Time>,
+    /// Where it starts, and where its operator deploys it again when no instance is left; the cloud unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<WrittenId>")]
+    pub home: Option<NodeId>,
+    /// What else is known about it: `fact/3` in a policy.
+    #[serde(default, skip_serializing_if = "Facts::is_empty")]
+    #[schemars(with = "BTreeMap<String, WrittenId>")]
+    pub facts: Facts,
+}
+
+/// What an operator deploys.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DeploySettings {
+    /// From when on the operator asks for it.
+    #[serde(default = "at_once")]
+    pub time: Time,
+    /// Which application.
+    #[schemars(with = "WrittenId")]
+    pub application: ApplicationId,
+    /// On which node; the application's home unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<WrittenId>")]
+    pub node: Option<NodeId>,
+    /// The policy of its agent and that agent's replicas; the application's unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<String>,
+}
+
+fn no_kind() -> String {
+    "all".to_owned()
+}
+
+fn one_unit() -> u64 {
+    1
+}
+
+fn default_policy() -> String {
+    "workload-and-latency-aware".to_owned()
+}
+
+fn at_once() -> Time {
+    Time::of(0.0)
+}

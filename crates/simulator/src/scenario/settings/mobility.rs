@@ -1,0 +1,196 @@
+//! Where users are.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{AreaSettings, Period, Positive, read_by_kind};
+use crate::mobility::{Arrivals, Wandering};
+use crate::position::Area;
+
+/// Where users are.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum MobilitySettings {
+    /// Users go from place to place, drawn from the seed.
+    Generated(GeneratedSettings),
+    /// Positions from a file.
+    File(FileSettings),
+    /// Access points from a file.
+    Attachments(AttachmentSettings),
+    /// Users stay where they are.
+    Static(StaticSettings),
+}
+
+read_by_kind!(MobilitySettings {
+    "generated" => Generated(GeneratedSettings),
+    "file" => File(FileSettings),
+    "attachments" => Attachments(AttachmentSettings),
+    "static" => Static(StaticSettings),
+});
+
+/// Users go from place to place, drawn from the seed.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct GeneratedSettings {
+    /// How many users there are.
+    pub users: u32,
+    /// How many steps there are, the one at time 0 included.
+    #[schemars(range(min = 1))]
+    pub steps: u32,
+    /// The time between two steps.
+    pub step: Period,
+    /// Which access point a user is connected to; by `grid` in tiled trees and by `distance` elsewhere, unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attach: Option<AttachKind>,
+    /// Where users go; where the topology is unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub area: Option<AreaSettings>,
+    /// How many users there are from the first step on; all unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_users: Option<u32>,
+    /// How many of the others come in each step after it.
+    #[schemars(range(min = 1))]
+    pub arrivals_per_step: u32,
+    /// For how many steps a user stays on average; to the end unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_stay: Option<Positive>,
+    /// How long a step takes users on the map, in seconds.
+    pub step_seconds: Positive,
+    /// The share of users who rest when they come, from 0 to 1; the others are under way.
+    #[schemars(range(min = 0, max = 1))]
+    pub resting_share: f64,
+    /// The longest rest, in seconds.
+    #[schemars(range(min = 0))]
+    pub rest_seconds_max: f64,
+    /// The lowest speed of a trip, in metres per second.
+    pub speed_min: Positive,
+    /// The highest speed of a trip, in metres per second.
+    pub speed_max: Positive,
+    /// How many hotspots there are, near which users like to go.
+    pub hotspots: u32,
+    /// How far from a hotspot users go, in metres.
+    #[schemars(range(min = 0))]
+    pub hotspot_radius: f64,
+    /// The share of trips that lead to a hotspot, from 0 to 1.
+    #[schemars(range(min = 0, max = 1))]
+    pub attraction: f64,
+}
+
+/// Positions from a file.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FileSettings {
+    /// The path of the file, from the directory of the scenario.
+    pub file: String,
+    /// What is in it; told by the ending of its name unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<MobilityFormat>,
+    /// The time between two steps.
+    #[serde(default = "default_step")]
+    pub step: Period,
+    /// Which access point a user is connected to; by `grid` in tiled trees and by `distance` elsewhere, unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attach: Option<AttachKind>,
+}
+
+/// Access points from a file.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AttachmentSettings {
+    /// The path of the file, from the directory of the scenario: JSON with `users` and `steps`.
+    pub file: String,
+    /// The time between two steps.
+    #[serde(default = "default_step")]
+    pub step: Period,
+}
+
+/// Users stay where they are, spread over the access points in turn.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct StaticSettings {
+    /// How many users there are.
+    pub users: u32,
+    /// The time between two steps, by which figures are grouped.
+    pub step: Period,
+}
+
+/// Which access point a user is connected to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AttachKind {
+    /// The one whose cell of the grid the user is in. For tiled trees.
+    Grid,
+    /// The closest.
+    Distance,
+}
+
+/// What is in a file with positions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum MobilityFormat {
+    /// CSV with `user,step,latitude,longitude`.
+    Positions,
+}
+
+impl GeneratedSettings {
+    /// The users who wander about there.
+    pub(in crate::scenario) fn wandering(&self, area: Area) -> Wandering {
+        Wandering {
+            area,
+            users: self.users,
+            steps: self.steps,
+            step_seconds: self.step_seconds.value(),
+            arrivals: match self.first_users {
+                None => Arrivals::AtOnce,
+                Some(first) => Arrivals::Gradual { first, per_step: self.arrivals_per_step },
+            },
+            stay_steps_mean: self.mean_stay.map(Positive::value),
+            resting_share: self.resting_share,
+            rest_seconds_max: self.rest_seconds_max,
+            speed_min: self.speed_min.value(),
+            speed_max: self.speed_max.value(),
+            hotspots: self.hotspots,
+            hotspot_radius: self.hotspot_radius,
+            attraction: self.attraction,
+        }
+    }
+}
+
+fn default_step() -> Period {
+    Period::of(2_000.0)
+}
+
+impl Default for MobilitySettings {
+    fn default() -> MobilitySettings {
+        MobilitySettings::Generated(GeneratedSettings::default())
+    }
+}
+
+impl Default for GeneratedSettings {
+    fn default() -> GeneratedSettings {
+        GeneratedSettings {
+            users: 51,
+            steps: 26,
+            step: default_step(),
+            attach: None,
+            area: None,
+            first_users: None,
+            arrivals_per_step: 1,
+            mean_stay: None,
+            step_seconds: Positive::of(8.5),
+            resting_share: 0.4,
+            rest_seconds_max: 600.0,
+            speed_min: Positive::of(3.0),
+            speed_max: Positive::of(14.0),
+            hotspots: 4,
+            hotspot_radius: 800.0,
+            attraction: 0.6,
+        }
+    }
+}
+
+impl Default for StaticSettings {
+    fn default() -> StaticSettings {
+        StaticSettings { users: 51, step: default_step() }
+    }
+}

@@ -1,0 +1,125 @@
+//! Where runs can be told apart by how things are done: one section for each such choice.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What agents see of their clients' requests.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ObservationSettings {
+    /// How the `requests/4` facts of an agent are made.
+    pub strategy: ObservationStrategy,
+}
+
+/// How the `requests/4` facts of an agent are made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ObservationStrategy {
+    /// From the client requests that reached the instance in its last evaluation period.
+    #[default]
+    Arrivals,
+    /// From the entries of the routing table, as the prototype does.
+    RouteEntries,
+}
+
+/// Which instance a client request goes to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RoutingSettings {
+    /// How the instance is chosen.
+    pub strategy: RoutingStrategy,
+    /// What is near; `least-used` counts hops whatever is written here.
+    pub metric: RoutingMetric,
+}
+
+/// How the instance that a client request goes to is chosen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RoutingStrategy {
+    /// The nearest; equals take turns.
+    #[default]
+    Nearest,
+    /// Of the nearest, the one used least, kept until the placement changes, as the prototype does.
+    LeastUsed,
+}
+
+/// What is near.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RoutingMetric {
+    /// Few hops.
+    #[default]
+    Hops,
+    /// Little latency.
+    Latency,
+}
+
+/// How requests to manage are judged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ArbitrationSettings {
+    /// Who judges, and when what is accepted is enacted.
+    pub strategy: ArbitrationStrategy,
+}
+
+/// Who judges, and when what is accepted is enacted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ArbitrationStrategy {
+    /// The managers of all nodes concerned; what is accepted is enacted together.
+    #[default]
+    Managers,
+    /// One operator, last come first served, each enacted at once, as the prototype does.
+    Sequential,
+}
+
+/// How long agents remember what was inhibited.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct MemorySettings {
+    /// How agents forget.
+    pub strategy: MemoryStrategy,
+    /// For how many of its last evaluations an agent remembers, under `sliding`. Unless given, 1 for a policy that asks
+    /// what was inhibited, and 0 for others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cycles: Option<u32>,
+    /// At every so-manieth evaluation everything is forgotten, under `periodic`.
+    #[schemars(range(min = 1))]
+    pub every: u32,
+}
+
+/// How agents forget.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum MemoryStrategy {
+    /// One evaluation after the other.
+    #[default]
+    Sliding,
+    /// Everything at once, every so often, as the prototype does.
+    Periodic,
+}
+
+/// Which numbers instances get.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct NumberingSettings {
+    /// What the counter counts.
+    pub strategy: NumberingStrategy,
+}
+
+/// What the counter of instances counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NumberingStrategy {
+    /// Instances alone: 1, 2, 3 and so on.
+    #[default]
+    Counted,
+    /// Instances, agents, users and what else the prototype counts with the same counter.
+    Shared,
+}
+
+impl Default for MemorySettings {
+    fn default() -> MemorySettings {
+        MemorySettings { strategy: MemoryStrategy::default(), cycles: None, every: 5 }
+    }
+}

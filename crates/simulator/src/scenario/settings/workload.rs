@@ -1,0 +1,204 @@
+//! When users send client requests, and to which application.
+
+use std::fmt;
+
+use mario_domain::{ApplicationId, Id, NodeId};
+use schemars::JsonSchema;
+use serde::de::{self, Deserializer, IntoDeserializer, Visitor};
+use serde::{Deserialize, Serialize};
+
+use super::{Period, Time, WrittenId, read_by_kind};
+
+/// When users send client requests, and to which application.
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum WorkloadSettings {
+    /// One request every period.
+    Periodic(PeriodicSettings),
+    /// Requests at random, independently of each other.
+    Poisson(PoissonSettings),
+    /// In turns: a while of requests, a while of none, each of random length.
+    OnOff(OnOffSettings),
+}
+
+read_by_kind!(WorkloadSettings {
+    "periodic" => Periodic(PeriodicSettings),
+    "poisson" => Poisson(PoissonSettings),
+    "on-off" => OnOff(OnOffSettings),
+});
+
+/// One request every period.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct PeriodicSettings {
+    /// The time between two requests of a user.
+    pub period: Period,
+    /// When the first request comes: `simultaneous`, one period after the user's arrival; `spread`, users one after the
+    /// other within their first period; or a time after the arrival.
+    pub phase: Phase,
+    /// How users are given applications where nothing else says so.
+    pub assignment: AssignmentKind,
+}
+
+/// Requests at random, independently of each other.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct PoissonSettings {
+    /// The mean time between two requests of a user.
+    pub period: Period,
+    /// How users are given applications where nothing else says so.
+    pub assignment: AssignmentKind,
+}
+
+/// In turns: a while of requests, a while of none, each of random length.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct OnOffSettings {
+    /// The time between two requests of a user while on.
+    pub period: Period,
+    /// The mean length of a while of requests.
+    pub mean_on: Period,
+    /// The mean length of a while without.
+    pub mean_off: Period,
+    /// How users are given applications where nothing else says so.
+    pub assignment: AssignmentKind,
+}
+
+/// When the first request of a user comes.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Phase {
+    /// As a word says.
+    Word(PhaseWord),
+    /// After this time.
+    After(Time),
+}
+
+/// When the first request of a user comes, in a word.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PhaseWord {
+    /// One period after the arrival.
+    Simultaneous,
+    /// Users one after the other within their first period.
+    Spread,
+}
+
+/// How users are given applications.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AssignmentKind {
+    /// So that each kind of application gets equally many users and handovers.
+    #[default]
+    Balanced,
+    /// The first user the first application, the second the second, and so on.
+    RoundRobin,
+    /// At random.
+    Random,
+}
+
+/// What one user does that differs from the workload. What is not given is as there.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UserSettings {
+    /// Which user.
+    #[schemars(with = "WrittenId")]
+    pub id: Id,
+    /// The application that the user uses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<WrittenId>")]
+    pub application: Option<ApplicationId>,
+    /// The time between two requests of the user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub period: Option<Period>,
+    /// When the user's first request comes, after the arrival. For periodic workloads only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<Time>,
+    /// The access point that the user stays at. For static users only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<WrittenId>")]
+    pub node: Option<NodeId>,
+}
+
+impl WorkloadSettings {
+    /// How users are given applications where nothing else says so.
+    pub fn assignment(&self) -> AssignmentKind {
+        match self {
+            WorkloadSettings::Periodic(settings) => settings.assignment,
+            WorkloadSettings::Poisson(settings) => settings.assignment,
+            WorkloadSettings::OnOff(settings) => settings.assignment,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Phase {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Phase, D::Error> {
+        deserializer.deserialize_any(PhaseVisitor)
+    }
+}
+
+struct PhaseVisitor;
+
+impl Visitor<'_> for PhaseVisitor {
+    type Value = Phase;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("`simultaneous`, `spread` or a time")
+    }
+
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Phase, E> {
+        Time::deserialize(value.into_deserializer()).map(Phase::After)
+    }
+
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Phase, E> {
+        Time::deserialize(value.into_deserializer()).map(Phase::After)
+    }
+
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Phase, E> {
+        Time::deserialize(value.into_deserializer()).map(Phase::After)
+    }
+
+    fn visit_str<E: de::Error>(self, value: &str) -> Result<Phase, E> {
+        match value {
+            "simultaneous" => Ok(Phase::Word(PhaseWord::Simultaneous)),
+            "spread" => Ok(Phase::Word(PhaseWord::Spread)),
+            _ if value.starts_with(|character: char| character.is_ascii_alphabetic()) => {
+                Err(E::unknown_variant(value, &["simultaneous", "spread"]))
+            }
+            _ => Time::deserialize(value.into_deserializer()).map(Phase::After),
+        }
+    }
+}
+
+impl Default for WorkloadSettings {
+    fn default() -> WorkloadSettings {
+        WorkloadSettings::Periodic(PeriodicSettings::default())
+    }
+}
+
+impl Default for PeriodicSettings {
+    fn default() -> PeriodicSettings {
+        PeriodicSettings {
+            period: Period::of(40.0),
+            phase: Phase::Word(PhaseWord::Simultaneous),
+            assignment: AssignmentKind::default(),
+        }
+    }
+}
+
+impl Default for PoissonSettings {
+    fn default() -> PoissonSettings {
+        PoissonSettings { period: Period::of(40.0), assignment: AssignmentKind::default() }
+    }
+}
+
+impl Default for OnOffSettings {
+    fn default() -> OnOffSettings {
+        OnOffSettings {
+            period: Period::of(40.0),
+            mean_on: Period::of(2_000.0),
+            mean_off: Period::of(2_000.0),
+            assignment: AssignmentKind::default(),
+        }
+    }
+}

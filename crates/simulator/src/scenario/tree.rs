@@ -1,0 +1,138 @@
+//! TOML as a tree in which every value knows where it was written.
+//!
+//! Layers are merged in this form, so that a mistake in the result still points into the file that made it.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use toml::Spanned;
+use toml::de::{DeArray, DeTable, DeValue};
+
+use super::mistake::{Mistake, Place, Text};
+
+/// A value and where it was written.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Node {
+    pub(super) place: Place,
+    /// Where the key that leads to it was written.
+    pub(super) key_place: Option<Place>,
+    /// Which layer it comes from: later layers have greater numbers.
+    pub(super) layer: u32,
+    pub(super) value: Value,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Value {
+    Boolean(bool),
+    Integer(i64),
+    /// A whole number of more than 64 bits, as it was written.
+    Large(String),
+    Float(f64),
+    String(String),
+    Datetime(String),
+    List(Vec<Node>),
+    Table(Table),
+}
+
+/// Keys in the order in which they were first written.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(super) struct Table {
+    pub(super) entries: Vec<(String, Node)>,
+}
+
+impl Table {
+    pub(super) fn get(&self, key: &str) -> Option<&Node> {
+        self.entries.iter().find(|(known, _)| known == key).map(|(_, node)| node)
+    }
+
+    pub(super) fn get_mut(&mut self, key: &str) -> Option<&mut Node> {
+        self.entries.iter_mut().find(|(known, _)| known == key).map(|(_, node)| node)
+    }
+
+    pub(super) fn remove(&mut self, key: &str) -> Option<Node> {
+        let position = self.entries.iter().position(|(known, _)| known == key)?;
+        Some(self.entries.remove(position).1)
+    }
+}
+
+impl Value {
+    /// What it is, in a message.
+    pub(super) fn describe(&self) -> String {
+        match self {
+            Value::Boolean(value) => format!("`{value}`"),
+            Value::Integer(value) => format!("the number {value}"),
+            Value::Large(digits) => format!("the number {digits}"),
+            Value::Float(value) => format!("the number {value:?}"),
+            Value::String(value) => format!("the text {value:?}"),
+            Value::Datetime(value) => format!("the date {value}"),
+            Value::List(_) => "a list".to_owned(),
+            Value::Table(_) => "a table".to_owned(),
+        }
+    }
+}
+
+/// Reads TOML. What is wrong with it goes to `mistakes`; the rest of it is read nevertheless.
+pub(super) fn parse(text: &Arc<Text>, layer: u32, mistakes: &mut Vec<Mistake>) -> Table {
+    let (table, errors) = DeTable::parse_recoverable(&text.text);
+    for error in errors {
+        mistakes.push(syntax_mistake(text, 0, &error));
+    }
+    Reader { text, layer, offset: 0 }.table(table.into_inner())
+}
+
+/// Reads one value of TOML that stands in `text` from `offset` on.
+pub(super) fn parse_value(text: &Arc<Text>, offset: usize, layer: u32) -> Result<Node, Mistake> {
+    let value = DeValue::parse(&text.text[offset..]).map_err(|error| syntax_mistake(text, offset, &error))?;
+    Ok(Reader { text, layer, offset }.node(value, None))
+}
+
+fn syntax_mistake(text: &Arc<Text>, offset: usize, error: &toml::de::Error) -> Mistake {
+    let span = error.span().unwrap_or(0..0);
+    let message = error.message().trim().replace('\n', ", ");
+    let place = Place { text: Arc::clone(text), span: span.start + offset..span.end + offset };
+    Mistake::new(format!("this is no TOML: {message}")).at(Some(place))
+}
+
+struct Reader<'a> {
+    text: &'a Arc<Text>,
+    layer: u32,
+    offset: usize,
+}
+
+impl Reader<'_> {
+    fn place(&self, span: Range<usize>) -> Place {
+        Place { text: Arc::clone(self.text), span: span.start + self.offset..span.end + self.offset }
+    }
+
+    fn table(&self, table: DeTable<'_>) -> Table {
+        let mut entries: Vec<(String, Node)> = Vec::with_capacity(table.len());
+        for (key, value) in table {
+            let key_place = self.place(key.span());
+            entries.push((key.into_inner().into_owned(), self.node(value, Some(key_place))));
+        }
+        // The parser keeps keys sorted; people expect the order in which they wrote them.
+        entries.sort_by_key(|(_, node)| node.key_place.as_ref().map_or(0, |place| place.span.start));
+        Table { entries }
+    }
+
+    fn list(&self, list: DeArray<'_>) -> Vec<Node> {
+        list.into_iter().map(|value| self.node(value, None)).collect()
+    }
+
+    fn node(&self, value: Spanned<DeValue<'_>>, key_place: Option<Place>) -> Node {
+        let place = self.place(value.span());
+        let value = match value.into_inner() {
+            DeValue::Boolean(value) => Value::Boolean(value),
+            DeValue::Integer(value) => match i64::from_str_radix(value.as_str(), value.radix()) {
+                Ok(value) => Value::Integer(value),
+                Err(_) => Value::Large(value.as_str().to_owned()),
+            },
+            DeValue::Float(value) => Value::Float(value.as_str().parse().unwrap_or(f64::NAN)),
+            DeValue::String(value) => Value::String(value.into_owned()),
+            DeValue::Datetime(value) => Value::Datetime(value.to_string()),
+            DeValue::Array(list) => Value::List(self.list(list)),
+            DeValue::Table(table) => Value::Table(self.table(table)),
+        };
+        Node { place, key_place, layer: self.layer, value }
+    }
+}

@@ -1,0 +1,245 @@
+//! A run: events in the order of time, each handled by a function of its own.
+//!
+//! | file | events |
+//! |---|---|
+//! | `setup` | everything before time 0 |
+//! | `traffic` | client requests: sent, carried, served |
+//! | `movement` | users who come, move and go |
+//! | `management` | agents that evaluate, managers that judge, operators that deploy |
+//! | `disturbances` | nodes and links that go and come |
+
+mod disturbances;
+mod management;
+mod movement;
+mod setup;
+mod traffic;
+
+use std::collections::VecDeque;
+use std::error::Error;
+use std::fmt;
+
+use mario_colony::{AgentIndex, ApplicationIndex, Colony, Deployment, Evaluator, Judge, Label, NodeIndex, RequestFact};
+use mario_policy::{AcceptanceError, PolicyError};
+
+use crate::network::{Links, MessageIndex, Messages};
+use crate::observation::Observations;
+use crate::paths::Paths;
+use crate::placement::Placement;
+use crate::queue::EventQueue;
+use crate::recorder::Recorder;
+use crate::routing::Router;
+use crate::scenario::Scenario;
+use crate::workload::Emitter;
+
+/// How to run a scenario. None of it changes the result.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RunOptions {
+    /// How many threads evaluate agents.
+    pub threads: usize,
+    /// Whether an agent whose facts did not change is asked again all the same.
+    pub reuse: Reuse,
+}
+
+/// What to do with an agent whose facts did not change.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reuse {
+    /// Take its last proposal: a policy is a pure function of its facts.
+    Proposals,
+    /// Ask its policy again.
+    Nothing,
+}
+
+impl Default for RunOptions {
+    fn default() -> RunOptions {
+        RunOptions { threads: 1, reuse: Reuse::Proposals }
+    }
+}
+
+/// Why a scenario cannot be run.
+#[derive(Debug)]
+pub enum SimulationError {
+    /// A policy of agents is no policy.
+    Policy(PolicyError),
+    /// A policy of a node's manager is none.
+    Acceptance(AcceptanceError),
+    /// There is no room for an instance that is there from the beginning.
+    NoRoom {
+        /// The application.
+        application: mario_domain::ApplicationId,
+        /// Why it cannot be where it is to be.
+        inhibition: mario_domain::Inhibition,
+    },
+}
+
+/// How much was done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Effort {
+    /// Evaluations that were due.
+    pub asked: u64,
+    /// Evaluations for which a policy was really asked.
+    pub evaluated: u64,
+    /// Messages sent over links.
+    pub hops: u64,
+    /// Client requests that were sent.
+    pub emitted: u64,
+}
+
+/// A world at some moment of its run.
+pub struct Simulation<'a> {
+    scenario: &'a Scenario,
+    options: RunOptions,
+    queue: EventQueue<Event>,
+    colony: Colony,
+    judge: Judge,
+    evaluators: Vec<Evaluator>,
+    placement: Placement,
+    paths: Paths,
+    router: Router,
+    links: Links,
+    messages: Messages,
+    /// Messages that have reached a node at this moment, in the order in which they did.
+    arriving: VecDeque<MessageIndex>,
+    observations: Observations,
+    instances: Vec<Service>,
+    users: Vec<User>,
+    /// What operators have asked for since the last cycle.
+    deployments: Vec<Deployment>,
+    /// How many of the scenario's deploys have been asked for.
+    deploys_begun: usize,
+    /// For each application, whether its operator is about to deploy it again.
+    is_redeploying: Vec<bool>,
+    agents_have_started: bool,
+    effort: Effort,
+    scratch: Scratch,
+}
+
+/// Something that happens at a time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Event {
+    /// A user sends a client request.
+    Emission(u32),
+    /// A message reaches the next node of its path.
+    Arrival(MessageIndex),
+    /// The messages that have reached nodes at this moment are handled, after everything that was due before them.
+    Handling,
+    /// An instance is done with a client request.
+    ServiceEnd(AgentIndex),
+    /// An agent evaluates.
+    Evaluation(AgentIndex),
+    /// The managers judge.
+    Management,
+    /// Users move.
+    Step(u32),
+    /// Agents come to life.
+    Start,
+    /// Something goes wrong, or right again.
+    Disturbance(u32),
+    /// An operator deploys an application again.
+    Redeploy(ApplicationIndex),
+}
+
+/// An instance as a server: one client request at a time, first come first served.
+#[derive(Clone, Debug, Default)]
+struct Service {
+    is_busy: bool,
+    waiting: VecDeque<Waiting>,
+}
+
+/// A client request that waits for its instance.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    user: u32,
+    access_point: NodeIndex,
+    emitted: f64,
+    arrived: f64,
+}
+
+/// A user.
+#[derive(Clone, Debug)]
+struct User {
+    application: ApplicationIndex,
+    /// Where the user would be connected if everything worked.
+    wanted: Option<NodeIndex>,
+    /// Where the user is connected.
+    access_point: Option<NodeIndex>,
+    /// Whether the next request is scheduled.
+    is_emitting: bool,
+    emitter: Emitter,
+}
+
+/// Memory that is used again and again.
+#[derive(Default)]
+struct Scratch {
+    batch: Vec<AgentIndex>,
+    facts: Vec<RequestFact>,
+    label: Label,
+}
+
+impl Simulation<'_> {
+    /// Runs to the end of the scenario.
+    pub fn run(&mut self, recorder: &mut impl Recorder) -> Effort {
+        self.run_until(self.scenario.duration, recorder);
+        self.effort()
+    }
+
+    /// Runs until everything before `time` has happened.
+    pub fn run_until(&mut self, time: f64, recorder: &mut impl Recorder) {
+        let end = time.min(self.scenario.duration);
+        while let Some(event) = self.queue.next_before(end) {
+            match event {
+                Event::Arrival(message) => self.arrive(message),
+                Event::Handling => self.handle_messages(recorder),
+                Event::Emission(user) => self.emit(user, recorder),
+                Event::ServiceEnd(agent) => self.end_service(agent, recorder),
+                Event::Evaluation(agent) => self.evaluate(agent, recorder),
+                Event::Management => {
+                    self.manage(recorder);
+                    if recorder.is_broken() {
+                        return;
+                    }
+                }
+                Event::Step(step) => self.step(step, recorder),
+                Event::Start => self.start_agents(),
+                Event::Disturbance(position) => self.disturb(position, recorder),
+                Event::Redeploy(application) => self.redeploy(application),
+            }
+        }
+    }
+
+    /// The time that the run has come to.
+    pub fn now(&self) -> f64 {
+        self.queue.now()
+    }
+
+    /// The colony as it is now.
+    pub fn colony(&self) -> &Colony {
+        &self.colony
+    }
+
+    /// How much was done so far.
+    pub fn effort(&self) -> Effort {
+        Effort { hops: self.links.hops(), ..self.effort }
+    }
+}
+
+impl fmt::Display for SimulationError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SimulationError::Policy(error) => error.fmt(formatter),
+            SimulationError::Acceptance(error) => error.fmt(formatter),
+            SimulationError::NoRoom { application, inhibition } => {
+                write!(formatter, "cannot deploy application `{application}` at the beginning: {inhibition}")
+            }
+        }
+    }
+}
+
+impl Error for SimulationError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            SimulationError::Policy(error) => error.source(),
+            SimulationError::Acceptance(error) => error.source(),
+            SimulationError::NoRoom { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Nodes and links that go and come.
+
+use mario_colony::{ContextChange, NodeIndex};
+
+use super::Simulation;
+use crate::recorder::{Cause, Recorder};
+use crate::scenario::DisturbanceEvent;
+
+impl Simulation<'_> {
+    pub(super) fn disturb(&mut self, position: u32, recorder: &mut impl Recorder) {
+        let now = self.queue.now();
+        match self.scenario.disturbances[position as usize].event {
+            DisturbanceEvent::Crash(node) => self.take_down(node, Cause::Crash, recorder),
+            DisturbanceEvent::Leave(node) => self.take_down(node, Cause::Leave, recorder),
+            DisturbanceEvent::Notice(node) => {
+                if self.paths.is_node_up(node) {
+                    self.colony.r2(ContextChange::Leaving(node));
+                    recorder.node_leaving(now, node);
+                }
+            }
+            DisturbanceEvent::Join(node) => {
+                if !self.paths.is_node_up(node) {
+                    self.paths.set_node(node, true);
+                    self.colony.r2(ContextChange::Up(node));
+                    recorder.node_up(now, node);
+                    self.infrastructure_changed(&[node], recorder);
+                }
+            }
+            DisturbanceEvent::LinkDown(one, other) => self.switch_link(one, other, false, recorder),
+            DisturbanceEvent::LinkUp(one, other) => self.switch_link(one, other, true, recorder),
+        }
+    }
+
+    /// A node is gone, and all that ran on it. Messages on their way to it are lost when they arrive.
+    pub(super) fn take_down(&mut self, node: NodeIndex, cause: Cause, recorder: &mut impl Recorder) {
+        if !self.paths.is_node_up(node) {
+            return;
+        }
+        self.paths.set_node(node, false);
+        let gone = self.colony.r2(ContextChange::Down(node));
+        for agent in &gone {
+            let application = self.colony.agent(*agent).application();
+            self.placement.remove(application, node, *agent);
+            self.end_instance(*agent, recorder);
+        }
+        recorder.node_down(self.queue.now(), node, cause, &gone, &self.colony);
+        self.infrastructure_changed(&[node], recorder);
+        self.watch_over_applications();
+    }
+
+    fn switch_link(&mut self, one: NodeIndex, other: NodeIndex, is_up: bool, recorder: &mut impl Recorder) {
+        self.paths.set_link(&self.scenario.topology, one, other, is_up);
+        recorder.link(self.queue.now(), one, other, is_up);
+        self.infrastructure_changed(&[one, other], recorder);
+    }
+
+    /// Managers learn who their neighbours are now, users are connected anew where they must, and routes are forgotten.
+    fn infrastructure_changed(&mut self, changed: &[NodeIndex], recorder: &mut impl Recorder) {
+        let topology = &self.scenario.topology;
+        let mut concerned: Vec<NodeIndex> = changed.to_vec();
+        concerned.extend(changed.iter().flat_map(|node| topology.links_from(*node).map(|(_, link)| link.to)));
+        for node in concerned {
+            let neighbours: Vec<NodeIndex> = self.paths.neighbours(topology, node).collect();
+            self.colony.r2(ContextChange::Neighbours { node, neighbours: &neighbours });
+        }
+        self.router.infrastructure_changed();
+        for user in 0..self.users.len() {
+            let state = &self.users[user];
+            let is_concerned = |node: Option<NodeIndex>| node.is_some_and(|node| changed.contains(&node));
+            if is_concerned(state.wanted) || is_concerned(state.access_point) || state.access_point.is_none() {
+                self.connect(user as u32, recorder);
+            }
+        }
+    }
+}

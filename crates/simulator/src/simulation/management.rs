@@ -1,0 +1,225 @@
+//! Agents that evaluate, managers that judge, operators that deploy.
+
+use mario_colony::{AgentIndex, ApplicationIndex, ContextChange, Deployment, Evaluator, Outcome, Wish};
+use mario_domain::{OperationName, Verdict};
+use mario_policy::{Decision, Wanted};
+
+use super::{Event, Reuse, Service, Simulation};
+use crate::recorder::Recorder;
+
+/// With fewer agents to ask than this, a further thread costs more than it saves.
+const AGENTS_PER_THREAD: usize = 128;
+
+/// What came of asking an agent's policy.
+struct Answer {
+    wish: Option<Wish>,
+    /// Kept only if somebody wants it.
+    decision: Option<Decision>,
+}
+
+impl Simulation<'_> {
+    /// The agents that exist from the beginning come to life.
+    pub(super) fn start_agents(&mut self) {
+        self.agents_have_started = true;
+        let now = self.queue.now();
+        for position in 0..self.colony.agent_count() {
+            let agent = AgentIndex::at(position);
+            if !self.colony.agent(agent).is_alive() {
+                continue;
+            }
+            if self.scenario.numbering == crate::scenario::Numbering::Shared {
+                self.colony.numbers.take(1);
+            }
+            self.observations.restart(agent);
+            self.queue.schedule(now + self.scenario.agents.period, Event::Evaluation(agent));
+        }
+        if self.scenario.numbering == crate::scenario::Numbering::Shared {
+            self.colony.numbers.per_instance = 2;
+        }
+    }
+
+    /// All agents that are due now evaluate, one after another or at the same time: none sees what another decides.
+    pub(super) fn evaluate(&mut self, first: AgentIndex, recorder: &mut impl Recorder) {
+        let mut batch = std::mem::take(&mut self.scratch.batch);
+        batch.clear();
+        let mut due = Some(first);
+        while let Some(agent) = due {
+            if self.colony.agent(agent).is_alive() {
+                batch.push(agent);
+            }
+            let next = self.queue.next_now_if(|event| matches!(event, Event::Evaluation(_)));
+            due = match next {
+                Some(Event::Evaluation(agent)) => Some(agent),
+                _ => None,
+            };
+        }
+        for agent in &batch {
+            self.look(*agent);
+        }
+        self.effort.asked += batch.len() as u64;
+        let wanted = if recorder.wants_decisions() { Wanted::All } else { Wanted::First };
+        if self.options.threads > 1 && batch.len() >= 2 * AGENTS_PER_THREAD {
+            self.ask_in_parallel(&batch, wanted, recorder);
+        } else {
+            self.ask_in_turn(&batch, wanted, recorder);
+        }
+        let next = self.queue.now() + self.scenario.agents.period;
+        for agent in &batch {
+            self.queue.schedule(next, Event::Evaluation(*agent));
+        }
+        self.scratch.batch = batch;
+    }
+
+    /// An agent learns what became of its clients' requests: rule r2.
+    fn look(&mut self, agent: AgentIndex) {
+        let mut facts = std::mem::take(&mut self.scratch.facts);
+        self.observations.facts(agent, &self.router, &self.paths, &self.colony, &mut facts);
+        self.colony.r2(ContextChange::Requests { agent, facts: &facts });
+        self.scratch.facts = facts;
+    }
+
+    fn ask_in_turn(&mut self, batch: &[AgentIndex], wanted: Wanted, recorder: &mut impl Recorder) {
+        let now = self.queue.now();
+        for agent in batch {
+            if self.colony.is_unchanged(*agent) && self.options.reuse == Reuse::Proposals {
+                recorder.evaluation(now, *agent, &self.colony, None);
+                self.colony.propose_again(*agent);
+                continue;
+            }
+            self.effort.evaluated += 1;
+            let is_unchanged = self.colony.is_unchanged(*agent);
+            let decision = self.evaluators[0].evaluate(&self.colony, *agent, wanted);
+            recorder.evaluation(now, *agent, &self.colony, (!is_unchanged).then_some(decision));
+            let wish = self.colony.wish(*agent, decision);
+            self.colony.propose(*agent, wish);
+        }
+    }
+
+    fn ask_in_parallel(&mut self, batch: &[AgentIndex], wanted: Wanted, recorder: &mut impl Recorder) {
+        let reuse = self.options.reuse;
+        let colony = &self.colony;
+        let chunk = batch.len().div_ceil(self.options.threads);
+        let ask = |evaluator: &mut Evaluator, agent: AgentIndex| -> Option<Answer> {
+            if colony.is_unchanged(agent) && reuse == Reuse::Proposals {
+                return None;
+            }
+            let decision = evaluator.evaluate(colony, agent, wanted);
+            let wish = colony.wish(agent, decision);
+            Some(Answer { wish, decision: (wanted == Wanted::All).then(|| decision.clone()) })
+        };
+        let answers: Vec<Vec<Option<Answer>>> = std::thread::scope(|scope| {
+            let workers: Vec<_> = batch
+                .chunks(chunk)
+                .zip(&mut self.evaluators)
+                .map(|(agents, evaluator)| {
+                    scope.spawn(move || agents.iter().map(|agent| ask(evaluator, *agent)).collect())
+                })
+                .collect();
+            workers.into_iter().map(|worker| worker.join().expect("evaluating does not panic")).collect()
+        });
+        let now = self.queue.now();
+        for (agent, answer) in batch.iter().zip(answers.into_iter().flatten()) {
+            let is_unchanged = self.colony.is_unchanged(*agent);
+            let Some(answer) = answer else {
+                recorder.evaluation(now, *agent, &self.colony, None);
+                self.colony.propose_again(*agent);
+                continue;
+            };
+            self.effort.evaluated += 1;
+            match &answer.decision {
+                Some(decision) if !is_unchanged => recorder.evaluation(now, *agent, &self.colony, Some(decision)),
+                _ => recorder.evaluation(now, *agent, &self.colony, None),
+            }
+            self.colony.propose(*agent, answer.wish);
+        }
+    }
+
+    /// The managers judge what is pending: rule r1.
+    pub(super) fn manage(&mut self, recorder: &mut impl Recorder) {
+        let now = self.queue.now();
+        while let Some(deploy) = self.scenario.deploys.get(self.deploys_begun)
+            && deploy.time <= now
+        {
+            self.deploys_begun += 1;
+            let deployment = Deployment { application: deploy.application, node: deploy.node, policy: deploy.policy };
+            self.deployments.push(deployment);
+        }
+        if self.colony.waiting_count() > 0 || !self.deployments.is_empty() {
+            let mut label = std::mem::take(&mut self.scratch.label);
+            self.colony.r1(&self.deployments, &mut self.judge, &mut label);
+            self.deployments.clear();
+            for outcome in &label {
+                self.follow(outcome, recorder);
+            }
+            recorder.cycle(now, &label, &self.colony);
+            self.scratch.label = label;
+            self.watch_over_applications();
+        }
+        self.queue.schedule(now + self.scenario.management_period, Event::Management);
+    }
+
+    /// Makes network and routes follow what a cycle did.
+    fn follow(&mut self, outcome: &Outcome, recorder: &mut impl Recorder) {
+        match outcome {
+            Outcome::Nop(_) => {}
+            Outcome::Deployed { deployment, created, .. } => {
+                self.is_redeploying[deployment.application.position()] = false;
+                if let Some(agent) = created {
+                    self.add_instance(*agent);
+                }
+            }
+            Outcome::Judged(judged) if judged.verdict == Verdict::Accepted => {
+                let application = self.colony.agent(judged.agent).application();
+                if let Some(agent) = judged.created {
+                    self.add_instance(agent);
+                }
+                let now_on = self.colony.agent(judged.agent).node();
+                let is_gone = !self.colony.agent(judged.agent).is_alive();
+                if is_gone {
+                    self.placement.remove(application, judged.from, judged.agent);
+                    self.end_instance(judged.agent, recorder);
+                } else if judged.wish.operation == OperationName::Migrate {
+                    self.placement.relocate(application, judged.from, now_on, judged.agent);
+                    self.observations.restart(judged.agent);
+                }
+                self.router.placement_changed(application);
+            }
+            Outcome::Judged(_) => {}
+        }
+    }
+
+    /// A new instance can be reached, and its agent evaluates one period later.
+    pub(super) fn add_instance(&mut self, agent: AgentIndex) {
+        let created = self.colony.agent(agent);
+        let application = created.application();
+        self.placement.add(application, created.node(), agent);
+        self.instances.push(Service::default());
+        self.observations.add(!self.agents_have_started);
+        self.router.placement_changed(application);
+        if self.agents_have_started {
+            let first = self.queue.now() + self.scenario.agents.period;
+            self.queue.schedule(first, Event::Evaluation(agent));
+        }
+    }
+
+    /// Has the operators deploy again what has no instance left and is wanted.
+    pub(super) fn watch_over_applications(&mut self) {
+        let Some(delay) = self.scenario.redeploy_delay else { return };
+        for position in 0..self.scenario.applications.len() {
+            let application = ApplicationIndex::at(position);
+            if self.is_redeploying[position] || !self.placement.agents(application).is_empty() {
+                continue;
+            }
+            if self.users.iter().any(|user| user.application == application && user.wanted.is_some()) {
+                self.is_redeploying[position] = true;
+                self.queue.schedule(self.queue.now() + delay, Event::Redeploy(application));
+            }
+        }
+    }
+
+    /// An operator asks for a new instance; the managers judge it at their next activation.
+    pub(super) fn redeploy(&mut self, application: ApplicationIndex) {
+        let plan = &self.scenario.applications[application.position()];
+        self.deployments.push(Deployment { application, node: plan.home, policy: plan.policy });
+    }
+}

@@ -1,0 +1,69 @@
+//! Users who come, move and go.
+
+use mario_colony::NodeIndex;
+
+use super::{Event, Simulation};
+use crate::recorder::Recorder;
+
+impl Simulation<'_> {
+    /// A step of mobility: users move, and whoever is new begins to send.
+    pub(super) fn step(&mut self, step: u32, recorder: &mut impl Recorder) {
+        let now = self.queue.now();
+        let steps = &self.scenario.attachments.steps;
+        recorder.step(now, step as usize);
+        if step as usize + 1 < steps.len() {
+            self.queue.schedule(f64::from(step + 1) * self.scenario.step, Event::Step(step + 1));
+        }
+        let Some(changes) = steps.get(step as usize) else { return };
+        for (user, wanted) in changes {
+            self.users[*user as usize].wanted = *wanted;
+            self.connect(*user, recorder);
+        }
+        for (user, _) in changes {
+            self.begin_sending(*user);
+        }
+    }
+
+    /// Connects a user as wanted, or as near to it as possible.
+    pub(super) fn connect(&mut self, index: u32, recorder: &mut impl Recorder) {
+        let user = &self.users[index as usize];
+        let to = user.wanted.and_then(|wanted| self.working_access_point(wanted));
+        let from = user.access_point;
+        if from != to {
+            self.users[index as usize].access_point = to;
+            self.router.user_moved(index);
+            recorder.handover(self.queue.now(), index, from, to);
+        }
+    }
+
+    /// Schedules the first request of a user who is there and does not send yet.
+    fn begin_sending(&mut self, index: u32) {
+        let now = self.queue.now();
+        let user = &mut self.users[index as usize];
+        if user.wanted.is_some() && !user.is_emitting {
+            user.is_emitting = true;
+            // The prototype numbers its users together with everything else.
+            if self.scenario.numbering == crate::scenario::Numbering::Shared {
+                self.colony.numbers.take(1);
+            }
+            let first = user.emitter.first(now);
+            self.queue.schedule(first, Event::Emission(index));
+        }
+    }
+
+    /// The access point itself if it works, else the one nearest to it that does: on the map if both are there, else in the
+    /// order of nodes.
+    fn working_access_point(&self, wanted: NodeIndex) -> Option<NodeIndex> {
+        if self.paths.is_node_up(wanted) {
+            return Some(wanted);
+        }
+        let topology = &self.scenario.topology;
+        let position = topology.node(wanted).position;
+        let working = topology.access_points().filter(|node| self.paths.is_node_up(*node));
+        let distance = |node: NodeIndex| match (position, topology.node(node).position) {
+            (Some(here), Some(there)) => here.distance_m(there),
+            _ => f64::INFINITY,
+        };
+        working.min_by(|one, other| distance(*one).total_cmp(&distance(*other)).then(one.cmp(other)))
+    }
+}

@@ -1,0 +1,201 @@
+//! Everything before time 0.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use mario_colony::{
+    AgentIndex, ApplicationIndex, Colony, Deployment, Evaluator, Founding, Judge, Manager, NodeIndex, Numbers, Outcome,
+};
+use mario_domain::Verdict;
+use mario_policy::{Acceptance, Policy, Settings};
+use mario_prolog::{Engine, Resolver};
+
+use super::{Effort, Event, RunOptions, Scratch, Simulation, SimulationError, User};
+use crate::network::{Links, Messages};
+use crate::observation::Observations;
+use crate::paths::Paths;
+use crate::placement::Placement;
+use crate::queue::EventQueue;
+use crate::recorder::{Cause, Recorder};
+use crate::routing::Router;
+use crate::scenario::{DisturbanceEvent, Numbering, PolicyText, Scenario};
+use crate::workload::Emitter;
+
+impl<'a> Simulation<'a> {
+    /// The world of a scenario at time 0, with what is deployed then and the users who are there then.
+    pub fn new(
+        scenario: &'a Scenario,
+        options: RunOptions,
+        recorder: &mut impl Recorder,
+    ) -> Result<Simulation<'a>, SimulationError> {
+        let engine = Engine::new();
+        let colony = found(&engine, scenario)?;
+        let threads = options.threads.max(1);
+        let evaluators = (0..threads).map(|_| Evaluator::new(&engine, &colony)).collect();
+        let users = (0..).zip(&scenario.users).map(|(index, plan)| User {
+            application: plan.application,
+            wanted: None,
+            access_point: None,
+            is_emitting: false,
+            emitter: Emitter::new(plan.workload, scenario.seed, index),
+        });
+        let mut simulation = Simulation {
+            scenario,
+            options,
+            queue: EventQueue::default(),
+            colony,
+            judge: Judge::new(&engine),
+            evaluators,
+            placement: Placement::new(scenario.applications.len()),
+            paths: Paths::new(&scenario.topology),
+            router: Router::new(scenario),
+            links: Links::new(&scenario.topology, scenario.network),
+            messages: Messages::default(),
+            arriving: VecDeque::new(),
+            observations: Observations::new(scenario.observation),
+            instances: Vec::new(),
+            users: users.collect(),
+            deployments: Vec::new(),
+            deploys_begun: 0,
+            is_redeploying: vec![false; scenario.applications.len()],
+            agents_have_started: false,
+            effort: Effort::default(),
+            scratch: Scratch::default(),
+        };
+        simulation.begin(recorder)?;
+        Ok(simulation)
+    }
+
+    fn begin(&mut self, recorder: &mut impl Recorder) -> Result<(), SimulationError> {
+        let scenario = self.scenario;
+        self.queue.schedule(scenario.agents.start, Event::Start);
+        self.queue.schedule(scenario.management_period, Event::Management);
+        for node in absent_at_first(scenario) {
+            self.take_down(node, Cause::Absent, recorder);
+        }
+        self.deploy_first(recorder)?;
+        if scenario.numbering == Numbering::Shared {
+            // The prototype's monitor.
+            self.colony.numbers.take(1);
+        }
+        self.step(0, recorder);
+        for (position, disturbance) in (0..).zip(&scenario.disturbances) {
+            self.queue.schedule(disturbance.time, Event::Disturbance(position));
+        }
+        Ok(())
+    }
+
+    /// What is deployed at time 0 is there when the run begins, and must fit.
+    fn deploy_first(&mut self, recorder: &mut impl Recorder) -> Result<(), SimulationError> {
+        let first = self.scenario.deploys.iter().take_while(|deploy| deploy.time <= 0.0);
+        let deployments: Vec<Deployment> = first
+            .map(|deploy| Deployment { application: deploy.application, node: deploy.node, policy: deploy.policy })
+            .collect();
+        self.deploys_begun = deployments.len();
+        let mut label = Vec::new();
+        self.colony.r1(&deployments, &mut self.judge, &mut label);
+        for outcome in label {
+            let Outcome::Deployed { deployment, verdict, created } = outcome else { continue };
+            match (verdict, created) {
+                (Verdict::Inhibited(inhibition), _) => {
+                    let application = self.colony.application(deployment.application).id.clone();
+                    return Err(SimulationError::NoRoom { application, inhibition });
+                }
+                (Verdict::Accepted, Some(agent)) => {
+                    self.add_instance(agent);
+                    recorder.deployed(0.0, agent, &self.colony);
+                }
+                (Verdict::Accepted, None) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The agents that are there, in the order of creation.
+    pub fn agents(&self) -> impl Iterator<Item = AgentIndex> {
+        let all = (0..self.colony.agent_count()).map(AgentIndex::at);
+        all.filter(|agent| self.colony.agent(*agent).is_alive())
+    }
+
+    /// How many instances of an application there are.
+    pub fn instance_count(&self, application: ApplicationIndex) -> usize {
+        self.placement.agents(application).len()
+    }
+}
+
+/// The nodes whose first event is that they join.
+fn absent_at_first(scenario: &Scenario) -> Vec<NodeIndex> {
+    let mut seen = std::collections::BTreeSet::new();
+    let mut absent = Vec::new();
+    for disturbance in &scenario.disturbances {
+        let (node, joins) = match disturbance.event {
+            DisturbanceEvent::Join(node) => (node, true),
+            DisturbanceEvent::Crash(node) | DisturbanceEvent::Leave(node) | DisturbanceEvent::Notice(node) => {
+                (node, false)
+            }
+            DisturbanceEvent::LinkDown(..) | DisturbanceEvent::LinkUp(..) => continue,
+        };
+        if seen.insert(node) && joins {
+            absent.push(node);
+        }
+    }
+    absent
+}
+
+/// The colony of a scenario, without instances.
+fn found(engine: &Engine, scenario: &Scenario) -> Result<Colony, SimulationError> {
+    let policies = scenario.policies.iter().map(|text| load_policy(engine, text));
+    let acceptances = scenario.acceptances.iter().map(|text| load_acceptance(engine, text).map(Arc::new));
+    let acceptances: Vec<Arc<Acceptance>> = acceptances.collect::<Result<_, _>>()?;
+    let topology = &scenario.topology;
+    let managers = topology.nodes().map(|(index, node)| {
+        let neighbours = topology.links_from(index).map(|(_, link)| link.to).collect();
+        let acceptance = scenario.acceptance_of.get(index.position()).copied().flatten();
+        let acceptance = acceptance.map(|place| Arc::clone(&acceptances[place as usize]));
+        Manager::new(node.id.clone(), node.capacity, neighbours, acceptance)
+    });
+    let application_facts = scenario.applications.iter().flat_map(|plan| plan.facts.clone()).collect();
+    let numbers = match scenario.numbering {
+        Numbering::Counted => Numbers::COUNTED,
+        // 0 is the prototype's operator, 1 its movement.
+        Numbering::Shared => Numbers { next: 2, per_instance: 1 },
+    };
+    let founding = Founding {
+        arbitration: scenario.arbitration,
+        memory: scenario.memory,
+        numbers,
+        applications: scenario.applications.iter().map(|plan| plan.application.clone()).collect(),
+        application_facts,
+        policies: policies.collect::<Result<_, _>>()?,
+        managers: managers.collect(),
+        node_facts: topology.nodes().map(|(_, node)| node.facts.clone()).collect(),
+    };
+    Ok(Colony::new(engine, founding))
+}
+
+fn load_policy(engine: &Engine, text: &PolicyText) -> Result<Policy, SimulationError> {
+    let settings = Settings { memory: text.memory, ..Settings::default() };
+    let (name, main) = &text.files[0];
+    let resolver = Box::new(Texts { files: text.files.clone() });
+    Policy::load(engine, name, main, Some(resolver), settings).map_err(SimulationError::Policy)
+}
+
+fn load_acceptance(engine: &Engine, text: &PolicyText) -> Result<Acceptance, SimulationError> {
+    let (name, main) = &text.files[0];
+    let resolver = Box::new(Texts { files: text.files.clone() });
+    let budget = Settings::default().budget;
+    Acceptance::load(engine, name, main, Some(resolver), budget).map_err(SimulationError::Acceptance)
+}
+
+/// Finds what a policy loads among the texts that came with it.
+struct Texts {
+    files: Vec<(String, String)>,
+}
+
+impl Resolver for Texts {
+    fn resolve(&mut self, _from: &str, wanted: &str) -> Result<(String, String), String> {
+        let is_wanted = |name: &str| name == wanted || name.strip_suffix(".pl") == Some(wanted);
+        let found = self.files.iter().skip(1).find(|(name, _)| is_wanted(name));
+        found.cloned().ok_or_else(|| "it did not come with the policy".to_owned())
+    }
+}

@@ -1,0 +1,139 @@
+//! Client requests: sent, carried, served.
+
+use mario_colony::AgentIndex;
+
+use super::{Event, Simulation, Waiting};
+use crate::network::{Message, MessageIndex};
+use crate::recorder::{Recorder, Served};
+use crate::routing::{Client, Terrain};
+use crate::scenario::Routing;
+
+impl Simulation<'_> {
+    /// A user sends a client request, along a route that is fixed now.
+    pub(super) fn emit(&mut self, index: u32, recorder: &mut impl Recorder) {
+        let now = self.queue.now();
+        let user = &mut self.users[index as usize];
+        if user.wanted.is_none() {
+            user.is_emitting = false;
+            return;
+        }
+        let next = user.emitter.next(now);
+        let (application, access_point) = (user.application, user.access_point);
+        self.effort.emitted += 1;
+        let route = access_point.and_then(|access_point| {
+            let client = Client { user: index, access_point, application };
+            let mut terrain = Terrain {
+                topology: &self.scenario.topology,
+                paths: &mut self.paths,
+                placement: &self.placement,
+                colony: &self.colony,
+            };
+            self.router.route(client, &mut terrain)
+        });
+        match route {
+            Some(route) => {
+                let message = Message { emitted: now, user: index, agent: route.agent, path: route.path, hops: 0 };
+                let message = self.messages.add(message);
+                self.arrive(message);
+            }
+            None => recorder.lost(now, index, application),
+        }
+        self.queue.schedule(next, Event::Emission(index));
+    }
+
+    /// A message has reached a node. It is handled when everything else that is due now, and was due before it, has happened.
+    pub(super) fn arrive(&mut self, message: MessageIndex) {
+        if self.arriving.is_empty() {
+            self.queue.schedule(self.queue.now(), Event::Handling);
+        }
+        self.arriving.push_back(message);
+    }
+
+    pub(super) fn handle_messages(&mut self, recorder: &mut impl Recorder) {
+        let now = self.queue.now();
+        let topology = &self.scenario.topology;
+        while let Some(index) = self.arriving.pop_front() {
+            let message = self.messages.get(index);
+            let Some(link) = self.paths.link(message.path, message.hops) else {
+                let message = *message;
+                self.messages.remove(index);
+                self.deliver(&message, recorder);
+                continue;
+            };
+            if self.paths.carries(topology, link) {
+                message.hops += 1;
+                let arrival = self.links.send(link, now);
+                self.queue.schedule(arrival, Event::Arrival(index));
+            } else {
+                let user = message.user;
+                self.messages.remove(index);
+                recorder.lost(now, user, self.users[user as usize].application);
+            }
+        }
+    }
+
+    /// A message is at the end of its path.
+    fn deliver(&mut self, message: &Message, recorder: &mut impl Recorder) {
+        let now = self.queue.now();
+        let agent = self.colony.agent(message.agent);
+        // The prototype puts a request into the queue of the instance that was chosen, wherever its path has led.
+        let is_there = match self.scenario.routing {
+            Routing::Nearest(_) => agent.is_alive() && agent.node() == self.paths.end(message.path),
+            Routing::LeastUsed => agent.is_alive(),
+        };
+        if !is_there {
+            recorder.lost(now, message.user, agent.application());
+            return;
+        }
+        self.observations.arrived(message.agent, message.path, &self.paths);
+        let waiting = Waiting {
+            user: message.user,
+            access_point: self.paths.origin(message.path),
+            emitted: message.emitted,
+            arrived: now,
+        };
+        if self.instances[message.agent.position()].is_busy {
+            self.instances[message.agent.position()].waiting.push_back(waiting);
+        } else {
+            self.serve(message.agent, waiting, recorder);
+        }
+    }
+
+    fn serve(&mut self, agent: AgentIndex, waiting: Waiting, recorder: &mut impl Recorder) {
+        let started = self.queue.now();
+        let application = self.colony.agent(agent).application();
+        let ended = started + self.scenario.applications[application.position()].service_time;
+        self.instances[agent.position()].is_busy = true;
+        self.observations.taken_up(agent, waiting.access_point);
+        recorder.served(&Served {
+            user: waiting.user,
+            application,
+            agent,
+            emitted: waiting.emitted,
+            arrived: waiting.arrived,
+            started,
+            ended,
+        });
+        self.queue.schedule(ended, Event::ServiceEnd(agent));
+    }
+
+    /// An instance is done with a client request and takes up the next.
+    pub(super) fn end_service(&mut self, agent: AgentIndex, recorder: &mut impl Recorder) {
+        let service = &mut self.instances[agent.position()];
+        service.is_busy = false;
+        if let Some(waiting) = service.waiting.pop_front() {
+            self.serve(agent, waiting, recorder);
+        }
+    }
+
+    /// An instance is gone; what waits for it is lost.
+    pub(super) fn end_instance(&mut self, agent: AgentIndex, recorder: &mut impl Recorder) {
+        let now = self.queue.now();
+        let application = self.colony.agent(agent).application();
+        let service = std::mem::take(&mut self.instances[agent.position()]);
+        for waiting in service.waiting {
+            recorder.lost(now, waiting.user, application);
+        }
+        self.observations.remove(agent);
+    }
+}

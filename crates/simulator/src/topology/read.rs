@@ -1,0 +1,262 @@
+//! Infrastructures from graph files: `GraphML`, GEXF, GML, and the node-link JSON of networkx.
+//!
+//! Each reader turns its text into the same plain list of nodes and edges with their attributes; `interpret` makes an
+//! infrastructure of it, so an attribute means the same in every format.
+
+mod gexf;
+mod gml;
+mod graphml;
+mod interpret;
+mod node_link;
+
+use std::error::Error;
+use std::fmt;
+use std::ops::Range;
+
+use mario_domain::{Capacity, IdError};
+
+use super::Topology;
+use crate::xml::XmlError;
+pub use crate::xml::XmlProblem;
+
+/// What graph files are written in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum GraphFormat {
+    /// `GraphML`.
+    GraphMl,
+    /// GEXF, of Gephi.
+    Gexf,
+    /// GML, the Graph Modelling Language.
+    Gml,
+    /// The node-link JSON of networkx.
+    NodeLink,
+}
+
+/// What holds for nodes and edges that do not say it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct GraphDefaults {
+    /// The hardware of a node.
+    pub capacity: Capacity,
+    /// How long a link takes, in milliseconds.
+    pub latency: f64,
+    /// Size units per millisecond, when that is limited.
+    pub bandwidth: Option<f64>,
+    /// Which nodes are access points when no node says so.
+    pub access_points: Unmarked,
+}
+
+/// Which nodes are access points when no node says so.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unmarked {
+    /// Those with one link; all where there are none.
+    Leaves,
+    /// All.
+    All,
+    /// None.
+    None,
+}
+
+impl Default for GraphDefaults {
+    fn default() -> Self {
+        GraphDefaults { capacity: Capacity::units(1), latency: 1.0, bandwidth: None, access_points: Unmarked::Leaves }
+    }
+}
+
+/// Why a text is not an infrastructure, and where.
+#[derive(Clone, PartialEq, Debug)]
+pub struct GraphError {
+    /// Which bytes of the text are at fault.
+    pub span: Range<usize>,
+    /// What is wrong with them.
+    pub problem: GraphProblem,
+}
+
+/// What is wrong with a graph file.
+#[derive(Clone, PartialEq, Debug)]
+pub enum GraphProblem {
+    /// It is not UTF-8.
+    NotUtf8,
+    /// It is not XML.
+    Xml(XmlProblem),
+    /// It is not JSON.
+    Json(String),
+    /// Something else is expected.
+    Expected(&'static str),
+    /// Something must be inside something else.
+    Missing {
+        /// What is missing.
+        what: &'static str,
+        /// Where.
+        inside: &'static str,
+    },
+    /// There is no node.
+    Empty,
+    /// A node cannot be called that.
+    Id(IdError),
+    /// Two nodes have this id.
+    NodeTwice(String),
+    /// There is no node with this id.
+    UnknownNode(String),
+    /// An attribute has a value that it cannot have.
+    Value {
+        /// Which attribute.
+        attribute: &'static str,
+        /// What it must be.
+        expected: &'static str,
+    },
+    /// A node has only one of latitude and longitude.
+    HalfPosition,
+    /// An edge leads from a node to itself.
+    LinkToItself,
+    /// Two nodes have two edges.
+    LinkTwice,
+    /// A directed edge has no counterpart.
+    OneWay,
+    /// A directed edge differs from its counterpart.
+    TwoWays,
+}
+
+/// Reads an infrastructure.
+pub fn read_graph(bytes: &[u8], format: GraphFormat, defaults: &GraphDefaults) -> Result<Topology, GraphError> {
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let start = error.valid_up_to();
+        let end = error.error_len().map_or(bytes.len(), |length| start + length);
+        GraphError::new(start..end, GraphProblem::NotUtf8)
+    })?;
+    let graph = match format {
+        GraphFormat::GraphMl => graphml::read(text)?,
+        GraphFormat::Gexf => gexf::read(text)?,
+        GraphFormat::Gml => gml::read(text)?,
+        GraphFormat::NodeLink => node_link::read(text)?,
+    };
+    interpret::topology(graph, defaults)
+}
+
+/// A graph as it is written.
+#[derive(Debug, Default)]
+struct Graph {
+    /// Where the graph is in the text.
+    span: Range<usize>,
+    nodes: Vec<GraphNode>,
+    edges: Vec<GraphEdge>,
+}
+
+#[derive(Debug)]
+struct GraphNode {
+    /// What edges call it.
+    key: String,
+    /// What it is called.
+    name: Scalar,
+    span: Range<usize>,
+    attributes: Vec<Attribute>,
+}
+
+#[derive(Debug)]
+struct GraphEdge {
+    source: String,
+    target: String,
+    directed: bool,
+    span: Range<usize>,
+    attributes: Vec<Attribute>,
+}
+
+#[derive(Debug)]
+struct Attribute {
+    name: String,
+    value: Scalar,
+    span: Range<usize>,
+}
+
+/// The value of an attribute.
+#[derive(Clone, PartialEq, Debug)]
+enum Scalar {
+    Text(String),
+    Whole(i64),
+    Number(f64),
+    Truth(bool),
+}
+
+impl Scalar {
+    /// The id of a node as text: an integer is a number, all else is a name.
+    fn untyped_name(text: &str) -> Scalar {
+        match text.parse::<i64>() {
+            // `007` and `+7` are names: they would not be written the same again.
+            Ok(number) if number.to_string() == text => Scalar::Whole(number),
+            _ => Scalar::Text(text.to_owned()),
+        }
+    }
+
+    /// A value that was written without a type.
+    fn untyped(text: &str) -> Scalar {
+        match (text.parse::<i64>(), text.parse::<f64>()) {
+            (Ok(number), _) if number.to_string() == text => Scalar::Whole(number),
+            (_, Ok(number)) if number.is_finite() => Scalar::Number(number),
+            _ => Scalar::Text(text.to_owned()),
+        }
+    }
+
+    /// A value of a declared type. What is not of its type is left as text, and whoever needs a number will say so.
+    fn typed(text: &str, kind: &str) -> Scalar {
+        let trimmed = text.trim();
+        let scalar = match kind {
+            "int" | "integer" | "long" => trimmed.parse().ok().map(Scalar::Whole),
+            "float" | "double" => trimmed.parse().ok().filter(|number: &f64| number.is_finite()).map(Scalar::Number),
+            "boolean" => match trimmed.to_ascii_lowercase().as_str() {
+                "true" | "1" => Some(Scalar::Truth(true)),
+                "false" | "0" => Some(Scalar::Truth(false)),
+                _ => None,
+            },
+            _ => None,
+        };
+        scalar.unwrap_or_else(|| Scalar::Text(text.to_owned()))
+    }
+}
+
+impl GraphError {
+    fn new(span: Range<usize>, problem: GraphProblem) -> GraphError {
+        GraphError { span, problem }
+    }
+}
+
+impl From<XmlError> for GraphError {
+    fn from(error: XmlError) -> Self {
+        GraphError::new(error.span, GraphProblem::Xml(error.problem))
+    }
+}
+
+impl fmt::Display for GraphError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.problem.fmt(formatter)
+    }
+}
+
+impl fmt::Display for GraphProblem {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            GraphProblem::NotUtf8 => formatter.write_str("this is not UTF-8"),
+            GraphProblem::Xml(problem) => problem.fmt(formatter),
+            GraphProblem::Json(message) => write!(formatter, "this is not JSON: {message}"),
+            GraphProblem::Expected(what) => write!(formatter, "expected {what}"),
+            GraphProblem::Missing { what, inside } => write!(formatter, "{inside} needs {what}"),
+            GraphProblem::Empty => formatter.write_str("the graph has no node"),
+            GraphProblem::Id(error) => error.fmt(formatter),
+            GraphProblem::NodeTwice(node) => write!(formatter, "there are two nodes `{node}`"),
+            GraphProblem::UnknownNode(node) => write!(formatter, "there is no node `{node}`"),
+            GraphProblem::Value { attribute, expected } => write!(formatter, "`{attribute}` must be {expected}"),
+            GraphProblem::HalfPosition => formatter.write_str("latitude and longitude go together: one is missing"),
+            GraphProblem::LinkToItself => formatter.write_str("the edge leads from a node to itself"),
+            GraphProblem::LinkTwice => formatter.write_str("these two nodes are linked already"),
+            GraphProblem::OneWay => formatter.write_str(
+                "links have two directions: make the graph undirected, or add the edge in the other direction",
+            ),
+            GraphProblem::TwoWays => {
+                formatter.write_str("the edge in the other direction has another latency or bandwidth")
+            }
+        }
+    }
+}
+
+impl Error for GraphError {}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,117 @@
+//! When users send client requests.
+
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+use crate::scenario::Workload;
+
+/// The clock of one user.
+#[derive(Clone, Debug)]
+pub(crate) struct Emitter {
+    workload: Workload,
+    /// Where the user's randomness comes from; a user without needs none.
+    random: Option<Pcg64Mcg>,
+    /// Until when a while of requests lasts.
+    on_until: f64,
+}
+
+/// One of the things that randomness is drawn for; each has streams of its own.
+const STREAM: u128 = 0x776f_726b_6c6f_6164;
+
+impl Emitter {
+    pub(crate) fn new(workload: Workload, seed: u64, user: u32) -> Emitter {
+        let random = match workload {
+            Workload::Periodic { .. } => None,
+            Workload::Poisson { .. } | Workload::OnOff { .. } => {
+                let state = (u128::from(seed) << 64) ^ (u128::from(user) << 8) ^ STREAM.rotate_left(64);
+                Some(Pcg64Mcg::from_seed(scrambled(state)))
+            }
+        };
+        Emitter { workload, random, on_until: 0.0 }
+    }
+
+    /// When the first request is sent by a user who arrives now.
+    pub(crate) fn first(&mut self, now: f64) -> f64 {
+        match self.workload {
+            Workload::Periodic { phase, .. } => now + phase,
+            Workload::Poisson { mean_period } => now + self.exponential(mean_period),
+            Workload::OnOff { mean_on, .. } => {
+                self.on_until = now + self.exponential(mean_on);
+                self.next(now)
+            }
+        }
+    }
+
+    /// When the next request is sent by a user who sends one now.
+    #[inline]
+    pub(crate) fn next(&mut self, now: f64) -> f64 {
+        match self.workload {
+            Workload::Periodic { period, .. } => now + period,
+            Workload::Poisson { mean_period } => now + self.exponential(mean_period),
+            Workload::OnOff { period, mean_on, mean_off } => {
+                let mut next = now + period;
+                while next > self.on_until {
+                    let pause_ends = self.on_until + self.exponential(mean_off);
+                    next = next.max(pause_ends);
+                    self.on_until = pause_ends + self.exponential(mean_on);
+                }
+                next
+            }
+        }
+    }
+
+    fn exponential(&mut self, mean: f64) -> f64 {
+        match &mut self.random {
+            // One minus a number below one is never zero, so the logarithm is finite.
+            Some(random) => -mean * (1.0 - random.random::<f64>()).ln(),
+            None => mean,
+        }
+    }
+}
+
+/// Seeds that differ in one bit must not give streams that look alike.
+fn scrambled(state: u128) -> [u8; 16] {
+    let mut halves = [state as u64, (state >> 64) as u64];
+    for round in 0..4 {
+        let mixed = (halves[0] ^ round).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        halves = [halves[1] ^ mixed ^ (mixed >> 29), halves[0]];
+    }
+    let mut bytes = [0; 16];
+    bytes[..8].copy_from_slice(&halves[0].to_le_bytes());
+    bytes[8..].copy_from_slice(&halves[1].to_le_bytes());
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mean_gap(workload: Workload) -> f64 {
+        let mut emitter = Emitter::new(workload, 1, 7);
+        let mut now = emitter.first(0.0);
+        let count = 20_000;
+        for _ in 0..count {
+            let next = emitter.next(now);
+            assert!(next >= now);
+            now = next;
+        }
+        now / f64::from(count)
+    }
+
+    #[test]
+    fn random_workloads_have_the_mean_they_were_given() {
+        let poisson = mean_gap(Workload::Poisson { mean_period: 40.0 });
+        assert!((poisson - 40.0).abs() < 1.5, "{poisson}");
+        // On a third of the time, at a request every 10 units: one every 30 or so.
+        let on_off = mean_gap(Workload::OnOff { period: 10.0, mean_on: 500.0, mean_off: 1_000.0 });
+        assert!((on_off - 30.0).abs() < 2.5, "{on_off}");
+    }
+
+    #[test]
+    fn users_have_streams_of_their_own() {
+        let first = |seed, user| Emitter::new(Workload::Poisson { mean_period: 1.0 }, seed, user).first(0.0);
+        assert!((first(1, 1) - first(1, 1)).abs() < f64::EPSILON);
+        assert!((first(1, 1) - first(1, 2)).abs() > 1e-9);
+        assert!((first(1, 1) - first(2, 1)).abs() > 1e-9);
+    }
+}
