@@ -25,6 +25,18 @@ struct Row {
 
 const ROWS: &[Row] = &[
     Row {
+        command: "audit",
+        refuses: &[
+            (&[], "TRACE"),
+            (&["no-such-file.jsonl"], "no-such-file.jsonl"),
+            (&["t.jsonl", "more.jsonl"], "more.jsonl"),
+            (&["t.jsonl", "--format", "xml"], "xml"),
+            (&["t.jsonl", "--limit", "-1"], "-1"),
+        ],
+        path: Some(&["PATH"]),
+        accepts: &[],
+    },
+    Row {
         command: "completions",
         refuses: &[(&[], "SHELL"), (&["tcsh"], "tcsh"), (&["bash", "zsh"], "zsh"), (&[""], "SHELL")],
         path: None,

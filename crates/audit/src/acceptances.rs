@@ -1,0 +1,129 @@
+//! Asks the managers' own policies again.
+
+use mario_domain::{
+    AgentId, Capacity, Instance, InstanceId, Node, NodeId, Operation, OperationName, Request, Rule as DomainRule,
+    Target, Verdict,
+};
+use mario_policy::{Acceptance, ManagerView};
+use mario_prolog::{Engine, Machine};
+
+use crate::facts::ExtraFacts;
+use crate::policies;
+use crate::reader::{Header, Rule};
+use crate::world::World;
+
+/// The policies of managers, ready to be asked.
+pub(crate) struct Acceptances {
+    machine: Machine,
+    /// With what every manager knows.
+    view: ManagerView,
+    facts: ExtraFacts,
+    texts: Vec<Option<Acceptance>>,
+}
+
+/// A request, as it is put to a manager.
+pub(crate) struct Asked<'a> {
+    pub(crate) concerned: Concerned,
+    pub(crate) operation: OperationName,
+    pub(crate) instance: Option<&'a InstanceId>,
+    pub(crate) target: Option<u32>,
+    pub(crate) application: u32,
+}
+
+/// What a manager's own policy says.
+pub(crate) enum Answer {
+    /// Yes.
+    Accepts,
+    /// No, and why.
+    Refuses(Rule),
+    /// There is no such policy, or it cannot be asked.
+    Silent,
+}
+
+/// Whom a request concerns.
+#[derive(Clone, Copy)]
+pub(crate) struct Concerned {
+    /// The node whose manager is asked.
+    pub(crate) node: u32,
+    /// The node that the agent is on; `None` for an operator.
+    pub(crate) own: Option<u32>,
+}
+
+impl Acceptances {
+    /// Compiles the policies of the managers of a header. `fault` is told of those that are none.
+    pub(crate) fn new(header: &Header, engine: &Engine, fault: &mut dyn FnMut(String, String)) -> Acceptances {
+        let texts = header
+            .acceptances
+            .iter()
+            .map(|policy| match policies::of_managers(engine, policy) {
+                Ok(acceptance) => Some(acceptance),
+                Err(message) => {
+                    fault(format!("acceptance policy {}", policy.name), message);
+                    None
+                }
+            })
+            .collect();
+        let nobody = Node::new(NodeId::number(0), Capacity::Unbounded, Vec::new()).expect("no neighbours");
+        let mut view = ManagerView::new(engine.symbols(), &nobody, Capacity::Unbounded);
+        for application in &header.applications {
+            view.push_application(&application.descriptor());
+        }
+        let facts = ExtraFacts::new(header);
+        for fact in facts.general() {
+            view.push_fact(fact);
+        }
+        Acceptances { machine: Machine::new(engine), view, facts, texts }
+    }
+
+    /// What the manager's own policy says.
+    pub(crate) fn judge(&mut self, header: &Header, world: &World, asked: &Asked<'_>) -> Answer {
+        self.answer(header, world, asked).unwrap_or(Answer::Silent)
+    }
+
+    fn answer(&mut self, header: &Header, world: &World, asked: &Asked<'_>) -> Option<Answer> {
+        let place = asked.concerned.node;
+        let acceptance = self.texts[header.nodes[place as usize].acceptance? as usize].as_ref()?;
+        let id = |node: u32| header.nodes[node as usize].id.clone();
+        let application = &header.applications[asked.application as usize];
+        let request = request(asked, application.id.clone(), &id)?;
+        let traced = &header.nodes[place as usize];
+        let neighbours = traced.neighbours.iter().filter(|neighbour| world.reaches(place, **neighbour));
+        let node = Node::new(traced.id.clone(), traced.capacity, neighbours.map(|node| id(*node)).collect()).ok()?;
+        let mut view = self.view.clone();
+        view.set_node(&node, world.node(place).unpromised());
+        for fact in self.facts.of_node(place) {
+            view.push_fact(fact);
+        }
+        for agent in &world.node(place).agents {
+            let agent = world.agent(*agent);
+            view.push_instance(&Instance {
+                id: agent.instance.clone(),
+                application: header.applications[agent.application as usize].id.clone(),
+                node: traced.id.clone(),
+            });
+        }
+        match acceptance.judge(&mut self.machine, &view, &request, application.hardware) {
+            Verdict::Accepted => Some(Answer::Accepts),
+            Verdict::Inhibited(inhibition) => match inhibition.rule {
+                DomainRule::Acceptance { reason } => Some(Answer::Refuses(Rule::Acceptance { reason })),
+                DomainRule::AcceptanceFailed { cause } => Some(Answer::Refuses(Rule::AcceptanceFailed { cause })),
+                // By hardware, which is judged elsewhere.
+                _ => None,
+            },
+        }
+    }
+}
+
+fn request(asked: &Asked<'_>, application: mario_domain::ApplicationId, id: &dyn Fn(u32) -> NodeId) -> Option<Request> {
+    let (Some(instance), Some(own)) = (asked.instance, asked.concerned.own) else {
+        return Some(Request::deploy(application, id(asked.target?)));
+    };
+    let operation = match asked.operation {
+        OperationName::Undeploy => Operation::Undeploy,
+        OperationName::Migrate => Operation::Migrate(Target::Node(id(asked.target?))),
+        OperationName::Replicate => Operation::Replicate(Target::Node(id(asked.target?))),
+        OperationName::Deploy => return None,
+    };
+    // Which agent asks is nothing that a manager's policy sees.
+    Request::by_agent(AgentId::number(0), instance.clone(), id(own), application, operation).ok()
+}

@@ -1,0 +1,372 @@
+//! The audit of a trace, record by record.
+
+mod context;
+mod cycles;
+mod evaluations;
+
+use std::io::BufRead;
+use std::sync::Arc;
+
+use mario_domain::{Hardware, Id, InstanceId, NodeId};
+use mario_prolog::Engine;
+
+use crate::acceptances::Acceptances;
+use crate::decisions::Decisions;
+use crate::finding::{Finding, FindingKind};
+use crate::reader::{
+    Arbitration, Deployed, Detail, End, Header, ReadError, Record, Responses, Target, Totals, TraceReader,
+};
+use crate::report::{Counts, Provenance, Report, TraceEnding};
+use crate::world::{AgentPlace, Standing, World};
+
+/// Whether decisions are made again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Decide {
+    /// Those of agents and of node managers.
+    Again,
+    /// They are taken as recorded.
+    AsRecorded,
+}
+
+/// What an audit is asked to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// Whether decisions are made again.
+    pub decide: Decide,
+    /// How many findings are kept; all are counted.
+    pub limit: usize,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { decide: Decide::Again, limit: 100 }
+    }
+}
+
+/// An audit under way.
+pub struct Audit {
+    header: Arc<Header>,
+    options: Options,
+    world: World,
+    decisions: Option<Decisions>,
+    acceptances: Option<Acceptances>,
+    /// Agents that evaluated since the last cycle.
+    waiting: Vec<(AgentPlace, InstanceId)>,
+    /// Nodes with something promised or freed in the cycle that is being read.
+    promising: Vec<u32>,
+    /// Users whose access point went down and who have not moved yet.
+    stranded: Vec<u32>,
+    counts: Counts,
+    line: u64,
+    time: f64,
+    has_begun: bool,
+    has_ended: bool,
+    findings: Findings,
+}
+
+/// The findings so far.
+struct Findings {
+    kept: Vec<Finding>,
+    limit: usize,
+    found: std::collections::BTreeMap<&'static str, u64>,
+}
+
+/// Audits a whole trace. `progress` is told the number of lines now and then.
+pub fn audit(input: impl BufRead, options: Options, progress: &mut dyn FnMut(u64)) -> Result<Report, ReadError> {
+    let reader = TraceReader::new(input)?;
+    let audit = Audit::new(Arc::clone(reader.header()), options);
+    audit.read(reader, progress)
+}
+
+impl Audit {
+    /// An audit of a trace with this header.
+    pub fn new(header: Arc<Header>, options: Options) -> Audit {
+        Audit::with_engine(header, options, &Engine::new())
+    }
+
+    /// The same for whoever audits many short traces: to make an engine takes longer than to read one of them.
+    pub fn with_engine(header: Arc<Header>, options: Options, engine: &Engine) -> Audit {
+        let mut findings =
+            Findings { kept: Vec::new(), limit: options.limit, found: std::collections::BTreeMap::new() };
+        let (mut decisions, mut acceptances) = (None, None);
+        if options.decide == Decide::Again {
+            let mut fault = |who: String, found: String| {
+                let expected = "a text that can be loaded".to_owned();
+                findings.add(Finding { kind: FindingKind::Policy, line: 1, time: 0.0, who, expected, found });
+            };
+            if header.detail == Detail::Full {
+                decisions = Some(Decisions::new(&header, engine, &mut fault));
+            }
+            if header.nodes.iter().any(|node| node.acceptance.is_some()) && header.arbitration == Arbitration::Managers
+            {
+                acceptances = Some(Acceptances::new(&header, engine, &mut fault));
+            }
+        }
+        Audit {
+            world: World::new(&header),
+            decisions,
+            acceptances,
+            header,
+            options,
+            waiting: Vec::new(),
+            promising: Vec::new(),
+            stranded: Vec::new(),
+            counts: Counts::default(),
+            line: 1,
+            time: f64::NEG_INFINITY,
+            has_begun: false,
+            has_ended: false,
+            findings,
+        }
+    }
+
+    /// Takes note of all that a reader has left, and ends. `progress` is told the number of lines now and then.
+    pub fn read(
+        mut self,
+        mut reader: TraceReader<impl BufRead>,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Report, ReadError> {
+        while let Some(record) = reader.next_record()? {
+            self.observe(reader.line(), &record);
+            if reader.line().is_multiple_of(256) {
+                progress(reader.line());
+            }
+        }
+        Ok(self.finish())
+    }
+
+    /// Takes note of the record at this line.
+    pub fn observe(&mut self, line: u64, record: &Record) {
+        self.line = line;
+        self.counts.records += 1;
+        self.check_time(record.time());
+        match record {
+            Record::Deployed(record) => self.deployed(record),
+            Record::Handover(record) => self.handover(record),
+            Record::Evaluation(record) => self.evaluation(record),
+            Record::Cycle(record) => self.cycle(record),
+            Record::NodeDown(record) => self.node_down(record),
+            Record::NodeLeaving(record) => self.node_leaving(record.node),
+            Record::NodeUp(record) => self.node_up(record.node),
+            Record::LinkDown(record) => self.link(record.nodes, false),
+            Record::LinkUp(record) => self.link(record.nodes, true),
+            Record::Responses(record) => self.responses(record),
+            Record::End(record) => self.end(record),
+        }
+        self.counts.instances_max = self.counts.instances_max.max(self.world.alive());
+    }
+
+    /// Nothing follows.
+    pub fn finish(mut self) -> Report {
+        self.counts.instances = self.world.alive();
+        if let Some(decisions) = &self.decisions {
+            (self.counts.decisions, self.counts.distinct_decisions) = decisions.counts();
+        }
+        Report {
+            trace: Provenance::new(&self.header),
+            ending: if self.has_ended { TraceEnding::Complete } else { TraceEnding::Interrupted },
+            unchecked: self.unchecked(),
+            counts: self.counts,
+            found: self.findings.found,
+            findings: self.findings.kept,
+        }
+    }
+
+    /// What could not be checked, in words.
+    fn unchecked(&self) -> Vec<String> {
+        let mut unchecked = Vec::new();
+        let mut say = |words: &str| unchecked.push(words.to_owned());
+        if self.header.detail == Detail::Operations {
+            say("decisions, facts, memory and proposals: the trace has no evaluations");
+        } else if self.options.decide == Decide::AsRecorded {
+            say("that decisions follow from the facts: not wanted");
+        }
+        if self.header.arbitration == Arbitration::Sequential {
+            say("that targets are neighbours: not a rule of this arbitration; counted instead");
+        }
+        if self.header.observation != "arrivals" {
+            say("the order and the neighbours of requests: not rules of this observation");
+        }
+        if !self.has_ended {
+            say("the totals: the trace has no end");
+        }
+        unchecked
+    }
+
+    fn find(
+        &mut self,
+        kind: FindingKind,
+        who: impl Into<String>,
+        expected: impl Into<String>,
+        found: impl Into<String>,
+    ) {
+        let (line, time) = (self.line, self.time);
+        self.findings.add(Finding {
+            kind,
+            line,
+            time,
+            who: who.into(),
+            expected: expected.into(),
+            found: found.into(),
+        });
+    }
+
+    fn check_time(&mut self, time: f64) {
+        let before = self.time;
+        if time > before {
+            self.require_nobody_stranded();
+        }
+        self.time = time;
+        if time < before {
+            self.find(FindingKind::Time, "the record", format!("a time of at least {before}"), format!("{time}"));
+        }
+        let duration = self.header.duration;
+        if time > duration {
+            self.find(FindingKind::Time, "the record", format!("a time of at most {duration}"), format!("{time}"));
+        }
+        if self.has_ended {
+            self.find(FindingKind::Time, "the record", "nothing after the end", "a record");
+        }
+        self.time = time.max(before);
+    }
+
+    fn deployed(&mut self, record: &Deployed) {
+        if self.has_begun {
+            let found = "one that was there at the beginning, after the first evaluation or cycle";
+            self.find(
+                FindingKind::Instance,
+                instance_text(&record.instance),
+                "an instance by deploy or replicate",
+                found,
+            );
+        }
+        self.require_up(record.node, &instance_text(&record.instance));
+        let needed = self.needed(record.application);
+        self.require_room(record.node, needed, &instance_text(&record.instance));
+        self.appear(&record.instance, record.application, record.policy, record.node);
+    }
+
+    fn responses(&mut self, record: &Responses) {
+        self.counts.served = self.counts.served.saturating_add(record.served);
+        self.counts.lost = self.counts.lost.saturating_add(record.lost);
+        let counted = record.histogram.iter().fold(0_u64, |sum, (_, count)| sum.saturating_add(*count));
+        if counted != record.served {
+            let who = format!("application {}", self.header.applications[record.application as usize].id);
+            let expected = format!("a histogram of {} response times", record.served);
+            self.find(FindingKind::Totals, who, expected, format!("one of {counted}"));
+        }
+    }
+
+    fn end(&mut self, record: &End) {
+        self.has_ended = true;
+        let is_full = self.header.detail == Detail::Full;
+        let expected = Totals {
+            // Without evaluations in the trace, nobody can count them.
+            evaluations: if is_full { self.counts.evaluations } else { record.totals.evaluations },
+            operations: self.counts.accepted(),
+            inhibited: self.counts.refused(),
+            handovers: self.counts.handovers,
+            served: self.counts.served,
+            lost: self.counts.lost,
+            instances: self.world.alive(),
+        };
+        let pairs = [
+            ("evaluations", expected.evaluations, record.totals.evaluations),
+            ("operations", expected.operations, record.totals.operations),
+            ("inhibited", expected.inhibited, record.totals.inhibited),
+            ("handovers", expected.handovers, record.totals.handovers),
+            ("served", expected.served, record.totals.served),
+            ("lost", expected.lost, record.totals.lost),
+            ("instances", expected.instances, record.totals.instances),
+        ];
+        for (name, expected, found) in pairs {
+            if expected != found {
+                self.find(FindingKind::Totals, name, expected.to_string(), found.to_string());
+            }
+        }
+        self.require_all_evaluated(record.time);
+    }
+
+    /// What one instance of an application needs.
+    fn needed(&self, application: u32) -> Hardware {
+        self.header.applications[application as usize].hardware
+    }
+
+    fn node_id(&self, node: u32) -> &NodeId {
+        &self.header.nodes[node as usize].id
+    }
+
+    /// The id of a target for an instance on `own`.
+    fn target_id(&self, target: &Target, own: u32) -> Id {
+        match target {
+            Target::Own => self.node_id(own).id().clone(),
+            Target::Node(node) => self.node_id(*node).id().clone(),
+            Target::Unknown(id) => id.clone(),
+        }
+    }
+
+    /// The agent of an instance that is said to do something, if the instance is there.
+    fn present(&mut self, instance: &InstanceId, does: &str) -> Option<AgentPlace> {
+        let found = match self.world.standing(instance) {
+            Some(Standing::There(agent)) => return Some(agent),
+            Some(Standing::Gone(line)) => format!("that it {does}, and it went at line {line}"),
+            None => format!("that it {does}, and it never appeared"),
+        };
+        self.find(FindingKind::Instance, instance_text(instance), "an instance that is there", found);
+        None
+    }
+
+    /// An instance appears, unless its id was used before.
+    fn appear(&mut self, instance: &InstanceId, application: u32, policy: u32, node: u32) {
+        if let Some(standing) = self.world.standing(instance) {
+            let found = match standing {
+                Standing::There(agent) => {
+                    let node = self.world.agent(agent).node;
+                    format!("the id of one that is on node {}", self.node_id(node))
+                }
+                Standing::Gone(line) => format!("the id of one that went at line {line}"),
+            };
+            self.find(FindingKind::IdReused, instance_text(instance), "a fresh id", found);
+            return;
+        }
+        let needed = self.needed(application);
+        self.world.appear(instance, application, policy, node, needed);
+    }
+
+    fn require_up(&mut self, node: u32, who: &str) {
+        if !self.world.node(node).is_up {
+            let found = format!("node {}, which is down", self.node_id(node));
+            self.find(FindingKind::Down, who, "a node that is up", found);
+        }
+    }
+
+    fn require_room(&mut self, node: u32, needed: Hardware, who: &str) {
+        let state = self.world.node(node);
+        let left = state.unpromised();
+        if needed.fits(left) {
+            return;
+        }
+        let (freed, promised) = (state.freed, state.promised);
+        let mut found = format!("{left} free on node {}", self.node_id(node));
+        if promised > 0 {
+            found += &format!(" beside {promised} promised in this cycle");
+        }
+        if freed > 0 {
+            found += &format!("; the {freed} freed in this cycle count from the next on");
+        }
+        self.find(FindingKind::Capacity, who, format!("room for {needed}"), found);
+    }
+}
+
+impl Findings {
+    fn add(&mut self, finding: Finding) {
+        *self.found.entry(finding.kind.as_str()).or_default() += 1;
+        if self.kept.len() < self.limit {
+            self.kept.push(finding);
+        }
+    }
+}
+
+fn instance_text(instance: &InstanceId) -> String {
+    format!("instance {instance}")
+}

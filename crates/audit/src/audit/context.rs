@@ -1,0 +1,126 @@
+//! Rule r2: nodes, links and users come, move and go.
+
+use std::collections::BTreeSet;
+
+use mario_domain::InstanceId;
+
+use super::{Audit, instance_text};
+use crate::finding::FindingKind;
+use crate::reader::{Cause, Handover, NodeDown};
+use crate::world::Standing;
+
+impl Audit {
+    pub(super) fn handover(&mut self, record: &Handover) {
+        self.counts.handovers += 1;
+        let who = format!("user {}", self.header.users[record.user as usize].id);
+        let was = self.world.users[record.user as usize];
+        if record.from != was {
+            let (expected, found) = (self.connection(was), self.connection(record.from));
+            self.find(FindingKind::Handover, &who, format!("a move from {expected}"), format!("one from {found}"));
+        }
+        if record.to == record.from {
+            let place = self.connection(record.to);
+            self.find(FindingKind::Handover, &who, "a move to somewhere else", format!("one to {place}"));
+        }
+        if let Some(to) = record.to {
+            if !self.header.nodes[to as usize].access_point {
+                let found = format!("node {}", self.node_id(to));
+                self.find(FindingKind::Handover, &who, "a move to an access point", found);
+            }
+            if !self.world.node(to).is_up {
+                let found = format!("one to node {}, which is down", self.node_id(to));
+                self.find(FindingKind::Handover, &who, "a move to an access point that is up", found);
+            }
+        }
+        self.world.users[record.user as usize] = record.to;
+    }
+
+    fn connection(&self, node: Option<u32>) -> String {
+        node.map_or_else(|| "nowhere".to_owned(), |node| format!("node {}", self.node_id(node)))
+    }
+
+    pub(super) fn node_down(&mut self, record: &NodeDown) {
+        self.counts.context_changes += 1;
+        let who = format!("node {}", self.node_id(record.node));
+        if !self.world.node(record.node).is_up {
+            self.find(FindingKind::Context, &who, "a node that is up to go down", "one that is down already");
+        }
+        if record.cause == Cause::Absent && self.has_begun {
+            self.find(FindingKind::Context, &who, "`crash` or `leave` after the beginning", "`absent`");
+        }
+        let agents = self.world.node(record.node).agents.clone();
+        let there: BTreeSet<InstanceId> =
+            agents.iter().map(|place| self.world.agent(*place).instance.clone()).collect();
+        let listed: BTreeSet<InstanceId> = record.instances.iter().cloned().collect();
+        if listed.len() != record.instances.len() {
+            self.find(FindingKind::Instance, &who, "each instance listed once", "one listed twice");
+        }
+        for lost in there.difference(&listed) {
+            let found = "it is not listed";
+            self.find(FindingKind::Instance, instance_text(lost), format!("it goes with {who}"), found);
+        }
+        for extra in listed.difference(&there) {
+            let found = match self.world.standing(extra) {
+                Some(Standing::There(agent)) => {
+                    format!("it is on node {}", self.node_id(self.world.agent(agent).node))
+                }
+                Some(Standing::Gone(line)) => format!("it went at line {line}"),
+                None => "it never appeared".to_owned(),
+            };
+            self.find(FindingKind::Instance, instance_text(extra), format!("an instance on {who}"), found);
+        }
+        for agent in agents {
+            let needed = self.needed(self.world.agent(agent).application);
+            self.world.go(agent, needed, self.line);
+        }
+        self.world.set_up(record.node, false);
+        let connected = self.world.users.iter().zip(0..).filter(|(node, _)| **node == Some(record.node));
+        self.stranded.extend(connected.map(|(_, user)| user));
+    }
+
+    /// Users whose access point went down have moved by the end of that moment.
+    pub(super) fn require_nobody_stranded(&mut self) {
+        for user in std::mem::take(&mut self.stranded) {
+            if let Some(node) = self.world.users[user as usize]
+                && !self.world.node(node).is_up
+            {
+                let who = format!("user {}", self.header.users[user as usize].id);
+                let found = format!("a connection to node {}, which is down", self.node_id(node));
+                self.find(FindingKind::Handover, who, "a connection to an access point that is up", found);
+            }
+        }
+    }
+
+    pub(super) fn node_leaving(&mut self, node: u32) {
+        self.counts.context_changes += 1;
+        if !self.world.node(node).is_up {
+            let who = format!("node {}", self.node_id(node));
+            self.find(FindingKind::Context, who, "a node that is up to leave", "one that is down");
+        }
+        self.world.node_mut(node).is_leaving = true;
+    }
+
+    pub(super) fn node_up(&mut self, node: u32) {
+        self.counts.context_changes += 1;
+        if self.world.node(node).is_up {
+            let who = format!("node {}", self.node_id(node));
+            self.find(FindingKind::Context, who, "a node that is down to come up", "one that is up already");
+        }
+        self.world.set_up(node, true);
+    }
+
+    pub(super) fn link(&mut self, nodes: [u32; 2], is_up: bool) {
+        self.counts.context_changes += 1;
+        let [one, other] = nodes;
+        let who = format!("the link between {} and {}", self.node_id(one), self.node_id(other));
+        if !self.world.are_linked(one, other) {
+            self.find(FindingKind::Context, who, "a link of the header", "no such link");
+            return;
+        }
+        if self.world.is_broken(nodes) != is_up {
+            let (expected, found) = if is_up { ("down", "up") } else { ("up", "down") };
+            self.find(FindingKind::Context, who, format!("it was {expected}"), format!("it was {found} already"));
+        }
+        self.world.set_link(nodes, is_up);
+    }
+}

@@ -1,0 +1,413 @@
+//! Rule r1: what is judged, and what is enacted.
+
+use mario_domain::{Capacity, Hardware, Id, InstanceId, OperationName};
+
+use super::{Audit, instance_text};
+use crate::acceptances::{Answer, Asked, Concerned};
+use crate::finding::FindingKind;
+use crate::reader::{Arbitration, Cycle, Detail, Outcome, Reason, Rule, Target, Verdict, Wish};
+use crate::texts::{rule_text, wish_text};
+use crate::world::{AgentPlace, Pending, Standing};
+
+/// What an accepted request does to the world.
+enum Enactment {
+    Go(AgentPlace),
+    Travel(AgentPlace, u32),
+    Appear { instance: InstanceId, application: u32, policy: u32, node: u32 },
+}
+
+/// A request as the managers see it.
+struct Case<'a> {
+    /// For findings.
+    who: String,
+    /// The agent that asks; none for an operator.
+    agent: Option<AgentPlace>,
+    /// The node that the agent is on.
+    own: Option<u32>,
+    operation: OperationName,
+    /// Where it leads; `None` for a name that no node has, and for an undeploy.
+    target: Option<u32>,
+    target_id: Id,
+    application: u32,
+    needed: Hardware,
+    enactments: &'a mut Vec<Enactment>,
+}
+
+/// What speaks against a request, by the rules that every node has.
+#[derive(Clone, Copy)]
+struct Against {
+    outside: bool,
+    down: bool,
+    leaving: bool,
+    full: Option<Capacity>,
+}
+
+impl Audit {
+    pub(super) fn cycle(&mut self, record: &Cycle) {
+        self.has_begun = true;
+        self.counts.cycles += 1;
+        let mut enactments = Vec::new();
+        for outcome in &record.outcomes {
+            match outcome {
+                Outcome::Nop(instance) => self.nop(instance),
+                Outcome::Judged { instance, wish, verdict } => self.judged(instance, wish, verdict, &mut enactments),
+                Outcome::Deploy { node, application, policy, verdict } => {
+                    self.deploy(*node, *application, *policy, verdict, &mut enactments);
+                }
+            }
+            if self.header.arbitration == Arbitration::Sequential {
+                self.enact(&mut enactments);
+            }
+        }
+        self.enact(&mut enactments);
+        self.require_all_judged();
+    }
+
+    fn enact(&mut self, enactments: &mut Vec<Enactment>) {
+        for enactment in enactments.drain(..) {
+            match enactment {
+                Enactment::Go(agent) => {
+                    let needed = self.needed(self.world.agent(agent).application);
+                    self.world.go(agent, needed, self.line);
+                }
+                Enactment::Travel(agent, to) => {
+                    let needed = self.needed(self.world.agent(agent).application);
+                    self.world.travel(agent, to, needed);
+                }
+                Enactment::Appear { instance, application, policy, node } => {
+                    self.appear(&instance, application, policy, node);
+                }
+            }
+        }
+        for node in std::mem::take(&mut self.promising) {
+            let node = self.world.node_mut(node);
+            (node.promised, node.freed) = (0, 0);
+        }
+    }
+
+    /// Everything that was proposed since the last cycle has been judged by now.
+    fn require_all_judged(&mut self) {
+        for (place, instance) in std::mem::take(&mut self.waiting) {
+            if self.world.standing(&instance) != Some(Standing::There(place)) {
+                continue;
+            }
+            let pending = std::mem::replace(&mut self.world.agent_mut(place).pending, Pending::Nothing);
+            if pending != Pending::Nothing {
+                let expected = format!("a verdict on {}", self.pending_text(&pending));
+                self.find(FindingKind::Proposal, instance_text(&instance), expected, "none in this cycle");
+            }
+        }
+    }
+
+    /// The agent whose turn it is, and what it waits for.
+    fn turn(&mut self, instance: &InstanceId, does: &str) -> Option<(AgentPlace, Pending)> {
+        let place = self.present(instance, does)?;
+        let cycle = self.counts.cycles;
+        let agent = self.world.agent_mut(place);
+        let before = std::mem::replace(&mut agent.judged, cycle);
+        if before == cycle {
+            self.find(FindingKind::Twice, instance_text(instance), "one operation in this cycle", "another");
+            return None;
+        }
+        Some((place, std::mem::replace(&mut agent.pending, Pending::Nothing)))
+    }
+
+    fn nop(&mut self, instance: &InstanceId) {
+        self.counts.nops += 1;
+        let Some((_, pending)) = self.turn(instance, "does nothing") else { return };
+        if self.header.detail == Detail::Full && pending != Pending::Nop {
+            self.find_other_proposal(instance, &pending, "nop".to_owned());
+        }
+    }
+
+    fn find_other_proposal(&mut self, instance: &InstanceId, pending: &Pending, found: String) {
+        let expected = self.pending_text(pending);
+        self.find(FindingKind::Proposal, instance_text(instance), expected, found);
+    }
+
+    fn pending_text(&self, pending: &Pending) -> String {
+        match pending {
+            Pending::Nothing => "nothing: it has not evaluated since it was judged".to_owned(),
+            Pending::Nop => "nop: its policy proposed no operation".to_owned(),
+            Pending::Wish(wish) => wish_text(&self.header, wish),
+        }
+    }
+
+    fn judged(&mut self, instance: &InstanceId, wish: &Wish, verdict: &Verdict, enactments: &mut Vec<Enactment>) {
+        self.count(wish.operation, verdict);
+        let Some((place, pending)) = self.turn(instance, wish.operation.as_str()) else { return };
+        let own = self.world.agent(place).node;
+        if self.header.detail == Detail::Full && !self.is_proposed(&pending, wish, own) {
+            self.find_other_proposal(instance, &pending, wish_text(&self.header, wish));
+        }
+        let application = self.world.agent(place).application;
+        let is_undeploy = wish.operation == OperationName::Undeploy;
+        let mut case = Case {
+            who: instance_text(instance),
+            agent: Some(place),
+            own: Some(own),
+            operation: wish.operation,
+            target: if is_undeploy { None } else { wish.target.resolve(own) },
+            target_id: self.target_id(&wish.target, own),
+            application,
+            needed: self.needed(application),
+            enactments,
+        };
+        match verdict {
+            Verdict::Accepted(new) => self.accepted(&mut case, new.as_ref()),
+            Verdict::Inhibited(reason) => {
+                self.inhibited(&case, reason);
+                let is_resolved = self.header.arbitration == Arbitration::Sequential && wish.target == Target::Own;
+                let target = if is_resolved { Target::Node(own) } else { wish.target.clone() };
+                self.remember_inhibited(place, wish.operation, target);
+            }
+        }
+    }
+
+    /// Whether this is what the agent waits for.
+    fn is_proposed(&self, pending: &Pending, wish: &Wish, own: u32) -> bool {
+        let Pending::Wish(pending) = pending else { return false };
+        let is_same = match (wish.operation, self.header.arbitration) {
+            // An undeploy is recorded without its target.
+            (OperationName::Undeploy, _) => true,
+            // `self` is resolved before it is judged there.
+            (_, Arbitration::Sequential) => {
+                pending.target == wish.target
+                    || (pending.target == Target::Own && wish.target.resolve(own) == Some(own))
+            }
+            (_, Arbitration::Managers) => pending.target == wish.target,
+        };
+        pending.operation == wish.operation && is_same
+    }
+
+    fn deploy(
+        &mut self,
+        node: u32,
+        application: u32,
+        policy: Option<u32>,
+        verdict: &Verdict,
+        enactments: &mut Vec<Enactment>,
+    ) {
+        self.count(OperationName::Deploy, verdict);
+        let case = Case {
+            who: "the operator".to_owned(),
+            agent: None,
+            own: None,
+            operation: OperationName::Deploy,
+            target: Some(node),
+            target_id: self.node_id(node).id().clone(),
+            application,
+            needed: self.needed(application),
+            enactments,
+        };
+        match (verdict, policy) {
+            (Verdict::Accepted(Some(new)), Some(policy)) => {
+                self.require_target(&case);
+                self.require_consent(&case, None);
+                self.promise(&case);
+                let instance = new.clone();
+                case.enactments.push(Enactment::Appear { instance, application, policy, node });
+            }
+            (Verdict::Accepted(_), _) => {}
+            (Verdict::Inhibited(reason), _) => self.inhibited(&case, reason),
+        }
+    }
+
+    fn count(&mut self, operation: OperationName, verdict: &Verdict) {
+        match verdict {
+            Verdict::Accepted(_) => *self.counts.operations.entry(operation.as_str()).or_default() += 1,
+            Verdict::Inhibited(reason) => *self.counts.inhibited.entry(reason.rule.as_str()).or_default() += 1,
+        }
+    }
+
+    fn accepted(&mut self, case: &mut Case<'_>, new: Option<&InstanceId>) {
+        let (Some(place), Some(own)) = (case.agent, case.own) else { return };
+        let is_sequential = self.header.arbitration == Arbitration::Sequential;
+        if case.operation == OperationName::Undeploy {
+            self.require_consent(case, None);
+            self.frees(own, case.needed);
+            case.enactments.push(Enactment::Go(place));
+            return;
+        }
+        self.require_target(case);
+        self.require_consent(case, None);
+        self.promise(case);
+        // A name that no node has is a finding already, and nothing can be there.
+        let Some(to) = case.target else { return };
+        let agent = self.world.agent(place);
+        let (application, policy) = (agent.application, agent.policy);
+        let appear =
+            |instance: &InstanceId| Enactment::Appear { instance: instance.clone(), application, policy, node: to };
+        match (case.operation, new) {
+            (OperationName::Migrate, Some(new)) => {
+                if !is_sequential {
+                    let found = format!("the new id {new}");
+                    self.find(FindingKind::Instance, &case.who, "a migration that keeps the instance", found);
+                }
+                self.frees(own, case.needed);
+                case.enactments.push(appear(new));
+                case.enactments.push(Enactment::Go(place));
+            }
+            (OperationName::Migrate, None) => {
+                if is_sequential {
+                    self.find(FindingKind::Instance, &case.who, "a migration to a new id", "the same id");
+                }
+                self.frees(own, case.needed);
+                case.enactments.push(Enactment::Travel(place, to));
+            }
+            (_, Some(new)) => case.enactments.push(appear(new)),
+            (_, None) => {}
+        }
+    }
+
+    fn frees(&mut self, node: u32, needed: Hardware) {
+        let state = self.world.node_mut(node);
+        state.freed = state.freed.saturating_add(needed.as_units());
+        self.promising.push(node);
+    }
+
+    /// Room for an accepted request: it must be there, and is taken.
+    fn promise(&mut self, case: &Case<'_>) {
+        let Some(to) = case.target else { return };
+        self.require_room(to, case.needed, &case.who);
+        let state = self.world.node_mut(to);
+        state.promised = state.promised.saturating_add(case.needed.as_units());
+        self.promising.push(to);
+    }
+
+    /// An accepted request leads to a node that it may lead to.
+    fn require_target(&mut self, case: &Case<'_>) {
+        let against = self.against(case);
+        let id = &case.target_id;
+        if against.down {
+            self.find(FindingKind::Down, &case.who, "a target that is up", format!("node {id}, which is down"));
+        } else if against.leaving {
+            self.find(FindingKind::Down, &case.who, "a target that stays", format!("node {id}, which leaves"));
+        } else if case.target.is_none() {
+            self.find(FindingKind::Target, &case.who, "a node", format!("`{id}`, which no node is called"));
+        } else if against.outside {
+            if self.header.arbitration == Arbitration::Sequential {
+                self.counts.outside_neighbourhood += 1;
+                return;
+            }
+            let own = case.own.map(|own| self.node_id(own).to_string()).unwrap_or_default();
+            let expected = format!("a target that {} reaches from node {own}", case.operation);
+            self.find(FindingKind::Target, &case.who, expected, format!("node {id}"));
+        }
+    }
+
+    fn against(&self, case: &Case<'_>) -> Against {
+        if case.operation == OperationName::Undeploy {
+            return Against { outside: false, down: false, leaving: false, full: None };
+        }
+        let Some(target) = case.target else {
+            return Against { outside: true, down: false, leaving: false, full: None };
+        };
+        let node = self.world.node(target);
+        let outside = match case.own {
+            None => false,
+            Some(own) if own == target => case.operation != OperationName::Replicate,
+            Some(own) => !self.world.reaches(own, target),
+        };
+        let left = node.unpromised();
+        let full = (!case.needed.fits(left)).then_some(left);
+        Against { outside, down: !node.is_up, leaving: node.is_leaving, full }
+    }
+
+    fn inhibited(&mut self, case: &Case<'_>, reason: &Reason) {
+        let mut against = self.against(case);
+        if self.header.arbitration == Arbitration::Sequential {
+            // Nobody looks whether the target is a neighbour there.
+            against.outside = case.target.is_none() || against.down;
+        }
+        let found = || format!("inhibited: {}", rule_text(reason));
+        let is_own_policy = matches!(reason.rule, Rule::Acceptance { .. } | Rule::AcceptanceFailed { .. });
+        let is_free = !against.outside && !against.down && !against.leaving && against.full.is_none();
+        if is_free && !is_own_policy {
+            self.find(FindingKind::Verdict, &case.who, "accepted: nothing is against it", found());
+            return;
+        }
+        let Some(expected) = self.true_reason(case, reason, against) else {
+            if is_own_policy {
+                self.require_consent(case, Some(reason));
+            }
+            return;
+        };
+        self.find(FindingKind::Reason, &case.who, expected, found());
+    }
+
+    /// What the reason should have been; `None` when it is true.
+    fn true_reason(&self, case: &Case<'_>, reason: &Reason, against: Against) -> Option<String> {
+        let target = &case.target_id;
+        let own = case.own.map(|own| self.node_id(own).id().clone());
+        let is_by_target = reason.node == *target;
+        let is_true = match &reason.rule {
+            Rule::Neighbourhood { target: named } => {
+                against.outside && named == target && own.as_ref() == Some(&reason.node)
+            }
+            Rule::Down => against.down && is_by_target,
+            _ if against.outside => false,
+            Rule::Leaving => against.leaving && is_by_target,
+            Rule::Capacity { needed, free } => is_by_target && *needed == case.needed && against.full == Some(*free),
+            Rule::Acceptance { .. } | Rule::AcceptanceFailed { .. } => {
+                let concerned = [case.own, case.target].into_iter().flatten();
+                let mut with_text = concerned.filter(|node| self.header.nodes[*node as usize].acceptance.is_some());
+                with_text.any(|node| *self.node_id(node).id() == reason.node)
+            }
+        };
+        if is_true {
+            return None;
+        }
+        Some(match against {
+            Against { down: true, .. } => format!("node {target} is down"),
+            Against { outside: true, .. } => {
+                let own = own.map(|own| own.to_string()).unwrap_or_default();
+                format!("node {own}: {target} is no target")
+            }
+            Against { leaving: true, .. } => format!("node {target} is about to leave"),
+            Against { full: Some(free), .. } => {
+                format!("node {target} has {free} free, and {} is needed", case.needed)
+            }
+            Against { .. } => "a node that is concerned and has a policy of its own".to_owned(),
+        })
+    }
+
+    /// Asks the nodes concerned that have policies of their own again. `reason` is what was said, if it was no.
+    fn require_consent(&mut self, case: &Case<'_>, reason: Option<&Reason>) {
+        let Some(acceptances) = &mut self.acceptances else { return };
+        let instance = case.agent.map(|agent| &self.world.agent(agent).instance);
+        let own = case.own;
+        let concerned = [own, case.target.filter(|target| Some(*target) != own)];
+        let mut wrong = Vec::new();
+        for node in concerned.into_iter().flatten() {
+            let id = self.header.nodes[node as usize].id.id();
+            if reason.is_some_and(|reason| reason.node != *id) {
+                continue;
+            }
+            let asked = Asked {
+                concerned: Concerned { node, own },
+                operation: case.operation,
+                instance,
+                target: case.target,
+                application: case.application,
+            };
+            let answer = match acceptances.judge(&self.header, &self.world, &asked) {
+                Answer::Silent => continue,
+                Answer::Accepts => None,
+                Answer::Refuses(rule) => Some(rule),
+            };
+            self.counts.acceptances += 1;
+            if answer.as_ref() != reason.map(|reason| &reason.rule) {
+                let text = |rule: Option<&Rule>| rule.map_or_else(|| "yes".to_owned(), |rule| format!("no: {rule}"));
+                wrong.push((
+                    format!("the policy of node {id} says {}", text(answer.as_ref())),
+                    text(reason.map(|reason| &reason.rule)),
+                ));
+            }
+        }
+        for (expected, found) in wrong {
+            let kind = if reason.is_some() { FindingKind::Reason } else { FindingKind::Verdict };
+            self.find(kind, &case.who, expected, found);
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! What agents see, remember and decide.
+
+use std::cmp::Ordering;
+
+use mario_domain::{Id, OperationName, Quantity};
+
+use super::{Audit, instance_text};
+use crate::decisions::Situation;
+use crate::finding::FindingKind;
+use crate::reader::{Evaluation, Memory, Neighbour, RequestFact, Seen, Solution, Target, Wish};
+use crate::texts::{target_text, wish_text};
+use crate::world::{AgentPlace, Pending};
+
+impl Audit {
+    pub(super) fn evaluation(&mut self, record: &Evaluation) {
+        self.has_begun = true;
+        self.counts.evaluations += 1;
+        let Some(place) = self.present(&record.instance, "evaluates") else { return };
+        let who = instance_text(&record.instance);
+        self.require_up(record.node, &who);
+        let actual = self.world.agent(place).node;
+        if actual != record.node {
+            let (expected, found) = (self.node_id(actual).to_string(), self.node_id(record.node).to_string());
+            self.find(FindingKind::Place, &who, format!("it is on node {expected}"), format!("it is on node {found}"));
+        }
+        let free = self.world.node(record.node).free();
+        if free != record.free {
+            let expected = format!("{free} free on node {}", self.node_id(record.node));
+            self.find(FindingKind::Free, &who, expected, format!("{} free", record.free));
+        }
+        self.check_schedule(place, record.time);
+        let last = self.world.agent_mut(place).last_seen.take();
+        let seen = match (&record.seen, last) {
+            (Some(seen), last) => {
+                // The memory of the last evaluation is used again.
+                let mut kept = last.unwrap_or_default();
+                kept.clone_from(seen);
+                kept
+            }
+            (None, Some(last)) => last,
+            (None, None) => {
+                self.find(
+                    FindingKind::Decision,
+                    &who,
+                    "facts and solutions",
+                    "the same as at a last evaluation, of which there is none",
+                );
+                Seen::default()
+            }
+        };
+        if self.header.observation == "arrivals" && record.seen.is_some() {
+            self.check_requests(place, record.node, &seen.requests);
+        }
+        self.check_memory(place, &seen.inhibited);
+        self.decide_again(place, record, &seen);
+        self.remember_evaluation(place, record.time, seen);
+    }
+
+    fn decide_again(&mut self, place: AgentPlace, record: &Evaluation, seen: &Seen) {
+        let Some(decisions) = &mut self.decisions else { return };
+        let agent = self.world.agent(place);
+        let situation = Situation {
+            policy: agent.policy,
+            application: agent.application,
+            instance: &agent.instance,
+            node: record.node,
+            free: record.free,
+            seen,
+        };
+        if let Some((expected, found)) = decisions.mismatch(&self.header, &self.world, &situation) {
+            self.find(FindingKind::Decision, instance_text(&record.instance), expected, found);
+        }
+    }
+
+    /// What the evaluation leaves behind: a count, a pending proposal, and the loss of old memories.
+    fn remember_evaluation(&mut self, place: AgentPlace, time: f64, seen: Seen) {
+        let forgets_every = self.header.forgets_every.filter(|_| self.header.memory == Memory::Periodic);
+        let agent = self.world.agent_mut(place);
+        agent.evaluations += 1;
+        agent.last_evaluation = Some(time);
+        agent.left.clear();
+        if let Some(every) = forgets_every
+            && agent.evaluations > 1
+            && (agent.evaluations - 1).is_multiple_of(every)
+        {
+            agent.remembered.clear();
+        }
+        agent.pending = match seen.solutions.first() {
+            None | Some(Solution::Invalid { .. }) => Pending::Nop,
+            Some(Solution::Proposal { wish, .. }) => Pending::Wish(wish.clone()),
+        };
+        agent.last_seen = Some(seen);
+        let instance = agent.instance.clone();
+        self.waiting.push((place, instance));
+    }
+
+    fn check_schedule(&mut self, place: AgentPlace, time: f64) {
+        let agent = self.world.agent(place);
+        let Some(last) = agent.last_evaluation else { return };
+        let due = last + self.header.evaluation_period;
+        if !is_same_time(due, time) {
+            let who = instance_text(&agent.instance);
+            let expected = format!("its next evaluation at {due}");
+            self.find(FindingKind::Schedule, who, expected, format!("one at {time}"));
+        }
+    }
+
+    /// Whether an agent fell silent before the end.
+    pub(super) fn require_all_evaluated(&mut self, end: f64) {
+        let period = self.header.evaluation_period;
+        let mut silent = Vec::new();
+        for agent in self.world.all_alive() {
+            let Some(last) = agent.last_evaluation else { continue };
+            let due = last + period;
+            if due < end && !is_same_time(due, end) {
+                silent.push((instance_text(&agent.instance), due));
+            }
+        }
+        for (who, due) in silent {
+            self.find(FindingKind::Schedule, who, format!("its next evaluation at {due}"), "none until the end");
+        }
+    }
+
+    fn check_memory(&mut self, place: AgentPlace, recorded: &[Wish]) {
+        let agent = self.world.agent(place);
+        if self.header.memory == Memory::Sliding {
+            let present = agent.evaluations + 1;
+            let length = self.header.policies[agent.policy as usize].memory;
+            self.world.agent_mut(place).remembered.retain(|(proposed, _)| proposed.saturating_add(length) >= present);
+        }
+        let agent = self.world.agent(place);
+        let mut expected: Vec<&Wish> = agent.remembered.iter().map(|(_, wish)| wish).collect();
+        if self.header.memory == Memory::Sliding {
+            let order = |wish: &&Wish| (wish.operation.as_str(), self.written_id(&wish.target));
+            expected.sort_by_cached_key(order);
+            expected.dedup();
+        }
+        if !expected.iter().copied().eq(recorded) {
+            let who = instance_text(&agent.instance);
+            let expected = self.wishes_text(expected.into_iter());
+            let found = self.wishes_text(recorded.iter());
+            self.find(FindingKind::Memory, who, format!("it remembers {expected}"), format!("it remembers {found}"));
+        }
+    }
+
+    /// A target as a policy writes it.
+    fn written_id(&self, target: &Target) -> Id {
+        match target {
+            Target::Own => own_id(),
+            Target::Node(node) => self.node_id(*node).id().clone(),
+            Target::Unknown(id) => id.clone(),
+        }
+    }
+
+    fn wishes_text<'a>(&self, wishes: impl Iterator<Item = &'a Wish>) -> String {
+        let texts: Vec<String> = wishes.map(|wish| wish_text(&self.header, wish)).collect();
+        if texts.is_empty() { "nothing".to_owned() } else { texts.join(", ") }
+    }
+
+    fn check_requests(&mut self, place: AgentPlace, node: u32, requests: &[RequestFact]) {
+        let who = instance_text(&self.world.agent(place).instance);
+        for fact in requests {
+            let Neighbour::Node(neighbour) = fact.neighbour else { continue };
+            // What reached the instance before it moved came through the neighbours of the node where it was.
+            let left = &self.world.agent(place).left;
+            let is_neighbour = std::iter::once(&node).chain(left).any(|node| self.world.are_linked(*node, neighbour));
+            if !is_neighbour {
+                let expected = format!("requests through self or a neighbour of node {}", self.node_id(node));
+                let found = format!("requests through {}", self.node_id(neighbour));
+                self.find(FindingKind::Requests, &who, expected, found);
+            }
+        }
+        for (index, fact) in requests.iter().enumerate() {
+            let Some(next) = requests.get(index + 1) else { break };
+            if self.compare(fact, next) == Ordering::Greater {
+                let (first, second) = (self.fact_text(fact), self.fact_text(next));
+                self.find(FindingKind::Requests, &who, "facts in standard order", format!("{first} before {second}"));
+                break;
+            }
+        }
+        let is_equal = |one: &RequestFact, other: &RequestFact| {
+            one.neighbour == other.neighbour && one.latency.value().total_cmp(&other.latency.value()).is_eq()
+        };
+        let twice = requests.iter().enumerate().find(|(index, fact)| {
+            let before = requests[..*index].iter().rev();
+            before.take_while(|other| other.neighbour == fact.neighbour).any(|other| is_equal(other, fact))
+        });
+        if let Some((_, fact)) = twice {
+            let found = format!("two with those of {}", self.fact_text(fact));
+            self.find(FindingKind::Requests, &who, "one fact for each neighbour and latency", found);
+        }
+    }
+
+    /// The standard order of terms, argument by argument.
+    fn compare(&self, one: &RequestFact, other: &RequestFact) -> Ordering {
+        let neighbour = |fact: &RequestFact| match fact.neighbour {
+            Neighbour::Own => own_id(),
+            Neighbour::Node(node) => self.node_id(node).id().clone(),
+        };
+        // Numbers stand by value, and a float before the integer that it equals.
+        let number = |one: Quantity, other: Quantity| {
+            let rank = |quantity: Quantity| quantity.as_whole().is_some();
+            one.value().total_cmp(&other.value()).then_with(|| rank(one).cmp(&rank(other)))
+        };
+        neighbour(one)
+            .cmp(&neighbour(other))
+            .then_with(|| number(one.rate, other.rate))
+            .then_with(|| number(one.latency, other.latency))
+    }
+
+    fn fact_text(&self, fact: &RequestFact) -> String {
+        let neighbour = match fact.neighbour {
+            Neighbour::Own => target_text(&self.header, &Target::Own),
+            Neighbour::Node(node) => target_text(&self.header, &Target::Node(node)),
+        };
+        format!("requests({neighbour}, {}, {})", fact.rate, fact.latency)
+    }
+
+    /// The agent remembers that this was inhibited.
+    pub(super) fn remember_inhibited(&mut self, place: AgentPlace, operation: OperationName, target: Target) {
+        let agent = self.world.agent_mut(place);
+        let proposed = agent.evaluations;
+        agent.remembered.push((proposed, Wish { operation, target }));
+    }
+}
+
+/// The name `self`.
+fn own_id() -> Id {
+    Id::name(mario_domain::SELF).expect("it has characters")
+}
+
+/// Whether two times are the same but for what adding fractions loses.
+fn is_same_time(one: f64, other: f64) -> bool {
+    (one - other).abs() <= 1e-9 * one.abs().max(other.abs()).max(1.0)
+}

@@ -1,0 +1,284 @@
+//! Makes decisions again, from the facts that are recorded with them.
+
+use mario_domain::{Capacity, Id, InstanceId, OperationName, Quantity};
+use mario_policy::{Constant, Decider, Ending, KnowledgeBase, Policy, Wanted};
+use mario_prolog::{Engine, Value};
+use rustc_hash::FxHashMap;
+
+use crate::facts::ExtraFacts;
+use crate::policies;
+use crate::reader::{Header, Neighbour, Seen, Solution, Target, Wish};
+use crate::texts::solutions_text;
+use crate::world::World;
+
+/// So many decisions are kept, to be compared with decisions from the same facts.
+const KEPT_MAX: usize = 1 << 16;
+
+/// Everything that is needed to decide as the agents did.
+pub(crate) struct Decisions {
+    policies: Vec<Option<Policy>>,
+    /// With what every agent knows.
+    facts: KnowledgeBase,
+    extra: ExtraFacts,
+    decider: Decider,
+    node_of: FxHashMap<Id, u32>,
+    kept: FxHashMap<Box<[u8]>, Decided>,
+    key: Vec<u8>,
+    made: u64,
+    distinct: u64,
+}
+
+/// What one agent knew when it decided.
+pub(crate) struct Situation<'a> {
+    pub(crate) policy: u32,
+    pub(crate) application: u32,
+    pub(crate) instance: &'a InstanceId,
+    pub(crate) node: u32,
+    pub(crate) free: Capacity,
+    pub(crate) seen: &'a Seen,
+}
+
+/// What follows from some facts.
+struct Decided {
+    solutions: Vec<Solution>,
+    ending: Option<String>,
+}
+
+impl Decisions {
+    /// Compiles the policies of a header. `fault` is told of those that are none.
+    pub(crate) fn new(header: &Header, engine: &Engine, fault: &mut dyn FnMut(String, String)) -> Decisions {
+        let mut facts = KnowledgeBase::new(engine.symbols());
+        for application in &header.applications {
+            facts.push_application(&application.descriptor());
+        }
+        let extra = ExtraFacts::new(header);
+        for fact in extra.general() {
+            facts.push_domain_fact(fact);
+        }
+        let policies = header
+            .policies
+            .iter()
+            .map(|policy| match policies::of_agents(engine, policy) {
+                Ok(policy) => Some(policy),
+                Err(message) => {
+                    fault(format!("policy {}", policy.name), message);
+                    None
+                }
+            })
+            .collect();
+        let node_of = header.nodes.iter().zip(0..).map(|(node, place)| (node.id.id().clone(), place)).collect();
+        Decisions {
+            policies,
+            facts,
+            extra,
+            decider: Decider::new(engine),
+            node_of,
+            kept: FxHashMap::default(),
+            key: Vec::new(),
+            made: 0,
+            distinct: 0,
+        }
+    }
+
+    /// How many decisions were made, and from how many different facts.
+    pub(crate) fn counts(&self) -> (u64, u64) {
+        (self.made, self.distinct)
+    }
+
+    /// What follows from the facts and what is recorded instead; `None` when they are the same.
+    pub(crate) fn mismatch(
+        &mut self,
+        header: &Header,
+        world: &World,
+        situation: &Situation<'_>,
+    ) -> Option<(String, String)> {
+        self.policies[situation.policy as usize].as_ref()?;
+        self.made += 1;
+        self.encode(world, situation);
+        if !self.kept.contains_key(self.key.as_slice()) {
+            self.distinct += 1;
+            let decided = self.decide(header, world, situation)?;
+            if self.kept.len() >= KEPT_MAX {
+                self.kept.clear();
+            }
+            self.kept.insert(self.key.as_slice().into(), decided);
+        }
+        let decided = self.kept.get(self.key.as_slice())?;
+        let seen = situation.seen;
+        let is_same = match (&decided.ending, &seen.ending) {
+            // How far a policy comes before its budget is spent depends on the budget.
+            (Some(_), Some(_)) => {
+                let common = decided.solutions.len().min(seen.solutions.len());
+                are_same(&decided.solutions[..common], &seen.solutions[..common])
+            }
+            (None, None) => are_same(&decided.solutions, &seen.solutions),
+            _ => false,
+        };
+        if is_same {
+            return None;
+        }
+        let text = |solutions: &[Solution], ending: &Option<String>| match ending {
+            Some(ending) => format!("{}, then {ending}", solutions_text(header, solutions)),
+            None => solutions_text(header, solutions),
+        };
+        Some((text(&decided.solutions, &decided.ending), text(&seen.solutions, &seen.ending)))
+    }
+
+    fn decide(&mut self, header: &Header, world: &World, situation: &Situation<'_>) -> Option<Decided> {
+        let instance = self.fill(header, world, situation);
+        let policy = self.policies[situation.policy as usize].as_ref()?;
+        let decision = self.decider.decide(policy, &self.facts, instance, Wanted::All);
+        let solutions = decision
+            .solutions
+            .iter()
+            .map(|solution| match solution {
+                mario_policy::Solution::Proposal(proposal) => Solution::Proposal {
+                    wish: Wish {
+                        operation: proposal.operation,
+                        target: target(&self.facts, &self.node_of, proposal.target),
+                    },
+                    clause: proposal.clause as u64,
+                },
+                mario_policy::Solution::Invalid(invalid) => {
+                    Solution::Invalid { why: invalid.fault.description().to_owned(), clause: invalid.clause as u64 }
+                }
+            })
+            .collect();
+        let ending = (decision.ending != Ending::Complete).then(|| decision.ending.to_string());
+        Some(Decided { solutions, ending })
+    }
+
+    /// Makes the knowledge base that of the agent; gives its instance.
+    fn fill(&mut self, header: &Header, world: &World, situation: &Situation<'_>) -> Constant {
+        let facts = &mut self.facts;
+        facts.clear_situation();
+        let id = |facts: &KnowledgeBase, node: u32| facts.id(header.nodes[node as usize].id.id());
+        let own = id(facts, situation.node);
+        let reached = header.nodes[situation.node as usize].neighbours.iter();
+        let reached: Vec<u32> =
+            reached.copied().filter(|neighbour| world.reaches(situation.node, *neighbour)).collect();
+        let neighbours: Vec<Constant> = reached.iter().map(|neighbour| id(facts, *neighbour)).collect();
+        let free = facts.capacity(situation.free);
+        facts.push_node(own, free, neighbours);
+        if self.extra.has_nodes() {
+            facts.clear_facts();
+            let near = std::iter::once(situation.node).chain(reached);
+            let about_nodes = near.flat_map(|node| self.extra.of_node(node));
+            for fact in self.extra.general().iter().chain(about_nodes) {
+                facts.push_domain_fact(fact);
+            }
+        }
+        let instance = facts.id(situation.instance.id());
+        let application = facts.id(header.applications[situation.application as usize].id.id());
+        facts.push_instance(instance, application, own);
+        for fact in &situation.seen.requests {
+            let neighbour = match fact.neighbour {
+                Neighbour::Own => facts.constant(mario_domain::SELF),
+                Neighbour::Node(node) => id(facts, node),
+            };
+            facts.push_requests(instance, neighbour, number(fact.rate), number(fact.latency));
+        }
+        for wish in &situation.seen.inhibited {
+            let operation = facts.constant(wish.operation.as_str());
+            let target = match &wish.target {
+                Target::Own => facts.constant(mario_domain::SELF),
+                Target::Node(node) => id(facts, *node),
+                Target::Unknown(id) => facts.id(id),
+            };
+            facts.push_inhibited(operation, instance, target);
+        }
+        instance
+    }
+
+    /// Writes all that a decision depends on into `key`.
+    fn encode(&mut self, world: &World, situation: &Situation<'_>) {
+        let key = &mut self.key;
+        key.clear();
+        let neighbourhood = world.node(situation.node).neighbourhood;
+        for word in [situation.policy, situation.application, situation.node, neighbourhood] {
+            key.extend(word.to_le_bytes());
+        }
+        encode_id(key, situation.instance.id());
+        match situation.free {
+            Capacity::Unbounded => key.push(0),
+            Capacity::Bounded(hardware) => {
+                key.push(1);
+                key.extend(hardware.as_units().to_le_bytes());
+            }
+        }
+        key.extend((situation.seen.requests.len() as u64).to_le_bytes());
+        for fact in &situation.seen.requests {
+            match fact.neighbour {
+                Neighbour::Own => key.push(0),
+                Neighbour::Node(node) => {
+                    key.push(1);
+                    key.extend(node.to_le_bytes());
+                }
+            }
+            for quantity in [fact.rate, fact.latency] {
+                key.push(u8::from(quantity.as_whole().is_some()));
+                key.extend(quantity.value().to_le_bytes());
+            }
+        }
+        for wish in &situation.seen.inhibited {
+            key.push(match wish.operation {
+                OperationName::Undeploy => 0,
+                OperationName::Migrate => 1,
+                OperationName::Replicate => 2,
+                OperationName::Deploy => 3,
+            });
+            match &wish.target {
+                Target::Own => key.push(0),
+                Target::Node(node) => {
+                    key.push(1);
+                    key.extend(node.to_le_bytes());
+                }
+                Target::Unknown(id) => {
+                    key.push(2);
+                    encode_id(key, id);
+                }
+            }
+        }
+    }
+}
+
+fn encode_id(key: &mut Vec<u8>, id: &Id) {
+    match id {
+        Id::Number(number) => {
+            key.push(0);
+            key.extend(number.to_le_bytes());
+        }
+        Id::Name(name) => {
+            key.push(1);
+            key.extend((name.as_str().len() as u64).to_le_bytes());
+            key.extend(name.as_str().as_bytes());
+        }
+    }
+}
+
+fn number(quantity: Quantity) -> Constant {
+    match quantity.as_whole() {
+        Some(whole) => Value::Integer(i64::from(whole)),
+        None => Value::Float(quantity.value()),
+    }
+}
+
+/// A target as a trace writes it.
+fn target(facts: &KnowledgeBase, node_of: &FxHashMap<Id, u32>, target: Constant) -> Target {
+    if target == facts.constant(mario_domain::SELF) {
+        return Target::Own;
+    }
+    match facts.to_id(target) {
+        Some(id) => node_of.get(&id).map_or(Target::Unknown(id), |node| Target::Node(*node)),
+        None => Target::Unknown(Id::Number(0)),
+    }
+}
+
+/// Whether solutions are the same, except for the words of what is wrong with them.
+fn are_same(decided: &[Solution], recorded: &[Solution]) -> bool {
+    let is_same = |(one, other): (&Solution, &Solution)| match (one, other) {
+        (Solution::Invalid { clause: one, .. }, Solution::Invalid { clause: other, .. }) => one == other,
+        (one, other) => one == other,
+    };
+    decided.len() == recorded.len() && decided.iter().zip(recorded).all(is_same)
+}

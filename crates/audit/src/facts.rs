@@ -1,0 +1,46 @@
+//! Who knows which of the extra facts.
+
+use mario_domain::{Fact, Id};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::reader::Header;
+
+/// The extra facts of a header, sorted by what they are about.
+pub(crate) struct ExtraFacts {
+    /// Everybody knows these.
+    general: Vec<Fact>,
+    /// These are known on the node and next to it.
+    of_node: FxHashMap<u32, Vec<Fact>>,
+}
+
+impl ExtraFacts {
+    pub(crate) fn new(header: &Header) -> ExtraFacts {
+        let applications: FxHashSet<&Id> = header.applications.iter().map(|application| application.id.id()).collect();
+        let nodes: FxHashMap<&Id, u32> = header.nodes.iter().map(|node| node.id.id()).zip(0..).collect();
+        let mut facts = ExtraFacts { general: Vec::new(), of_node: FxHashMap::default() };
+        for fact in &header.facts {
+            match nodes.get(&fact.subject) {
+                Some(node) if !applications.contains(&fact.subject) => {
+                    facts.of_node.entry(*node).or_default().push(fact.clone());
+                }
+                _ => facts.general.push(fact.clone()),
+            }
+        }
+        facts
+    }
+
+    /// What everybody knows.
+    pub(crate) fn general(&self) -> &[Fact] {
+        &self.general
+    }
+
+    /// What is known about a node, there and next to it.
+    pub(crate) fn of_node(&self, node: u32) -> &[Fact] {
+        self.of_node.get(&node).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether anything is known about any node.
+    pub(crate) fn has_nodes(&self) -> bool {
+        !self.of_node.is_empty()
+    }
+}

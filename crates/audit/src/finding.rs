@@ -1,0 +1,86 @@
+//! What is wrong with a trace.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// Something in a trace that cannot be.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Finding {
+    /// What it goes against.
+    pub kind: FindingKind,
+    /// The line of the trace, from 1.
+    pub line: u64,
+    /// The time of the record there.
+    pub time: f64,
+    /// Who or what it is about.
+    pub who: String,
+    /// What should be there.
+    pub expected: String,
+    /// What is there.
+    pub found: String,
+}
+
+/// Declares the kinds with their words and what each goes against, so that the page of documentation can be held against
+/// them.
+macro_rules! kinds {
+    ($($name:ident, $word:literal, $meaning:literal;)*) => {
+        /// What a [`Finding`] goes against.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum FindingKind {
+            $(#[doc = $meaning] $name,)*
+        }
+
+        impl FindingKind {
+            /// All of them.
+            pub const ALL: &[FindingKind] = &[$(FindingKind::$name),*];
+
+            /// Its word, as in JSON.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(FindingKind::$name => $word,)* }
+            }
+
+            /// What it goes against, in one sentence.
+            pub const fn meaning(self) -> &'static str {
+                match self { $(FindingKind::$name => $meaning,)* }
+            }
+        }
+    };
+}
+
+kinds! {
+    Capacity, "capacity", "Hardware used and promised on a node never exceeds its capacity.";
+    Instance, "instance", "Instances appear by deploy and replicate only, and go by undeploy or with their node only.";
+    IdReused, "id-reused", "An id is never given to two instances.";
+    Place, "place", "An instance is on one node, where the operations before left it.";
+    Target, "target", "A target is the own node, to replicate only, or a direct neighbour that is there.";
+    Twice, "twice", "An agent has one operation in a cycle.";
+    Proposal, "proposal", "What is judged is what the agent proposed at its last evaluation, and all of it is judged.";
+    Verdict, "verdict", "What is inhibited goes against a rule.";
+    Reason, "reason", "The reason of an inhibition is true.";
+    Memory, "memory", "An agent remembers what was inhibited as long as its strategy says, and nothing else.";
+    Free, "free", "The free hardware that an agent sees is the free hardware of its node.";
+    Requests, "requests", "Client requests come through neighbours, one fact for each and its latency, in standard order.";
+    Decision, "decision", "A decision follows from the policy and the facts that are recorded with it.";
+    Policy, "policy", "The texts in the header are policies.";
+    Schedule, "schedule", "An agent evaluates once in every evaluation period.";
+    Handover, "handover", "A user moves from where the user was to an access point that is up.";
+    Down, "down", "Nothing happens on a node that is down, and nothing comes to one that leaves.";
+    Context, "context", "What goes was there, and what comes was not.";
+    Time, "time", "Times do not decrease, and nothing follows the end.";
+    Totals, "totals", "The totals are those of what is recorded.";
+}
+
+impl fmt::Display for FindingKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Finding { kind, line, time, who, expected, found } = self;
+        write!(formatter, "line {line}, time {time}, {who}: {kind}: expected {expected}; found {found}")
+    }
+}

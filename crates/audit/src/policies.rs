@@ -1,0 +1,54 @@
+//! The policies in a header, compiled.
+
+use mario_policy::{Acceptance, AcceptanceError, Policy, PolicyError, Settings};
+use mario_prolog::{Engine, LoadError, Resolver};
+
+use crate::reader::TracedPolicy;
+
+/// Finds the files of a policy in its header.
+struct Files(Vec<(String, String)>);
+
+impl Resolver for Files {
+    fn resolve(&mut self, _from: &str, wanted: &str) -> Result<(String, String), String> {
+        let with_ending = format!("{wanted}.pl");
+        let last = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+        let is_wanted = |name: &str| name == wanted || name == with_ending;
+        let ends_so = |name: &str| last(name) == last(wanted) || last(name) == last(&with_ending);
+        let found = self.0.iter().find(|(name, _)| is_wanted(name));
+        found
+            .or_else(|| self.0.iter().find(|(name, _)| ends_so(name)))
+            .cloned()
+            .ok_or_else(|| "the trace does not have this file".to_owned())
+    }
+}
+
+/// Compiles the policy of agents.
+pub(crate) fn of_agents(engine: &Engine, policy: &TracedPolicy) -> Result<Policy, String> {
+    let (name, text, files) = parts(policy)?;
+    Policy::load(engine, name, text, Some(files), Settings::default()).map_err(|error| match &error {
+        PolicyError::Load { problems, .. } => with_first(&error, problems),
+        _ => error.to_string(),
+    })
+}
+
+/// Compiles the policy of a node manager.
+pub(crate) fn of_managers(engine: &Engine, policy: &TracedPolicy) -> Result<Acceptance, String> {
+    let (name, text, files) = parts(policy)?;
+    Acceptance::load(engine, name, text, Some(files), Settings::default().budget).map_err(|error| match &error {
+        AcceptanceError::Load { problems, .. } => with_first(&error, problems),
+        _ => error.to_string(),
+    })
+}
+
+fn parts(policy: &TracedPolicy) -> Result<(&str, &str, Box<dyn Resolver>), String> {
+    let (name, text) = policy.files.first().ok_or("it has no text")?;
+    Ok((name, text, Box::new(Files(policy.files.clone()))))
+}
+
+/// An error with the first of the problems behind it.
+fn with_first(error: &dyn std::error::Error, problems: &LoadError) -> String {
+    match problems.errors.first() {
+        Some(first) => format!("{error}: {}", first.message),
+        None => error.to_string(),
+    }
+}

@@ -1,0 +1,180 @@
+//! Reads traces, one line at a time.
+
+mod header;
+mod parse;
+mod record;
+
+use std::error::Error;
+use std::fmt;
+use std::io::{self, BufRead, Read};
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+pub use header::{
+    Arbitration, Detail, FORMAT, Header, Memory, TracedApplication, TracedNode, TracedPolicy, TracedUser,
+};
+pub use record::{
+    Cause, Cycle, Deployed, End, Evaluation, Handover, LinkEvent, Neighbour, NodeDown, NodeEvent, Outcome, Reason,
+    Record, RequestFact, Responses, Rule, Seen, Solution, Target, Totals, Verdict, Wish,
+};
+
+/// No line of a trace is longer: a header with a hundred thousand nodes takes some ten megabytes.
+const LINE_BYTES_MAX: u64 = 1 << 30;
+
+/// Reads a trace: the header first, then record after record. Its memory is the header and one line.
+pub struct TraceReader<R> {
+    input: R,
+    header: Arc<Header>,
+    buffer: Vec<u8>,
+    line: u64,
+    is_interrupted: bool,
+}
+
+/// Why something cannot be read as a trace.
+#[derive(Debug)]
+pub enum ReadError {
+    /// The bytes do not come.
+    Io {
+        /// After which line.
+        line: u64,
+        /// Why.
+        error: io::Error,
+    },
+    /// The first line is no header.
+    NotATrace,
+    /// The trace is of a format that is not read here.
+    Format(u64),
+    /// The header is there and not as it should be.
+    Header(String),
+    /// A line is no record.
+    Record {
+        /// Which line, from 1.
+        line: u64,
+        /// The byte of the line, from 1, where that is known.
+        column: Option<usize>,
+        /// What is wrong.
+        message: String,
+    },
+}
+
+/// The part of a header that every version has.
+#[derive(Deserialize)]
+struct Version {
+    mario_trace: u64,
+}
+
+impl<R: BufRead> TraceReader<R> {
+    /// Reads the header.
+    pub fn new(mut input: R) -> Result<TraceReader<R>, ReadError> {
+        // What starts otherwise is no trace; so a large file of another kind is not read to the end of its first line.
+        let first = input.fill_buf().map_err(|error| ReadError::Io { line: 0, error })?;
+        if first.first() != Some(&b'{') {
+            return Err(ReadError::NotATrace);
+        }
+        let mut buffer = Vec::new();
+        let is_whole = read_line(&mut input, &mut buffer, 0)?;
+        let version = serde_json::from_slice::<Version>(&buffer);
+        match version {
+            Ok(Version { mario_trace: FORMAT }) => {}
+            Ok(Version { mario_trace }) => return Err(ReadError::Format(mario_trace)),
+            Err(error) if error.is_data() => return Err(ReadError::NotATrace),
+            Err(_) if is_whole => return Err(ReadError::NotATrace),
+            Err(_) => return Err(ReadError::Header("it is cut off".to_owned())),
+        }
+        let header: Header =
+            serde_json::from_slice(&buffer).map_err(|error| ReadError::Header(without_place(&error)))?;
+        if let Some(fault) = header.fault() {
+            return Err(ReadError::Header(fault));
+        }
+        Ok(TraceReader { input, header: Arc::new(header), buffer, line: 1, is_interrupted: !is_whole })
+    }
+
+    /// The header.
+    pub fn header(&self) -> &Arc<Header> {
+        &self.header
+    }
+
+    /// The number of the line that was read last, from 1.
+    pub fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// Whether the last line was cut off, as when the program that wrote it was stopped. Such a line is not a record.
+    pub fn is_interrupted(&self) -> bool {
+        self.is_interrupted
+    }
+
+    /// The next record; `None` at the end.
+    pub fn next_record(&mut self) -> Result<Option<Record>, ReadError> {
+        if self.is_interrupted {
+            return Ok(None);
+        }
+        let is_whole = read_line(&mut self.input, &mut self.buffer, self.line)?;
+        if !is_whole {
+            self.is_interrupted = !self.buffer.is_empty();
+            return Ok(None);
+        }
+        self.line += 1;
+        let line = self.line;
+        let record: Record = serde_json::from_slice(&self.buffer).map_err(|error| {
+            let column = (error.column() > 0).then(|| error.column());
+            ReadError::Record { line, column, message: without_place(&error) }
+        })?;
+        match record.fault(&self.header) {
+            None => Ok(Some(record)),
+            Some(message) => Err(ReadError::Record { line, column: None, message }),
+        }
+    }
+}
+
+/// Reads a line into `buffer`; whether it is whole. An archive that is cut off ends as a text does that is cut off.
+fn read_line(input: &mut impl BufRead, buffer: &mut Vec<u8>, line: u64) -> Result<bool, ReadError> {
+    buffer.clear();
+    match input.by_ref().take(LINE_BYTES_MAX).read_until(b'\n', buffer) {
+        Ok(count) if count as u64 == LINE_BYTES_MAX => {
+            Err(ReadError::Record { line: line + 1, column: None, message: "it has more than 2^30 bytes".to_owned() })
+        }
+        Ok(_) => Ok(buffer.last() == Some(&b'\n')),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+        Err(error) => Err(ReadError::Io { line, error }),
+    }
+}
+
+/// The message of an error without its place, which is told apart.
+fn without_place(error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    match message.rfind(" at line ") {
+        Some(end) => message[..end].to_owned(),
+        None => message,
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ReadError::Io { line: 0, .. } => formatter.write_str("cannot read the trace"),
+            ReadError::Io { line, .. } => write!(formatter, "cannot read the trace after line {line}"),
+            ReadError::NotATrace => formatter.write_str("this is no trace: its first line is not the header of one"),
+            ReadError::Format(format) => {
+                write!(formatter, "this trace has format {format}; this mario reads {FORMAT}")
+            }
+            ReadError::Header(message) => write!(formatter, "line 1 is no header of a trace: {message}"),
+            ReadError::Record { line, column: Some(column), message } => {
+                write!(formatter, "line {line} is no record: {message}, at byte {column}")
+            }
+            ReadError::Record { line, column: None, message } => {
+                write!(formatter, "line {line} is no record: {message}")
+            }
+        }
+    }
+}
+
+impl Error for ReadError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            ReadError::Io { error, .. } => Some(error),
+            _ => None,
+        }
+    }
+}

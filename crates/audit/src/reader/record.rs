@@ -1,0 +1,465 @@
+//! What happened: the lines of a trace after the first.
+
+use std::fmt;
+
+use mario_domain::{Capacity, Hardware, Id, InstanceId, OperationName, Quantity};
+
+use super::header::Header;
+
+/// One thing that happened. Nodes, applications, policies and users are places in the tables of the header.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Record {
+    /// An instance was there when the run began.
+    Deployed(Deployed),
+    /// A user's connection moved.
+    Handover(Handover),
+    /// An agent evaluated its policy.
+    Evaluation(Evaluation),
+    /// The managers judged what was pending.
+    Cycle(Cycle),
+    /// A node went, and what ran on it.
+    NodeDown(NodeDown),
+    /// A node announced that it will go; it takes nothing new.
+    NodeLeaving(NodeEvent),
+    /// A node came, or came back.
+    NodeUp(NodeEvent),
+    /// A link went.
+    LinkDown(LinkEvent),
+    /// A link came back.
+    LinkUp(LinkEvent),
+    /// What clients saw.
+    Responses(Responses),
+    /// The run is complete.
+    End(End),
+}
+
+/// See [`Record::Deployed`].
+#[derive(Clone, PartialEq, Debug)]
+pub struct Deployed {
+    /// When.
+    pub time: f64,
+    /// Which instance.
+    pub instance: InstanceId,
+    /// Of which application.
+    pub application: u32,
+    /// Where.
+    pub node: u32,
+    /// The policy of its agent.
+    pub policy: u32,
+}
+
+/// See [`Record::Handover`].
+#[derive(Clone, PartialEq, Debug)]
+pub struct Handover {
+    /// When.
+    pub time: f64,
+    /// Whose connection.
+    pub user: u32,
+    /// From which access point; `None` when the user arrives.
+    pub from: Option<u32>,
+    /// To which access point; `None` when the user leaves.
+    pub to: Option<u32>,
+}
+
+/// See [`Record::Evaluation`].
+#[derive(Clone, PartialEq, Debug)]
+pub struct Evaluation {
+    /// When.
+    pub time: f64,
+    /// The instance whose agent it is.
+    pub instance: InstanceId,
+    /// The node that it was on.
+    pub node: u32,
+    /// The free hardware that it saw.
+    pub free: Capacity,
+    /// What else it saw and what it decided; `None` for the same as at its last evaluation.
+    pub seen: Option<Seen>,
+}
+
+/// What an agent saw and what its policy said.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Seen {
+    /// The client requests.
+    pub requests: Vec<RequestFact>,
+    /// What it remembers as inhibited.
+    pub inhibited: Vec<Wish>,
+    /// The solutions of its policy, in order.
+    pub solutions: Vec<Solution>,
+    /// Why the policy did not answer; `None` when it did.
+    pub ending: Option<String>,
+}
+
+/// Client requests as an agent sees them.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct RequestFact {
+    /// The last hop.
+    pub neighbour: Neighbour,
+    /// How many.
+    pub rate: Quantity,
+    /// How late.
+    pub latency: Quantity,
+}
+
+/// Where client requests come through.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Neighbour {
+    /// From clients on the same node.
+    Own,
+    /// Through this node.
+    Node(u32),
+}
+
+/// An operation of an agent and its target.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Wish {
+    /// Undeploy, migrate or replicate.
+    pub operation: OperationName,
+    /// Where to, as the policy wrote it.
+    pub target: Target,
+}
+
+/// Where an operation leads to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Target {
+    /// `self`.
+    Own,
+    /// This node.
+    Node(u32),
+    /// A name that no node has.
+    Unknown(Id),
+}
+
+/// One solution of a policy.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Solution {
+    /// An operation.
+    Proposal {
+        /// What is proposed.
+        wish: Wish,
+        /// The clause that proposes it, from 0.
+        clause: u64,
+    },
+    /// Something else.
+    Invalid {
+        /// What is wrong with it.
+        why: String,
+        /// The clause that gave it, from 0.
+        clause: u64,
+    },
+}
+
+/// See [`Record::Cycle`].
+#[derive(Clone, PartialEq, Debug)]
+pub struct Cycle {
+    /// When.
+    pub time: f64,
+    /// What was judged, in the order judged.
+    pub outcomes: Vec<Outcome>,
+}
+
+/// What became of one agent, or of one operator's wish, in a cycle.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Outcome {
+    /// The agent proposed nothing.
+    Nop(InstanceId),
+    /// The agent proposed something.
+    Judged {
+        /// The instance of the agent.
+        instance: InstanceId,
+        /// What it proposed.
+        wish: Wish,
+        /// What the managers said.
+        verdict: Verdict,
+    },
+    /// An operator wanted an instance.
+    Deploy {
+        /// Where.
+        node: u32,
+        /// Of which application.
+        application: u32,
+        /// The policy of the new agent; `None` when there is none.
+        policy: Option<u32>,
+        /// What the manager said.
+        verdict: Verdict,
+    },
+}
+
+/// What the managers said.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// Yes; the id of the instance that appeared, if one did.
+    Accepted(Option<InstanceId>),
+    /// No.
+    Inhibited(Reason),
+}
+
+/// Why something was inhibited.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Reason {
+    /// The id of the node whose manager said no.
+    pub node: Id,
+    /// The rule that it named.
+    pub rule: Rule,
+}
+
+/// A rule that a request can go against.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Rule {
+    /// Too little free hardware.
+    Capacity {
+        /// What is needed.
+        needed: Hardware,
+        /// What was free.
+        free: Capacity,
+    },
+    /// A target that is no target.
+    Neighbourhood {
+        /// The id of the target.
+        target: Id,
+    },
+    /// The node is about to leave.
+    Leaving,
+    /// The node is not there.
+    Down,
+    /// The node's own policy says no.
+    Acceptance {
+        /// Its reason.
+        reason: String,
+    },
+    /// The node's own policy gave no answer.
+    AcceptanceFailed {
+        /// What happened to it.
+        cause: String,
+    },
+}
+
+/// How a node went.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cause {
+    /// It was not there when the run began.
+    Absent,
+    /// Without a word.
+    Crash,
+    /// As announced.
+    Leave,
+}
+
+/// See [`Record::NodeDown`].
+#[derive(Clone, PartialEq, Debug)]
+pub struct NodeDown {
+    /// When.
+    pub time: f64,
+    /// Which node.
+    pub node: u32,
+    /// How.
+    pub cause: Cause,
+    /// What ran on it.
+    pub instances: Vec<InstanceId>,
+}
+
+/// Something that happened to a node.
+#[derive(Clone, PartialEq, Debug)]
+pub struct NodeEvent {
+    /// When.
+    pub time: f64,
+    /// Which node.
+    pub node: u32,
+}
+
+/// Something that happened to a link.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LinkEvent {
+    /// When.
+    pub time: f64,
+    /// Its two ends.
+    pub nodes: [u32; 2],
+}
+
+/// See [`Record::Responses`].
+#[derive(Clone, PartialEq, Debug)]
+pub struct Responses {
+    /// When.
+    pub time: f64,
+    /// Of which application.
+    pub application: u32,
+    /// Client requests served since the last such record of it.
+    pub served: u64,
+    /// Client requests lost since then.
+    pub lost: u64,
+    /// The sum of the response times.
+    pub sum: f64,
+    /// How many took how long: `k` and a count for response times in [2^(k/4), 2^((k+1)/4)); no `k` for 0.
+    pub histogram: Vec<(Option<i64>, u64)>,
+}
+
+/// See [`Record::End`].
+#[derive(Clone, PartialEq, Debug)]
+pub struct End {
+    /// When.
+    pub time: f64,
+    /// What was counted.
+    pub totals: Totals,
+}
+
+/// What a run counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
+pub struct Totals {
+    /// Evaluations of policies.
+    pub evaluations: u64,
+    /// Accepted operations.
+    pub operations: u64,
+    /// Inhibited ones.
+    pub inhibited: u64,
+    /// Handovers.
+    pub handovers: u64,
+    /// Client requests served.
+    pub served: u64,
+    /// Client requests lost.
+    pub lost: u64,
+    /// Instances that are left.
+    pub instances: u64,
+}
+
+impl Rule {
+    /// Its word.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Rule::Capacity { .. } => "capacity",
+            Rule::Neighbourhood { .. } => "neighbourhood",
+            Rule::Leaving => "leaving",
+            Rule::Down => "down",
+            Rule::Acceptance { .. } => "acceptance",
+            Rule::AcceptanceFailed { .. } => "acceptance-failed",
+        }
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Rule::Capacity { needed, free } => write!(formatter, "{free} is free, and {needed} is needed"),
+            Rule::Neighbourhood { target } => write!(formatter, "{target} is no target"),
+            Rule::Leaving => formatter.write_str("it is about to leave"),
+            Rule::Down => formatter.write_str("it is down"),
+            Rule::Acceptance { reason } => write!(formatter, "it does not accept it: {reason}"),
+            Rule::AcceptanceFailed { cause } => write!(formatter, "its policy gave no answer: {cause}"),
+        }
+    }
+}
+
+impl Record {
+    /// When it happened.
+    pub fn time(&self) -> f64 {
+        match self {
+            Record::Deployed(Deployed { time, .. })
+            | Record::Handover(Handover { time, .. })
+            | Record::Evaluation(Evaluation { time, .. })
+            | Record::Cycle(Cycle { time, .. })
+            | Record::NodeDown(NodeDown { time, .. })
+            | Record::NodeLeaving(NodeEvent { time, .. })
+            | Record::NodeUp(NodeEvent { time, .. })
+            | Record::LinkDown(LinkEvent { time, .. })
+            | Record::LinkUp(LinkEvent { time, .. })
+            | Record::Responses(Responses { time, .. })
+            | Record::End(End { time, .. }) => *time,
+        }
+    }
+
+    /// What it names that the header does not have, if anything.
+    pub(super) fn fault(&self, header: &Header) -> Option<String> {
+        let places = Places { header, fault: None };
+        match self {
+            Record::Deployed(record) => {
+                places.node(record.node).application(record.application).policy(record.policy).fault
+            }
+            Record::Handover(record) => {
+                let places = places.user(record.user);
+                record.from.iter().chain(&record.to).fold(places, |places, node| places.node(*node)).fault
+            }
+            Record::Evaluation(record) => {
+                let places = places.node(record.node);
+                match &record.seen {
+                    Some(seen) => places.seen(seen).fault,
+                    None => places.fault,
+                }
+            }
+            Record::Cycle(record) => record.outcomes.iter().fold(places, Places::outcome).fault,
+            Record::NodeDown(NodeDown { node, .. })
+            | Record::NodeLeaving(NodeEvent { node, .. })
+            | Record::NodeUp(NodeEvent { node, .. }) => places.node(*node).fault,
+            Record::LinkDown(record) | Record::LinkUp(record) => {
+                places.node(record.nodes[0]).node(record.nodes[1]).fault
+            }
+            Record::Responses(record) => places.application(record.application).fault,
+            Record::End(_) => None,
+        }
+    }
+}
+
+/// Looks for the first place that is in no table of the header.
+struct Places<'a> {
+    header: &'a Header,
+    fault: Option<String>,
+}
+
+impl Places<'_> {
+    fn check(mut self, place: u32, count: usize, one: &str, many: &str) -> Self {
+        if place as usize >= count && self.fault.is_none() {
+            self.fault = Some(format!("it names the {one} {place}, and the header has {count} {many}"));
+        }
+        self
+    }
+
+    fn node(self, place: u32) -> Self {
+        let count = self.header.nodes.len();
+        self.check(place, count, "node", "nodes")
+    }
+
+    fn application(self, place: u32) -> Self {
+        let count = self.header.applications.len();
+        self.check(place, count, "application", "applications")
+    }
+
+    fn policy(self, place: u32) -> Self {
+        let count = self.header.policies.len();
+        self.check(place, count, "policy", "policies")
+    }
+
+    fn user(self, place: u32) -> Self {
+        let count = self.header.users.len();
+        self.check(place, count, "user", "users")
+    }
+
+    fn wish(self, wish: &Wish) -> Self {
+        match wish.target {
+            Target::Node(node) => self.node(node),
+            Target::Own | Target::Unknown(_) => self,
+        }
+    }
+
+    fn seen(self, seen: &Seen) -> Self {
+        let places = seen.requests.iter().fold(self, |places, fact| match fact.neighbour {
+            Neighbour::Node(node) => places.node(node),
+            Neighbour::Own => places,
+        });
+        let places = seen.inhibited.iter().fold(places, Places::wish);
+        seen.solutions.iter().fold(places, |places, solution| match solution {
+            Solution::Proposal { wish, .. } => places.wish(wish),
+            Solution::Invalid { .. } => places,
+        })
+    }
+
+    fn outcome(self, outcome: &Outcome) -> Self {
+        match outcome {
+            Outcome::Nop(_) => self,
+            Outcome::Judged { wish, .. } => self.wish(wish),
+            Outcome::Deploy { node, application, policy, .. } => {
+                let places = self.node(*node).application(*application);
+                match policy {
+                    Some(policy) => places.policy(*policy),
+                    None => places,
+                }
+            }
+        }
+    }
+}

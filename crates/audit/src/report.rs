@@ -1,0 +1,181 @@
+//! What an audit says in the end.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::finding::{Finding, FindingKind};
+use crate::reader::{Detail, Header};
+
+/// What an audit says in the end.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Report {
+    /// The scenario and the program that ran it.
+    pub trace: Provenance,
+    /// Whether the trace is complete.
+    pub ending: TraceEnding,
+    /// What was seen.
+    pub counts: Counts,
+    /// What could not be checked, in words.
+    pub unchecked: Vec<String>,
+    /// How many findings there are of each kind.
+    pub found: BTreeMap<&'static str, u64>,
+    /// The first findings, as many as were wanted.
+    pub findings: Vec<Finding>,
+}
+
+/// Where a trace comes from.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Provenance {
+    /// What wrote it.
+    pub program: String,
+    /// The name of the scenario.
+    pub scenario: String,
+    /// The seed.
+    pub seed: u64,
+    /// How much it records.
+    pub detail: Detail,
+    /// How many nodes it is about.
+    pub nodes: usize,
+}
+
+/// Whether a trace is complete.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TraceEnding {
+    /// It has an end.
+    Complete,
+    /// It has none.
+    Interrupted,
+}
+
+/// What was seen in a trace.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Counts {
+    /// Lines after the header.
+    pub records: u64,
+    /// Evaluations of policies.
+    pub evaluations: u64,
+    /// Decisions that were made again from the recorded facts.
+    pub decisions: u64,
+    /// How many of them were of facts that had not been decided before.
+    pub distinct_decisions: u64,
+    /// Cycles.
+    pub cycles: u64,
+    /// Agents that proposed nothing.
+    pub nops: u64,
+    /// Accepted operations, by their name.
+    pub operations: BTreeMap<&'static str, u64>,
+    /// Inhibited ones, by the rule.
+    pub inhibited: BTreeMap<&'static str, u64>,
+    /// Accepted operations whose target is no neighbour, where the arbitration allows it.
+    pub outside_neighbourhood: u64,
+    /// Verdicts of nodes with a policy of their own that were made again.
+    pub acceptances: u64,
+    /// Handovers.
+    pub handovers: u64,
+    /// Nodes and links that went or came.
+    pub context_changes: u64,
+    /// Client requests served.
+    pub served: u64,
+    /// Client requests lost.
+    pub lost: u64,
+    /// The most instances at one time.
+    pub instances_max: u64,
+    /// Instances at the end.
+    pub instances: u64,
+}
+
+impl Counts {
+    /// All accepted operations.
+    pub fn accepted(&self) -> u64 {
+        self.operations.values().sum()
+    }
+
+    /// All inhibited ones.
+    pub fn refused(&self) -> u64 {
+        self.inhibited.values().sum()
+    }
+}
+
+impl Provenance {
+    pub(crate) fn new(header: &Header) -> Provenance {
+        Provenance {
+            program: header.program.clone(),
+            scenario: header.scenario.clone(),
+            seed: header.seed,
+            detail: header.detail,
+            nodes: header.nodes.len(),
+        }
+    }
+}
+
+impl Report {
+    /// Whether nothing is wrong.
+    pub fn is_clean(&self) -> bool {
+        self.found.is_empty()
+    }
+
+    /// How many findings there are, shown or not.
+    pub fn total(&self) -> u64 {
+        self.found.values().sum()
+    }
+
+    /// How many findings there are of a kind.
+    pub fn count(&self, kind: FindingKind) -> u64 {
+        self.found.get(kind.as_str()).copied().unwrap_or(0)
+    }
+}
+
+/// `a 3, b 4`, or `none`.
+fn listed(counts: &BTreeMap<&'static str, u64>) -> String {
+    if counts.is_empty() {
+        return "none".to_owned();
+    }
+    let parts: Vec<String> = counts.iter().map(|(name, count)| format!("{name} {count}")).collect();
+    parts.join(", ")
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Report { trace, counts, .. } = self;
+        for finding in &self.findings {
+            writeln!(formatter, "{finding}")?;
+        }
+        if !self.findings.is_empty() {
+            writeln!(formatter)?;
+        }
+        let hidden = self.total() - self.findings.len() as u64;
+        if hidden > 0 {
+            writeln!(formatter, "and {hidden} more\n")?;
+        }
+        let Provenance { program, scenario, seed, nodes, .. } = trace;
+        writeln!(formatter, "{scenario}, seed {seed}, {nodes} nodes, by {program}")?;
+        let ending = match self.ending {
+            TraceEnding::Complete => "complete",
+            TraceEnding::Interrupted => "interrupted: true up to the last whole line",
+        };
+        let mut row = |name: &str, value: String| writeln!(formatter, "  {name:<26} {value}");
+        row("records", format!("{} ({ending})", counts.records))?;
+        row("evaluations", counts.evaluations.to_string())?;
+        row("decisions made again", format!("{} ({} distinct)", counts.decisions, counts.distinct_decisions))?;
+        row("cycles", counts.cycles.to_string())?;
+        row("operations accepted", format!("{} ({})", counts.accepted(), listed(&counts.operations)))?;
+        row("outside the neighbourhood", counts.outside_neighbourhood.to_string())?;
+        row("operations inhibited", format!("{} ({})", counts.refused(), listed(&counts.inhibited)))?;
+        row("acceptances judged again", counts.acceptances.to_string())?;
+        row("agents without a proposal", counts.nops.to_string())?;
+        row("handovers", counts.handovers.to_string())?;
+        row("context changes", counts.context_changes.to_string())?;
+        row("client requests", format!("{} served, {} lost", counts.served, counts.lost))?;
+        row("instances", format!("{} at the end, at most {}", counts.instances, counts.instances_max))?;
+        for unchecked in &self.unchecked {
+            writeln!(formatter, "not checked: {unchecked}")?;
+        }
+        match self.total() {
+            0 => writeln!(formatter, "nothing is wrong"),
+            total => writeln!(formatter, "{total} findings: {}", listed(&self.found)),
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Records in words, for findings.
+
+use crate::reader::{Header, Reason, Solution, Target, Wish};
+
+pub(crate) fn target_text(header: &Header, target: &Target) -> String {
+    match target {
+        Target::Own => mario_domain::SELF.to_owned(),
+        Target::Node(node) => header.nodes[*node as usize].id.to_string(),
+        Target::Unknown(id) => id.to_string(),
+    }
+}
+
+pub(crate) fn wish_text(header: &Header, wish: &Wish) -> String {
+    format!("{} {}", wish.operation, target_text(header, &wish.target))
+}
+
+pub(crate) fn solutions_text(header: &Header, solutions: &[Solution]) -> String {
+    /// More than these are not shown.
+    const SHOWN_MAX: usize = 6;
+    if solutions.is_empty() {
+        return "no solution".to_owned();
+    }
+    let mut texts: Vec<String> = solutions
+        .iter()
+        .take(SHOWN_MAX)
+        .map(|solution| match solution {
+            Solution::Proposal { wish, clause } => format!("{} (clause {clause})", wish_text(header, wish)),
+            Solution::Invalid { why, clause } => format!("no operation (clause {clause}): {why}"),
+        })
+        .collect();
+    if solutions.len() > SHOWN_MAX {
+        texts.push(format!("and {} more", solutions.len() - SHOWN_MAX));
+    }
+    texts.join(", ")
+}
+
+pub(crate) fn rule_text(reason: &Reason) -> String {
+    format!("node {}: {}", reason.node, reason.rule)
+}

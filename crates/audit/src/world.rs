@@ -1,0 +1,282 @@
+//! The state that the records of a trace imply, replayed.
+
+use std::collections::BTreeSet;
+
+use mario_domain::{Capacity, Hardware, InstanceId};
+use rustc_hash::FxHashMap;
+
+use crate::reader::{Header, Seen, Target, Wish};
+
+/// Nodes, instances and users as they are after the records so far.
+pub(crate) struct World {
+    pub(crate) nodes: Vec<Node>,
+    /// Where each user is connected.
+    pub(crate) users: Vec<Option<u32>>,
+    agents: Vec<Agent>,
+    /// Every id that was ever used.
+    standings: FxHashMap<InstanceId, Standing>,
+    /// Places in `agents` that may be used again.
+    vacant: Vec<u32>,
+    /// Links that are down, the lesser place first.
+    broken_links: BTreeSet<(u32, u32)>,
+    alive: u64,
+}
+
+/// Where an id stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Standing {
+    /// Its instance is there: its agent.
+    There(AgentPlace),
+    /// Its instance went at this line.
+    Gone(u64),
+}
+
+/// The place of an agent in its table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct AgentPlace(u32);
+
+pub(crate) struct Node {
+    pub(crate) capacity: Capacity,
+    pub(crate) used: u64,
+    /// What was promised in the cycle that is being read.
+    pub(crate) promised: u64,
+    /// What will be freed by the cycle that is being read.
+    pub(crate) freed: u64,
+    pub(crate) is_up: bool,
+    pub(crate) is_leaving: bool,
+    /// Changes with the neighbours that can be reached.
+    pub(crate) neighbourhood: u32,
+    /// The agents here, in the order in which they came.
+    pub(crate) agents: Vec<AgentPlace>,
+    /// Sorted, to find one among many.
+    neighbours: Box<[u32]>,
+}
+
+pub(crate) struct Agent {
+    pub(crate) instance: InstanceId,
+    pub(crate) application: u32,
+    pub(crate) policy: u32,
+    pub(crate) node: u32,
+    /// How often it has evaluated.
+    pub(crate) evaluations: u64,
+    /// When it evaluated last.
+    pub(crate) last_evaluation: Option<f64>,
+    /// What it saw and decided then.
+    pub(crate) last_seen: Option<Seen>,
+    /// The nodes that it was on since then, its present one apart.
+    pub(crate) left: Vec<u32>,
+    /// The inhibited operations that it remembers, each with the evaluation that proposed it, from 1.
+    pub(crate) remembered: Vec<(u64, Wish)>,
+    pub(crate) pending: Pending,
+    /// The cycle in which it was judged last, from 1.
+    pub(crate) judged: u64,
+}
+
+/// What an agent waits for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Pending {
+    /// It has not evaluated since it was judged.
+    Nothing,
+    /// Its policy proposed no operation.
+    Nop,
+    /// Its policy proposed this.
+    Wish(Wish),
+}
+
+impl World {
+    pub(crate) fn new(header: &Header) -> World {
+        let node = |node: &crate::reader::TracedNode| {
+            let mut neighbours = node.neighbours.clone();
+            neighbours.sort_unstable();
+            Node {
+                capacity: node.capacity,
+                used: 0,
+                promised: 0,
+                freed: 0,
+                is_up: true,
+                is_leaving: false,
+                neighbourhood: 0,
+                agents: Vec::new(),
+                neighbours: neighbours.into(),
+            }
+        };
+        World {
+            nodes: header.nodes.iter().map(node).collect(),
+            users: vec![None; header.users.len()],
+            agents: Vec::new(),
+            standings: FxHashMap::default(),
+            vacant: Vec::new(),
+            broken_links: BTreeSet::new(),
+            alive: 0,
+        }
+    }
+
+    pub(crate) fn node(&self, place: u32) -> &Node {
+        &self.nodes[place as usize]
+    }
+
+    pub(crate) fn node_mut(&mut self, place: u32) -> &mut Node {
+        &mut self.nodes[place as usize]
+    }
+
+    pub(crate) fn agent(&self, place: AgentPlace) -> &Agent {
+        &self.agents[place.0 as usize]
+    }
+
+    pub(crate) fn agent_mut(&mut self, place: AgentPlace) -> &mut Agent {
+        &mut self.agents[place.0 as usize]
+    }
+
+    /// How many instances there are.
+    pub(crate) fn alive(&self) -> u64 {
+        self.alive
+    }
+
+    /// All instances that are there, node by node.
+    pub(crate) fn all_alive(&self) -> impl Iterator<Item = &Agent> {
+        self.nodes.iter().flat_map(|node| &node.agents).map(|place| self.agent(*place))
+    }
+
+    pub(crate) fn standing(&self, instance: &InstanceId) -> Option<Standing> {
+        self.standings.get(instance).copied()
+    }
+
+    /// An instance appears. Its id must be fresh.
+    pub(crate) fn appear(
+        &mut self,
+        instance: &InstanceId,
+        application: u32,
+        policy: u32,
+        node: u32,
+        needed: Hardware,
+    ) -> AgentPlace {
+        let agent = Agent {
+            instance: instance.clone(),
+            application,
+            policy,
+            node,
+            evaluations: 0,
+            last_evaluation: None,
+            last_seen: None,
+            left: Vec::new(),
+            remembered: Vec::new(),
+            pending: Pending::Nothing,
+            judged: 0,
+        };
+        let place = match self.vacant.pop() {
+            Some(place) => {
+                self.agents[place as usize] = agent;
+                AgentPlace(place)
+            }
+            None => {
+                self.agents.push(agent);
+                AgentPlace((self.agents.len() - 1) as u32)
+            }
+        };
+        self.standings.insert(instance.clone(), Standing::There(place));
+        self.settle(place, node, needed);
+        self.alive += 1;
+        place
+    }
+
+    /// An instance goes, at this line.
+    pub(crate) fn go(&mut self, place: AgentPlace, needed: Hardware, line: u64) {
+        self.unsettle(place, needed);
+        let instance = self.agent(place).instance.clone();
+        self.standings.insert(instance, Standing::Gone(line));
+        self.vacant.push(place.0);
+        self.alive -= 1;
+    }
+
+    /// An instance moves.
+    pub(crate) fn travel(&mut self, place: AgentPlace, to: u32, needed: Hardware) {
+        self.unsettle(place, needed);
+        let agent = self.agent_mut(place);
+        let from = agent.node;
+        agent.left.push(from);
+        agent.node = to;
+        self.settle(place, to, needed);
+    }
+
+    fn settle(&mut self, place: AgentPlace, node: u32, needed: Hardware) {
+        let node = self.node_mut(node);
+        node.used = node.used.saturating_add(needed.as_units());
+        node.agents.push(place);
+    }
+
+    fn unsettle(&mut self, place: AgentPlace, needed: Hardware) {
+        let node = self.agent(place).node;
+        let node = self.node_mut(node);
+        node.used = node.used.saturating_sub(needed.as_units());
+        if let Some(position) = node.agents.iter().position(|present| *present == place) {
+            node.agents.remove(position);
+        }
+    }
+
+    /// Whether two nodes are linked, by the header.
+    pub(crate) fn are_linked(&self, from: u32, to: u32) -> bool {
+        self.node(from).neighbours.binary_search(&to).is_ok()
+    }
+
+    /// Whether an agent on `from` can reach `to` now.
+    pub(crate) fn reaches(&self, from: u32, to: u32) -> bool {
+        self.are_linked(from, to) && self.node(to).is_up && !self.broken_links.contains(&ordered(from, to))
+    }
+
+    pub(crate) fn is_broken(&self, [one, other]: [u32; 2]) -> bool {
+        self.broken_links.contains(&ordered(one, other))
+    }
+
+    pub(crate) fn set_link(&mut self, [one, other]: [u32; 2], is_up: bool) {
+        if is_up {
+            self.broken_links.remove(&ordered(one, other));
+        } else {
+            self.broken_links.insert(ordered(one, other));
+        }
+        self.node_mut(one).neighbourhood += 1;
+        self.node_mut(other).neighbourhood += 1;
+    }
+
+    pub(crate) fn set_up(&mut self, place: u32, is_up: bool) {
+        let node = self.node_mut(place);
+        node.is_up = is_up;
+        node.is_leaving = false;
+        for neighbour in node.neighbours.clone() {
+            self.node_mut(neighbour).neighbourhood += 1;
+        }
+    }
+}
+
+fn ordered(one: u32, other: u32) -> (u32, u32) {
+    (one.min(other), one.max(other))
+}
+
+impl Node {
+    /// What no instance uses.
+    pub(crate) fn free(&self) -> Capacity {
+        self.left_of(self.used)
+    }
+
+    /// What is neither used nor promised.
+    pub(crate) fn unpromised(&self) -> Capacity {
+        self.left_of(self.used.saturating_add(self.promised))
+    }
+
+    fn left_of(&self, taken: u64) -> Capacity {
+        match self.capacity {
+            Capacity::Unbounded => Capacity::Unbounded,
+            Capacity::Bounded(all) => Capacity::units(all.as_units().saturating_sub(taken)),
+        }
+    }
+}
+
+impl Target {
+    /// The node that it means for an instance on `own`; `None` when no node has that name.
+    pub(crate) fn resolve(&self, own: u32) -> Option<u32> {
+        match self {
+            Target::Own => Some(own),
+            Target::Node(node) => Some(*node),
+            Target::Unknown(_) => None,
+        }
+    }
+}

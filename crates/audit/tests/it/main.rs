@@ -1,0 +1,9 @@
+//! The auditor against true traces, against traces with one lie each, and against noise.
+
+mod golden;
+mod mutations;
+mod random;
+mod reading;
+mod trace;
+mod truth;
+mod world;

@@ -1,0 +1,97 @@
+//! Every lie is found, and called what it is.
+//!
+//! A mutation changes one thing in a true trace. It is tried on traces of many worlds until it has been done some times;
+//! each time the first finding must be of the kind that the table says. What follows from the lie may be found too.
+
+mod evaluations;
+mod events;
+mod outcomes;
+
+use mario_audit::FindingKind;
+use serde_json::Value;
+
+use crate::trace::Trace;
+use crate::world::{Rules, generate};
+
+/// Changes one thing in a trace; `None` when there is no place for it. `choice` picks one of several places.
+type Change = fn(&mut Trace, choice: usize) -> Option<()>;
+
+/// What is changed, under which rules, how, and what the auditor calls it.
+pub type Mutation = (&'static str, Rules, Change, FindingKind);
+
+/// Each mutation is done in so many worlds.
+const WORLDS: usize = 8;
+
+fn check(mutations: &[Mutation]) {
+    let mut faults = Vec::new();
+    for rules in [Rules::Default, Rules::Prototype] {
+        let mutations: Vec<&Mutation> = mutations.iter().filter(|mutation| mutation.1 == rules).collect();
+        let mut done = vec![0; mutations.len()];
+        for seed in 0..400 {
+            if done.iter().all(|count| *count >= WORLDS) {
+                break;
+            }
+            let truth = generate(seed, rules);
+            for ((name, _, change, kind), done) in mutations.iter().zip(&mut done) {
+                let mut trace = truth.clone();
+                if *done >= WORLDS || change(&mut trace, seed as usize).is_none() {
+                    continue;
+                }
+                *done += 1;
+                let report = trace.audit();
+                let first = report.findings.first().map(|finding| finding.kind);
+                if first != Some(*kind) {
+                    faults.push(format!("{name}, seed {seed}: expected {kind}, got\n{report}"));
+                }
+            }
+        }
+        for ((name, ..), done) in mutations.iter().zip(done) {
+            if done < WORLDS {
+                faults.push(format!("{name}: found a place in {done} worlds only"));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{} faults, the first:\n{}", faults.len(), faults[0]);
+}
+
+#[test]
+fn finds_lies_about_evaluations() {
+    check(evaluations::MUTATIONS);
+}
+
+#[test]
+fn finds_lies_about_outcomes() {
+    check(outcomes::MUTATIONS);
+}
+
+#[test]
+fn finds_lies_about_everything_else() {
+    check(events::MUTATIONS);
+}
+
+#[test]
+fn every_kind_of_finding_has_a_lie() {
+    let mutations = [evaluations::MUTATIONS, outcomes::MUTATIONS, events::MUTATIONS].concat();
+    for kind in FindingKind::ALL {
+        assert!(mutations.iter().any(|mutation| mutation.3 == *kind), "{kind}");
+    }
+    assert!(mutations.len() >= 45, "{}", mutations.len());
+}
+
+/// One of several.
+fn pick<T>(items: impl IntoIterator<Item = T>, choice: usize) -> Option<T> {
+    let mut items: Vec<T> = items.into_iter().collect();
+    if items.is_empty() {
+        return None;
+    }
+    let index = choice % items.len();
+    Some(items.swap_remove(index))
+}
+
+/// An outcome with the rule that inhibited it.
+fn rule(outcome: &Value) -> Option<&str> {
+    outcome.get(4)?.get("rule")?.as_str()
+}
+
+/// A fresh id.
+const FRESH: u64 = 999_999;
