@@ -17,7 +17,7 @@ fn a_small_story_is_true_and_told_on_one_screen() {
 three nodes, seed 7, 3 nodes, by by hand
   records                    15 (complete)
   evaluations                5
-  decisions made again       5 (4 distinct)
+  decisions made again       5 (4 computed)
   cycles                     4
   operations accepted        3 (deploy 1, replicate 1, undeploy 1)
   outside the neighbourhood  0

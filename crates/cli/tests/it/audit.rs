@@ -36,7 +36,7 @@ fn says_that_nothing_is_wrong_with_a_true_trace_and_what_was_checked() {
     let (code, report, message) = audit(&file("true.jsonl", TRACE), &[]);
     assert_eq!((code, message.as_str()), (Some(0), ""), "{report}");
     assert!(report.ends_with("nothing is wrong\n"), "{report}");
-    assert!(report.contains("decisions made again       5 (4 distinct)\n"), "{report}");
+    assert!(report.contains("decisions made again       5 (4 computed)\n"), "{report}");
     assert!(report.lines().count() <= 24, "one screen\n{report}");
 }
 
