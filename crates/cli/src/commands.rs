@@ -5,6 +5,7 @@ mod completions;
 mod man;
 mod policy;
 mod prolog;
+mod run;
 mod scenario;
 
 use clap::Subcommand;
@@ -24,6 +25,8 @@ pub enum Command {
     Policy(policy::Arguments),
     /// Run Prolog: ask one goal of a program, or talk with it at a prompt.
     Prolog(prolog::Arguments),
+    /// Run a scenario in the simulator.
+    Run(run::Arguments),
     /// Write, check and show scenarios.
     Scenario(scenario::Arguments),
 }
@@ -35,6 +38,7 @@ pub(crate) fn run(command: Command, console: &Console) -> Result<Outcome, Failur
         Command::Man(arguments) => man::run(&arguments, console),
         Command::Policy(arguments) => policy::run(&arguments, console),
         Command::Prolog(arguments) => prolog::run(&arguments, console),
+        Command::Run(arguments) => run::run(&arguments, console),
         Command::Scenario(arguments) => scenario::run(&arguments, console),
     }
 }

@@ -142,6 +142,11 @@ impl Console {
         Progress { task, shown: None, is_shown: self.shows_progress }
     }
 
+    /// Tells how far a run is that ends at this time, on standard error if that is a terminal.
+    pub fn progress_bar(&self, end: f64) -> ProgressBar {
+        ProgressBar { end, began: Instant::now(), shown: None, is_shown: self.shows_progress }
+    }
+
     /// Shows problems on standard error; warnings only to a user who did not ask for quiet.
     pub fn show<'a>(&self, diagnostics: impl IntoIterator<Item = &'a Diagnostic>) {
         let wanted =
@@ -189,6 +194,46 @@ impl Progress {
             to_stderr(&format!("\r{}: {count}", self.task));
         }
         self.shown = Some(Instant::now());
+    }
+}
+
+/// How far a run is: one line on a terminal, rewritten a few times a second, gone at the end.
+#[derive(Debug)]
+pub struct ProgressBar {
+    end: f64,
+    began: Instant,
+    shown: Option<Instant>,
+    is_shown: bool,
+}
+
+impl ProgressBar {
+    /// Says to which time the run has come, and how many client requests were sent. Call it as often as is easy.
+    pub fn at(&mut self, time: f64, requests: u64) {
+        const WIDTH: usize = 24;
+        const INTERVAL: Duration = Duration::from_millis(200);
+        if !self.is_shown || self.shown.unwrap_or(self.began).elapsed() < INTERVAL {
+            return;
+        }
+        self.shown = Some(Instant::now());
+        let part = (time / self.end).clamp(0.0, 1.0);
+        let filled = (part * WIDTH as f64) as usize;
+        let bar = format!("{}{}", "=".repeat(filled), " ".repeat(WIDTH - filled));
+        let seconds = self.began.elapsed().as_secs_f64();
+        let rate = requests as f64 / seconds;
+        let left = if part > 0.0 { seconds / part - seconds } else { 0.0 };
+        to_stderr(&format!(
+            "\r[{bar}] {:3.0} %  time {time:.0} of {:.0}  {rate:.0} client requests/s  {left:.0} s left\x1b[K",
+            part * 100.0,
+            self.end
+        ));
+    }
+}
+
+impl Drop for ProgressBar {
+    fn drop(&mut self) {
+        if self.shown.is_some() {
+            to_stderr("\r\x1b[K");
+        }
     }
 }
 

@@ -20,7 +20,7 @@ impl Files for Disk {
 }
 
 fn run(scenario: &Scenario) -> Effort {
-    let mut simulation = Simulation::new(scenario, RunOptions::default(), &mut Nobody).expect("it can be run");
+    let mut simulation = Simulation::new(scenario, RunOptions::default()).expect("it can be run");
     simulation.run(&mut Nobody)
 }
 

@@ -108,6 +108,7 @@ pub struct Simulation<'a> {
     deploys_begun: usize,
     /// For each application, whether its operator is about to deploy it again.
     is_redeploying: Vec<bool>,
+    has_begun: bool,
     agents_have_started: bool,
     effort: Effort,
     scratch: Scratch,
@@ -184,6 +185,9 @@ impl Simulation<'_> {
 
     /// Runs until everything before `time` has happened.
     pub fn run_until(&mut self, time: f64, recorder: &mut impl Recorder) {
+        if !self.has_begun {
+            self.begin(recorder);
+        }
         let end = time.min(self.scenario.duration);
         while let Some(event) = self.queue.next_before(end) {
             match event {

@@ -15,7 +15,7 @@ use std::fmt;
 
 use mario_colony::NodeIndex;
 use mario_domain::{Capacity, Fact, NodeId};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::position::Position;
 
@@ -160,6 +160,12 @@ pub struct TopologyBuilder {
 }
 
 impl TopologyBuilder {
+    /// One that need not grow for so many nodes and links.
+    pub fn with_capacity(nodes: usize, links: usize) -> TopologyBuilder {
+        let by_id = FxHashMap::with_capacity_and_hasher(nodes, FxBuildHasher);
+        TopologyBuilder { nodes: Vec::with_capacity(nodes), by_id, links: Vec::with_capacity(2 * links) }
+    }
+
     /// Adds a node.
     pub fn node(&mut self, node: NodeDescription) -> Result<NodeIndex, TopologyError> {
         let index = NodeIndex::at(self.nodes.len());
@@ -213,13 +219,6 @@ impl TopologyBuilder {
         if self.nodes.is_empty() {
             return Err(TopologyError::Empty);
         }
-        self.links.sort_by_key(|(from, link)| (*from, link.to));
-        for pair in self.links.windows(2) {
-            if pair[0].0 == pair[1].0 && pair[0].1.to == pair[1].1.to {
-                let id = |node: NodeIndex| self.nodes[node.position()].id.clone();
-                return Err(TopologyError::LinkTwice(id(pair[0].0), id(pair[0].1.to)));
-            }
-        }
         let mut first_link = vec![0; self.nodes.len() + 1];
         for (from, _) in &self.links {
             first_link[from.position() + 1] += 1;
@@ -227,7 +226,21 @@ impl TopologyBuilder {
         for node in 1..first_link.len() {
             first_link[node] += first_link[node - 1];
         }
-        let links = self.links.into_iter().map(|(_, link)| link).collect();
+        // Each link goes to the part of its node at once; only within a part there is anything to sort.
+        let mut next = first_link.clone();
+        let mut links = vec![Link { to: NodeIndex(0), latency: 0.0, bandwidth: None }; self.links.len()];
+        for (from, link) in self.links.drain(..) {
+            links[next[from.position()] as usize] = link;
+            next[from.position()] += 1;
+        }
+        for node in 0..self.nodes.len() {
+            let part = &mut links[first_link[node] as usize..first_link[node + 1] as usize];
+            part.sort_by_key(|link| link.to);
+            if let Some(pair) = part.windows(2).find(|pair| pair[0].to == pair[1].to) {
+                let (one, other) = (self.nodes[node].id.clone(), self.nodes[pair[0].to.position()].id.clone());
+                return Err(TopologyError::LinkTwice(one, other));
+            }
+        }
         Ok(Topology { nodes: self.nodes, by_id: self.by_id, first_link, links })
     }
 }
@@ -256,3 +269,65 @@ impl fmt::Display for TopologyError {
 }
 
 impl Error for TopologyError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn three_nodes() -> TopologyBuilder {
+        let mut builder = TopologyBuilder::default();
+        for number in 0..3 {
+            let node = NodeDescription {
+                id: NodeId::number(number),
+                capacity: Capacity::units(1),
+                tier: 0,
+                position: None,
+                is_access_point: true,
+                facts: Vec::new(),
+            };
+            builder.node(node).expect("a new node");
+        }
+        builder
+    }
+
+    #[test]
+    fn links_are_in_the_order_of_the_nodes_that_they_lead_to() {
+        let mut builder = three_nodes();
+        builder.link(NodeIndex(2), NodeIndex(1), 5.0, Some(2.0)).expect("a link");
+        builder.link(NodeIndex(0), NodeIndex(2), 3.0, None).expect("a link");
+        let topology = builder.build().expect("an infrastructure");
+        let links = |node| topology.links_from(NodeIndex(node)).map(|(_, link)| link.to.0).collect::<Vec<u32>>();
+        assert_eq!([links(0), links(1), links(2)], [vec![2], vec![2], vec![0, 1]]);
+        for (from, to) in [(1, 2), (2, 1)] {
+            let link = topology.link(topology.link_between(NodeIndex(from), NodeIndex(to)).expect("linked"));
+            assert_eq!((link.latency.to_bits(), link.bandwidth), (5_f64.to_bits(), Some(2.0)));
+        }
+        assert_eq!(topology.link_between(NodeIndex(0), NodeIndex(1)), None);
+    }
+
+    #[test]
+    fn refuses_what_is_no_infrastructure() {
+        assert_eq!(TopologyBuilder::default().build().expect_err("no node"), TopologyError::Empty);
+        let id = NodeId::number;
+        let mut builder = three_nodes();
+        let link = |builder: &mut TopologyBuilder, one, other, latency, bandwidth| {
+            builder.link(NodeIndex(one), NodeIndex(other), latency, bandwidth).expect_err("no link")
+        };
+        assert_eq!(link(&mut builder, 1, 1, 1.0, None), TopologyError::LinkToItself(id(1)));
+        assert!(matches!(link(&mut builder, 0, 1, f64::NAN, None), TopologyError::Latency(..)));
+        assert_eq!(link(&mut builder, 0, 1, 1.0, Some(0.0)), TopologyError::Bandwidth(id(0), id(1), 0.0));
+        builder.link(NodeIndex(0), NodeIndex(1), 1.0, None).expect("a link");
+        builder.link(NodeIndex(1), NodeIndex(0), 1.0, None).expect("so far");
+        assert_eq!(builder.build().expect_err("linked twice"), TopologyError::LinkTwice(id(0), id(1)));
+        let mut builder = three_nodes();
+        let again = NodeDescription {
+            id: id(2),
+            capacity: Capacity::Unbounded,
+            tier: 0,
+            position: None,
+            is_access_point: false,
+            facts: Vec::new(),
+        };
+        assert_eq!(builder.node(again).expect_err("two nodes"), TopologyError::NodeTwice(id(2)));
+    }
+}

@@ -11,6 +11,7 @@ mod policy;
 #[cfg(unix)]
 mod prompt;
 mod readme;
+mod scenario;
 mod streams;
 mod transcripts;
 

@@ -181,7 +181,7 @@ impl<'a> Reading<'a> {
                     let known = known.iter().map(String::as_str);
                     let mistake = mistake.at(Some(self.place(span))).known(&node.to_string(), "access points", known);
                     let hint = mistake.hint.clone().unwrap_or_default();
-                    self.push(mistake.hint(format!("{hint}; the topology must be that of the attachments")));
+                    self.push(mistake.hint(format!("the topology must be that of the attachments; {hint}")));
                 }
                 (Some(node), Some(Some(index))) if !topology.node(index).is_access_point => {
                     let message = format!("`{path}.node.{name}`: node `{node}` is no access point");

@@ -18,6 +18,8 @@ pub struct Document {
     /// The beginning of the text.
     whole: Place,
     layer: u32,
+    /// Whether some text is no TOML.
+    is_broken: bool,
     mistakes: Vec<Mistake>,
 }
 
@@ -48,8 +50,9 @@ impl Document {
         let mut layers = Layers::new(files, 0);
         let mut tree = Table::default();
         layers.add(Arc::clone(&text), path, &mut tree);
-        let (layer, mistakes) = (layers.layer, layers.mistakes);
-        let mut document = Document { name: name.to_owned(), tree, whole: Place { text, span: 0..0 }, layer, mistakes };
+        let (layer, is_broken, mistakes) = (layers.layer, layers.is_broken, layers.mistakes);
+        let whole = Place { text, span: 0..0 };
+        let mut document = Document { name: name.to_owned(), tree, whole, layer, is_broken, mistakes };
         if document.tree.get("name").is_none()
             && let Some(stem) = path.and_then(Path::file_stem)
         {
@@ -142,6 +145,9 @@ impl Document {
     /// What it says, with all defaults filled in.
     pub fn settings(&self) -> Result<Settings, ScenarioError> {
         let mut mistakes = self.mistakes.clone();
+        if self.is_broken {
+            return Err(self.error(mistakes));
+        }
         match read::read(&self.tree, &self.whole) {
             Ok(settings) if mistakes.is_empty() => return Ok(settings),
             Ok(_) => {}

@@ -48,19 +48,23 @@ pub(super) struct Layers<'a> {
     pub(super) files: &'a mut dyn Files,
     pub(super) mistakes: Vec<Mistake>,
     pub(super) layer: u32,
+    /// Whether a text is no TOML, so that what was read of it is not what was meant.
+    pub(super) is_broken: bool,
     /// The files that are being included right now, outermost first.
     open: Vec<PathBuf>,
 }
 
 impl<'a> Layers<'a> {
     pub(super) fn new(files: &'a mut dyn Files, layer: u32) -> Layers<'a> {
-        Layers { files, mistakes: Vec::new(), layer, open: Vec::new() }
+        Layers { files, mistakes: Vec::new(), layer, is_broken: false, open: Vec::new() }
     }
 
     /// Puts a text, below it what it builds upon, on top of `below`.
     pub(super) fn add(&mut self, text: Arc<Text>, path: Option<&Path>, below: &mut Table) {
         self.layer += 1;
+        let known = self.mistakes.len();
         let mut own = tree::parse(&text, self.layer, &mut self.mistakes);
+        self.is_broken |= self.mistakes.len() > known;
         let [preset, include, reset] = LAYER_KEYS.map(|key| own.remove(key));
         self.open.push(path.map(plain).unwrap_or_default());
         if let Some(node) = preset {
@@ -89,7 +93,8 @@ impl<'a> Layers<'a> {
     fn preset(&mut self, node: &Node, below: &mut Table) {
         let Value::String(name) = &node.value else {
             let message = format!("`preset` is the name of a preset, not {}", node.value.describe());
-            self.mistakes.push(Mistake::new(message).at(Some(node.place.clone())));
+            let mistake = Mistake::new(message).at(Some(node.place.clone()));
+            self.mistakes.push(mistake.known("", "presets", presets::names()));
             return;
         };
         match presets::text(name) {
@@ -102,7 +107,8 @@ impl<'a> Layers<'a> {
     }
 
     fn include(&mut self, from: &Text, wanted: &str, place: Place, below: &mut Table) {
-        let path = from.directory.join(wanted);
+        let path: PathBuf =
+            from.directory.join(wanted).components().filter(|part| *part != Component::CurDir).collect();
         let plain = plain(&path);
         if self.open.contains(&plain) {
             let mistake = Mistake::new(format!("`{wanted}` includes itself"));
@@ -141,7 +147,7 @@ impl<'a> Layers<'a> {
                 Value::String(word) => words.push((word.clone(), element.place.clone())),
                 other => {
                     let message = format!("`{key}` lists texts, not {}", other.describe());
-                    self.mistakes.push(Mistake::new(message).at(Some(element.place.clone())));
+                    self.mistakes.push(Mistake::new(message).at(Some(element.place.clone())).hint("put it in quotes"));
                 }
             }
         }
@@ -205,6 +211,8 @@ fn merge_entry(below: &mut Table, key: String, node: Node) {
         None => below.entries.push((key, node)),
         Some(known) => match (&mut known.value, node.value) {
             (Value::Table(below), Value::Table(above)) => {
+                // What is wrong with the table as a whole is wrong since it was last written about.
+                (known.place, known.key_place) = (node.place, node.key_place);
                 for (key, node) in above.entries {
                     merge_entry(below, key, node);
                 }
@@ -280,7 +288,8 @@ fn override_key(below: &mut Table, text: &Arc<Text>, layer: u32) -> Result<(), M
             .at(Some(whole))
             .hint("write `--set KEY=VALUE`, e.g. `--set topology.size=16`"));
     };
-    let value = override_value(text, path.len() + 1, layer)?;
+    let written = &text.text[path.len() + 1..];
+    let value = override_value(text, path.len() + 1 + (written.len() - written.trim_start().len()), layer)?;
     let mut steps: Vec<(String, Place)> = Vec::new();
     let mut start = 0;
     for step in path.split('.') {
@@ -326,6 +335,9 @@ fn set(below: &mut Table, steps: &[(String, Place)], value: Node, layer: u32) ->
         }
         return Ok(());
     }
+    if below.get(key).is_none() && super::settings::LISTS.contains(&key.as_str()) {
+        return set_element(key, &mut [], rest, value, layer);
+    }
     if below.get(key).is_none() {
         let value = Value::Table(Table::default());
         below.entries.push((key.clone(), Node { place: place.clone(), key_place: Some(place.clone()), layer, value }));
@@ -336,7 +348,7 @@ fn set(below: &mut Table, steps: &[(String, Place)], value: Node, layer: u32) ->
         Value::List(elements) => set_element(key, elements, rest, value, layer),
         other => {
             let message = format!("`{key}` is {} and has no keys", other.describe());
-            Err(Mistake::new(message).at(Some(place.clone())))
+            Err(Mistake::new(message).at(Some(place.clone())).hint(format!("write `--set {key}=VALUE`")))
         }
     }
 }
@@ -365,7 +377,10 @@ fn set_element(
     let Some(position) = position else {
         let ids: Vec<String> = elements.iter().filter_map(|element| as_id(id_node(element))).collect();
         let mistake = Mistake::new(format!("there is no `{list}` called `{name}`")).at(Some(place.clone()));
-        return Err(mistake.known(name, "there are", ids.iter().map(String::as_str)));
+        return Err(match ids.is_empty() {
+            true => mistake.hint(format!("there are {} of them, counted from 0", elements.len())),
+            false => mistake.known(name, "there are", ids.iter().map(String::as_str)),
+        });
     };
     match &mut elements[position].value {
         Value::Table(table) if steps.len() > 1 => set(table, &steps[1..], value, layer),

@@ -84,7 +84,7 @@ impl Mistake {
             Some(meant) => self.hint(format!("did you mean `{meant}`?")),
             None if known.is_empty() => self,
             None => {
-                const SHOWN: usize = 24;
+                const SHOWN: usize = 12;
                 let rest = if known.len() > SHOWN { ", …" } else { "" };
                 let shown = known.iter().take(SHOWN).map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
                 self.hint(format!("{what}: {shown}{rest}"))
@@ -129,10 +129,13 @@ pub(super) fn did_you_mean<'a>(wrong: &str, known: impl IntoIterator<Item = &'a 
     if wrong.len() > LENGTH_MAX {
         return None;
     }
-    let nearest = known.into_iter().map(|word| (distance(&wrong, word), word)).min_by_key(|(distance, _)| *distance);
-    nearest
-        .filter(|(distance, word)| *distance <= word.chars().count().max(wrong.len()).div_ceil(3))
-        .map(|(_, word)| word)
+    let begins =
+        |word: &str| wrong.len() >= 3 && word.to_lowercase().chars().take(wrong.len()).eq(wrong.iter().copied());
+    let cost = |word: &str| if begins(word) { 1 } else { distance(&wrong, word) };
+    let nearest = known.into_iter().map(|word| (cost(word), word)).min_by_key(|(cost, _)| *cost);
+    let is_near =
+        |cost: usize, word: &str| cost < wrong.len() && cost <= word.chars().count().max(wrong.len()).div_ceil(3);
+    nearest.filter(|(cost, word)| is_near(*cost, word)).map(|(_, word)| word)
 }
 
 /// How many characters are to be inserted, deleted, replaced or swapped with the next to get from one word to the other.
@@ -168,6 +171,8 @@ mod tests {
             ("Period", Some("period")),
             ("max-latency", Some("max_latency")),
             ("maxlatency", Some("max_latency")),
+            ("max", Some("max_latency")),
+            ("x", None),
             ("colour", None),
             ("", None),
         ] {

@@ -10,6 +10,7 @@ use mario_prolog::{Engine, LoadError, Problem, Resolver};
 use super::PolicyText;
 use super::layers::{Files, read_text};
 use super::mistake::{Mistake, Place, Text};
+use crate::engine::engine;
 
 const LIBRARY: (&str, &str) = ("library.pl", include_str!("../../../../policies/library.pl"));
 
@@ -79,7 +80,7 @@ pub(super) fn unknown(role: Role, written: &str, place: Place) -> Mistake {
     let names = role.shipped().iter().map(|(name, ..)| *name);
     let mistake = mistake.known(written, "known are", names);
     let hint = mistake.hint.clone().unwrap_or_default();
-    mistake.hint(format!("{hint}; the path of a file ends in `.pl`"))
+    mistake.hint(format!("the path of a file ends in `.pl`; {hint}"))
 }
 
 /// The text of a policy in a file, with what it loads. It is loaded once to see that it is a policy at all.
@@ -90,11 +91,11 @@ pub(super) fn load(role: Role, path: &Path, place: &Place, files: &mut dyn Files
     };
     let text = read_text(files, path).map_err(|error| vec![cannot_read(path, &error)])?;
     let name = path.display().to_string();
-    let engine = Engine::new();
+    let engine = engine();
     let found = Arc::new(Mutex::new(Found::default()));
     loop {
         let resolver = Box::new(KnownFiles { found: Arc::clone(&found) });
-        let loaded = try_load(role, &engine, &name, &text, resolver);
+        let loaded = try_load(role, engine, &name, &text, resolver);
         let missing = found.lock().map(|mut found| found.missing.take()).unwrap_or_default();
         match (loaded, missing) {
             (_, Some(wanted)) => {
@@ -167,7 +168,7 @@ fn mistake(problem: &Problem) -> Mistake {
     let mistake = Mistake::new(format!("cannot load `{}`: {}", problem.source_name(), problem.message)).at(Some(place));
     match &problem.hint {
         Some(hint) => mistake.hint(hint.clone()),
-        None => mistake,
+        None => mistake.hint("`mario policy check` tells more"),
     }
 }
 

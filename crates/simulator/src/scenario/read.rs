@@ -29,6 +29,8 @@ const MISTAKES_MAX: usize = 100;
 pub(super) fn read<T: DeserializeOwned>(tree: &Table, whole: &Place) -> Result<T, Vec<Mistake>> {
     let mut tree = Node { place: whole.clone(), key_place: None, layer: 0, value: Value::Table(tree.clone()) };
     let mut mistakes = Vec::new();
+    // Tables, by where they are, and the keys that were taken out of them.
+    let mut taken_out: Vec<(Place, Step)> = Vec::new();
     loop {
         match T::deserialize(Reader { node: &tree, section: "", fields: None }) {
             Ok(value) if mistakes.is_empty() => return Ok(value),
@@ -36,9 +38,20 @@ pub(super) fn read<T: DeserializeOwned>(tree: &Table, whole: &Place) -> Result<T
             Err(trouble) => {
                 let path: Vec<Step> = trouble.path.iter().rev().cloned().collect();
                 let can_go_on = remove(&mut tree, &path) && mistakes.len() < MISTAKES_MAX;
-                mistakes.push(trouble.mistake);
+                // What is missing because it was taken out was told already.
+                let is_told = trouble.missing.is_some_and(|key| {
+                    taken_out.iter().any(|(table, taken): &(Place, Step)| {
+                        Some(table) == trouble.mistake.place.as_ref() && *taken == Step::Key(key.to_owned())
+                    })
+                });
+                if !is_told {
+                    mistakes.push(trouble.mistake);
+                }
                 if !can_go_on {
                     return Err(mistakes);
+                }
+                if let (Some(table), Some(step)) = (trouble.table, path.last()) {
+                    taken_out.push((table, step.clone()));
                 }
             }
         }
@@ -76,9 +89,17 @@ enum Step {
 struct Trouble {
     mistake: Mistake,
     path: Vec<Step>,
+    /// The key that is missing, if that is what is wrong.
+    missing: Option<&'static str>,
+    /// Where the table is whose key it is about.
+    table: Option<Place>,
 }
 
 impl Trouble {
+    fn about(mistake: Mistake) -> Trouble {
+        Trouble { mistake, path: Vec::new(), missing: None, table: None }
+    }
+
     fn located(mut self, place: &Place) -> Trouble {
         self.mistake.place.get_or_insert_with(|| place.clone());
         self
@@ -96,31 +117,82 @@ impl de::Error for Trouble {
         // A message of ours may bring its remedy along.
         let mistake = match message.split_once(HINT) {
             Some((message, hint)) => Mistake::new(message).hint(hint),
-            None => Mistake::new(message),
+            None => match remedy(&message) {
+                Some(hint) => Mistake::new(message).hint(hint),
+                None => Mistake::new(message),
+            },
         };
-        Trouble { mistake, path: Vec::new() }
+        Trouble::about(mistake)
     }
 
     fn invalid_type(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Trouble {
-        Trouble::custom(format!("expected {expected}, found {}", describe(unexpected)))
+        let (expected, hint) = in_words(&expected.to_string());
+        let mistake = Mistake::new(format!("expected {expected}, found {}", describe(unexpected)));
+        let number = match unexpected {
+            Unexpected::Str(text) => text.trim().split(|character: char| !"0123456789.".contains(character)).next(),
+            _ => None,
+        };
+        Trouble::about(match number {
+            Some(number) if !number.is_empty() && expected.contains("number") => {
+                mistake.hint(format!("write {number}, without quotes and without a unit"))
+            }
+            _ => mistake.hint(hint),
+        })
     }
 
     fn invalid_value(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Trouble {
-        Trouble::custom(format!("expected {expected}, found {}", describe(unexpected)))
+        Trouble::invalid_type(unexpected, expected)
+    }
+
+    fn invalid_length(length: usize, expected: &dyn Expected) -> Trouble {
+        let (expected, hint) = in_words(&expected.to_string());
+        Trouble::about(Mistake::new(format!("expected {expected}, found {length} of them")).hint(hint))
     }
 
     fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Trouble {
         let mistake = Mistake::new(format!("`{variant}` is none of the words that are known here"));
-        Trouble { mistake: mistake.known(variant, "known are", expected.iter().copied()), path: Vec::new() }
+        Trouble::about(mistake.known(variant, "known are", expected.iter().copied()))
     }
 
     fn missing_field(field: &'static str) -> Trouble {
-        Trouble::custom(format!("`{field}` is missing{HINT}add `{field} = …`"))
+        let mistake = Mistake::new(format!("`{field}` is missing")).hint(format!("add `{field} = …`"));
+        Trouble { missing: Some(field), ..Trouble::about(mistake) }
     }
 }
 
 /// What separates a message from its remedy in the text of a custom error.
 pub(super) const HINT: &str = "\u{1f}";
+
+/// What serde and our own types expect, in words for people, and what to write.
+fn in_words(expected: &str) -> (String, String) {
+    let (words, hint) = match expected {
+        "u16" | "u32" | "u64" | "usize" => ("a whole number that is not negative", "write a number such as 8"),
+        "i64" => ("a whole number", "write a number such as 8"),
+        "f64" => ("a number", "write a number such as 0.5"),
+        "a number" => ("a number", "write a number such as 40"),
+        "a boolean" => ("`true` or `false`", "write `true` or `false`"),
+        "a string" => ("a text", "put it in quotes"),
+        "a sequence" => ("a list", "put the values in brackets: `[…]`"),
+        "a map" => ("a table", "write `{ key = value }`"),
+        "an array of length 2" => ("a list of two", "write `[…, …]`"),
+        _ if expected.starts_with("enum ") => ("a table", "write a table with the keys that are known here"),
+        "a table" => ("a table", "write a table with the keys that are known here"),
+        _ => (expected, "write that"),
+    };
+    (words.to_owned(), hint.to_owned())
+}
+
+/// What helps against a message of the domain's own types.
+fn remedy(message: &str) -> Option<&'static str> {
+    let remedies = [
+        ("rate or latency", "write a finite number, 0 or more"),
+        ("at least one character", "write a name"),
+        ("`self`", "choose another id"),
+        ("is finite", "write a finite number"),
+        ("duplicate field", "write it once"),
+    ];
+    remedies.into_iter().find(|(part, _)| message.contains(part)).map(|(_, remedy)| remedy)
+}
 
 fn describe(unexpected: Unexpected<'_>) -> String {
     match unexpected {
@@ -170,7 +242,7 @@ impl<'a> Reader<'a> {
             }
             entries.push((key.as_str(), node));
         }
-        Ok(Entries { entries: entries.into_iter(), value: None })
+        Ok(Entries { entries: entries.into_iter(), value: None, table: self.node.place.clone() })
     }
 
     fn unknown_key(&self, key: &str, node: &Node, known: &'static [&'static str]) -> Trouble {
@@ -188,7 +260,11 @@ impl<'a> Reader<'a> {
         } else {
             mistake.known(key, "known are", known.iter().copied())
         };
-        Trouble { mistake, path: vec![Step::Key(key.to_owned())] }
+        Trouble {
+            path: vec![Step::Key(key.to_owned())],
+            table: Some(self.node.place.clone()),
+            ..Trouble::about(mistake)
+        }
     }
 }
 
@@ -252,6 +328,14 @@ impl<'de> Deserializer<'de> for Reader<'_> {
         visitor: V,
     ) -> Result<V::Value, Trouble> {
         match &self.node.value {
+            Value::String(word) if name == KIND_REQUIRED || name == KIND => {
+                Err(Trouble::invalid_type(Unexpected::Str(word), &"a table").located(&self.node.place))
+            }
+            Value::String(word) if !variants.contains(&word.as_str()) => {
+                let mistake =
+                    Mistake::new(format!("`{word}` is no `{}`", self.section)).at(Some(self.node.place.clone()));
+                Err(Trouble::about(mistake.known(word, "known are", variants.iter().copied())))
+            }
             Value::String(word) => {
                 visitor.visit_enum(Word { word }).map_err(|trouble| trouble.located(&self.node.place))
             }
@@ -262,7 +346,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
                         let mistake = Mistake::new(format!("`{KIND}` is missing")).at(Some(self.node.place.clone()));
                         let words = variants.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", ");
                         let mistake = mistake.hint(format!("add `{KIND} = …`: one of {words}"));
-                        return Err(Trouble { mistake, path: Vec::new() });
+                        return Err(Trouble::about(mistake));
                     }
                     None => (variants.first().copied().unwrap_or_default(), 0, &self.node.place),
                     Some(Node { value: Value::String(kind), layer, place, .. }) => (kind.as_str(), *layer, place),
@@ -270,15 +354,22 @@ impl<'de> Deserializer<'de> for Reader<'_> {
                         let message = format!("`{KIND}` is a text, not {}", node.value.describe());
                         let mistake = Mistake::new(message).at(Some(node.place.clone()));
                         let mistake = mistake.known("", "known are", variants.iter().copied());
-                        return Err(Trouble { mistake, path: Vec::new() });
+                        return Err(Trouble::about(mistake));
                     }
                 };
                 if !variants.contains(&kind) {
-                    return Err(Trouble::unknown_variant(kind, variants).located(place));
+                    let mistake = Mistake::new(format!("`{kind}` is no kind of `{}`", self.section));
+                    let mistake = mistake.at(Some(place.clone())).known(kind, "kinds", variants.iter().copied());
+                    return Err(Trouble::about(mistake));
                 }
                 visitor.visit_enum(Kind { kind, reader: Reader { fields: Some((kind, layer)), ..self } })
             }
-            _ => self.deserialize_any(visitor),
+            _ if name == KIND_REQUIRED || name == KIND => self.deserialize_any(OnlyTable(visitor)),
+            other => {
+                let mistake = Mistake::new(format!("`{}` is a word, not {}", self.section, other.describe()));
+                let mistake = mistake.at(Some(self.node.place.clone()));
+                Err(Trouble::about(mistake.known("", "known are", variants.iter().copied())))
+            }
         }
     }
 
@@ -302,6 +393,8 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for OnlyTable<V> {
 struct Entries<'a> {
     entries: std::vec::IntoIter<(&'a str, &'a Node)>,
     value: Option<(&'a str, &'a Node)>,
+    /// Where the table is.
+    table: Place,
 }
 
 impl<'de> MapAccess<'de> for Entries<'_> {
@@ -320,8 +413,12 @@ impl<'de> MapAccess<'de> for Entries<'_> {
 
     fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, Trouble> {
         let (key, node) = self.value.take().ok_or_else(|| Trouble::custom("a value without a key"))?;
-        seed.deserialize(Reader { node, section: key, fields: None })
-            .map_err(|trouble| trouble.located(&node.place).below(Step::Key(key.to_owned())))
+        seed.deserialize(Reader { node, section: key, fields: None }).map_err(|mut trouble| {
+            if trouble.path.is_empty() {
+                trouble.table = Some(self.table.clone());
+            }
+            trouble.located(&node.place).below(Step::Key(key.to_owned()))
+        })
     }
 }
 

@@ -10,6 +10,10 @@ use super::settings::{LISTS, Settings};
 pub fn schema() -> Value {
     let mut schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<Settings>().to_value();
     make_first_kind_the_default(&mut schema);
+    // An element that adds to one of an earlier layer needs nothing but its id.
+    if let Some(application) = schema.pointer_mut("/$defs/ApplicationSettings/required") {
+        *application = json!(["id"]);
+    }
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
         let described = std::mem::take(properties);
         *properties = layer_keys();

@@ -13,7 +13,8 @@ mod workload;
 pub use application::{ApplicationSettings, DeploySettings, Facts};
 pub use churn::{ChurnSettings, FailureSettings, LinkDown, LinkUp, NodeDown, NodeJoin, NodeLeave, RedeploySettings};
 pub use mobility::{
-    AttachKind, AttachmentSettings, FileSettings, GeneratedSettings, MobilityFormat, MobilitySettings, StaticSettings,
+    AfterKind, AttachKind, AttachmentSettings, BetweenKind, ClockKind, FileSettings, GeneratedSettings, MobilityFormat,
+    MobilitySettings, StaticSettings,
 };
 pub use number::{Period, Positive, Time};
 pub use strategies::{
@@ -22,7 +23,7 @@ pub use strategies::{
 };
 pub use topology::{
     AreaSettings, BarabasiAlbertSettings, GraphFormat, GridSettings, NodeSettings, RandomGeometricSettings,
-    TiledTreeSettings, TopologyFileSettings, TopologySettings, TreeSettings,
+    TiledTreeSettings, TopologyFileSettings, TopologySettings, TreeSettings, UnmarkedKind,
 };
 pub use workload::{
     AssignmentKind, OnOffSettings, PeriodicSettings, Phase, PhaseWord, PoissonSettings, UserSettings, WorkloadSettings,

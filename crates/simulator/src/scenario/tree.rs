@@ -90,7 +90,10 @@ fn syntax_mistake(text: &Arc<Text>, offset: usize, error: &toml::de::Error) -> M
     let span = error.span().unwrap_or(0..0);
     let message = error.message().trim().replace('\n', ", ");
     let place = Place { text: Arc::clone(text), span: span.start + offset..span.end + offset };
-    Mistake::new(format!("this is no TOML: {message}")).at(Some(place))
+    Mistake::new(format!("this is no TOML: {message}")).at(Some(place)).hint(match message.as_str() {
+        "duplicate key" => "write each key once",
+        _ => "look for a missing quote, bracket or `=` here",
+    })
 }
 
 struct Reader<'a> {

@@ -11,6 +11,7 @@ use mario_policy::{Acceptance, Policy, Settings};
 use mario_prolog::{Engine, Resolver};
 
 use super::{Effort, Event, RunOptions, Scratch, Simulation, SimulationError, User};
+use crate::engine::engine;
 use crate::network::{Links, Messages};
 use crate::observation::Observations;
 use crate::paths::Paths;
@@ -23,15 +24,11 @@ use crate::workload::Emitter;
 
 impl<'a> Simulation<'a> {
     /// The world of a scenario at time 0, with what is deployed then and the users who are there then.
-    pub fn new(
-        scenario: &'a Scenario,
-        options: RunOptions,
-        recorder: &mut impl Recorder,
-    ) -> Result<Simulation<'a>, SimulationError> {
-        let engine = Engine::new();
-        let colony = found(&engine, scenario)?;
+    pub fn new(scenario: &'a Scenario, options: RunOptions) -> Result<Simulation<'a>, SimulationError> {
+        let engine = engine();
+        let colony = found(engine, scenario)?;
         let threads = options.threads.max(1);
-        let evaluators = (0..threads).map(|_| Evaluator::new(&engine, &colony)).collect();
+        let evaluators = (0..threads).map(|_| Evaluator::new(engine, &colony)).collect();
         let users = (0..).zip(&scenario.users).map(|(index, plan)| User {
             application: plan.application,
             wanted: None,
@@ -44,7 +41,7 @@ impl<'a> Simulation<'a> {
             options,
             queue: EventQueue::default(),
             colony,
-            judge: Judge::new(&engine),
+            judge: Judge::new(engine),
             evaluators,
             placement: Placement::new(scenario.applications.len()),
             paths: Paths::new(&scenario.topology),
@@ -58,35 +55,41 @@ impl<'a> Simulation<'a> {
             deployments: Vec::new(),
             deploys_begun: 0,
             is_redeploying: vec![false; scenario.applications.len()],
+            has_begun: false,
             agents_have_started: false,
             effort: Effort::default(),
             scratch: Scratch::default(),
         };
-        simulation.begin(recorder)?;
+        simulation.queue.schedule(scenario.agents.start, Event::Start);
+        simulation.queue.schedule(scenario.management_period, Event::Management);
+        for node in absent_at_first(scenario) {
+            simulation.take_down(node, Cause::Absent, &mut Nobody);
+        }
+        simulation.deploy_first()?;
         Ok(simulation)
     }
 
-    fn begin(&mut self, recorder: &mut impl Recorder) -> Result<(), SimulationError> {
-        let scenario = self.scenario;
-        self.queue.schedule(scenario.agents.start, Event::Start);
-        self.queue.schedule(scenario.management_period, Event::Management);
-        for node in absent_at_first(scenario) {
-            self.take_down(node, Cause::Absent, recorder);
+    /// Tells how the world is at time 0, and lets the first users in.
+    pub(super) fn begin(&mut self, recorder: &mut impl Recorder) {
+        self.has_begun = true;
+        for node in absent_at_first(self.scenario) {
+            recorder.node_down(0.0, node, Cause::Absent, &[], &self.colony);
         }
-        self.deploy_first(recorder)?;
-        if scenario.numbering == Numbering::Shared {
+        for position in 0..self.colony.agent_count() {
+            recorder.deployed(0.0, AgentIndex::at(position), &self.colony);
+        }
+        if self.scenario.numbering == Numbering::Shared {
             // The prototype's monitor.
             self.colony.numbers.take(1);
         }
         self.step(0, recorder);
-        for (position, disturbance) in (0..).zip(&scenario.disturbances) {
+        for (position, disturbance) in (0..).zip(&self.scenario.disturbances) {
             self.queue.schedule(disturbance.time, Event::Disturbance(position));
         }
-        Ok(())
     }
 
     /// What is deployed at time 0 is there when the run begins, and must fit.
-    fn deploy_first(&mut self, recorder: &mut impl Recorder) -> Result<(), SimulationError> {
+    fn deploy_first(&mut self) -> Result<(), SimulationError> {
         let first = self.scenario.deploys.iter().take_while(|deploy| deploy.time <= 0.0);
         let deployments: Vec<Deployment> = first
             .map(|deploy| Deployment { application: deploy.application, node: deploy.node, policy: deploy.policy })
@@ -101,10 +104,7 @@ impl<'a> Simulation<'a> {
                     let application = self.colony.application(deployment.application).id.clone();
                     return Err(SimulationError::NoRoom { application, inhibition });
                 }
-                (Verdict::Accepted, Some(agent)) => {
-                    self.add_instance(agent);
-                    recorder.deployed(0.0, agent, &self.colony);
-                }
+                (Verdict::Accepted, Some(agent)) => self.add_instance(agent),
                 (Verdict::Accepted, None) => {}
             }
         }
@@ -122,6 +122,11 @@ impl<'a> Simulation<'a> {
         self.placement.agents(application).len()
     }
 }
+
+/// Nobody listens before the run begins.
+struct Nobody;
+
+impl Recorder for Nobody {}
 
 /// The nodes whose first event is that they join.
 fn absent_at_first(scenario: &Scenario) -> Vec<NodeIndex> {

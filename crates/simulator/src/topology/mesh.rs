@@ -100,7 +100,7 @@ impl Mesh {
     ) -> Result<Topology, ShapeError> {
         let tiers = distances(nodes.len(), links, hub);
         let is_access_point = self.choose_access_points(&tiers);
-        let mut builder = TopologyBuilder::default();
+        let mut builder = TopologyBuilder::with_capacity(nodes.len(), links.len());
         for (node, (id, position)) in nodes.into_iter().enumerate() {
             let tier = tiers[node];
             builder.node(NodeDescription {
@@ -138,25 +138,26 @@ impl Mesh {
     }
 }
 
-/// A grid of `size` by `size` nodes `x{x}y{y}`, each linked to those north, east, south and west of it, in the order of x
-/// and y. Nodes are in the middle of their cells, the hub is in the middle of the grid.
-pub fn grid(size: u32, mesh: &Mesh) -> Result<Topology, ShapeError> {
+/// A grid of so many nodes from south to north and from west to east: node `x{x}y{y}`, linked to those north, east, south
+/// and west of it, in the order of x and y. Nodes are in the middle of their cells, the hub is in the middle of the grid.
+pub fn grid(height: u32, width: u32, mesh: &Mesh) -> Result<Topology, ShapeError> {
     mesh.check()?;
-    check_count(u64::from(size) * u64::from(size))?;
-    let centre = |cell: u32| (f64::from(cell) + 0.5) / f64::from(size);
-    let cells = || (0..size).flat_map(|x| (0..size).map(move |y| (x, y)));
-    let nodes = cells().map(|(x, y)| (name(&format!("x{x}y{y}")), mesh.area.at(centre(x), centre(y)))).collect();
+    check_count(u64::from(height) * u64::from(width))?;
+    let centre = |cell: u32, count: u32| (f64::from(cell) + 0.5) / f64::from(count);
+    let cells = || (0..height).flat_map(|x| (0..width).map(move |y| (x, y)));
+    let place = |(x, y)| mesh.area.at(centre(x, height), centre(y, width));
+    let nodes = cells().map(|(x, y)| (name(&format!("x{x}y{y}")), place((x, y)))).collect();
     let mut links = Vec::new();
     for (x, y) in cells() {
-        let node = x * size + y;
-        if y + 1 < size {
+        let node = x * width + y;
+        if y + 1 < width {
             links.push((node, node + 1));
         }
-        if x + 1 < size {
-            links.push((node, node + size));
+        if x + 1 < height {
+            links.push((node, node + width));
         }
     }
-    mesh.furnish(nodes, &links, (size / 2 * size + size / 2) as usize)
+    mesh.furnish(nodes, &links, (height / 2 * width + width / 2) as usize)
 }
 
 /// So many nodes `n0`, `n1` and so on anywhere in the area; those no farther apart than `radius` metres are linked. As long

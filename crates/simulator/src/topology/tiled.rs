@@ -67,7 +67,8 @@ pub fn tiled_tree(shape: &TiledTree) -> Result<Topology, ShapeError> {
     if access_points > NODES_MAX || (access_points * 4 - 1) / 3 > NODES_MAX {
         return Err(ShapeError::TooLarge);
     }
-    let mut builder = TopologyBuilder::default();
+    let nodes = (access_points as usize * 4 - 1) / 3;
+    let mut builder = TopologyBuilder::with_capacity(nodes, nodes - 1);
     for (level, capacity) in shape.capacities.iter().enumerate() {
         let size = 1_u32 << level;
         let is_access_point = level + 1 == levels;
@@ -185,6 +186,15 @@ mod tests {
             longitude: f64::midpoint(place("n3lt2ln2").longitude, place("n3lt2ln3").longitude),
         };
         assert!(place("n2lt1ln1").distance_m(middle) < 0.01);
+    }
+
+    #[test]
+    fn a_tree_over_512_by_512_access_points_has_349_525_nodes() {
+        let shape =
+            TiledTree { size: 512, capacities: vec![Capacity::units(1); 10], latencies: vec![1.0; 9], area: None };
+        let tree = tiled_tree(&shape).expect("a tree");
+        assert_eq!((tree.node_count(), tree.link_count()), (349_525, 2 * 349_524));
+        assert_eq!(tree.access_points().count(), 512 * 512);
     }
 
     #[test]

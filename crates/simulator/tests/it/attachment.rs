@@ -3,8 +3,8 @@
 use std::fs;
 
 use mario_domain::{Capacity, NodeId};
-use mario_simulator::mobility::{Attach, attach, read_positions};
-use mario_simulator::topology::{TiledTree, tiled_tree};
+use mario_simulator::mobility::{Arrivals, Attach, Wandering, attach, read_positions, wander_attached};
+use mario_simulator::topology::{Mesh, TiledTree, barabasi_albert, grid, random_geometric, tiled_tree};
 use mario_simulator::{Area, Position};
 
 use crate::decompressed;
@@ -49,4 +49,28 @@ fn every_user_is_on_the_node_of_the_prototype_at_every_step() {
     assert_eq!(compared, 50 + 25 * 51);
     let handovers = attachments.handovers();
     assert_eq!((handovers.total(), handovers.arrivals[0], handovers.late_arrivals()), (85, 50, 1));
+}
+
+#[test]
+fn users_are_connected_to_access_points_and_to_nothing_else() {
+    for seed in 0..20 {
+        let town = Wandering { users: 100, stay_steps_mean: Some(12.0), ..Wandering::rome() };
+        let town = Wandering { arrivals: Arrivals::Random { first: 30 }, ..town };
+        let mesh = Mesh::over(town.area);
+        let drawn = [
+            random_geometric(80, 400.0, &mesh, seed).expect("connected").topology,
+            barabasi_albert(80, 2, &mesh, seed).expect("a graph"),
+            grid(7, 9, &mesh).expect("a grid"),
+        ];
+        for topology in drawn {
+            let attachments = wander_attached(&town, seed, &topology, Attach::Distance).expect("attached");
+            let mut connected = vec![None; attachments.users.len()];
+            for (user, access_point) in attachments.steps.iter().flatten() {
+                assert_ne!(connected[*user as usize], *access_point, "only changes are listed");
+                assert!(access_point.is_none_or(|node| topology.node(node).is_access_point));
+                connected[*user as usize] = *access_point;
+            }
+            assert_eq!(attachments.handovers().arrivals.iter().sum::<u32>(), 100);
+        }
+    }
 }

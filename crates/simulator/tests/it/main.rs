@@ -1,7 +1,9 @@
 //! The crate from outside.
 
 mod attachment;
+mod documents;
 mod graphs;
+mod mistakes;
 mod prototype;
 mod scenarios;
 mod taxis;

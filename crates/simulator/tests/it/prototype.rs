@@ -222,8 +222,7 @@ fn compare(run: &str, policy: &str, reuse: Reuse) {
         instances: Vec::new(),
         compared: [0; 3],
     };
-    let mut simulation =
-        Simulation::new(&scenario, RunOptions { threads: 1, reuse }, &mut comparison).expect("it can be run");
+    let mut simulation = Simulation::new(&scenario, RunOptions { threads: 1, reuse }).expect("it can be run");
     let effort = simulation.run(&mut comparison);
     assert_eq!(effort.asked, comparison.compared[0] as u64);
     assert!(comparison.evaluations.next().is_none(), "evaluations are missing");
@@ -365,7 +364,7 @@ fn the_figures_are_those_of_the_prototypes_runs() {
         let Some(directory) = mario_reference::path(&format!("prototype/{}", known.run)) else { return };
         let scenario = scenario(&directory, known.policy);
         let mut tally = Tally::new(&scenario);
-        Simulation::new(&scenario, RunOptions::default(), &mut tally).expect("it can be run").run(&mut tally);
+        Simulation::new(&scenario, RunOptions::default()).expect("it can be run").run(&mut tally);
         assert_figures(known, &tally.figures());
     }
 }

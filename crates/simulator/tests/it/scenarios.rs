@@ -10,10 +10,10 @@ use mario_simulator::{Arbitration, Memory, Numbering, Observation, Occupancy, Ro
 
 /// Files that exist in a test only.
 #[derive(Default)]
-struct Texts(BTreeMap<String, String>);
+pub struct Texts(BTreeMap<String, String>);
 
 impl Texts {
-    fn with(mut self, path: &str, text: &str) -> Texts {
+    pub fn with(mut self, path: &str, text: &str) -> Texts {
         self.0.insert(path.to_owned(), text.to_owned());
         self
     }
@@ -148,4 +148,243 @@ fn the_prototypes_users_are_attached_as_its_run_says() {
     assert_eq!(scenario.policies.len(), 1);
     assert_eq!(scenario.policies[0].name, "workload-aware");
     assert_eq!(scenario.policies[0].files.len(), 2);
+}
+
+fn resolve(text: &str, files: &mut Texts) -> Resolved {
+    let document = Document::file(Path::new("s.toml"), text, files);
+    document.resolve(files).unwrap_or_else(|error| panic!("{:#?}", error.mistakes))
+}
+
+#[test]
+fn later_layers_win_and_lists_grow() {
+    let mut files = Texts::default()
+        .with("lib/one.toml", "[agents]\nperiod = 300\nstart = 7\n[[application]]\nid = \"app1\"\nmax_rate = 9\n")
+        .with(
+            "lib/two.toml",
+            "[agents]\nperiod = 400\n[[application]]\nid = \"video\"\nmax_rate = 1\nmax_latency = 2\n",
+        );
+    let text = "preset = \"paper\"\ninclude = [\"lib/one.toml\", \"lib/two.toml\"]\n[agents]\nstart = 8\n";
+    let scenario = resolve(text, &mut files).scenario;
+    assert_eq!((scenario.agents.start, scenario.agents.period), (8.0, 400.0));
+    let ids: Vec<String> = scenario.applications.iter().map(|plan| plan.application.id.to_string()).collect();
+    assert_eq!(ids, ["app1", "app2", "app3", "app4", "app5", "app6", "video"]);
+    assert_eq!(scenario.applications[0].application.max_rate.as_whole(), Some(9));
+    assert_eq!(scenario.applications[0].application.max_latency.as_whole(), Some(10));
+    assert_eq!(scenario.name, "paper");
+}
+
+#[test]
+fn a_list_that_is_reset_starts_empty() {
+    let text =
+        "preset = \"paper\"\nreset = [\"application\"]\n[[application]]\nid = 1\nmax_rate = 1\nmax_latency = 2\n";
+    let scenario = resolve(text, &mut Texts::default()).scenario;
+    assert_eq!(scenario.applications.len(), 1);
+    assert!(scenario.users.iter().all(|user| user.application.0 == 0));
+}
+
+#[test]
+fn policies_are_named_or_files_and_bring_what_they_load() {
+    let mine = ":- ensure_loaded('library.pl').\n:- ensure_loaded('parts/more.pl').\noperation(undeploy, I, self) :- idle(I), more.\n";
+    let mut files = Texts::default().with("p/mine.pl", mine).with("p/parts/more.pl", "more :- inhibited(_, _, _).\n");
+    let text = "preset = \"paper\"\n[[application]]\nid = \"app1\"\npolicy = \"p/mine.pl\"\n\
+        [[application]]\nid = \"app2\"\npolicy = \"workload-and-latency-aware-with-memory\"\n\
+        [[application]]\nid = \"app3\"\npolicy = \"workload-and-latency-aware-with-memory\"\nmemory = 10\n";
+    let scenario = resolve(text, &mut files).scenario;
+    let described: Vec<(&str, u32, Vec<&str>)> = scenario
+        .policies
+        .iter()
+        .map(|policy| {
+            let files = policy.files.iter().map(|(name, _)| name.as_str()).collect();
+            (policy.name.as_str(), policy.memory, files)
+        })
+        .collect();
+    let with_memory = "workload-and-latency-aware-with-memory";
+    let with_memory_file = "workload-and-latency-aware-with-memory.pl";
+    assert_eq!(
+        described,
+        [
+            ("p/mine.pl", 0, vec!["mine.pl", "library.pl", "parts/more.pl"]),
+            (with_memory, 1, vec![with_memory_file, "library.pl"]),
+            (with_memory, 10, vec![with_memory_file, "library.pl"]),
+            ("workload-and-latency-aware", 0, vec!["workload-and-latency-aware.pl", "library.pl"]),
+        ]
+    );
+}
+
+#[test]
+fn a_policy_of_the_command_line_is_for_all_or_for_one() {
+    let mut document = Document::preset("paper").expect("it ships");
+    document.set_policy("workload-aware");
+    document.set_policy("app2=latency-aware");
+    let scenario = document.resolve(&mut NoFiles).expect("valid").scenario;
+    let policy =
+        |application: usize| scenario.policies[scenario.applications[application].policy.position()].name.as_str();
+    assert_eq!((policy(0), policy(1), policy(2)), ("workload-aware", "latency-aware", "workload-aware"));
+    document.set_policy("app9=latency-aware");
+    let error = document.resolve(&mut NoFiles).expect_err("there is no such application");
+    assert_eq!(error.mistakes[0].message, "there is no application `app9`");
+}
+
+#[test]
+fn every_kind_of_topology_mobility_and_workload_can_be_run() {
+    for overrides in [
+        &["topology.kind=tree", "topology.fan_out=3"][..],
+        &["topology.kind=grid", "topology.size=5"],
+        &["topology.kind=random-geometric", "topology.nodes=30"],
+        &["topology.kind=barabasi-albert", "topology.nodes=30"],
+        &["mobility.kind=static", "mobility.users=9"],
+        &["workload.kind=poisson"],
+        &["workload.kind=on-off", "workload.mean_on=\"1 s\""],
+        &["workload.assignment=random"],
+        &["workload.assignment=round-robin"],
+        &["network.bandwidth=10", "network.occupancy=transmission"],
+        &["managers.acceptance=accept-what-fits"],
+    ] {
+        let scenario = preset("paper", overrides).scenario;
+        assert_eq!(scenario.users.len(), scenario.attachments.users.len(), "{overrides:?}");
+        assert!(!scenario.users.is_empty(), "{overrides:?}");
+    }
+}
+
+#[test]
+fn spread_users_send_one_after_the_other() {
+    let scenario = preset("paper", &["workload.phase=spread", "mobility.kind=static", "mobility.users=4"]).scenario;
+    let phases: Vec<Workload> = scenario.users.iter().map(|user| user.workload).collect();
+    let expected = [10.0, 20.0, 30.0, 40.0].map(|phase| Workload::Periodic { period: 40.0, phase });
+    assert_eq!(phases, expected);
+}
+
+#[test]
+fn failures_are_drawn_from_the_seed_and_spare_the_cloud() {
+    let text = "preset = \"paper\"\n[[churn]]\nkind = \"crash\"\ntime = 10\nnode = \"n1lt0ln0\"\nrepair = 90\n\
+        [[failures]]\nmean_time_between = \"50 s\"\nmean_repair = \"1 s\"\n";
+    let scenario = resolve(text, &mut Texts::default()).scenario;
+    let again = resolve(text, &mut Texts::default()).scenario;
+    assert_eq!(scenario.disturbances, again.disturbances);
+    let other = resolve(&text.replace("preset", "seed = 2\npreset"), &mut Texts::default()).scenario;
+    assert_ne!(scenario.disturbances, other.disturbances);
+    assert!(scenario.disturbances.len() > 80, "{}", scenario.disturbances.len());
+    assert!(scenario.disturbances.is_sorted_by(|one, next| one.time <= next.time));
+    let cloud = mario_colony::NodeIndex(0);
+    let crash_of_cloud = mario_simulator::DisturbanceEvent::Crash(cloud);
+    assert!(scenario.disturbances.iter().all(|disturbance| disturbance.event != crash_of_cloud));
+    let listed = mario_colony::NodeIndex(1);
+    let of_listed = scenario.disturbances.iter().filter(|disturbance| {
+        let event = disturbance.event;
+        event == mario_simulator::DisturbanceEvent::Crash(listed)
+            || event == mario_simulator::DisturbanceEvent::Join(listed)
+    });
+    let times: Vec<f64> = of_listed.map(|disturbance| disturbance.time).collect();
+    assert_eq!(times, [10.0, 100.0]);
+}
+
+#[test]
+fn nodes_can_be_given_hardware_facts_owners_and_policies() {
+    let text = "preset = \"paper\"\n[[node]]\nid = \"n1lt0ln0\"\ncapacity = 2\nowner = \"acme\"\n\
+        acceptance = \"accept-what-fits\"\nfacts = { region = \"eu\", price = 0.5 }\n";
+    let scenario = resolve(text, &mut Texts::default()).scenario;
+    let node = scenario.topology.node(mario_colony::NodeIndex(1));
+    assert_eq!(node.capacity, Capacity::units(2));
+    let facts: Vec<String> = node.facts.iter().map(|fact| format!("{} {:?}", fact.key, fact.value)).collect();
+    assert_eq!(facts.len(), 3, "{facts:?}");
+    assert_eq!(scenario.acceptances.len(), 1);
+    assert_eq!(scenario.acceptance_of[1], Some(0));
+    assert_eq!(scenario.acceptance_of[0], None);
+}
+
+#[test]
+fn the_generated_users_of_the_paper_have_its_handovers() {
+    let scenario = preset("paper", &[]).scenario;
+    let handovers = scenario.attachments.handovers();
+    assert_eq!((handovers.total(), handovers.late_arrivals()), (81, 1));
+}
+
+#[test]
+fn the_starting_text_is_a_scenario() {
+    let text = mario_simulator::scenario::starting_text();
+    let scenario = resolve(text, &mut Texts::default()).scenario;
+    assert_eq!(scenario.applications.len(), 2);
+    // What is commented out is valid, too.
+    let all: String = text
+        .lines()
+        .map(|line| match line.strip_prefix('#') {
+            Some(rest) if !rest.is_empty() && !rest.starts_with(' ') && !rest.starts_with("include") => rest,
+            _ => line,
+        })
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let scenario = resolve(&all, &mut Texts::default()).scenario;
+    assert_eq!(scenario.applications.len(), 8);
+    assert!(!scenario.disturbances.is_empty());
+}
+
+/// A small generator: the tests of texts need no better one.
+fn next(state: &mut u64) -> usize {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    (*state >> 33) as usize
+}
+
+#[test]
+fn no_change_of_a_text_makes_it_panic() {
+    let pieces = [
+        "[[",
+        "]]",
+        "=",
+        "\"",
+        "-",
+        "0",
+        "99999999999",
+        "nan",
+        "inf",
+        "'",
+        "\n",
+        "kind",
+        "file",
+        "static",
+        "grid",
+        "{",
+        "}",
+        "[",
+        "]",
+        ",",
+        "true",
+        "\u{1f}",
+        "é",
+        "preset = \"paper\"\n",
+        "include = [\"s.toml\"]\n",
+        "size = 2\n",
+        "id = \"app1\"\n",
+    ];
+    let seeds: u64 = std::env::var("MARIO_SCENARIO_SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(400);
+    let originals = [mario_simulator::scenario::starting_text(), include_str!("../../../../scenarios/prototype.toml")];
+    let (mut valid, mut invalid) = (0, 0);
+    for seed in 0..seeds {
+        let mut state = seed;
+        let mut text = originals[seed as usize % 2].to_owned();
+        for _ in 0..=next(&mut state) % 4 {
+            let boundaries: Vec<usize> = text.char_indices().map(|(index, _)| index).collect();
+            let from = boundaries[next(&mut state) % boundaries.len()];
+            let to = boundaries[next(&mut state) % boundaries.len()];
+            match next(&mut state) % 3 {
+                0 => text.insert_str(from, pieces[next(&mut state) % pieces.len()]),
+                1 => text.replace_range(
+                    from.min(to)..from.max(to).min(from.min(to) + 12).min(text.len()).max(from.min(to)),
+                    "",
+                ),
+                _ => {
+                    let line: String = text[from..].lines().next().unwrap_or_default().to_owned();
+                    text.insert_str(to, &format!("{line}\n"));
+                }
+            }
+        }
+        let mut files = Texts::default();
+        match Document::file(Path::new("s.toml"), text, &mut files).resolve(&mut files) {
+            Ok(_) => valid += 1,
+            Err(error) => {
+                assert!(!error.mistakes.is_empty(), "seed {seed}");
+                invalid += 1;
+            }
+        }
+    }
+    assert!(valid > 0 && invalid > 0, "{valid} {invalid}");
 }

@@ -1,6 +1,7 @@
 //! Nodes and links, and what single nodes have.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use mario_colony::NodeIndex;
 use mario_domain::{Capacity, Fact, Id};
@@ -8,23 +9,55 @@ use mario_domain::{Capacity, Fact, Id};
 use super::Resolving;
 use crate::position::{Area, Position};
 use crate::scenario::document::At;
+use crate::scenario::mistake::{Mistake, Place};
 use crate::scenario::policies::{self, Role};
-use crate::scenario::settings::{AreaSettings, TiledTreeSettings, Time, TopologySettings};
+use crate::scenario::settings::{
+    AreaSettings, GraphFormat as WrittenFormat, TiledTreeSettings, Time, TopologyFileSettings, TopologySettings,
+    TreeSettings, UnmarkedKind,
+};
 use crate::scenario::{ApplicationPlan, PolicyText};
-use crate::topology::{ShapeError, TiledTree, Topology, tiled_tree};
+use crate::topology::{
+    AccessPoints, Connected, GraphDefaults, GraphFormat, Latency, Mesh, ShapeError, TiledTree, Topology, Tree,
+    Unmarked, barabasi_albert, grid, random_geometric, read_graph, tiled_tree, tree,
+};
 
 const TOPOLOGY: At<'static> = At::Key("topology");
+
+/// What all meshes have: hardware, latency, latency for each kilometre, share of access points, area.
+type MeshKeys<'a> = (&'a [Capacity], Time, Time, f64, &'a AreaSettings);
+
+macro_rules! mesh {
+    ($settings:ident) => {
+        (&$settings.hardware, $settings.latency, $settings.latency_per_km, $settings.access_share, &$settings.area)
+    };
+}
 
 impl Resolving<'_> {
     /// Nodes and links, with what `[[node]]` says about single ones.
     pub(super) fn infrastructure(&mut self) -> Option<Topology> {
         let mut topology = match &self.settings.topology {
             TopologySettings::TiledTree(tree) => self.tiled_tree(tree)?,
-            _ => {
-                let mistake = self.mistake("this kind of topology cannot be built yet", &[TOPOLOGY, "kind".into()]);
-                self.mistakes.push(mistake.hint("use `tiled-tree`"));
-                return None;
+            TopologySettings::Tree(tree) => self.tree(tree)?,
+            TopologySettings::Grid(settings) => {
+                let mesh = self.mesh(mesh!(settings))?;
+                let made = grid(settings.size, settings.size, &mesh);
+                self.shaped(made)?
             }
+            TopologySettings::RandomGeometric(settings) => {
+                let mesh = self.mesh(mesh!(settings))?;
+                let made = random_geometric(settings.nodes, settings.radius.value(), &mesh, self.settings.seed);
+                let Connected { topology, links_added } = self.shaped(made)?;
+                if links_added > 0 {
+                    self.notes.push(format!("{links_added} longer links connect what the radius leaves apart"));
+                }
+                topology
+            }
+            TopologySettings::BarabasiAlbert(settings) => {
+                let mesh = self.mesh(mesh!(settings))?;
+                let made = barabasi_albert(settings.nodes, settings.links, &mesh, self.settings.seed);
+                self.shaped(made)?
+            }
+            TopologySettings::File(settings) => self.graph(settings)?,
         };
         if let Some(bandwidth) = self.settings.network.bandwidth {
             topology.limit_bandwidth(bandwidth.value());
@@ -86,23 +119,111 @@ impl Resolving<'_> {
             None => latency_of_levels(tree),
         };
         let shape = TiledTree { size: tree.size, capacities, latencies, area: Some(area?) };
-        match tiled_tree(&shape) {
+        let made = tiled_tree(&shape);
+        self.shaped(made)
+    }
+
+    fn tree(&mut self, settings: &TreeSettings) -> Option<Topology> {
+        const DEPTH_MAX: u32 = 24;
+        let area = self.area(&settings.area, &[TOPOLOGY, "area".into()]);
+        if settings.depth > DEPTH_MAX {
+            let mistake =
+                self.mistake(format!("a tree {} deep is too deep", settings.depth), &[TOPOLOGY, "depth".into()]);
+            self.mistakes.push(mistake.hint(format!("write {DEPTH_MAX} or less")));
+            return None;
+        }
+        let levels = settings.depth as usize + 1;
+        let mut is_complete = true;
+        for (key, count, needed) in
+            [("hardware", settings.hardware.len(), levels), ("latency", settings.latency.len(), levels - 1)]
+        {
+            if count == 0 && needed > 0 {
+                is_complete = false;
+                let mistake = self.mistake(format!("`{key}` lists nothing"), &[TOPOLOGY, key.into()]);
+                self.mistakes.push(mistake.hint("list one value for each level; the last holds for all below"));
+            }
+        }
+        if !is_complete {
+            return None;
+        }
+        let shape = Tree {
+            children: vec![settings.fan_out; settings.depth as usize],
+            capacities: stretched(&settings.hardware, levels),
+            latencies: stretched(&settings.latency, levels - 1).into_iter().map(Time::value).collect(),
+            area: Some(area?),
+        };
+        let made = tree(&shape);
+        self.shaped(made)
+    }
+
+    fn mesh(&mut self, (hardware, latency, per_km, access_share, area): MeshKeys<'_>) -> Option<Mesh> {
+        let area = self.area(area, &[TOPOLOGY, "area".into()])?;
+        Some(Mesh {
+            area,
+            capacities: hardware.to_vec(),
+            latency: Latency::PerKilometre { base: latency.value(), per_kilometre: per_km.value() },
+            access_points: AccessPoints::Farthest(access_share),
+        })
+    }
+
+    /// What was made, unless there is no such shape.
+    fn shaped<T>(&mut self, made: Result<T, ShapeError>) -> Option<T> {
+        let error = match made {
+            Ok(made) => return Some(made),
+            Err(error) => error,
+        };
+        let (key, hint) = match &error {
+            ShapeError::Levels { values, needed, .. } => {
+                let key = if *values == "latencies" { "latency" } else { "hardware" };
+                (key, format!("list {needed}, or leave `{key}` away, and a rule gives them"))
+            }
+            ShapeError::TooLarge => ("size", "make the topology smaller".to_owned()),
+            ShapeError::Value { expected, .. } => ("kind", format!("it must be {expected}")),
+            _ => ("kind", "mend the values of `[topology]`".to_owned()),
+        };
+        let mistake = self.mistake(error.to_string(), &[TOPOLOGY, key.into()]);
+        self.mistakes.push(mistake.hint(hint));
+        None
+    }
+
+    fn graph(&mut self, settings: &TopologyFileSettings) -> Option<Topology> {
+        let at = [TOPOLOGY, "file".into()];
+        let name = settings.file.strip_suffix(".gz").unwrap_or(&settings.file);
+        let told = match Path::new(name).extension().and_then(|ending| ending.to_str()) {
+            Some("graphml") => Some(GraphFormat::GraphMl),
+            Some("gexf") => Some(GraphFormat::Gexf),
+            Some("gml") => Some(GraphFormat::Gml),
+            Some("json") => Some(GraphFormat::NodeLink),
+            _ => None,
+        };
+        let format = settings.format.map(|format| match format {
+            WrittenFormat::Graphml => GraphFormat::GraphMl,
+            WrittenFormat::Gexf => GraphFormat::Gexf,
+            WrittenFormat::Gml => GraphFormat::Gml,
+            WrittenFormat::NodeLink => GraphFormat::NodeLink,
+        });
+        let Some(format) = format.or(told) else {
+            let mistake = self.mistake(format!("nobody knows what `{}` is written in", settings.file), &at);
+            self.mistakes.push(mistake.hint("add `format = …`: one of \"graphml\", \"gexf\", \"gml\", \"node-link\""));
+            return None;
+        };
+        let text = self.file_text(&settings.file, &at)?;
+        let defaults = GraphDefaults {
+            capacity: settings.hardware,
+            latency: settings.latency.value(),
+            bandwidth: None,
+            access_points: match settings.access_points {
+                UnmarkedKind::Leaves => Unmarked::Leaves,
+                UnmarkedKind::All => Unmarked::All,
+                UnmarkedKind::None => Unmarked::None,
+            },
+        };
+        match read_graph(text.text.as_bytes(), format, &defaults) {
             Ok(topology) => Some(topology),
             Err(error) => {
-                let (key, hint) = match &error {
-                    ShapeError::Levels { values, needed, .. } => {
-                        let key = if *values == "latencies" { "latency" } else { "hardware" };
-                        let hint = format!(
-                            "a grid of size {} needs {needed}; or leave `{key}` away, and a rule gives them",
-                            tree.size
-                        );
-                        (key, hint)
-                    }
-                    ShapeError::TooLarge => ("size", "write a smaller size".to_owned()),
-                    _ => ("size", "mend the values of `[topology]`".to_owned()),
-                };
-                let mistake = self.mistake(error.to_string(), &[TOPOLOGY, key.into()]);
-                self.mistakes.push(mistake.hint(hint));
+                let place = Place { text, span: error.span.clone() };
+                self.mistakes
+                    .push(Mistake::new(error.to_string()).at(Some(place)).hint("mend the file, or say its `format`"));
                 None
             }
         }
@@ -194,6 +315,11 @@ impl Resolving<'_> {
             }
         }
     }
+}
+
+/// So many values, the last as often as it takes.
+fn stretched<T: Copy>(values: &[T], count: usize) -> Vec<T> {
+    (0..count).filter_map(|position| values.get(position).or(values.last()).copied()).collect()
 }
 
 /// The levels of a tree over a grid of 2^k by 2^k.

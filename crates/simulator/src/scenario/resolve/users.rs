@@ -1,6 +1,7 @@
 //! Where users are, and what they do.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use mario_colony::{ApplicationIndex, NodeIndex};
@@ -9,15 +10,16 @@ use mario_domain::Id;
 use super::Resolving;
 use super::applications::find_application;
 use crate::mobility::{
-    Assignment, Attach, AttachError, Attachments, MobileUser, TraceError, WanderError, assign, attach, read_positions,
-    wander_attached,
+    After, Assignment, Attach, AttachError, Attachments, Between, Clock, MobileUser, Stepping, SumoCoordinates,
+    TraceError, TrackFormat, WanderError, assign, attach, read_positions, read_tracks, to_steps, wander_attached,
 };
+use crate::position::Position;
 use crate::scenario::attachments;
 use crate::scenario::document::At;
 use crate::scenario::mistake::{Mistake, Place, Text};
 use crate::scenario::settings::{
-    AssignmentKind, AttachKind, GeneratedSettings, MobilitySettings, Phase, PhaseWord, TopologySettings, UserSettings,
-    WorkloadSettings,
+    AfterKind, AssignmentKind, AttachKind, BetweenKind, ClockKind, FileSettings, GeneratedSettings, MobilityFormat,
+    MobilitySettings, Phase, PhaseWord, TopologySettings, UserSettings, WorkloadSettings,
 };
 use crate::scenario::{ApplicationPlan, UserPlan, Workload};
 use crate::topology::Topology;
@@ -43,7 +45,7 @@ impl<'a> Resolving<'a> {
             MobilitySettings::Generated(settings) => self.generated(settings, topology),
             MobilitySettings::Static(settings) => self.fixed(settings.users, topology),
             MobilitySettings::Attachments(settings) => self.attachment_file(&settings.file, topology, applications),
-            MobilitySettings::File(settings) => self.position_file(&settings.file, settings.attach, topology),
+            MobilitySettings::File(settings) => self.position_file(settings, topology),
         };
         found.unwrap_or_default()
     }
@@ -76,10 +78,9 @@ impl<'a> Resolving<'a> {
     fn generated(&mut self, settings: &GeneratedSettings, topology: &Topology) -> Option<Attachments> {
         self.check_count(settings.users)?;
         let how = self.how_to_attach(settings.attach)?;
-        let at = [TOPOLOGY_AREA[0], TOPOLOGY_AREA[1]];
         let area = match (&settings.area, self.settings.topology.area()) {
             (Some(area), _) => self.area(area, &[MOBILITY, "area".into()])?,
-            (None, Some(area)) => self.area(&area, &at)?,
+            (None, Some(area)) => self.area(&area, &TOPOLOGY_AREA)?,
             (None, None) => {
                 let mistake = self.mistake("nobody knows where users are to go", &[MOBILITY]);
                 self.mistakes.push(mistake.hint("add `[mobility.area]` with `south_west` and `north_east`"));
@@ -87,7 +88,7 @@ impl<'a> Resolving<'a> {
             }
         };
         let wandering = settings.wandering(area);
-        match wander_attached(&wandering, self.seed_for(1), topology, how) {
+        match wander_attached(&wandering, self.settings.seed, topology, how) {
             Ok(attachments) => {
                 self.notes.push(format!("{} users are generated from seed {}", settings.users, self.settings.seed));
                 Some(attachments)
@@ -117,8 +118,7 @@ impl<'a> Resolving<'a> {
         }
         let mut attachments = Attachments { users: Vec::new(), steps: vec![Vec::new()] };
         for user in 0..users {
-            let id = Id::name(&format!("user{}", user + 1)).expect("it is not empty");
-            attachments.users.push(MobileUser { id, application: None });
+            attachments.users.push(MobileUser { id: Id::number(i64::from(user) + 1), application: None });
             attachments.steps[0].push((user, Some(access_points[user as usize % access_points.len()])));
         }
         for (position, user) in self.settings.user.iter().enumerate() {
@@ -159,15 +159,30 @@ impl<'a> Resolving<'a> {
         }
     }
 
-    fn position_file(&mut self, file: &str, how: Option<AttachKind>, topology: &Topology) -> Option<Attachments> {
-        let at = [MOBILITY, "file".into()];
-        let how = self.how_to_attach(how)?;
-        let text = self.file_text(file, &at)?;
-        match read_positions(text.text.as_bytes()) {
-            Ok(traces) => match attach(&traces, topology, how) {
+    fn position_file(&mut self, settings: &FileSettings, topology: &Topology) -> Option<Attachments> {
+        let how = self.how_to_attach(settings.attach)?;
+        let text = self.file_text(&settings.file, &[MOBILITY, "file".into()])?;
+        let format = settings.format.unwrap_or_else(|| told_format(&settings.file, &text.text));
+        let traces = match self.track_format(format, settings)? {
+            None => read_positions(text.text.as_bytes()).map(|mut traces| {
+                traces.steps.truncate(settings.steps.map_or(usize::MAX, |steps| steps as usize));
+                Ok(traces)
+            }),
+            Some(format) => {
+                let stepping = self.stepping(settings)?;
+                read_tracks(text.text.as_bytes(), &format).map(|tracks| to_steps(&tracks, &stepping))
+            }
+        };
+        match traces {
+            Ok(Ok(traces)) => match attach(&traces, topology, how) {
                 Ok(attachments) => Some(attachments),
                 Err(error) => self.not_attached(&error),
             },
+            Ok(Err(error)) => {
+                let mistake = self.mistake(error.to_string(), &[MOBILITY, "step_seconds".into()]);
+                self.mistakes.push(mistake.hint("write a longer `step_seconds`, or fewer `steps`"));
+                None
+            }
             Err(error) => {
                 self.mistakes.push(trace_mistake(&error, text));
                 None
@@ -175,7 +190,52 @@ impl<'a> Resolving<'a> {
         }
     }
 
-    fn file_text(&mut self, file: &str, at: &[At<'_>]) -> Option<Arc<Text>> {
+    /// How tracks are written; `None` is for positions that have steps already.
+    #[allow(clippy::option_option, reason = "the outer says whether it could be told at all, as everywhere here")]
+    fn track_format(&mut self, format: MobilityFormat, settings: &FileSettings) -> Option<Option<TrackFormat>> {
+        Some(match format {
+            MobilityFormat::Positions => None,
+            MobilityFormat::Csv => Some(TrackFormat::Csv),
+            MobilityFormat::Taxi => Some(TrackFormat::Taxi),
+            MobilityFormat::Gpx => Some(TrackFormat::Gpx { user: None }),
+            MobilityFormat::Sumo => match settings.origin {
+                None => Some(TrackFormat::Sumo(SumoCoordinates::Degrees)),
+                Some([latitude, longitude]) => match Position::checked(latitude, longitude) {
+                    Some(origin) => Some(TrackFormat::Sumo(SumoCoordinates::Metres(origin))),
+                    None => {
+                        let at = [MOBILITY, "origin".into()];
+                        let mistake = self.mistake(format!("[{latitude}, {longitude}] is no place on the map"), &at);
+                        self.mistakes.push(mistake.hint("write [latitude, longitude] in degrees"));
+                        return None;
+                    }
+                },
+            },
+        })
+    }
+
+    fn stepping(&mut self, settings: &FileSettings) -> Option<Stepping> {
+        let clip = match (settings.clip, self.settings.topology.area()) {
+            (true, Some(area)) => Some(self.area(&area, &TOPOLOGY_AREA)?),
+            _ => None,
+        };
+        let clock = match settings.clock {
+            ClockKind::OwnPace => Clock::OwnPace { parts: settings.parts },
+            ClockKind::Shared => Clock::Shared {
+                step_seconds: settings.step_seconds.value(),
+                between: match settings.between {
+                    BetweenKind::LastKnown => Between::LastKnown,
+                    BetweenKind::Interpolated => Between::Interpolated,
+                },
+                after: match settings.after {
+                    AfterKind::Stays => After::Stays,
+                    AfterKind::Gone => After::Gone,
+                },
+            },
+        };
+        Some(Stepping { clock, clip, users_max: settings.users, steps_max: settings.steps })
+    }
+
+    pub(super) fn file_text(&mut self, file: &str, at: &[At<'_>]) -> Option<Arc<Text>> {
         let path = self.document.path(at, file);
         match crate::scenario::layers::read_text(self.files, &path) {
             Ok(text) => Some(Arc::new(Text { name: path.display().to_string(), text, directory: path })),
@@ -299,6 +359,19 @@ impl<'a> Resolving<'a> {
 }
 
 const TOPOLOGY_AREA: [At<'static>; 2] = [At::Key("topology"), At::Key("area")];
+
+/// What a file with positions is written in, by its name and its first line.
+fn told_format(file: &str, text: &str) -> MobilityFormat {
+    let name = file.strip_suffix(".gz").unwrap_or(file);
+    let first = text.lines().next().unwrap_or_default();
+    match Path::new(name).extension().and_then(|ending| ending.to_str()) {
+        Some("gpx") => MobilityFormat::Gpx,
+        Some("xml") => MobilityFormat::Sumo,
+        _ if first.contains(";POINT") => MobilityFormat::Taxi,
+        _ if first.split(',').any(|column| column.trim() == "step") => MobilityFormat::Positions,
+        _ => MobilityFormat::Csv,
+    }
+}
 
 fn trace_mistake(error: &TraceError, text: Arc<Text>) -> Mistake {
     let span = error.span.clone();

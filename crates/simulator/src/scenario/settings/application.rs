@@ -24,10 +24,10 @@ pub struct ApplicationSettings {
     /// The hardware that one instance needs.
     #[serde(default = "one_unit")]
     pub hardware: u64,
-    /// The client requests that one instance handles in one evaluation period.
+    /// The client requests that one instance handles in one evaluation period. Required, here or in an earlier layer.
     #[schemars(with = "f64", range(min = 0))]
     pub max_rate: Quantity,
-    /// The latency that a client request tolerates, in milliseconds.
+    /// The latency that a client request tolerates, in milliseconds. Required, here or in an earlier layer.
     #[schemars(with = "f64", range(min = 0))]
     pub max_latency: Quantity,
     /// Who runs it.

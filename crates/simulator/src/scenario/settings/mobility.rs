@@ -82,12 +82,40 @@ pub struct GeneratedSettings {
 pub struct FileSettings {
     /// The path of the file, from the directory of the scenario.
     pub file: String,
-    /// What is in it; told by the ending of its name unless given.
+    /// What is in it; told by its name and its first line unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<MobilityFormat>,
     /// The time between two steps.
     #[serde(default = "default_step")]
     pub step: Period,
+    /// How many steps are used at most; all unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<u32>,
+    /// How many users are used at most, the first to appear; all unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub users: Option<u32>,
+    /// When the steps of recorded tracks are.
+    #[serde(default)]
+    pub clock: ClockKind,
+    /// How many seconds of the record a step is, under `shared`.
+    #[serde(default = "one_minute")]
+    pub step_seconds: Positive,
+    /// Where a user is between two recorded places, under `shared`.
+    #[serde(default)]
+    pub between: BetweenKind,
+    /// Where a user is after the last recorded place, under `shared`.
+    #[serde(default)]
+    pub after: AfterKind,
+    /// Into how many parts the record of each user is cut, under `own-pace`.
+    #[serde(default = "hundred_parts")]
+    #[schemars(range(min = 1))]
+    pub parts: u32,
+    /// Whether users are gone while they are outside of what the topology covers.
+    #[serde(default)]
+    pub clip: bool,
+    /// The place, latitude and longitude, from which `sumo` counts metres; degrees are expected unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<[f64; 2]>,
     /// Which access point a user is connected to; by `grid` in tiled trees and by `distance` elsewhere, unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attach: Option<AttachKind>,
@@ -128,8 +156,49 @@ pub enum AttachKind {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MobilityFormat {
-    /// CSV with `user,step,latitude,longitude`.
+    /// CSV with `user,step,latitude,longitude`: steps already.
     Positions,
+    /// CSV with `id,time,latitude,longitude`: recorded tracks, as in the formats below.
+    Csv,
+    /// Lines such as `156;2014-02-01 00:00:00.739166+01;POINT(41.8836 12.4877)`.
+    Taxi,
+    /// GPX; each track is a user.
+    Gpx,
+    /// Floating car data of SUMO.
+    Sumo,
+}
+
+/// When the steps of recorded tracks are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClockKind {
+    /// At the same moments for all users, from the earliest recorded place on.
+    #[default]
+    Shared,
+    /// At each user's own pace, as the prototype has it.
+    OwnPace,
+}
+
+/// Where a user is between two recorded places.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum BetweenKind {
+    /// At the last of them.
+    #[default]
+    LastKnown,
+    /// On the straight way from the one to the other.
+    Interpolated,
+}
+
+/// Where a user is after the last recorded place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AfterKind {
+    /// There.
+    #[default]
+    Stays,
+    /// Nowhere.
+    Gone,
 }
 
 impl GeneratedSettings {
@@ -154,6 +223,14 @@ impl GeneratedSettings {
             attraction: self.attraction,
         }
     }
+}
+
+fn one_minute() -> Positive {
+    Positive::of(60.0)
+}
+
+fn hundred_parts() -> u32 {
+    100
 }
 
 fn default_step() -> Period {

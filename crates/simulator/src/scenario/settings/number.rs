@@ -105,7 +105,7 @@ numbers! {
     /// The time between two events, in milliseconds; more than 0. Written as [`Time`] is.
     Period: Positive, "a period", true;
     /// A number above 0.
-    Positive: Positive, "this", false;
+    Positive: Positive, "this number", false;
 }
 
 fn write_number<S: Serializer>(value: f64, serializer: S) -> Result<S::Ok, S::Error> {
@@ -144,7 +144,10 @@ impl NumberVisitor {
             .unwrap_or(trimmed.len());
         let (number, unit) = (trimmed[..end].replace('_', ""), trimmed[end..].trim());
         let Ok(value) = number.parse::<f64>() else {
-            return Err(format!("expected a number, found the text {text:?}{HINT}{} is a number", self.example()));
+            return Err(format!(
+                "expected a number, found the text {text:?}{HINT}write a number, e.g. {}",
+                self.example()
+            ));
         };
         if !self.has_unit {
             return Err(format!("{} has no unit, but the text {text:?} has one{HINT}write {number}", self.what));

@@ -92,44 +92,52 @@ pub struct TreeSettings {
     pub area: AreaSettings,
 }
 
-/// A grid in which every node has a link to the nodes beside it. All nodes are access points.
+/// A square grid in which every node has a link to the nodes beside it. The node in the middle is the hub.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct GridSettings {
-    /// How many nodes there are from south to north.
+    /// How many nodes there are in each direction.
     #[schemars(range(min = 1))]
-    pub height: u32,
-    /// How many nodes there are from west to east.
-    #[schemars(range(min = 1))]
-    pub width: u32,
-    /// The hardware of a node.
-    #[schemars(with = "WrittenCapacity")]
-    pub hardware: Capacity,
-    /// The latency of a link.
+    pub size: u32,
+    /// The hardware of the nodes of each tier, from the hub outwards; the last holds for all tiers beyond.
+    #[schemars(with = "Vec<WrittenCapacity>")]
+    pub hardware: Vec<Capacity>,
+    /// The latency of a link, whatever its length.
     pub latency: Time,
-    /// What the grid covers.
+    /// What each kilometre adds to the latency of a link.
+    pub latency_per_km: Time,
+    /// The share of nodes that are access points, from 0 to 1: those farthest from the hub.
+    #[schemars(range(min = 0, max = 1))]
+    pub access_share: f64,
+    /// Where the nodes are.
     pub area: AreaSettings,
 }
 
-/// Nodes at random places, linked when they are close. All nodes are access points.
+/// Nodes at random places, linked when they are close. The node closest to the middle is the hub.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RandomGeometricSettings {
     /// How many nodes there are.
     #[schemars(range(min = 1))]
     pub nodes: u32,
-    /// Nodes at most so far apart are linked, in metres.
+    /// Nodes at most so far apart are linked, in metres. Parts that remain apart are linked where they are closest.
     pub radius: Positive,
-    /// The hardware of a node.
-    #[schemars(with = "WrittenCapacity")]
-    pub hardware: Capacity,
-    /// The latency of a link, for each kilometre.
+    /// The hardware of the nodes of each tier, from the hub outwards; the last holds for all tiers beyond.
+    #[schemars(with = "Vec<WrittenCapacity>")]
+    pub hardware: Vec<Capacity>,
+    /// The latency of a link, whatever its length.
+    pub latency: Time,
+    /// What each kilometre adds to the latency of a link.
     pub latency_per_km: Time,
+    /// The share of nodes that are access points, from 0 to 1: those farthest from the hub.
+    #[schemars(range(min = 0, max = 1))]
+    pub access_share: f64,
     /// Where the nodes are.
     pub area: AreaSettings,
 }
 
-/// Nodes that join one after the other and link to those that have many links already. All nodes are access points.
+/// Nodes that join one after the other and link to those that have many links already. The node with most links is the
+/// hub.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BarabasiAlbertSettings {
@@ -139,11 +147,16 @@ pub struct BarabasiAlbertSettings {
     /// How many links a node that joins gets.
     #[schemars(range(min = 1))]
     pub links: u32,
-    /// The hardware of a node.
-    #[schemars(with = "WrittenCapacity")]
-    pub hardware: Capacity,
-    /// The latency of a link.
+    /// The hardware of the nodes of each tier, from the hub outwards; the last holds for all tiers beyond.
+    #[schemars(with = "Vec<WrittenCapacity>")]
+    pub hardware: Vec<Capacity>,
+    /// The latency of a link, whatever its length.
     pub latency: Time,
+    /// What each kilometre adds to the latency of a link.
+    pub latency_per_km: Time,
+    /// The share of nodes that are access points, from 0 to 1: those farthest from the hub.
+    #[schemars(range(min = 0, max = 1))]
+    pub access_share: f64,
     /// Where the nodes are.
     pub area: AreaSettings,
 }
@@ -157,6 +170,42 @@ pub struct TopologyFileSettings {
     /// What is in it; told by the ending of its name unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<GraphFormat>,
+    /// The hardware of nodes whose hardware the file does not tell.
+    #[serde(default = "one_unit")]
+    #[schemars(with = "WrittenCapacity")]
+    pub hardware: Capacity,
+    /// The latency of links whose latency the file does not tell.
+    #[serde(default = "one_millisecond")]
+    pub latency: Time,
+    /// Which nodes are access points when the file marks none.
+    #[serde(default)]
+    pub access_points: UnmarkedKind,
+}
+
+/// Which nodes are access points when a file marks none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum UnmarkedKind {
+    /// Those with one link; all where there are none such.
+    #[default]
+    Leaves,
+    /// All.
+    All,
+    /// None.
+    None,
+}
+
+fn one_unit() -> Capacity {
+    units(1)
+}
+
+fn one_millisecond() -> Time {
+    Time::of(1.0)
+}
+
+/// What the hub, the nodes around it and those farther out have.
+fn mesh_hardware() -> Vec<Capacity> {
+    vec![Capacity::Unbounded, units(6), units(1)]
 }
 
 /// What is in a file with a graph.
@@ -234,8 +283,9 @@ impl Default for TiledTreeSettings {
 }
 
 impl Default for AreaSettings {
+    /// Four by four kilometres of Rome.
     fn default() -> AreaSettings {
-        AreaSettings { south_west: [41.878_037, 12.446_264_3], north_east: [41.919_234, 12.514_960_3] }
+        AreaSettings { south_west: [41.880_613_593, 12.456_435_37], north_east: [41.916_586_407, 12.504_764_63] }
     }
 }
 
@@ -253,7 +303,14 @@ impl Default for TreeSettings {
 
 impl Default for GridSettings {
     fn default() -> GridSettings {
-        GridSettings { height: 8, width: 8, hardware: units(4), latency: Time::of(1.0), area: AreaSettings::default() }
+        GridSettings {
+            size: 8,
+            hardware: mesh_hardware(),
+            latency: Time::of(1.0),
+            latency_per_km: Time::of(1.0),
+            access_share: 0.75,
+            area: AreaSettings::default(),
+        }
     }
 }
 
@@ -262,8 +319,10 @@ impl Default for RandomGeometricSettings {
         RandomGeometricSettings {
             nodes: 64,
             radius: Positive::of(1_000.0),
-            hardware: units(4),
+            hardware: mesh_hardware(),
+            latency: Time::of(1.0),
             latency_per_km: Time::of(1.0),
+            access_share: 0.75,
             area: AreaSettings::default(),
         }
     }
@@ -274,8 +333,10 @@ impl Default for BarabasiAlbertSettings {
         BarabasiAlbertSettings {
             nodes: 64,
             links: 2,
-            hardware: units(4),
+            hardware: mesh_hardware(),
             latency: Time::of(1.0),
+            latency_per_km: Time::of(1.0),
+            access_share: 0.75,
             area: AreaSettings::default(),
         }
     }

@@ -20,7 +20,7 @@ fn reach(topology: &Topology) -> (usize, usize) {
 
 #[test]
 fn a_grid_links_the_four_directions() {
-    let grid = grid(4, &mesh()).expect("a grid");
+    let grid = grid(4, 4, &mesh()).expect("a grid");
     assert_eq!(reach(&grid), (16, 24));
     let find = |name: &str| grid.find(&NodeId::name(name).expect("a name")).expect("there");
     let neighbours: Vec<String> =
@@ -34,6 +34,14 @@ fn a_grid_links_the_four_directions() {
     assert!((grid.link(link).latency - 2.0).abs() < 0.001, "{}", grid.link(link).latency);
     assert_eq!(grid.access_points().count(), 12);
     assert!(!hub.is_access_point && grid.node(find("x0y0")).is_access_point);
+}
+
+#[test]
+fn a_grid_may_be_wider_than_high() {
+    let grid = grid(2, 5, &mesh()).expect("a grid");
+    assert_eq!(reach(&grid), (10, 13));
+    assert_eq!(grid.node(NodeIndex(7)).id.to_string(), "x1y2");
+    assert_eq!(grid.node(NodeIndex(7)).tier, 0);
 }
 
 #[test]
@@ -120,20 +128,20 @@ fn a_seed_gives_the_same_graph() {
 #[test]
 fn refuses_what_no_mesh_can_be() {
     let large = ShapeError::TooLarge;
-    assert_eq!(grid(100_000, &mesh()).expect_err("too large"), large);
+    assert_eq!(grid(100_000, 100_000, &mesh()).expect_err("too large"), large);
     assert_eq!(random_geometric(20_000, 1e9, &mesh(), 1).expect_err("too many links"), large);
     assert_eq!(barabasi_albert(10_000_000, 100, &mesh(), 1).expect_err("too many links"), large);
     for error in [
-        grid(0, &mesh()).expect_err("no node"),
+        grid(0, 3, &mesh()).expect_err("no node"),
         random_geometric(5, f64::NAN, &mesh(), 1).expect_err("no radius"),
         barabasi_albert(3, 3, &mesh(), 1).expect_err("too few nodes"),
         barabasi_albert(3, 0, &mesh(), 1).expect_err("no links"),
-        grid(2, &Mesh { capacities: vec![], ..mesh() }).expect_err("no capacity"),
-        grid(2, &Mesh { access_points: AccessPoints::Farthest(2.0), ..mesh() }).expect_err("no share"),
+        grid(2, 2, &Mesh { capacities: vec![], ..mesh() }).expect_err("no capacity"),
+        grid(2, 2, &Mesh { access_points: AccessPoints::Farthest(2.0), ..mesh() }).expect_err("no share"),
     ] {
         assert!(matches!(error, ShapeError::Value { .. }), "{error}");
     }
     let negative = Mesh { latency: Latency::Constant(-1.0), ..mesh() };
-    assert!(matches!(grid(2, &negative).expect_err("negative"), ShapeError::Topology(_)));
-    assert_eq!(grid(1, &mesh()).expect("a node").node_count(), 1);
+    assert!(matches!(grid(2, 2, &negative).expect_err("negative"), ShapeError::Topology(_)));
+    assert_eq!(grid(1, 1, &mesh()).expect("a node").node_count(), 1);
 }

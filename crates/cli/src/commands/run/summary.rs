@@ -1,0 +1,58 @@
+//! The figures of a run as a table.
+
+use std::fmt::Write;
+
+use mario_simulator::{GroupFigures, Scenario, Summary};
+
+/// What a run came to, for people: one column for all applications, and one for each kind.
+pub(super) fn text(summary: &Summary, scenario: &Scenario) -> String {
+    let figures = &summary.figures;
+    let mut text = format!(
+        "{}, seed {}: {} until time {}, on {} nodes with {} users\npolicy: {}\n\n",
+        summary.scenario,
+        summary.seed,
+        many(scenario.applications.len(), "application"),
+        summary.duration,
+        summary.nodes,
+        summary.users,
+        summary.policies.join(", ")
+    );
+    let row = |text: &mut String, name: &str, value: &dyn Fn(&GroupFigures) -> String| {
+        let _ = write!(text, "{name:<34}");
+        for group in &figures.groups {
+            let _ = write!(text, "{:>12}", value(group));
+        }
+        text.push('\n');
+    };
+    row(&mut text, "", &|group| group.group.clone());
+    row(&mut text, "movements of users", &|group| group.movements.to_string());
+    row(&mut text, "replicate", &|group| group.operations.replicate.to_string());
+    row(&mut text, "migrate", &|group| group.operations.migrate.to_string());
+    row(&mut text, "undeploy", &|group| group.operations.undeploy.to_string());
+    row(&mut text, "inhibited", &|group| group.operations.inhibited.to_string());
+    let ratio = |value: Option<f64>| value.map_or_else(|| "n/a".to_owned(), |value| format!("{value:.3}"));
+    row(&mut text, "replicate per movement", &|group| ratio(group.per_movement.map(|ratios| ratios.replicate)));
+    row(&mut text, "migrate per movement", &|group| ratio(group.per_movement.map(|ratios| ratios.migrate)));
+    row(&mut text, "undeploy per movement", &|group| ratio(group.per_movement.map(|ratios| ratios.undeploy)));
+    row(&mut text, "instances, mean", &|group| format!("{:.1}", group.instances.mean));
+    row(&mut text, "instances, at most", &|group| group.instances.max.to_string());
+    row(&mut text, "response time, mean", &|group| ratio(group.response));
+    row(&mut text, "service usage, mean", &|group| ratio(group.service_usage));
+    row(&mut text, "r of movements and operations", &|group| ratio(group.pearson_r));
+    row(&mut text, "the same with the start", &|group| ratio(group.pearson_r_with_start));
+    let steady = |group: &GroupFigures| group.cycles_to_steady_state;
+    row(&mut text, "cycles to steady state, mean", &|group| ratio(steady(group).map(|spread| spread.mean)));
+    row(&mut text, "cycles to steady state, at most", &|group| {
+        steady(group).map_or_else(|| "n/a".to_owned(), |spread| spread.max.to_string())
+    });
+    let _ = writeln!(
+        text,
+        "\n{} client requests sent, {} served, {} lost, over {} hops; {} evaluations",
+        summary.emitted, figures.served, figures.lost, summary.hops, figures.evaluations
+    );
+    text
+}
+
+fn many(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}

@@ -1,0 +1,134 @@
+//! The schema and the pages that are made from it are those of the code.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use mario_simulator::scenario::{schema, schema_text};
+use serde_json::Value;
+
+fn workspace(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
+}
+
+/// Compares a file with what it should be, or writes that when asked to.
+fn check(path: &str, wanted: &str) {
+    let path = workspace(path);
+    if std::env::var_os("UPDATE_DOCUMENTS").is_some() {
+        fs::write(&path, wanted).expect("the sources can be written");
+    }
+    let found = fs::read_to_string(&path).expect("it is there");
+    assert!(found == wanted, "`{}` is not up to date: run the tests with UPDATE_DOCUMENTS=1", path.display());
+}
+
+#[test]
+fn the_schema_is_that_of_the_code() {
+    check("scenarios/scenario.schema.json", &schema_text());
+}
+
+/// What a part of the schema refers to.
+fn target<'a>(schema: &'a Value, part: &'a Value) -> &'a Value {
+    match part.get("$ref").and_then(Value::as_str) {
+        Some(reference) => schema.pointer(reference.trim_start_matches('#')).expect("references lead somewhere"),
+        None => part,
+    }
+}
+
+/// A sentence on one line of a table.
+fn sentence(part: &Value) -> String {
+    let text = part.get("description").and_then(Value::as_str).unwrap_or_default();
+    text.replace('\n', " ").replace('|', "\\|")
+}
+
+fn default(part: &Value) -> String {
+    match part.get("default") {
+        None | Some(Value::Null) => String::new(),
+        Some(value) if value.is_object() || value == &Value::Array(Vec::new()) => String::new(),
+        Some(value) => format!("`{value}`"),
+    }
+}
+
+/// The words that a value can be, as a list.
+fn words(schema: &Value, part: &Value) -> Vec<String> {
+    let part = target(schema, part);
+    let alternatives = part.get("oneOf").or(part.get("anyOf")).and_then(Value::as_array);
+    let mut found: Vec<String> = alternatives.into_iter().flatten().flat_map(|part| words(schema, part)).collect();
+    found.extend(part.get("const").and_then(Value::as_str).map(str::to_owned));
+    found.extend(
+        part.get("enum").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).map(str::to_owned),
+    );
+    found
+}
+
+/// The rows for the keys of a table.
+fn rows(schema: &Value, table: &Value) -> String {
+    let required: Vec<&str> = table["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let mut rows = "| key | default | meaning |\n|---|---|---|\n".to_owned();
+    for (key, part) in table["properties"].as_object().into_iter().flatten() {
+        let default = match (default(part), required.contains(&key.as_str())) {
+            (_, true) => "required".to_owned(),
+            (default, false) => default,
+        };
+        let words = words(schema, part);
+        let choice = match words.is_empty() {
+            true => String::new(),
+            false => {
+                format!(" One of {}.", words.iter().map(|word| format!("`\"{word}\"`")).collect::<Vec<_>>().join(", "))
+            }
+        };
+        rows += &format!(
+            "| `{key}` | {default} | {}{} |\n",
+            sentence(part),
+            choice.replace(" One of `\"unbounded\"`.", "")
+        );
+    }
+    rows
+}
+
+/// All sections with their keys.
+fn reference() -> String {
+    let schema = schema();
+    let mut page = String::from("## Keys of the file itself\n\n");
+    let mut top = schema.clone();
+    let mut sections = Vec::new();
+    let properties = top["properties"].as_object_mut().expect("it is an object");
+    let keys: Vec<String> = properties.keys().cloned().collect();
+    for key in keys {
+        let part = &schema["properties"][&key];
+        let items = part.get("items").map(|items| target(&schema, items));
+        let table = items.unwrap_or_else(|| target(&schema, part));
+        if table.get("properties").is_some()
+            || table.get("oneOf").is_some_and(|kinds| kinds[0].get("properties").is_some())
+        {
+            sections.push((key.clone(), items.is_some(), table));
+            properties.remove(&key);
+        }
+    }
+    page += &rows(&schema, &top);
+    for (key, is_list, table) in sections {
+        let heading = if is_list { format!("[[{key}]]") } else { format!("[{key}]") };
+        page += &format!("\n## `{heading}`\n\n{}\n\n", sentence(&schema["properties"][&key]));
+        match table.get("oneOf").and_then(Value::as_array) {
+            None => page += &rows(&schema, table),
+            Some(kinds) => {
+                for kind in kinds {
+                    let name = kind["properties"]["kind"]["const"].as_str().expect("every kind has a name");
+                    let mut described = kind.clone();
+                    described["properties"].as_object_mut().expect("it is an object").remove("kind");
+                    page +=
+                        &format!("### `kind = \"{name}\"`\n\n{}\n\n{}\n", sentence(kind), rows(&schema, &described));
+                }
+                page.truncate(page.trim_end().len());
+                page.push('\n');
+            }
+        }
+    }
+    page
+}
+
+#[test]
+fn the_page_lists_every_key_of_the_schema() {
+    const MARK: &str = "<!-- What follows is made from the schema. -->\n";
+    let page = fs::read_to_string(workspace("docs/scenarios.md")).expect("it is there");
+    let (before, _) = page.split_once(MARK).expect("the mark is there");
+    check("docs/scenarios.md", &format!("{before}{MARK}\n{}", reference()));
+}
