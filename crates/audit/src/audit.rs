@@ -14,7 +14,8 @@ use crate::acceptances::Acceptances;
 use crate::decisions::Decisions;
 use crate::finding::{Finding, FindingKind};
 use crate::reader::{
-    Arbitration, Deployed, Detail, End, Header, ReadError, Record, Responses, Target, Totals, TraceReader,
+    Arbitration, Client, Deployed, Detail, End, Header, ReadError, Record, Responses, Target, Totals, TraceReader,
+    Usage,
 };
 use crate::report::{Counts, Provenance, Report, TraceEnding};
 use crate::world::{AgentPlace, Standing, World};
@@ -56,6 +57,10 @@ pub struct Audit {
     promising: Vec<u32>,
     /// Users whose access point went down and who have not moved yet.
     stranded: Vec<u32>,
+    /// For each application, its evaluations and the sum of their usages.
+    usage: Vec<(u64, f64)>,
+    /// What the users saw, all together: requests served, requests lost.
+    clients: Option<(u64, u64)>,
     counts: Counts,
     line: u64,
     time: f64,
@@ -102,6 +107,7 @@ impl Audit {
                 acceptances = Some(Acceptances::new(&header, engine, &mut fault));
             }
         }
+        let applications = header.applications.len();
         Audit {
             world: World::new(&header),
             decisions,
@@ -111,6 +117,8 @@ impl Audit {
             waiting: Vec::new(),
             promising: Vec::new(),
             stranded: Vec::new(),
+            usage: vec![(0, 0.0); applications],
+            clients: None,
             counts: Counts::default(),
             line: 1,
             time: f64::NEG_INFINITY,
@@ -151,6 +159,8 @@ impl Audit {
             Record::LinkDown(record) => self.link(record.nodes, false),
             Record::LinkUp(record) => self.link(record.nodes, true),
             Record::Responses(record) => self.responses(record),
+            Record::Usage(record) => self.usage(record),
+            Record::Client(record) => self.client(record),
             Record::End(record) => self.end(record),
         }
         self.counts.instances_max = self.counts.instances_max.max(self.world.alive());
@@ -257,8 +267,29 @@ impl Audit {
         }
     }
 
+    fn usage(&mut self, record: &Usage) {
+        let (evaluations, sum) = self.usage[record.application as usize];
+        // Without evaluations in the trace, nobody can add them up.
+        if self.header.detail == Detail::Full && (evaluations, sum) != (record.evaluations, record.sum) {
+            let who = format!("application {}", self.header.applications[record.application as usize].id);
+            let expected = format!("a usage of {sum} in {evaluations} evaluations");
+            self.find(FindingKind::Totals, who, expected, format!("{} in {}", record.sum, record.evaluations));
+        }
+    }
+
+    fn client(&mut self, record: &Client) {
+        let (served, lost) = self.clients.unwrap_or_default();
+        self.clients = Some((served.saturating_add(record.served), lost.saturating_add(record.lost)));
+    }
+
     fn end(&mut self, record: &End) {
         self.has_ended = true;
+        if let Some(found) = self.clients
+            && found != (self.counts.served, self.counts.lost)
+        {
+            let expected = format!("{} requests served and {} lost", self.counts.served, self.counts.lost);
+            self.find(FindingKind::Totals, "the users", expected, format!("{} and {}", found.0, found.1));
+        }
         let is_full = self.header.detail == Detail::Full;
         let expected = Totals {
             // Without evaluations in the trace, nobody can count them.

@@ -15,8 +15,8 @@ pub use header::{
     Arbitration, Detail, FORMAT, Header, Memory, TracedApplication, TracedNode, TracedPolicy, TracedUser,
 };
 pub use record::{
-    Cause, Cycle, Deployed, End, Evaluation, Handover, LinkEvent, Neighbour, NodeDown, NodeEvent, Outcome, Reason,
-    Record, RequestFact, Responses, Rule, Seen, Solution, Target, Totals, Verdict, Wish,
+    Cause, Client, Cycle, Deployed, End, Evaluation, Handover, LinkEvent, Neighbour, NodeDown, NodeEvent, Outcome,
+    Reason, Record, RequestFact, Responses, Rule, Seen, Solution, Target, Totals, Usage, Verdict, Wish,
 };
 
 /// No line of a trace is longer: a header with a hundred thousand nodes takes some ten megabytes.

@@ -11,8 +11,8 @@ use serde::Deserialize;
 use serde::de::{self, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::record::{
-    Cause, Cycle, Deployed, End, Evaluation, Handover, LinkEvent, Neighbour, NodeDown, NodeEvent, Outcome, Reason,
-    Record, RequestFact, Responses, Rule, Seen, Solution, Target, Verdict, Wish,
+    Cause, Client, Cycle, Deployed, End, Evaluation, Handover, LinkEvent, Neighbour, NodeDown, NodeEvent, Outcome,
+    Reason, Record, RequestFact, Responses, Rule, Seen, Solution, Target, Usage, Verdict, Wish,
 };
 
 /// The elements of an array, one by one.
@@ -108,13 +108,15 @@ enum Kind {
     LinkDown,
     LinkUp,
     Responses,
+    Usage,
+    Client,
     End,
 }
 
 from_word!(Kind, "a kind of record",
     "deployed" => Deployed, "handover" => Handover, "evaluation" => Evaluation, "cycle" => Cycle,
     "node-down" => NodeDown, "node-leaving" => NodeLeaving, "node-up" => NodeUp, "link-down" => LinkDown,
-    "link-up" => LinkUp, "responses" => Responses, "end" => End);
+    "link-up" => LinkUp, "responses" => Responses, "usage" => Usage, "client" => Client, "end" => End);
 
 from_word!(Cause, "why a node is down: `absent`, `crash` or `leave`", "absent" => Absent, "crash" => Crash, "leave" => Leave);
 
@@ -177,6 +179,27 @@ fn record<'de, A: SeqAccess<'de>>(kind: Kind, time: f64, mut elements: Elements<
                 histogram: elements.next("histogram")?,
             };
             elements.end(Record::Responses(record))
+        }
+        Kind::Usage => {
+            elements.what = "a record `usage`";
+            let record = Usage {
+                time,
+                application: elements.next("application")?,
+                evaluations: elements.next("number of evaluations")?,
+                sum: elements.next("sum of usages")?,
+            };
+            elements.end(Record::Usage(record))
+        }
+        Kind::Client => {
+            elements.what = "a record `client`";
+            let record = Client {
+                time,
+                user: elements.next("user")?,
+                served: elements.next("number of requests served")?,
+                lost: elements.next("number of requests lost")?,
+                sum: elements.next("sum of response times")?,
+            };
+            elements.end(Record::Client(record))
         }
         Kind::End => {
             elements.what = "a record `end`";

@@ -29,6 +29,10 @@ pub enum Record {
     LinkUp(LinkEvent),
     /// What clients saw.
     Responses(Responses),
+    /// How much the instances of an application were used in the whole run.
+    Usage(Usage),
+    /// What a user saw in the whole run.
+    Client(Client),
     /// The run is complete.
     End(End),
 }
@@ -292,6 +296,34 @@ pub struct Responses {
     pub histogram: Vec<(Option<i64>, u64)>,
 }
 
+/// See [`Record::Usage`].
+#[derive(Clone, PartialEq, Debug)]
+pub struct Usage {
+    /// When.
+    pub time: f64,
+    /// Of which application.
+    pub application: u32,
+    /// How often its agents evaluated.
+    pub evaluations: u64,
+    /// The sum over these evaluations of the rate seen over what an instance handles.
+    pub sum: f64,
+}
+
+/// See [`Record::Client`].
+#[derive(Clone, PartialEq, Debug)]
+pub struct Client {
+    /// When.
+    pub time: f64,
+    /// Which user.
+    pub user: u32,
+    /// Client requests served.
+    pub served: u64,
+    /// Client requests lost.
+    pub lost: u64,
+    /// The sum of the response times.
+    pub sum: f64,
+}
+
 /// See [`Record::End`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct End {
@@ -361,6 +393,8 @@ impl Record {
             | Record::LinkDown(LinkEvent { time, .. })
             | Record::LinkUp(LinkEvent { time, .. })
             | Record::Responses(Responses { time, .. })
+            | Record::Usage(Usage { time, .. })
+            | Record::Client(Client { time, .. })
             | Record::End(End { time, .. }) => *time,
         }
     }
@@ -391,6 +425,8 @@ impl Record {
                 places.node(record.nodes[0]).node(record.nodes[1]).fault
             }
             Record::Responses(record) => places.application(record.application).fault,
+            Record::Usage(record) => places.application(record.application).fault,
+            Record::Client(record) => places.user(record.user).fault,
             Record::End(_) => None,
         }
     }

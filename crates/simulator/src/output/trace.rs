@@ -30,7 +30,25 @@ pub struct TraceWriter<W: Write> {
     /// The first thing that went wrong in writing; after that, nothing is written.
     broken: Option<io::Error>,
     seen: Vec<Seen>,
+    clients: Vec<Client>,
+    usage: Vec<Usage>,
     totals: Totals,
+}
+
+/// What one user has seen.
+#[derive(Clone, Copy, Debug, Default)]
+struct Client {
+    served: u64,
+    lost: u64,
+    sum: f64,
+}
+
+/// How much the instances of one application were used.
+#[derive(Clone, Copy, Debug, Default)]
+struct Usage {
+    max_rate: f64,
+    evaluations: u64,
+    sum: f64,
 }
 
 /// What clients saw of an application since the last record.
@@ -72,6 +90,10 @@ impl<W: Write> TraceWriter<W> {
             line: Vec::new(),
             broken: None,
             seen: vec![Seen::default(); scenario.applications.len()],
+            clients: vec![Client::default(); scenario.users.len()],
+            usage: (scenario.applications.iter())
+                .map(|plan| Usage { max_rate: plan.application.max_rate.value(), ..Usage::default() })
+                .collect(),
             totals: Totals::default(),
         };
         serde_json::to_writer(&mut writer.line, &header::header(scenario, detail))
@@ -83,6 +105,7 @@ impl<W: Write> TraceWriter<W> {
     /// Ends the trace of a run that came to its end, and gives the writer back.
     pub fn finish(mut self, time: f64) -> io::Result<W> {
         self.responses(time);
+        self.usage_and_clients(time);
         let totals = self.totals;
         self.begin("end", time);
         self.line.extend_from_slice(b",{");
@@ -174,6 +197,34 @@ impl<W: Write> TraceWriter<W> {
                 self.line.push(b']');
             }
             self.line.extend_from_slice(b"]]");
+            self.end_line();
+        }
+    }
+
+    /// What the whole run came to, for each application and for each user.
+    fn usage_and_clients(&mut self, time: f64) {
+        for application in 0..self.usage.len() {
+            let usage = self.usage[application];
+            self.begin("usage", time);
+            for count in [application as u64, usage.evaluations] {
+                self.line.push(b',');
+                natural(&mut self.line, count);
+            }
+            self.line.push(b',');
+            number(&mut self.line, usage.sum);
+            self.line.push(b']');
+            self.end_line();
+        }
+        for user in 0..self.clients.len() {
+            let client = self.clients[user];
+            self.begin("client", time);
+            for count in [user as u64, client.served, client.lost] {
+                self.line.push(b',');
+                natural(&mut self.line, count);
+            }
+            self.line.push(b',');
+            number(&mut self.line, client.sum);
+            self.line.push(b']');
             self.end_line();
         }
     }
@@ -299,6 +350,11 @@ impl<W: Write> Recorder for TraceWriter<W> {
 
     fn evaluation(&mut self, time: f64, agent: AgentIndex, colony: &Colony, decision: Option<&Decision>) {
         self.totals.evaluations += 1;
+        let evaluating = colony.agent(agent);
+        let rate: f64 = evaluating.requests().iter().map(|fact| fact.rate).sum();
+        let usage = &mut self.usage[evaluating.application().position()];
+        usage.evaluations += 1;
+        usage.sum += rate / usage.max_rate;
         if self.detail != Detail::Full {
             return;
         }
@@ -417,10 +473,14 @@ impl<W: Write> Recorder for TraceWriter<W> {
         seen.served += 1;
         seen.sum += response;
         seen.histogram.count(response);
+        let client = &mut self.clients[served.user as usize];
+        client.served += 1;
+        client.sum += response;
     }
 
-    fn lost(&mut self, _time: f64, _user: u32, application: ApplicationIndex) {
+    fn lost(&mut self, _time: f64, user: u32, application: ApplicationIndex) {
         self.totals.lost += 1;
+        self.clients[user as usize].lost += 1;
         self.seen[application.position()].lost += 1;
     }
 
