@@ -49,7 +49,7 @@ impl Document {
         let text = Arc::new(text);
         let mut layers = Layers::new(files, 0);
         let mut tree = Table::default();
-        layers.add(Arc::clone(&text), path, &mut tree);
+        layers.add(&text, path, &mut tree);
         let (layer, is_broken, mistakes) = (layers.layer, layers.is_broken, layers.mistakes);
         let whole = Place { text, span: 0..0 };
         let mut document = Document { name: name.to_owned(), tree, whole, layer, is_broken, mistakes };
@@ -207,6 +207,15 @@ impl Document {
             }
         }
         Some(node)
+    }
+
+    /// Whether a value is written, rather than a default.
+    pub(super) fn has(&self, path: &[At<'_>]) -> bool {
+        let Some((At::Key(key), table)) = path.split_last() else { return false };
+        match self.nearest(table) {
+            Some(Node { value: Value::Table(table), .. }) => table.get(key).is_some(),
+            _ => false,
+        }
     }
 
     /// Where a value is written; where it is a default, where the table is that it would be in.

@@ -69,11 +69,10 @@ fn rows(schema: &Value, table: &Value) -> String {
             (default, false) => default,
         };
         let words = words(schema, part);
-        let choice = match words.is_empty() {
-            true => String::new(),
-            false => {
-                format!(" One of {}.", words.iter().map(|word| format!("`\"{word}\"`")).collect::<Vec<_>>().join(", "))
-            }
+        let choice = if words.is_empty() {
+            String::new()
+        } else {
+            format!(" One of {}.", words.iter().map(|word| format!("`\"{word}\"`")).collect::<Vec<_>>().join(", "))
         };
         rows += &format!(
             "| `{key}` | {default} | {}{} |\n",

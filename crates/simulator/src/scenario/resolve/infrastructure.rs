@@ -40,7 +40,7 @@ impl Resolving<'_> {
             TopologySettings::Tree(tree) => self.tree(tree)?,
             TopologySettings::Grid(settings) => {
                 let mesh = self.mesh(mesh!(settings))?;
-                let made = grid(settings.size, &mesh);
+                let made = grid(settings.height, settings.width, &mesh);
                 self.shaped(made)?
             }
             TopologySettings::RandomGeometric(settings) => {
@@ -177,7 +177,11 @@ impl Resolving<'_> {
                 let key = if *values == "latencies" { "latency" } else { "hardware" };
                 (key, format!("list {needed}, or leave `{key}` away, and a rule gives them"))
             }
-            ShapeError::TooLarge => ("size", "make the topology smaller".to_owned()),
+            ShapeError::TooLarge => {
+                let keys = ["size", "nodes", "fan_out", "width"];
+                let key = keys.into_iter().find(|key| self.document.has(&[TOPOLOGY, At::Key(key)]));
+                (key.unwrap_or("kind"), "make the topology smaller".to_owned())
+            }
             ShapeError::Value { expected, .. } => ("kind", format!("it must be {expected}")),
             _ => ("kind", "mend the values of `[topology]`".to_owned()),
         };
