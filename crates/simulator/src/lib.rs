@@ -1,5 +1,6 @@
 //! Virtual time: scenarios, network, mobility, workload, churn and measurements.
 
+mod engine;
 mod position;
 mod xml;
 

@@ -10,6 +10,7 @@ use mario_prolog::{Engine, LoadError, Problem, Resolver};
 use super::PolicyText;
 use super::layers::{Files, read_text};
 use super::mistake::{Mistake, Place, Text};
+use crate::engine::engine;
 
 const LIBRARY: (&str, &str) = ("library.pl", include_str!("../../../../policies/library.pl"));
 
@@ -90,11 +91,11 @@ pub(super) fn load(role: Role, path: &Path, place: &Place, files: &mut dyn Files
     };
     let text = read_text(files, path).map_err(|error| vec![cannot_read(path, &error)])?;
     let name = path.display().to_string();
-    let engine = Engine::new();
+    let engine = engine();
     let found = Arc::new(Mutex::new(Found::default()));
     loop {
         let resolver = Box::new(KnownFiles { found: Arc::clone(&found) });
-        let loaded = try_load(role, &engine, &name, &text, resolver);
+        let loaded = try_load(role, engine, &name, &text, resolver);
         let missing = found.lock().map(|mut found| found.missing.take()).unwrap_or_default();
         match (loaded, missing) {
             (_, Some(wanted)) => {

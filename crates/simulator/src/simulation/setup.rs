@@ -11,6 +11,7 @@ use mario_policy::{Acceptance, Policy, Settings};
 use mario_prolog::{Engine, Resolver};
 
 use super::{Effort, Event, RunOptions, Scratch, Simulation, SimulationError, User};
+use crate::engine::engine;
 use crate::network::{Links, Messages};
 use crate::observation::Observations;
 use crate::paths::Paths;
@@ -24,10 +25,10 @@ use crate::workload::Emitter;
 impl<'a> Simulation<'a> {
     /// The world of a scenario at time 0, with what is deployed then and the users who are there then.
     pub fn new(scenario: &'a Scenario, options: RunOptions) -> Result<Simulation<'a>, SimulationError> {
-        let engine = Engine::new();
-        let colony = found(&engine, scenario)?;
+        let engine = engine();
+        let colony = found(engine, scenario)?;
         let threads = options.threads.max(1);
-        let evaluators = (0..threads).map(|_| Evaluator::new(&engine, &colony)).collect();
+        let evaluators = (0..threads).map(|_| Evaluator::new(engine, &colony)).collect();
         let users = (0..).zip(&scenario.users).map(|(index, plan)| User {
             application: plan.application,
             wanted: None,
@@ -40,7 +41,7 @@ impl<'a> Simulation<'a> {
             options,
             queue: EventQueue::default(),
             colony,
-            judge: Judge::new(&engine),
+            judge: Judge::new(engine),
             evaluators,
             placement: Placement::new(scenario.applications.len()),
             paths: Paths::new(&scenario.topology),
