@@ -209,15 +209,6 @@ impl Document {
         Some(node)
     }
 
-    /// Whether a value is written, rather than a default.
-    pub(super) fn has(&self, path: &[At<'_>]) -> bool {
-        let Some((At::Key(key), table)) = path.split_last() else { return false };
-        match self.nearest(table) {
-            Some(Node { value: Value::Table(table), .. }) => table.get(key).is_some(),
-            _ => false,
-        }
-    }
-
     /// Where a value is written; where it is a default, where the table is that it would be in.
     pub(super) fn place(&self, path: &[At<'_>]) -> Place {
         self.nearest(path).map_or_else(|| self.whole.clone(), |node| node.place.clone())

@@ -177,17 +177,29 @@ impl Resolving<'_> {
                 let key = if *values == "latencies" { "latency" } else { "hardware" };
                 (key, format!("list {needed}, or leave `{key}` away, and a rule gives them"))
             }
-            ShapeError::TooLarge => {
-                let keys = ["size", "nodes", "fan_out", "width"];
-                let key = keys.into_iter().find(|key| self.document.has(&[TOPOLOGY, At::Key(key)]));
-                (key.unwrap_or("kind"), "make the topology smaller".to_owned())
+            ShapeError::TooLarge => (self.size_key(), "make the topology smaller".to_owned()),
+            ShapeError::Value { what, expected } => {
+                let keys =
+                    [("share", "access_share"), ("capacities", "hardware"), ("radius", "radius"), ("links", "links")];
+                let key = keys.into_iter().find(|(word, _)| what.contains(word)).map_or("kind", |(_, key)| key);
+                (key, format!("write one that is {expected}"))
             }
-            ShapeError::Value { expected, .. } => ("kind", format!("it must be {expected}")),
             _ => ("kind", "mend the values of `[topology]`".to_owned()),
         };
         let mistake = self.mistake(error.to_string(), &[TOPOLOGY, key.into()]);
         self.mistakes.push(mistake.hint(hint));
         None
+    }
+
+    /// The key that says how large the topology is.
+    fn size_key(&self) -> &'static str {
+        match &self.settings.topology {
+            TopologySettings::TiledTree(_) => "size",
+            TopologySettings::Tree(_) => "fan_out",
+            TopologySettings::Grid(_) => "width",
+            TopologySettings::RandomGeometric(_) | TopologySettings::BarabasiAlbert(_) => "nodes",
+            TopologySettings::File(_) => "file",
+        }
     }
 
     fn graph(&mut self, settings: &TopologyFileSettings) -> Option<Topology> {

@@ -12,7 +12,7 @@ use super::{Facts, Positive, Time, WrittenCapacity, WrittenId, read_by_kind, uni
 pub enum TopologySettings {
     /// A tree over a square grid of access points: four neighbours share a parent, up to the cloud.
     TiledTree(TiledTreeSettings),
-    /// A tree in which every node but the last has equally many children.
+    /// A tree in which every node but the deepest has equally many children.
     Tree(TreeSettings),
     /// A grid in which every node has a link to the nodes beside it.
     Grid(GridSettings),
@@ -74,7 +74,7 @@ pub struct AreaSettings {
     pub north_east: [f64; 2],
 }
 
-/// A tree in which every node but the last has equally many children. The leaves are access points.
+/// A tree in which every node but the deepest has equally many children. The leaves are access points.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TreeSettings {
