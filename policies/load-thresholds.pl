@@ -6,10 +6,13 @@
 %
 % An agent does not see whether there are others. Somebody must stay, and the operator says where:
 % fact(Application, home, Node) names the node whose instance never goes away for having little to do. An application
-% without a home keeps every instance that has clients.
+% without a home keeps every instance that has clients. Name a home that has an instance: with any other, the last one
+% goes away too.
 %
 % The gap between the thresholds is wide on purpose: half of what makes an instance multiply must be well above what makes
 % one go away, or instances come and go without end.
+
+% mario: allow lost-service, the operator names a home that has an instance
 
 :- ensure_loaded('library.pl').
 :- dynamic fact/3.

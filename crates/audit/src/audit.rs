@@ -160,7 +160,7 @@ impl Audit {
     pub fn finish(mut self) -> Report {
         self.counts.instances = self.world.alive();
         if let Some(decisions) = &self.decisions {
-            (self.counts.decisions, self.counts.distinct_decisions) = decisions.counts();
+            (self.counts.decisions, self.counts.computed_decisions) = decisions.counts();
         }
         Report {
             trace: Provenance::new(&self.header),

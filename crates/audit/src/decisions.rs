@@ -25,7 +25,7 @@ pub(crate) struct Decisions {
     kept: FxHashMap<Box<[u8]>, Decided>,
     key: Vec<u8>,
     made: u64,
-    distinct: u64,
+    computed: u64,
 }
 
 /// What one agent knew when it decided.
@@ -76,13 +76,18 @@ impl Decisions {
             kept: FxHashMap::default(),
             key: Vec::new(),
             made: 0,
-            distinct: 0,
+            computed: 0,
         }
     }
 
-    /// How many decisions were made, and from how many different facts.
+    /// How many decisions were made, and for how many of them a policy was asked.
     pub(crate) fn counts(&self) -> (u64, u64) {
-        (self.made, self.distinct)
+        (self.made, self.computed)
+    }
+
+    /// Counts a decision from the same facts as the last one of the same agent, which needs no other look.
+    pub(crate) fn repeat(&mut self) {
+        self.made += 1;
     }
 
     /// What follows from the facts and what is recorded instead; `None` when they are the same.
@@ -96,7 +101,7 @@ impl Decisions {
         self.made += 1;
         self.encode(world, situation);
         if !self.kept.contains_key(self.key.as_slice()) {
-            self.distinct += 1;
+            self.computed += 1;
             let decided = self.decide(header, world, situation)?;
             if self.kept.len() >= KEPT_MAX {
                 self.kept.clear();

@@ -59,8 +59,8 @@ pub struct Counts {
     pub evaluations: u64,
     /// Decisions that were made again from the recorded facts.
     pub decisions: u64,
-    /// How many of them were of facts that had not been decided before.
-    pub distinct_decisions: u64,
+    /// For how many of them a policy was asked; the others were of facts that had been decided before.
+    pub computed_decisions: u64,
     /// Cycles.
     pub cycles: u64,
     /// Agents that proposed nothing.
@@ -159,7 +159,7 @@ impl fmt::Display for Report {
         let mut row = |name: &str, value: String| writeln!(formatter, "  {name:<26} {value}");
         row("records", format!("{} ({ending})", counts.records))?;
         row("evaluations", counts.evaluations.to_string())?;
-        row("decisions made again", format!("{} ({} distinct)", counts.decisions, counts.distinct_decisions))?;
+        row("decisions made again", format!("{} ({} computed)", counts.decisions, counts.computed_decisions))?;
         row("cycles", counts.cycles.to_string())?;
         row("operations accepted", format!("{} ({})", counts.accepted(), listed(&counts.operations)))?;
         row("outside the neighbourhood", counts.outside_neighbourhood.to_string())?;

@@ -63,6 +63,8 @@ pub(crate) struct Agent {
     pub(crate) last_evaluation: Option<f64>,
     /// What it saw and decided then.
     pub(crate) last_seen: Option<Seen>,
+    /// Where it decided then: its node, the free hardware there, and the version of the neighbourhood.
+    pub(crate) decided_at: Option<(u32, Capacity, u32)>,
     /// The nodes that it was on since then, its present one apart.
     pub(crate) left: Vec<u32>,
     /// The inhibited operations that it remembers, each with the evaluation that proposed it, from 1.
@@ -158,6 +160,7 @@ impl World {
             evaluations: 0,
             last_evaluation: None,
             last_seen: None,
+            decided_at: None,
             left: Vec::new(),
             remembered: Vec::new(),
             pending: Pending::Nothing,

@@ -21,9 +21,10 @@ pub enum Command {
     Completions(completions::Arguments),
     /// Print the manual page, or write the pages of all commands.
     Man(man::Arguments),
-    /// Decide with policies, measure them, and run the tests beside them.
+    /// Decide with policies, explain, check and measure them, and run the tests beside them.
     Policy(policy::Arguments),
     /// Run Prolog: ask one goal of a program, or talk with it at a prompt.
+    #[command(long_about = prolog::LONG_ABOUT)]
     Prolog(prolog::Arguments),
     /// Run a scenario in the simulator.
     Run(run::Arguments),

@@ -30,6 +30,7 @@ impl Failure {
             io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
                 Self::input(diagnostic.hint("name a directory, not a file"))
             }
+            io::ErrorKind::UnexpectedEof => Self::input(diagnostic.hint("the file ends too early: is it complete?")),
             io::ErrorKind::InvalidInput | io::ErrorKind::InvalidFilename | io::ErrorKind::InvalidData => {
                 Self::input(diagnostic)
             }

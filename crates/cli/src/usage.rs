@@ -27,7 +27,7 @@ fn diagnose(error: &clap::Error, typed: &[OsString]) -> Diagnostic {
     for suggestion in suggestions(error) {
         diagnostic = diagnostic.hint(suggestion);
     }
-    diagnostic.hint(format!("`{} --help` tells more", command_name(error)))
+    diagnostic.hint(format!("`{} --help` tells more", command_name(error, typed)))
 }
 
 fn title(error: &clap::Error, typed: &[OsString]) -> String {
@@ -57,7 +57,7 @@ fn title(error: &clap::Error, typed: &[OsString]) -> String {
             format!("`{}` cannot be used with `{prior}`", argument())
         }
         ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            format!("`{}` needs a command", command_name(error))
+            format!("`{}` needs a command", command_name(error, typed))
         }
         // The rest cannot arise from the arguments that exist today; clap's own words serve until one does.
         _ => {
@@ -92,8 +92,8 @@ fn context(error: &clap::Error, kind: ContextKind) -> Vec<String> {
     }
 }
 
-/// The command that the mistake belongs to, read off its usage line, which is the only place where clap tells.
-fn command_name(error: &clap::Error) -> String {
+/// The command that the mistake belongs to: read off its usage line, or where clap gives none, off what was typed.
+fn command_name(error: &clap::Error, typed: &[OsString]) -> String {
     let usage = match error.get(ContextKind::Usage) {
         Some(ContextValue::StyledStr(usage)) => usage.to_string(),
         // Help that is shown for want of a command has its usage in the text only.
@@ -107,5 +107,18 @@ fn command_name(error: &clap::Error) -> String {
         .split_whitespace()
         .take_while(|word| word.starts_with(|character: char| character.is_ascii_lowercase()))
         .collect();
-    if name.is_empty() { "mario".to_owned() } else { name.join(" ") }
+    if name.is_empty() { typed_command_name(typed) } else { name.join(" ") }
+}
+
+/// The command that was typed. Values of options may stand between its words: what is no command is passed over.
+fn typed_command_name(typed: &[OsString]) -> String {
+    let root = crate::command();
+    let (mut name, mut command) = ("mario".to_owned(), &root);
+    for word in typed.iter().skip(1).filter_map(|word| word.to_str()) {
+        if let Some(below) = command.find_subcommand(word) {
+            name = format!("{name} {word}");
+            command = below;
+        }
+    }
+    name
 }

@@ -124,6 +124,21 @@ pub fn check(
     Ok(Report { findings, allowed, exploration })
 }
 
+/// The first goal of a text that calls a predicate nobody defines, `name/arity`: an exception names the predicate, but not
+/// the goal.
+pub fn find_unknown_call(
+    engine: &Engine,
+    name: &str,
+    text: &str,
+    resolvers: Resolvers<'_>,
+    indicator: &str,
+) -> Option<Finding> {
+    let (loaded, known) = load(engine, name, text, resolvers).ok()?;
+    let text = Text::new(&loaded);
+    let mut found = names::unknown_calls(&text, &loaded.program, &known);
+    found.find(|(called, _)| called == indicator).map(|(_, finding)| finding)
+}
+
 fn load(engine: &Engine, name: &str, text: &str, resolvers: Resolvers<'_>) -> Result<(Loaded, Known), PolicyError> {
     let load_as = |role: Role| {
         let known = Known::of(role);

@@ -41,6 +41,9 @@ pub struct Explained {
     /// Why the policy did not answer, if it did not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// How the decision ended, of which `error` tells in words.
+    #[serde(skip)]
+    pub ending: Ending,
 }
 
 /// A proposal and why it is made.
@@ -130,7 +133,8 @@ impl Explainer {
         let decision = self.decider.decide(&self.policy, facts, instance, Wanted::All).clone();
         let proposals = self.proofs(facts, instance, &decision);
         let error = (decision.ending != Ending::Complete).then(|| decision.ending.to_string());
-        (Explained { instance: facts.text(instance), proposals, missed: Vec::new(), error }, decision)
+        let ending = decision.ending.clone();
+        (Explained { instance: facts.text(instance), proposals, missed: Vec::new(), error, ending }, decision)
     }
 
     /// The proof of each solution. When the interpreter does not find the same solutions, none has one: a decision is
@@ -192,7 +196,11 @@ impl Explainer {
     fn missed(&mut self, facts: &KnowledgeBase, instance: Constant, solutions: &[Solution]) -> Vec<MissedOperation> {
         let heads = self.heads(facts, instance);
         let proposed = |operation: OperationName| {
-            let is_it = |solution: &Solution| matches!(solution, Solution::Proposal(it) if it.operation == operation);
+            // With a wrong target it is proposed all the same, and its proof says what is wrong.
+            let is_it = |solution: &Solution| match solution {
+                Solution::Proposal(it) => it.operation == operation,
+                Solution::Invalid(it) => it.arguments[0] == operation.as_str(),
+            };
             solutions.iter().any(is_it)
         };
         let mut missed = Vec::new();

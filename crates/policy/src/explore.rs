@@ -237,6 +237,10 @@ impl Explorer<'_> {
                     self.report(FindingKind::Flapping, clause, message.to_owned(), world, cycle);
                 }
             }
+            if placement.is_empty() && !world.clients.is_empty() {
+                self.report_loss(world, &steps, cycle);
+                return;
+            }
             history.push(placement);
         }
         self.look_for_growth(world, &mut run, &history);
@@ -300,6 +304,15 @@ impl Explorer<'_> {
             && kinds.any(|kind| matches!(kind, FindingKind::UnknownPredicate | FindingKind::WrongArity))
     }
 
+    /// Nobody is left to serve the clients, and nobody is left to change that.
+    fn report_loss(&mut self, world: &World<'_>, steps: &[Step], cycle: u32) {
+        // Whoever leaves although it hears requests is more to blame than whoever leaves without any.
+        let busy = steps.iter().filter(|step| !step.heard.is_empty()).find_map(accepted);
+        let clause = busy.or_else(|| steps.iter().find_map(accepted)).map(|(_, clause)| clause);
+        let message = "the last instance goes away while clients still want it";
+        self.report(FindingKind::LostService, clause, message.to_owned(), world, cycle);
+    }
+
     /// Whether instances multiply beyond what the clients could need, and nothing but the hardware stops them: with more
     /// of it there would be still more.
     fn look_for_growth(&mut self, world: &World<'_>, run: &mut Run<'_>, history: &[Vec<usize>]) {
@@ -348,7 +361,10 @@ impl Explorer<'_> {
                 && clause.is_some_and(|clause| self.place(Some(clause)).span.start == finding.place.span.start)
         });
         let key = match kind {
-            FindingKind::PingPong | FindingKind::Flapping | FindingKind::UnboundedReplication => String::new(),
+            FindingKind::PingPong
+            | FindingKind::Flapping
+            | FindingKind::UnboundedReplication
+            | FindingKind::LostService => String::new(),
             FindingKind::Exception => message.clone(),
             _ => format!("{clause:?}"),
         };
@@ -362,6 +378,9 @@ impl Explorer<'_> {
             FindingKind::Flapping => "leave a gap between the reasons to replicate and the reasons to undeploy",
             FindingKind::UnboundedReplication => {
                 "replicate only while there is more to do than the instances that are there can do"
+            }
+            FindingKind::LostService => {
+                "undeploy only without requests, or let somebody stay: an agent does not see whether there are others"
             }
             FindingKind::Exception | FindingKind::ExhaustedBudget => {
                 "an agent whose policy does not answer does nothing"

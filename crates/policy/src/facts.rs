@@ -138,6 +138,10 @@ impl KnowledgeBase {
             (FactKind::Number, TreeKind::Atom(name)) if name == "inf" || name == "infinite" => {
                 Some(self.constant(name))
             }
+            (FactKind::Number, TreeKind::Integer(..0)) => return Err(negative(expected, index, tree)),
+            (FactKind::Number, TreeKind::Float(value)) if *value < 0.0 => {
+                return Err(negative(expected, index, tree));
+            }
             (_, TreeKind::Integer(value)) => Some(Value::Integer(*value)),
             (FactKind::Number | FactKind::Constant, TreeKind::Float(value)) => Some(Value::Float(*value)),
             _ => None,
@@ -150,6 +154,11 @@ impl KnowledgeBase {
         let id = FactArgument { meaning: "a neighbour", kind: FactKind::Id };
         items.iter().map(|item| self.argument(&id, 2, item).map_err(|_| wrong_kind(expected, 2, item))).collect()
     }
+}
+
+/// Hardware, rates and latencies are amounts.
+fn negative(expected: &FactArgument, index: usize, tree: &Tree) -> FactProblem {
+    FactProblem::new(tree, format!("argument {} is {}, and cannot be negative", index + 1, expected.meaning))
 }
 
 fn wrong_kind(expected: &FactArgument, index: usize, tree: &Tree) -> FactProblem {

@@ -56,7 +56,7 @@ mod check;
 mod explore;
 
 pub use acceptance::{Acceptance, AcceptanceError, MANAGER_FACTS, ManagerView};
-pub use check::{Allowed, Finding, FindingKind, Report, Resolvers, check};
+pub use check::{Allowed, Finding, FindingKind, Report, Resolvers, check, find_unknown_call};
 pub use decide::{Decider, Decision, Ending, InvalidProposal, Proposal, ProposalFault, Solution, Wanted};
 pub use explain::{
     Change, ClauseText, Comparison, Explained, Explainer, FactChange, Miss, MissedOperation, Proof, Step, StepKind,

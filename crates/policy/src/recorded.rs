@@ -59,6 +59,7 @@ impl Recorded {
         let mut neighbours = Vec::with_capacity(raw.free_hw.0.len());
         for (node, amount) in &raw.free_hw.0 {
             if *node == own {
+                check_amount(amount, "the free hardware of `node`")?;
                 free = Some(constant(amount));
             } else {
                 neighbours.push(key_constant(symbols, &raw.node, node));
@@ -67,6 +68,10 @@ impl Recorded {
         let free = free.ok_or_else(|| {
             RecordedError::whole(format!("`free_hw` must have the free hardware of `node`, which is `{own}`"))
         })?;
+        for [_, rate, latency] in &raw.requests {
+            check_amount(rate, "a rate")?;
+            check_amount(latency, "a latency")?;
+        }
         let triple = |[a, b, c]: &[RawConstant<'_>; 3]| [constant(a), constant(b), constant(c)];
         Ok(Recorded {
             instance: constant(&raw.si),
@@ -93,6 +98,16 @@ impl Recorded {
     }
 }
 
+/// Amounts are numbers from 0, or `inf`.
+fn check_amount(raw: &RawConstant<'_>, what: &str) -> Result<(), RecordedError> {
+    match raw {
+        RawConstant::Integer(0..) => Ok(()),
+        RawConstant::Float(value) if *value >= 0.0 => Ok(()),
+        RawConstant::Name(name) if name == "inf" || name == "infinite" => Ok(()),
+        _ => Err(RecordedError::whole(format!("{what} must be a number, and not negative"))),
+    }
+}
+
 /// Keys are always strings in JSON. Where nodes are numbered, the neighbours are too.
 fn key_constant(symbols: &Symbols, own: &RawConstant<'_>, key: &str) -> Constant {
     match (own, key.parse()) {
@@ -102,6 +117,7 @@ fn key_constant(symbols: &Symbols, own: &RawConstant<'_>, key: &str) -> Constant
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct Raw<'a> {
     #[serde(borrow)]
     si: RawConstant<'a>,
@@ -251,13 +267,18 @@ mod tests {
     fn says_what_was_expected() {
         for (line, expected) in [
             ("", "EOF"),
-            ("[]", "expected"),
+            ("[]", "expected an object"),
+            ("[1, 2]", "expected an object"),
+            ("7", "expected an object"),
             ("{", "EOF"),
             (r#"{"si":1}"#, "missing field `app`"),
             (r#"{"si":null,"app":1,"node":"n","free_hw":{"n":1},"requests":[]}"#, "a name or a number"),
             (r#"{"si":1,"app":1,"node":"n","free_hw":{"m":1},"requests":[]}"#, "which is `n`"),
             (r#"{"si":1,"app":1,"node":"n","free_hw":[],"requests":[]}"#, "an object with the free hardware"),
             (r#"{"si":1,"app":1,"node":"n","free_hw":{"n":1},"requests":[["m",1]]}"#, "array of length 3"),
+            (r#"{"si":1,"app":1,"node":"n","free_hw":{"n":1},"requests":[["m","x",1]]}"#, "a rate must be a number"),
+            (r#"{"si":1,"app":1,"node":"n","free_hw":{"n":1},"requests":[["m",1,-1]]}"#, "a latency must be"),
+            (r#"{"si":1,"app":1,"node":"n","free_hw":{"n":"big"},"requests":[]}"#, "the free hardware"),
             (r#"{"si":1,"app":1,"node":"n","free_hw":{"n":1}}"#, "missing field `requests`"),
             (r#"{"si":1,"app":1,"node":"n","free_hw":{"n":1},"requests":[]} x"#, "trailing characters"),
         ] {

@@ -58,6 +58,12 @@ impl Audit {
 
     fn decide_again(&mut self, place: AgentPlace, record: &Evaluation, seen: &Seen) {
         let Some(decisions) = &mut self.decisions else { return };
+        let here = Some((record.node, record.free, self.world.node(record.node).neighbourhood));
+        let before = std::mem::replace(&mut self.world.agent_mut(place).decided_at, here);
+        if record.seen.is_none() && before == here {
+            decisions.repeat();
+            return;
+        }
         let agent = self.world.agent(place);
         let situation = Situation {
             policy: agent.policy,

@@ -2,42 +2,13 @@
 
 use crate::trace::audit_text;
 
-/// A cloud, a node with room for two, and an access point with room for one whose owner takes no migrants.
-pub const HEADER: &str = concat!(
-    r#"{"mario_trace":1,"program":"by hand","scenario":"three nodes","seed":7,"duration":1000,"step":500,"#,
-    r#""evaluation_period":200,"detail":"full","observation":"arrivals","routing":"nearest","arbitration":"managers","#,
-    r#""memory":"sliding","applications":[{"id":"web","hardware":1,"max_rate":10,"max_latency":5,"kind":"WS","policy":0}],"#,
-    r#""nodes":[{"id":"n0","capacity":"unbounded","tier":0,"neighbours":[1,2]},"#,
-    r#"{"id":"n1","capacity":2,"tier":1,"neighbours":[0]},"#,
-    r#"{"id":"n2","capacity":1,"tier":1,"neighbours":[0],"access_point":true,"acceptance":0}],"facts":[],"#,
-    r#""policies":[{"name":"follow","memory":2,"files":[["policy.pl","#,
-    r#""operation(undeploy, I, self) :- \\+ requests(I, _, _, _).\n"#,
-    r#"operation(migrate, I, M) :- requests(I, M, R, _), M \\== self, R > 10, \\+ inhibited(migrate, I, M).\n"#,
-    r#"operation(replicate, I, M) :- requests(I, M, R, _), R > 10."]]}],"#,
-    r#""acceptances":[{"name":"locals","memory":0,"files":[["locals.pl","reject(request(migrate, _, _, _, n2), 'locals only')."]]}],"#,
-    r#""users":[{"id":1,"application":0}]}"#
-);
+/// A cloud, a node with room for two, and an access point with room for one whose owner takes no migrants. A user comes to
+/// the access point; the instance in the cloud may not follow, sends a replica, and goes when nobody needs it.
+const SMALL: &str = include_str!("../traces/small.jsonl");
 
-/// The user comes to n2; the instance may not follow, sends a replica, and goes when nobody needs it.
-const RECORDS: &str = r#"["deployed",0,1,0,0,0]
-["handover",0,0,null,2]
-["evaluation",200,1,0,"unbounded",[[2,20,3]],[],[["migrate",2,1],["replicate",2,2]]]
-["cycle",200,[[1,"migrate",2,"inhibited",{"node":"n2","rule":"acceptance","reason":"locals only"}]]]
-["evaluation",400,1,0,"unbounded",[[2,20,3]],[["migrate",2]],[["replicate",2,2]]]
-["cycle",400,[[1,"replicate",2,"accepted",2]]]
-["responses",500,0,30,1,60.5,[[null,10],[7,20]]]
-["evaluation",600,1,0,"unbounded",[],[["migrate",2]],[["undeploy","self",0]]]
-["evaluation",600,2,2,0,[["self",5,0]],[],[]]
-["cycle",600,[[1,"undeploy","accepted"],[2,"nop"],[null,"deploy",1,"accepted",3,0,0]]]
-["node-leaving",650,1]
-["node-down",700,1,"leave",[3]]
-["evaluation",800,2,2,0,"same"]
-["cycle",800,[[2,"nop"],[null,"deploy",1,"inhibited",{"node":"n1","rule":"down"},0]]]
-["end",1000,{"evaluations":5,"operations":3,"inhibited":2,"handovers":1,"served":30,"lost":1,"instances":1}]
-"#;
-
-fn trace() -> String {
-    format!("{HEADER}\n{RECORDS}")
+/// The header of the small trace.
+pub fn header() -> &'static str {
+    SMALL.lines().next().expect("a header")
 }
 
 #[test]
@@ -46,7 +17,7 @@ fn a_small_story_is_true_and_told_on_one_screen() {
 three nodes, seed 7, 3 nodes, by by hand
   records                    15 (complete)
   evaluations                5
-  decisions made again       5 (4 distinct)
+  decisions made again       5 (4 computed)
   cycles                     4
   operations accepted        3 (deploy 1, replicate 1, undeploy 1)
   outside the neighbourhood  0
@@ -59,7 +30,7 @@ three nodes, seed 7, 3 nodes, by by hand
   instances                  1 at the end, at most 2
 nothing is wrong
 ";
-    assert_eq!(audit_text(&trace()).to_string(), expected);
+    assert_eq!(audit_text(SMALL).to_string(), expected);
 }
 
 #[test]
@@ -103,16 +74,15 @@ fn a_finding_says_where_who_what_and_what_instead() {
         ),
         ("\"lost\":1", "\"lost\":2", "line 16, time 1000, lost: totals: expected 1; found 2"),
     ] {
-        let text = trace();
-        assert_eq!(text.matches(from).count(), 1, "{from}");
-        let report = audit_text(&text.replace(from, to));
+        assert_eq!(SMALL.matches(from).count(), 1, "{from}");
+        let report = audit_text(&SMALL.replace(from, to));
         assert_eq!(report.findings.first().map(ToString::to_string).as_deref(), Some(expected), "{report}");
     }
 }
 
 #[test]
 fn a_report_is_json_for_programs() {
-    let report = audit_text(&trace().replace("\"lost\":1", "\"lost\":2"));
+    let report = audit_text(&SMALL.replace("\"lost\":1", "\"lost\":2"));
     let json = serde_json::to_value(&report).expect("plain data");
     assert_eq!(json["found"], serde_json::json!({"totals": 1}));
     let finding = serde_json::json!({
@@ -126,8 +96,17 @@ fn a_report_is_json_for_programs() {
 #[test]
 fn keeps_as_many_findings_as_wanted_and_counts_all() {
     use mario_audit::{Options, audit};
-    let text = trace().replace("[2,\"nop\"]", "[99,\"nop\"]");
+    let text = SMALL.replace("[2,\"nop\"]", "[99,\"nop\"]");
     let report = audit(text.as_bytes(), Options { limit: 1, ..Options::default() }, &mut |_| ()).expect("a trace");
     assert_eq!((report.findings.len(), report.total()), (1, 4));
     assert!(report.to_string().contains("\nand 3 more\n"), "{report}");
+}
+
+#[test]
+fn the_page_lists_every_kind_of_finding() {
+    let page = include_str!("../../../../docs/auditing.md");
+    for kind in mario_audit::FindingKind::ALL {
+        let row = format!("| `{kind}` | {} |\n", kind.meaning());
+        assert!(page.contains(&row), "docs/auditing.md has no row\n{row}");
+    }
 }

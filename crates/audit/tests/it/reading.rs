@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use mario_audit::reader::{Arbitration, Cause, Memory, Outcome, ReadError, Record, Target, TraceReader, Verdict};
 use mario_audit::{Decide, Options, audit};
 
-use crate::golden::HEADER;
+use crate::golden::header;
 use crate::random::Random;
 use crate::trace::audit_text;
 use crate::world::{Rules, generate};
@@ -19,7 +19,7 @@ fn refusal(text: &str) -> String {
 
 /// The refusal of a record after a good header.
 fn record_refusal(record: &str) -> String {
-    refusal(&format!("{HEADER}\n{record}\n"))
+    refusal(&format!("{}\n{record}\n", header()))
 }
 
 #[test]
@@ -33,7 +33,7 @@ fn refuses_what_is_no_trace() {
 
 #[test]
 fn refuses_a_newer_format_by_its_number() {
-    let newer = HEADER.replace("\"mario_trace\":1", "\"mario_trace\":2");
+    let newer = header().replace("\"mario_trace\":1", "\"mario_trace\":2");
     assert_eq!(refusal(&newer), "this trace has format 2; this mario reads 1");
     // Whatever else has changed there.
     assert_eq!(refusal("{\"mario_trace\":3,\"nodes\":7}\n"), "this trace has format 3; this mario reads 1");
@@ -42,8 +42,8 @@ fn refuses_a_newer_format_by_its_number() {
 #[test]
 fn says_what_is_wrong_with_a_header() {
     let change = |from: &str, to: &str| {
-        assert!(HEADER.contains(from), "{from}");
-        refusal(&format!("{}\n", HEADER.replace(from, to)))
+        assert!(header().contains(from), "{from}");
+        refusal(&format!("{}\n", header().replace(from, to)))
     };
     for (from, to, message) in [
         ("\"seed\":7", "\"seed\":\"7\"", "invalid type: string \"7\", expected u64"),
@@ -108,7 +108,7 @@ fn says_what_is_wrong_with_a_record() {
 #[test]
 fn reads_records_as_they_are_written() {
     let lines = [
-        HEADER,
+        header(),
         r#"["cycle",1.5,[[1,"migrate",{"unknown":"x"},"accepted"],["b","replicate","self","accepted","c"]]]"#,
         r#"["node-down",2,1,"absent",[]]"#,
     ];
@@ -146,7 +146,7 @@ impl Read for Failing<'_> {
 
 #[test]
 fn tells_an_archive_that_is_cut_off_from_a_disk_that_fails() {
-    let text = format!("{HEADER}\n[\"node-down\",0,1,\"crash\",[]]\n[\"node-");
+    let text = format!("{}\n[\"node-down\",0,1,\"crash\",[]]\n[\"node-", header());
     let input = |kind| BufReader::new(Failing(text.as_bytes(), kind));
     let mut reader = TraceReader::new(input(io::ErrorKind::UnexpectedEof)).expect("a header");
     assert!(matches!(reader.next_record(), Ok(Some(_))));
@@ -251,7 +251,7 @@ fn numbers_of_any_size_are_no_danger() {
     let text = format!(
         "{}\n[\"deployed\",0,1,0,0,0]\n[\"deployed\",0,2,0,0,0]\n[\"responses\",0,0,{huge},{huge},1e308,[[null,{huge}],[1,{huge}]]]\n\
          [\"responses\",1,0,{huge},{huge},1e308,[]]\n",
-        HEADER.replace("\"hardware\":1", &format!("\"hardware\":{huge}"))
+        header().replace("\"hardware\":1", &format!("\"hardware\":{huge}"))
     );
     let report = audit_text(&text);
     assert!(!report.is_clean());

@@ -7,6 +7,7 @@ mod decide;
 mod explain;
 mod inputs;
 mod test;
+mod trouble;
 
 use clap::{Args, Subcommand};
 
@@ -29,17 +30,23 @@ pub struct Arguments {
 }
 
 /// What to do with a policy.
+// The long help is named here, because the comment of a variant undoes what the arguments themselves say of it.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
     /// Show what an agent proposes, given its facts.
+    #[command(long_about = decide::LONG_ABOUT)]
     Decide(decide::Arguments),
     /// Show why an agent proposes what it proposes, and why nothing else.
+    #[command(long_about = explain::LONG_ABOUT)]
     Explain(explain::Arguments),
     /// Find what is wrong with a policy before it is deployed.
+    #[command(long_about = check::LONG_ABOUT)]
     Check(check::Arguments),
     /// Measure how fast a policy decides.
+    #[command(long_about = bench::LONG_ABOUT)]
     Bench(bench::Arguments),
     /// Run the tests that are kept next to policies.
+    #[command(long_about = test::LONG_ABOUT)]
     Test(test::Arguments),
 }
 

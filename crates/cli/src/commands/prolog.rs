@@ -18,14 +18,11 @@ use sources::Sources;
 
 /// Arguments of `mario prolog`.
 #[derive(Clone, Debug, Args)]
-#[command(
-    long_about = LONG_ABOUT,
-    after_help = "Examples:
+#[command(after_help = "Examples:
   mario prolog policy.pl --goal 'operation(Operation, s1, Target)'
   mario prolog facts.pl rules.pl --goal 'reachable(n1, Node)' --limit 10
   mario prolog --goal 'X is 2 ** 100'
-  mario prolog policy.pl"
-)]
+  mario prolog policy.pl")]
 pub struct Arguments {
     /// Programs to load, in this order
     #[arg(value_name = "FILE")]
@@ -49,7 +46,7 @@ pub struct Arguments {
     pub output: u64,
 }
 
-const LONG_ABOUT: &str = "Run Prolog: ask one goal of a program, or talk with it at a prompt.
+pub(super) const LONG_ABOUT: &str = "Run Prolog: ask one goal of a program, or talk with it at a prompt.
 
 With --goal, what the program writes goes to standard output, then each answer on a line of its own, as SWI-Prolog shows \
 it: `X = 1, Y = f(_).`, or `true.` when nothing is bound. A goal without an answer shows `false.` and ends with code 1. So \

@@ -356,6 +356,20 @@ fn refuses_bad_arguments_of_each_command() {
 }
 
 #[test]
+fn a_wrong_value_leads_to_the_help_of_its_command() {
+    for (line, command) in [
+        ("policy decide --policy p.pl --facts f.pl --format xml", "mario policy decide"),
+        ("policy decide --policy p.pl --facts f.pl --budget abc", "mario policy decide"),
+        ("policy bench --policy check --facts f.pl --repeat 0", "mario policy bench"),
+        ("-v policy --color mauve check p.pl", "mario policy check"),
+        ("--color mauve", "mario"),
+    ] {
+        let message = stderr(&run(line.split(' ')));
+        assert!(message.ends_with(&format!("hint: `{command} --help` tells more\n")), "{line}\n{message}");
+    }
+}
+
+#[test]
 fn refuses_arguments_that_are_not_unicode() {
     let bytes = name_with_bytes();
     let named = bytes.to_string_lossy();

@@ -130,7 +130,10 @@ fn explains_a_batch_line_by_line() {
     assert_eq!(lines[1]["proposals"], serde_json::json!([]));
     assert_eq!(arguments(&[&page]).status.code(), Some(0));
     let text = fs::read_to_string(&page).expect("just written");
-    assert!(text.contains("line 1, instance 7") && text.contains("line 2, instance 8"), "{text}");
+    for summary in ["line 1, instance 7: migrate n1", "line 2, instance 8: nop"] {
+        assert!(text.contains(&format!("<details>\n<summary>{summary}</summary>\n")), "{text}");
+    }
+    assert_eq!(text.matches("</details>").count(), 2);
 }
 
 #[test]

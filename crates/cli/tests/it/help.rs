@@ -67,6 +67,24 @@ fn prints_the_help_of_every_command_on_standard_output() {
 }
 
 #[test]
+fn tells_more_in_the_long_help_than_in_the_short_one() {
+    for (command, told) in [
+        ("prolog", "prompt"),
+        ("policy decide", r#"{"ops":[["replicate","7","n1"]]}"#),
+        ("policy explain", "smallest change of facts"),
+        ("policy check", "% mario: allow FINDING, REASON"),
+        ("policy bench", "no decision is reused"),
+        ("policy test", "inhibited(capacity)"),
+    ] {
+        let help = stdout(&run(command.split(' ').chain(["--help"])));
+        assert!(help.contains(told), "{help}");
+        let paragraphs = |help: &str| help.split("Usage:").next().unwrap_or_default().trim().lines().count();
+        assert!(paragraphs(&help) > 1, "{help}");
+        assert_eq!(paragraphs(&stdout(&run(command.split(' ').chain(["-h"])))), 1);
+    }
+}
+
+#[test]
 fn documents_every_exit_code_in_the_help_and_in_the_readme() {
     let help = stdout(&run(["--help"]));
     let readme = include_str!("../../../../README.md");

@@ -1,6 +1,7 @@
 //! Runs the binary `mario` as a user does.
 
 // Links, file modes and names of arbitrary bytes are made the Unix way there.
+mod audit;
 #[cfg(unix)]
 mod bad_input;
 mod explain;

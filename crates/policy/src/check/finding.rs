@@ -68,13 +68,15 @@ pub enum FindingKind {
     Flapping,
     /// Instances multiply beyond what their clients could need.
     UnboundedReplication,
+    /// The last instance goes away while clients still want it.
+    LostService,
     /// A comment allows what there is no such finding of.
     UnknownAllowance,
 }
 
 impl FindingKind {
     /// All of them, from the text to the worlds.
-    pub const ALL: [FindingKind; 18] = [
+    pub const ALL: [FindingKind; 19] = [
         FindingKind::UnknownPredicate,
         FindingKind::WrongArity,
         FindingKind::WrongKind,
@@ -92,6 +94,7 @@ impl FindingKind {
         FindingKind::PingPong,
         FindingKind::Flapping,
         FindingKind::UnboundedReplication,
+        FindingKind::LostService,
         FindingKind::UnknownAllowance,
     ];
 
@@ -115,6 +118,7 @@ impl FindingKind {
             FindingKind::PingPong => "ping-pong",
             FindingKind::Flapping => "flapping",
             FindingKind::UnboundedReplication => "unbounded-replication",
+            FindingKind::LostService => "lost-service",
             FindingKind::UnknownAllowance => "unknown-allowance",
         }
     }

@@ -1,6 +1,6 @@
 //! Goals that call what nobody defines, and facts with the wrong number of arguments.
 
-use mario_prolog::Program;
+use mario_prolog::{Program, TreeKind};
 
 use super::finding::{Finding, FindingKind};
 use super::text::{Clause, Text, calls, exact_place};
@@ -11,16 +11,43 @@ use crate::vocabulary::FactPredicate;
 const LETTERS_PER_MISTAKE: usize = 3;
 
 pub(super) fn check(text: &Text<'_>, program: &Program, known: &Known, findings: &mut Vec<Finding>) {
+    findings.extend(unknown_calls(text, program, known).map(|(_, finding)| finding));
     for clause in &text.clauses {
-        if let Some(body) = clause.body {
-            for call in calls(body) {
-                if !program.defines(call.name, call.arity) {
-                    findings.push(unknown(clause, call.tree, (call.name, call.arity), program, known));
-                }
-            }
-        }
         misspelt_operation(clause, known, findings);
+        misspelt_request(clause, known, findings);
     }
+}
+
+/// The goals that call what nobody defines: each with the predicate, as `name/arity`.
+pub(super) fn unknown_calls(
+    text: &Text<'_>,
+    program: &Program,
+    known: &Known,
+) -> impl Iterator<Item = (String, Finding)> {
+    let bodies = text.clauses.iter().filter_map(|clause| Some((clause, clause.body?)));
+    bodies.flat_map(|(clause, body)| calls(body).into_iter().map(move |call| (clause, call))).filter_map(
+        move |(clause, call)| {
+            let finding = || unknown(clause, call.tree, (call.name, call.arity), program, known);
+            (!program.defines(call.name, call.arity)).then(|| (format!("{}/{}", call.name, call.arity), finding()))
+        },
+    )
+}
+
+/// A manager asks about `request/5` only, and a clause about anything else has no answer for it.
+fn misspelt_request(clause: &Clause<'_>, known: &Known, findings: &mut Vec<Finding>) {
+    let Some(("accept", [request]) | ("reject", [request, _])) = clause.head.callable() else { return };
+    if known.role != Role::Acceptance || matches!(request.kind, TreeKind::Variable(_)) {
+        return;
+    }
+    let (kind, message) = match request.callable() {
+        Some(("request", [_, _, _, _, _])) => return,
+        Some(("request", arguments)) => {
+            (FindingKind::WrongArity, format!("this is request/{}: a manager is asked for request/5", arguments.len()))
+        }
+        _ => (FindingKind::WrongKind, "this is no request, so the clause never answers".to_owned()),
+    };
+    let finding = Finding::new(kind, exact_place(clause.place, request), message);
+    findings.push(finding.hint("write `request(Operation, Instance, Application, From, To)`"));
 }
 
 /// A clause of `operation` with another number of arguments is never asked.

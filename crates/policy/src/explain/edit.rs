@@ -62,13 +62,21 @@ pub(super) struct Cell {
 }
 
 impl Situation {
-    /// The facts as they are.
+    /// The facts as they are. Of the extra facts, only those about somebody near: an agent may see a whole region's prices,
+    /// and each of them would be tried.
     pub(super) fn of(facts: &KnowledgeBase) -> Situation {
         fn rows<const COUNT: usize>(facts: impl Iterator<Item = [Constant; COUNT]>) -> Vec<Row> {
             facts.enumerate().map(|(index, values)| Row { origin: Some(index), values: values.to_vec() }).collect()
         }
         let nodes = facts.nodes().map(|node| [node.node, node.free]);
-        Situation { rows: [rows(facts.requests()), rows(facts.inhibited()), rows(nodes), rows(facts.facts())] }
+        let mut near: Vec<Constant> = facts.instances().flatten().chain(facts.requests().map(|row| row[1])).collect();
+        for node in facts.nodes() {
+            near.push(node.node);
+            near.extend(node.neighbours.iter().filter_map(|&neighbour| constant(neighbour)));
+        }
+        let mut extra = rows(facts.facts());
+        extra.retain(|row| near.contains(&row.values[0]));
+        Situation { rows: [rows(facts.requests()), rows(facts.inhibited()), rows(nodes), extra] }
     }
 
     pub(super) fn rows(&self, kind: Kind) -> &[Row] {
@@ -95,8 +103,11 @@ impl Situation {
         for row in self.rows(Kind::Inhibited) {
             facts.push_inhibited(row.values[0], row.values[1], row.values[2]);
         }
-        for row in self.rows(Kind::Fact) {
-            facts.push_fact(row.values[0], row.values[1], row.values[2]);
+        // They keep their order: policies may take the first.
+        let mut changeable = self.rows(Kind::Fact).iter().peekable();
+        for (index, [subject, key, value]) in base.facts().enumerate() {
+            let value = changeable.next_if(|row| row.origin == Some(index)).map_or(value, |row| row.values[2]);
+            facts.push_fact(subject, key, value);
         }
     }
 
@@ -166,6 +177,7 @@ impl Situation {
                 }
             }
         }
+        found.extend(comparisons.iter().flat_map(|comparison| self.lowered(comparison, instance)));
         let inhibited = self.rows(Kind::Inhibited);
         for (index, row) in inhibited.iter().enumerate() {
             if !inhibited[..index].iter().any(|earlier| earlier.values == row.values) {
@@ -178,6 +190,38 @@ impl Situation {
         found.extend(self.other_requests(instance, base));
         found.retain(|situation| situation != self);
         found
+    }
+
+    /// With all rates, or all latencies, that are too high for a comparison as high as it bears: one by one they would be
+    /// as many changes as there are facts.
+    fn lowered(&self, comparison: &Comparison, instance: Constant) -> Vec<Situation> {
+        let limit = match &*comparison.operator {
+            ">" => comparison.right,
+            ">=" => comparison.right - 1.0,
+            _ => return Vec::new(),
+        };
+        if !(0.0..1e15).contains(&limit) {
+            return Vec::new();
+        }
+        let too_high = |row: &&Row, column: usize| {
+            row.values[0] == instance && as_number(row.values[column]).is_some_and(|value| value > limit)
+        };
+        let lowered = |&column: &usize| {
+            // One alone is among the single changes.
+            if self.rows(Kind::Requests).iter().filter(|row| too_high(row, column)).count() < 2 {
+                return None;
+            }
+            let mut changed = self.clone();
+            for row in changed.rows[Kind::Requests as usize].iter_mut().filter(|row| row.values[0] == instance) {
+                row.values[column] = match row.values[column] {
+                    Value::Integer(value) if value as f64 > limit => Value::Integer(limit.floor() as i64),
+                    Value::Float(value) if value > limit => Value::Float(limit),
+                    other => other,
+                };
+            }
+            Some(changed)
+        };
+        Kind::Requests.quantities().iter().filter_map(lowered).collect()
     }
 
     /// Without the requests of one neighbour, with those of one only, without any, with all through another one; or with
@@ -288,9 +332,9 @@ fn added(quantity: Constant, delta: f64) -> Option<Constant> {
     match quantity {
         Value::Integer(value) if delta.abs() < 1e15 => {
             let changed = value.checked_add(if delta < 0.0 { delta.floor() } else { delta.ceil() } as i64)?;
-            (changed >= 0).then_some(Value::Integer(changed))
+            Some(Value::Integer(changed.max(0)))
         }
-        Value::Float(value) => (value + delta >= 0.0).then_some(Value::Float(value + delta)),
+        Value::Float(value) => Some(Value::Float((value + delta).max(0.0))),
         _ => None,
     }
 }

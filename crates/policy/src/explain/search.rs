@@ -82,8 +82,11 @@ impl Search<'_> {
                     }
                 }
             }
-            trials.sort_by(|one, other| one.cost(&self.real).total_cmp(&other.cost(&self.real)));
-            trials.truncate(TRIALS_MAX);
+            let mut ranked: Vec<(f64, Situation)> =
+                trials.into_iter().map(|trial| (trial.cost(&self.real), trial)).collect();
+            ranked.sort_by(|one, other| one.0.total_cmp(&other.0));
+            ranked.truncate(TRIALS_MAX);
+            let trials: Vec<Situation> = ranked.into_iter().map(|(_, trial)| trial).collect();
             let fired: Vec<_> =
                 trials.iter().filter_map(|trial| Some((trial.clone(), self.fires(trial, None)?))).collect();
             if !fired.is_empty() {

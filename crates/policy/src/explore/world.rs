@@ -103,6 +103,7 @@ impl World<'_> {
             ),
             match self.clients.len() {
                 0 => "clients: none".to_owned(),
+                1 => format!("clients: {}, with {RATE} requests in a cycle", on_nodes("c", &self.clients)),
                 _ => format!("clients: {}, each with {RATE} requests in a cycle", on_nodes("c", &self.clients)),
             },
             format!("instances: {}", on_nodes("i", &self.instances)),

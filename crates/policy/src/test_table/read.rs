@@ -108,6 +108,7 @@ impl<'a> Reading<'a> {
     }
 
     fn decision_claim(&self, tree: &Tree, arguments: &[Tree]) -> Result<DecisionClaim, FactProblem> {
+        let (expected, rest) = expected_operations(&arguments[2])?;
         let mut facts = KnowledgeBase::new(self.symbols);
         for fact in self.facts_of(&arguments[1])? {
             facts.push_tree(fact)?;
@@ -115,7 +116,6 @@ impl<'a> Reading<'a> {
         let instance = facts.find_instance(None).map_err(|error| {
             FactProblem::new(tree, error.to_string()).hint("a test has one `serviceInstance/3` fact")
         })?;
-        let (expected, rest) = expected_operations(&arguments[2])?;
         Ok(DecisionClaim { facts, instance, expected, rest })
     }
 
@@ -184,7 +184,10 @@ fn expected_operations(tree: &Tree) -> Result<(Vec<[String; 3]>, Rest), FactProb
                 rest = &parts[1];
             }
             TreeKind::Variable(_) if !expected.is_empty() => return Ok((expected, Rest::Any)),
-            _ => return Err(FactProblem::new(tree, "the expected operations are a list")),
+            _ => {
+                return Err(FactProblem::new(tree, "the expected operations are a list")
+                    .hint("write `[operation(migrate, s1, n41)]`, or `[]` for none; of an acceptance policy, `test(Name, Facts, Request, Verdict)`"));
+            }
         }
     }
 }

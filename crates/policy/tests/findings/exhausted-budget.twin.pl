@@ -1,4 +1,4 @@
 operation(undeploy, Instance, self) :- wait(Instance, 3).
 
-wait(Instance, Left) :- Left > 0, requests(Instance, _, _, _), Next is Left - 1, wait(Instance, Next).
-wait(Instance, 0) :- \+ requests(Instance, _, 5, _).
+wait(Instance, Left) :- Left > 0, Next is Left - 1, wait(Instance, Next).
+wait(Instance, 0) :- \+ requests(Instance, _, _, _).

@@ -1,5 +1,5 @@
 operation(undeploy, Instance, self) :-
-    Limit = 5,
+    Limit = 1,
     aggregate_all(sum(Rate), requests(Instance, _, Rate, _), Total),
     Limit > 10,
     Total < Limit.

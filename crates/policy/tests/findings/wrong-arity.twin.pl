@@ -1,1 +1,1 @@
-operation(undeploy, Instance, self) :- \+ catch(requests(Instance, _, _, _), _, fail).
+operation(undeploy, Instance, self) :- \+ requests(Instance, _, _, _), \+ catch(requests(Instance, _, _, _), _, fail).

@@ -1,1 +1,1 @@
-operation(undeploy, Instance, self) :- \+ requests(Instance, _, many, _).
+operation(undeploy, Instance, self) :- \+ requests(Instance, _, _, _), \+ requests(Instance, _, many, _).

@@ -1,1 +1,1 @@
-operation(undeploy, Instance, self) :- \+ requests(Instance, _, 5, _).
+operation(undeploy, Instance, self) :- \+ requests(Instance, _, _, _), \+ requests(Instance, _, 5, _).

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mario_policy::{Bounds, Finding, FindingKind, PolicyError, Report, Settings, check};
+use mario_policy::{Bounds, Finding, FindingKind, PolicyError, Report, Settings, check, find_unknown_call};
 use mario_prolog::{Budget, Directories, Engine, Resolver};
 
 use crate::policies;
@@ -25,6 +25,11 @@ fn check_file(path: &Path, bounds: &Bounds) -> Report {
 fn findings(text: &str) -> Vec<Finding> {
     let bounds = Bounds { nodes: 2, ..Bounds::default() };
     check_text("policy.pl", text, Path::new("."), &bounds).expect("it loads").findings
+}
+
+/// The same, when only the text is of interest: these policies need not serve anybody.
+fn findings_in_text(text: &str) -> Vec<Finding> {
+    findings(&format!("{text}% mario: allow lost-service, nobody asks for these instances\n"))
 }
 
 /// The kind of each finding and the text that it points at.
@@ -122,7 +127,7 @@ fn does_not_doubt_what_is_fine() {
             ":- dynamic count/1.\nkind(I) :- fact(I, kind, _), !, fail.\nkind(_).\ncounted(I) :- count(X), X > 3, atom(I).\nadd :- assertz(count(1)).\n\
              operation(undeploy, I, self) :- {body}.\n"
         );
-        let findings = findings(&text);
+        let findings = findings_in_text(&text);
         assert!(findings.is_empty(), "{body}: {findings:?}");
     }
 }
@@ -165,7 +170,7 @@ fn tells_which_clauses_never_win_and_why() {
             "operation(undeploy, I, self) :- node(N, _), \\+ inhibited(undeploy, I, N), idle(I).",
         ),
     ] {
-        let findings = findings(&format!("{first}\n{second}\nidle(I) :- \\+ requests(I, _, _, _).\n"));
+        let findings = findings_in_text(&format!("{first}\n{second}\nidle(I) :- \\+ requests(I, _, _, _).\n"));
         assert!(findings.is_empty(), "{first}\n{second}\n{findings:?}");
     }
 }
@@ -213,6 +218,22 @@ fn tells_the_story_of_a_smallest_world() {
 }
 
 #[test]
+fn tells_when_nobody_is_left_for_the_clients() {
+    let little_to_do = "operation(undeploy, I, self) :- aggregate_all(sum(R), requests(I, _, R, _), T), T < 4.\n";
+    let found = findings(little_to_do);
+    assert_eq!(found.iter().map(|finding| finding.kind).collect::<Vec<_>>(), [FindingKind::LostService]);
+    let expected = [
+        "clients: c1 on n1, with 5 requests in a cycle",
+        "instances: i1 on n1, i2 on n1",
+        "cycle 1: i1 on n1 hears requests: 3 from its own node; asks to undeploy (line 1); accepted",
+        "cycle 1: i2 on n1 hears requests: 2 from its own node; asks to undeploy (line 1); accepted",
+    ];
+    assert_eq!(found[0].story[2..6], expected);
+    let less = little_to_do.replace("T < 4", "T < 3");
+    assert!(findings(&less).is_empty());
+}
+
+#[test]
 fn a_comment_allows_a_finding_and_says_why() {
     let text = "% mario: allow unbounded-replication, the owner pays\noperation(replicate, I, self) :- requests(I, _, _, _).\n";
     let report =
@@ -231,6 +252,24 @@ fn acceptance_policies_have_a_vocabulary_of_their_own() {
     let wrong = findings("accept(request(_, I, _, _, _)) :- requests(I, _, _, _), owner(I).\n");
     let codes: Vec<&str> = shown(&wrong).iter().map(|(code, _)| *code).collect();
     assert_eq!(codes, ["unknown-predicate", "wrong-arity"]);
+    for (head, expected) in [
+        ("accept(request(deploy, _, _, _))", ("wrong-arity", "request(deploy, _, _, _)")),
+        ("reject(deploy, because)", ("wrong-kind", "deploy")),
+    ] {
+        let wrong = findings(&format!("{head}.\n"));
+        assert_eq!(shown(&wrong), [expected]);
+    }
+    assert!(findings("reject(_, closed).\naccept(Request) :- Request = request(deploy, _, _, _, _).\n").is_empty());
+}
+
+#[test]
+fn finds_the_goal_that_calls_what_nobody_defines() {
+    let text = "operation(undeploy, I, self) :- idel(I), \\+ gone(I, 1).\n";
+    let resolvers = || Box::new(Directories::new(["."])) as Box<dyn Resolver>;
+    let find = |indicator| find_unknown_call(&Engine::new(), "policy.pl", text, &resolvers, indicator);
+    let found: Vec<Finding> = ["gone/2", "idel/1"].into_iter().filter_map(find).collect();
+    assert_eq!(shown(&found), [("unknown-predicate", "gone(I, 1)"), ("unknown-predicate", "idel(I)")]);
+    assert!(find("gone/1").is_none());
 }
 
 #[test]

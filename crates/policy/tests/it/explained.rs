@@ -354,3 +354,63 @@ fn a_solution_that_is_no_operation_is_proven_too() {
     assert_eq!(proposed[..2], ["move", "s1"]);
     assert!(explained.proposals[0].fault.is_some());
 }
+
+#[test]
+fn does_not_call_missed_what_is_proposed_with_a_wrong_target() {
+    let engine = Engine::new();
+    let knowledge = facts(&engine, "serviceInstance(s1, video, n42).\nrequests(s1, n41, 5, 15).\n");
+    let mut explainer =
+        explainer(&engine, "operation(migrate, _, _).\noperation(undeploy, I, self) :- gone(I).\ngone(_) :- fail.\n");
+    let explained = explainer.explain(&knowledge, knowledge.constant("s1"));
+    assert_eq!(explained.proposals[0].fault, Some("the target is an unbound variable"));
+    let missed: Vec<&str> = explained.missed.iter().map(|missed| missed.operation).collect();
+    assert_eq!(missed, ["undeploy", "replicate"]);
+}
+
+#[test]
+fn changes_extra_facts_of_those_who_are_near_and_of_nobody_else() {
+    let engine = Engine::new();
+    let mut text = "service(video, 4, 10, 25).\nnode(n42, 10, [n41]).\nserviceInstance(s1, video, n42).\n\
+                    requests(s1, n41, 5, 15).\nfact(far, price, 1).\nfact(n41, price, 4).\nfact(n42, price, 3).\n"
+        .to_owned();
+    for node in 100..400 {
+        text.push_str(&format!("fact(n{node}, price, 3).\n"));
+    }
+    let knowledge = facts(&engine, &text);
+    let mut explainer = shipped_explainer(&engine, "cost-aware");
+    let explained = explainer.explain(&knowledge, knowledge.constant("s1"));
+    let migrate = explained.missed.iter().find(|missed| missed.operation == "migrate").expect("it is dearer there");
+    let change = &migrate.clauses[0].changes[0];
+    assert!(change.text.contains("price of n4") && change.facts.len() == 1, "{change:?}");
+    verify(&engine, "cost-aware", &text, change);
+}
+
+#[test]
+fn lowers_all_that_is_late_at_once() {
+    let engine = Engine::new();
+    let text = "service(video, 1, 40, 1).\nnode(n42, 3, [n41, n43]).\nserviceInstance(s1, video, n42).\n\
+                requests(s1, n41, 5, 3).\nrequests(s1, n41, 6, 4).\nrequests(s1, n41, 7, 5).\n\
+                inhibited(replicate, s1, n41).\n";
+    let knowledge = facts(&engine, text);
+    let name = "workload-and-latency-aware-with-memory";
+    let explained = shipped_explainer(&engine, name).explain(&knowledge, knowledge.constant("s1"));
+    let replicate = explained.missed.iter().find(|missed| missed.operation == "replicate").expect("it is inhibited");
+    for miss in &replicate.clauses {
+        assert!(!miss.changes.is_empty(), "{miss:?}");
+        miss.changes.iter().for_each(|change| verify(&engine, name, text, change));
+    }
+}
+
+#[test]
+fn a_quantity_may_have_to_shrink_by_more_than_there_is() {
+    let engine = Engine::new();
+    let text = "service(video, 1, 5, 25).\nnode(n42, 3).\nserviceInstance(s1, video, n42).\nrequests(s1, n41, 5, 3).\n\
+                fact(video, home, n1).\n";
+    let knowledge = facts(&engine, text);
+    let explained = shipped_explainer(&engine, "load-thresholds").explain(&knowledge, knowledge.constant("s1"));
+    let undeploy = explained.missed.iter().find(|missed| missed.operation == "undeploy").expect("it is busy");
+    for miss in &undeploy.clauses {
+        assert!(!miss.changes.is_empty(), "{miss:?}");
+        miss.changes.iter().for_each(|change| verify(&engine, "load-thresholds", text, change));
+    }
+}

@@ -112,6 +112,8 @@ fn refuses_whatever_is_no_fact() {
         ("fact(n42, region, [eu]).", "a list"),
         ("requests(s1, 1.5, 1, 1).", "the number 1.5"),
         ("node(n42", "expected"),
+        ("requests(s1, n41, -3, 4).", "argument 3 is the rate, and cannot be negative"),
+        ("node(n42, -0.5).", "cannot be negative"),
     ] {
         let problems = problems(text);
         assert!(problems[0].message.contains(expected), "{text}: {problems:?}");

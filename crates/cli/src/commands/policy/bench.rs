@@ -10,17 +10,15 @@ use mario_prolog::Engine;
 use serde_json::json;
 
 use super::batch::Batch;
-use super::inputs::{Format, InputArguments, read_facts};
+use super::inputs::{Format, InputArguments, find_instance, read_facts};
+use super::trouble::{Descriptors, failure};
 use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario policy bench`.
 #[derive(Clone, Debug, Args)]
-#[command(
-    long_about = LONG_ABOUT,
-    after_help = "Examples:
+#[command(after_help = "Examples:
   mario policy bench --policy policies/workload-aware.pl --facts examples/video.pl --repeat 100000
-  mario policy bench --policy policy.pl --batch agents.jsonl.gz --services services.pl --repeat 10 --format json"
-)]
+  mario policy bench --policy policy.pl --batch agents.jsonl.gz --services services.pl --repeat 10 --format json")]
 pub struct Arguments {
     /// With what to decide.
     #[command(flatten)]
@@ -33,7 +31,7 @@ pub struct Arguments {
     pub format: Format,
 }
 
-const LONG_ABOUT: &str = "Measure how fast a policy decides.
+pub(super) const LONG_ABOUT: &str = "Measure how fast a policy decides.
 
 All knowledge bases are read into memory first. Then each is decided N times in one process: its facts are loaded anew, all \
 solutions are found, and no decision is reused. Reading and printing are not measured. `at best` is the least time of the N, \
@@ -49,6 +47,22 @@ struct Case {
     /// Where it came from: a line of the batch, or the file of facts.
     origin: String,
     situation: Situation,
+}
+
+impl Case {
+    /// Makes `facts` those of the case; the instance to decide for.
+    fn load(&self, facts: &mut KnowledgeBase) -> Constant {
+        match &self.situation {
+            Situation::Recorded(recorded) => {
+                recorded.fill(facts);
+                recorded.instance
+            }
+            Situation::Facts(own, instance) => {
+                facts.copy_from(own);
+                *instance
+            }
+        }
+    }
 }
 
 /// What one knowledge base cost.
@@ -81,7 +95,13 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         let path = arguments.inputs.batch.clone().unwrap_or_default();
         return Err(Failure::input(Diagnostic::error(format!("`{}` has no knowledge base", path.display()))));
     }
-    let measured = measure(&engine, &policy, &mut facts, &cases, arguments.repeat, console)?;
+    let mut descriptors = Descriptors::default();
+    for case in &cases {
+        let instance = case.load(&mut facts);
+        descriptors.note(&facts, instance);
+    }
+    descriptors.report(&arguments.inputs, console);
+    let measured = measure(&engine, &policy, &mut facts, &cases, arguments, console)?;
     let origin = &cases[measured.slowest].origin;
     console.write_data(|stdout| match arguments.format {
         Format::Text => write_text(stdout, &measured, origin, arguments.repeat),
@@ -102,10 +122,7 @@ fn cases(arguments: &Arguments, engine: &Engine) -> Result<Vec<Case>, Failure> {
     } else if let Some(path) = &inputs.facts {
         let mut facts = KnowledgeBase::new(engine.symbols());
         read_facts(engine, path, &mut facts)?;
-        let instance = facts.find_instance(inputs.instance.as_deref()).map_err(|error| {
-            let title = format!("cannot tell for which instance of `{}` to decide", path.display());
-            Failure::input(Diagnostic::error(title).caused_by(&error))
-        })?;
+        let instance = find_instance(&facts, inputs.instance.as_deref(), path)?;
         let situation = Situation::Facts(Box::new(facts), instance);
         cases.push(Case { origin: path.display().to_string(), situation });
     }
@@ -117,7 +134,7 @@ fn measure(
     policy: &Policy,
     facts: &mut KnowledgeBase,
     cases: &[Case],
-    repeat: u32,
+    arguments: &Arguments,
     console: &Console,
 ) -> Result<Measured, Failure> {
     let mut decider = Decider::new(engine);
@@ -126,23 +143,14 @@ fn measure(
     let mut progress = console.progress("decided");
     let start = Instant::now();
     let mut before = start;
-    for _ in 0..repeat {
+    for _ in 0..arguments.repeat {
         for (case, cost) in cases.iter().zip(&mut costs) {
-            let instance = match &case.situation {
-                Situation::Recorded(recorded) => {
-                    recorded.fill(facts);
-                    recorded.instance
-                }
-                Situation::Facts(own, instance) => {
-                    facts.copy_from(own);
-                    *instance
-                }
-            };
+            let instance = case.load(facts);
             let decision = decider.decide(policy, facts, instance, Wanted::All);
             if decision.ending != Ending::Complete {
-                let mut diagnostic = Diagnostic::error(format!("policy `{}` did not decide", policy.name()));
-                diagnostic.causes.push(decision.ending.to_string());
-                return Err(Failure::input(diagnostic.hint(format!("the knowledge base is that of {}", case.origin))));
+                let problem = failure(&decision.ending, policy.name(), &arguments.inputs, engine);
+                let hint = format!("the knowledge base is that of {}", case.origin);
+                return Err(Failure::Input(problem.into_iter().map(|it| it.hint(hint.clone())).collect()));
             }
             solutions += decision.solutions.len() as u64;
             decisions += 1;
@@ -160,7 +168,7 @@ fn measure(
     Ok(Measured {
         decisions,
         time,
-        inferences: costs.iter().map(|cost| cost.inferences).sum::<u64>() * u64::from(repeat),
+        inferences: costs.iter().map(|cost| cost.inferences).sum::<u64>() * u64::from(arguments.repeat),
         inferences_max: costs.iter().map(|cost| cost.inferences).max().unwrap_or(0),
         solutions,
         time_best: costs.iter().map(|cost| cost.time).sum::<Duration>() / costs.len() as u32,
@@ -185,7 +193,9 @@ impl Measured {
 
 fn write_text(stdout: &mut dyn Write, measured: &Measured, origin: &str, repeat: u32) -> io::Result<()> {
     let cases = measured.decisions / u64::from(repeat);
-    writeln!(stdout, "{} decisions: {cases} knowledge bases, {repeat} times each", measured.decisions)?;
+    let bases = if cases == 1 { "base" } else { "bases" };
+    let times = if repeat == 1 { "once".to_owned() } else { format!("{repeat} times") };
+    writeln!(stdout, "{} decisions: {cases} knowledge {bases}, {times} each", measured.decisions)?;
     writeln!(
         stdout,
         "{:.0} decisions per second, {:.0} ns each, {} ns at best",
@@ -211,7 +221,9 @@ fn write_text(stdout: &mut dyn Write, measured: &Measured, origin: &str, repeat:
 fn as_json(measured: &Measured, origin: &str, repeat: u32) -> serde_json::Value {
     json!({
         "decisions": measured.decisions,
+        "knowledge_bases": measured.decisions / u64::from(repeat),
         "repeat": repeat,
+        "solutions": measured.solutions / u64::from(repeat),
         "seconds": measured.time.as_secs_f64(),
         "decisions_per_second": measured.per_second(),
         "nanoseconds_per_decision": measured.nanoseconds_each(),

@@ -9,7 +9,7 @@ use mario_policy::{Bounds, Finding, PolicyError, Report, Settings, check};
 use mario_prolog::{Budget, Engine};
 use serde_json::{Value, json};
 
-use super::inputs::{Format, resolver};
+use super::inputs::{Format, NO_OPERATION_HINT, resolver};
 use crate::problems::diagnostics;
 use crate::{Console, Failure, Outcome, read_text};
 
@@ -18,12 +18,9 @@ const INFERENCES_MAX: u64 = 1_000_000;
 
 /// Arguments of `mario policy check`.
 #[derive(Clone, Debug, Args)]
-#[command(
-    long_about = LONG_ABOUT,
-    after_help = "Examples:
+#[command(after_help = "Examples:
   mario policy check policies/workload-aware.pl
-  mario policy check policies/*.pl --format json"
-)]
+  mario policy check policies/*.pl --format json")]
 pub struct Arguments {
     /// Policies, acceptance policies, or libraries for them
     #[arg(value_name = "FILE", required = true)]
@@ -36,7 +33,7 @@ pub struct Arguments {
     pub format: Format,
 }
 
-const LONG_ABOUT: &str = "Find what is wrong with a policy before it is deployed.
+pub(super) const LONG_ABOUT: &str = "Find what is wrong with a policy before it is deployed.
 
 Some findings are in the text: predicates that nobody defines, facts that no agent sees, clauses that never decide anything, \
 targets that stay unbound. Others show in worlds that the policy is run in: every tree of up to 5 nodes with up to 2 instances \
@@ -91,6 +88,9 @@ fn check_file(engine: &Engine, path: &Path, budget: u64, console: &Console) -> R
     match report {
         Ok(report) => Ok(Checked { name: source.name.to_string(), report }),
         Err(PolicyError::Load { problems, .. }) => Err(Failure::Input(diagnostics(&problems.errors))),
+        Err(error @ PolicyError::NoOperation { .. }) => {
+            Err(Failure::input(Diagnostic::from_error(&error).hint(NO_OPERATION_HINT)))
+        }
         Err(error) => Err(Failure::input(Diagnostic::from_error(&error))),
     }
 }
@@ -135,8 +135,13 @@ fn write_summary(stdout: &mut dyn Write, checked: &Checked) -> io::Result<()> {
     let Some(exploration) = &report.exploration else { return Ok(()) };
     writeln!(
         stdout,
-        "  explored {} worlds; {} different decisions, {} inferences at most",
-        exploration.worlds, exploration.decisions, exploration.inferences_max
+        "  explored {} worlds; {} different decisions, at most {} each",
+        exploration.worlds,
+        exploration.decisions,
+        match exploration.inferences_max {
+            1 => "1 inference".to_owned(),
+            count => format!("{count} inferences"),
+        }
     )?;
     for line in &exploration.silent_clauses {
         writeln!(stdout, "  the clause in line {line} never gave what an agent asked for")?;

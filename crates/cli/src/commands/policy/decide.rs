@@ -11,17 +11,15 @@ use serde_json::{Value, json};
 
 use super::batch::Batch;
 use super::inputs::{Format, InputArguments, find_instance, read_facts};
+use super::trouble::{Descriptors, failure};
 use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario policy decide`.
 #[derive(Clone, Debug, Args)]
-#[command(
-    long_about = LONG_ABOUT,
-    after_help = "Examples:
+#[command(after_help = "Examples:
   mario policy decide --policy policies/workload-aware.pl --facts examples/video.pl
   mario policy decide --policy policy.pl --facts facts.pl --instance s1 --all --format json
-  mario policy decide --policy policy.pl --batch agents.jsonl.gz --services services.pl --all > decisions.jsonl"
-)]
+  mario policy decide --policy policy.pl --batch agents.jsonl.gz --services services.pl --all > decisions.jsonl")]
 pub struct Arguments {
     /// With what to decide.
     #[command(flatten)]
@@ -34,7 +32,7 @@ pub struct Arguments {
     pub format: Option<Format>,
 }
 
-const LONG_ABOUT: &str = "Show what an agent proposes, given its facts.
+pub(super) const LONG_ABOUT: &str = "Show what an agent proposes, given its facts.
 
 A knowledge base in Prolog has the facts that an agent may see: service/4, node/2 or node/3, serviceInstance/3, requests/4, \
 inhibited/3 (or refused/3) and fact/3. Each proposal is shown with the clause of the policy that gave it; `nop` means that \
@@ -77,7 +75,10 @@ fn decide_one(
     for solution in &decision.solutions {
         warn_invalid(solution, &policy, console);
     }
-    match failure(&decision.ending, &policy) {
+    let mut descriptors = Descriptors::default();
+    descriptors.note(&facts, instance);
+    descriptors.report(&arguments.inputs, console);
+    match failure(&decision.ending, policy.name(), &arguments.inputs, engine) {
         Some(diagnostic) => Err(Failure::input(diagnostic)),
         None => Ok(Outcome::Done),
     }
@@ -158,45 +159,20 @@ fn warn_invalid(solution: &Solution, policy: &Policy, console: &Console) {
     }
 }
 
-fn failure(ending: &Ending, policy: &Policy) -> Option<Diagnostic> {
-    let diagnostic = Diagnostic::error(format!("policy `{}` did not decide", policy.name()));
-    match ending {
-        Ending::Complete => None,
-        Ending::Exhausted(resource) => {
-            let mut diagnostic = diagnostic.hint("does it loop? `--budget` allows more inferences");
-            diagnostic.causes.push(format!("it ran out of {resource}"));
-            Some(diagnostic)
-        }
-        Ending::Exception(explanation) => {
-            let mut diagnostic = diagnostic;
-            diagnostic.causes.push(explanation.message.clone());
-            diagnostic.causes.push(explanation.term.clone());
-            diagnostic.hints.extend(explanation.hint.clone());
-            Some(diagnostic)
-        }
-        Ending::Halted => {
-            let mut diagnostic = diagnostic;
-            diagnostic.causes.push("it called halt".to_owned());
-            Some(diagnostic)
-        }
-    }
-}
-
 /// What went wrong in a batch: the first case is shown, the others are counted.
 #[derive(Default)]
 struct Trouble {
     failed: usize,
-    first_failure: Option<Diagnostic>,
+    first_failure: Option<(usize, Ending)>,
     invalid: usize,
     first_invalid: Option<(usize, Solution)>,
 }
 
 impl Trouble {
-    fn note(&mut self, line: usize, decision: &Decision, policy: &Policy) {
-        if let Some(diagnostic) = failure(&decision.ending, policy) {
+    fn note(&mut self, line: usize, decision: &Decision) {
+        if decision.ending != Ending::Complete {
             self.failed += 1;
-            let diagnostic = || Diagnostic { title: format!("{} for line {line}", diagnostic.title), ..diagnostic };
-            self.first_failure.get_or_insert_with(diagnostic);
+            self.first_failure.get_or_insert_with(|| (line, decision.ending.clone()));
         }
         for solution in &decision.solutions {
             if let Solution::Invalid(_) = solution {
@@ -206,16 +182,24 @@ impl Trouble {
         }
     }
 
-    fn report(self, policy: &Policy, console: &Console) -> Result<Outcome, Failure> {
+    fn report(
+        self,
+        policy: &Policy,
+        inputs: &InputArguments,
+        engine: &Engine,
+        console: &Console,
+    ) -> Result<Outcome, Failure> {
         if let Some((line, solution)) = self.first_invalid {
             warn_invalid(&solution, policy, console);
             console.inform(format_args!("{} solutions are no operations, the first for line {line}", self.invalid));
         }
-        match self.first_failure {
+        let Some((line, ending)) = self.first_failure else { return Ok(Outcome::Done) };
+        match failure(&ending, policy.name(), inputs, engine) {
             None => Ok(Outcome::Done),
             Some(diagnostic) => {
                 console.inform(format_args!("{} decisions failed; the first:", self.failed));
-                Err(Failure::input(diagnostic))
+                let title = format!("{} for line {line}", diagnostic.title);
+                Err(Failure::input(Diagnostic { title, ..diagnostic }))
             }
         }
     }
@@ -237,6 +221,7 @@ fn decide_batch(
     let mut batch = Batch::open(path)?;
     let mut decider = Decider::new(engine);
     let mut trouble = Trouble::default();
+    let mut descriptors = Descriptors::default();
     let mut progress = console.progress("decided");
     let mut read_failure = None;
     let mut count = 0;
@@ -255,15 +240,17 @@ fn decide_batch(
             let mut object = json!({"ops": operations(decision, policy.symbols())});
             add_faults(&mut object, decision);
             writeln!(stdout, "{object}")?;
-            trouble.note(batch.line, decision, &policy);
+            trouble.note(batch.line, decision);
+            descriptors.note(&facts, recorded.instance);
             count += 1;
             progress.done(count);
         }
     });
     drop(progress);
     written?;
+    descriptors.report(&arguments.inputs, console);
     match read_failure {
         Some(failure) => Err(failure),
-        None => trouble.report(&policy, console),
+        None => trouble.report(&policy, &arguments.inputs, engine, console),
     }
 }

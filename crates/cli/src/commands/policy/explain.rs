@@ -10,23 +10,21 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use mario_diagnostics::Diagnostic;
-use mario_policy::{Explained, Explainer, KnowledgeBase};
+use mario_policy::{Ending, Explained, Explainer, KnowledgeBase};
 use mario_prolog::Engine;
 
 use super::batch::Batch;
 use super::inputs::{Format, InputArguments, find_instance, read_facts};
+use super::trouble::{Descriptors, failure};
 use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario policy explain`.
 #[derive(Clone, Debug, Args)]
-#[command(
-    long_about = LONG_ABOUT,
-    after_help = "Examples:
+#[command(after_help = "Examples:
   mario policy explain --policy policies/workload-aware.pl --facts examples/video.pl
   mario policy explain --policy policy.pl --facts facts.pl --instance s1 --format json
   mario policy explain --policy policy.pl --facts facts.pl --html why.html
-  mario policy explain --policy policy.pl --batch agents.jsonl.gz --services services.pl > reasons.jsonl"
-)]
+  mario policy explain --policy policy.pl --batch agents.jsonl.gz --services services.pl > reasons.jsonl")]
 pub struct Arguments {
     /// With what to decide.
     #[command(flatten)]
@@ -39,7 +37,7 @@ pub struct Arguments {
     pub html: Option<PathBuf>,
 }
 
-const LONG_ABOUT: &str = "Show why an agent proposes what it proposes, and why nothing else.
+pub(super) const LONG_ABOUT: &str = "Show why an agent proposes what it proposes, and why nothing else.
 
 The input is that of `mario policy decide`. For each proposal, the proof is shown: the clause of the policy, the facts that it \
 used, and the numbers that it compared. For each operation that is not proposed, each clause is shown that could have proposed \
@@ -64,6 +62,9 @@ fn explain_one(arguments: &Arguments, engine: &Engine, path: &Path, console: &Co
     let instance = find_instance(&facts, arguments.inputs.instance.as_deref(), path)?;
     let explained = explainer.explain(&facts, instance);
     let policy = explainer.policy().name();
+    let mut descriptors = Descriptors::default();
+    descriptors.note(&facts, instance);
+    descriptors.report(&arguments.inputs, console);
     if let Some(page_path) = &arguments.html {
         let title = format!("{}: {policy}", path.display());
         write_page(page_path, &title, |page| page::section(page, &explained, None))?;
@@ -73,8 +74,8 @@ fn explain_one(arguments: &Arguments, engine: &Engine, path: &Path, console: &Co
             Format::Json => writeln!(stdout, "{}", json(&explained)),
         })?;
     }
-    match &explained.error {
-        Some(error) => Err(undecided(policy, error)),
+    match failure(&explained.ending, policy, &arguments.inputs, engine) {
+        Some(diagnostic) => Err(Failure::input(diagnostic)),
         None => Ok(Outcome::Done),
     }
 }
@@ -88,7 +89,8 @@ fn explain_batch(arguments: &Arguments, engine: &Engine, path: &Path, console: &
     }
     let mut explainer = arguments.inputs.load_explainer(engine, console)?;
     let mut facts = arguments.inputs.shared_facts(engine)?;
-    let mut reasons = Reasons { batch: Batch::open(path)?, failure: None, first_error: None };
+    let mut reasons =
+        Reasons { batch: Batch::open(path)?, descriptors: Descriptors::default(), failure: None, first_ending: None };
     match &arguments.html {
         Some(page_path) => {
             let title = format!("{}: {}", path.display(), explainer.policy().name());
@@ -104,20 +106,27 @@ fn explain_batch(arguments: &Arguments, engine: &Engine, path: &Path, console: &
             })
         })?,
     }
-    match (reasons.failure, reasons.first_error) {
-        (Some(failure), _) => Err(failure),
-        (None, Some((line, error))) => {
-            Err(undecided(&format!("{}` for line `{line}", explainer.policy().name()), &error))
+    reasons.descriptors.report(&arguments.inputs, console);
+    if let Some(failure) = reasons.failure {
+        return Err(failure);
+    }
+    let Some((line, ending)) = reasons.first_ending else { return Ok(Outcome::Done) };
+    match failure(&ending, explainer.policy().name(), &arguments.inputs, engine) {
+        Some(diagnostic) => {
+            let title = format!("{} for line {line}", diagnostic.title);
+            Err(Failure::input(Diagnostic { title, ..diagnostic }))
         }
-        (None, None) => Ok(Outcome::Done),
+        None => Ok(Outcome::Done),
     }
 }
 
 /// A batch on its way, and what went wrong.
 struct Reasons {
     batch: Batch,
+    descriptors: Descriptors,
     failure: Option<Failure>,
-    first_error: Option<(usize, String)>,
+    /// The first line that was not decided, and why.
+    first_ending: Option<(usize, Ending)>,
 }
 
 impl Reasons {
@@ -143,8 +152,9 @@ impl Reasons {
             recorded.fill(facts);
             let explained = explainer.explain(facts, recorded.instance);
             write(self.batch.line, &explained)?;
-            if let (Some(error), None) = (&explained.error, &self.first_error) {
-                self.first_error = Some((self.batch.line, error.clone()));
+            self.descriptors.note(facts, recorded.instance);
+            if explained.ending != Ending::Complete {
+                self.first_ending.get_or_insert_with(|| (self.batch.line, explained.ending.clone()));
             }
             count += 1;
             progress.done(count);
@@ -154,12 +164,6 @@ impl Reasons {
 
 fn json(explained: &Explained) -> serde_json::Value {
     serde_json::json!(explained)
-}
-
-fn undecided(policy: &str, error: &str) -> Failure {
-    let mut diagnostic = Diagnostic::error(format!("policy `{policy}` did not decide"));
-    diagnostic.causes.push(error.to_owned());
-    Failure::input(diagnostic)
 }
 
 fn write_page(path: &Path, title: &str, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {

@@ -56,7 +56,7 @@ impl InputArguments {
         let source = read_text(&self.policy)?;
         let resolver = Some(resolver(&self.policy));
         let explainer = Explainer::load(engine, &source.name, &source.text, resolver, self.settings())
-            .map_err(|error| policy_failure(&error, console))?;
+            .map_err(|error| policy_failure(&error, engine, &source, &self.policy, console))?;
         console.show(&diagnostics(explainer.policy().warnings()));
         Ok(explainer)
     }
@@ -81,6 +81,9 @@ impl InputArguments {
     }
 }
 
+/// What to do about a text without operations.
+pub(super) const NO_OPERATION_HINT: &str = "a policy says `operation(Operation, Instance, Target) :- …`";
+
 /// Loads a policy; shows the warnings.
 pub(super) fn load_policy(
     engine: &Engine,
@@ -94,16 +97,23 @@ pub(super) fn load_policy(
             console.show(&diagnostics(policy.warnings()));
             Ok(policy)
         }
-        Err(error) => Err(policy_failure(&error, console)),
+        Err(error) => Err(policy_failure(&error, engine, &source, path, console)),
     }
 }
 
-fn policy_failure(error: &PolicyError, console: &Console) -> Failure {
+fn policy_failure(error: &PolicyError, engine: &Engine, source: &Source, path: &Path, console: &Console) -> Failure {
     match error {
         PolicyError::Load { problems, .. } => load_failure(problems, console),
-        PolicyError::NoOperation { .. } => Failure::input(
-            Diagnostic::from_error(error).hint("a policy says `operation(Operation, Instance, Target) :- …`"),
-        ),
+        PolicyError::NoOperation { .. } => {
+            let budget = Settings::default().budget;
+            let accepts = Acceptance::load(engine, &source.name, &source.text, Some(resolver(path)), budget).is_ok();
+            let hint = if accepts {
+                "this is the acceptance policy of a node's manager: `mario policy test` judges requests with it"
+            } else {
+                NO_OPERATION_HINT
+            };
+            Failure::input(Diagnostic::from_error(error).hint(hint))
+        }
         PolicyError::Halted { .. } => Failure::input(Diagnostic::from_error(error)),
     }
 }
@@ -137,7 +147,7 @@ fn load_failure(problems: &LoadError, console: &Console) -> Failure {
 /// Reads Prolog facts.
 pub(super) fn read_facts(engine: &Engine, path: &Path, facts: &mut KnowledgeBase) -> Result<(), Failure> {
     let source = read_text(path)?;
-    facts.read(engine, &source.name, &source.text).map_err(|error| facts_failure(&error, &source))
+    facts.read(engine, &source.name, &source.text).map_err(|error| facts_failure(&error, &source, "facts"))
 }
 
 /// The instance that is meant: the one with this id, or the only one in the facts.
@@ -147,15 +157,23 @@ pub(super) fn find_instance(facts: &KnowledgeBase, named: Option<&str>, path: &P
             Some(id) => Diagnostic::error(format!("`{}` has no instance `{id}`", path.display())),
             None => Diagnostic::error(format!("cannot tell for which instance of `{}` to decide", path.display())),
         };
-        Failure::input(diagnostic.caused_by(&error).hint("name one of them with `--instance`"))
+        let hint = if facts.instances().len() == 0 {
+            "say which instance the agent manages: `serviceInstance(Instance, Application, Node).`"
+        } else {
+            "name one of them with `--instance`"
+        };
+        Failure::input(diagnostic.caused_by(&error).hint(hint))
     })
 }
 
-/// Every problem with its place.
-pub(super) fn facts_failure(error: &FactsError, source: &Source) -> Failure {
+/// Every problem with its place; `what` the text holds.
+pub(super) fn facts_failure(error: &FactsError, source: &Source, what: &str) -> Failure {
     let diagnostics = error.problems.iter().map(|problem| {
-        let mut diagnostic =
-            Diagnostic::error(error.to_string()).at(source, problem.span.clone(), problem.message.clone());
+        let mut diagnostic = Diagnostic::error(format!("cannot read the {what} `{}`", error.name)).at(
+            source,
+            problem.span.clone(),
+            problem.message.clone(),
+        );
         diagnostic.hints.extend(problem.hint.clone());
         diagnostic
     });

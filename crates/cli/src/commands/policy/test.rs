@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use mario_diagnostics::Diagnostic;
 use mario_policy::{Decider, DiffLine, Policy, Settings, TestOutcome, TestTable, Tests};
 use mario_prolog::{Engine, Machine};
 
@@ -16,19 +17,16 @@ const ENDING: &str = "test.pl";
 
 /// Arguments of `mario policy test`.
 #[derive(Clone, Debug, Args)]
-#[command(
-    long_about = LONG_ABOUT,
-    after_help = "Examples:
+#[command(after_help = "Examples:
   mario policy test policies/workload-aware.test.pl
-  mario policy test policies/workload-aware.pl policies/latency-aware.pl"
-)]
+  mario policy test policies/workload-aware.pl policies/latency-aware.pl")]
 pub struct Arguments {
     /// Tables of tests, or policies with a table beside them
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
 }
 
-const LONG_ABOUT: &str = "Run the tests that are kept next to policies.
+pub(super) const LONG_ABOUT: &str = "Run the tests that are kept next to policies.
 
 The tests of `keep-close.pl` are in `keep-close.test.pl`: facts that hold in all tests, and tests such as
 
@@ -48,7 +46,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     let engine = Engine::new();
     let mut report = Report::default();
     for file in &arguments.files {
-        run_table(&engine, &table_path(file), &mut report, console)?;
+        run_table(&engine, &table_path(file)?, &mut report, console)?;
     }
     let Report { text, passed, failed } = report;
     console.write_data(|stdout| {
@@ -59,9 +57,17 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
 }
 
 /// The table that is meant: the file itself, or the one beside a policy.
-fn table_path(file: &Path) -> PathBuf {
+fn table_path(file: &Path) -> Result<PathBuf, Failure> {
     let beside = file.with_extension(ENDING);
-    if !is_table(file) && beside.exists() { beside } else { file.to_path_buf() }
+    if is_table(file) || !file.is_file() {
+        return Ok(file.to_path_buf());
+    }
+    if beside.exists() {
+        return Ok(beside);
+    }
+    let title = format!("there are no tests of `{}`", file.display());
+    let hint = format!("write them into `{}`; `mario policy test --help` shows how", beside.display());
+    Err(Failure::input(Diagnostic::error(title).hint(hint)))
 }
 
 /// Whether a file is a table of tests, by its name.
@@ -71,7 +77,8 @@ pub(super) fn is_table(file: &Path) -> bool {
 
 fn run_table(engine: &Engine, path: &Path, report: &mut Report, console: &Console) -> Result<(), Failure> {
     let source = read_text(path)?;
-    let table = TestTable::read(engine, &source.name, &source.text).map_err(|error| facts_failure(&error, &source))?;
+    let table =
+        TestTable::read(engine, &source.name, &source.text).map_err(|error| facts_failure(&error, &source, "tests"))?;
     let policy_path = match &table.policy {
         Some(name) => directory(path).join(name),
         // `keep-close.test.pl` without both of its endings.

@@ -52,10 +52,12 @@ pub(super) fn parts(explained: &Explained) -> Vec<Vec<Line>> {
     }
     parts.extend(explained.proposals.iter().map(proof));
     parts.extend(explained.missed.iter().map(missed));
-    if let Some(error) = &explained.error {
-        parts.push(vec![Line::new(0, Look::Missed, error.clone())]);
-    }
     parts
+}
+
+/// Why there is no decision, if there is none. A terminal has it among its errors.
+pub(super) fn error(explained: &Explained) -> Option<Line> {
+    Some(Line::new(0, Look::Missed, explained.error.clone()?))
 }
 
 fn proof(proof: &Proof) -> Vec<Line> {

@@ -5,26 +5,26 @@ use std::io::{self, Write};
 
 use mario_policy::Explained;
 
-use super::lines::{Line, Look, parts};
+use super::lines::{Line, Look, error, parts};
 
 const STYLE: &str = "\
-:root { color-scheme: light dark; --ink: #1d2330; --paper: #fbfbf9; --faint: #646c7a; --line: #d9dce1; \
+:root { color-scheme: light dark; --step: 1rem; --ink: #1d2330; --paper: #fbfbf9; --faint: #646c7a; --line: #d9dce1; \
 --good: #146c43; --bad: #a1361c; --fact: #155e86; --note: #f1f0ea; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e4e6ea; --paper: #15181d; --faint: #98a1b0; --line: #333a45; \
 --good: #6fd6a2; --bad: #ff9d82; --fact: #86cbf0; --note: #20242b; } }
 * { box-sizing: border-box; }
 body { margin: 0 auto; max-width: 60rem; padding: 1rem; color: var(--ink); background: var(--paper); \
 font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
-h1 { font-size: 1.1rem; } h2 { font-size: 1rem; color: var(--faint); }
+h1 { font-size: 1.1rem; } summary { padding: .5rem 0; border-top: 1px solid var(--line); cursor: pointer; }
 section { border-top: 1px solid var(--line); padding: .5rem 0; }
-p { margin: 0; padding-left: calc(var(--depth) * 1rem); }
+p { margin: 0; padding-left: calc(var(--depth) * var(--step)); }
 code { font: .9rem/1.5 ui-monospace, monospace; white-space: pre-wrap; }
 small { color: var(--faint); }
 .proposed, .missed { font-weight: bold; } .proposed { color: var(--good); } .missed { color: var(--bad); }
 .code, .remark { color: var(--faint); } .fact code { color: var(--fact); } .failed code { color: var(--bad); }
-.change { margin: .25rem 0 .25rem calc(var(--depth) * 1rem); padding: .25rem .5rem; background: var(--note); \
+.change { margin: .25rem 0 .25rem calc(var(--depth) * var(--step)); padding: .25rem .5rem; background: var(--note); \
 border-left: 3px solid var(--good); }
-@media (max-width: 40rem) { body { padding: .5rem; } p { padding-left: calc(var(--depth) * .6rem); } }
+@media (max-width: 40rem) { :root { --step: .6rem; } body { padding: .5rem; } }
 ";
 
 pub(super) fn start(page: &mut dyn Write, title: &str) -> io::Result<()> {
@@ -34,19 +34,30 @@ pub(super) fn start(page: &mut dyn Write, title: &str) -> io::Result<()> {
     writeln!(page, "<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>")
 }
 
-/// One knowledge base; of a batch, with its line.
+/// One knowledge base; of a batch, with its line, and folded: a batch is to be looked through first.
 pub(super) fn section(page: &mut dyn Write, explained: &Explained, line: Option<usize>) -> io::Result<()> {
     if let Some(line) = line {
-        writeln!(page, "<h2>line {line}, instance {}</h2>", Escaped(&explained.instance))?;
+        let (instance, outcome) = (Escaped(&explained.instance), outcome(explained));
+        writeln!(page, "<details>\n<summary>line {line}, instance {instance}: {}</summary>", Escaped(&outcome))?;
     }
-    for lines in parts(explained) {
+    let error = error(explained).map(|line| vec![line]);
+    for lines in parts(explained).into_iter().chain(error) {
         writeln!(page, "<section>")?;
         for line in &lines {
             write_line(page, line)?;
         }
         writeln!(page, "</section>")?;
     }
-    Ok(())
+    if line.is_some() { writeln!(page, "</details>") } else { Ok(()) }
+}
+
+/// What the agent asks for, in short.
+fn outcome(explained: &Explained) -> String {
+    match (explained.proposals.first(), &explained.error) {
+        (Some(first), _) => format!("{} {}", first.operation, first.target),
+        (None, Some(_)) => "no decision".to_owned(),
+        (None, None) => "nop".to_owned(),
+    }
 }
 
 pub(super) fn end(page: &mut dyn Write) -> io::Result<()> {

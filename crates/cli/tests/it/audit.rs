@@ -1,0 +1,120 @@
+//! `mario audit`: what it accepts, what it finds, and how it says so.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde_json::Value;
+
+use crate::{run, stderr, stdout};
+
+/// A small true trace.
+const TRACE: &str = include_str!("../../../audit/tests/traces/small.jsonl");
+
+fn directory(name: &str) -> PathBuf {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("audit").join(name);
+    fs::create_dir_all(&directory).expect("the test's own directory is writable");
+    directory
+}
+
+fn file(name: &str, text: &str) -> PathBuf {
+    let path = directory("files").join(name);
+    fs::write(&path, text).expect("the test's own directory is writable");
+    path
+}
+
+fn audit(path: &Path, options: &[&str]) -> (Option<i32>, String, String) {
+    let arguments = ["audit".as_ref(), path.as_os_str()].into_iter().chain(options.iter().map(AsRef::as_ref));
+    let output = run(arguments);
+    (output.status.code(), stdout(&output), stderr(&output))
+}
+
+#[test]
+fn says_that_nothing_is_wrong_with_a_true_trace_and_what_was_checked() {
+    let (code, report, message) = audit(&file("true.jsonl", TRACE), &[]);
+    assert_eq!((code, message.as_str()), (Some(0), ""), "{report}");
+    assert!(report.ends_with("nothing is wrong\n"), "{report}");
+    assert!(report.contains("decisions made again       5 (4 computed)\n"), "{report}");
+    assert!(report.lines().count() <= 24, "one screen\n{report}");
+}
+
+#[test]
+fn takes_a_directory_and_a_compressed_trace() {
+    let plain = directory("plain");
+    fs::write(plain.join("trace.jsonl"), TRACE).expect("writable");
+    let compressed = directory("compressed");
+    let archive = File::create(compressed.join("trace.jsonl.gz")).expect("writable");
+    let mut archive = GzEncoder::new(archive, Compression::fast());
+    archive.write_all(TRACE.as_bytes()).and_then(|()| archive.finish().map(drop)).expect("writable");
+    let expected = audit(&file("true.jsonl", TRACE), &[]);
+    for path in [plain, compressed.clone(), compressed.join("trace.jsonl.gz")] {
+        assert_eq!(audit(&path, &[]), expected, "{}", path.display());
+    }
+}
+
+#[test]
+fn checks_what_is_there_of_an_archive_that_was_cut_off() {
+    let path = directory("cut").join("trace.jsonl.gz");
+    let mut archive = GzEncoder::new(Vec::new(), Compression::fast());
+    archive.write_all(TRACE.as_bytes()).expect("memory");
+    let mut bytes = archive.finish().expect("memory");
+    bytes.truncate(bytes.len() - 30);
+    fs::write(&path, bytes).expect("writable");
+    let (code, report, message) = audit(&path, &[]);
+    assert_eq!(code, Some(0), "{report}{message}");
+    assert!(report.contains("interrupted"), "{report}");
+}
+
+#[test]
+fn findings_are_data_and_end_with_1() {
+    let lie = file("lie.jsonl", &TRACE.replace("\"lost\":1", "\"lost\":2").replace("[2,\"nop\"]", "[9,\"nop\"]"));
+    let (code, report, message) = audit(&lie, &["--limit", "1"]);
+    assert_eq!((code, message.as_str()), (Some(1), ""));
+    let first = "line 11, time 600, instance 9: instance: expected an instance that is there; found that it does nothing, \
+                 and it never appeared\n";
+    assert!(report.starts_with(first), "{report}");
+    assert!(report.ends_with("5 findings: instance 2, proposal 2, totals 1\n"), "{report}");
+    let (code, report, _) = audit(&lie, &["--format", "json"]);
+    let report: Value = serde_json::from_str(&report).expect("JSON");
+    assert_eq!((code, report["findings"].as_array().map(Vec::len)), (Some(1), Some(5)));
+    assert_eq!(report["found"]["totals"], 1);
+}
+
+#[test]
+fn decisions_are_taken_as_recorded_when_that_is_wanted() {
+    let lie = file("decision.jsonl", &TRACE.replace("[[\"self\",5,0]]", "[[\"self\",50,0]]"));
+    assert_eq!(audit(&lie, &[]).0, Some(1));
+    let (code, report, _) = audit(&lie, &["--no-decisions"]);
+    assert_eq!(code, Some(0), "{report}");
+    assert!(report.contains("not checked: that decisions follow from the facts: not wanted\n"), "{report}");
+}
+
+#[test]
+fn refuses_what_is_no_trace_with_the_place_and_a_remedy() {
+    for (name, text, expected) in [
+        (
+            "newer.jsonl",
+            TRACE.replace("\"mario_trace\":1", "\"mario_trace\":2"),
+            "cause: this trace has format 2; this mario reads 1\nhint: use the version of mario that wrote it\n",
+        ),
+        (
+            "table.csv",
+            "time,undeploy,nop\n100,1,2\n".to_owned(),
+            "cause: this is no trace: its first line is not the header of one\nhint: `mario run` leaves a trace as \
+             trace.jsonl in the directory of its results\n",
+        ),
+        (
+            "broken.jsonl",
+            TRACE.replace("[\"node-leaving\",650,1]", "[\"node-leaving\",650,7]"),
+            "cause: line 12 is no record: it names the node 7, and the header has 3 nodes\nhint: docs/trace.md describes \
+             the format\n",
+        ),
+    ] {
+        let (code, report, message) = audit(&file(name, &text), &[]);
+        assert_eq!((code, report.as_str()), (Some(2), ""), "{message}");
+        assert!(message.starts_with("error: ") && message.contains(name), "{message}");
+        assert!(message.ends_with(expected), "{message}");
+    }
+}
