@@ -5,6 +5,7 @@ mod completions;
 mod man;
 mod policy;
 mod prolog;
+mod report;
 mod run;
 mod scenario;
 
@@ -26,6 +27,8 @@ pub enum Command {
     /// Run Prolog: ask one goal of a program, or talk with it at a prompt.
     #[command(long_about = prolog::LONG_ABOUT)]
     Prolog(prolog::Arguments),
+    /// Show runs as one page for a browser.
+    Report(report::Arguments),
     /// Run a scenario in the simulator.
     Run(run::Arguments),
     /// Write, check and show scenarios.
@@ -39,6 +42,7 @@ pub(crate) fn run(command: Command, console: &Console) -> Result<Outcome, Failur
         Command::Man(arguments) => man::run(&arguments, console),
         Command::Policy(arguments) => policy::run(&arguments, console),
         Command::Prolog(arguments) => prolog::run(&arguments, console),
+        Command::Report(arguments) => report::run(&arguments, console),
         Command::Run(arguments) => run::run(&arguments, console),
         Command::Scenario(arguments) => scenario::run(&arguments, console),
     }
