@@ -1,3 +1,7 @@
 //! Makes results of runs: figures from traces, the reproduction of the published experiments, comparisons and sweeps.
 //!
+//! Start at [`figures::from_trace`] for what a run came to.
+//!
 //! **Invariant:** what is drawn or printed of a kept run is computed from its trace alone.
+
+pub mod figures;
