@@ -8,6 +8,7 @@ mod prolog;
 mod report;
 mod run;
 mod scenario;
+mod view;
 
 use clap::Subcommand;
 
@@ -33,6 +34,8 @@ pub enum Command {
     Run(run::Arguments),
     /// Write, check and show scenarios.
     Scenario(scenario::Arguments),
+    /// Serve the report of runs on this machine, and follow those that are still going.
+    View(view::Arguments),
 }
 
 pub(crate) fn run(command: Command, console: &Console) -> Result<Outcome, Failure> {
@@ -45,5 +48,6 @@ pub(crate) fn run(command: Command, console: &Console) -> Result<Outcome, Failur
         Command::Report(arguments) => report::run(&arguments, console),
         Command::Run(arguments) => run::run(&arguments, console),
         Command::Scenario(arguments) => scenario::run(&arguments, console),
+        Command::View(arguments) => view::run(&arguments, console),
     }
 }

@@ -1,6 +1,6 @@
 //! Opens the traces that a user names.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
@@ -32,6 +32,18 @@ pub(crate) fn trace_path(typed: &Path) -> PathBuf {
     } else {
         inside
     }
+}
+
+/// The runs that a directory means: itself, if it has a trace, else those in it, by name.
+pub(crate) fn runs_in(directory: &Path) -> Vec<PathBuf> {
+    let has_trace = |path: &Path| path.is_dir() && trace_path(path).exists();
+    if has_trace(directory) {
+        return vec![directory.to_path_buf()];
+    }
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut runs: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| has_trace(path)).collect();
+    runs.sort();
+    runs
 }
 
 /// Opens a trace, plain or compressed.

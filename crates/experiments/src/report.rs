@@ -11,13 +11,13 @@ mod compact;
 mod drawings;
 mod figures;
 mod fold;
-mod groups;
 mod page;
 mod placement;
 mod policies;
 mod replay;
 mod run;
 mod series;
+mod server;
 
 use std::io::BufRead;
 
@@ -26,6 +26,7 @@ use serde::Serialize;
 
 pub use drawings::Drawing;
 pub use run::Run;
+pub use server::{Server, Source};
 
 /// Runs to be shown together.
 #[derive(Debug, Default, Serialize)]

@@ -8,7 +8,7 @@ use clap::Args;
 use mario_diagnostics::Diagnostic;
 use mario_experiments::report::Report;
 
-use crate::traces::read_run;
+use crate::traces::{read_run, runs_in};
 use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario report`.
@@ -21,7 +21,7 @@ use crate::{Console, Failure, Outcome};
   mario report runs/paper-1 --svg figures"
 )]
 pub struct Arguments {
-    /// The directories of runs, or their traces, plain or compressed with gzip
+    /// The directories of runs, directories that have runs in them, or traces, plain or compressed with gzip
     #[arg(value_name = "RUN", required = true)]
     pub runs: Vec<PathBuf>,
     /// Where to write the page; a former report is replaced
@@ -45,7 +45,12 @@ A run that was interrupted, or is still going, is shown as far as it went. `mari
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     refuse_to_replace(&arguments.out)?;
-    let report = read(&arguments.runs, arguments.title.as_deref(), console)?;
+    // A directory that has runs in it stands for all of them.
+    let expanded = arguments.runs.iter().flat_map(|path| match runs_in(path).as_slice() {
+        [] => vec![path.clone()],
+        runs => runs.to_vec(),
+    });
+    let report = read(&expanded.collect::<Vec<PathBuf>>(), arguments.title.as_deref(), console)?;
     let page = report.html();
     write(&arguments.out, page.as_bytes())?;
     console.inform(format!("{} ({:.1} MB)", arguments.out.display(), page.len() as f64 / 1e6));

@@ -10,13 +10,13 @@ use mario_audit::reader::{
 use mario_domain::{InstanceId, OperationName};
 
 use super::areas::AreaCounts;
-use super::figures::FigureCounts;
-use super::groups::Groups;
+use super::figures::{ShownFigures, counts};
 use super::placement::{Placement, resolve};
 use super::policies::PolicyText;
 use super::replay::{Event, Recording};
 use super::run::{About, ApplicationRow, Inhibited, Nodes, ResponseRow, Run, label};
-use super::series::{Bars, Counts, INHIBITED, NOP, OUTCOMES, Samples};
+use super::series::{Bars, Samples};
+use crate::figures::{CycleFigures, Reading, TraceFigures};
 
 /// The paths of more users than this are not drawn.
 const TRACKS_MAX: usize = 200;
@@ -35,13 +35,11 @@ pub(crate) fn read(input: impl BufRead) -> Result<Run, ReadError> {
 
 struct Fold {
     header: Arc<Header>,
-    groups: Groups,
     about: About,
     placement: Placement,
     recording: Recording,
     areas: AreaCounts,
-    figures: FigureCounts,
-    bars: Bars,
+    reading: Reading,
     by_application: Vec<u64>,
     by_tier: Vec<u64>,
     instances: Samples<Vec<u64>>,
@@ -53,15 +51,13 @@ struct Fold {
 
 impl Fold {
     fn new(header: Arc<Header>) -> Fold {
-        let groups = Groups::new(&header);
         let tier_count = header.nodes.iter().map(|node| node.tier as usize + 1).max().unwrap_or(0).min(64);
         Fold {
             about: About::new(&header),
             placement: Placement::default(),
             recording: Recording::default(),
             areas: AreaCounts::new(&header),
-            figures: FigureCounts::new(&header, groups.count()),
-            bars: Bars::new(),
+            reading: Reading::new(Arc::clone(&header)),
             by_application: vec![0; header.applications.len()],
             by_tier: vec![0; tier_count],
             instances: Samples::new(),
@@ -69,12 +65,12 @@ impl Fold {
             tracks: vec![Vec::new(); header.users.len().min(TRACKS_MAX)],
             responses: vec![Default::default(); header.applications.len()],
             inhibited: BTreeMap::new(),
-            groups,
             header,
         }
     }
 
     fn record(&mut self, record: Record) {
+        self.reading.read(&record);
         let time = record.time();
         self.about.until.0 = time;
         match record {
@@ -96,8 +92,7 @@ impl Fold {
             Record::LinkDown(link) => self.recording.push(time, Event::LinkDown { nodes: link.nodes }),
             Record::LinkUp(link) => self.recording.push(time, Event::LinkUp { nodes: link.nodes }),
             Record::Responses(responses) => self.response(&responses),
-            Record::Usage(usage) => self.figures.usage(usage),
-            Record::Client(client) => self.figures.client(client),
+            Record::Usage(_) | Record::Client(_) => {}
             Record::End(end) => {
                 self.about.is_complete = true;
                 self.about.evaluations = end.totals.evaluations;
@@ -132,8 +127,6 @@ impl Fold {
     }
 
     fn handover(&mut self, handover: &Handover) {
-        let application = self.header.users[handover.user as usize].application;
-        self.figures.movement(handover.time, self.groups.of(application));
         if let (Some(track), Some(to)) = (self.tracks.get_mut(handover.user as usize), handover.to) {
             track.push(to);
         }
@@ -141,49 +134,34 @@ impl Fold {
     }
 
     fn cycle(&mut self, cycle: &Cycle) {
-        let mut counts = vec![Counts::default(); self.groups.count()];
         self.recording.moment(cycle.time);
         for outcome in &cycle.outcomes {
-            let happened = match outcome {
-                Outcome::Nop(instance) => self.placement.find(instance).map(|place| {
-                    let application = self.placement.get(place).application;
-                    (application, NOP)
-                }),
+            match outcome {
+                Outcome::Nop(_) => {}
                 Outcome::Judged { instance, wish, verdict } => {
-                    let place = self.placement.find(instance);
-                    place.and_then(|place| self.judged(cycle.time, place, wish, verdict))
+                    if let Some(place) = self.placement.find(instance) {
+                        self.judged(cycle.time, place, wish, verdict);
+                    }
                 }
                 Outcome::Deploy { node, application, policy, verdict } => {
                     self.deploy(cycle.time, *node, *application, *policy, verdict);
-                    None
                 }
-            };
-            if let Some((application, place)) = happened {
-                self.groups.of(application).into_iter().for_each(|group| counts[group][place] += 1);
             }
         }
-        self.bars.push(cycle.time, &counts);
-        let mut instances = vec![0; self.groups.count()];
-        for (application, count) in self.by_application.iter().enumerate() {
-            self.groups.of(application as u32).into_iter().for_each(|group| instances[group] += count);
-        }
-        self.figures.cycle(cycle.time, &counts, &instances);
         self.instances.push(cycle.time, || self.by_application.clone());
         self.tiers.push(cycle.time, || self.by_tier.clone());
         self.areas.frame(cycle.time);
     }
 
-    /// What became of a proposal: the application, and the place of the outcome among the counts.
-    fn judged(&mut self, time: f64, instance: u32, wish: &Wish, verdict: &Verdict) -> Option<(u32, usize)> {
+    fn judged(&mut self, time: f64, instance: u32, wish: &Wish, verdict: &Verdict) {
         let placed = self.placement.get(instance).clone();
-        let own = placed.node?;
+        let Some(own) = placed.node else { return };
         let target = resolve(&wish.target, own);
         match verdict {
             Verdict::Inhibited(reason) => {
                 let reason = self.inhibit(reason);
                 let operation = wish.operation;
                 self.recording.push(time, Event::Inhibited { instance, operation, target, reason });
-                return Some((placed.application, INHIBITED));
             }
             Verdict::Accepted(new) => match (wish.operation, target, new) {
                 (OperationName::Undeploy, _, _) => {
@@ -206,11 +184,9 @@ impl Fold {
                     self.recording.push(time, Event::Replicate { instance, node, replica });
                 }
                 // A trace that says this is not this module's to judge.
-                _ => return None,
+                _ => {}
             },
         }
-        let word = wish.operation.as_str();
-        OUTCOMES.iter().position(|outcome| *outcome == word).map(|place| (placed.application, place))
     }
 
     fn deploy(&mut self, time: f64, node: u32, application: u32, policy: Option<u32>, verdict: &Verdict) {
@@ -255,6 +231,7 @@ impl Fold {
 
     fn finish(self) -> Run {
         let header = &self.header;
+        let TraceFigures { figures, cycles, .. } = self.reading.figures();
         let nodes = Nodes::new(header);
         let replay = if nodes.is_some() { self.recording.finish(&self.placement) } else { None };
         let areas = replay.is_none().then(|| self.areas.finish(header));
@@ -265,12 +242,12 @@ impl Fold {
             label: label(header),
             policies: header.policies.iter().map(PolicyText::new).collect(),
             applications: ApplicationRow::all(header),
-            groups: self.groups.names.clone(),
+            groups: figures.groups.iter().map(|group| group.group.clone()).collect(),
             nodes,
             users: if is_large { Vec::new() } else { header.users.iter().map(user).collect() },
             tracks: if is_large { Vec::new() } else { tracks.collect() },
-            figures: self.figures.finish(header, &self.groups),
-            bars: self.bars,
+            figures: figures.groups.iter().map(ShownFigures::new).collect(),
+            bars: bars(&cycles),
             instances: self.instances,
             tiers: self.tiers,
             responses: self
@@ -284,6 +261,16 @@ impl Fold {
             about: self.about,
         }
     }
+}
+
+/// What happened in each cycle; `cycles` has the same cycles for each group.
+fn bars(cycles: &[Vec<CycleFigures>]) -> Bars {
+    let mut bars = Bars::new();
+    for place in 0..cycles.first().map_or(0, Vec::len) {
+        let groups: Vec<_> = cycles.iter().map(|group| counts(&group[place].operations)).collect();
+        bars.push(cycles[0][place].time, &groups);
+    }
+    bars
 }
 
 /// The nodes that inhibited most, and the rest in one sum.

@@ -56,6 +56,16 @@ pub(crate) fn html(title: &str, data: &str, is_live: bool) -> String {
     page
 }
 
+/// A page that says why there is no report yet, and asks again in a second.
+pub(crate) fn waiting(trouble: &str) -> String {
+    format!(
+        "<!doctype html>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"refresh\" content=\"1\">\n<title>mario</title>\n<link \
+         rel=\"icon\" href=\"data:,\">\n<style>body {{ font: 16px/1.5 system-ui, sans-serif; margin: 4rem auto; max-width: 60ch; \
+         }}</style>\n<p>There is no report yet.</p>\n<pre>{}</pre>\n",
+        escape(trouble)
+    )
+}
+
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::areas::{Areas, has_map};
 use super::compact::Compact;
-use super::figures::GroupFigures;
+use super::figures::ShownFigures;
 use super::placement::parents;
 use super::policies::PolicyText;
 use super::replay::Replay;
@@ -25,7 +25,7 @@ pub struct Run {
     pub(crate) users: Vec<(String, u32)>,
     /// The access points of some users, in the order in which they were there.
     pub(crate) tracks: Vec<(u32, Vec<u32>)>,
-    pub(crate) figures: Vec<GroupFigures>,
+    pub(crate) figures: Vec<ShownFigures>,
     pub(crate) bars: Bars,
     /// Instances of each application.
     pub(crate) instances: Samples<Vec<u64>>,

@@ -12,10 +12,15 @@ pub(crate) const OUTCOMES: [&str; 5] = ["undeploy", "nop", "migrate", "replicate
 /// The place of `nop`.
 pub(crate) const NOP: usize = 1;
 /// The place of `inhibited`.
-pub(crate) const INHIBITED: usize = 4;
+const INHIBITED: usize = 4;
 
 /// Counts of outcomes.
 pub(crate) type Counts = [u64; OUTCOMES.len()];
+
+/// Accepted operations among counts.
+pub(crate) fn operations(counts: &Counts) -> u64 {
+    counts.iter().sum::<u64>() - counts[NOP] - counts[INHIBITED]
+}
 
 /// Counts for each group in each cycle, or in each few cycles of a long run.
 #[derive(Clone, Debug, Serialize)]

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::super::figures::operations;
 use super::super::run::Run;
+use super::super::series::operations;
 use super::canvas::{Anchor, Canvas};
 
 /// One point for each step after the first; several at one place are one larger point.
