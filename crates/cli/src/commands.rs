@@ -5,10 +5,13 @@ mod completions;
 mod man;
 mod policy;
 mod prolog;
+mod reproduce;
 mod run;
 mod scenario;
 
 use clap::Subcommand;
+
+pub(crate) use run::not_runnable;
 
 use crate::{Console, Failure, Outcome};
 
@@ -26,6 +29,8 @@ pub enum Command {
     /// Run Prolog: ask one goal of a program, or talk with it at a prompt.
     #[command(long_about = prolog::LONG_ABOUT)]
     Prolog(prolog::Arguments),
+    /// Run the published experiments again, and compare.
+    Reproduce(reproduce::Arguments),
     /// Run a scenario in the simulator.
     Run(run::Arguments),
     /// Write, check and show scenarios.
@@ -39,6 +44,7 @@ pub(crate) fn run(command: Command, console: &Console) -> Result<Outcome, Failur
         Command::Man(arguments) => man::run(&arguments, console),
         Command::Policy(arguments) => policy::run(&arguments, console),
         Command::Prolog(arguments) => prolog::run(&arguments, console),
+        Command::Reproduce(arguments) => reproduce::run(&arguments, console),
         Command::Run(arguments) => run::run(&arguments, console),
         Command::Scenario(arguments) => scenario::run(&arguments, console),
     }
