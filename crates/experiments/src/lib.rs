@@ -1,7 +1,7 @@
 //! Makes results of runs: figures from traces, the reproduction of the published experiments, comparisons and sweeps.
 //!
-//! Start at [`figures::from_trace`] for what a run came to and at [`reproduce::reproduce`] for the published
-//! experiments.
+//! Start at [`figures::from_trace`] for what a run came to, at [`reproduce::reproduce`] for the published
+//! experiments, at [`study::carry_out`] for many runs of many policies, and at [`comparison::Comparison`] for how they differ.
 //!
 //! **Invariant:** what is drawn or printed of a kept run is computed from its trace alone.
 //! **Invariant:** results are the same whatever the number of threads.
@@ -16,3 +16,8 @@ pub mod runs;
 
 pub mod published;
 pub mod reproduce;
+
+pub mod study;
+
+pub mod comparison;
+pub mod sweep;

@@ -9,7 +9,8 @@ use mario_experiments::reproduce::{Options, Preset, ReproduceError, reproduce};
 use mario_simulator::Existing;
 use mario_simulator::scenario::Document;
 
-use crate::commands::run::{interruptions, not_kept};
+use crate::commands::interruptions;
+use crate::commands::run::not_kept;
 use crate::experiments::{Jobs, cannot_write, run_failure};
 use crate::scenarios::{Disk, failure};
 use crate::{Console, Failure, Outcome};

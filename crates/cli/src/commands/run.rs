@@ -150,7 +150,7 @@ fn simulate(
 }
 
 /// A flag that is raised when somebody wants the process to stop. A second time, it stops at once.
-pub(super) fn interruptions() -> Result<Arc<AtomicBool>, Failure> {
+pub(crate) fn interruptions() -> Result<Arc<AtomicBool>, Failure> {
     let flag = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         let registered = signal_hook::flag::register_conditional_default(signal, Arc::clone(&flag))

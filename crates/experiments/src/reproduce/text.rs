@@ -78,7 +78,7 @@ fn line(text: &mut String, name: &str, measure: Measure, row: &Difference, many:
     let mut beside = |published: Option<f64>| {
         let shown = published.map_or_else(String::new, |value| format!("{value:.decimals$}"));
         let difference = match (row.ours, published) {
-            (Some(ours), Some(published)) => format!("{:+.decimals$}", ours - published),
+            (Some(ours), Some(published)) => without_minus_zero(format!("{:+.decimals$}", ours - published)),
             _ => String::new(),
         };
         let _ = write!(line, "{shown:>9}{difference:>12}");
@@ -88,4 +88,9 @@ fn line(text: &mut String, name: &str, measure: Measure, row: &Difference, many:
         beside(row.run);
     }
     let _ = writeln!(text, "{}", line.trim_end());
+}
+
+/// What rounds to nothing has no sign.
+fn without_minus_zero(number: String) -> String {
+    if number.chars().all(|letter| !letter.is_ascii_digit() || letter == '0') { number[1..].to_owned() } else { number }
 }
