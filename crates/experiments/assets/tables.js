@@ -1,8 +1,7 @@
 // The figures of all runs side by side, with published values below ours where there are some.
 
 function published(report, run, figureName, group) {
-  const found = report.published?.values.find((value) => value.run === run && value.figure === figureName && value.group === group);
-  return found ? found.value : null;
+  return report.published?.values[run]?.[`${group}.${figureName}`] ?? null;
 }
 
 function cell(report, place, name, group, value, digits) {
@@ -44,9 +43,9 @@ function comparisonTables(report) {
       title: "Operations for each movement", name: "operations-per-movement",
       note: "How often agents acted for each handover of a user, arrivals after the beginning among them.",
       columns: [
-        { head: "replicate", name: "replicate", digits: 3, value: perMovement(3) },
-        { head: "migrate", name: "migrate", digits: 3, value: perMovement(2) },
-        { head: "undeploy", name: "undeploy", digits: 3, value: perMovement(0) },
+        { head: "replicate", name: "replicate_per_movement", digits: 3, value: perMovement(3) },
+        { head: "migrate", name: "migrate_per_movement", digits: 3, value: perMovement(2) },
+        { head: "undeploy", name: "undeploy_per_movement", digits: 3, value: perMovement(0) },
       ],
     }),
     comparison(report, {
@@ -54,11 +53,11 @@ function comparisonTables(report) {
       note: "Response time is the mean over users, then applications. Service usage is the rate that instances saw over what one handles: above 1 they are overloaded. r relates movements and operations by step; it is n/a where one of them never changes.",
       columns: [
         { head: "response time", name: "response", digits: 3, value: (figures) => figures.response },
-        { head: "service usage", name: "service-usage", digits: 3, value: (figures) => figures.service_usage },
+        { head: "service usage", name: "service_usage", digits: 3, value: (figures) => figures.service_usage },
         { head: "inhibited", name: "inhibited", digits: 0, value: (figures) => figures.counts[4] },
-        { head: "instances, mean", name: "instances", digits: 1, value: (figures) => figures.instances[0] },
-        { head: "r", name: "pearson-r", digits: 3, value: (figures) => figures.pearson_r },
-        { head: "cycles to steady state", name: "cycles-to-steady-state", digits: 2, groups: ["all"], value: (figures) => figures.cycles_to_steady_state && figures.cycles_to_steady_state[0] },
+        { head: "instances, mean", name: "instances_mean", digits: 1, value: (figures) => figures.instances[0] },
+        { head: "r", name: "pearson_r", digits: 3, value: (figures) => figures.pearson_r },
+        { head: "cycles to steady state", name: "cycles_mean", digits: 2, groups: ["all"], value: (figures) => figures.cycles_to_steady_state && figures.cycles_to_steady_state[0] },
       ],
     }),
   ];

@@ -117,12 +117,23 @@ pub struct CycleFigures {
 /// Where instances were, and why they could not go elsewhere.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Whereabouts {
-    /// For each application of the header, whether an instance of it was ever below the top tier.
-    pub left_the_top: Vec<bool>,
+    /// For each application, whether an instance of it was ever below the top tier.
+    pub applications: Vec<ApplicationWhereabouts>,
     /// What was inhibited, by the rule that the manager named.
     pub inhibited_by_rule: BTreeMap<&'static str, u64>,
     /// Moments at which a node carried more than it can.
     pub overloads: u64,
+}
+
+/// Where the instances of an application were.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct ApplicationWhereabouts {
+    /// Which application.
+    pub application: String,
+    /// The group that it belongs to.
+    pub kind: String,
+    /// Whether an instance of it was ever below the top tier.
+    pub left_the_top: bool,
 }
 
 /// All that is worked out from a trace.

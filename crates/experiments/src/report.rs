@@ -24,6 +24,8 @@ use std::io::BufRead;
 use mario_audit::reader::ReadError;
 use serde::Serialize;
 
+use crate::published::PublishedValues;
+
 pub use drawings::Drawing;
 pub use run::Run;
 pub use server::{Server, Source};
@@ -36,53 +38,16 @@ pub struct Report {
     /// The runs, in the order in which they are shown.
     pub runs: Vec<Run>,
     /// Values to show beside those of the runs.
-    pub published: Option<Published>,
+    pub published: Option<Beside>,
 }
 
 /// Values from elsewhere, to be shown beside those of the runs.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
-pub struct Published {
+pub struct Beside {
     /// Where they are from, in a few words.
     pub source: String,
-    /// The values.
-    pub values: Vec<PublishedValue>,
-}
-
-/// One value from elsewhere.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct PublishedValue {
-    /// The place of the run that it is shown with.
-    pub run: usize,
-    /// What it is a value of.
-    pub figure: PublishedFigure,
-    /// The group of applications: `all` or a kind.
-    pub group: String,
-    /// The value.
-    pub value: f64,
-}
-
-/// What can have a value from elsewhere.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PublishedFigure {
-    /// Replications for each movement.
-    Replicate,
-    /// Migrations for each movement.
-    Migrate,
-    /// Undeploys for each movement.
-    Undeploy,
-    /// Mean response time.
-    Response,
-    /// Mean service usage.
-    ServiceUsage,
-    /// Correlation of movements and operations.
-    PearsonR,
-    /// How many proposals were inhibited.
-    Inhibited,
-    /// Mean number of instances.
-    Instances,
-    /// Mean number of cycles to the steady state.
-    CyclesToSteadyState,
+    /// For each run in order, what is known of it.
+    pub values: Vec<PublishedValues>,
 }
 
 impl Run {

@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use mario_audit::reader::{
-    Client, Cycle, Deployed, Handover, Header, NodeDown, Outcome, Record, Rule, Target, Usage, Verdict, Wish,
+    Client, Cycle, Deployed, Handover, Header, NodeDown, Outcome, Record, Rule, Target, TracedApplication, Usage,
+    Verdict, Wish,
 };
 use mario_domain::{Capacity, InstanceId, OperationName};
 
 use super::groups::Groups;
 use super::{
-    CycleFigures, GroupFigures, MeanAndMax, OperationCounts, OperationRatios, RunFigures, StepFigures, TraceFigures,
-    Whereabouts, pearson,
+    ApplicationWhereabouts, CycleFigures, GroupFigures, MeanAndMax, OperationCounts, OperationRatios, RunFigures,
+    StepFigures, TraceFigures, Whereabouts, pearson,
 };
 
 /// More steps than this are counted as the last: a mistaken header should not fill the memory.
@@ -61,7 +62,10 @@ impl Reading {
             cycles: vec![Vec::new(); group_count],
             usage: vec![None; header.applications.len()],
             clients: vec![None; header.users.len()],
-            whereabouts: Whereabouts { left_the_top: vec![false; header.applications.len()], ..Whereabouts::default() },
+            whereabouts: Whereabouts {
+                applications: header.applications.iter().map(at_the_top).collect(),
+                ..Whereabouts::default()
+            },
             evaluations: 0,
             served: 0,
             lost: 0,
@@ -186,7 +190,7 @@ impl Reading {
     fn appear(&mut self, instance: &InstanceId, application: u32, node: u32) {
         let header = &self.header;
         if header.nodes[node as usize].tier > self.top {
-            self.whereabouts.left_the_top[application as usize] = true;
+            self.whereabouts.applications[application as usize].left_the_top = true;
         }
         let used = &mut self.used[node as usize];
         *used = used.saturating_add(header.applications[application as usize].hardware.as_units());
@@ -273,6 +277,14 @@ impl Reading {
             let client = client.as_ref()?;
             (client.served > 0).then(|| client.sum / client.served as f64)
         }))
+    }
+}
+
+fn at_the_top(application: &TracedApplication) -> ApplicationWhereabouts {
+    ApplicationWhereabouts {
+        application: application.id.to_string(),
+        kind: application.kind.clone(),
+        left_the_top: false,
     }
 }
 

@@ -62,7 +62,8 @@ fn a_small_trace_has_the_figures_that_a_person_finds() {
     assert_eq!((strong.pearson_r, strong.pearson_r_with_start), (None, None), "nothing happened");
     assert_eq!(all.cycles_to_steady_state, Some(MeanAndMax { mean: 1.0, max: 2 }));
     assert_eq!((found.figures.evaluations, found.figures.served, found.figures.lost), (12, 10, 1));
-    assert_eq!(found.whereabouts.left_the_top, [true, false]);
+    let left: Vec<bool> = found.whereabouts.applications.iter().map(|application| application.left_the_top).collect();
+    assert_eq!(left, [true, false]);
     assert_eq!(found.whereabouts.inhibited_by_rule, BTreeMap::from([("capacity", 2)]));
     assert_eq!(found.whereabouts.overloads, 0);
 }
