@@ -1,0 +1,3 @@
+//! Tests of what experiments leave, as a whole.
+
+mod report;

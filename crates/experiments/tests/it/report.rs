@@ -1,0 +1,7 @@
+//! The report, in a real browser where one is needed.
+
+mod browser;
+mod data;
+mod input;
+mod page;
+mod replay;
