@@ -63,6 +63,7 @@ impl Simulation<'_> {
         }
         let (router, terrain) = self.routing();
         router.infrastructure_changed(&terrain);
+        self.settle_flow();
         for user in 0..self.users.len() {
             let state = &self.users[user];
             let is_concerned = |node: Option<NodeIndex>| node.is_some_and(|node| changed.contains(&node));

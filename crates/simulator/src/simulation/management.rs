@@ -5,6 +5,7 @@ use mario_domain::{OperationName, Verdict};
 use mario_policy::{Decision, Wanted};
 
 use super::{Event, Reuse, Service, Simulation};
+use crate::observation::in_standard_order;
 use crate::recorder::Recorder;
 
 /// With fewer agents to ask than this, a further thread costs more than it saves.
@@ -73,8 +74,20 @@ impl Simulation<'_> {
     /// An agent learns what became of its clients' requests: rule r2.
     fn look(&mut self, agent: AgentIndex) {
         let mut facts = std::mem::take(&mut self.scratch.facts);
-        self.observations.facts(agent, &self.router, &self.paths, &self.colony, &mut facts);
-        self.colony.r2(ContextChange::Requests { agent, facts: &facts });
+        let is_new = match &mut self.flow {
+            Some(flow) => {
+                let is_new = flow.facts(agent, self.queue.now(), &mut facts);
+                in_standard_order(&mut facts, &self.colony);
+                is_new
+            }
+            None => {
+                self.observations.facts(agent, &self.router, &self.paths, &self.colony, &mut facts);
+                true
+            }
+        };
+        if is_new {
+            self.colony.r2(ContextChange::Requests { agent, facts: &facts });
+        }
         self.scratch.facts = facts;
     }
 
@@ -151,6 +164,7 @@ impl Simulation<'_> {
             for outcome in &label {
                 self.follow(outcome, recorder);
             }
+            self.settle_flow();
             recorder.cycle(now, &label, &self.colony);
             self.scratch.label = label;
             self.watch_over_applications();
@@ -178,7 +192,7 @@ impl Simulation<'_> {
                     self.remove_instance(judged.agent, judged.from, recorder);
                 } else if judged.wish.operation == OperationName::Migrate {
                     self.placement.relocate(application, judged.from, now_on, judged.agent);
-                    self.observations.restart(judged.agent);
+                    self.restart_observation(judged.agent);
                     let (router, terrain) = self.routing();
                     router.instance_left(application, judged.from, &terrain);
                     router.instance_came(application, now_on, &terrain);
@@ -194,6 +208,9 @@ impl Simulation<'_> {
         let (application, node) = (created.application(), created.node());
         self.placement.add(application, node, agent);
         self.instances.push(Service::default());
+        if let Some(flow) = &mut self.flow {
+            flow.add_instance();
+        }
         self.observations.add(!self.agents_have_started);
         let (router, terrain) = self.routing();
         router.instance_came(application, node, &terrain);
@@ -203,11 +220,29 @@ impl Simulation<'_> {
         }
     }
 
+    /// What came to an instance before does not count any more.
+    fn restart_observation(&mut self, agent: AgentIndex) {
+        self.observations.restart(agent);
+        if let Some(flow) = &mut self.flow {
+            flow.clear_instance(agent);
+        }
+    }
+
+    /// Lets traffic as rates follow where the instances are.
+    pub(super) fn settle_flow(&mut self) {
+        if let Some((flow, router, mut world)) = self.flowing() {
+            flow.settle(router, &mut world);
+        }
+    }
+
     /// An instance is gone from a node: nothing reaches it any more.
     pub(super) fn remove_instance(&mut self, agent: AgentIndex, node: NodeIndex, recorder: &mut impl Recorder) {
         let application = self.colony.agent(agent).application();
         self.placement.remove(application, node, agent);
         self.end_instance(agent, recorder);
+        if let Some(flow) = &mut self.flow {
+            flow.clear_instance(agent);
+        }
         let (router, terrain) = self.routing();
         router.instance_left(application, node, &terrain);
     }
