@@ -19,7 +19,7 @@ use crate::recorder::Recorder;
 use crate::routing::{CellIndex, Nearest, Terrain};
 use crate::scenario::{Scenario, Workload};
 
-use inflow::{Inflow, Members, Turns, Way};
+use inflow::{Inflow, Members, Stay, Turns, Way};
 use load::Load;
 use schedule::Schedule;
 
@@ -42,6 +42,9 @@ struct FlowUser {
     workload: Workload,
     schedule: Option<Schedule>,
     cell: Option<CellIndex>,
+    /// How often the user has come to an instance, and when last.
+    stays: u32,
+    since: f64,
     /// Until when the user's requests have been counted.
     counted: f64,
     /// What was counted and not told yet.
@@ -86,6 +89,8 @@ impl Flow {
             workload: plan.workload,
             schedule: None,
             cell: None,
+            stays: 0,
+            since: 0.0,
             counted: 0.0,
             served: 0.0,
             response: 0.0,
@@ -163,11 +168,26 @@ impl Flow {
         if matches!(cell.mode, Mode::Plain) && schedule.steady(self.window).is_some() {
             cell.members.push(user);
             let way = cell.ways[0];
-            self.inflows[way.agent.position()].join(user, way.way, schedule, self.window, world.now);
+            self.begin_stay(user, way, schedule, world.now);
             self.load.add(way.path, schedule.rate(), world.terrain.paths, world.links);
         } else {
             self.change_members(index, world, |members| members.push(user));
         }
+    }
+
+    fn begin_stay(&mut self, user: u32, way: CellWay, schedule: Schedule, now: f64) {
+        let state = &mut self.users[user as usize];
+        state.stays += 1;
+        state.since = now;
+        let stay = Stay { user, number: state.stays };
+        self.inflows[way.agent.position()].join(stay, way.way, schedule, self.window, now);
+    }
+
+    fn end_stay(&mut self, user: u32, way: CellWay, schedule: Schedule, now: f64) {
+        let state = &mut self.users[user as usize];
+        let stay = Stay { user, number: state.stays };
+        state.stays += 1;
+        self.inflows[way.agent.position()].leave(stay, way.way, schedule, self.window, [state.since, now]);
     }
 
     fn leave(&mut self, index: CellIndex, user: u32, world: &FlowWorld<'_>) {
@@ -181,7 +201,7 @@ impl Flow {
             if cell.members.is_empty() {
                 cell.mode = Mode::Idle;
             }
-            self.inflows[way.agent.position()].leave(user, way.way, schedule, self.window, world.now);
+            self.end_stay(user, way, schedule, world.now);
             self.load.add(way.path, -schedule.rate(), world.terrain.paths, world.links);
         } else {
             self.change_members(index, world, |members| members.retain(|member| *member != user));
@@ -208,7 +228,9 @@ impl Flow {
 
     /// What an agent sees now. `false` when that is what it saw last.
     pub(crate) fn facts(&mut self, agent: AgentIndex, now: f64, facts: &mut Vec<RequestFact>) -> bool {
-        self.inflows[agent.position()].facts(self.window, now, facts)
+        let users = &self.users;
+        let is_present = |stay: Stay| users[stay.user as usize].stays == stay.number;
+        self.inflows[agent.position()].facts(self.window, now, is_present, facts)
     }
 
     /// Tells the recorder what all users sent until now. Gives how many requests that were, and over how many links they went.
@@ -301,14 +323,15 @@ impl Flow {
             Mode::Idle => return,
             Mode::Plain => {
                 let way = cell.ways[0];
-                for user in &cell.members {
-                    if let Some(schedule) = self.users[*user as usize].schedule {
-                        self.inflows[way.agent.position()].leave(*user, way.way, schedule, self.window, now);
+                for position in 0..cell.members.len() {
+                    let user = self.cells[index as usize].members[position];
+                    if let Some(schedule) = self.users[user as usize].schedule {
+                        self.end_stay(user, way, schedule, now);
                     }
                 }
             }
             Mode::Turns { .. } => {
-                for way in &cell.ways {
+                for way in &self.cells[index as usize].ways {
                     self.inflows[way.agent.position()].end_turns(index, now);
                 }
             }
@@ -330,7 +353,7 @@ impl Flow {
             for position in 0..cell.members.len() {
                 let user = self.cells[index as usize].members[position];
                 if let Some(schedule) = self.users[user as usize].schedule {
-                    self.inflows[way.agent.position()].join(user, way.way, schedule, self.window, now);
+                    self.begin_stay(user, way, schedule, now);
                 }
             }
             self.cells[index as usize].mode = Mode::Plain;

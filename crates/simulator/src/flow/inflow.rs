@@ -33,13 +33,20 @@ pub(super) struct Inflow {
 /// A user who came or went not long ago.
 #[derive(Clone, Copy, Debug)]
 struct Passing {
-    user: u32,
+    stay: Stay,
     way: Way,
     schedule: Schedule,
     /// Since when the user's requests come here.
     from: f64,
     /// Until when; infinite for who is still here, and part of `steady`.
     until: f64,
+}
+
+/// One stay of one user at one instance. Stays of a user are numbered, so that an old one is told from the present one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Stay {
+    pub(super) user: u32,
+    pub(super) number: u32,
 }
 
 /// Users who take turns among several instances, of which this is one.
@@ -96,29 +103,25 @@ impl Turns {
 
 impl Inflow {
     /// A user's requests come here from `now` on.
-    pub(super) fn join(&mut self, user: u32, way: Way, schedule: Schedule, window: f64, now: f64) {
+    pub(super) fn join(&mut self, stay: Stay, way: Way, schedule: Schedule, window: f64, now: f64) {
         self.is_changed = true;
         let rate = schedule.steady(window).unwrap_or(0.0);
         match self.steady.iter_mut().find(|fact| is_on(fact, way)) {
             Some(fact) => fact.rate += rate,
             None => self.steady.push(RequestFact { neighbour: way.neighbour, rate, latency: way.latency }),
         }
-        self.passing.push(Passing { user, way, schedule, from: now, until: f64::INFINITY });
+        self.passing.push(Passing { stay, way, schedule, from: now, until: f64::INFINITY });
     }
 
-    /// A user's requests no longer come here.
-    pub(super) fn leave(&mut self, user: u32, way: Way, schedule: Schedule, window: f64, now: f64) {
+    /// A user's requests, which came here since `from`, no longer do.
+    pub(super) fn leave(&mut self, stay: Stay, way: Way, schedule: Schedule, window: f64, [from, until]: [f64; 2]) {
         self.is_changed = true;
         let rate = schedule.steady(window).unwrap_or(0.0);
         if let Some(fact) = self.steady.iter_mut().find(|fact| is_on(fact, way)) {
             fact.rate -= rate;
         }
         self.steady.retain(|fact| fact.rate > NOTHING);
-        let is_present = |passing: &&mut Passing| passing.user == user && passing.until.is_infinite();
-        match self.passing.iter_mut().find(is_present) {
-            Some(passing) => passing.until = now,
-            None => self.passing.push(Passing { user, way, schedule, from: f64::NEG_INFINITY, until: now }),
-        }
+        self.passing.push(Passing { stay, way, schedule, from, until });
     }
 
     /// Users begin to take turns of which some come here.
@@ -140,8 +143,15 @@ impl Inflow {
         *self = Inflow { is_changed: true, ..Inflow::default() };
     }
 
-    /// What reached the instance in the period before `now`. `false` when it is what it was at the last call.
-    pub(super) fn facts(&mut self, window: f64, now: f64, facts: &mut Vec<RequestFact>) -> bool {
+    /// What reached the instance in the period before `now`. `false` when it is what it was at the last call. `is_present`
+    /// tells whether a stay has not ended.
+    pub(super) fn facts(
+        &mut self,
+        window: f64,
+        now: f64,
+        is_present: impl Fn(Stay) -> bool,
+        facts: &mut Vec<RequestFact>,
+    ) -> bool {
         facts.clear();
         if !self.is_changed && self.passing.is_empty() && self.turns.is_empty() {
             return false;
@@ -150,7 +160,12 @@ impl Inflow {
         facts.extend_from_slice(&self.steady);
         self.passing.retain(|passing| {
             let begins = now - window - passing.way.latency;
-            let is_over = if passing.until.is_infinite() { passing.from } else { passing.until } <= begins;
+            let is_here = passing.until.is_infinite();
+            if is_here && !is_present(passing.stay) {
+                // It has ended since, and what counts of it is another entry.
+                return false;
+            }
+            let is_over = if is_here { passing.from } else { passing.until } <= begins;
             if !is_over {
                 let ends = now - passing.way.latency;
                 let counted = passing.schedule.count(begins.max(passing.from), ends.min(passing.until));

@@ -41,7 +41,9 @@ const WIDE: [&str; 3] = ["network.bandwidth=1e9", "network.occupancy=transmissio
 
 #[test]
 fn agents_see_and_decide_the_same_while_nothing_queues() {
-    for policy in ["workload-aware", "latency-aware", "workload-and-latency-aware", "workload-and-latency-aware-with-memory"] {
+    for policy in
+        ["workload-aware", "latency-aware", "workload-and-latency-aware", "workload-and-latency-aware-with-memory"]
+    {
         for phase in ["workload.phase=spread", "workload.phase=simultaneous"] {
             let settings: Vec<&str> = WIDE.into_iter().chain([phase]).collect();
             let (one_by_one, as_rates) = (looks("messages", policy, &settings), looks("flow", policy, &settings));
