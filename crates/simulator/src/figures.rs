@@ -207,10 +207,9 @@ impl Tally {
 
     fn response(&self, group: usize) -> Option<f64> {
         mean(self.groups.applications(group).filter_map(|application| {
-            let of_application = self.application_of_user.iter().map(move |other| *other == application);
-            mean(self.users.iter().zip(of_application).filter_map(|(responses, is_of_application)| {
-                (is_of_application && responses.count > 0).then(|| responses.sum / responses.count as f64)
-            }))
+            let users = self.users.iter().zip(&self.application_of_user);
+            let served = users.filter(|(responses, of)| **of == application && responses.count > 0);
+            mean(served.map(|(responses, _)| responses.sum / responses.count as f64))
         }))
     }
 
@@ -320,8 +319,19 @@ impl Recorder for Tally {
         responses.sum += served.ended - served.emitted;
     }
 
+    fn served_many(&mut self, user: u32, _application: ApplicationIndex, count: u64, response: f64) {
+        self.served += count;
+        let responses = &mut self.users[user as usize];
+        responses.count += count;
+        responses.sum += count as f64 * response;
+    }
+
     fn lost(&mut self, _time: f64, _user: u32, _application: ApplicationIndex) {
         self.lost += 1;
+    }
+
+    fn lost_many(&mut self, _time: f64, _user: u32, _application: ApplicationIndex, count: u64) {
+        self.lost += count;
     }
 }
 

@@ -58,7 +58,8 @@ impl Observations {
         }
         let (neighbour, latency) = (paths.last_hop(path), paths.latency(path));
         let arrivals = &mut self.of_agent[agent.position()].arrivals;
-        let same = |known: &&mut RequestFact| known.neighbour == neighbour && known.latency == latency;
+        let same =
+            |known: &&mut RequestFact| known.neighbour == neighbour && known.latency.to_bits() == latency.to_bits();
         match arrivals.iter_mut().find(same) {
             Some(known) => known.rate += 1.0,
             None => arrivals.push(RequestFact { neighbour, rate: 1.0, latency }),
@@ -88,15 +89,20 @@ impl Observations {
         match self.strategy {
             Observation::Arrivals => {
                 facts.append(&mut sight.arrivals);
-                let rank = |fact: &RequestFact| colony.rank(fact.neighbour);
-                facts.sort_by(|one, other| {
-                    let by_neighbour = rank(one).cmp(&rank(other));
-                    by_neighbour.then(one.rate.total_cmp(&other.rate)).then(one.latency.total_cmp(&other.latency))
-                });
+                in_standard_order(facts, colony);
             }
             Observation::RouteEntries => sight.entry_facts(agent, self.rows, router, paths, facts),
         }
     }
+}
+
+/// Puts facts into the standard order of their terms.
+pub(crate) fn in_standard_order(facts: &mut [RequestFact], colony: &Colony) {
+    let rank = |fact: &RequestFact| colony.rank(fact.neighbour);
+    facts.sort_by(|one, other| {
+        let by_neighbour = rank(one).cmp(&rank(other));
+        by_neighbour.then(one.rate.total_cmp(&other.rate)).then(one.latency.total_cmp(&other.latency))
+    });
 }
 
 impl Sight {

@@ -16,7 +16,7 @@ pub use mobility::{
     AfterKind, AttachKind, AttachmentSettings, BetweenKind, ClockKind, FileSettings, GeneratedSettings, MobilityFormat,
     MobilitySettings, StaticSettings,
 };
-pub use number::{Period, Positive, Time};
+pub use number::{Period, Positive, Size, Time};
 pub use strategies::{
     ArbitrationSettings, ArbitrationStrategy, MemorySettings, MemoryStrategy, NumberingSettings, NumberingStrategy,
     ObservationSettings, ObservationStrategy, RoutingMetric, RoutingSettings, RoutingStrategy,
@@ -119,14 +119,27 @@ pub struct ManagerSettings {
 #[serde(default, deny_unknown_fields)]
 pub struct NetworkSettings {
     /// The size of a client request, in units of which `bandwidth` counts how many a link takes in one unit of time.
-    pub message_size: Time,
+    pub message_size: Size,
     /// What each link takes in one unit of time; without it, sending takes no time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<Positive>,
+    /// Whether messages are sent one by one.
+    pub fidelity: FidelityKind,
     /// For how long a message keeps a link busy.
     pub occupancy: OccupancyKind,
     /// How long an instance takes to serve one client request, unless its application says otherwise.
     pub service_time: Time,
+}
+
+/// Whether messages are sent one by one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FidelityKind {
+    /// They are.
+    #[default]
+    Messages,
+    /// They are counted: traffic is rates, and a run costs what changes in it.
+    Flow,
 }
 
 /// For how long a message keeps a link busy.
@@ -182,8 +195,9 @@ impl Default for ManagerSettings {
 impl Default for NetworkSettings {
     fn default() -> NetworkSettings {
         NetworkSettings {
-            message_size: Time::of(1.0),
+            message_size: Size::of(1.0),
             bandwidth: None,
+            fidelity: FidelityKind::default(),
             occupancy: OccupancyKind::Latency,
             service_time: Time::of(0.01),
         }
