@@ -1,7 +1,7 @@
 //! Whether one policy is better than another, and how sure that is.
 //!
 //! Start at [`Comparison::of`]. For each pair of policies and each figure the runs of the same seed are paired and tested;
-//! the probabilities of all tests together are corrected by Holm's method.
+//! the probabilities of all tests together are corrected by Holm's method. [`crate::statistics`] says why these tests.
 
 #[cfg(test)]
 mod tests;
@@ -140,6 +140,12 @@ impl Comparison {
         comparison
     }
 
+    /// The least probability that so many seeds can give to all tests together, however clear the differences are.
+    pub fn least_probability(&self) -> f64 {
+        let tests = self.pairs.iter().flat_map(|pair| &pair.tests).filter(|test| test.test.is_some()).count();
+        2_f64.powi(1 - i32::try_from(self.seeds).unwrap_or(i32::MAX)) * tests as f64
+    }
+
     /// Corrects the probabilities of all tests together.
     fn correct(&mut self) {
         let mut tests: Vec<&mut FigureTest> = self.pairs.iter_mut().flat_map(|pair| &mut pair.tests).collect();
@@ -155,7 +161,7 @@ impl Comparison {
             for test in &mut pair.tests {
                 test.verdict = words::verdict(test, &pair.second);
             }
-            pair.verdict = words::overall(pair);
+            pair.verdict = words::overall(&pair.tests, &pair.first, &pair.second);
         }
     }
 }

@@ -1,16 +1,17 @@
 //! How sure one can be of a mean, and of a difference.
 //!
 //! Two policies meet the same seeds, and with a seed the same users, so that what is compared is a pair of runs:
-//! [`PairedTest`]. Its test is Student's t of the differences, because its interval and its verdict are the same thing
-//! seen twice, and because the figures are means and counts over a whole run, of which the differences are close enough
-//! to normal. Wilcoxon's signed ranks stand beside it, which ask for no such thing. [`holm`] corrects for many tests.
+//! [`PairedTest`]. It tests by Wilcoxon's signed ranks and not by Student's t, because a policy that overloads an instance
+//! in a few of the seeds has response times there that are out of all bounds: the mean of the differences is then anything,
+//! while every single seed says the same. t stands beside it. [`holm`] corrects for many tests.
 
 mod signed_ranks;
 #[cfg(test)]
 mod tests;
 
 use serde::Serialize;
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use signed_ranks::{one_sidedness, shift};
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 pub use signed_ranks::signed_ranks;
 
@@ -31,15 +32,19 @@ pub struct Estimate {
 /// The difference between two policies over the same seeds.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct PairedTest {
-    /// The mean of second minus first, and its interval.
-    pub difference: Estimate,
-    /// The probability of a difference as large as this where there is none.
+    /// The typical difference of second minus first: the median of the means of pairs of differences.
+    pub shift: Estimate,
+    /// The probability of a difference as one-sided as this where there is none, by signed ranks.
     pub p: f64,
-    /// The same by signed ranks.
-    pub p_signed_ranks: f64,
-    /// The mean of the differences over their standard deviation, with its approximate interval. Absent where all
-    /// differences are the same.
-    pub effect: Option<Estimate>,
+    /// How one-sided it is, from -1 to 1.
+    pub effect: Estimate,
+    /// The mean difference.
+    pub difference: Estimate,
+    /// The probability of a mean as large as this where there is no difference, by Student's t. Absent where all differences
+    /// are the same.
+    pub p_of_mean: Option<f64>,
+    /// The mean difference over the standard deviation of differences (Cohen's d), with its approximate interval.
+    pub standardised: Option<Estimate>,
 }
 
 impl Estimate {
@@ -66,21 +71,26 @@ impl PairedTest {
             return None;
         }
         let difference = Estimate::of(&differences)?;
-        let p_signed_ranks = signed_ranks(&differences);
         let count = differences.len() as f64;
         let (mean, deviation) = mean_and_deviation(&differences);
-        if deviation <= f64::EPSILON * mean.abs() {
-            // Without spread t is not defined. Signs are: each came out the same way.
-            return Some(PairedTest { difference, p: p_signed_ranks, p_signed_ranks, effect: None });
-        }
+        // Without spread, t and d are not defined.
+        let has_spread = deviation > f64::EPSILON * mean.abs();
         let t = mean / (deviation / count.sqrt());
-        let p = (2.0 * student(differences.len()).cdf(-t.abs())).min(1.0);
-        let effect = mean / deviation;
-        // The large-sample standard error of Hedges and Olkin.
-        let half = quantile(differences.len()) * (1.0 / count + effect * effect / (2.0 * count)).sqrt();
-        let effect =
-            Estimate { count: differences.len(), mean: effect, interval: Some([effect - half, effect + half]) };
-        Some(PairedTest { difference, p, p_signed_ranks, effect: Some(effect) })
+        let standardised = has_spread.then(|| {
+            let effect = mean / deviation;
+            // The large-sample standard error of Hedges and Olkin.
+            let half = quantile(differences.len()) * (1.0 / count + effect * effect / (2.0 * count)).sqrt();
+            Estimate { count: differences.len(), mean: effect, interval: Some([effect - half, effect + half]) }
+        });
+        let normal = Normal::standard().inverse_cdf(0.5 + CONFIDENCE / 2.0);
+        Some(PairedTest {
+            shift: shift(&differences, (1.0 - CONFIDENCE) / 2.0).unwrap_or(difference),
+            p: signed_ranks(&differences),
+            effect: one_sidedness(&differences, normal),
+            difference,
+            p_of_mean: has_spread.then(|| (2.0 * student(differences.len()).cdf(-t.abs())).min(1.0)),
+            standardised,
+        })
     }
 }
 

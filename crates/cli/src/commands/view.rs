@@ -48,6 +48,10 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         let diagnostic = Diagnostic::error(format!("`{}` is no directory", directory.display()));
         return Err(Failure::input(diagnostic.hint("name the directory of a run; `mario report` also takes a trace")));
     }
+    if runs_in(directory).is_empty() {
+        let diagnostic = Diagnostic::error(format!("`{}` has no run in it", directory.display()));
+        return Err(Failure::input(diagnostic.hint("begin a run first: `mario run paper --out DIR`")));
+    }
     let unable = |error: &std::io::Error| {
         let diagnostic = Diagnostic::error(format!("cannot listen on port {} of 127.0.0.1", arguments.port));
         Failure::Environment(vec![diagnostic.caused_by(error).hint("choose another port with --port")])

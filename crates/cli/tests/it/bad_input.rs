@@ -37,6 +37,28 @@ const ROWS: &[Row] = &[
         accepts: &[],
     },
     Row {
+        command: "compare",
+        refuses: &[
+            (&[], "SCENARIO"),
+            (&["paper"], "--policy"),
+            (&["paper", "--policy", "latency-aware"], "--policy"),
+            (&["paper", "--policy", "latency-aware", "--policy", "latency-aware"], "latency-aware"),
+            (&["paper", "--policy", "latency-aware", "--policy", "latency-awre"], "latency-awre"),
+            (&["papr", "--policy", "latency-aware", "--policy", "workload-aware"], "papr"),
+            (&["paper", "--policy", "latency-aware", "--policy", "latency-aware@colour=red"], "colour"),
+            (&["paper", "--policy", "latency-aware", "--policy", "workload-aware", "--set", "colour=red"], "colour"),
+            (&["paper", "--policy", "latency-aware", "--policy", "workload-aware", "--seeds", "0"], "0"),
+            (
+                &["paper", "--policy", "latency-aware", "--policy", "workload-aware", "--seed", "18446744073709551615"],
+                "18446744073709551615",
+            ),
+            (&["paper", "--policy", "latency-aware", "--policy", "workload-aware", "--jobs", "0"], "0"),
+            (&["paper", "--policy", "latency-aware", "--policy", "workload-aware", "--format", "xml"], "xml"),
+        ],
+        path: Some(&["PATH", "--policy", "latency-aware", "--policy", "workload-aware", "--seeds", "1"]),
+        accepts: &[],
+    },
+    Row {
         command: "completions",
         refuses: &[(&[], "SHELL"), (&["tcsh"], "tcsh"), (&["bash", "zsh"], "zsh"), (&[""], "SHELL")],
         path: None,
@@ -47,6 +69,38 @@ const ROWS: &[Row] = &[
         refuses: &[(&["pages", "more"], "more"), (&[""], "DIR")],
         path: Some(&["PATH"]),
         accepts: &[Thing::Missing, Thing::MissingWithBytes, Thing::Directory],
+    },
+    Row {
+        command: "merge",
+        refuses: &[(&[], "DIR"), (&["no-such-directory"], "no-such-directory"), (&[".", "--figure"], "--figure")],
+        path: Some(&["PATH"]),
+        accepts: &[],
+    },
+    Row {
+        command: "report",
+        refuses: &[
+            (&[], "RUN"),
+            (&["no-such-run"], "no-such-run"),
+            (&["no-such-run", "--format", "xml"], "--format"),
+            (&["no-such-run", "--out"], "--out"),
+        ],
+        path: Some(&["PATH"]),
+        accepts: &[],
+    },
+    Row {
+        command: "reproduce",
+        refuses: &[
+            (&["paper"], "paper"),
+            (&["--preset", "papr"], "papr"),
+            (&["--seeds", "0"], "0"),
+            (&["--seeds", "many"], "many"),
+            (&["--jobs", "0"], "0"),
+            (&["--traces", "no-such-file.csv"], "no-such-file.csv"),
+            (&["--attachments", "no-such-file.json"], "no-such-file.json"),
+            (&["--traces", "a.csv", "--attachments", "b.json"], "--attachments"),
+        ],
+        path: Some(&["--attachments", "PATH"]),
+        accepts: &[],
     },
     Row {
         command: "prolog",
@@ -218,7 +272,44 @@ const ROWS: &[Row] = &[
     },
     Row { command: "scenario show", refuses: &[], path: Some(&["prototype", "--attachments", "PATH"]), accepts: &[] },
     Row { command: "scenario schema", refuses: &[(&["more"], "more")], path: None, accepts: &[] },
+    Row {
+        command: "sweep",
+        refuses: &[
+            (&[], "SCENARIO"),
+            (&["paper", "--policy", "latency-aware"], "--key"),
+            (&["paper", "--policy", "latency-aware", "--key", "workload.period"], "workload.period"),
+            (&["paper", "--policy", "latency-aware", "--key", "workload.period=20,,40"], "workload.period=20,,40"),
+            (&["paper", "--policy", "latency-aware", "--key", "workload.perod=20,40"], "perod"),
+            (&["paper", "--policy", "latency-aware", "--key", "workload.period=20,none"], "none"),
+            (&["paper", "--policy", "latency-aware", "--key", "seed=1,2"], "seed"),
+            (&["paper", "--policy", "latency-aware", "--key", "agents.period=100", "--shard", "3/2"], "3/2"),
+            (&["paper", "--policy", "latency-aware", "--key", "agents.period=100", "--shard", "0/0"], "0/0"),
+            (
+                &["paper", "--policy", "latency-aware", "--key", "duration=500", "--seeds", "1", "--figure", "beauty"],
+                "beauty",
+            ),
+        ],
+        path: Some(&["PATH", "--policy", "latency-aware", "--key", "agents.period=100,200"]),
+        accepts: &[],
+    },
+    Row {
+        command: "sweep",
+        refuses: &[],
+        path: Some(&["paper", "--policy", "latency-aware", "--key", "duration=500", "--seeds", "2", "--out", "PATH"]),
+        accepts: &[Thing::Missing, Thing::MissingWithBytes, Thing::Directory],
+    },
     Row { command: "policy test", refuses: &[(&[], "FILE")], path: Some(&["PATH"]), accepts: &[] },
+    Row {
+        command: "view",
+        refuses: &[
+            (&[], "DIR"),
+            (&["no-such-directory"], "no-such-directory"),
+            (&["one", "two"], "two"),
+            (&["one", "--port", "65536"], "65536"),
+        ],
+        path: Some(&["PATH"]),
+        accepts: &[],
+    },
 ];
 
 /// What a user may name where a file or a directory is expected.

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::words::probability;
-use super::{Comparison, Pair};
+use super::words::{listed, overall, verdict};
+use super::{Comparison, LEVEL, Pair};
 use crate::statistics::Estimate;
 use crate::study::cell;
 
@@ -20,9 +20,17 @@ impl Comparison {
             );
         }
         self.means(&mut text);
+        let name = |policy: &String| letter(self.policies.iter().position(|known| known == policy).unwrap_or(0));
         for pair in &self.pairs {
             text.push('\n');
-            describe(pair, &mut text);
+            describe(pair, &name(&pair.first), &name(&pair.second), &mut text);
+        }
+        if self.least_probability() > LEVEL && !self.is_seedless {
+            let _ = writeln!(
+                text,
+                "\nWith {} no difference can be told from chance, however clear it is: so many tests take more seeds.",
+                many(self.seeds, "seed")
+            );
         }
         text
     }
@@ -48,30 +56,28 @@ impl Comparison {
 
     /// One row for each pair and figure.
     pub fn csv(&self) -> String {
-        let mut text = "first,second,figure,seeds,difference,low,high,p,p_corrected,p_signed_ranks,effect,effect_low,\
-                        effect_high,verdict\n"
-            .to_owned();
+        const HEAD: &str = "first,second,figure,seeds,shift,low,high,p,p_corrected,effect,effect_low,effect_high,mean,mean_low,\
+                            mean_high,p_of_mean,standardised,standardised_low,standardised_high,verdict\n";
+        const EMPTY: &str = ",,,,,,,,,,,,,,,,";
+        let mut text = HEAD.to_owned();
+        let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+        let three = |estimate: Option<Estimate>| {
+            let end = |end: usize| estimate.and_then(|estimate| estimate.interval).map(|ends| ends[end]);
+            [estimate.map(|estimate| estimate.mean), end(0), end(1)].map(number).join(",")
+        };
         for pair in &self.pairs {
             for row in &pair.tests {
                 let _ = write!(text, "{},{},{},", cell(&pair.first), cell(&pair.second), row.figure.name);
                 match &row.test {
-                    None => text.push_str("0,,,,,,,,,,"),
+                    None => text.push_str(EMPTY),
                     Some(test) => {
-                        let ends = test.difference.interval.unwrap_or([f64::NAN; 2]);
-                        let p = row.p_corrected.unwrap_or(f64::NAN);
-                        let Estimate { count, mean, .. } = test.difference;
-                        let _ = write!(
-                            text,
-                            "{count},{mean},{},{},{},{p},{},",
-                            ends[0], ends[1], test.p, test.p_signed_ranks
-                        );
-                        match test.effect {
-                            None => text.push_str(",,,"),
-                            Some(effect) => {
-                                let ends = effect.interval.unwrap_or([f64::NAN; 2]);
-                                let _ = write!(text, "{},{},{},", effect.mean, ends[0], ends[1]);
-                            }
-                        }
+                        let probabilities = [Some(test.p), row.p_corrected].map(number).join(",");
+                        let (shift, effect) = (three(Some(test.shift)), three(Some(test.effect)));
+                        let (mean, standardised) = (three(Some(test.difference)), three(test.standardised));
+                        let p_of_mean = number(test.p_of_mean);
+                        let count = test.shift.count;
+                        let _ =
+                            write!(text, "{count},{shift},{probabilities},{effect},{mean},{p_of_mean},{standardised},");
                     }
                 }
                 let _ = writeln!(text, "{}", cell(&row.verdict));
@@ -81,21 +87,16 @@ impl Comparison {
     }
 }
 
-fn describe(pair: &Pair, text: &mut String) {
-    let _ = writeln!(text, "{} against {}", pair.second, pair.first);
+fn describe(pair: &Pair, first: &str, second: &str, text: &mut String) {
+    let _ = writeln!(text, "{second} against {first}: {} against {}", pair.second, pair.first);
     for row in pair.tests.iter().filter(|row| row.is_real()) {
-        let _ = writeln!(text, "  {}", row.verdict);
+        let _ = writeln!(text, "  {}", verdict(row, second));
     }
-    let same: Vec<String> = pair
-        .tests
-        .iter()
-        .filter(|row| !row.is_real())
-        .filter_map(|row| Some(format!("{} ({})", row.figure.title(), probability(row.p_corrected?))))
-        .collect();
+    let same = listed(pair.tests.iter().filter(|row| !row.is_real() && row.test.is_some()).map(|row| &row.figure));
     if !same.is_empty() {
-        let _ = writeln!(text, "  no difference found in {}", same.join("; "));
+        let _ = writeln!(text, "  no difference found in {same}");
     }
-    let _ = writeln!(text, "  Overall: {}.", pair.verdict);
+    let _ = writeln!(text, "  Overall: {}.", overall(&pair.tests, first, second));
 }
 
 /// `2.345 ± 0.012`, or the mean alone.

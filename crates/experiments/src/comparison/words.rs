@@ -1,7 +1,8 @@
 //! What a test means, in words.
 
-use super::{Figure, FigureTest, Pair};
+use super::{Figure, FigureTest};
 use crate::measures::Measure;
+use crate::statistics::PairedTest;
 
 /// What less of a figure is: cheaper or faster, or neither good nor bad.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -30,7 +31,8 @@ impl Figure {
     /// That somebody has less or more of it, in words.
     fn difference(&self, amount: &str, is_less: bool) -> String {
         let kind = if self.group == "all" { String::new() } else { format!("{} ", self.group) };
-        let of_kind = if self.group == "all" { String::new() } else { format!(" {}", self.group) };
+        let instances = if self.group == "all" { String::new() } else { format!(" {} instances", self.group) };
+        let about = if self.group == "all" { String::new() } else { format!(" ({})", self.group) };
         let fewer = if is_less { "fewer" } else { "more" };
         let less = if is_less { "less" } else { "more" };
         match self.measure {
@@ -41,14 +43,14 @@ impl Figure {
             Some(Measure::ServiceUsage) => {
                 format!("loads {kind}instances by {amount} {less} of what they handle")
             }
-            Some(Measure::Replicate) => format!("replicates{of_kind} {amount} times {less}"),
-            Some(Measure::Migrate) => format!("migrates{of_kind} {amount} times {less}"),
-            Some(Measure::Undeploy) => format!("undeploys{of_kind} {amount} times {less}"),
-            Some(Measure::Inhibited) => format!("is inhibited{of_kind} {amount} times {less}"),
+            Some(Measure::Replicate) => format!("replicates{instances} {amount} times {less}"),
+            Some(Measure::Migrate) => format!("migrates{instances} {amount} times {less}"),
+            Some(Measure::Undeploy) => format!("undeploys{instances} {amount} times {less}"),
+            Some(Measure::Inhibited) => format!("is inhibited {amount} times {less}{about}"),
             Some(Measure::InstancesMean) => format!("runs {amount} {fewer} {kind}instances"),
             Some(Measure::CyclesMean) => {
                 let sooner = if is_less { "sooner" } else { "later" };
-                format!("is steady{of_kind} {amount} cycles {sooner}")
+                format!("is steady {amount} cycles {sooner}{about}")
             }
             Some(other) => format!("has {amount} {less} {kind}{}", other.title()),
             None => format!("loses {amount} {fewer} client requests"),
@@ -56,77 +58,94 @@ impl Figure {
     }
 }
 
-/// What a test says about the second policy.
+/// What a test says about a policy that is called so.
 pub(super) fn verdict(found: &FigureTest, second: &str) -> String {
     let figure = &found.figure;
     let (Some(test), Some(p)) = (&found.test, found.p_corrected) else {
         return format!("{}: not tested, less than two seeds have it", figure.title());
     };
     let decimals = figure.decimals();
-    let Some([low, high]) = test.difference.interval else { return String::new() };
-    let mean = test.difference.mean;
+    let shift = test.shift.mean;
+    let signed = |[low, high]: [f64; 2]| format!(", 95 % interval {low:+.decimals$} to {high:+.decimals$}");
     if !found.is_real() {
+        let interval = test.shift.interval.map_or_else(String::new, signed);
         return format!(
-            "no difference found in {} ({mean:+.decimals$}, 95 % interval {low:+.decimals$} to {high:+.decimals$}), {}",
+            "no difference found in {} ({shift:+.decimals$}{interval}), {}",
             figure.title(),
             probability(p)
         );
     }
-    let is_less = mean < 0.0;
-    let (from, to) = if is_less { (-high, -low) } else { (low, high) };
-    let words = figure.difference(&format!("{:.decimals$}", mean.abs()), is_less);
-    format!(
-        "{second} {words} (95 % interval {from:.decimals$} to {to:.decimals$}), {}{}",
-        probability(p),
-        effect(found)
-    )
+    // The sign is that of the ranks, which the test is about.
+    let is_less = test.effect.mean < 0.0;
+    let interval = match test.shift.interval {
+        Some([low, high]) => {
+            let (from, to) = if is_less { (-high, -low) } else { (low, high) };
+            format!(" (95 % interval {from:.decimals$} to {to:.decimals$})")
+        }
+        None => String::new(),
+    };
+    let words = figure.difference(&format!("{:.decimals$}", shift.abs()), is_less);
+    format!("{second} {words}{interval}, {}, {}", probability(p), effect(test))
 }
 
 pub(super) fn probability(p: f64) -> String {
     if p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p:.3}") }
 }
 
-fn effect(found: &FigureTest) -> String {
-    let Some(effect) = found.test.and_then(|test| test.effect) else { return ", in every seed alike".to_owned() };
-    let word = match effect.mean.abs() {
-        size if size < 0.2 => "tiny",
-        size if size < 0.5 => "small",
-        size if size < 0.8 => "medium",
+fn effect(test: &PairedTest) -> String {
+    let size = test.effect.mean.abs();
+    if size >= 1.0 {
+        return "in every seed that differs".to_owned();
+    }
+    let word = match size {
+        size if size < 0.1 => "tiny",
+        size if size < 0.3 => "small",
+        size if size < 0.5 => "medium",
         _ => "large",
     };
-    format!(", effect {:.1} ({word})", effect.mean)
+    let interval = test.effect.interval.map_or_else(String::new, |[low, high]| format!(", {low:.2} to {high:.2}"));
+    format!("{word} effect ({:.2}{interval})", test.effect.mean)
 }
 
 /// What all tests of a pair say together.
-pub(super) fn overall(pair: &Pair) -> String {
-    let Pair { first, second, tests, .. } = pair;
+pub(super) fn overall(tests: &[FigureTest], first: &str, second: &str) -> String {
     if tests.iter().all(|test| test.test.is_none()) {
         return format!("nothing can be said about {second} against {first}: that takes two seeds that differ");
     }
-    let titles = |wanted: &dyn Fn(&FigureTest, f64) -> bool| -> Vec<String> {
+    let titles = |wanted: &dyn Fn(&FigureTest, f64) -> bool| {
         let is_wanted =
-            |test: &&FigureTest| test.is_real() && test.test.is_some_and(|paired| wanted(test, paired.difference.mean));
-        tests.iter().filter(is_wanted).map(|test| test.figure.title()).collect()
+            |test: &&FigureTest| test.is_real() && test.test.is_some_and(|paired| wanted(test, paired.effect.mean));
+        listed(tests.iter().filter(is_wanted).map(|test| &test.figure))
     };
-    let better = titles(&|test, mean| test.figure.less() == Less::Better && mean < 0.0);
-    let worse = titles(&|test, mean| test.figure.less() == Less::Better && mean > 0.0);
+    let less = titles(&|test, side| test.figure.less() == Less::Better && side < 0.0);
+    let more = titles(&|test, side| test.figure.less() == Less::Better && side > 0.0);
     let other = titles(&|test, _| test.figure.less() == Less::Neither);
-    let mut parts = Vec::new();
-    if !better.is_empty() {
-        parts.push(format!("it has less of {}", better.join("; ")));
-    }
-    if !worse.is_empty() {
-        parts.push(format!("it has more of {}", worse.join("; ")));
-    }
-    if !other.is_empty() {
-        parts.push(format!("it differs in {}", other.join("; ")));
-    }
-    let judgement = match (better.is_empty(), worse.is_empty()) {
+    let judgement = match (less.is_empty(), more.is_empty()) {
         (true, true) if other.is_empty() => return format!("no difference between {second} and {first} was found"),
         (true, true) => format!("{second} is neither better nor worse than {first}"),
         (false, true) => format!("{second} is better than {first} in what differs"),
         (true, false) => format!("{second} is worse than {first} in what differs"),
         (false, false) => format!("{second} gains something over {first} and pays for it"),
     };
-    format!("{judgement}: {}", parts.join("; and "))
+    let parts = [("less", less), ("more", more), ("another", other)];
+    let parts: Vec<String> =
+        parts.into_iter().filter(|(_, list)| !list.is_empty()).map(|(word, list)| format!("{word} {list}")).collect();
+    format!("{judgement}: {}", parts.join("; "))
+}
+
+/// Figures by what they measure, each with the groups that it is of: `response time (WS, LS), migrate`.
+pub(super) fn listed<'a>(figures: impl Iterator<Item = &'a Figure>) -> String {
+    let mut list: Vec<(&str, Vec<&str>)> = Vec::new();
+    for figure in figures {
+        let title = figure.measure.map_or("lost client requests", Measure::title);
+        match list.iter_mut().find(|(known, _)| *known == title) {
+            Some((_, groups)) => groups.push(&figure.group),
+            None => list.push((title, vec![&figure.group])),
+        }
+    }
+    let shown = |(title, groups): (&str, Vec<&str>)| match groups.as_slice() {
+        ["all"] => title.to_owned(),
+        groups => format!("{title} ({})", groups.join(", ")),
+    };
+    list.into_iter().map(shown).collect::<Vec<_>>().join("; ")
 }

@@ -3,5 +3,6 @@
 mod browser;
 mod data;
 mod input;
+mod live;
 mod page;
 mod replay;

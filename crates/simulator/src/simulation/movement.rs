@@ -10,6 +10,7 @@ impl Simulation<'_> {
     pub(super) fn step(&mut self, step: u32, recorder: &mut impl Recorder) {
         let now = self.queue.now();
         let steps = &self.scenario.attachments.steps;
+        self.tell_flow(now, recorder);
         recorder.step(now, step as usize);
         if step as usize + 1 < steps.len() {
             self.queue.schedule(f64::from(step + 1) * self.scenario.step, Event::Step(step + 1));
@@ -33,6 +34,7 @@ impl Simulation<'_> {
             self.users[index as usize].access_point = to;
             self.router.user_moved(index);
             recorder.handover(self.queue.now(), index, from, to);
+            self.connect_flow(index);
         }
     }
 
@@ -47,7 +49,27 @@ impl Simulation<'_> {
                 self.colony.numbers.take(1);
             }
             let first = user.emitter.first(now);
-            self.queue.schedule(first, Event::Emission(index));
+            if let Some(flow) = &mut self.flow {
+                flow.begin_user(index, first, now);
+                self.connect_flow(index);
+            } else {
+                self.queue.schedule(first, Event::Emission(index));
+            }
+        }
+    }
+
+    /// Lets traffic as rates follow where a user is connected.
+    fn connect_flow(&mut self, index: u32) {
+        let user = &self.users[index as usize];
+        let (to, is_here, is_emitting) = (user.access_point, user.wanted.is_some(), user.is_emitting);
+        if let Some((flow, router, mut world)) = self.flowing()
+            && is_emitting
+        {
+            flow.connect(index, to, router, &mut world);
+            if !is_here {
+                flow.end_user(index);
+                self.users[index as usize].is_emitting = false;
+            }
         }
     }
 

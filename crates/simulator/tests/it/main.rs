@@ -2,6 +2,7 @@
 
 mod attachment;
 mod documents;
+mod fidelity;
 mod graphs;
 mod mistakes;
 mod prototype;

@@ -88,7 +88,7 @@ pub(super) fn steady(run: &Run) -> String {
             &format!("M{left:.2} {height:.2}H{right:.2}"),
             r##"stroke="#1c2128" stroke-width="0.8" stroke-dasharray="3 2""##,
         );
-        canvas.text([right, height - 4.0], &format!("mean {mean:.2}"), Anchor::End);
+        canvas.text([right, canvas.top - 12.0], &format!("mean {mean:.2}"), Anchor::End);
     }
     canvas.x_axis(x, last - 1.0, "step");
     canvas.finish(&title)

@@ -16,7 +16,10 @@ use serde_json::{Value, json};
 /// The names that the browser has in distributions.
 const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 /// A browser that says nothing for so long has failed.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// How many browsers were started, so that each has a directory of its own.
+static COUNT: AtomicU32 = AtomicU32::new(0);
 
 /// A browser with one page.
 pub(crate) struct Browser {
@@ -45,7 +48,6 @@ impl Browser {
             println!("skipped: chromium is not installed");
             return None;
         };
-        static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let profile = env::temp_dir().join(format!("mario-browser-{}-{count}", process::id()));
         // The browser speaks on descriptors 3 and 4; a shell puts its standard streams there.

@@ -79,7 +79,7 @@ fn one_user_who_never_moves_has_no_correlation() {
 
 #[test]
 fn names_cannot_break_out_of_the_page() {
-    let hostile = r#"</script><script>window.broken = true</script>"#;
+    let hostile = "</script><script>window.broken = true</script>";
     let trace = small_header(&format!(r#"{{"id":"{hostile}","application":0}}"#))
         .replace("\"small\"", &format!("\"{hostile}\""))
         + "[\"deployed\",0,1,0,0,0]\n[\"handover\",0,0,null,1]\n";

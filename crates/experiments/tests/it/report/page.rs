@@ -47,12 +47,12 @@ fn every_cycle_has_a_bar_and_every_kind_of_outcome_its_part() {
 }
 
 /// The names of what happened in a cycle, each once.
-fn outcomes(cycle: &Value) -> BTreeSet<&str> {
-    let name = |outcome: &Value| match outcome.as_array().expect("an outcome").iter().any(|part| part == "inhibited") {
-        true => "inhibited",
-        false => {
-            ["nop", "undeploy", "migrate", "replicate"].into_iter().find(|name| outcome[1] == *name).expect("known")
+fn outcomes(cycle: &Value) -> BTreeSet<&'static str> {
+    let name = |outcome: &Value| {
+        if outcome.as_array().expect("an outcome").iter().any(|part| part == "inhibited") {
+            return "inhibited";
         }
+        ["nop", "undeploy", "migrate", "replicate"].into_iter().find(|name| outcome[1] == *name).expect("it is known")
     };
     cycle[2].as_array().expect("outcomes").iter().map(name).collect()
 }
