@@ -20,6 +20,8 @@ pub(crate) struct Paths {
     known: FxHashMap<(NodeIndex, NodeIndex), PathIndex>,
     node_is_up: Vec<bool>,
     link_is_up: Vec<bool>,
+    /// Whether a message can be sent over a link: it is up, and so are the nodes at both ends.
+    link_carries: Vec<bool>,
     search: Search,
 }
 
@@ -76,6 +78,7 @@ impl Paths {
             known: FxHashMap::default(),
             node_is_up: vec![true; nodes],
             link_is_up: vec![true; topology.link_count()],
+            link_carries: vec![true; topology.link_count()],
             search: Search {
                 round: 0,
                 reached: vec![0; nodes],
@@ -91,21 +94,38 @@ impl Paths {
         self.node_is_up[node.position()]
     }
 
-    pub(crate) fn set_node(&mut self, node: NodeIndex, is_up: bool) {
+    pub(crate) fn set_node(&mut self, topology: &Topology, node: NodeIndex, is_up: bool) {
         self.node_is_up[node.position()] = is_up;
-        self.known.clear();
-    }
-
-    pub(crate) fn set_link(&mut self, topology: &Topology, one: NodeIndex, other: NodeIndex, is_up: bool) {
-        for link in [topology.link_between(one, other), topology.link_between(other, one)].into_iter().flatten() {
-            self.link_is_up[link.0 as usize] = is_up;
+        for (_, link) in topology.links_from(node) {
+            self.update_link(topology, node, link.to);
         }
         self.known.clear();
     }
 
-    /// Whether a message can be sent over a link.
-    pub(crate) fn carries(&self, topology: &Topology, link: LinkIndex) -> bool {
-        self.link_is_up[link.0 as usize] && self.is_node_up(topology.link(link).to)
+    /// Switches both directions of a link; gives whether that changed anything.
+    pub(crate) fn set_link(&mut self, topology: &Topology, one: NodeIndex, other: NodeIndex, is_up: bool) -> bool {
+        let mut has_changed = false;
+        for link in [topology.link_between(one, other), topology.link_between(other, one)].into_iter().flatten() {
+            has_changed |= std::mem::replace(&mut self.link_is_up[link.0 as usize], is_up) != is_up;
+        }
+        if has_changed {
+            self.update_link(topology, one, other);
+            self.known.clear();
+        }
+        has_changed
+    }
+
+    fn update_link(&mut self, topology: &Topology, one: NodeIndex, other: NodeIndex) {
+        let are_up = self.is_node_up(one) && self.is_node_up(other);
+        for link in [topology.link_between(one, other), topology.link_between(other, one)].into_iter().flatten() {
+            self.link_carries[link.0 as usize] = are_up && self.link_is_up[link.0 as usize];
+        }
+    }
+
+    /// Whether a message can be sent over a link: not from a node that is down, and not to one.
+    #[inline]
+    pub(crate) fn carries(&self, link: LinkIndex) -> bool {
+        self.link_carries[link.0 as usize]
     }
 
     /// The nodes that a node can reach by one link.
@@ -114,7 +134,7 @@ impl Paths {
         topology: &'a Topology,
         node: NodeIndex,
     ) -> impl Iterator<Item = NodeIndex> + 'a {
-        topology.links_from(node).filter(|(link, _)| self.carries(topology, *link)).map(|(_, link)| link.to)
+        topology.links_from(node).filter(|(link, _)| self.carries(*link)).map(|(_, link)| link.to)
     }
 
     /// The link after so many, or `None` at the end of the path.
@@ -214,7 +234,7 @@ impl Paths {
                 continue;
             }
             for (link, to) in topology.links_from(node).map(|(index, link)| (index, link.to)) {
-                if self.search.reached[to.position()] != self.search.round && self.carries(topology, link) {
+                if self.search.reached[to.position()] != self.search.round && self.carries(link) {
                     self.reach(to, distance + 1.0, (node, link));
                     self.search.queue.push_back(to);
                 }
@@ -248,7 +268,7 @@ impl Paths {
                 let known = self.search.reached[edge.to.position()] == self.search.round;
                 if (!known || further < self.search.distance[edge.to.position()])
                     && further <= limit
-                    && self.carries(topology, link)
+                    && self.carries(link)
                 {
                     self.reach(edge.to, further, (node, link));
                     self.search.heap.push(Candidate { distance: further, node: edge.to });

@@ -16,12 +16,17 @@ impl Simulation<'_> {
         }
         let Some(changes) = steps.get(step as usize) else { return };
         for (user, wanted) in changes {
-            self.users[*user as usize].wanted = *wanted;
+            let state = &mut self.users[*user as usize];
+            state.wanted = *wanted;
+            if wanted.is_none() {
+                state.next_emission = None;
+            }
             self.connect(*user, recorder);
         }
         for (user, _) in changes {
             self.begin_sending(*user);
         }
+        self.watch_over_applications();
     }
 
     /// Connects a user as wanted, or as near to it as possible.
@@ -40,13 +45,13 @@ impl Simulation<'_> {
     fn begin_sending(&mut self, index: u32) {
         let now = self.queue.now();
         let user = &mut self.users[index as usize];
-        if user.wanted.is_some() && !user.is_emitting {
-            user.is_emitting = true;
+        if user.wanted.is_some() && user.next_emission.is_none() {
             // The prototype numbers its users together with everything else.
             if self.scenario.numbering == crate::scenario::Numbering::Shared {
                 self.colony.numbers.take(1);
             }
             let first = user.emitter.first(now);
+            user.next_emission = Some(first);
             self.queue.schedule(first, Event::Emission(index));
         }
     }

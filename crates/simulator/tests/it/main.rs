@@ -1,6 +1,7 @@
 //! The crate from outside.
 
 mod attachment;
+mod churn;
 mod documents;
 mod graphs;
 mod mistakes;
@@ -8,6 +9,7 @@ mod prototype;
 mod scenarios;
 mod taxis;
 mod wandering;
+mod world;
 
 use std::fs::File;
 use std::io::Read;
