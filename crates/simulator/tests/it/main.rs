@@ -2,10 +2,13 @@
 
 mod attachment;
 mod churn;
+mod determinism;
 mod documents;
 mod graphs;
 mod mistakes;
+mod network;
 mod prototype;
+mod random_worlds;
 mod scenarios;
 mod taxis;
 mod wandering;
