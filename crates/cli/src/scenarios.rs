@@ -17,7 +17,7 @@ pub struct ScenarioArguments {
     /// A scenario that ships (paper, prototype) or the path of a scenario file
     #[arg(value_name = "SCENARIO")]
     pub scenario: PathBuf,
-    /// Override a key, e.g. topology.size=16 or application.app1.max_rate=8; may be given again
+    /// Override a key, e.g. topology.size=16; may be given again
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub overrides: Vec<String>,
     /// The policy of all applications, or with APP=POLICY of one: the path of a file, or the name of one that ships

@@ -16,7 +16,7 @@ pub struct PathIndex(u32);
 #[derive(Clone, Debug)]
 pub(crate) struct Paths {
     links: Vec<LinkIndex>,
-    paths: Vec<Path>,
+    all: Vec<Path>,
     known: FxHashMap<(NodeIndex, NodeIndex), PathIndex>,
     node_is_up: Vec<bool>,
     link_is_up: Vec<bool>,
@@ -74,7 +74,7 @@ impl Paths {
         let nodes = topology.node_count();
         Paths {
             links: Vec::new(),
-            paths: Vec::new(),
+            all: Vec::new(),
             known: FxHashMap::default(),
             node_is_up: vec![true; nodes],
             link_is_up: vec![true; topology.link_count()],
@@ -140,26 +140,26 @@ impl Paths {
     /// The link after so many, or `None` at the end of the path.
     #[inline]
     pub(crate) fn link(&self, path: PathIndex, position: u32) -> Option<LinkIndex> {
-        let path = &self.paths[path.0 as usize];
+        let path = &self.all[path.0 as usize];
         (position < path.link_count).then(|| self.links[(path.first_link + position) as usize])
     }
 
     pub(crate) fn latency(&self, path: PathIndex) -> f64 {
-        self.paths[path.0 as usize].latency
+        self.all[path.0 as usize].latency
     }
 
     pub(crate) fn last_hop(&self, path: PathIndex) -> Neighbour {
-        self.paths[path.0 as usize].last_hop
+        self.all[path.0 as usize].last_hop
     }
 
     /// The node that a path begins at.
     pub(crate) fn origin(&self, path: PathIndex) -> NodeIndex {
-        self.paths[path.0 as usize].origin
+        self.all[path.0 as usize].origin
     }
 
     /// The node that a path leads to.
     pub(crate) fn end(&self, path: PathIndex) -> NodeIndex {
-        self.paths[path.0 as usize].end
+        self.all[path.0 as usize].end
     }
 
     /// Finds the nearest nodes that `is_wanted`, all that are equally near, in the order of nodes.
@@ -198,8 +198,8 @@ impl Paths {
         let links = &self.links[first_link..];
         let latency = links.iter().map(|link| topology.link(*link).latency).sum();
         let last_hop = if to == from { Neighbour::Own } else { Neighbour::Node(self.search.from[to.position()].0) };
-        let index = PathIndex(u32::try_from(self.paths.len()).expect("fewer than 2^32 paths"));
-        self.paths.push(Path {
+        let index = PathIndex(u32::try_from(self.all.len()).expect("fewer than 2^32 paths"));
+        self.all.push(Path {
             first_link: first_link as u32,
             link_count: links.len() as u32,
             latency,

@@ -12,6 +12,7 @@ mod policy;
 mod prompt;
 mod readme;
 mod scenario;
+mod simulate;
 mod streams;
 mod transcripts;
 

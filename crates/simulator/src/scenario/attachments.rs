@@ -164,13 +164,10 @@ impl<'a> Reading<'a> {
                 self.push(mistake);
                 continue;
             };
-            let node = match serde_json::from_str::<Option<NodeId>>(raw.get()) {
-                Ok(node) => node,
-                Err(_) => {
-                    let message = format!("`{path}.node.{name}` is the name of a node, not {}", short(raw.get()));
-                    self.mistake(span, &message, "write the name of an access point, or null");
-                    continue;
-                }
+            let Ok(node) = serde_json::from_str::<Option<NodeId>>(raw.get()) else {
+                let message = format!("`{path}.node.{name}` is the name of a node, not {}", short(raw.get()));
+                self.mistake(span, &message, "write the name of an access point, or null");
+                continue;
             };
             let found = node.as_ref().map(|node| topology.find(node));
             match (node, found) {

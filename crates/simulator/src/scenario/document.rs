@@ -49,7 +49,7 @@ impl Document {
         let text = Arc::new(text);
         let mut layers = Layers::new(files, 0);
         let mut tree = Table::default();
-        layers.add(Arc::clone(&text), path, &mut tree);
+        layers.add(&text, path, &mut tree);
         let (layer, is_broken, mistakes) = (layers.layer, layers.is_broken, layers.mistakes);
         let whole = Place { text, span: 0..0 };
         let mut document = Document { name: name.to_owned(), tree, whole, layer, is_broken, mistakes };

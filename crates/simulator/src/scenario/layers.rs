@@ -18,9 +18,8 @@ pub trait Files {
 /// The text of a file.
 pub(super) fn read_text(files: &mut dyn Files, path: &Path) -> Result<String, String> {
     String::from_utf8(files.read(path)?).map_err(|error| {
-        let line =
-            error.as_bytes()[..error.utf8_error().valid_up_to()].iter().filter(|byte| **byte == b'\n').count() + 1;
-        format!("it is not UTF-8 text in line {line}")
+        let before = String::from_utf8_lossy(&error.as_bytes()[..error.utf8_error().valid_up_to()]);
+        format!("it is not UTF-8 text in line {}", before.matches('\n').count() + 1)
     })
 }
 
@@ -60,10 +59,10 @@ impl<'a> Layers<'a> {
     }
 
     /// Puts a text, below it what it builds upon, on top of `below`.
-    pub(super) fn add(&mut self, text: Arc<Text>, path: Option<&Path>, below: &mut Table) {
+    pub(super) fn add(&mut self, text: &Arc<Text>, path: Option<&Path>, below: &mut Table) {
         self.layer += 1;
         let known = self.mistakes.len();
-        let mut own = tree::parse(&text, self.layer, &mut self.mistakes);
+        let mut own = tree::parse(text, self.layer, &mut self.mistakes);
         self.is_broken |= self.mistakes.len() > known;
         let [preset, include, reset] = LAYER_KEYS.map(|key| own.remove(key));
         self.open.push(path.map(plain).unwrap_or_default());
@@ -72,7 +71,7 @@ impl<'a> Layers<'a> {
         }
         if let Some(node) = include {
             for (wanted, place) in self.words(&node, "include") {
-                self.include(&text, &wanted, place, below);
+                self.include(text, &wanted, place, below);
             }
         }
         if let Some(node) = reset {
@@ -98,7 +97,7 @@ impl<'a> Layers<'a> {
             return;
         };
         match presets::text(name) {
-            Some(text) => self.add(Arc::new(text), None, below),
+            Some(text) => self.add(&Arc::new(text), None, below),
             None => {
                 let mistake = Mistake::new(format!("there is no preset `{name}`")).at(Some(node.place.clone()));
                 self.mistakes.push(mistake.known(name, "presets", presets::names()));
@@ -125,7 +124,7 @@ impl<'a> Layers<'a> {
             Ok(text) => {
                 let directory = path.parent().map(Path::to_path_buf).unwrap_or_default();
                 let text = Text { name: path.display().to_string(), text, directory };
-                self.add(Arc::new(text), Some(&path), below);
+                self.add(&Arc::new(text), Some(&path), below);
             }
             Err(error) => {
                 let message = format!("cannot read `{}`: {error}", path.display());
@@ -377,9 +376,10 @@ fn set_element(
     let Some(position) = position else {
         let ids: Vec<String> = elements.iter().filter_map(|element| as_id(id_node(element))).collect();
         let mistake = Mistake::new(format!("there is no `{list}` called `{name}`")).at(Some(place.clone()));
-        return Err(match ids.is_empty() {
-            true => mistake.hint(format!("there are {} of them, counted from 0", elements.len())),
-            false => mistake.known(name, "there are", ids.iter().map(String::as_str)),
+        return Err(if ids.is_empty() {
+            mistake.hint(format!("there are {} of them, counted from 0", elements.len()))
+        } else {
+            mistake.known(name, "there are", ids.iter().map(String::as_str))
         });
     };
     match &mut elements[position].value {

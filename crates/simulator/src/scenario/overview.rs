@@ -109,7 +109,7 @@ impl Scenario {
 }
 
 /// So many of something, in words.
-fn count(number: impl fmt::Display + PartialEq<u64>, one: &str, many: &str) -> String {
+fn count(number: u64, one: &str, many: &str) -> String {
     if number == 1 { format!("1 {one}") } else { format!("{number} {many}") }
 }
 

@@ -3,18 +3,22 @@
 //! serde stops at the first mistake. So what is mistaken is taken out of the tree and the rest is read again, until
 //! nothing is wrong any more; the mistakes on the way are the result.
 
-use std::error::Error;
+mod trouble;
+
 use std::fmt;
 
 use serde::de::value::StrDeserializer;
 use serde::de::{
-    self, DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, Error as _, Expected, IntoDeserializer,
-    MapAccess, SeqAccess, Unexpected, VariantAccess, Visitor,
+    DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, Error as _, IntoDeserializer, MapAccess, SeqAccess,
+    Unexpected, VariantAccess, Visitor,
 };
 use serde::forward_to_deserialize_any;
 
 use super::mistake::{Mistake, Place};
 use super::tree::{Node, Table, Value};
+use trouble::{Step, Trouble};
+
+pub(super) use trouble::HINT;
 
 /// The key that says which kind of thing a table describes.
 pub(super) const KIND: &str = "kind";
@@ -45,7 +49,7 @@ pub(super) fn read<T: DeserializeOwned>(tree: &Table, whole: &Place) -> Result<T
                     })
                 });
                 if !is_told {
-                    mistakes.push(trouble.mistake);
+                    mistakes.push(*trouble.mistake);
                 }
                 if !can_go_on {
                     return Err(mistakes);
@@ -78,143 +82,6 @@ fn remove(node: &mut Node, path: &[Step]) -> bool {
     }
 }
 
-#[derive(Clone, PartialEq, Debug)]
-enum Step {
-    Key(String),
-    Index(usize),
-}
-
-/// A mistake on its way up; the path is from the inside out.
-#[derive(Debug)]
-struct Trouble {
-    mistake: Mistake,
-    path: Vec<Step>,
-    /// The key that is missing, if that is what is wrong.
-    missing: Option<&'static str>,
-    /// Where the table is whose key it is about.
-    table: Option<Place>,
-}
-
-impl Trouble {
-    fn about(mistake: Mistake) -> Trouble {
-        Trouble { mistake, path: Vec::new(), missing: None, table: None }
-    }
-
-    fn located(mut self, place: &Place) -> Trouble {
-        self.mistake.place.get_or_insert_with(|| place.clone());
-        self
-    }
-
-    fn below(mut self, step: Step) -> Trouble {
-        self.path.push(step);
-        self
-    }
-}
-
-impl de::Error for Trouble {
-    fn custom<T: fmt::Display>(message: T) -> Trouble {
-        let message = message.to_string();
-        // A message of ours may bring its remedy along.
-        let mistake = match message.split_once(HINT) {
-            Some((message, hint)) => Mistake::new(message).hint(hint),
-            None => match remedy(&message) {
-                Some(hint) => Mistake::new(message).hint(hint),
-                None => Mistake::new(message),
-            },
-        };
-        Trouble::about(mistake)
-    }
-
-    fn invalid_type(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Trouble {
-        let (expected, hint) = in_words(&expected.to_string());
-        let mistake = Mistake::new(format!("expected {expected}, found {}", describe(unexpected)));
-        let number = match unexpected {
-            Unexpected::Str(text) => text.trim().split(|character: char| !"0123456789.".contains(character)).next(),
-            _ => None,
-        };
-        Trouble::about(match number {
-            Some(number) if !number.is_empty() && expected.contains("number") => {
-                mistake.hint(format!("write {number}, without quotes and without a unit"))
-            }
-            _ => mistake.hint(hint),
-        })
-    }
-
-    fn invalid_value(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Trouble {
-        Trouble::invalid_type(unexpected, expected)
-    }
-
-    fn invalid_length(length: usize, expected: &dyn Expected) -> Trouble {
-        let (expected, hint) = in_words(&expected.to_string());
-        Trouble::about(Mistake::new(format!("expected {expected}, found {length} of them")).hint(hint))
-    }
-
-    fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Trouble {
-        let mistake = Mistake::new(format!("`{variant}` is none of the words that are known here"));
-        Trouble::about(mistake.known(variant, "known are", expected.iter().copied()))
-    }
-
-    fn missing_field(field: &'static str) -> Trouble {
-        let mistake = Mistake::new(format!("`{field}` is missing")).hint(format!("add `{field} = …`"));
-        Trouble { missing: Some(field), ..Trouble::about(mistake) }
-    }
-}
-
-/// What separates a message from its remedy in the text of a custom error.
-pub(super) const HINT: &str = "\u{1f}";
-
-/// What serde and our own types expect, in words for people, and what to write.
-fn in_words(expected: &str) -> (String, String) {
-    let (words, hint) = match expected {
-        "u16" | "u32" | "u64" | "usize" => ("a whole number that is not negative", "write a number such as 8"),
-        "i64" => ("a whole number", "write a number such as 8"),
-        "f64" => ("a number", "write a number such as 0.5"),
-        "a number" => ("a number", "write a number such as 40"),
-        "a boolean" => ("`true` or `false`", "write `true` or `false`"),
-        "a string" => ("a text", "put it in quotes"),
-        "a sequence" => ("a list", "put the values in brackets: `[…]`"),
-        "a map" => ("a table", "write `{ key = value }`"),
-        "an array of length 2" => ("a list of two", "write `[…, …]`"),
-        _ if expected.starts_with("enum ") => ("a table", "write a table with the keys that are known here"),
-        "a table" => ("a table", "write a table with the keys that are known here"),
-        _ => (expected, "write that"),
-    };
-    (words.to_owned(), hint.to_owned())
-}
-
-/// What helps against a message of the domain's own types.
-fn remedy(message: &str) -> Option<&'static str> {
-    let remedies = [
-        ("rate or latency", "write a finite number, 0 or more"),
-        ("at least one character", "write a name"),
-        ("`self`", "choose another id"),
-        ("is finite", "write a finite number"),
-        ("duplicate field", "write it once"),
-    ];
-    remedies.into_iter().find(|(part, _)| message.contains(part)).map(|(_, remedy)| remedy)
-}
-
-fn describe(unexpected: Unexpected<'_>) -> String {
-    match unexpected {
-        Unexpected::Bool(value) => format!("`{value}`"),
-        Unexpected::Unsigned(value) => format!("the number {value}"),
-        Unexpected::Signed(value) => format!("the number {value}"),
-        Unexpected::Float(value) => format!("the number {value:?}"),
-        Unexpected::Str(value) => format!("the text {value:?}"),
-        Unexpected::Seq => "a list".to_owned(),
-        Unexpected::Map => "a table".to_owned(),
-        other => other.to_string(),
-    }
-}
-
-impl fmt::Display for Trouble {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.mistake.fmt(formatter)
-    }
-}
-
-impl Error for Trouble {}
-
 #[derive(Clone, Copy)]
 struct Reader<'a> {
     node: &'a Node,
@@ -242,7 +109,7 @@ impl<'a> Reader<'a> {
             }
             entries.push((key.as_str(), node));
         }
-        Ok(Entries { entries: entries.into_iter(), value: None, table: self.node.place.clone() })
+        Ok(Entries { rest: entries.into_iter(), value: None, table: self.node.place.clone() })
     }
 
     fn unknown_key(&self, key: &str, node: &Node, known: &'static [&'static str]) -> Trouble {
@@ -287,7 +154,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
                 Err(Trouble::invalid_type(Unexpected::Other(&format!("the date {value}")), &visitor))
             }
             Value::List(elements) => {
-                visitor.visit_seq(Elements { elements: elements.iter(), section: self.section, next: 0 })
+                visitor.visit_seq(Elements { rest: elements.iter(), section: self.section, next: 0 })
             }
             Value::Table(table) => visitor.visit_map(self.entries(table, None)?),
         };
@@ -391,7 +258,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for OnlyTable<V> {
 }
 
 struct Entries<'a> {
-    entries: std::vec::IntoIter<(&'a str, &'a Node)>,
+    rest: std::vec::IntoIter<(&'a str, &'a Node)>,
     value: Option<(&'a str, &'a Node)>,
     /// Where the table is.
     table: Place,
@@ -401,7 +268,7 @@ impl<'de> MapAccess<'de> for Entries<'_> {
     type Error = Trouble;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Trouble> {
-        self.value = self.entries.next();
+        self.value = self.rest.next();
         let Some((key, node)) = self.value else { return Ok(None) };
         let place = node.key_place.as_ref().unwrap_or(&node.place);
         let key_reader: StrDeserializer<'_, Trouble> = key.into_deserializer();
@@ -423,7 +290,7 @@ impl<'de> MapAccess<'de> for Entries<'_> {
 }
 
 struct Elements<'a> {
-    elements: std::slice::Iter<'a, Node>,
+    rest: std::slice::Iter<'a, Node>,
     section: &'a str,
     next: usize,
 }
@@ -432,7 +299,7 @@ impl<'de> SeqAccess<'de> for Elements<'_> {
     type Error = Trouble;
 
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Trouble> {
-        let Some(node) = self.elements.next() else { return Ok(None) };
+        let Some(node) = self.rest.next() else { return Ok(None) };
         let step = Step::Index(self.next);
         self.next += 1;
         seed.deserialize(Reader { node, section: self.section, fields: None })

@@ -16,7 +16,7 @@ pub use mobility::{
     AfterKind, AttachKind, AttachmentSettings, BetweenKind, ClockKind, FileSettings, GeneratedSettings, MobilityFormat,
     MobilitySettings, StaticSettings,
 };
-pub use number::{Period, Positive, Time};
+pub use number::{Period, Positive, Size, Time};
 pub use strategies::{
     ArbitrationSettings, ArbitrationStrategy, MemorySettings, MemoryStrategy, NumberingSettings, NumberingStrategy,
     ObservationSettings, ObservationStrategy, RoutingMetric, RoutingSettings, RoutingStrategy,
@@ -119,7 +119,7 @@ pub struct ManagerSettings {
 #[serde(default, deny_unknown_fields)]
 pub struct NetworkSettings {
     /// The size of a client request, in units of which `bandwidth` counts how many a link takes in one unit of time.
-    pub message_size: Time,
+    pub message_size: Size,
     /// What each link takes in one unit of time; without it, sending takes no time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<Positive>,
@@ -182,7 +182,7 @@ impl Default for ManagerSettings {
 impl Default for NetworkSettings {
     fn default() -> NetworkSettings {
         NetworkSettings {
-            message_size: Time::of(1.0),
+            message_size: Size::of(1.0),
             bandwidth: None,
             occupancy: OccupancyKind::Latency,
             service_time: Time::of(0.01),

@@ -61,27 +61,35 @@ fn words(schema: &Value, part: &Value) -> Vec<String> {
 
 /// The rows for the keys of a table.
 fn rows(schema: &Value, table: &Value) -> String {
-    let required: Vec<&str> = table["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let mut rows = "| key | default | meaning |\n|---|---|---|\n".to_owned();
+    add_rows(schema, table, "", &mut rows);
+    rows
+}
+
+fn add_rows(schema: &Value, table: &Value, prefix: &str, rows: &mut String) {
+    let required: Vec<&str> = table["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     for (key, part) in table["properties"].as_object().into_iter().flatten() {
+        let inner = target(schema, part);
+        if inner.get("properties").is_some() {
+            add_rows(schema, inner, &format!("{prefix}{key}."), rows);
+            continue;
+        }
         let default = match (default(part), required.contains(&key.as_str())) {
             (_, true) => "required".to_owned(),
             (default, false) => default,
         };
         let words = words(schema, part);
-        let choice = match words.is_empty() {
-            true => String::new(),
-            false => {
-                format!(" One of {}.", words.iter().map(|word| format!("`\"{word}\"`")).collect::<Vec<_>>().join(", "))
-            }
+        let choice = if words.is_empty() {
+            String::new()
+        } else {
+            format!(" One of {}.", words.iter().map(|word| format!("`\"{word}\"`")).collect::<Vec<_>>().join(", "))
         };
-        rows += &format!(
-            "| `{key}` | {default} | {}{} |\n",
+        *rows += &format!(
+            "| `{prefix}{key}` | {default} | {}{} |\n",
             sentence(part),
             choice.replace(" One of `\"unbounded\"`.", "")
         );
     }
-    rows
 }
 
 /// All sections with their keys.
@@ -100,7 +108,7 @@ fn reference() -> String {
             || table.get("oneOf").is_some_and(|kinds| kinds[0].get("properties").is_some())
         {
             sections.push((key.clone(), items.is_some(), table));
-            properties.remove(&key);
+            properties.shift_remove(&key);
         }
     }
     page += &rows(&schema, &top);
@@ -113,7 +121,7 @@ fn reference() -> String {
                 for kind in kinds {
                     let name = kind["properties"]["kind"]["const"].as_str().expect("every kind has a name");
                     let mut described = kind.clone();
-                    described["properties"].as_object_mut().expect("it is an object").remove("kind");
+                    described["properties"].as_object_mut().expect("it is an object").shift_remove("kind");
                     page +=
                         &format!("### `kind = \"{name}\"`\n\n{}\n\n{}\n", sentence(kind), rows(&schema, &described));
                 }

@@ -39,7 +39,7 @@ fn found(input: &str) -> Result<(), ScenarioError> {
     }
     let overrides: Vec<String> =
         main.lines().filter_map(|line| line.strip_prefix("%set ")).map(str::to_owned).collect();
-    let text: String = main.lines().filter(|line| !line.starts_with("%set ")).map(|line| format!("{line}\n")).collect();
+    let text: String = main.split_inclusive('\n').filter(|line| !line.starts_with("%set ")).collect();
     let mut document = Document::file(Path::new("s.toml"), text, &mut files);
     document.set(&overrides);
     document.resolve(&mut files).map(|_| ())

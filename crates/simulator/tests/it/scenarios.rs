@@ -229,7 +229,7 @@ fn a_policy_of_the_command_line_is_for_all_or_for_one() {
 fn every_kind_of_topology_mobility_and_workload_can_be_run() {
     for overrides in [
         &["topology.kind=tree", "topology.fan_out=3"][..],
-        &["topology.kind=grid", "topology.size=5"],
+        &["topology.kind=grid", "topology.width=5"],
         &["topology.kind=random-geometric", "topology.nodes=30"],
         &["topology.kind=barabasi-albert", "topology.nodes=30"],
         &["mobility.kind=static", "mobility.users=9"],
@@ -306,12 +306,11 @@ fn the_starting_text_is_a_scenario() {
     assert_eq!(scenario.applications.len(), 2);
     // What is commented out is valid, too.
     let all: String = text
-        .lines()
+        .split_inclusive('\n')
         .map(|line| match line.strip_prefix('#') {
-            Some(rest) if !rest.is_empty() && !rest.starts_with(' ') && !rest.starts_with("include") => rest,
+            Some(rest) if rest != "\n" && !rest.starts_with(' ') && !rest.starts_with("include") => rest,
             _ => line,
         })
-        .map(|line| format!("{line}\n"))
         .collect();
     let scenario = resolve(&all, &mut Texts::default()).scenario;
     assert_eq!(scenario.applications.len(), 8);

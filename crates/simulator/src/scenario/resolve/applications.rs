@@ -166,9 +166,10 @@ impl Resolving<'_> {
         memory: Option<u32>,
         at: &[At<'_>],
     ) -> Option<PolicyIndex> {
-        let name = match policies::is_path(written) {
-            true => self.document.path(at, written).display().to_string(),
-            false => written.to_owned(),
+        let name = if policies::is_path(written) {
+            self.document.path(at, written).display().to_string()
+        } else {
+            written.to_owned()
         };
         let key = (name, memory);
         if let Some(known) = policies.by_key.get(&key) {

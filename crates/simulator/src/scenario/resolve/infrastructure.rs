@@ -40,7 +40,7 @@ impl Resolving<'_> {
             TopologySettings::Tree(tree) => self.tree(tree)?,
             TopologySettings::Grid(settings) => {
                 let mesh = self.mesh(mesh!(settings))?;
-                let made = grid(settings.size, settings.size, &mesh);
+                let made = grid(settings.height, settings.width, &mesh);
                 self.shaped(made)?
             }
             TopologySettings::RandomGeometric(settings) => {
@@ -177,13 +177,29 @@ impl Resolving<'_> {
                 let key = if *values == "latencies" { "latency" } else { "hardware" };
                 (key, format!("list {needed}, or leave `{key}` away, and a rule gives them"))
             }
-            ShapeError::TooLarge => ("size", "make the topology smaller".to_owned()),
-            ShapeError::Value { expected, .. } => ("kind", format!("it must be {expected}")),
+            ShapeError::TooLarge => (self.size_key(), "make the topology smaller".to_owned()),
+            ShapeError::Value { what, expected } => {
+                let keys =
+                    [("share", "access_share"), ("capacities", "hardware"), ("radius", "radius"), ("links", "links")];
+                let key = keys.into_iter().find(|(word, _)| what.contains(word)).map_or("kind", |(_, key)| key);
+                (key, format!("write one that is {expected}"))
+            }
             _ => ("kind", "mend the values of `[topology]`".to_owned()),
         };
         let mistake = self.mistake(error.to_string(), &[TOPOLOGY, key.into()]);
         self.mistakes.push(mistake.hint(hint));
         None
+    }
+
+    /// The key that says how large the topology is.
+    fn size_key(&self) -> &'static str {
+        match &self.settings.topology {
+            TopologySettings::TiledTree(_) => "size",
+            TopologySettings::Tree(_) => "fan_out",
+            TopologySettings::Grid(_) => "width",
+            TopologySettings::RandomGeometric(_) | TopologySettings::BarabasiAlbert(_) => "nodes",
+            TopologySettings::File(_) => "file",
+        }
     }
 
     fn graph(&mut self, settings: &TopologyFileSettings) -> Option<Topology> {

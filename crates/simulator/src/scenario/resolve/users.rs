@@ -26,8 +26,8 @@ use crate::topology::Topology;
 
 const MOBILITY: At<'static> = At::Key("mobility");
 
-/// More users than this are refused: they would not fit into memory.
-const USERS_MAX: u32 = 1 << 24;
+/// More users or hotspots than this are refused: they would not fit into memory.
+const COUNT_MAX: u32 = 1 << 24;
 
 impl<'a> Resolving<'a> {
     /// The time between two steps.
@@ -66,17 +66,18 @@ impl<'a> Resolving<'a> {
         }
     }
 
-    fn check_count(&mut self, users: u32) -> Option<()> {
-        if users <= USERS_MAX {
+    fn check_count(&mut self, key: &str, count: u32) -> Option<()> {
+        if count <= COUNT_MAX {
             return Some(());
         }
-        let mistake = self.mistake(format!("{users} users are too many"), &[MOBILITY, "users".into()]);
-        self.mistakes.push(mistake.hint(format!("write {USERS_MAX} or fewer")));
+        let mistake = self.mistake(format!("{count} {key} are too many"), &[MOBILITY, key.into()]);
+        self.mistakes.push(mistake.hint(format!("write {COUNT_MAX} or fewer")));
         None
     }
 
     fn generated(&mut self, settings: &GeneratedSettings, topology: &Topology) -> Option<Attachments> {
-        self.check_count(settings.users)?;
+        self.check_count("users", settings.users)?;
+        self.check_count("hotspots", settings.hotspots)?;
         let how = self.how_to_attach(settings.attach)?;
         let area = match (&settings.area, self.settings.topology.area()) {
             (Some(area), _) => self.area(area, &[MOBILITY, "area".into()])?,
@@ -111,7 +112,7 @@ impl<'a> Resolving<'a> {
 
     /// Users who stay at the access points where they are put in turn, or where `[[user]]` says.
     fn fixed(&mut self, users: u32, topology: &Topology) -> Option<Attachments> {
-        self.check_count(users)?;
+        self.check_count("users", users)?;
         let access_points: Vec<NodeIndex> = topology.access_points().collect();
         if access_points.is_empty() {
             return self.not_attached(&AttachError::NoAccessPoint);

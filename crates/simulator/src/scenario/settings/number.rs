@@ -104,6 +104,8 @@ numbers! {
     Time: NotNegative, "a time", true;
     /// The time between two events, in milliseconds; more than 0. Written as [`Time`] is.
     Period: Positive, "a period", true;
+    /// An amount; not negative.
+    Size: NotNegative, "a size", false;
     /// A number above 0.
     Positive: Positive, "this number", false;
 }

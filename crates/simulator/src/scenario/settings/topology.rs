@@ -12,7 +12,7 @@ use super::{Facts, Positive, Time, WrittenCapacity, WrittenId, read_by_kind, uni
 pub enum TopologySettings {
     /// A tree over a square grid of access points: four neighbours share a parent, up to the cloud.
     TiledTree(TiledTreeSettings),
-    /// A tree in which every node but the last has equally many children.
+    /// A tree in which every node but the deepest has equally many children.
     Tree(TreeSettings),
     /// A grid in which every node has a link to the nodes beside it.
     Grid(GridSettings),
@@ -74,7 +74,7 @@ pub struct AreaSettings {
     pub north_east: [f64; 2],
 }
 
-/// A tree in which every node but the last has equally many children. The leaves are access points.
+/// A tree in which every node but the deepest has equally many children. The leaves are access points.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TreeSettings {
@@ -92,13 +92,16 @@ pub struct TreeSettings {
     pub area: AreaSettings,
 }
 
-/// A square grid in which every node has a link to the nodes beside it. The node in the middle is the hub.
+/// A grid in which every node has a link to the nodes beside it. The node in the middle is the hub.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct GridSettings {
-    /// How many nodes there are in each direction.
+    /// How many nodes there are from south to north.
     #[schemars(range(min = 1))]
-    pub size: u32,
+    pub height: u32,
+    /// How many nodes there are from west to east.
+    #[schemars(range(min = 1))]
+    pub width: u32,
     /// The hardware of the nodes of each tier, from the hub outwards; the last holds for all tiers beyond.
     #[schemars(with = "Vec<WrittenCapacity>")]
     pub hardware: Vec<Capacity>,
@@ -212,7 +215,7 @@ fn mesh_hardware() -> Vec<Capacity> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GraphFormat {
-    /// GraphML.
+    /// `GraphML`.
     Graphml,
     /// GEXF.
     Gexf,
@@ -304,7 +307,8 @@ impl Default for TreeSettings {
 impl Default for GridSettings {
     fn default() -> GridSettings {
         GridSettings {
-            size: 8,
+            height: 8,
+            width: 8,
             hardware: mesh_hardware(),
             latency: Time::of(1.0),
             latency_per_km: Time::of(1.0),
