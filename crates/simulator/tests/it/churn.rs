@@ -2,7 +2,7 @@
 
 use mario_colony::{ApplicationIndex, NodeIndex, PolicyIndex};
 use mario_domain::Capacity;
-use mario_simulator::{Deploy, DisturbanceEvent, Position, Scenario, Simulation, TopologyBuilder, Workload};
+use mario_simulator::{Deploy, DisturbanceEvent, Position, Scenario, TopologyBuilder, Workload};
 
 use crate::world::{Furnish, SPREADS, STILL, described, scenario, story, topology};
 
@@ -44,39 +44,37 @@ fn users_are_rerouted_when_an_instance_goes_with_its_node() {
     let by = |agent| story.served.iter().filter(move |served| served.agent.0 == agent).map(|served| served.emitted);
     assert!(by(1).all(|emitted| emitted < 500.0) && by(1).count() == 12);
     assert!(by(0).all(|emitted| emitted > 500.0) && by(0).count() == 37);
-    assert!(story.served.iter().skip(12).all(|served| served.arrived - served.emitted == 20.0));
+    let travelled: Vec<f64> = story.served.iter().map(|served| served.arrived - served.emitted).collect();
+    assert_eq!((&travelled[..12], &travelled[12..]), (&[5.0; 12][..], &[20.0; 37][..]));
     assert_eq!(story.lost, []);
 }
 
+/// Makes a copy towards every client, and never goes.
+const STAYS_AND_SPREADS: &str =
+    ":- dynamic requests/4.\noperation(replicate, I, M) :- requests(I, M, _, _), M \\== self.\n";
+
 #[test]
 fn the_survivors_recover_the_service() {
-    // The instance in the middle is the copy that the first one makes towards its client, again and again.
-    let world = line(SPREADS).with_disturbance(950.0, crash(1)).with_disturbance(1_050.0, join(1));
-    let mut simulation = Simulation::new(&world, mario_simulator::RunOptions::default()).expect("it can be run");
-    let mut nobody = crate::world::Story::default();
-    let nodes = |simulation: &Simulation<'_>| {
-        let of = |agent| simulation.colony().agent(agent).node().0;
-        simulation.agents().map(of).collect::<std::collections::BTreeSet<u32>>()
-    };
-    simulation.run_until(940.0, &mut nobody);
-    assert!(nodes(&simulation).contains(&2), "{:?}", nodes(&simulation));
+    // Copies are made towards the user until one is at the access point; then that node goes, and comes back empty.
+    let world = line(STAYS_AND_SPREADS).with_disturbance(1_010.0, crash(2)).with_disturbance(1_030.0, join(2));
     let story = story(&world);
-    assert!(story.lost.is_empty(), "the copy at the user's access point serves on: {:?}", story.lost);
-    // Now the whole way is lost at once, and only the first instance is left.
-    let mut world = line(SPREADS).with_disturbance(1_000.0, crash(2)).with_disturbance(1_010.0, join(2));
-    world.deploys.push(Deploy {
-        time: 0.0,
-        application: ApplicationIndex(0),
-        node: NodeIndex(0),
-        policy: PolicyIndex(1),
-    });
-    world.policies.push(crate::world::policy_text(
-        ":- dynamic requests/4.\noperation(replicate, I, M) :- requests(I, M, _, _), M \\== self.\n",
-        0,
-    ));
-    let story = crate::world::story(&world);
-    let last = story.served.last().expect("requests are served");
-    assert!(last.emitted > 1_900.0 && last.arrived == last.emitted, "it is at the access point again: {last:?}");
+    let hops = |from: f64, until: f64| {
+        let within = story.served.iter().filter(|served| (from..until).contains(&served.emitted));
+        within.map(|served| ((served.arrived - served.emitted) / 5.0).round() as u32).collect::<Vec<u32>>()
+    };
+    // One copy at 300, the next at 500, where it stays.
+    assert_eq!((hops(0.0, 300.0), hops(500.0, 1_010.0)), (vec![2; 7], vec![0; 13]));
+    // The instance in the middle survives. It sees requests again from 1,100 on, and makes another copy at 1,300.
+    assert_eq!(story.downs, [(1_010.0, 2, 1)]);
+    let (meanwhile, after) = (hops(1_040.0, 1_100.0), hops(1_500.0, 2_000.0));
+    assert!(meanwhile.iter().all(|hops| *hops == 1) && !meanwhile.is_empty(), "{meanwhile:?}");
+    assert!(after.iter().all(|hops| *hops == 0) && !after.is_empty(), "{after:?}");
+}
+
+#[test]
+fn what_serves_at_the_access_point_does_not_feel_the_loss_of_others() {
+    let story = story(&line(SPREADS).with_disturbance(950.0, crash(1)).with_disturbance(1_050.0, join(1)));
+    assert_eq!((story.lost.len(), story.served.len()), (0, 49));
 }
 
 #[test]
@@ -134,7 +132,8 @@ fn an_application_that_went_while_nobody_wanted_it_comes_back_with_its_users() {
     world.redeploy_delay = Some(50.0);
     let story = story(&world);
     assert_eq!(story.deploys, [(1_100.0, 0, true)]);
-    assert_eq!(story.served.first().expect("it serves").emitted, 1_120.0);
+    let emitted: Vec<f64> = story.served.iter().map(|served| served.emitted).collect();
+    assert_eq!(emitted[..2], [1_120.0, 1_160.0]);
 }
 
 #[test]

@@ -144,7 +144,7 @@ impl Dice {
     }
 
     fn applications(&mut self, scenario: &mut Scenario) {
-        for number in 0..1 + self.below(4) {
+        for number in 0..=self.below(4) {
             let policy = PolicyIndex::at(scenario.policies.len());
             let memory = self.of(&[0, 1, 2, 10]);
             scenario.policies.push(texts::policy(self.below(1_000), memory));

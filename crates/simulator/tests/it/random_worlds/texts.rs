@@ -48,8 +48,8 @@ const HOSTILE: [&str; 22] = [
     "operation(_, _, _) :- halt.\n",
     "operation(migrate, _, M) :- node(_, _, Ms), member(M, Ms), member(_, [a, b, c, d, e, f, g, h]).\n",
     // Talks until its budget for output is gone.
-    "text(T) :- length(L, 30000), maplist(=(x), L), atom_chars(T, L).\n\
-     operation(replicate, _, self).\noperation(_, _, _) :- text(T), repeat, write(T), fail.\n",
+    "text(T) :- length(L, 9000), maplist(=(x), L), atom_chars(T, L).\n\
+     operation(migrate, _, M) :- node(_, _, [M | _]).\noperation(_, _, _) :- text(T), repeat, write(T), fail.\n",
     // Looks random, and is not.
     ":- dynamic requests/4, inhibited/3.\n\
      total(I, T) :- findall(R, requests(I, _, R, _), Rs), sum_list(Rs, T).\n\
