@@ -8,7 +8,7 @@ use mario_simulator::{Deploy, Metric, Occupancy, Routing, Scenario, TopologyBuil
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-use crate::world::{Furnish, STILL, described, scenario, story};
+use crate::world::{Furnish, STILL, described, scenario, story, topology};
 
 /// One client request: user, and when it was sent, arrived, taken up and done.
 type Row = (u32, [f64; 4]);
@@ -145,4 +145,58 @@ fn times_of_arrival_and_service_are_those_of_a_toy() {
         }
     }
     assert!(rows > 20_000 && waited > rows / 10, "{waited} of {rows} waited for service");
+}
+
+/// The user is at 0; nodes 1 and 2 are one hop away from it, node 3 is two.
+fn diamond(hosts: &[u32]) -> Scenario {
+    let links = [(0, 1, 4.0), (0, 2, 6.0), (1, 3, 4.0), (2, 3, 1.0)];
+    let mut world = scenario(topology(&[9, 9, 9, 9], &links)).with_application(1, hosts[0], STILL);
+    let first = world.deploys[0].clone();
+    world.deploys = hosts.iter().map(|node| Deploy { node: NodeIndex(*node), ..first.clone() }).collect();
+    world.with_user(0, &[Some(0)])
+}
+
+fn served_by(world: &Scenario) -> Vec<u32> {
+    story(world).served.iter().take(6).map(|served| served.agent.0).collect()
+}
+
+#[test]
+fn instances_that_are_equally_near_take_turns() {
+    assert_eq!(served_by(&diamond(&[3, 1, 2])), [1, 2, 1, 2, 1, 2]);
+    assert_eq!(served_by(&diamond(&[1, 1, 1])), [0, 1, 2, 0, 1, 2]);
+    let by_latency = |hosts| Scenario { routing: Routing::Nearest(Metric::Latency), ..diamond(hosts) };
+    assert_eq!(served_by(&by_latency(&[3, 2, 1])), [2, 2, 2, 2, 2, 2]);
+    assert_eq!(served_by(&by_latency(&[3, 2])), [1, 1, 1, 1, 1, 1]);
+}
+
+#[test]
+fn users_of_one_access_point_share_the_turns() {
+    let world = diamond(&[1, 1]).with_user(0, &[Some(0)]);
+    let by: Vec<(u32, u32)> = story(&world).served.iter().map(|served| (served.user, served.agent.0)).collect();
+    assert_eq!(by[..4], [(0, 0), (1, 1), (0, 0), (1, 1)]);
+}
+
+#[test]
+fn a_request_that_finds_its_instance_gone_is_lost() {
+    // The instance goes at 300, or goes elsewhere, when the request of 280 is still on its way of 30.
+    for policy in ["operation(undeploy, _, self).\n", "operation(migrate, _, n2).\n"] {
+        let line = topology(&[1, 1, 1], &[(0, 1, 30.0), (1, 2, 1.0)]);
+        let mut world = scenario(line).with_application(1, 1, policy).with_user(0, &[Some(0)]);
+        world.duration = 311.0;
+        let story = story(&world);
+        assert_eq!((story.served.len(), &story.lost[..]), (6, &[(310.0, 0)][..]), "{policy}");
+    }
+}
+
+#[test]
+fn what_waits_at_an_instance_moves_with_it_and_is_lost_without_it() {
+    // Sent at 40, 80 and so on to 280, and taken up at 40, 110, 180, 250: three wait when the instance moves or goes.
+    for (policy, served, lost) in [("operation(migrate, _, n1).\n", 7, 0), ("operation(undeploy, _, self).\n", 4, 3)] {
+        let mut world = scenario(topology(&[1, 1], &[(0, 1, 100.0)])).with_application(1, 0, policy);
+        world = world.with_user(0, &[Some(0), None]);
+        world.applications[0].service_time = 70.0;
+        world.step = 310.0;
+        let story = story(&world);
+        assert_eq!((story.served.len(), story.lost.len()), (served, lost), "{policy}: {:?}", story.lost);
+    }
 }
