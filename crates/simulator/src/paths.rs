@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use mario_colony::{Neighbour, NodeIndex};
 use rustc_hash::FxHashMap;
 
+use crate::routing::Field;
 use crate::scenario::Metric;
 use crate::topology::{LinkIndex, Topology};
 
@@ -48,14 +49,13 @@ struct Search {
     distance: Vec<f64>,
     from: Vec<(NodeIndex, LinkIndex)>,
     queue: VecDeque<NodeIndex>,
-    heap: std::collections::BinaryHeap<Candidate>,
 }
 
 /// A node that may be next, the nearest first, then the first in the order of nodes.
 #[derive(Clone, Copy, PartialEq, Debug)]
-struct Candidate {
-    distance: f64,
-    node: NodeIndex,
+pub(crate) struct Candidate {
+    pub(crate) distance: f64,
+    pub(crate) node: NodeIndex,
 }
 
 impl Eq for Candidate {}
@@ -89,7 +89,6 @@ impl Paths {
                 distance: vec![0.0; nodes],
                 from: vec![(NodeIndex(0), LinkIndex(0)); nodes],
                 queue: VecDeque::new(),
-                heap: std::collections::BinaryHeap::new(),
             },
         }
     }
@@ -166,22 +165,52 @@ impl Paths {
         self.all[path.0 as usize].end
     }
 
-    /// Finds the nearest nodes that `is_wanted`, all that are equally near, in the order of nodes.
+    /// Finds the nodes with the fewest hops that `is_wanted`, in the order of nodes.
     pub(crate) fn nearest(
         &mut self,
         topology: &Topology,
         from: NodeIndex,
-        metric: Metric,
         is_wanted: impl Fn(NodeIndex) -> bool,
         found: &mut Vec<NodeIndex>,
     ) {
         found.clear();
-        if !self.is_node_up(from) {
+        if self.is_node_up(from) {
+            self.search_hops(topology, from, is_wanted, found);
+        }
+        found.sort_unstable();
+    }
+
+    /// Finds the nearest nodes of a field, all that are equally near, in the order of nodes: from each node on to those that
+    /// are nearer by just the link in between.
+    pub(crate) fn descend(
+        &mut self,
+        topology: &Topology,
+        from: NodeIndex,
+        metric: Metric,
+        field: &Field,
+        found: &mut Vec<NodeIndex>,
+    ) {
+        found.clear();
+        if field.is_empty() || !self.is_node_up(from) || field.distance(from).is_infinite() {
             return;
         }
-        match metric {
-            Metric::Hops => self.search_hops(topology, from, is_wanted, found),
-            Metric::Latency => self.search_latency(topology, from, is_wanted, found),
+        self.begin(from);
+        self.search.queue.push_back(from);
+        while let Some(node) = self.search.queue.pop_front() {
+            let distance = field.distance(node);
+            if distance <= 0.0 {
+                found.push(node);
+            }
+            for (link, edge) in topology.links_from(node) {
+                let nearer = field.distance(edge.to) + metric.length(edge.latency);
+                if nearer.to_bits() == distance.to_bits()
+                    && self.search.reached[edge.to.position()] != self.search.round
+                    && self.carries(link)
+                {
+                    self.reach(edge.to, distance, (node, link));
+                    self.search.queue.push_back(edge.to);
+                }
+            }
         }
         found.sort_unstable();
     }
@@ -265,41 +294,6 @@ impl Paths {
         }
     }
 
-    fn search_latency(
-        &mut self,
-        topology: &Topology,
-        from: NodeIndex,
-        is_wanted: impl Fn(NodeIndex) -> bool,
-        found: &mut Vec<NodeIndex>,
-    ) {
-        self.begin(from);
-        let mut limit = f64::INFINITY;
-        self.search.heap.push(Candidate { distance: 0.0, node: from });
-        while let Some(Candidate { distance, node }) = self.search.heap.pop() {
-            if distance > limit {
-                break;
-            }
-            if distance > self.search.distance[node.position()] {
-                continue;
-            }
-            if is_wanted(node) && !found.contains(&node) {
-                found.push(node);
-                limit = distance;
-            }
-            for (link, edge) in topology.links_from(node) {
-                let further = distance + edge.latency;
-                let known = self.search.reached[edge.to.position()] == self.search.round;
-                if (!known || further < self.search.distance[edge.to.position()])
-                    && further <= limit
-                    && self.carries(link)
-                {
-                    self.reach(edge.to, further, (node, link));
-                    self.search.heap.push(Candidate { distance: further, node: edge.to });
-                }
-            }
-        }
-    }
-
     fn begin(&mut self, from: NodeIndex) {
         self.search.round = self.search.round.wrapping_add(1);
         if self.search.round == 0 {
@@ -307,7 +301,6 @@ impl Paths {
             self.search.round = 1;
         }
         self.search.queue.clear();
-        self.search.heap.clear();
         self.reach(from, 0.0, (from, LinkIndex(0)));
     }
 
@@ -325,7 +318,7 @@ mod tests {
     use super::*;
     use crate::topology::{NodeDescription, TopologyBuilder};
 
-    /// Three nodes, each linked to both others; the way from 0 to 2 is shorter without 1.
+    /// Three nodes, each linked to both others.
     fn triangle() -> Topology {
         let mut builder = TopologyBuilder::default();
         for number in 0..3 {
@@ -342,7 +335,7 @@ mod tests {
 
     fn way(paths: &mut Paths, topology: &Topology) -> Option<PathIndex> {
         let mut found = Vec::new();
-        paths.nearest(topology, NodeIndex(0), Metric::Latency, |node| node == NodeIndex(2), &mut found);
+        paths.nearest(topology, NodeIndex(0), |node| node == NodeIndex(2), &mut found);
         found.first().map(|node| paths.path_found(topology, NodeIndex(0), *node))
     }
 

@@ -2,6 +2,7 @@
 //!
 //! One file for each strategy: [`nearest`] is the rule, [`least_used`] is the prototype's.
 
+mod field;
 mod least_used;
 mod nearest;
 
@@ -12,7 +13,9 @@ use crate::placement::Placement;
 use crate::scenario::{Routing, Scenario};
 use crate::topology::Topology;
 
+pub(crate) use field::Field;
 pub(crate) use least_used::RouteEntry;
+pub(crate) use nearest::{CellIndex, Nearest};
 
 /// Which instance a client request goes to, and by which path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,7 +41,7 @@ pub(crate) struct Terrain<'a> {
 }
 
 pub(crate) enum Router {
-    Nearest(nearest::Nearest),
+    Nearest(Nearest),
     LeastUsed(least_used::LeastUsed),
 }
 
@@ -46,7 +49,7 @@ impl Router {
     pub(crate) fn new(scenario: &Scenario) -> Router {
         match scenario.routing {
             Routing::Nearest(metric) => {
-                Router::Nearest(nearest::Nearest::new(metric, scenario.users.len(), scenario.applications.len()))
+                Router::Nearest(Nearest::new(metric, scenario.users.len(), scenario.applications.len()))
             }
             Routing::LeastUsed => Router::LeastUsed(least_used::LeastUsed::default()),
         }
@@ -61,18 +64,26 @@ impl Router {
         }
     }
 
-    /// The instances of an application are not where they were.
-    pub(crate) fn placement_changed(&mut self, application: ApplicationIndex) {
+    /// An instance of an application has come to a node.
+    pub(crate) fn instance_came(&mut self, application: ApplicationIndex, node: NodeIndex, terrain: &Terrain<'_>) {
         match self {
-            Router::Nearest(router) => router.forget(application),
+            Router::Nearest(router) => router.instance_came(application, node, terrain),
+            Router::LeastUsed(router) => router.clear(),
+        }
+    }
+
+    /// An instance of an application has left a node.
+    pub(crate) fn instance_left(&mut self, application: ApplicationIndex, node: NodeIndex, terrain: &Terrain<'_>) {
+        match self {
+            Router::Nearest(router) => router.instance_left(application, node, terrain),
             Router::LeastUsed(router) => router.clear(),
         }
     }
 
     /// Nodes or links went or came.
-    pub(crate) fn infrastructure_changed(&mut self) {
+    pub(crate) fn infrastructure_changed(&mut self, terrain: &Terrain<'_>) {
         match self {
-            Router::Nearest(router) => router.forget_all(),
+            Router::Nearest(router) => router.infrastructure_changed(terrain),
             Router::LeastUsed(router) => router.clear(),
         }
     }

@@ -175,6 +175,17 @@ pub struct Network {
     pub message_size: f64,
     /// For how long a message keeps a link busy.
     pub occupancy: Occupancy,
+    /// Whether messages are sent one by one.
+    pub fidelity: Fidelity,
+}
+
+/// Whether messages are sent one by one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fidelity {
+    /// They are.
+    Messages,
+    /// They are counted: traffic is rates.
+    Flow,
 }
 
 /// For how long a message keeps a link busy.
@@ -220,6 +231,16 @@ pub enum Numbering {
     Counted,
     /// From the one counter that the prototype numbers everything with.
     Shared,
+}
+
+impl Metric {
+    /// How long a link with this latency is.
+    pub(crate) fn length(self, latency: f64) -> f64 {
+        match self {
+            Metric::Hops => 1.0,
+            Metric::Latency => latency,
+        }
+    }
 }
 
 /// Something that goes wrong, or right again.

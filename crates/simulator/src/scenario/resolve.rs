@@ -15,10 +15,12 @@ use super::document::{At, Document};
 use super::layers::Files;
 use super::mistake::{Mistake, ScenarioError};
 use super::settings::{
-    ArbitrationStrategy, MemoryStrategy, NumberingStrategy, ObservationStrategy, OccupancyKind, RoutingMetric,
-    RoutingStrategy, Settings,
+    ArbitrationStrategy, FidelityKind, MemoryStrategy, NumberingStrategy, ObservationStrategy, OccupancyKind,
+    RoutingMetric, RoutingStrategy, Settings,
 };
-use super::{AgentTiming, Arbitration, Memory, Metric, Network, Numbering, Observation, Occupancy, Routing, Scenario};
+use super::{
+    AgentTiming, Arbitration, Fidelity, Memory, Metric, Network, Numbering, Observation, Occupancy, Routing, Scenario,
+};
 
 /// A scenario, and what it was made of.
 #[derive(Clone, Debug)]
@@ -90,6 +92,10 @@ impl Resolving<'_> {
                     OccupancyKind::Latency => Occupancy::Latency,
                     OccupancyKind::Transmission => Occupancy::Transmission,
                 },
+                fidelity: match settings.network.fidelity {
+                    FidelityKind::Messages => Fidelity::Messages,
+                    FidelityKind::Flow => Fidelity::Flow,
+                },
             },
             observation: match settings.observation.strategy {
                 ObservationStrategy::Arrivals => Observation::Arrivals,
@@ -127,6 +133,16 @@ impl Resolving<'_> {
             let mistake =
                 self.mistake("agents cannot forget at every 0th evaluation", &["memory".into(), "every".into()]);
             self.mistakes.push(mistake.hint("write 1 or more"));
+        }
+        let is_flow = self.settings.network.fidelity == FidelityKind::Flow;
+        let has_rules = self.settings.observation.strategy == ObservationStrategy::Arrivals
+            && self.settings.routing.strategy == RoutingStrategy::Nearest;
+        if is_flow && !has_rules {
+            let mistake = self.mistake(
+                "traffic as rates needs the observation `arrivals` and the routing `nearest`",
+                &["network".into(), "fidelity".into()],
+            );
+            self.mistakes.push(mistake.hint("write `fidelity = \"messages\"`, or choose those strategies"));
         }
         let network = &self.settings.network;
         if network.occupancy == OccupancyKind::Transmission && network.bandwidth.is_none() {

@@ -39,9 +39,7 @@ impl Simulation<'_> {
         self.paths.set_node(&self.scenario.topology, node, false);
         let gone = self.colony.r2(ContextChange::Down(node));
         for agent in &gone {
-            let application = self.colony.agent(*agent).application();
-            self.placement.remove(application, node, *agent);
-            self.end_instance(*agent, recorder);
+            self.remove_instance(*agent, node, recorder);
         }
         recorder.node_down(self.queue.now(), node, cause, &gone, &self.colony);
         self.infrastructure_changed(&[node], recorder);
@@ -65,7 +63,9 @@ impl Simulation<'_> {
             let neighbours: Vec<NodeIndex> = self.paths.neighbours(topology, node).collect();
             self.colony.r2(ContextChange::Neighbours { node, neighbours: &neighbours });
         }
-        self.router.infrastructure_changed();
+        let (router, terrain) = self.routing();
+        router.infrastructure_changed(&terrain);
+        self.settle_flow();
         for user in 0..self.users.len() {
             let state = &self.users[user];
             // Whoever is not where they would be may come nearer to it, by whichever node came.

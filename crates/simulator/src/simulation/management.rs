@@ -1,10 +1,11 @@
 //! Agents that evaluate, managers that judge, operators that deploy.
 
-use mario_colony::{AgentIndex, ApplicationIndex, ContextChange, Deployment, Evaluator, Outcome, Wish};
+use mario_colony::{AgentIndex, ApplicationIndex, ContextChange, Deployment, Evaluator, NodeIndex, Outcome, Wish};
 use mario_domain::{OperationName, Verdict};
 use mario_policy::{Decision, Wanted};
 
 use super::{Event, Reuse, Service, Simulation};
+use crate::observation::in_standard_order;
 use crate::recorder::Recorder;
 use crate::scenario::Deploy;
 
@@ -75,8 +76,20 @@ impl Simulation<'_> {
     /// An agent learns what became of its clients' requests: rule r2.
     fn look(&mut self, agent: AgentIndex) {
         let mut facts = std::mem::take(&mut self.scratch.facts);
-        self.observations.facts(agent, &self.router, &self.paths, &self.colony, &mut facts);
-        self.colony.r2(ContextChange::Requests { agent, facts: &facts });
+        let is_new = match &mut self.flow {
+            Some(flow) => {
+                let is_new = flow.facts(agent, self.queue.now(), &mut facts);
+                in_standard_order(&mut facts, &self.colony);
+                is_new
+            }
+            None => {
+                self.observations.facts(agent, &self.router, &self.paths, &self.colony, &mut facts);
+                true
+            }
+        };
+        if is_new {
+            self.colony.r2(ContextChange::Requests { agent, facts: &facts });
+        }
         self.scratch.facts = facts;
     }
 
@@ -153,6 +166,7 @@ impl Simulation<'_> {
             for outcome in &label {
                 self.follow(outcome, recorder);
             }
+            self.settle_flow();
             recorder.cycle(now, &label, &self.colony);
             self.scratch.label = label;
             self.watch_over_applications();
@@ -175,15 +189,15 @@ impl Simulation<'_> {
                     self.add_instance(agent);
                 }
                 let now_on = self.colony.agent(judged.agent).node();
-                let is_gone = !self.colony.agent(judged.agent).is_alive();
-                if is_gone {
-                    self.placement.remove(application, judged.from, judged.agent);
-                    self.end_instance(judged.agent, recorder);
+                if !self.colony.agent(judged.agent).is_alive() {
+                    self.remove_instance(judged.agent, judged.from, recorder);
                 } else if judged.wish.operation == OperationName::Migrate {
                     self.placement.relocate(application, judged.from, now_on, judged.agent);
-                    self.observations.restart(judged.agent);
+                    self.restart_observation(judged.agent);
+                    let (router, terrain) = self.routing();
+                    router.instance_left(application, judged.from, &terrain);
+                    router.instance_came(application, now_on, &terrain);
                 }
-                self.router.placement_changed(application);
             }
             Outcome::Judged(_) => {}
         }
@@ -192,15 +206,46 @@ impl Simulation<'_> {
     /// A new instance can be reached, and its agent evaluates one period later.
     pub(super) fn add_instance(&mut self, agent: AgentIndex) {
         let created = self.colony.agent(agent);
-        let application = created.application();
-        self.placement.add(application, created.node(), agent);
+        let (application, node) = (created.application(), created.node());
+        self.placement.add(application, node, agent);
         self.instances.push(Service::default());
+        if let Some(flow) = &mut self.flow {
+            flow.add_instance();
+        }
         self.observations.add(!self.agents_have_started);
-        self.router.placement_changed(application);
+        let (router, terrain) = self.routing();
+        router.instance_came(application, node, &terrain);
         if self.agents_have_started {
             let first = self.queue.now() + self.scenario.agents.period;
             self.queue.schedule(first, Event::Evaluation(agent));
         }
+    }
+
+    /// What came to an instance before does not count any more.
+    fn restart_observation(&mut self, agent: AgentIndex) {
+        self.observations.restart(agent);
+        if let Some(flow) = &mut self.flow {
+            flow.clear_instance(agent);
+        }
+    }
+
+    /// Lets traffic as rates follow where the instances are.
+    pub(super) fn settle_flow(&mut self) {
+        if let Some((flow, router, mut world)) = self.flowing() {
+            flow.settle(router, &mut world);
+        }
+    }
+
+    /// An instance is gone from a node: nothing reaches it any more.
+    pub(super) fn remove_instance(&mut self, agent: AgentIndex, node: NodeIndex, recorder: &mut impl Recorder) {
+        let application = self.colony.agent(agent).application();
+        self.placement.remove(application, node, agent);
+        self.end_instance(agent, recorder);
+        if let Some(flow) = &mut self.flow {
+            flow.clear_instance(agent);
+        }
+        let (router, terrain) = self.routing();
+        router.instance_left(application, node, &terrain);
     }
 
     /// Has the operators deploy again what has no instance left and is wanted.

@@ -10,18 +10,18 @@ impl Simulation<'_> {
     pub(super) fn step(&mut self, step: u32, recorder: &mut impl Recorder) {
         let now = self.queue.now();
         let steps = &self.scenario.attachments.steps;
+        self.tell_flow(now, recorder);
         recorder.step(now, step as usize);
         if step as usize + 1 < steps.len() {
             self.queue.schedule(f64::from(step + 1) * self.scenario.step, Event::Step(step + 1));
         }
         let Some(changes) = steps.get(step as usize) else { return };
         for (user, wanted) in changes {
-            let state = &mut self.users[*user as usize];
-            state.wanted = *wanted;
-            if wanted.is_none() {
-                state.next_emission = None;
-            }
+            self.users[*user as usize].wanted = *wanted;
             self.connect(*user, recorder);
+            if wanted.is_none() {
+                self.end_sending(*user);
+            }
         }
         for (user, _) in changes {
             self.begin_sending(*user);
@@ -38,6 +38,7 @@ impl Simulation<'_> {
             self.users[index as usize].access_point = to;
             self.router.user_moved(index);
             recorder.handover(self.queue.now(), index, from, to);
+            self.connect_flow(index);
         }
     }
 
@@ -52,7 +53,31 @@ impl Simulation<'_> {
             }
             let first = user.emitter.first(now);
             user.next_emission = Some(first);
-            self.queue.schedule(first, Event::Emission(index));
+            if let Some(flow) = &mut self.flow {
+                flow.begin_user(index, first, now);
+                self.connect_flow(index);
+            } else {
+                self.queue.schedule(first, Event::Emission(index));
+            }
+        }
+    }
+
+    /// A user is away: what was scheduled is not sent any more.
+    fn end_sending(&mut self, index: u32) {
+        self.users[index as usize].next_emission = None;
+        if let Some(flow) = &mut self.flow {
+            flow.end_user(index);
+        }
+    }
+
+    /// Lets traffic as rates follow where a user is connected.
+    fn connect_flow(&mut self, index: u32) {
+        let user = &self.users[index as usize];
+        let (to, is_emitting) = (user.access_point, user.next_emission.is_some());
+        if let Some((flow, router, mut world)) = self.flowing()
+            && is_emitting
+        {
+            flow.connect(index, to, router, &mut world);
         }
     }
 

@@ -4,6 +4,7 @@ mod attachment;
 mod churn;
 mod determinism;
 mod documents;
+mod fidelity;
 mod graphs;
 mod mistakes;
 mod network;

@@ -6,9 +6,9 @@ use mario_domain::{Application, ApplicationId, Capacity, Hardware, Id, NodeId, Q
 use mario_prolog::Engine;
 use mario_simulator::{
     AgentTiming, ApplicationPlan, Arbitration, Attachments, Cause, Deploy, Detail, Disturbance, DisturbanceEvent,
-    Effort, Memory, Metric, MobileUser, Network, NodeDescription, Numbering, Observation, Occupancy, PolicyText,
-    Recorder, Routing, RunOptions, Scenario, Served, Simulation, TableOutputs, Tables, Topology, TopologyBuilder,
-    TraceWriter, UserPlan, Workload,
+    Effort, Fidelity, Memory, Metric, MobileUser, Network, NodeDescription, Numbering, Observation, Occupancy,
+    PolicyText, Recorder, Routing, RunOptions, Scenario, Served, Simulation, TableOutputs, Tables, Topology,
+    TopologyBuilder, TraceWriter, UserPlan, Workload,
 };
 
 /// A policy that proposes nothing.
@@ -61,7 +61,7 @@ pub fn scenario(topology: Topology) -> Scenario {
         step: 1_000.0,
         agents: AgentTiming { start: 100.0, period: 200.0 },
         management_period: 100.0,
-        network: Network { message_size: 1.0, occupancy: Occupancy::Latency },
+        network: Network { message_size: 1.0, occupancy: Occupancy::Latency, fidelity: Fidelity::Messages },
         observation: Observation::Arrivals,
         routing: Routing::Nearest(Metric::Hops),
         arbitration: Arbitration::Managers,

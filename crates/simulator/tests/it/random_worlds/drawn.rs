@@ -3,8 +3,8 @@
 use mario_colony::{ApplicationIndex, NodeIndex, PolicyIndex};
 use mario_domain::{Application, ApplicationId, Capacity, Fact, FactValue, Hardware, Id, NodeId, Quantity};
 use mario_simulator::{
-    AgentTiming, ApplicationPlan, Arbitration, Deploy, Disturbance, DisturbanceEvent, Memory, Metric, MobileUser,
-    Network, NodeDescription, Numbering, Observation, Occupancy, Position, Routing, Scenario, Topology,
+    AgentTiming, ApplicationPlan, Arbitration, Deploy, Disturbance, DisturbanceEvent, Fidelity, Memory, Metric,
+    MobileUser, Network, NodeDescription, Numbering, Observation, Occupancy, Position, Routing, Scenario, Topology,
     TopologyBuilder, UserPlan, Workload,
 };
 use rand::{RngExt, SeedableRng};
@@ -131,6 +131,7 @@ impl Dice {
         scenario.network = Network {
             message_size: self.of(&[1.0, 3.5]),
             occupancy: self.of(&[Occupancy::Latency, Occupancy::Transmission]),
+            fidelity: Fidelity::Messages,
         };
     }
 
@@ -141,6 +142,11 @@ impl Dice {
         scenario.arbitration = self.of(&[Arbitration::Managers, Arbitration::Sequential]);
         scenario.memory = self.of(&[Memory::Sliding, Memory::Periodic { every: 5 }]);
         scenario.numbering = self.of(&[Numbering::Counted, Numbering::Shared]);
+        // Rates go by the rule only, not by the prototype's routing table.
+        let is_by_rule = scenario.routing != Routing::LeastUsed && scenario.observation == Observation::Arrivals;
+        if is_by_rule && self.once_in(4) {
+            scenario.network.fidelity = Fidelity::Flow;
+        }
     }
 
     fn applications(&mut self, scenario: &mut Scenario) {
@@ -168,7 +174,7 @@ impl Dice {
                 facts: Vec::new(),
                 home,
             });
-            for _ in 0..self.below(4) {
+            for _ in 0..=self.below(3) {
                 let time = if self.once_in(2) { 0.0 } else { self.time(scenario) };
                 let policy = PolicyIndex::at(self.below(scenario.policies.len()));
                 let node = if self.once_in(2) { home } else { self.node(scenario) };
@@ -185,7 +191,7 @@ impl Dice {
         scenario.acceptances = texts::acceptances();
         for place in 0..scenario.acceptance_of.len() {
             let acceptance = self.below(scenario.acceptances.len()) as u32;
-            scenario.acceptance_of[place] = self.once_in(3).then_some(acceptance);
+            scenario.acceptance_of[place] = self.once_in(2).then_some(acceptance);
         }
     }
 
