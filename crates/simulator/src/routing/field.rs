@@ -216,7 +216,7 @@ mod tests {
             for _ in 0..40 {
                 let topology = graph(&mut state, 40);
                 let mut paths = Paths::new(&topology);
-                if random(&mut state) % 2 == 0 {
+                if random(&mut state).is_multiple_of(2) {
                     paths.set_node(&topology, NodeIndex((random(&mut state) % 40) as u32), false);
                 }
                 let ground = Ground { topology: &topology, paths: &paths, metric };
