@@ -2,7 +2,8 @@
 
 // `parts` are `{ name, colour, values }`, lowest first; values hold from their time on.
 function stackedSteps({ times, parts, end, label, width }) {
-  const { svg, box } = canvas(width, 236, { left: 34, right: Math.min(100, Math.max(64, width * 0.2)), top: 30, bottom: 36 });
+  const longest = Math.max(4, ...parts.map((part) => part.name.length));
+  const { svg, box } = canvas(width, 236, { left: 34, right: Math.min(width * 0.4, 28 + longest * 6.4), top: 30, bottom: 36 });
   if (!times.length) return nothing(width, "No cycle has happened.");
   const totals = times.map((_, place) => sum(parts.map((part) => part.values[place])));
   const top = Math.max(1, ...totals);

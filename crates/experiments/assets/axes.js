@@ -4,7 +4,7 @@ function yAxis(svg, box, scale, values, { label, format = amount } = {}) {
   for (const value of values) {
     const y = scale(value);
     svg.append(
-      s("line", { x1: box.left, x2: box.right, y1: y, y2: y, class: value === 0 ? "base" : "grid" }),
+      s("line", { x1: box.left, x2: box.right, y1: y, y2: y, class: value === 0 ? "base" : "gridline" }),
       s("text", { x: box.left - 7, y: y + 3.5, class: "tick end" }, format(value)));
   }
   if (label) svg.append(s("text", { x: 0, y: box.top - 12, class: "axis-label" }, label));

@@ -107,7 +107,7 @@ function steadyChart(run, group, width) {
     const [mean] = steady;
     svg.append(
       s("line", { x1: box.left, x2: box.right, y1: y(mean), y2: y(mean), class: "mean" }),
-      s("text", { x: box.right, y: y(mean) - 5, class: "direct end halo-text" }, `mean ${fixed(mean, 2)}`));
+      s("text", { x: box.right, y: box.top - 12, class: "direct end" }, `mean ${fixed(mean, 2)}`));
   }
   xAxis(svg, box, x, ticks(1, steps.length - 1, Math.min(8, Math.floor(width / 55)), true), { label: "step" });
   return svg;

@@ -143,15 +143,11 @@ function mount(report) {
     return;
   }
   const stage = h("div", { class: "player" });
-  main.replaceChildren(summarySection(report), section("replay", "Replay", "Squares are instances, each in a unit of its node and in the colour of its application; rings are users.", stage), ...sections(report));
-  const last = player;
-  player = new Player(report, stage);
-  if (last) {
-    document.removeEventListener("keydown", last.listener);
-    player.kind = last.kind;
-    player.moment = last.moment;
-    player.load(Math.min(last.place, report.runs.length - 1));
-  }
+  // Figures are drawn a frame later; until then the page keeps its height, so that nobody loses the place.
+  main.style.minHeight = `${main.offsetHeight}px`;
+  requestAnimationFrame(() => requestAnimationFrame(() => { main.style.minHeight = ""; }));
+  main.replaceChildren(summarySection(report), section("replay", "Replay", report.runs.some((run) => run.replay) ? "Squares are instances, each in a unit of its node and in the colour of its application; rings are users." : null, stage), ...sections(report));
+  player = new Player(report, stage, player);
   const names = { summary: "Summary", replay: "Replay", operations: "Operations", movements: "Movements", instances: "Instances", tiers: "Tiers", responses: "Responses", inhibited: "Inhibited", steady: "Steady state", map: "Map" };
   document.getElementById("sections").replaceChildren(...Object.entries(names).map(([id, name]) => h("a", { href: `#${id}` }, name)));
   document.getElementById("about").replaceChildren(...aboutReport(report));

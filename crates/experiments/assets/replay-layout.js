@@ -13,7 +13,8 @@ function mapLayout(run) {
   const { capacities, positions } = run.nodes;
   const size = 760;
   const at = positions.map(projection(positions, [26, 22, size - 26, size - 44]));
-  const gap = Math.min(96, nearest(at));
+  // Nodes at random places are here and there closer than anything can be drawn: some boxes may overlap.
+  const gap = Math.min(96, Math.max(nearest(at), 0.55 * Math.sqrt((size * size) / at.length)));
   const cell = Math.max(3, Math.min(16, gap * 0.182));
   const boxes = capacities.map((capacity, node) => {
     const cells = Math.max(1, cellCount(capacity));

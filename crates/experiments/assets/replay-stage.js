@@ -49,7 +49,7 @@ class Stage {
         s("rect", { x: box.x, y: box.y, width: box.width, height: box.height, rx: 3, class: "box" }));
       for (let cell = 0; cell < (capacity < 0 ? 0 : cellCount(capacity)); cell += 1) {
         const [x, y] = cellPlace(this.layout, node, cell);
-        const side = box.cell - 2;
+        const side = cellSide(box.cell);
         group.append(s("rect", { x: x - side / 2, y: y - side / 2, width: side, height: side, rx: 2, class: "cell" }));
       }
       if (capacity < 0 || capacity > CELLS_MAX) group.append(s("text", { x: box.x + box.width - 3, y: box.y - 3, class: "crowd" }));
@@ -63,11 +63,11 @@ class Stage {
     if (this.chips.has(instance)) return this.chips.get(instance);
     const [id, application] = this.run.replay.instances[instance];
     const colour = applicationColour(application);
-    const side = this.layout.cell - 2;
+    const side = cellSide(this.layout.cell);
     const chip = s("g", { class: "chip", "data-instance": instance, onclick: (event) => { event.stopPropagation(); this.pick({ instance }); } },
       s("title", {}, `instance ${id} of ${this.run.applications[application].id}`),
       s("rect", { x: -side / 2, y: -side / 2, width: side, height: side, rx: Math.min(3, side * 0.28), style: `fill:${colour}` }),
-      side >= 7 ? s("text", { y: side * 0.29, "font-size": side * 0.78, style: `fill:${inkOn(colour)}` }, shortName(this.run.applications[application].id)) : null);
+      s("text", { y: side * 0.29, "font-size": side * 0.78, style: `fill:${inkOn(colour)}` }, shortName(this.run.applications[application].id)));
     this.chipLayer.append(chip);
     this.chips.set(instance, chip);
     return chip;
@@ -103,6 +103,7 @@ class Stage {
         chip.getBoundingClientRect();
       }
       place(chip, cellPlace(this.layout, node, state.slot[instance]));
+      chip.classList.toggle("tiny", this.layout.boxes[node].cell < 8);
     });
     this.showUsers(state, place);
     this.showNodes(state);
@@ -182,6 +183,11 @@ class Stage {
     if (instance !== undefined) this.chips.get(instance)?.classList.add("picked");
     if (node !== undefined) this.nodes[node].classList.add("picked");
   }
+}
+
+// The side of what is drawn in a cell, a little less than the cell.
+function cellSide(cell) {
+  return cell - Math.min(2, cell * 0.15);
 }
 
 function elbow(a, b) {

@@ -6,16 +6,17 @@ const ICONS = {
 };
 
 class Player {
-  constructor(report, root) {
+  // `last` is the player that this one takes the place of, when there is news about runs.
+  constructor(report, root, last) {
     this.report = report;
     this.root = root;
-    this.moment = 0;
-    this.speed = 5;
-    this.picked = null;
+    this.moment = last ? last.moment : 0;
+    this.speed = last ? last.speed : 5;
     this.timer = null;
-    this.kind = null;
+    this.kind = last ? last.kind : null;
     this.build();
-    this.load(0);
+    this.load(last ? Math.min(last.place, report.runs.length - 1) : 0);
+    if (last) this.follow(last);
     this.listener = (event) => this.key(event);
     document.addEventListener("keydown", this.listener);
   }
@@ -69,6 +70,18 @@ class Player {
     this.drawSpark();
     this.setStage();
     this.go(Math.min(this.moment, Math.max(0, this.last)));
+  }
+
+  // Goes on where the last player was: what was chosen stays, what was playing plays.
+  follow(last) {
+    if (last.picked && this.history && last.run.about.scenario === this.run.about.scenario) this.pick(last.picked);
+    if (last.timer) this.play();
+    last.close();
+  }
+
+  close() {
+    this.pause();
+    document.removeEventListener("keydown", this.listener);
   }
 
   get last() {
@@ -228,6 +241,8 @@ class Player {
     this.playButton.setAttribute("aria-label", isPlaying ? "Pause (space)" : "Play (space)");
     this.playButton.title = isPlaying ? "Pause (space)" : "Play (space)";
     this.playButton.dataset.playing = isPlaying;
+    // What changes by itself many times a second is not read aloud.
+    this.details.setAttribute("aria-live", isPlaying ? "off" : "polite");
     this.playButton.replaceChildren(this.playIcon(isPlaying ? "pause" : "play"));
   }
 

@@ -4,9 +4,9 @@ function published(report, run, figureName, group) {
   return report.published?.values[run]?.[`${group}.${figureName}`] ?? null;
 }
 
-function cell(report, place, name, group, value, digits) {
+function cell(report, place, name, group, value, digits, opens) {
   const other = published(report, place, name, group);
-  return h("td", {}, h("span", { class: value === null ? "none" : null }, fixed(value, digits)),
+  return h("td", { class: opens ? "opens" : null }, h("span", { class: value === null ? "none" : null }, fixed(value, digits)),
     other === null ? null : h("span", { class: "published" }, fixed(other, digits)));
 }
 
@@ -20,9 +20,9 @@ function comparison(report, { title, name, note, columns }) {
   };
   const head = h("thead", {},
     h("tr", {}, h("th", { scope: "col", rowspan: 2 }, "Run"), columns.map((column) => h("th", { scope: "colgroup", colspan: shown(column).length }, column.head))),
-    h("tr", {}, columns.map((column) => shown(column).map((group) => h("th", { scope: "col", class: "sub" }, groupName(group))))));
+    h("tr", {}, columns.map((column) => shown(column).map((group, place) => h("th", { scope: "col", class: place ? "sub" : "sub opens" }, groupName(group))))));
   const body = report.runs.map((run, place) => h("tr", {}, h("th", { scope: "row" }, run.label, run.about.is_complete ? null : h("span", { class: "partial" }, "not complete")),
-    columns.map((column) => shown(column).map((group) => cell(report, place, column.name, group, value(run, column, group), column.digits)))));
+    columns.map((column) => shown(column).map((group, nth) => cell(report, place, column.name, group, value(run, column, group), column.digits, nth === 0)))));
   const rows = () => [["run", "group", ...columns.map((column) => column.name), ...(report.published ? columns.map((column) => `${column.name}_published`) : [])],
     ...report.runs.flatMap((run, place) => groups.map((group) => [run.label, group, ...columns.map((column) => value(run, column, group)),
       ...(report.published ? columns.map((column) => published(report, place, column.name, group)) : [])]))];
