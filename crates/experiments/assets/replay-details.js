@@ -67,7 +67,7 @@ function instanceDetails(history, instance, moment, pick) {
     h("h3", {}, h("span", { class: "swatch", style: `background:${applicationColour(application)}` }), `Instance ${id}`),
     h("p", { class: "where" }, `${app.id}${app.kind ? `, ${app.kind}` : ""}, `, node < 0 ? (judgements.length ? "gone" : "not there yet")
       : ["on ", h("button", { type: "button", class: "link-button", onclick: () => pick({ node }) }, run.nodes.ids[node])]),
-    decision ? decisionDetails(run, app, run.policies[policy], decision) : h("p", { class: "hint" }, noDecision(run)),
+    decision ? decisionDetails(run, app, run.policies[policy], decision, history.moments[moment]) : h("p", { class: "hint" }, noDecision(run)),
     judgements.length ? judgementList(history, judgements, "What became of it", instance) : null,
   ];
 }
@@ -77,13 +77,22 @@ function noDecision(run) {
   return run.replay.has_all_decisions ? "It has not evaluated its policy yet." : "This run has too many decisions to keep them all in a page.";
 }
 
-function decisionDetails(run, app, policy, [first, last, count, , free, seen]) {
+// How often an agent had decided so by now, and when last: evaluations in a row are evenly spaced.
+function repeats([first, last, count], now) {
+  const spacing = count > 1 ? (last - first) / (count - 1) : Infinity;
+  const more = Math.min(count - 1, Math.floor((now - first) / spacing));
+  return [more, more ? first + more * spacing : first];
+}
+
+function decisionDetails(run, app, policy, decision, now) {
+  const [first, , , , free, seen] = decision;
+  const [more, last] = repeats(decision, now);
   const [requests = [], inhibited = [], solutions = [], ending = null] = seen;
   const chosen = solutions[0];
   const isValid = chosen && typeof chosen[0] === "number";
   const clause = chosen ? policy.clauses[chosen[2]] : null;
   const asked = !chosen ? "It asked for nothing" : isValid ? `It asked to ${wishText(run, chosen)}` : `Its answer was no operation: ${chosen[0]}`;
-  const when = count === 1 ? `at time ${amount(first)}` : `at time ${amount(first)}, and on the same facts ${plural(count - 1, "time")} more until ${amount(last)}`;
+  const when = more ? `at time ${amount(first)}, and on the same facts ${plural(more, "time")} more until ${amount(last)}` : `at time ${amount(first)}`;
   return h("div", { class: "decision" },
     h("p", { class: "asked" }, h("strong", {}, asked), ` ${when}.`),
     ending ? h("p", { class: "hint" }, `Its policy was stopped: ${ending}.`) : null,
@@ -95,7 +104,8 @@ function decisionDetails(run, app, policy, [first, last, count, , free, seen]) {
       h("pre", { tabindex: 0 }, clause.text),
       clause.words.length ? h("dl", { class: "words" }, clause.words.map(([name, meaning]) => [h("dt", {}, name), h("dd", {}, meaning)])) : null,
     ] : chosen ? null : h("p", { class: "rule" }, `No clause of ${policy.name} had an answer.`),
-    requests.length ? h("details", {}, h("summary", {}, "Facts"), factsTable(run, app, requests)) : null);
+    requests.length ? h("details", {}, h("summary", {}, "Facts"), factsTable(run, app, requests)) : null,
+    policy.clauses.length ? h("details", {}, h("summary", {}, "All clauses of the policy"), policy.clauses.map(({ text }) => h("pre", { tabindex: 0 }, text))) : null);
 }
 
 function factsTable(run, app, requests) {
