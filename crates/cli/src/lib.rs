@@ -19,6 +19,7 @@ mod bug;
 mod commands;
 mod console;
 mod exit;
+mod experiments;
 mod failure;
 mod input;
 mod problems;

@@ -150,7 +150,7 @@ fn simulate(
 }
 
 /// A flag that is raised when somebody wants the process to stop. A second time, it stops at once.
-fn interruptions() -> Result<Arc<AtomicBool>, Failure> {
+pub(crate) fn interruptions() -> Result<Arc<AtomicBool>, Failure> {
     let flag = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         let registered = signal_hook::flag::register_conditional_default(signal, Arc::clone(&flag))
@@ -178,7 +178,7 @@ fn broken_off(time: f64, directory: &Path) -> Failure {
     Failure::Environment(vec![diagnostic])
 }
 
-fn not_kept(error: &KeepError) -> Failure {
+pub(super) fn not_kept(error: &KeepError) -> Failure {
     match error {
         KeepError::Exists(_) => Failure::input(
             Diagnostic::error(format!("cannot keep the run: {error}"))
@@ -189,7 +189,7 @@ fn not_kept(error: &KeepError) -> Failure {
 }
 
 /// Everything else that can be wrong was found when the scenario was resolved.
-fn not_runnable(error: &SimulationError) -> Failure {
+pub(crate) fn not_runnable(error: &SimulationError) -> Failure {
     let diagnostic = Diagnostic::error(error.to_string());
     Failure::input(match error.source() {
         Some(cause) => diagnostic.caused_by(cause),
