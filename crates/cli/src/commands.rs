@@ -7,10 +7,12 @@ mod man;
 mod merge;
 mod policy;
 mod prolog;
+mod report;
 mod reproduce;
 mod run;
 mod scenario;
 mod sweep;
+mod view;
 
 use clap::Subcommand;
 
@@ -36,6 +38,8 @@ pub enum Command {
     /// Run Prolog: ask one goal of a program, or talk with it at a prompt.
     #[command(long_about = prolog::LONG_ABOUT)]
     Prolog(prolog::Arguments),
+    /// Show runs as one page for a browser.
+    Report(report::Arguments),
     /// Run the published experiments again, and compare.
     Reproduce(reproduce::Arguments),
     /// Run a scenario in the simulator.
@@ -44,6 +48,8 @@ pub enum Command {
     Scenario(scenario::Arguments),
     /// Run a scenario with every combination of values of some keys.
     Sweep(sweep::Arguments),
+    /// Serve the report of runs on this machine, and follow those that are still going.
+    View(view::Arguments),
 }
 
 pub(crate) fn run(command: Command, console: &Console) -> Result<Outcome, Failure> {
@@ -55,9 +61,11 @@ pub(crate) fn run(command: Command, console: &Console) -> Result<Outcome, Failur
         Command::Merge(arguments) => merge::run(&arguments, console),
         Command::Policy(arguments) => policy::run(&arguments, console),
         Command::Prolog(arguments) => prolog::run(&arguments, console),
+        Command::Report(arguments) => report::run(&arguments, console),
         Command::Reproduce(arguments) => reproduce::run(&arguments, console),
         Command::Run(arguments) => run::run(&arguments, console),
         Command::Scenario(arguments) => scenario::run(&arguments, console),
         Command::Sweep(arguments) => sweep::run(&arguments, console),
+        Command::View(arguments) => view::run(&arguments, console),
     }
 }

@@ -24,6 +24,7 @@ mod failure;
 mod input;
 mod problems;
 mod scenarios;
+mod traces;
 mod usage;
 
 use std::ffi::OsString;

@@ -1,7 +1,9 @@
-//! Makes results of runs: figures from traces, the reproduction of the published experiments, comparisons and sweeps.
+//! Makes results of runs: figures from traces, the reproduction of the published experiments, comparisons and sweeps, and a
+//! report of them.
 //!
 //! Start at [`figures::from_trace`] for what a run came to, at [`reproduce::reproduce`] for the published
-//! experiments, at [`study::carry_out`] for many runs of many policies, and at [`comparison::Comparison`] for how they differ.
+//! experiments, at [`study::carry_out`] for many runs of many policies, at [`comparison::Comparison`] for how they differ, and
+//! at [`report::Report`] to look at them.
 //!
 //! **Invariant:** what is drawn or printed of a kept run is computed from its trace alone.
 //! **Invariant:** results are the same whatever the number of threads.
@@ -21,3 +23,5 @@ pub mod study;
 
 pub mod comparison;
 pub mod sweep;
+
+pub mod report;

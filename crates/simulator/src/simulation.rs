@@ -79,6 +79,8 @@ pub struct Effort {
     pub asked: u64,
     /// Evaluations for which a policy was really asked.
     pub evaluated: u64,
+    /// Evaluations that several threads shared.
+    pub shared: u64,
     /// Messages sent over links.
     pub hops: u64,
     /// Client requests that were sent.
@@ -109,7 +111,7 @@ pub struct Simulation<'a> {
     deployments: Vec<Deployment>,
     /// How many of the scenario's deploys have been asked for.
     deploys_begun: usize,
-    /// For each application, whether its operator is about to deploy it again.
+    /// For each application, whether its operator has seen that it is gone and waits before deploying it again.
     is_redeploying: Vec<bool>,
     has_begun: bool,
     has_ended: bool,
@@ -167,8 +169,8 @@ struct User {
     wanted: Option<NodeIndex>,
     /// Where the user is connected.
     access_point: Option<NodeIndex>,
-    /// Whether the next request is scheduled.
-    is_emitting: bool,
+    /// When the next request is due; never while the user is away.
+    next_emission: Option<f64>,
     emitter: Emitter,
 }
 

@@ -77,6 +77,17 @@ const ROWS: &[Row] = &[
         accepts: &[],
     },
     Row {
+        command: "report",
+        refuses: &[
+            (&[], "RUN"),
+            (&["no-such-run"], "no-such-run"),
+            (&["no-such-run", "--format", "xml"], "--format"),
+            (&["no-such-run", "--out"], "--out"),
+        ],
+        path: Some(&["PATH"]),
+        accepts: &[],
+    },
+    Row {
         command: "reproduce",
         refuses: &[
             (&["paper"], "paper"),
@@ -289,6 +300,17 @@ const ROWS: &[Row] = &[
         accepts: &[Thing::Missing, Thing::MissingWithBytes, Thing::Directory],
     },
     Row { command: "policy test", refuses: &[(&[], "FILE")], path: Some(&["PATH"]), accepts: &[] },
+    Row {
+        command: "view",
+        refuses: &[
+            (&[], "DIR"),
+            (&["no-such-directory"], "no-such-directory"),
+            (&["one", "two"], "two"),
+            (&["one", "--port", "65536"], "65536"),
+        ],
+        path: Some(&["PATH"]),
+        accepts: &[],
+    },
 ];
 
 /// What a user may name where a file or a directory is expected.

@@ -11,6 +11,7 @@ mod policy;
 #[cfg(unix)]
 mod prompt;
 mod readme;
+mod report;
 mod scenario;
 mod simulate;
 mod streams;

@@ -1,6 +1,7 @@
-//! Figures, reproduction, comparisons and sweeps on real runs.
+//! Figures, reproduction, comparisons, sweeps and reports on real runs.
 
 mod figures;
+mod report;
 mod reproduction;
 mod studies;
 

@@ -7,6 +7,7 @@ use mario_policy::{Decision, Wanted};
 use super::{Event, Reuse, Service, Simulation};
 use crate::observation::in_standard_order;
 use crate::recorder::Recorder;
+use crate::scenario::Deploy;
 
 /// With fewer agents to ask than this, a further thread costs more than it saves.
 const AGENTS_PER_THREAD: usize = 128;
@@ -60,6 +61,7 @@ impl Simulation<'_> {
         self.effort.asked += batch.len() as u64;
         let wanted = if recorder.wants_decisions() { Wanted::All } else { Wanted::First };
         if self.options.threads > 1 && batch.len() >= 2 * AGENTS_PER_THREAD {
+            self.effort.shared += batch.len() as u64;
             self.ask_in_parallel(&batch, wanted, recorder);
         } else {
             self.ask_in_turn(&batch, wanted, recorder);
@@ -176,8 +178,7 @@ impl Simulation<'_> {
     fn follow(&mut self, outcome: &Outcome, recorder: &mut impl Recorder) {
         match outcome {
             Outcome::Nop(_) => {}
-            Outcome::Deployed { deployment, created, .. } => {
-                self.is_redeploying[deployment.application.position()] = false;
+            Outcome::Deployed { created, .. } => {
                 if let Some(agent) = created {
                     self.add_instance(*agent);
                 }
@@ -252,18 +253,36 @@ impl Simulation<'_> {
         let Some(delay) = self.scenario.redeploy_delay else { return };
         for position in 0..self.scenario.applications.len() {
             let application = ApplicationIndex::at(position);
-            if self.is_redeploying[position] || !self.placement.agents(application).is_empty() {
-                continue;
-            }
-            if self.users.iter().any(|user| user.application == application && user.wanted.is_some()) {
+            if !self.is_redeploying[position] && self.is_missed(application) {
                 self.is_redeploying[position] = true;
                 self.queue.schedule(self.queue.now() + delay, Event::Redeploy(application));
             }
         }
     }
 
-    /// An operator asks for a new instance; the managers judge it at their next activation.
+    /// Whether users want an application that has no instance left, and nobody has asked for one.
+    fn is_missed(&self, application: ApplicationIndex) -> bool {
+        let is_asked_for = |deployment: &Deployment| deployment.application == application;
+        self.placement.agents(application).is_empty()
+            && !self.deployments.iter().any(is_asked_for)
+            && !self.is_to_come(application)
+            && self.users.iter().any(|user| user.application == application && user.wanted.is_some())
+    }
+
+    /// Whether the operator has yet to deploy an application for the first time.
+    fn is_to_come(&self, application: ApplicationIndex) -> bool {
+        let (begun, to_come) = self.scenario.deploys.split_at(self.deploys_begun);
+        let is_of_it = |deploy: &Deploy| deploy.application == application;
+        to_come.iter().any(is_of_it) && !begun.iter().any(is_of_it)
+    }
+
+    /// An operator asks for a new instance, unless there is one by now or nobody wants one any more. The managers judge it
+    /// at their next activation.
     pub(super) fn redeploy(&mut self, application: ApplicationIndex) {
+        self.is_redeploying[application.position()] = false;
+        if !self.is_missed(application) {
+            return;
+        }
         let plan = &self.scenario.applications[application.position()];
         self.deployments.push(Deployment { application, node: plan.home, policy: plan.policy });
     }

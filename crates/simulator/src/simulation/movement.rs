@@ -19,10 +19,14 @@ impl Simulation<'_> {
         for (user, wanted) in changes {
             self.users[*user as usize].wanted = *wanted;
             self.connect(*user, recorder);
+            if wanted.is_none() {
+                self.end_sending(*user);
+            }
         }
         for (user, _) in changes {
             self.begin_sending(*user);
         }
+        self.watch_over_applications();
     }
 
     /// Connects a user as wanted, or as near to it as possible.
@@ -42,13 +46,13 @@ impl Simulation<'_> {
     fn begin_sending(&mut self, index: u32) {
         let now = self.queue.now();
         let user = &mut self.users[index as usize];
-        if user.wanted.is_some() && !user.is_emitting {
-            user.is_emitting = true;
+        if user.wanted.is_some() && user.next_emission.is_none() {
             // The prototype numbers its users together with everything else.
             if self.scenario.numbering == crate::scenario::Numbering::Shared {
                 self.colony.numbers.take(1);
             }
             let first = user.emitter.first(now);
+            user.next_emission = Some(first);
             if let Some(flow) = &mut self.flow {
                 flow.begin_user(index, first, now);
                 self.connect_flow(index);
@@ -58,18 +62,22 @@ impl Simulation<'_> {
         }
     }
 
+    /// A user is away: what was scheduled is not sent any more.
+    fn end_sending(&mut self, index: u32) {
+        self.users[index as usize].next_emission = None;
+        if let Some(flow) = &mut self.flow {
+            flow.end_user(index);
+        }
+    }
+
     /// Lets traffic as rates follow where a user is connected.
     fn connect_flow(&mut self, index: u32) {
         let user = &self.users[index as usize];
-        let (to, is_here, is_emitting) = (user.access_point, user.wanted.is_some(), user.is_emitting);
+        let (to, is_emitting) = (user.access_point, user.next_emission.is_some());
         if let Some((flow, router, mut world)) = self.flowing()
             && is_emitting
         {
             flow.connect(index, to, router, &mut world);
-            if !is_here {
-                flow.end_user(index);
-                self.users[index as usize].is_emitting = false;
-            }
         }
     }
 

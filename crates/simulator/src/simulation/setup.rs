@@ -34,7 +34,7 @@ impl<'a> Simulation<'a> {
             application: plan.application,
             wanted: None,
             access_point: None,
-            is_emitting: false,
+            next_emission: None,
             emitter: Emitter::new(plan.workload, scenario.seed, index),
         });
         let mut simulation = Simulation {
