@@ -57,7 +57,7 @@ pub struct StudyArguments {
     /// The first seed; that of the scenario unless given
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Override a key, e.g. topology.size=16 or application.app1.max_rate=8; may be given again
+    /// Override a key, e.g. topology.size=16; may be given again
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub overrides: Vec<String>,
     /// Attach the users as this file says: JSON with `users` and `steps`

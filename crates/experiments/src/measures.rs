@@ -170,6 +170,12 @@ pub fn key(group: &str, measure: Measure) -> String {
     format!("{group}.{}", measure.as_str())
 }
 
+/// Whether figures can be called so: `GROUP.FIGURE`, or `lost`.
+pub fn is_name(name: &str) -> bool {
+    let measure = name.rsplit_once('.').map(|(_, measure)| measure);
+    name == LOST || measure.is_some_and(|name| Measure::ALL.iter().any(|measure| measure.as_str() == name))
+}
+
 /// The names of groups that a list of values is about, `all` first.
 pub fn groups(values: &Values) -> Vec<String> {
     let mut groups: Vec<String> = Vec::new();

@@ -15,8 +15,7 @@ use crate::{Console, Failure, Outcome};
     after_help = "Examples:
   mario compare paper --policy workload-aware --policy latency-aware
   mario compare scenario.toml --policy old.pl --policy new.pl --seeds 100 --out comparison
-  mario compare paper --set workload.period=20 --policy latency-aware \\
-    --policy workload-and-latency-aware-with-memory@memory.cycles=10"
+  mario compare paper --set workload.period=20 --policy old.pl@memory.cycles=1 --policy old.pl@memory.cycles=10"
 )]
 pub struct Arguments {
     /// Which runs.
@@ -41,8 +40,8 @@ pub enum Format {
 const LONG_ABOUT: &str = "Tell which policy is better for a scenario, and whether the difference is real.
 
 Every policy runs with the same seeds, and so with the same users. For each figure there is the mean of each policy with its \
-95 % interval, and for each pair of policies the difference, tested by Student's t of the pairs; the probabilities are \
-corrected by Holm's method for all the tests that were made, so that the chance of any false finding at all is 5 %.
+95 % interval, and for each pair of policies the difference, tested by Wilcoxon's signed ranks of the pairs; the \
+probabilities are corrected by Holm's method for all the tests that were made, so that the chance of any false finding at all is 5 %.
 
 A policy is a name or a file, as in `mario run`. `POLICY@KEY=VALUE,KEY=VALUE` gives it keys of the scenario of its own, \
 e.g. workload-and-latency-aware-with-memory@memory.cycles=10, and `@KEY=VALUE` leaves the scenario its policies.

@@ -22,6 +22,7 @@ use crate::{Console, Failure, Outcome};
     after_help = "Examples:
   mario reproduce
   mario reproduce --seeds 30 --out results
+  mario reproduce --set topology.access_latency=1 --out nearer
   mario reproduce --traces positions.csv --out taxis
   mario reproduce --preset prototype --attachments users.json --out prototype"
 )]
@@ -38,6 +39,9 @@ pub struct Arguments {
     /// Attach the users as this file says: JSON with `users` and `steps`; one serves all experiments
     #[arg(long, value_name = "FILE")]
     pub attachments: Option<PathBuf>,
+    /// Override a key of the world, e.g. topology.size=16; may be given again
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub overrides: Vec<String>,
     /// With how many seeds to run each experiment; the first is kept, the others give means and intervals
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub seeds: u64,
@@ -73,6 +77,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         PresetName::Prototype => Preset::Prototype,
     };
     let mut document = Document::preset(preset.as_str()).map_err(|error| failure(&error))?;
+    document.set(&arguments.overrides);
     if let Some(path) = &arguments.traces {
         let written = path.display().to_string().replace('\\', "\\\\").replace('"', "\\\"");
         document.set(&["mobility.kind=file".to_owned(), format!("mobility.file=\"{written}\"")]);

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use clap::Args;
 use mario_diagnostics::Diagnostic;
+use mario_experiments::measures::{Measure, is_name};
 use mario_experiments::study::{Results, Shard};
 use mario_experiments::sweep;
 
@@ -16,10 +17,8 @@ use crate::{Console, Failure, Outcome};
     long_about = LONG_ABOUT,
     after_help = "Examples:
   mario sweep paper --key workload.period=20,40,80 --policy latency-aware
-  mario sweep paper --key topology.size=4,8,16 --key mobility.users=51,200 \\
-    --policy workload-aware --policy latency-aware --seeds 10 --out sizes
-  mario sweep paper --key memory.cycles=1,2,5,10 --policy workload-and-latency-aware-with-memory --shard 1/4 --out part-1
-  mario merge part-1 part-2 part-3 part-4 --out all"
+  mario sweep paper --key topology.size=4,8 --key mobility.users=51,200 --policy latency-aware --seeds 10 --out sizes
+  mario sweep paper --key memory.cycles=1,2,5,10 --policy workload-and-latency-aware-with-memory --shard 1/4 --out part-1"
 )]
 pub struct Arguments {
     /// Which runs.
@@ -52,6 +51,11 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         };
         Failure::input(Diagnostic::error(error.to_string()).hint(hint))
     })?;
+    if let Some(unknown) = arguments.figures.iter().find(|figure| !is_name(figure)) {
+        let figures = Measure::ALL.map(Measure::as_str).join(", ");
+        let hint = format!("write GROUP.FIGURE, e.g. LS.response; figures are {figures}");
+        return Err(Failure::input(Diagnostic::error(format!("there is no figure `{unknown}`")).hint(hint)));
+    }
     let shard = arguments.shard.unwrap_or(Shard::WHOLE);
     let results = arguments.study.carry_out(variants, shard, console)?;
     show(&results, &arguments.figures, arguments.study.out.as_deref(), console)

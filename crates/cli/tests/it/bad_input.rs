@@ -95,6 +95,7 @@ const ROWS: &[Row] = &[
             (&["--seeds", "0"], "0"),
             (&["--seeds", "many"], "many"),
             (&["--jobs", "0"], "0"),
+            (&["--set", "colour=red"], "colour"),
             (&["--traces", "no-such-file.csv"], "no-such-file.csv"),
             (&["--attachments", "no-such-file.json"], "no-such-file.json"),
             (&["--traces", "a.csv", "--attachments", "b.json"], "--attachments"),

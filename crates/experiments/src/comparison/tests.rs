@@ -30,9 +30,10 @@ fn results(seeds: u64, is_drawn: bool) -> Results {
                         ("LS", Measure::Response, "new") => Some(8.0 + chance + wobble),
                         ("LS", Measure::InstancesMean, "new") => Some(13.0 + chance),
                         // One better in one seed and worse in the next.
-                        ("WS", Measure::Response, "new") => {
-                            Some(10.0 + chance + if chance as u64 % 2 == 0 { wobble.abs() } else { -wobble.abs() })
-                        }
+                        ("WS", Measure::Response, "new") => Some(
+                            10.0 + chance
+                                + if (chance as u64).is_multiple_of(2) { wobble.abs() } else { -wobble.abs() },
+                        ),
                         _ => usual,
                     };
                     values.insert(key(group, measure), value);

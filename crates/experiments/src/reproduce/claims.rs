@@ -133,7 +133,7 @@ impl<'a> Judge<'a> {
         if let Some(group) = self.group("policy-4-memory-10", "LS") {
             let with = group.operations.inhibited;
             let text = "with a memory of 10 cycles, LS is hardly inhibited (published: 16 times)";
-            claim(claims, text, with <= 16, format!("{with} times"));
+            claim(claims, text, with <= 16, format!("{with} inhibited"));
         }
     }
 
@@ -204,7 +204,7 @@ impl<'a> Judge<'a> {
 
     fn capacity(&self, claims: &mut Vec<Claim>) {
         let overloads: u64 = self.runs.iter().map(|(_, run)| run.whereabouts.overloads).sum();
-        claim(claims, "no node ever carries more than it can", overloads == 0, format!("{overloads} times"));
+        claim(claims, "no node ever carries more than it can", overloads == 0, format!("{overloads} moments"));
     }
 }
 

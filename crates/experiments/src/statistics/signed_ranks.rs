@@ -81,9 +81,9 @@ pub(super) fn one_sidedness(differences: &[f64], quantile: f64) -> Estimate {
     if count == 0 {
         return Estimate { count: differences.len(), mean: 0.0, interval: None };
     }
-    let mean = (2.0 * ranked.positive as f64 - total) / total;
+    let mean = 2.0 * (ranked.positive as f64 / total) - 1.0;
     let n = count as f64;
-    let error = ((2.0 * n.powi(3) + 3.0 * n.powi(2) + n) / 6.0).sqrt() / ((n.powi(2) + n) / 2.0);
+    let error = ((2.0 * n.powi(3) + 3.0 * n.powi(2) + n) / 6.0).sqrt() / (n * (n + 1.0) / 2.0);
     let ends = [-1.0, 1.0].map(|side| (mean.atanh() + side * quantile * error).tanh());
     // All on one side: the transformation has no end there.
     let interval = if mean.abs() < 1.0 { ends } else { [mean, mean] };

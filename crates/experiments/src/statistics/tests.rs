@@ -4,7 +4,8 @@ fn close(found: f64, expected: f64) {
     assert!((found - expected).abs() <= 1e-9 * expected.abs().max(1.0), "{found} is not {expected}");
 }
 
-/// The expected values in this file are those of SciPy 1.17 unless a comment works them out.
+// The expected values in this file are those of SciPy 1.17 unless a comment works them out.
+
 const TWELVE: [f64; 12] = [1.5, -0.4, 2.2, 3.1, 0.7, -1.1, 2.9, 1.3, 0.2, 4.0, -0.9, 2.6];
 
 #[test]
