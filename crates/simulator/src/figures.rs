@@ -2,6 +2,7 @@
 
 mod correlation;
 mod groups;
+mod regret;
 
 use mario_colony::{AgentIndex, ApplicationIndex, Colony, NodeIndex, Outcome};
 use mario_domain::{OperationName, Verdict};
@@ -12,6 +13,8 @@ use crate::recorder::{Cause, Recorder, Served};
 use crate::scenario::Scenario;
 
 use groups::Groups;
+
+pub use regret::{Regret, RegretFigures, Versus};
 
 /// Counts while a run goes on; [`Tally::figures`] says what they come to.
 #[derive(Clone, Debug)]
@@ -83,6 +86,9 @@ pub struct Figures {
     pub served: u64,
     /// Client requests that were lost.
     pub lost: u64,
+    /// How far the placement was from the best, if somebody looked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub regret: Option<RegretFigures>,
 }
 
 /// The figures of a group of applications. What is not defined is absent: nothing moved, or a series is constant.
@@ -167,7 +173,7 @@ impl Tally {
     /// What it comes to.
     pub fn figures(&self) -> Figures {
         let groups = (0..self.groups.count()).map(|group| self.group_figures(group)).collect();
-        Figures { groups, evaluations: self.evaluations, served: self.served, lost: self.lost }
+        Figures { groups, evaluations: self.evaluations, served: self.served, lost: self.lost, regret: None }
     }
 
     fn group_figures(&self, group: usize) -> GroupFigures {

@@ -20,6 +20,8 @@ pub(crate) struct Paths {
     known: FxHashMap<(NodeIndex, NodeIndex), PathIndex>,
     node_is_up: Vec<bool>,
     link_is_up: Vec<bool>,
+    /// Changes whenever a node or a link goes or comes.
+    version: u64,
     search: Search,
 }
 
@@ -76,6 +78,7 @@ impl Paths {
             known: FxHashMap::default(),
             node_is_up: vec![true; nodes],
             link_is_up: vec![true; topology.link_count()],
+            version: 1,
             search: Search {
                 round: 0,
                 reached: vec![0; nodes],
@@ -94,6 +97,7 @@ impl Paths {
     pub(crate) fn set_node(&mut self, node: NodeIndex, is_up: bool) {
         self.node_is_up[node.position()] = is_up;
         self.known.clear();
+        self.version += 1;
     }
 
     pub(crate) fn set_link(&mut self, topology: &Topology, one: NodeIndex, other: NodeIndex, is_up: bool) {
@@ -101,6 +105,7 @@ impl Paths {
             self.link_is_up[link.0 as usize] = is_up;
         }
         self.known.clear();
+        self.version += 1;
     }
 
     /// Whether a message can be sent over a link.
@@ -160,6 +165,39 @@ impl Paths {
             Metric::Latency => self.search_latency(topology, from, is_wanted, found),
         }
         found.sort_unstable();
+    }
+
+    /// How far each node is from one, and the latency of the way there; infinite for what cannot be reached.
+    pub(crate) fn distances(&mut self, topology: &Topology, from: NodeIndex, metric: Metric) -> Vec<(f64, f64)> {
+        let mut found = Vec::new();
+        let mut distances = vec![(f64::INFINITY, f64::INFINITY); topology.node_count()];
+        if !self.is_node_up(from) {
+            return distances;
+        }
+        match metric {
+            Metric::Hops => self.search_hops(topology, from, |_| false, &mut found),
+            Metric::Latency => self.search_latency(topology, from, |_| false, &mut found),
+        }
+        let mut way = Vec::new();
+        for position in 0..distances.len() {
+            if self.search.reached[position] != self.search.round {
+                continue;
+            }
+            way.clear();
+            let mut node = NodeIndex::at(position);
+            while node != from {
+                let (before, link) = self.search.from[node.position()];
+                way.push(topology.link(link).latency);
+                node = before;
+            }
+            distances[position] = (self.search.distance[position], way.iter().rev().sum());
+        }
+        distances
+    }
+
+    /// Changes whenever a node or a link goes or comes.
+    pub(crate) fn version(&self) -> u64 {
+        self.version
     }
 
     /// The path to a node that the last search from `from` found.

@@ -1,0 +1,1 @@
+//! The objective on small worlds, and searches against a search through everything.
