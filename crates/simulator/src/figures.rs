@@ -51,6 +51,8 @@ pub struct StepCounts {
     pub replicate: u64,
     /// What was inhibited.
     pub inhibited: u64,
+    /// Operators' deploys that were accepted.
+    pub deploy: u64,
     /// Activations with at least one operation.
     pub active_cycles: u64,
 }
@@ -98,7 +100,8 @@ pub struct GroupFigures {
     pub group: String,
     /// Handovers, and arrivals after the beginning.
     pub movements: u64,
-    /// Operations that were accepted, proposals that were inhibited, and evaluations that proposed nothing.
+    /// Operations that were accepted, proposals that were inhibited, and evaluations that proposed nothing. Deploys are those
+    /// after the beginning.
     pub operations: Counts,
     /// The same over the number of movements.
     pub per_movement: Option<Ratios>,
@@ -127,6 +130,7 @@ pub struct Counts {
     pub migrate: u64,
     pub replicate: u64,
     pub inhibited: u64,
+    pub deploy: u64,
 }
 
 /// How many of each for every movement.
@@ -185,6 +189,7 @@ impl Tally {
             migrate: sum(|step| step.migrate),
             replicate: sum(|step| step.replicate),
             inhibited: sum(|step| step.inhibited),
+            deploy: sum(|step| step.deploy),
         };
         let movements = steps.iter().skip(1).map(|step| step.movements).sum();
         let per_movement = |count: u64| count as f64 / movements as f64;
@@ -257,7 +262,10 @@ impl Tally {
                 self.count(time, application, |step| step.replicate += 1);
                 self.instances_changed(application, 1);
             }
-            OperationName::Deploy => self.instances_changed(application, 1),
+            OperationName::Deploy => {
+                self.count(time, application, |step| step.deploy += 1);
+                self.instances_changed(application, 1);
+            }
         }
     }
 }

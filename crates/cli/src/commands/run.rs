@@ -197,7 +197,10 @@ fn not_kept(error: &KeepError) -> Failure {
 
 /// Everything else that can be wrong was found when the scenario was resolved.
 fn not_runnable(error: &SimulationError) -> Failure {
-    let diagnostic = Diagnostic::error(error.to_string());
+    let mut diagnostic = Diagnostic::error(error.to_string());
+    if let SimulationError::TooLarge(_) = error {
+        diagnostic = diagnostic.hint("choose `central-greedy`, or a smaller world");
+    }
     Failure::input(match error.source() {
         Some(cause) => diagnostic.caused_by(cause),
         None => diagnostic,

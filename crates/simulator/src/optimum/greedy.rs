@@ -10,9 +10,10 @@ pub(super) fn search(problem: &Problem) -> Vec<Allocation> {
     let mut search = Greedy::new(problem);
     search.construct();
     for _ in 0..PASSES_MAX {
+        let stacked = search.stack();
         let moved = search.relocate();
         let exchanged = search.exchange();
-        if !moved && !exchanged {
+        if !stacked && !moved && !exchanged {
             break;
         }
     }
@@ -114,6 +115,50 @@ impl<'a> Greedy<'a> {
                 }
             }
         }
+    }
+
+    /// Adds several instances at once to a node where one alone does not help: users who share them are satisfied when there are
+    /// enough. Those elsewhere may become superfluous by that. Whether anything helped.
+    fn stack(&mut self) -> bool {
+        let mut has_helped = false;
+        for application in 0..self.allocations.len() {
+            let demand = self.demand(application);
+            let before = self.values[application];
+            let mut best: Option<(Value, Allocation)> = None;
+            for node in 0..self.free.len() as u32 {
+                let present = self.allocations[application].on(node);
+                let mut stacked = self.allocations[application].clone();
+                for count in 1..=demand.on_one_node_max.saturating_sub(present) {
+                    let has_room = self.free[node as usize]
+                        .is_none_or(|free| free >= demand.hardware.saturating_mul(u64::from(count)));
+                    if !has_room {
+                        break;
+                    }
+                    stacked.add(node);
+                    let pruned = without_superfluous(demand, &stacked);
+                    let value = demand.value(&pruned);
+                    if value > best.as_ref().map_or(before, |(known, _)| *known) {
+                        best = Some((value, pruned));
+                    }
+                }
+            }
+            if let Some((_, allocation)) = best {
+                self.replace(application, allocation);
+                has_helped = true;
+            }
+        }
+        has_helped
+    }
+
+    /// Gives an application another allocation, for which there is room.
+    fn replace(&mut self, application: usize, allocation: Allocation) {
+        for (node, count) in self.allocations[application].nodes().to_vec() {
+            (0..count).for_each(|_| self.give_back(application, node));
+        }
+        for (node, count) in allocation.nodes() {
+            (0..*count).for_each(|_| self.take(application, *node));
+        }
+        self.set(application, allocation);
     }
 
     /// Drops or moves single instances, and adds some where there is room now. Whether anything helped.
@@ -220,4 +265,22 @@ impl<'a> Greedy<'a> {
         }
         (best.0 - self.values[coming] > loss).then_some((best.1, best.2))
     }
+}
+
+/// The same without instances that are not missed, those on later nodes first.
+fn without_superfluous(demand: &Demand, allocation: &Allocation) -> Allocation {
+    let mut pruned = allocation.clone();
+    let mut value = demand.value(&pruned);
+    for (node, count) in allocation.nodes().iter().rev() {
+        for _ in 0..*count {
+            let mut fewer = pruned.clone();
+            fewer.remove(*node);
+            let worth = demand.value(&fewer);
+            if worth <= value {
+                break;
+            }
+            (pruned, value) = (fewer, worth);
+        }
+    }
+    pruned
 }

@@ -33,6 +33,9 @@ pub(super) fn text(summary: &Summary, scenario: &Scenario) -> String {
     row(&mut text, "replicate", &|group| group.operations.replicate.to_string());
     row(&mut text, "migrate", &|group| group.operations.migrate.to_string());
     row(&mut text, "undeploy", &|group| group.operations.undeploy.to_string());
+    if figures.groups.iter().any(|group| group.operations.deploy > 0) {
+        row(&mut text, "deploy, by operators", &|group| group.operations.deploy.to_string());
+    }
     row(&mut text, "inhibited", &|group| group.operations.inhibited.to_string());
     let ratio = |value: Option<f64>| value.map_or_else(|| "n/a".to_owned(), |value| format!("{value:.3}"));
     row(&mut text, "replicate per movement", &|group| ratio(group.per_movement.map(|ratios| ratios.replicate)));
