@@ -3,6 +3,7 @@
 mod header;
 mod parse;
 mod record;
+mod summed;
 
 use std::error::Error;
 use std::fmt;
@@ -15,9 +16,10 @@ pub use header::{
     Arbitration, Detail, FORMAT, Header, Memory, TracedApplication, TracedNode, TracedPolicy, TracedUser,
 };
 pub use record::{
-    Cause, Client, Cycle, Deployed, End, Evaluation, Handover, LinkEvent, Neighbour, NodeDown, NodeEvent, Outcome,
-    Reason, Record, RequestFact, Responses, Rule, Seen, Solution, Target, Totals, Usage, Verdict, Wish,
+    Cause, Cycle, Deployed, End, Evaluation, Handover, LinkEvent, Neighbour, NodeDown, NodeEvent, Outcome, Reason,
+    Record, RequestFact, Responses, Rule, Seen, Solution, Target, Totals, Verdict, Wish,
 };
+pub use summed::{Client, Usage};
 
 /// No line of a trace is longer: a header with a hundred thousand nodes takes some ten megabytes.
 const LINE_BYTES_MAX: u64 = 1 << 30;

@@ -158,7 +158,7 @@ impl Agent {
                 self.remembered.retain(|remembered| remembered.evaluation + cycles >= next);
             }
             Memory::Periodic { every } => {
-                if self.evaluations > 1 && (self.evaluations - 1) % every == 0 {
+                if self.evaluations > 1 && (self.evaluations - 1).is_multiple_of(every) {
                     self.remembered.clear();
                 }
             }

@@ -2,11 +2,24 @@
 //!
 //! `cargo bench -p mario-simulator --bench speed [-- runs|hops|queue|simpy]`
 
+use std::collections::BinaryHeap;
+use std::env;
+use std::fs;
+use std::hint::black_box;
+use std::io::Write;
 use std::path::Path;
-use std::time::Instant;
+use std::process::{Command, Stdio};
 
-use mario_simulator::scenario::{Document, Files};
-use mario_simulator::{Effort, Recorder, RunOptions, Scenario, Simulation};
+use mario_simulator::scenario::{Document, Files, Resolved};
+use mario_simulator::{
+    Detail, Effort, EventQueue, Existing, Keep, Recorder, RunDirectory, RunOptions, Scenario, Simulation,
+};
+
+/// CPU seconds that the paper's prototype takes for its four runs on a quiet machine.
+const PROTOTYPE_SECONDS: f64 = 1_202.0;
+/// Link hops a second of the simulator that the prototype is built on, at best.
+const YAFS_HOPS: f64 = 19_000.0;
+const REPEATS: u32 = 10;
 
 struct Nobody;
 impl Recorder for Nobody {}
@@ -15,49 +28,172 @@ struct Disk;
 
 impl Files for Disk {
     fn read(&mut self, path: &Path) -> Result<Vec<u8>, String> {
-        std::fs::read(path).map_err(|error| error.to_string())
+        fs::read(path).map_err(|error| error.to_string())
     }
 }
 
-fn run(scenario: &Scenario) -> Effort {
-    let mut simulation = Simulation::new(scenario, RunOptions::default()).expect("it can be run");
-    simulation.run(&mut Nobody)
+/// CPU seconds of this process, to a hundredth: what else the machine does is not counted.
+fn cpu_seconds() -> f64 {
+    const TICKS_PER_SECOND: f64 = 100.0;
+    let stat = fs::read_to_string("/proc/self/stat").expect("Linux");
+    let fields: Vec<&str> = stat.rsplit(')').next().expect("fields").split_whitespace().collect();
+    let ticks: f64 = [11, 12].iter().map(|field| fields[*field].parse::<f64>().expect("ticks")).sum();
+    ticks / TICKS_PER_SECOND
 }
 
+fn measured<T>(work: impl FnOnce() -> T) -> (T, f64) {
+    let began = cpu_seconds();
+    let result = work();
+    (result, cpu_seconds() - began)
+}
+
+fn resolved(document: &Document) -> Resolved {
+    document.resolve(&mut Disk).expect("a scenario")
+}
+
+fn simulate(scenario: &Scenario, recorder: &mut impl Recorder) -> Effort {
+    Simulation::new(scenario, RunOptions::default()).expect("it can be run").run(recorder)
+}
+
+/// The prototype's four runs, from the text of the scenario to the files of the run.
 fn runs() {
-    for (name, policy) in [
+    let runs = [
         ("P1", "workload-aware"),
         ("P2", "latency-aware"),
         ("P3", "workload-and-latency-aware"),
         ("P4", "workload-and-latency-aware-with-memory"),
-    ] {
-        let start = Instant::now();
-        let mut document = Document::preset("prototype").expect("a preset");
-        document.set_attachments(&mario_reference::path(&format!("prototype/{name}/users.json")).expect("there"));
-        document.set_policy(policy);
-        let scenario = document.resolve(&mut Disk).expect("a scenario").scenario;
-        let resolved = start.elapsed();
-        let effort = run(&scenario);
-        println!("{name} resolve {resolved:?} all {:?} {effort:?}", start.elapsed());
+    ];
+    let directory = env::temp_dir().join(format!("mario-speed-{}", std::process::id()));
+    for (detail, messages) in [(Detail::Operations, false), (Detail::Full, false), (Detail::Full, true)] {
+        let keep = Keep { detail, messages };
+        let ((), seconds) = measured(|| {
+            for (run, policy) in runs.iter().cycle().take(runs.len() * REPEATS as usize) {
+                let Some(users) = mario_reference::path(&format!("prototype/{run}/users.json")) else { return };
+                let mut document = Document::preset("prototype").expect("a preset");
+                document.set_attachments(&users);
+                document.set_policy(policy);
+                let resolved = resolved(&document);
+                let mut kept = RunDirectory::create(&directory, &resolved, keep, Existing::Replace).expect("writable");
+                let effort = simulate(&resolved.scenario, kept.recorder());
+                kept.complete(&resolved.scenario, effort).expect("writable");
+            }
+        });
+        let seconds = seconds / f64::from(REPEATS);
+        println!(
+            "runs: the prototype's four, trace {}{}: {seconds:.3} CPU s, {:.0} times less than the prototype's {PROTOTYPE_SECONDS}",
+            detail.as_str(),
+            if messages { " and messages" } else { "" },
+            PROTOTYPE_SECONDS / seconds
+        );
     }
+    let _ = fs::remove_dir_all(&directory);
 }
 
+/// Ten thousand users whose requests all cross the tree.
 fn hops() {
     let mut document = Document::preset("paper").expect("a preset");
-    document.set(&[
-        "mobility.users=10000".to_owned(),
-        "mobility.first_users=10000".to_owned(),
-        "topology.size=64".to_owned(),
-        "duration=4000".to_owned(),
-    ]);
-    let scenario = document.resolve(&mut Disk).expect("a scenario").scenario;
-    let start = Instant::now();
-    let effort = run(&scenario);
-    let took = start.elapsed().as_secs_f64();
-    println!("{effort:?} {took} s, {:.2} M hops/s", effort.hops as f64 / took / 1e6);
+    let overrides = ["mobility.users=10000", "mobility.first_users=10000", "topology.size=64", "duration=4000"];
+    document.set(&overrides.map(str::to_owned));
+    let resolved = resolved(&document);
+    let (effort, seconds) = measured(|| simulate(&resolved.scenario, &mut Nobody));
+    let rate = effort.hops as f64 / seconds;
+    println!(
+        "hops: {} with {} users in {seconds:.2} CPU s: {:.1} million a second, {:.0} times YAFS's {YAFS_HOPS}",
+        effort.hops,
+        resolved.scenario.users.len(),
+        rate / 1e6,
+        rate / YAFS_HOPS
+    );
+}
+
+/// The event queue against the standard library's heap, with many events pending.
+fn queue() {
+    const PENDING: u32 = 1_000_000;
+    const STEPS: u32 = 4_000_000;
+    // Steps of a linear congruential generator, so that both get the same times.
+    let delay = |state: &mut u32| {
+        *state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        f64::from(*state >> 16) / 64.0
+    };
+    let (ours, our_seconds) = measured(|| {
+        let (mut queue, mut state) = (EventQueue::default(), 1);
+        (0..PENDING).for_each(|event| queue.schedule(delay(&mut state), event));
+        for _ in 0..STEPS {
+            let event = queue.next_before(f64::INFINITY).expect("never empty");
+            queue.schedule(queue.now() + delay(&mut state), event);
+        }
+        queue.now()
+    });
+    let (theirs, their_seconds) = measured(|| {
+        let (mut heap, mut state, mut now) = (BinaryHeap::new(), 1, 0_u64);
+        let key = |time: f64, sequence: u32| std::cmp::Reverse((time.to_bits(), sequence));
+        (0..PENDING).for_each(|event| heap.push((key(delay(&mut state), event), event)));
+        for step in 0..STEPS {
+            let (std::cmp::Reverse((time, _)), event) = heap.pop().expect("never empty");
+            now = time;
+            heap.push((key(f64::from_bits(time) + delay(&mut state), PENDING + step), black_box(event)));
+        }
+        f64::from_bits(now)
+    });
+    assert_eq!(ours.to_bits(), theirs.to_bits(), "both come to the same time");
+    let nanoseconds = |seconds: f64| seconds * 1e9 / f64::from(STEPS + PENDING);
+    println!(
+        "queue: {:.0} ns an event with {PENDING} pending, the standard heap with a sequence number {:.0}: {:.1} times less",
+        nanoseconds(our_seconds),
+        nanoseconds(their_seconds),
+        their_seconds / our_seconds
+    );
+}
+
+/// The same messages over the same links in simpy, where python3 has it.
+fn simpy() {
+    let mut document = Document::preset("paper").expect("a preset");
+    // Instances that never move, so that all routes lead to the cloud and stay.
+    let still = ["agents.start=1000000", "mobility.steps=1", "mobility.first_users=51", "duration=20000"];
+    document.set(&still.map(str::to_owned));
+    let scenario = resolved(&document).scenario;
+    let topology = &scenario.topology;
+    let path = |user: u32| {
+        let (_, access_point) = scenario.attachments.steps[0].iter().find(|(other, _)| *other == user).expect("there");
+        let mut node = access_point.expect("connected");
+        let mut links = Vec::new();
+        while topology.node(node).tier > 0 {
+            let up = topology.links_from(node).find(|(_, link)| topology.node(link.to).tier < topology.node(node).tier);
+            let (index, link) = up.expect("a tree");
+            links.push(serde_json::json!([index.0, link.latency]));
+            node = link.to;
+        }
+        links
+    };
+    let paths: Vec<_> = (0..scenario.users.len() as u32).map(path).collect();
+    let world = serde_json::json!({"duration": scenario.duration, "period": 40, "paths": paths});
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../benches/simpy/tree.py");
+    let child =
+        Command::new("python3").arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+    let Ok(mut child) = child else {
+        println!("simpy: skipped, there is no python3");
+        return;
+    };
+    child.stdin.take().expect("piped").write_all(world.to_string().as_bytes()).expect("it reads");
+    let output = child.wait_with_output().expect("it ends");
+    let Ok(theirs) = serde_json::from_slice::<serde_json::Value>(&output.stdout) else {
+        println!("simpy: skipped, python3 has no simpy");
+        return;
+    };
+    let (effort, seconds) = measured(|| (0..REPEATS).map(|_| simulate(&scenario, &mut Nobody)).last().expect("some"));
+    assert_eq!(theirs["hops"].as_u64(), Some(effort.hops), "both carry the same messages");
+    let ratio = theirs["seconds"].as_f64().expect("a number") / (seconds / f64::from(REPEATS));
+    println!(
+        "simpy: {} hops, {ratio:.0} times less CPU time than simpy, though instances serve the requests too",
+        effort.hops
+    );
 }
 
 fn main() {
-    runs();
-    hops();
+    let wanted: Vec<String> = env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
+    for (name, part) in [("runs", runs as fn()), ("hops", hops), ("queue", queue), ("simpy", simpy)] {
+        if wanted.is_empty() || wanted.iter().any(|word| word == name) {
+            part();
+        }
+    }
 }

@@ -218,10 +218,9 @@ impl Tally {
 
     fn response(&self, group: usize) -> Option<f64> {
         mean(self.groups.applications(group).filter_map(|application| {
-            let of_application = self.application_of_user.iter().map(move |other| *other == application);
-            mean(self.users.iter().zip(of_application).filter_map(|(responses, is_of_application)| {
-                (is_of_application && responses.count > 0).then(|| responses.sum / responses.count as f64)
-            }))
+            let users = self.users.iter().zip(&self.application_of_user);
+            let served = users.filter(|(responses, of)| **of == application && responses.count > 0);
+            mean(served.map(|(responses, _)| responses.sum / responses.count as f64))
         }))
     }
 

@@ -1,4 +1,29 @@
 //! Virtual time: scenarios, network, mobility, workload, churn and measurements.
+//!
+//! Start at [`scenario::Document`]: a scenario as it is written. It resolves to a [`Scenario`], everything that a run depends
+//! on, as plain data. [`Simulation::run`] runs it and tells a [`Recorder`] what happens:
+//!
+//! ```
+//! use mario_simulator::scenario::{Document, NoFiles};
+//! use mario_simulator::{RunOptions, Simulation, Tally};
+//!
+//! let mut document = Document::preset("paper")?;
+//! document.set(&["duration=4000".to_owned()]);
+//! let scenario = document.resolve(&mut NoFiles)?.scenario;
+//!
+//! let mut tally = Tally::new(&scenario);
+//! Simulation::new(&scenario, RunOptions::default())?.run(&mut tally);
+//! assert!(tally.figures().groups[0].operations.replicate > 0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! [`RunDirectory`] is the recorder that keeps a run: its trace, its tables and its [`Figures`].
+//!
+//! **Invariant:** a run is a pure function of the scenario, whose seed is part of it. Threads and the reuse of proposals
+//! change no byte.
+//! **Invariant:** events of one time happen in the order in which they were scheduled.
+//!
+//! Not here: what agents may do and managers accept (`colony`), and whether a trace is true (`audit`).
 
 mod chance;
 mod engine;

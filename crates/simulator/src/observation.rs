@@ -58,7 +58,8 @@ impl Observations {
         }
         let (neighbour, latency) = (paths.last_hop(path), paths.latency(path));
         let arrivals = &mut self.of_agent[agent.position()].arrivals;
-        let same = |known: &&mut RequestFact| known.neighbour == neighbour && known.latency == latency;
+        let same =
+            |known: &&mut RequestFact| known.neighbour == neighbour && known.latency.to_bits() == latency.to_bits();
         match arrivals.iter_mut().find(same) {
             Some(known) => known.rate += 1.0,
             None => arrivals.push(RequestFact { neighbour, rate: 1.0, latency }),

@@ -7,11 +7,13 @@
 //! | file | content |
 //! |---|---|
 //! | `problem` | a moment of a world, and the objective |
+//! | `distances` | how far nodes are from users |
 //! | `greedy` | a good allocation, for worlds of any size |
 //! | `exact` | the best allocation, for small worlds |
 //! | `changes` | the operations that lead from one allocation to another |
 
 mod changes;
+mod distances;
 mod exact;
 mod greedy;
 mod problem;
@@ -25,8 +27,9 @@ use crate::placement::Placement;
 use crate::scenario::Scenario;
 
 pub(crate) use changes::changes;
+pub(crate) use distances::{Distances, Reach};
 pub use exact::TooLarge;
-pub(crate) use problem::{Demand, Distances, Problem, Room, demand_rate, room};
+pub(crate) use problem::{Demand, Problem, Room, demand_rate, room};
 pub use value::Value;
 
 /// How the best allocation is looked for.

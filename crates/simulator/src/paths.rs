@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use mario_colony::{Neighbour, NodeIndex};
 use rustc_hash::FxHashMap;
 
+use crate::routing::Field;
 use crate::scenario::Metric;
 use crate::topology::{LinkIndex, Topology};
 
@@ -16,7 +17,7 @@ pub struct PathIndex(u32);
 #[derive(Clone, Debug)]
 pub(crate) struct Paths {
     links: Vec<LinkIndex>,
-    paths: Vec<Path>,
+    all: Vec<Path>,
     known: FxHashMap<(NodeIndex, NodeIndex), PathIndex>,
     node_is_up: Vec<bool>,
     link_is_up: Vec<bool>,
@@ -45,14 +46,13 @@ struct Search {
     distance: Vec<f64>,
     from: Vec<(NodeIndex, LinkIndex)>,
     queue: VecDeque<NodeIndex>,
-    heap: std::collections::BinaryHeap<Candidate>,
 }
 
 /// A node that may be next, the nearest first, then the first in the order of nodes.
 #[derive(Clone, Copy, PartialEq, Debug)]
-struct Candidate {
-    distance: f64,
-    node: NodeIndex,
+pub(crate) struct Candidate {
+    pub(crate) distance: f64,
+    pub(crate) node: NodeIndex,
 }
 
 impl Eq for Candidate {}
@@ -74,7 +74,7 @@ impl Paths {
         let nodes = topology.node_count();
         Paths {
             links: Vec::new(),
-            paths: Vec::new(),
+            all: Vec::new(),
             known: FxHashMap::default(),
             node_is_up: vec![true; nodes],
             link_is_up: vec![true; topology.link_count()],
@@ -85,7 +85,6 @@ impl Paths {
                 distance: vec![0.0; nodes],
                 from: vec![(NodeIndex(0), LinkIndex(0)); nodes],
                 queue: VecDeque::new(),
-                heap: std::collections::BinaryHeap::new(),
             },
         }
     }
@@ -125,74 +124,76 @@ impl Paths {
     /// The link after so many, or `None` at the end of the path.
     #[inline]
     pub(crate) fn link(&self, path: PathIndex, position: u32) -> Option<LinkIndex> {
-        let path = &self.paths[path.0 as usize];
+        let path = &self.all[path.0 as usize];
         (position < path.link_count).then(|| self.links[(path.first_link + position) as usize])
     }
 
     pub(crate) fn latency(&self, path: PathIndex) -> f64 {
-        self.paths[path.0 as usize].latency
+        self.all[path.0 as usize].latency
     }
 
     pub(crate) fn last_hop(&self, path: PathIndex) -> Neighbour {
-        self.paths[path.0 as usize].last_hop
+        self.all[path.0 as usize].last_hop
     }
 
     /// The node that a path begins at.
     pub(crate) fn origin(&self, path: PathIndex) -> NodeIndex {
-        self.paths[path.0 as usize].origin
+        self.all[path.0 as usize].origin
     }
 
     /// The node that a path leads to.
     pub(crate) fn end(&self, path: PathIndex) -> NodeIndex {
-        self.paths[path.0 as usize].end
+        self.all[path.0 as usize].end
     }
 
-    /// Finds the nearest nodes that `is_wanted`, all that are equally near, in the order of nodes.
+    /// Finds the nodes with the fewest hops that `is_wanted`, in the order of nodes.
     pub(crate) fn nearest(
         &mut self,
         topology: &Topology,
         from: NodeIndex,
-        metric: Metric,
         is_wanted: impl Fn(NodeIndex) -> bool,
         found: &mut Vec<NodeIndex>,
     ) {
         found.clear();
-        if !self.is_node_up(from) {
-            return;
-        }
-        match metric {
-            Metric::Hops => self.search_hops(topology, from, is_wanted, found),
-            Metric::Latency => self.search_latency(topology, from, is_wanted, found),
+        if self.is_node_up(from) {
+            self.search_hops(topology, from, is_wanted, found);
         }
         found.sort_unstable();
     }
 
-    /// How far each node is from one, and the latency of the way there; infinite for what cannot be reached.
-    pub(crate) fn distances(&mut self, topology: &Topology, from: NodeIndex, metric: Metric) -> Vec<(f64, f64)> {
-        let mut found = Vec::new();
-        let mut distances = vec![(f64::INFINITY, f64::INFINITY); topology.node_count()];
-        if !self.is_node_up(from) {
-            return distances;
+    /// Finds the nearest nodes of a field, all that are equally near, in the order of nodes: from each node on to those that
+    /// are nearer by just the link in between.
+    pub(crate) fn descend(
+        &mut self,
+        topology: &Topology,
+        from: NodeIndex,
+        metric: Metric,
+        field: &Field,
+        found: &mut Vec<NodeIndex>,
+    ) {
+        found.clear();
+        if field.is_empty() || !self.is_node_up(from) || field.distance(from).is_infinite() {
+            return;
         }
-        match metric {
-            Metric::Hops => self.search_hops(topology, from, |_| false, &mut found),
-            Metric::Latency => self.search_latency(topology, from, |_| false, &mut found),
-        }
-        let mut way = Vec::new();
-        for position in 0..distances.len() {
-            if self.search.reached[position] != self.search.round {
-                continue;
+        self.begin(from);
+        self.search.queue.push_back(from);
+        while let Some(node) = self.search.queue.pop_front() {
+            let distance = field.distance(node);
+            if distance <= 0.0 {
+                found.push(node);
             }
-            way.clear();
-            let mut node = NodeIndex::at(position);
-            while node != from {
-                let (before, link) = self.search.from[node.position()];
-                way.push(topology.link(link).latency);
-                node = before;
+            for (link, edge) in topology.links_from(node) {
+                let nearer = field.distance(edge.to) + metric.length(edge.latency);
+                if nearer.to_bits() == distance.to_bits()
+                    && self.search.reached[edge.to.position()] != self.search.round
+                    && self.carries(topology, link)
+                {
+                    self.reach(edge.to, distance, (node, link));
+                    self.search.queue.push_back(edge.to);
+                }
             }
-            distances[position] = (self.search.distance[position], way.iter().rev().sum());
         }
-        distances
+        found.sort_unstable();
     }
 
     /// Changes whenever a node or a link goes or comes.
@@ -216,8 +217,8 @@ impl Paths {
         let links = &self.links[first_link..];
         let latency = links.iter().map(|link| topology.link(*link).latency).sum();
         let last_hop = if to == from { Neighbour::Own } else { Neighbour::Node(self.search.from[to.position()].0) };
-        let index = PathIndex(u32::try_from(self.paths.len()).expect("fewer than 2^32 paths"));
-        self.paths.push(Path {
+        let index = PathIndex(u32::try_from(self.all.len()).expect("fewer than 2^32 paths"));
+        self.all.push(Path {
             first_link: first_link as u32,
             link_count: links.len() as u32,
             latency,
@@ -260,41 +261,6 @@ impl Paths {
         }
     }
 
-    fn search_latency(
-        &mut self,
-        topology: &Topology,
-        from: NodeIndex,
-        is_wanted: impl Fn(NodeIndex) -> bool,
-        found: &mut Vec<NodeIndex>,
-    ) {
-        self.begin(from);
-        let mut limit = f64::INFINITY;
-        self.search.heap.push(Candidate { distance: 0.0, node: from });
-        while let Some(Candidate { distance, node }) = self.search.heap.pop() {
-            if distance > limit {
-                break;
-            }
-            if distance > self.search.distance[node.position()] {
-                continue;
-            }
-            if is_wanted(node) && !found.contains(&node) {
-                found.push(node);
-                limit = distance;
-            }
-            for (link, edge) in topology.links_from(node) {
-                let further = distance + edge.latency;
-                let known = self.search.reached[edge.to.position()] == self.search.round;
-                if (!known || further < self.search.distance[edge.to.position()])
-                    && further <= limit
-                    && self.carries(topology, link)
-                {
-                    self.reach(edge.to, further, (node, link));
-                    self.search.heap.push(Candidate { distance: further, node: edge.to });
-                }
-            }
-        }
-    }
-
     fn begin(&mut self, from: NodeIndex) {
         self.search.round = self.search.round.wrapping_add(1);
         if self.search.round == 0 {
@@ -302,7 +268,6 @@ impl Paths {
             self.search.round = 1;
         }
         self.search.queue.clear();
-        self.search.heap.clear();
         self.reach(from, 0.0, (from, LinkIndex(0)));
     }
 

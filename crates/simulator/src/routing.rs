@@ -2,6 +2,7 @@
 //!
 //! One file for each strategy: [`nearest`] is the rule, [`least_used`] is the prototype's.
 
+mod field;
 mod least_used;
 mod nearest;
 
@@ -12,7 +13,9 @@ use crate::placement::Placement;
 use crate::scenario::{Routing, Scenario};
 use crate::topology::Topology;
 
+pub(crate) use field::Field;
 pub(crate) use least_used::RouteEntry;
+pub(crate) use nearest::CellIndex;
 
 /// Which instance a client request goes to, and by which path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,18 +64,26 @@ impl Router {
         }
     }
 
-    /// The instances of an application are not where they were.
-    pub(crate) fn placement_changed(&mut self, application: ApplicationIndex) {
+    /// An instance of an application has come to a node.
+    pub(crate) fn instance_came(&mut self, application: ApplicationIndex, node: NodeIndex, terrain: &Terrain<'_>) {
         match self {
-            Router::Nearest(router) => router.forget(application),
+            Router::Nearest(router) => router.instance_came(application, node, terrain),
+            Router::LeastUsed(router) => router.clear(),
+        }
+    }
+
+    /// An instance of an application has left a node.
+    pub(crate) fn instance_left(&mut self, application: ApplicationIndex, node: NodeIndex, terrain: &Terrain<'_>) {
+        match self {
+            Router::Nearest(router) => router.instance_left(application, node, terrain),
             Router::LeastUsed(router) => router.clear(),
         }
     }
 
     /// Nodes or links went or came.
-    pub(crate) fn infrastructure_changed(&mut self) {
+    pub(crate) fn infrastructure_changed(&mut self, terrain: &Terrain<'_>) {
         match self {
-            Router::Nearest(router) => router.forget_all(),
+            Router::Nearest(router) => router.infrastructure_changed(terrain),
             Router::LeastUsed(router) => router.clear(),
         }
     }

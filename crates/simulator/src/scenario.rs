@@ -236,6 +236,16 @@ pub enum Numbering {
     Shared,
 }
 
+impl Metric {
+    /// How long a link with this latency is.
+    pub(crate) fn length(self, latency: f64) -> f64 {
+        match self {
+            Metric::Hops => 1.0,
+            Metric::Latency => latency,
+        }
+    }
+}
+
 /// Something that goes wrong, or right again.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Disturbance {

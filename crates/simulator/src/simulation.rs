@@ -30,7 +30,7 @@ use crate::paths::Paths;
 use crate::placement::Placement;
 use crate::queue::EventQueue;
 use crate::recorder::Recorder;
-use crate::routing::Router;
+use crate::routing::{Router, Terrain};
 use crate::scenario::Scenario;
 use crate::workload::Emitter;
 
@@ -217,6 +217,17 @@ impl Simulation<'_> {
                 Event::Redeploy(application) => self.redeploy(application),
             }
         }
+    }
+
+    /// Router, and what it routes on.
+    fn routing(&mut self) -> (&mut Router, Terrain<'_>) {
+        let terrain = Terrain {
+            topology: &self.scenario.topology,
+            paths: &mut self.paths,
+            placement: &self.placement,
+            colony: &self.colony,
+        };
+        (&mut self.router, terrain)
     }
 
     /// The time that the run has come to.

@@ -11,9 +11,10 @@ use serde::Deserialize;
 use serde::de::{self, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::record::{
-    Cause, Client, Cycle, Deployed, End, Evaluation, Handover, LinkEvent, Neighbour, NodeDown, NodeEvent, Outcome,
-    Reason, Record, RequestFact, Responses, Rule, Seen, Solution, Target, Usage, Verdict, Wish,
+    Cause, Cycle, Deployed, End, Evaluation, Handover, LinkEvent, Neighbour, NodeDown, NodeEvent, Outcome, Reason,
+    Record, RequestFact, Responses, Rule, Seen, Solution, Target, Verdict, Wish,
 };
+use super::summed::{Client, Usage};
 
 /// The elements of an array, one by one.
 struct Elements<'a, A> {
@@ -180,32 +181,36 @@ fn record<'de, A: SeqAccess<'de>>(kind: Kind, time: f64, mut elements: Elements<
             };
             elements.end(Record::Responses(record))
         }
-        Kind::Usage => {
-            elements.what = "a record `usage`";
-            let record = Usage {
-                time,
-                application: elements.next("application")?,
-                evaluations: elements.next("number of evaluations")?,
-                sum: elements.next("sum of usages")?,
-            };
-            elements.end(Record::Usage(record))
-        }
-        Kind::Client => {
-            elements.what = "a record `client`";
-            let record = Client {
-                time,
-                user: elements.next("user")?,
-                served: elements.next("number of requests served")?,
-                lost: elements.next("number of requests lost")?,
-                sum: elements.next("sum of response times")?,
-            };
-            elements.end(Record::Client(record))
-        }
+        Kind::Usage | Kind::Client => summed(kind, time, elements),
         Kind::End => {
             elements.what = "a record `end`";
             let totals = elements.next("totals")?;
             elements.end(Record::End(End { time, totals }))
         }
+    }
+}
+
+/// A record that sums a whole run up.
+fn summed<'de, A: SeqAccess<'de>>(kind: Kind, time: f64, mut elements: Elements<'de, A>) -> Result<Record, A::Error> {
+    if matches!(kind, Kind::Usage) {
+        elements.what = "a record `usage`";
+        let record = Usage {
+            time,
+            application: elements.next("application")?,
+            evaluations: elements.next("number of evaluations")?,
+            sum: elements.next("sum of usages")?,
+        };
+        elements.end(Record::Usage(record))
+    } else {
+        elements.what = "a record `client`";
+        let record = Client {
+            time,
+            user: elements.next("user")?,
+            served: elements.next("number of requests served")?,
+            lost: elements.next("number of requests lost")?,
+            sum: elements.next("sum of response times")?,
+        };
+        elements.end(Record::Client(record))
     }
 }
 

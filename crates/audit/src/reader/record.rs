@@ -1,5 +1,6 @@
 //! What happened: the lines of a trace after the first.
 
+use super::summed::{Client, Usage};
 use std::fmt;
 
 use mario_domain::{Capacity, Hardware, Id, InstanceId, OperationName, Quantity};
@@ -296,34 +297,6 @@ pub struct Responses {
     pub sum: f64,
     /// How many took how long: `k` and a count for response times in [2^(k/4), 2^((k+1)/4)); no `k` for 0.
     pub histogram: Vec<(Option<i64>, u64)>,
-}
-
-/// See [`Record::Usage`].
-#[derive(Clone, PartialEq, Debug)]
-pub struct Usage {
-    /// When.
-    pub time: f64,
-    /// Of which application.
-    pub application: u32,
-    /// How often its agents evaluated.
-    pub evaluations: u64,
-    /// The sum over these evaluations of the rate seen over what an instance handles.
-    pub sum: f64,
-}
-
-/// See [`Record::Client`].
-#[derive(Clone, PartialEq, Debug)]
-pub struct Client {
-    /// When.
-    pub time: f64,
-    /// Which user.
-    pub user: u32,
-    /// Client requests served.
-    pub served: u64,
-    /// Client requests lost.
-    pub lost: u64,
-    /// The sum of the response times.
-    pub sum: f64,
 }
 
 /// See [`Record::End`].

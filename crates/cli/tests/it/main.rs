@@ -13,6 +13,7 @@ mod policy;
 mod prompt;
 mod readme;
 mod scenario;
+mod simulate;
 mod streams;
 mod transcripts;
 

@@ -119,7 +119,7 @@ impl<'a> Regret<'a> {
         );
         let rooms = rooms.collect();
         let access_points = self.access_points.iter().copied();
-        let problem = Problem::new(self.scenario, access_points, rooms, &mut self.distances, &mut self.paths);
+        let problem = Problem::new(self.scenario, access_points, rooms, &mut self.distances, &self.paths);
         let best = problem.value(&self.search.best(&problem));
         (problem, best)
     }

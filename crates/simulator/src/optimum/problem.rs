@@ -6,9 +6,9 @@ use mario_colony::NodeIndex;
 use mario_domain::Capacity;
 use rustc_hash::FxHashMap;
 
-use super::{Allocation, Value};
+use super::{Allocation, Distances, Reach, Value};
 use crate::paths::Paths;
-use crate::scenario::{Metric, Routing, Scenario, Workload};
+use crate::scenario::{Scenario, Workload};
 
 /// More than this over what an instance handles is an overload; less is what adding fractions loses.
 const TOLERANCE: f64 = 1e-9;
@@ -46,41 +46,6 @@ pub(crate) struct Group {
     pub(crate) reach: Arc<[Reach]>,
 }
 
-/// How far a node is.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Reach {
-    /// By the metric of the routing; infinite for a node that cannot be reached.
-    pub(crate) distance: f64,
-    /// The latency of the way there.
-    pub(crate) latency: f64,
-}
-
-/// How far nodes are from access points, as long as the infrastructure is what it is.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Distances {
-    version: u64,
-    known: FxHashMap<NodeIndex, Arc<[Reach]>>,
-}
-
-impl Distances {
-    /// How far each node is from an access point.
-    pub(crate) fn from(&mut self, origin: NodeIndex, scenario: &Scenario, paths: &mut Paths) -> Arc<[Reach]> {
-        if self.version != paths.version() {
-            self.version = paths.version();
-            self.known.clear();
-        }
-        let metric = match scenario.routing {
-            Routing::Nearest(metric) => metric,
-            Routing::LeastUsed => Metric::Hops,
-        };
-        let known = self.known.entry(origin);
-        Arc::clone(known.or_insert_with(|| {
-            let reach = paths.distances(&scenario.topology, origin, metric);
-            reach.into_iter().map(|(distance, latency)| Reach { distance, latency }).collect()
-        }))
-    }
-}
-
 impl Problem {
     /// The moment at which users are at these access points.
     pub(crate) fn new(
@@ -88,7 +53,7 @@ impl Problem {
         access_points: impl Iterator<Item = Option<NodeIndex>>,
         rooms: Vec<Room>,
         distances: &mut Distances,
-        paths: &mut Paths,
+        paths: &Paths,
     ) -> Problem {
         let demand = scenario.applications.iter().map(|plan| Demand {
             hardware: plan.application.hardware.as_units(),

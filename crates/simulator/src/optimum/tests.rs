@@ -5,8 +5,8 @@ use std::sync::Arc;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use super::problem::{Group, Reach};
-use super::{Allocation, Demand, Problem, Search, Value};
+use super::problem::Group;
+use super::{Allocation, Demand, Problem, Reach, Search, Value};
 
 fn allocation(nodes: &[u32]) -> Allocation {
     let mut allocation = Allocation::default();

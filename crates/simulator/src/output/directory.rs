@@ -60,8 +60,11 @@ pub enum KeepError {
 /// A recorder that keeps everything of a run in a directory.
 pub struct RunDirectory<'a> {
     path: PathBuf,
-    recorders: ((Tally, Option<Regret<'a>>), (TraceWriter<BufWriter<File>>, Tables<'a, BufWriter<File>>)),
+    recorders: Recorders<'a>,
 }
+
+/// Figures, trace and tables.
+type Recorders<'a> = ((Tally, Option<Regret<'a>>), (TraceWriter<BufWriter<File>>, Tables<'a, BufWriter<File>>));
 
 /// What is in `run.json`.
 #[derive(Serialize)]

@@ -43,7 +43,7 @@ fn bucket(value: f64) -> Option<i32> {
     const MANTISSA_BITS: u32 = 52;
     const BIAS: i32 = 1_023;
     /// 2 to the powers of 1/4, 2/4 and 3/4.
-    const QUARTERS: [f64; 3] = [1.189_207_115_002_721, 1.414_213_562_373_095_1, 1.681_792_830_507_429];
+    const QUARTERS: [f64; 3] = [1.189_207_115_002_721, std::f64::consts::SQRT_2, 1.681_792_830_507_429];
     if value < f64::MIN_POSITIVE {
         return None;
     }

@@ -1,12 +1,15 @@
 //! The trace of a run, as `docs/trace.md` describes it.
 
+mod evaluation;
 mod header;
 
 use std::io::{self, Write};
 
-use mario_colony::{AgentIndex, ApplicationIndex, Colony, Judged, Neighbour, NodeIndex, Outcome, RequestFact, Target};
+use mario_colony::{AgentIndex, ApplicationIndex, Colony, Judged, NodeIndex, Outcome};
 use mario_domain::{Capacity, OperationName, Verdict};
-use mario_policy::{Decision, Ending, Solution};
+use mario_policy::{Decision, Ending};
+
+use evaluation::target;
 
 use super::json::{id, integer, natural, number, string};
 use crate::output::histogram::Histogram;
@@ -229,57 +232,6 @@ impl<W: Write> TraceWriter<W> {
         }
     }
 
-    fn facts(&mut self, requests: &[RequestFact]) {
-        self.line.extend_from_slice(b",[");
-        for (position, fact) in requests.iter().enumerate() {
-            self.line.extend_from_slice(if position > 0 { b",[" } else { b"[" });
-            match fact.neighbour {
-                Neighbour::Own => self.line.extend_from_slice(b"\"self\""),
-                Neighbour::Node(node) => natural(&mut self.line, u64::from(node.0)),
-            }
-            self.line.push(b',');
-            number(&mut self.line, fact.rate);
-            self.line.push(b',');
-            number(&mut self.line, fact.latency);
-            self.line.push(b']');
-        }
-        self.line.push(b']');
-    }
-
-    fn memory(&mut self, agent: AgentIndex, colony: &Colony) {
-        self.line.extend_from_slice(b",[");
-        for (position, remembered) in colony.visible_memory(colony.agent(agent)).into_iter().enumerate() {
-            self.line.extend_from_slice(if position > 0 { b",[" } else { b"[" });
-            string(&mut self.line, remembered.operation.as_str());
-            self.line.push(b',');
-            target(&mut self.line, &remembered.target);
-            self.line.push(b']');
-        }
-        self.line.push(b']');
-    }
-
-    fn solutions(&mut self, agent: AgentIndex, colony: &Colony, solutions: &[Solution]) {
-        self.line.extend_from_slice(b",[");
-        for (position, solution) in solutions.iter().enumerate() {
-            self.line.extend_from_slice(if position > 0 { b",[" } else { b"[" });
-            match solution {
-                Solution::Proposal(proposal) => {
-                    string(&mut self.line, proposal.operation.as_str());
-                    self.line.push(b',');
-                    target(&mut self.line, &colony.target(agent, proposal.target));
-                }
-                Solution::Invalid(invalid) => {
-                    self.line.extend_from_slice(b"\"invalid\",");
-                    string(&mut self.line, invalid.fault.description());
-                }
-            }
-            self.line.push(b',');
-            natural(&mut self.line, solution.clause() as u64);
-            self.line.push(b']');
-        }
-        self.line.push(b']');
-    }
-
     fn judged(&mut self, judged: &Judged, colony: &Colony) {
         let operation = judged.wish.operation;
         id(&mut self.line, judged.instance.id());
@@ -494,17 +446,5 @@ impl<W: Write> Recorder for TraceWriter<W> {
 
     fn is_broken(&self) -> bool {
         self.broken.is_some()
-    }
-}
-
-fn target(out: &mut Vec<u8>, target: &Target) {
-    match target {
-        Target::Own => out.extend_from_slice(b"\"self\""),
-        Target::Node(node) => natural(out, u64::from(node.0)),
-        Target::Unknown(name) => {
-            out.extend_from_slice(b"{\"unknown\":");
-            id(out, name.id());
-            out.push(b'}');
-        }
     }
 }

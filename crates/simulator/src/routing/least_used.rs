@@ -9,7 +9,6 @@ use rustc_hash::FxHashMap;
 
 use crate::paths::PathIndex;
 use crate::routing::{Client, Route, Terrain};
-use crate::scenario::Metric;
 
 #[derive(Default)]
 pub(crate) struct LeastUsed {
@@ -45,7 +44,7 @@ impl LeastUsed {
     fn find(&mut self, client: Client, terrain: &mut Terrain<'_>) -> Option<Route> {
         let placement = terrain.placement;
         let is_wanted = |node| !placement.on_node(client.application, node).is_empty();
-        terrain.paths.nearest(terrain.topology, client.access_point, Metric::Hops, is_wanted, &mut self.found);
+        terrain.paths.nearest(terrain.topology, client.access_point, is_wanted, &mut self.found);
         let nearest = |agent: &&AgentIndex| self.found.contains(&terrain.colony.agent(**agent).node());
         let mut candidates = placement.agents(client.application).iter().filter(nearest);
         let first = *candidates.next()?;

@@ -39,9 +39,7 @@ impl Simulation<'_> {
         self.paths.set_node(node, false);
         let gone = self.colony.r2(ContextChange::Down(node));
         for agent in &gone {
-            let application = self.colony.agent(*agent).application();
-            self.placement.remove(application, node, *agent);
-            self.end_instance(*agent, recorder);
+            self.remove_instance(*agent, node, recorder);
         }
         recorder.node_down(self.queue.now(), node, cause, &gone, &self.colony);
         self.infrastructure_changed(&[node], recorder);
@@ -63,7 +61,8 @@ impl Simulation<'_> {
             let neighbours: Vec<NodeIndex> = self.paths.neighbours(topology, node).collect();
             self.colony.r2(ContextChange::Neighbours { node, neighbours: &neighbours });
         }
-        self.router.infrastructure_changed();
+        let (router, terrain) = self.routing();
+        router.infrastructure_changed(&terrain);
         for user in 0..self.users.len() {
             let state = &self.users[user];
             let is_concerned = |node: Option<NodeIndex>| node.is_some_and(|node| changed.contains(&node));

@@ -1,6 +1,8 @@
 //! Agents that evaluate, managers that judge, operators that deploy.
 
-use mario_colony::{AgentIndex, ApplicationIndex, Arbitration, ContextChange, Deployment, Evaluator, Outcome, Wish};
+use mario_colony::{
+    AgentIndex, ApplicationIndex, Arbitration, ContextChange, Deployment, Evaluator, NodeIndex, Outcome, Wish,
+};
 use mario_domain::{OperationName, Verdict};
 use mario_policy::{Decision, Wanted};
 
@@ -186,15 +188,15 @@ impl Simulation<'_> {
                     self.add_instance(agent);
                 }
                 let now_on = self.colony.agent(judged.agent).node();
-                let is_gone = !self.colony.agent(judged.agent).is_alive();
-                if is_gone {
-                    self.placement.remove(application, judged.from, judged.agent);
-                    self.end_instance(judged.agent, recorder);
+                if !self.colony.agent(judged.agent).is_alive() {
+                    self.remove_instance(judged.agent, judged.from, recorder);
                 } else if judged.wish.operation == OperationName::Migrate {
                     self.placement.relocate(application, judged.from, now_on, judged.agent);
                     self.observations.restart(judged.agent);
+                    let (router, terrain) = self.routing();
+                    router.instance_left(application, judged.from, &terrain);
+                    router.instance_came(application, now_on, &terrain);
                 }
-                self.router.placement_changed(application);
             }
             Outcome::Judged(_) => {}
         }
@@ -203,15 +205,25 @@ impl Simulation<'_> {
     /// A new instance can be reached, and its agent evaluates one period later.
     pub(super) fn add_instance(&mut self, agent: AgentIndex) {
         let created = self.colony.agent(agent);
-        let application = created.application();
-        self.placement.add(application, created.node(), agent);
+        let (application, node) = (created.application(), created.node());
+        self.placement.add(application, node, agent);
         self.instances.push(Service::default());
         self.observations.add(!self.agents_have_started);
-        self.router.placement_changed(application);
+        let (router, terrain) = self.routing();
+        router.instance_came(application, node, &terrain);
         if self.agents_have_started {
             let first = self.queue.now() + self.scenario.agents.period;
             self.queue.schedule(first, Event::Evaluation(agent));
         }
+    }
+
+    /// An instance is gone from a node: nothing reaches it any more.
+    pub(super) fn remove_instance(&mut self, agent: AgentIndex, node: NodeIndex, recorder: &mut impl Recorder) {
+        let application = self.colony.agent(agent).application();
+        self.placement.remove(application, node, agent);
+        self.end_instance(agent, recorder);
+        let (router, terrain) = self.routing();
+        router.instance_left(application, node, &terrain);
     }
 
     /// Has the operators deploy again what has no instance left and is wanted.

@@ -16,7 +16,7 @@ use crate::scenario::{Management, Scenario};
 /// Says what is to be done with instances, from a view of everything.
 pub(super) trait Planner: Send {
     /// What is to be done at this activation of the managers.
-    fn plan(&mut self, view: &mut View<'_>) -> Plan;
+    fn plan(&mut self, view: &View<'_>) -> Plan;
 }
 
 /// The world as a planner sees it.
@@ -25,7 +25,7 @@ pub(super) struct View<'a> {
     colony: &'a Colony,
     placement: &'a Placement,
     users: &'a [User],
-    paths: &'a mut Paths,
+    paths: &'a Paths,
 }
 
 impl View<'_> {
@@ -80,12 +80,12 @@ impl Simulation<'_> {
     pub(super) fn plan(&mut self) -> Plan {
         let mut plan = Plan::default();
         if let Some(planner) = &mut self.planner {
-            plan = planner.plan(&mut View {
+            plan = planner.plan(&View {
                 scenario: self.scenario,
                 colony: &self.colony,
                 placement: &self.placement,
                 users: &self.users,
-                paths: &mut self.paths,
+                paths: &self.paths,
             });
         }
         if !self.deployments.is_empty() {

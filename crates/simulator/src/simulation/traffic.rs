@@ -5,7 +5,7 @@ use mario_colony::AgentIndex;
 use super::{Event, Simulation, Waiting};
 use crate::network::{Message, MessageIndex};
 use crate::recorder::{Recorder, Served};
-use crate::routing::{Client, Terrain};
+use crate::routing::Client;
 use crate::scenario::Routing;
 
 impl Simulation<'_> {
@@ -22,13 +22,8 @@ impl Simulation<'_> {
         self.effort.emitted += 1;
         let route = access_point.and_then(|access_point| {
             let client = Client { user: index, access_point, application };
-            let mut terrain = Terrain {
-                topology: &self.scenario.topology,
-                paths: &mut self.paths,
-                placement: &self.placement,
-                colony: &self.colony,
-            };
-            self.router.route(client, &mut terrain)
+            let (router, mut terrain) = self.routing();
+            router.route(client, &mut terrain)
         });
         match route {
             Some(route) => {

@@ -28,7 +28,7 @@ impl Central {
 }
 
 impl Planner for Central {
-    fn plan(&mut self, view: &mut View<'_>) -> Plan {
+    fn plan(&mut self, view: &View<'_>) -> Plan {
         let moment = Moment {
             access_points: view.access_points().collect(),
             rooms: view.rooms(),

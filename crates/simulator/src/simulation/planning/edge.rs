@@ -27,7 +27,7 @@ impl FirstFit {
 }
 
 impl Planner for FirstFit {
-    fn plan(&mut self, view: &mut View<'_>) -> Plan {
+    fn plan(&mut self, view: &View<'_>) -> Plan {
         let mut plan = Plan::default();
         let new: Vec<usize> = (0..view.users.len())
             .filter(|user| !self.is_answered[*user] && view.users[*user].access_point.is_some())

@@ -1,0 +1,171 @@
+//! `mario run`: what it leaves, what it says, and what it does not destroy.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::{mario, run, stderr, stdout};
+
+/// A place for one test, with nothing in it.
+fn place(name: &str) -> PathBuf {
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("run").join(name);
+    let _ = fs::remove_dir_all(&place);
+    fs::create_dir_all(&place).expect("the test's own directory is writable");
+    place
+}
+
+fn simulate(directory: &Path, options: &[&str]) -> (Option<i32>, String, String) {
+    let arguments = ["run", "paper", "--set", "duration=4000", "--out"].map(AsRef::as_ref);
+    let rest = std::iter::once(directory.as_os_str()).chain(options.iter().map(AsRef::as_ref));
+    let output = run(arguments.into_iter().chain(rest));
+    (output.status.code(), stdout(&output), stderr(&output))
+}
+
+fn names(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).expect("a directory");
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn leaves_a_complete_directory_that_the_auditor_accepts() {
+    let directory = place("complete").join("run");
+    let (code, table, message) = simulate(&directory, &["--messages"]);
+    assert_eq!(code, Some(0), "{message}");
+    assert!(table.contains("replicate per movement") && table.contains("WS"), "{table}");
+    let expected =
+        ["handovers.csv", "messages.csv", "moves.csv", "operations.csv", "run.json", "summary.json", "trace.jsonl"];
+    assert_eq!(names(&directory), expected);
+    let audited = run(["audit".as_ref(), directory.as_os_str()]);
+    assert_eq!(audited.status.code(), Some(0), "{}", stdout(&audited));
+    let read = |name: &str| fs::read_to_string(directory.join(name)).expect("a file");
+    let summary: Value = serde_json::from_str(&read("summary.json")).expect("JSON");
+    let rows = read("messages.csv").lines().count() as u64 - 1;
+    assert_eq!(summary["served"].as_u64(), Some(rows));
+    let operations = read("operations.csv");
+    assert!(operations.starts_with("time,undeploy,nop,migrate,replicate,inhibited\n300,"), "{operations}");
+    let settings: Value = serde_json::from_str(&read("run.json")).expect("JSON");
+    assert_eq!(settings["scenario"]["duration"], 4000);
+    assert_eq!(settings["seed"], 1);
+}
+
+#[test]
+fn the_same_scenario_and_seed_give_the_same_bytes() {
+    let place = place("same");
+    for (name, options) in [("one", vec![]), ("two", vec!["--threads", "2"]), ("three", vec!["--no-reuse"])] {
+        let (code, _, message) = simulate(&place.join(name), &options);
+        assert_eq!(code, Some(0), "{message}");
+    }
+    for file in names(&place.join("one")) {
+        let read = |name: &str| fs::read(place.join(name).join(&file)).expect("a file");
+        assert!(read("one") == read("two") && read("one") == read("three"), "{file} differs");
+    }
+    let (code, _, _) = simulate(&place.join("other"), &["--seed", "2"]);
+    assert_eq!(code, Some(0));
+    let trace = |name: &str| fs::read(place.join(name).join("trace.jsonl")).expect("a file");
+    assert_ne!(trace("one"), trace("other"));
+}
+
+#[test]
+fn replaces_a_run_only_when_told_to_and_nothing_else() {
+    let directory = place("existing");
+    fs::write(directory.join("notes.txt"), "mine").expect("writable");
+    let (code, _, message) = simulate(&directory, &[]);
+    assert_eq!(code, Some(2), "{message}");
+    assert!(message.contains("not empty") && message.contains("--force"), "{message}");
+    assert_eq!(names(&directory), ["notes.txt"]);
+    let (code, _, message) = simulate(&directory, &["--force", "--trace", "operations"]);
+    assert_eq!(code, Some(0), "{message}");
+    assert_eq!(fs::read_to_string(directory.join("notes.txt")).expect("still there"), "mine");
+    let trace = fs::read_to_string(directory.join("trace.jsonl")).expect("a trace");
+    assert!(trace.contains("\"cycle\"") && !trace.contains("\"evaluation\","), "no evaluations");
+}
+
+#[test]
+fn what_cannot_be_run_leaves_no_directory() {
+    let directory = place("impossible").join("run");
+    let (code, _, message) = simulate(&directory, &["--policy", "no-such-policy"]);
+    assert_eq!(code, Some(2), "{message}");
+    assert!(message.contains("no-such-policy"), "{message}");
+    assert!(!directory.exists());
+    let (code, _, message) = simulate(&directory, &["--set", "topology.hardware=[1, 9, 6, 1]"]);
+    assert_eq!(code, Some(2), "{message}");
+    assert!(!directory.exists(), "{message}");
+}
+
+#[test]
+fn keeps_runs_without_a_name_in_numbered_directories() {
+    let place = place("numbered");
+    for number in 1..=2 {
+        let mut command = mario();
+        let output =
+            command.current_dir(&place).args(["run", "paper", "--set", "duration=400"]).output().expect("it runs");
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        assert!(stderr(&output).contains(&format!("runs/paper-{number}")), "{}", stderr(&output));
+    }
+    assert_eq!(names(&place.join("runs")), ["paper-1", "paper-2"]);
+}
+
+#[test]
+fn prints_the_summary_as_json() {
+    let directory = place("json").join("run");
+    let (code, json, message) = simulate(&directory, &["--format", "json", "-q"]);
+    assert_eq!((code, message.as_str()), (Some(0), ""));
+    let printed: Value = serde_json::from_str(&json).expect("JSON");
+    let kept = fs::read_to_string(directory.join("summary.json")).expect("a file");
+    assert_eq!(printed, serde_json::from_str::<Value>(&kept).expect("JSON"));
+    assert_eq!(printed["groups"][0]["group"], "all");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_full_disk_is_a_clean_error_and_the_directory_is_marked() {
+    let directory = place("full").join("run");
+    // No file may grow beyond some kilobytes: to the program that is a full disk.
+    let script = format!(
+        "trap '' XFSZ; ulimit -f 64; exec {} run paper --out {}",
+        env!("CARGO_BIN_EXE_mario"),
+        directory.display()
+    );
+    let output = Command::new("bash").args(["-c", &script]).output().expect("a shell");
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert!(stderr(&output).contains("cannot write to"), "{}", stderr(&output));
+    assert!(directory.join("PARTIAL").exists());
+    assert!(!directory.join("summary.json").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_is_marked_and_true_up_to_its_end() {
+    use nix::sys::signal::{Signal, kill};
+    use nix::unistd::Pid;
+    let directory = place("interrupted").join("run");
+    let mut child = mario()
+        .args(["run", "paper", "--set", "duration=100000000", "--out"])
+        .arg(&directory)
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("it runs");
+    let trace = directory.join("trace.jsonl");
+    let patience = Instant::now() + Duration::from_secs(60);
+    while fs::metadata(&trace).map_or(0, |file| file.len()) < 500_000 {
+        assert!(Instant::now() < patience, "the run does not get going");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).expect("it is there");
+    let status = child.wait().expect("it ends");
+    let mut message = String::new();
+    std::io::Read::read_to_string(child.stderr.as_mut().expect("piped"), &mut message).expect("text");
+    assert_eq!(status.code(), Some(3), "{message}");
+    assert!(message.contains("broken off at time"), "{message}");
+    assert!(directory.join("PARTIAL").exists());
+    let audited = run(["audit".as_ref(), directory.as_os_str()]);
+    assert_eq!(audited.status.code(), Some(0), "{}{}", stdout(&audited), stderr(&audited));
+    assert!(stdout(&audited).contains("interrupted"), "{}", stdout(&audited));
+}
