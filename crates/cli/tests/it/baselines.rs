@@ -137,3 +137,56 @@ fn a_policy_for_all_applications_has_agents_manage_again() {
     assert!(shown(&["--policy", "baseline:cells"]).contains("[management]\nstrategy = \"agents\"\n"));
     assert!(shown(&["--policy", "app1=latency-aware"]).contains("[management]\nstrategy = \"central-greedy\"\n"));
 }
+
+/// Nodes that crash, leave and come, and a link that fails.
+const CHURN: &str = r#"
+preset = "paper"
+duration = 6500
+
+[[churn]]
+kind = "crash"
+node = "n2lt1ln1"
+time = 1_150
+repair = 2_000
+
+[[churn]]
+kind = "leave"
+node = "n1lt0ln0"
+notice = 700
+time = 2_500
+
+[[churn]]
+kind = "join"
+node = "n3lt0ln0"
+time = 3_000
+
+[[churn]]
+kind = "link-down"
+link = ["n2lt0ln0", "n1lt0ln0"]
+time = 1_900
+repair = 400
+
+[redeploy]
+delay = 100
+"#;
+
+#[test]
+fn baselines_keep_the_rules_while_nodes_go_and_come() {
+    let directory = fresh("churn");
+    fs::create_dir_all(&directory).expect("the test's own directory is writable");
+    let path = directory.join("churn.toml");
+    fs::write(&path, CHURN).expect("the test's own directory is writable");
+    for name in ["never-move", "popularity", "cells", "edge-first-fit", "central-greedy"] {
+        let out = directory.join(name);
+        let choice = format!("baseline:{name}");
+        let options = ["--policy", &choice, "--regret", "--format", "json", "--out"];
+        let output = run(["run".as_ref(), path.as_os_str()]
+            .into_iter()
+            .chain(options.map(AsRef::as_ref))
+            .chain([out.as_os_str()]));
+        assert_eq!(output.status.code(), Some(0), "{name}: {}", stderr(&output));
+        require_clean(&out, name);
+        let summary: Value = serde_json::from_str(&stdout(&output)).expect("the summary is JSON");
+        assert!(satisfied(&summary, "regret") >= 0.0, "{name}");
+    }
+}

@@ -140,7 +140,7 @@ fn all_choices(problem: &Problem, demand: &Demand) -> Vec<Choice> {
     let mut all = Vec::new();
     enumerate(problem, demand, 0, &mut Allocation::default(), &mut all);
     // The sort keeps the order of equals.
-    all.sort_by(|one, other| other.value.cmp(&one.value));
+    all.sort_by_key(|choice| std::cmp::Reverse(choice.value));
     let mut kept: Vec<Choice> = Vec::new();
     for choice in all {
         let is_beaten = |other: &Choice| other.taken.iter().zip(&choice.taken).all(|(other, own)| other <= own);

@@ -223,8 +223,8 @@ impl<'a> Greedy<'a> {
         let had_room: Vec<bool> =
             (0..self.allocations.len()).map(|application| self.has_room(application, node)).collect();
         self.give_back(evicted, node);
-        for coming in 0..self.allocations.len() {
-            let is_possible = coming != evicted && !had_room[coming] && self.has_room(coming, node);
+        for (coming, had_room) in had_room.into_iter().enumerate() {
+            let is_possible = coming != evicted && !had_room && self.has_room(coming, node);
             if !is_possible || self.allocations[coming].on(node) >= self.demand(coming).on_one_node_max {
                 continue;
             }

@@ -4,6 +4,8 @@
 
 mod central;
 mod edge;
+#[cfg(test)]
+mod tests;
 
 use mario_colony::{Colony, NodeIndex, NodeState, Plan};
 
