@@ -113,8 +113,9 @@ impl Demand {
         let mut value =
             Value { present: i64::from(!places.is_empty()), instances: allocation.count() as i64, ..Value::ZERO };
         let mut loads = vec![0.0; places.len()];
-        for group in &self.groups {
-            let Some(near) = group.nearest(places) else { continue };
+        let nearest: Vec<Option<Nearest>> = self.groups.iter().map(|group| group.nearest(places)).collect();
+        for (group, near) in self.groups.iter().zip(&nearest) {
+            let Some(near) = near else { continue };
             value.served += i64::from(group.users);
             value.latency_millionths += i64::from(group.users) * (near.latency * 1e6).round() as i64;
             for (load, (node, _)) in loads.iter_mut().zip(places) {
@@ -123,8 +124,8 @@ impl Demand {
                 }
             }
         }
-        for group in &self.groups {
-            let Some(near) = group.nearest(places) else { continue };
+        for (group, near) in self.groups.iter().zip(&nearest) {
+            let Some(near) = near else { continue };
             let is_satisfied = loads.iter().zip(places).all(|(load, (node, _))| {
                 !group.is_at(*node, near.distance)
                     || (group.reach[*node as usize].latency <= self.max_latency
