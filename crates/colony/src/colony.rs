@@ -1,6 +1,6 @@
 //! The state of the transition system: nodes with their managers, and agents with what they know.
 
-use mario_domain::{Application, Fact, Hardware, InstanceId};
+use mario_domain::{Application, Fact, Hardware, InstanceId, OperationName};
 use mario_policy::Policy;
 use mario_prolog::Engine;
 
@@ -9,7 +9,7 @@ use crate::index::{AgentIndex, ApplicationIndex, NodeIndex, PolicyIndex};
 use crate::manager::{Manager, NodeState};
 use crate::names::Names;
 use crate::rules::{Arbitration, Memory, Numbers};
-use crate::wish::Wish;
+use crate::wish::{Target, Wish};
 
 /// Nodes, their managers, and agents.
 ///
@@ -171,6 +171,8 @@ impl Colony {
                 for agent in &gone {
                     self.agents[agent.position()].dies();
                 }
+                let agents = &self.agents;
+                self.waiting.retain(|waiting| agents[waiting.position()].is_alive);
                 return gone;
             }
         }
@@ -184,8 +186,14 @@ impl Colony {
         agent.is_unchanged && agent.seen_version == self.manager(agent.node).version()
     }
 
-    /// Records what an agent proposes: it waits for the managers now.
-    pub fn propose(&mut self, agent: AgentIndex, wish: Option<Wish>) {
+    /// Records what an agent proposes: it waits for the managers now. An undeploy is of its own instance, whatever target
+    /// came with it.
+    pub fn propose(&mut self, agent: AgentIndex, mut wish: Option<Wish>) {
+        if let Some(wish) = &mut wish
+            && wish.operation == OperationName::Undeploy
+        {
+            wish.target = Target::Own;
+        }
         self.agents[agent.position()].proposal = wish;
         self.propose_again(agent);
     }

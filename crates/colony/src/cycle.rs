@@ -121,15 +121,11 @@ impl Colony {
         }
     }
 
-    /// The agent at a position of those who wait, and what it asks for. Agents that are gone or that ask for nothing are dealt with
-    /// here.
+    /// The agent at a position of those who wait, and what it asks for. Agents that ask for nothing are dealt with here.
     fn called(&mut self, position: usize, label: &mut Label) -> Option<(AgentIndex, Wish)> {
         let index = self.waiting[position];
         let agent = &mut self.agents[index.position()];
         agent.is_pending = false;
-        if !agent.is_alive {
-            return None;
-        }
         if agent.proposal.is_none() {
             label.push(Outcome::Nop(index));
         }

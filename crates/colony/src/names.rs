@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use mario_domain::{Id, NodeId, OperationName, SELF};
+use mario_domain::{Id, IdError, NodeId, OperationName, SELF};
 use mario_policy::Constant;
 use mario_prolog::{Symbols, Value};
 
@@ -104,10 +104,12 @@ impl Names {
             return Target::Node(*node);
         }
         let id = match written {
-            Value::Integer(number) => Id::number(number),
-            Value::Atom(atom) => Id::name(self.symbols.name(atom)).unwrap_or(Id::number(0)),
-            _ => Id::number(0),
+            Value::Integer(number) => Ok(Id::number(number)),
+            Value::Atom(atom) => Id::name(self.symbols.name(atom)),
+            _ => Err(IdError::Empty),
         };
+        // The empty name has no id; what stands in for it must not be taken for a node that has that id.
+        let Ok(id) = id else { return Target::Unknown(NodeId::number(0)) };
         match self.by_id.get(&id) {
             Some(node) => Target::Node(*node),
             None => NodeId::try_from(id).map_or(Target::Own, Target::Unknown),
@@ -151,6 +153,15 @@ mod tests {
         let rank = |node| names.rank(Neighbour::Node(NodeIndex(node)));
         // 7, apple, sea, self, zebra
         assert_eq!([rank(3), rank(1), rank(2), names.rank(Neighbour::Own), rank(0)], [0, 1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn an_empty_name_is_no_node_not_even_one_with_the_number_0() {
+        let engine = mario_prolog::Engine::new();
+        let names = Names::new(engine.symbols(), [Id::number(0)].iter(), [].iter());
+        assert_eq!(names.find(Value::Integer(0), &[]), Target::Node(NodeIndex(0)));
+        let empty = Value::Atom(engine.symbols().intern(""));
+        assert_eq!(names.find(empty, &[]).resolve(NodeIndex(0)), None);
     }
 
     #[test]

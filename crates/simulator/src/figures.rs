@@ -333,8 +333,19 @@ impl Recorder for Tally {
         responses.sum += served.ended - served.emitted;
     }
 
+    fn served_many(&mut self, user: u32, _application: ApplicationIndex, count: u64, response: f64) {
+        self.served += count;
+        let responses = &mut self.users[user as usize];
+        responses.count += count;
+        responses.sum += count as f64 * response;
+    }
+
     fn lost(&mut self, _time: f64, _user: u32, _application: ApplicationIndex) {
         self.lost += 1;
+    }
+
+    fn lost_many(&mut self, _time: f64, _user: u32, _application: ApplicationIndex, count: u64) {
+        self.lost += count;
     }
 }
 

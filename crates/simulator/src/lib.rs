@@ -36,6 +36,7 @@ pub mod mobility;
 
 pub mod scenario;
 
+mod flow;
 mod network;
 mod observation;
 mod optimum;
@@ -60,8 +61,8 @@ pub use position::{Area, Position};
 pub use queue::EventQueue;
 pub use recorder::{Cause, Recorder, Served};
 pub use scenario::{
-    AgentTiming, ApplicationPlan, Deploy, Disturbance, DisturbanceEvent, Management, Metric, Network, Numbering,
-    Observation, Occupancy, PolicyText, Routing, Scenario, UserPlan, Workload,
+    AgentTiming, ApplicationPlan, Deploy, Disturbance, DisturbanceEvent, Fidelity, Management, Metric, Network,
+    Numbering, Observation, Occupancy, PolicyText, Routing, Scenario, UserPlan, Workload,
 };
 pub use simulation::{Effort, Reuse, RunOptions, Simulation, SimulationError};
 pub use topology::{Link, LinkIndex, NodeDescription, Topology, TopologyBuilder, TopologyError};

@@ -91,6 +91,16 @@ impl Links {
         now + (state.takes + wait)
     }
 
+    /// How long a message keeps a link busy.
+    pub(crate) fn occupied(&self, link: LinkIndex) -> f64 {
+        self.states[link.0 as usize].occupied
+    }
+
+    /// How long a message takes over a link that is not busy.
+    pub(crate) fn takes(&self, link: LinkIndex) -> f64 {
+        self.states[link.0 as usize].takes
+    }
+
     /// How many messages have been sent over links.
     pub(crate) fn hops(&self) -> u64 {
         self.hops

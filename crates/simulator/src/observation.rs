@@ -89,15 +89,20 @@ impl Observations {
         match self.strategy {
             Observation::Arrivals => {
                 facts.append(&mut sight.arrivals);
-                let rank = |fact: &RequestFact| colony.rank(fact.neighbour);
-                facts.sort_by(|one, other| {
-                    let by_neighbour = rank(one).cmp(&rank(other));
-                    by_neighbour.then(one.rate.total_cmp(&other.rate)).then(one.latency.total_cmp(&other.latency))
-                });
+                in_standard_order(facts, colony);
             }
             Observation::RouteEntries => sight.entry_facts(agent, self.rows, router, paths, facts),
         }
     }
+}
+
+/// Puts facts into the standard order of their terms.
+pub(crate) fn in_standard_order(facts: &mut [RequestFact], colony: &Colony) {
+    let rank = |fact: &RequestFact| colony.rank(fact.neighbour);
+    facts.sort_by(|one, other| {
+        let by_neighbour = rank(one).cmp(&rank(other));
+        by_neighbour.then(one.rate.total_cmp(&other.rate)).then(one.latency.total_cmp(&other.latency))
+    });
 }
 
 impl Sight {

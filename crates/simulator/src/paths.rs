@@ -18,11 +18,16 @@ pub struct PathIndex(u32);
 pub(crate) struct Paths {
     links: Vec<LinkIndex>,
     all: Vec<Path>,
+    /// The paths as things are now.
     known: FxHashMap<(NodeIndex, NodeIndex), PathIndex>,
+    /// All paths between two nodes that there have been: what goes and comes again and again adds none.
+    variants: FxHashMap<(NodeIndex, NodeIndex), Vec<PathIndex>>,
     node_is_up: Vec<bool>,
     link_is_up: Vec<bool>,
     /// Changes whenever a node or a link goes or comes.
     version: u64,
+    /// Whether a message can be sent over a link: it is up, and so are the nodes at both ends.
+    link_carries: Vec<bool>,
     search: Search,
 }
 
@@ -76,9 +81,11 @@ impl Paths {
             links: Vec::new(),
             all: Vec::new(),
             known: FxHashMap::default(),
+            variants: FxHashMap::default(),
             node_is_up: vec![true; nodes],
             link_is_up: vec![true; topology.link_count()],
             version: 1,
+            link_carries: vec![true; topology.link_count()],
             search: Search {
                 round: 0,
                 reached: vec![0; nodes],
@@ -93,23 +100,40 @@ impl Paths {
         self.node_is_up[node.position()]
     }
 
-    pub(crate) fn set_node(&mut self, node: NodeIndex, is_up: bool) {
+    pub(crate) fn set_node(&mut self, topology: &Topology, node: NodeIndex, is_up: bool) {
         self.node_is_up[node.position()] = is_up;
-        self.known.clear();
-        self.version += 1;
-    }
-
-    pub(crate) fn set_link(&mut self, topology: &Topology, one: NodeIndex, other: NodeIndex, is_up: bool) {
-        for link in [topology.link_between(one, other), topology.link_between(other, one)].into_iter().flatten() {
-            self.link_is_up[link.0 as usize] = is_up;
+        for (_, link) in topology.links_from(node) {
+            self.update_link(topology, node, link.to);
         }
         self.known.clear();
         self.version += 1;
     }
 
-    /// Whether a message can be sent over a link.
-    pub(crate) fn carries(&self, topology: &Topology, link: LinkIndex) -> bool {
-        self.link_is_up[link.0 as usize] && self.is_node_up(topology.link(link).to)
+    /// Switches both directions of a link; gives whether that changed anything.
+    pub(crate) fn set_link(&mut self, topology: &Topology, one: NodeIndex, other: NodeIndex, is_up: bool) -> bool {
+        let mut has_changed = false;
+        for link in [topology.link_between(one, other), topology.link_between(other, one)].into_iter().flatten() {
+            has_changed |= std::mem::replace(&mut self.link_is_up[link.0 as usize], is_up) != is_up;
+        }
+        if has_changed {
+            self.update_link(topology, one, other);
+            self.known.clear();
+            self.version += 1;
+        }
+        has_changed
+    }
+
+    fn update_link(&mut self, topology: &Topology, one: NodeIndex, other: NodeIndex) {
+        let are_up = self.is_node_up(one) && self.is_node_up(other);
+        for link in [topology.link_between(one, other), topology.link_between(other, one)].into_iter().flatten() {
+            self.link_carries[link.0 as usize] = are_up && self.link_is_up[link.0 as usize];
+        }
+    }
+
+    /// Whether a message can be sent over a link: not from a node that is down, and not to one.
+    #[inline]
+    pub(crate) fn carries(&self, link: LinkIndex) -> bool {
+        self.link_carries[link.0 as usize]
     }
 
     /// The nodes that a node can reach by one link.
@@ -118,7 +142,7 @@ impl Paths {
         topology: &'a Topology,
         node: NodeIndex,
     ) -> impl Iterator<Item = NodeIndex> + 'a {
-        topology.links_from(node).filter(|(link, _)| self.carries(topology, *link)).map(|(_, link)| link.to)
+        topology.links_from(node).filter(|(link, _)| self.carries(*link)).map(|(_, link)| link.to)
     }
 
     /// The link after so many, or `None` at the end of the path.
@@ -186,7 +210,7 @@ impl Paths {
                 let nearer = field.distance(edge.to) + metric.length(edge.latency);
                 if nearer.to_bits() == distance.to_bits()
                     && self.search.reached[edge.to.position()] != self.search.round
-                    && self.carries(topology, link)
+                    && self.carries(link)
                 {
                     self.reach(edge.to, distance, (node, link));
                     self.search.queue.push_back(edge.to);
@@ -214,6 +238,25 @@ impl Paths {
             node = before;
         }
         self.links[first_link..].reverse();
+        let index = self.variant(from, to, first_link).unwrap_or_else(|| self.keep(topology, from, to, first_link));
+        self.known.insert((from, to), index);
+        index
+    }
+
+    /// The path that has the links from `first_link` on, which are forgotten then, if there has been one.
+    fn variant(&mut self, from: NodeIndex, to: NodeIndex, first_link: usize) -> Option<PathIndex> {
+        let (before, links) = self.links.split_at(first_link);
+        let is_same = |index: &&PathIndex| {
+            let path = &self.all[index.0 as usize];
+            before[path.first_link as usize..][..path.link_count as usize] == *links
+        };
+        let known = *self.variants.get(&(from, to))?.iter().find(is_same)?;
+        self.links.truncate(first_link);
+        Some(known)
+    }
+
+    /// Keeps the path that has the links from `first_link` on.
+    fn keep(&mut self, topology: &Topology, from: NodeIndex, to: NodeIndex, first_link: usize) -> PathIndex {
         let links = &self.links[first_link..];
         let latency = links.iter().map(|link| topology.link(*link).latency).sum();
         let last_hop = if to == from { Neighbour::Own } else { Neighbour::Node(self.search.from[to.position()].0) };
@@ -226,7 +269,7 @@ impl Paths {
             origin: from,
             end: to,
         });
-        self.known.insert((from, to), index);
+        self.variants.entry((from, to)).or_default().push(index);
         index
     }
 
@@ -253,7 +296,7 @@ impl Paths {
                 continue;
             }
             for (link, to) in topology.links_from(node).map(|(index, link)| (index, link.to)) {
-                if self.search.reached[to.position()] != self.search.round && self.carries(topology, link) {
+                if self.search.reached[to.position()] != self.search.round && self.carries(link) {
                     self.reach(to, distance + 1.0, (node, link));
                     self.search.queue.push_back(to);
                 }
@@ -275,5 +318,64 @@ impl Paths {
         self.search.reached[node.position()] = self.search.round;
         self.search.distance[node.position()] = distance;
         self.search.from[node.position()] = from;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mario_domain::{Capacity, NodeId};
+
+    use super::*;
+    use crate::topology::{NodeDescription, TopologyBuilder};
+
+    /// Three nodes, each linked to both others.
+    fn triangle() -> Topology {
+        let mut builder = TopologyBuilder::default();
+        for number in 0..3 {
+            let (id, capacity) = (NodeId::number(number), Capacity::Unbounded);
+            let node =
+                NodeDescription { id, capacity, tier: 0, position: None, is_access_point: true, facts: Vec::new() };
+            builder.node(node).expect("a new node");
+        }
+        for (one, other, latency) in [(0, 1, 2.0), (1, 2, 3.0), (0, 2, 4.0)] {
+            builder.link(NodeIndex(one), NodeIndex(other), latency, None).expect("a link");
+        }
+        builder.build().expect("an infrastructure")
+    }
+
+    fn way(paths: &mut Paths, topology: &Topology) -> Option<PathIndex> {
+        let mut found = Vec::new();
+        paths.nearest(topology, NodeIndex(0), |node| node == NodeIndex(2), &mut found);
+        found.first().map(|node| paths.path_found(topology, NodeIndex(0), *node))
+    }
+
+    #[test]
+    fn a_link_that_comes_and_goes_a_thousand_times_leaves_two_paths() {
+        let topology = triangle();
+        let mut paths = Paths::new(&topology);
+        let direct = way(&mut paths, &topology).expect("a way");
+        for _ in 0..1_000 {
+            assert!(paths.set_link(&topology, NodeIndex(2), NodeIndex(0), false));
+            let round = way(&mut paths, &topology).expect("a way");
+            assert!((paths.latency(round) - 5.0).abs() < f64::EPSILON);
+            assert_eq!(paths.last_hop(round), Neighbour::Node(NodeIndex(1)));
+            assert!(paths.set_link(&topology, NodeIndex(0), NodeIndex(2), true));
+            assert_eq!(way(&mut paths, &topology), Some(direct));
+        }
+        assert_eq!((paths.all.len(), paths.links.len()), (2, 3));
+    }
+
+    #[test]
+    fn no_way_leads_through_a_node_that_is_down() {
+        let topology = triangle();
+        let mut paths = Paths::new(&topology);
+        assert!(paths.set_link(&topology, NodeIndex(0), NodeIndex(2), false));
+        paths.set_node(&topology, NodeIndex(1), false);
+        assert_eq!(way(&mut paths, &topology), None);
+        let neighbours = |paths: &Paths| [0, 1, 2].map(|node| paths.neighbours(&topology, NodeIndex(node)).count());
+        assert_eq!(neighbours(&paths), [0, 0, 0]);
+        paths.set_node(&topology, NodeIndex(1), true);
+        assert_eq!(neighbours(&paths), [1, 2, 1]);
+        assert!(!paths.set_link(&topology, NodeIndex(0), NodeIndex(2), false), "it is down already");
     }
 }

@@ -47,6 +47,12 @@ pub trait Recorder {
     /// An instance took up a client request.
     fn served(&mut self, served: &Served) {}
 
+    /// So many client requests of a user were served, and took so long on average: traffic as rates.
+    fn served_many(&mut self, user: u32, application: ApplicationIndex, count: u64, response: f64) {}
+
+    /// So many client requests of a user were lost: traffic as rates.
+    fn lost_many(&mut self, time: f64, user: u32, application: ApplicationIndex, count: u64) {}
+
     /// A client request was lost.
     fn lost(&mut self, time: f64, user: u32, application: ApplicationIndex) {}
 
@@ -156,6 +162,16 @@ impl<A: Recorder, B: Recorder> Recorder for (A, B) {
     fn served(&mut self, served: &Served) {
         self.0.served(served);
         self.1.served(served);
+    }
+
+    fn served_many(&mut self, user: u32, application: ApplicationIndex, count: u64, response: f64) {
+        self.0.served_many(user, application, count, response);
+        self.1.served_many(user, application, count, response);
+    }
+
+    fn lost_many(&mut self, time: f64, user: u32, application: ApplicationIndex, count: u64) {
+        self.0.lost_many(time, user, application, count);
+        self.1.lost_many(time, user, application, count);
     }
 
     fn lost(&mut self, time: f64, user: u32, application: ApplicationIndex) {

@@ -15,7 +15,7 @@ use crate::topology::Topology;
 
 pub(crate) use field::Field;
 pub(crate) use least_used::RouteEntry;
-pub(crate) use nearest::CellIndex;
+pub(crate) use nearest::{CellIndex, Nearest};
 
 /// Which instance a client request goes to, and by which path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,7 +41,7 @@ pub(crate) struct Terrain<'a> {
 }
 
 pub(crate) enum Router {
-    Nearest(nearest::Nearest),
+    Nearest(Nearest),
     LeastUsed(least_used::LeastUsed),
 }
 
@@ -49,7 +49,7 @@ impl Router {
     pub(crate) fn new(scenario: &Scenario) -> Router {
         match scenario.routing {
             Routing::Nearest(metric) => {
-                Router::Nearest(nearest::Nearest::new(metric, scenario.users.len(), scenario.applications.len()))
+                Router::Nearest(Nearest::new(metric, scenario.users.len(), scenario.applications.len()))
             }
             Routing::LeastUsed => Router::LeastUsed(least_used::LeastUsed::default()),
         }

@@ -178,6 +178,17 @@ pub struct Network {
     pub message_size: f64,
     /// For how long a message keeps a link busy.
     pub occupancy: Occupancy,
+    /// Whether messages are sent one by one.
+    pub fidelity: Fidelity,
+}
+
+/// Whether messages are sent one by one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fidelity {
+    /// They are.
+    Messages,
+    /// They are counted: traffic is rates.
+    Flow,
 }
 
 /// For how long a message keeps a link busy.

@@ -23,6 +23,7 @@ use std::fmt;
 use mario_colony::{AgentIndex, ApplicationIndex, Colony, Deployment, Evaluator, Judge, Label, NodeIndex, RequestFact};
 use mario_policy::{AcceptanceError, PolicyError};
 
+use crate::flow::{Flow, FlowWorld};
 use crate::network::{Links, MessageIndex, Messages};
 use crate::observation::Observations;
 use crate::optimum::TooLarge;
@@ -30,7 +31,7 @@ use crate::paths::Paths;
 use crate::placement::Placement;
 use crate::queue::EventQueue;
 use crate::recorder::Recorder;
-use crate::routing::{Router, Terrain};
+use crate::routing::{Nearest, Router, Terrain};
 use crate::scenario::Scenario;
 use crate::workload::Emitter;
 
@@ -83,6 +84,8 @@ pub struct Effort {
     pub asked: u64,
     /// Evaluations for which a policy was really asked.
     pub evaluated: u64,
+    /// Evaluations that several threads shared.
+    pub shared: u64,
     /// Messages sent over links.
     pub hops: u64,
     /// Client requests that were sent.
@@ -100,6 +103,8 @@ pub struct Simulation<'a> {
     placement: Placement,
     paths: Paths,
     router: Router,
+    /// Traffic as rates, where messages are not sent one by one.
+    flow: Option<Box<Flow>>,
     links: Links,
     messages: Messages,
     /// Messages that have reached a node at this moment, in the order in which they did.
@@ -115,9 +120,10 @@ pub struct Simulation<'a> {
     deployments: Vec<Deployment>,
     /// How many of the scenario's deploys have been asked for.
     deploys_begun: usize,
-    /// For each application, whether its operator is about to deploy it again.
+    /// For each application, whether its operator has seen that it is gone and waits before deploying it again.
     is_redeploying: Vec<bool>,
     has_begun: bool,
+    has_ended: bool,
     agents_have_started: bool,
     effort: Effort,
     scratch: Scratch,
@@ -172,8 +178,8 @@ struct User {
     wanted: Option<NodeIndex>,
     /// Where the user is connected.
     access_point: Option<NodeIndex>,
-    /// Whether the next request is scheduled.
-    is_emitting: bool,
+    /// When the next request is due; never while the user is away.
+    next_emission: Option<f64>,
     emitter: Emitter,
 }
 
@@ -217,6 +223,10 @@ impl Simulation<'_> {
                 Event::Redeploy(application) => self.redeploy(application),
             }
         }
+        if end >= self.scenario.duration && !self.has_ended {
+            self.has_ended = true;
+            self.tell_flow(end, recorder);
+        }
     }
 
     /// Router, and what it routes on.
@@ -228,6 +238,28 @@ impl Simulation<'_> {
             colony: &self.colony,
         };
         (&mut self.router, terrain)
+    }
+
+    /// Traffic as rates, with what it goes through; `None` where messages are sent one by one.
+    fn flowing(&mut self) -> Option<(&mut Flow, &mut Nearest, FlowWorld<'_>)> {
+        let (Some(flow), Router::Nearest(router)) = (&mut self.flow, &mut self.router) else { return None };
+        let terrain = Terrain {
+            topology: &self.scenario.topology,
+            paths: &mut self.paths,
+            placement: &self.placement,
+            colony: &self.colony,
+        };
+        let now = self.queue.now();
+        Some((flow, router, FlowWorld { now, scenario: self.scenario, links: &self.links, terrain }))
+    }
+
+    /// Tells what was sent until now, where messages are not sent one by one.
+    fn tell_flow(&mut self, now: f64, recorder: &mut impl Recorder) {
+        if let Some((flow, _, world)) = self.flowing() {
+            let (emitted, hops) = flow.tell(&FlowWorld { now, ..world }, recorder);
+            self.effort.emitted += emitted;
+            self.effort.hops += hops;
+        }
     }
 
     /// The time that the run has come to.
@@ -242,7 +274,7 @@ impl Simulation<'_> {
 
     /// How much was done so far.
     pub fn effort(&self) -> Effort {
-        Effort { hops: self.links.hops(), ..self.effort }
+        Effort { hops: self.effort.hops + self.links.hops(), ..self.effort }
     }
 }
 

@@ -30,6 +30,7 @@ use crate::{Console, Failure, Outcome};
   mario run prototype --policy policies/latency-aware.pl --attachments users.json --out DIR
   mario run scenario.toml --policy app1=policies/workload-aware.pl --force --out DIR"
 )]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag that a user gives or does not give")]
 pub struct Arguments {
     /// Which scenario.
     #[command(flatten)]

@@ -153,12 +153,12 @@ impl Recorder for Regret<'_> {
     }
 
     fn node_down(&mut self, _time: f64, node: NodeIndex, _cause: Cause, _gone: &[AgentIndex], _colony: &Colony) {
-        self.paths.set_node(node, false);
+        self.paths.set_node(&self.scenario.topology, node, false);
         self.changed();
     }
 
     fn node_up(&mut self, _time: f64, node: NodeIndex) {
-        self.paths.set_node(node, true);
+        self.paths.set_node(&self.scenario.topology, node, true);
         self.changed();
     }
 

@@ -10,9 +10,9 @@ pub(super) struct Histogram {
 }
 
 impl Histogram {
-    pub(super) fn count(&mut self, value: f64) {
+    pub(super) fn count(&mut self, value: f64, times: u64) {
         let Some(bucket) = bucket(value) else {
-            self.zeros += 1;
+            self.zeros += times;
             return;
         };
         if self.counts.is_empty() {
@@ -27,7 +27,7 @@ impl Histogram {
         if place >= self.counts.len() {
             self.counts.resize(place + 1, 0);
         }
-        self.counts[place] += 1;
+        self.counts[place] += times;
     }
 
     /// The buckets with something in them, by value: `None` is zero, `k` is from 2^(k/4) to below 2^((k+1)/4).
@@ -71,7 +71,7 @@ mod tests {
     fn counts_in_any_order() {
         let mut histogram = Histogram::default();
         for value in [8.0, 1.0, 0.0, 8.1, 0.5] {
-            histogram.count(value);
+            histogram.count(value, 1);
         }
         let buckets: Vec<_> = histogram.buckets().collect();
         assert_eq!(buckets, [(None, 1), (Some(-4), 1), (Some(0), 1), (Some(12), 2)]);

@@ -427,21 +427,29 @@ impl<W: Write> Recorder for TraceWriter<W> {
     }
 
     fn served(&mut self, served: &Served) {
-        self.totals.served += 1;
-        let seen = &mut self.seen[served.application.position()];
-        let response = served.ended - served.emitted;
-        seen.served += 1;
-        seen.sum += response;
-        seen.histogram.count(response);
-        let client = &mut self.clients[served.user as usize];
-        client.served += 1;
-        client.sum += response;
+        self.served_many(served.user, served.application, 1, served.ended - served.emitted);
     }
 
-    fn lost(&mut self, _time: f64, user: u32, application: ApplicationIndex) {
-        self.totals.lost += 1;
-        self.clients[user as usize].lost += 1;
-        self.seen[application.position()].lost += 1;
+    fn served_many(&mut self, user: u32, application: ApplicationIndex, count: u64, response: f64) {
+        self.totals.served += count;
+        let sum = response * count as f64;
+        let seen = &mut self.seen[application.position()];
+        seen.served += count;
+        seen.sum += sum;
+        seen.histogram.count(response, count);
+        let client = &mut self.clients[user as usize];
+        client.served += count;
+        client.sum += sum;
+    }
+
+    fn lost(&mut self, time: f64, user: u32, application: ApplicationIndex) {
+        self.lost_many(time, user, application, 1);
+    }
+
+    fn lost_many(&mut self, _time: f64, user: u32, application: ApplicationIndex, count: u64) {
+        self.totals.lost += count;
+        self.clients[user as usize].lost += count;
+        self.seen[application.position()].lost += count;
     }
 
     fn is_broken(&self) -> bool {

@@ -59,9 +59,7 @@ impl Frontier {
 impl Ground<'_> {
     /// The nodes that a message can come from in one hop, and how far they are. Links are as long in both directions.
     fn before(&self, node: NodeIndex) -> impl Iterator<Item = (NodeIndex, f64)> {
-        let up = self.paths.is_node_up(node);
-        let links =
-            self.topology.links_from(node).filter(move |(link, _)| up && self.paths.carries(self.topology, *link));
+        let links = self.topology.links_from(node).filter(|(link, _)| self.paths.carries(*link));
         links.map(|(_, link)| (link.to, self.metric.length(link.latency)))
     }
 }
@@ -218,8 +216,8 @@ mod tests {
             for _ in 0..40 {
                 let topology = graph(&mut state, 40);
                 let mut paths = Paths::new(&topology);
-                if random(&mut state) % 2 == 0 {
-                    paths.set_node(NodeIndex((random(&mut state) % 40) as u32), false);
+                if random(&mut state).is_multiple_of(2) {
+                    paths.set_node(&topology, NodeIndex((random(&mut state) % 40) as u32), false);
                 }
                 let ground = Ground { topology: &topology, paths: &paths, metric };
                 let (mut field, mut frontier, mut region) = (Field::new(40), Frontier::default(), Vec::new());

@@ -16,11 +16,12 @@ use super::document::{At, Document};
 use super::layers::Files;
 use super::mistake::{Mistake, ScenarioError};
 use super::settings::{
-    ArbitrationStrategy, ManagementStrategy, MemoryStrategy, NumberingStrategy, ObservationStrategy, OccupancyKind,
-    RoutingMetric, RoutingStrategy, Settings,
+    ArbitrationStrategy, FidelityKind, ManagementStrategy, MemoryStrategy, NumberingStrategy, ObservationStrategy,
+    OccupancyKind, RoutingMetric, RoutingStrategy, Settings,
 };
 use super::{
-    AgentTiming, Arbitration, Management, Memory, Metric, Network, Numbering, Observation, Occupancy, Routing, Scenario,
+    AgentTiming, Arbitration, Fidelity, Management, Memory, Metric, Network, Numbering, Observation, Occupancy,
+    Routing, Scenario,
 };
 use crate::optimum::Search;
 use crate::topology::Topology;
@@ -104,6 +105,10 @@ impl Resolving<'_> {
                     OccupancyKind::Latency => Occupancy::Latency,
                     OccupancyKind::Transmission => Occupancy::Transmission,
                 },
+                fidelity: match settings.network.fidelity {
+                    FidelityKind::Messages => Fidelity::Messages,
+                    FidelityKind::Flow => Fidelity::Flow,
+                },
             },
             observation: match settings.observation.strategy {
                 ObservationStrategy::Arrivals => Observation::Arrivals,
@@ -143,6 +148,16 @@ impl Resolving<'_> {
             let mistake =
                 self.mistake("agents cannot forget at every 0th evaluation", &["memory".into(), "every".into()]);
             self.mistakes.push(mistake.hint("write 1 or more"));
+        }
+        let is_flow = self.settings.network.fidelity == FidelityKind::Flow;
+        let has_rules = self.settings.observation.strategy == ObservationStrategy::Arrivals
+            && self.settings.routing.strategy == RoutingStrategy::Nearest;
+        if is_flow && !has_rules {
+            let mistake = self.mistake(
+                "traffic as rates needs the observation `arrivals` and the routing `nearest`",
+                &["network".into(), "fidelity".into()],
+            );
+            self.mistakes.push(mistake.hint("write `fidelity = \"messages\"`, or choose those strategies"));
         }
         let network = &self.settings.network;
         if network.occupancy == OccupancyKind::Transmission && network.bandwidth.is_none() {

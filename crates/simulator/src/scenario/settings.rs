@@ -126,10 +126,23 @@ pub struct NetworkSettings {
     /// What each link takes in one unit of time; without it, sending takes no time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<Positive>,
+    /// Whether messages are sent one by one.
+    pub fidelity: FidelityKind,
     /// For how long a message keeps a link busy.
     pub occupancy: OccupancyKind,
     /// How long an instance takes to serve one client request, unless its application says otherwise.
     pub service_time: Time,
+}
+
+/// Whether messages are sent one by one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FidelityKind {
+    /// They are.
+    #[default]
+    Messages,
+    /// They are counted: traffic is rates, and a run costs what changes in it.
+    Flow,
 }
 
 /// For how long a message keeps a link busy.
@@ -188,6 +201,7 @@ impl Default for NetworkSettings {
         NetworkSettings {
             message_size: Size::of(1.0),
             bandwidth: None,
+            fidelity: FidelityKind::default(),
             occupancy: OccupancyKind::Latency,
             service_time: Time::of(0.01),
         }

@@ -1,6 +1,6 @@
 //! Nodes and links that go and come.
 
-use mario_colony::{ContextChange, NodeIndex};
+use mario_colony::{ContextChange, NodeIndex, NodeState};
 
 use super::Simulation;
 use crate::recorder::{Cause, Recorder};
@@ -13,14 +13,14 @@ impl Simulation<'_> {
             DisturbanceEvent::Crash(node) => self.take_down(node, Cause::Crash, recorder),
             DisturbanceEvent::Leave(node) => self.take_down(node, Cause::Leave, recorder),
             DisturbanceEvent::Notice(node) => {
-                if self.paths.is_node_up(node) {
+                if self.colony.manager(node).state() == NodeState::Up {
                     self.colony.r2(ContextChange::Leaving(node));
                     recorder.node_leaving(now, node);
                 }
             }
             DisturbanceEvent::Join(node) => {
                 if !self.paths.is_node_up(node) {
-                    self.paths.set_node(node, true);
+                    self.paths.set_node(&self.scenario.topology, node, true);
                     self.colony.r2(ContextChange::Up(node));
                     recorder.node_up(now, node);
                     self.infrastructure_changed(&[node], recorder);
@@ -36,7 +36,7 @@ impl Simulation<'_> {
         if !self.paths.is_node_up(node) {
             return;
         }
-        self.paths.set_node(node, false);
+        self.paths.set_node(&self.scenario.topology, node, false);
         let gone = self.colony.r2(ContextChange::Down(node));
         for agent in &gone {
             self.remove_instance(*agent, node, recorder);
@@ -47,7 +47,9 @@ impl Simulation<'_> {
     }
 
     fn switch_link(&mut self, one: NodeIndex, other: NodeIndex, is_up: bool, recorder: &mut impl Recorder) {
-        self.paths.set_link(&self.scenario.topology, one, other, is_up);
+        if !self.paths.set_link(&self.scenario.topology, one, other, is_up) {
+            return;
+        }
         recorder.link(self.queue.now(), one, other, is_up);
         self.infrastructure_changed(&[one, other], recorder);
     }
@@ -63,10 +65,11 @@ impl Simulation<'_> {
         }
         let (router, terrain) = self.routing();
         router.infrastructure_changed(&terrain);
+        self.settle_flow();
         for user in 0..self.users.len() {
             let state = &self.users[user];
-            let is_concerned = |node: Option<NodeIndex>| node.is_some_and(|node| changed.contains(&node));
-            if is_concerned(state.wanted) || is_concerned(state.access_point) || state.access_point.is_none() {
+            // Whoever is not where they would be may come nearer to it, by whichever node came.
+            if state.access_point != state.wanted || state.wanted.is_some_and(|node| changed.contains(&node)) {
                 self.connect(user as u32, recorder);
             }
         }

@@ -8,7 +8,9 @@ use mario_policy::{Decision, Wanted};
 
 use super::{Event, Reuse, Service, Simulation};
 use crate::chance;
+use crate::observation::in_standard_order;
 use crate::recorder::Recorder;
+use crate::scenario::Deploy;
 
 /// With fewer agents to ask than this, a further thread costs more than it saves.
 const AGENTS_PER_THREAD: usize = 128;
@@ -62,6 +64,7 @@ impl Simulation<'_> {
         self.effort.asked += batch.len() as u64;
         let wanted = if recorder.wants_decisions() { Wanted::All } else { Wanted::First };
         if self.options.threads > 1 && batch.len() >= 2 * AGENTS_PER_THREAD {
+            self.effort.shared += batch.len() as u64;
             self.ask_in_parallel(&batch, wanted, recorder);
         } else {
             self.ask_in_turn(&batch, wanted, recorder);
@@ -76,8 +79,20 @@ impl Simulation<'_> {
     /// An agent learns what became of its clients' requests: rule r2.
     fn look(&mut self, agent: AgentIndex) {
         let mut facts = std::mem::take(&mut self.scratch.facts);
-        self.observations.facts(agent, &self.router, &self.paths, &self.colony, &mut facts);
-        self.colony.r2(ContextChange::Requests { agent, facts: &facts });
+        let is_new = match &mut self.flow {
+            Some(flow) => {
+                let is_new = flow.facts(agent, self.queue.now(), &mut facts);
+                in_standard_order(&mut facts, &self.colony);
+                is_new
+            }
+            None => {
+                self.observations.facts(agent, &self.router, &self.paths, &self.colony, &mut facts);
+                true
+            }
+        };
+        if is_new {
+            self.colony.r2(ContextChange::Requests { agent, facts: &facts });
+        }
         if self.draws[self.colony.agent(agent).policy().position()] {
             let evaluation = self.colony.agent(agent).evaluations();
             let drawn = chance::drawn(self.scenario.seed, agent, evaluation);
@@ -164,6 +179,7 @@ impl Simulation<'_> {
             for outcome in &label {
                 self.follow(outcome, recorder);
             }
+            self.settle_flow();
             recorder.cycle(now, &label, &self.colony);
             self.scratch.label = label;
             self.watch_over_applications();
@@ -176,8 +192,7 @@ impl Simulation<'_> {
     fn follow(&mut self, outcome: &Outcome, recorder: &mut impl Recorder) {
         match outcome {
             Outcome::Nop(_) => {}
-            Outcome::Deployed { deployment, created, .. } => {
-                self.is_redeploying[deployment.application.position()] = false;
+            Outcome::Deployed { created, .. } => {
                 if let Some(agent) = created {
                     self.add_instance(*agent);
                 }
@@ -192,7 +207,7 @@ impl Simulation<'_> {
                     self.remove_instance(judged.agent, judged.from, recorder);
                 } else if judged.wish.operation == OperationName::Migrate {
                     self.placement.relocate(application, judged.from, now_on, judged.agent);
-                    self.observations.restart(judged.agent);
+                    self.restart_observation(judged.agent);
                     let (router, terrain) = self.routing();
                     router.instance_left(application, judged.from, &terrain);
                     router.instance_came(application, now_on, &terrain);
@@ -208,6 +223,9 @@ impl Simulation<'_> {
         let (application, node) = (created.application(), created.node());
         self.placement.add(application, node, agent);
         self.instances.push(Service::default());
+        if let Some(flow) = &mut self.flow {
+            flow.add_instance();
+        }
         self.observations.add(!self.agents_have_started);
         let (router, terrain) = self.routing();
         router.instance_came(application, node, &terrain);
@@ -217,11 +235,29 @@ impl Simulation<'_> {
         }
     }
 
+    /// What came to an instance before does not count any more.
+    fn restart_observation(&mut self, agent: AgentIndex) {
+        self.observations.restart(agent);
+        if let Some(flow) = &mut self.flow {
+            flow.clear_instance(agent);
+        }
+    }
+
+    /// Lets traffic as rates follow where the instances are.
+    pub(super) fn settle_flow(&mut self) {
+        if let Some((flow, router, mut world)) = self.flowing() {
+            flow.settle(router, &mut world);
+        }
+    }
+
     /// An instance is gone from a node: nothing reaches it any more.
     pub(super) fn remove_instance(&mut self, agent: AgentIndex, node: NodeIndex, recorder: &mut impl Recorder) {
         let application = self.colony.agent(agent).application();
         self.placement.remove(application, node, agent);
         self.end_instance(agent, recorder);
+        if let Some(flow) = &mut self.flow {
+            flow.clear_instance(agent);
+        }
         let (router, terrain) = self.routing();
         router.instance_left(application, node, &terrain);
     }
@@ -231,18 +267,36 @@ impl Simulation<'_> {
         let Some(delay) = self.scenario.redeploy_delay else { return };
         for position in 0..self.scenario.applications.len() {
             let application = ApplicationIndex::at(position);
-            if self.is_redeploying[position] || !self.placement.agents(application).is_empty() {
-                continue;
-            }
-            if self.users.iter().any(|user| user.application == application && user.wanted.is_some()) {
+            if !self.is_redeploying[position] && self.is_missed(application) {
                 self.is_redeploying[position] = true;
                 self.queue.schedule(self.queue.now() + delay, Event::Redeploy(application));
             }
         }
     }
 
-    /// An operator asks for a new instance; the managers judge it at their next activation.
+    /// Whether users want an application that has no instance left, and nobody has asked for one.
+    fn is_missed(&self, application: ApplicationIndex) -> bool {
+        let is_asked_for = |deployment: &Deployment| deployment.application == application;
+        self.placement.agents(application).is_empty()
+            && !self.deployments.iter().any(is_asked_for)
+            && !self.is_to_come(application)
+            && self.users.iter().any(|user| user.application == application && user.wanted.is_some())
+    }
+
+    /// Whether the operator has yet to deploy an application for the first time.
+    fn is_to_come(&self, application: ApplicationIndex) -> bool {
+        let (begun, to_come) = self.scenario.deploys.split_at(self.deploys_begun);
+        let is_of_it = |deploy: &Deploy| deploy.application == application;
+        to_come.iter().any(is_of_it) && !begun.iter().any(is_of_it)
+    }
+
+    /// An operator asks for a new instance, unless there is one by now or nobody wants one any more. The managers judge it
+    /// at their next activation.
     pub(super) fn redeploy(&mut self, application: ApplicationIndex) {
+        self.is_redeploying[application.position()] = false;
+        if !self.is_missed(application) {
+            return;
+        }
         let plan = &self.scenario.applications[application.position()];
         self.deployments.push(Deployment { application, node: plan.home, policy: plan.policy });
     }

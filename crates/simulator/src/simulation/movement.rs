@@ -10,6 +10,7 @@ impl Simulation<'_> {
     pub(super) fn step(&mut self, step: u32, recorder: &mut impl Recorder) {
         let now = self.queue.now();
         let steps = &self.scenario.attachments.steps;
+        self.tell_flow(now, recorder);
         recorder.step(now, step as usize);
         if step as usize + 1 < steps.len() {
             self.queue.schedule(f64::from(step + 1) * self.scenario.step, Event::Step(step + 1));
@@ -18,10 +19,14 @@ impl Simulation<'_> {
         for (user, wanted) in changes {
             self.users[*user as usize].wanted = *wanted;
             self.connect(*user, recorder);
+            if wanted.is_none() {
+                self.end_sending(*user);
+            }
         }
         for (user, _) in changes {
             self.begin_sending(*user);
         }
+        self.watch_over_applications();
     }
 
     /// Connects a user as wanted, or as near to it as possible.
@@ -33,6 +38,7 @@ impl Simulation<'_> {
             self.users[index as usize].access_point = to;
             self.router.user_moved(index);
             recorder.handover(self.queue.now(), index, from, to);
+            self.connect_flow(index);
         }
     }
 
@@ -40,14 +46,38 @@ impl Simulation<'_> {
     fn begin_sending(&mut self, index: u32) {
         let now = self.queue.now();
         let user = &mut self.users[index as usize];
-        if user.wanted.is_some() && !user.is_emitting {
-            user.is_emitting = true;
+        if user.wanted.is_some() && user.next_emission.is_none() {
             // The prototype numbers its users together with everything else.
             if self.scenario.numbering == crate::scenario::Numbering::Shared {
                 self.colony.numbers.take(1);
             }
             let first = user.emitter.first(now);
-            self.queue.schedule(first, Event::Emission(index));
+            user.next_emission = Some(first);
+            if let Some(flow) = &mut self.flow {
+                flow.begin_user(index, first, now);
+                self.connect_flow(index);
+            } else {
+                self.queue.schedule(first, Event::Emission(index));
+            }
+        }
+    }
+
+    /// A user is away: what was scheduled is not sent any more.
+    fn end_sending(&mut self, index: u32) {
+        self.users[index as usize].next_emission = None;
+        if let Some(flow) = &mut self.flow {
+            flow.end_user(index);
+        }
+    }
+
+    /// Lets traffic as rates follow where a user is connected.
+    fn connect_flow(&mut self, index: u32) {
+        let user = &self.users[index as usize];
+        let (to, is_emitting) = (user.access_point, user.next_emission.is_some());
+        if let Some((flow, router, mut world)) = self.flowing()
+            && is_emitting
+        {
+            flow.connect(index, to, router, &mut world);
         }
     }
 

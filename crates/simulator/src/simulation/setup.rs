@@ -12,6 +12,7 @@ use mario_prolog::{Engine, Resolver};
 
 use super::{Effort, Event, RunOptions, Scratch, Simulation, SimulationError, User, planning};
 use crate::engine::engine;
+use crate::flow::Flow;
 use crate::network::{Links, Messages};
 use crate::observation::Observations;
 use crate::paths::Paths;
@@ -19,7 +20,7 @@ use crate::placement::Placement;
 use crate::queue::EventQueue;
 use crate::recorder::{Cause, Recorder};
 use crate::routing::Router;
-use crate::scenario::{DisturbanceEvent, Numbering, PolicyText, Scenario};
+use crate::scenario::{DisturbanceEvent, Fidelity, Numbering, PolicyText, Scenario};
 use crate::workload::Emitter;
 
 impl<'a> Simulation<'a> {
@@ -36,7 +37,7 @@ impl<'a> Simulation<'a> {
             application: plan.application,
             wanted: None,
             access_point: None,
-            is_emitting: false,
+            next_emission: None,
             emitter: Emitter::new(plan.workload, scenario.seed, index),
         });
         let mut simulation = Simulation {
@@ -49,6 +50,7 @@ impl<'a> Simulation<'a> {
             placement: Placement::new(scenario.applications.len()),
             paths: Paths::new(&scenario.topology),
             router: Router::new(scenario),
+            flow: (scenario.network.fidelity == Fidelity::Flow).then(|| Box::new(Flow::new(scenario))),
             links: Links::new(&scenario.topology, scenario.network),
             messages: Messages::default(),
             arriving: VecDeque::new(),
@@ -61,6 +63,7 @@ impl<'a> Simulation<'a> {
             deploys_begun: 0,
             is_redeploying: vec![false; scenario.applications.len()],
             has_begun: false,
+            has_ended: false,
             agents_have_started: false,
             effort: Effort::default(),
             scratch: Scratch::default(),

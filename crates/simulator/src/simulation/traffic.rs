@@ -13,11 +13,12 @@ impl Simulation<'_> {
     pub(super) fn emit(&mut self, index: u32, recorder: &mut impl Recorder) {
         let now = self.queue.now();
         let user = &mut self.users[index as usize];
-        if user.wanted.is_none() {
-            user.is_emitting = false;
+        if user.next_emission != Some(now) {
+            // Scheduled before the user went away.
             return;
         }
         let next = user.emitter.next(now);
+        user.next_emission = Some(next);
         let (application, access_point) = (user.application, user.access_point);
         self.effort.emitted += 1;
         let route = access_point.and_then(|access_point| {
@@ -46,7 +47,6 @@ impl Simulation<'_> {
 
     pub(super) fn handle_messages(&mut self, recorder: &mut impl Recorder) {
         let now = self.queue.now();
-        let topology = &self.scenario.topology;
         while let Some(index) = self.arriving.pop_front() {
             let message = self.messages.get(index);
             let Some(link) = self.paths.link(message.path, message.hops) else {
@@ -55,7 +55,7 @@ impl Simulation<'_> {
                 self.deliver(&message, recorder);
                 continue;
             };
-            if self.paths.carries(topology, link) {
+            if self.paths.carries(link) {
                 message.hops += 1;
                 let arrival = self.links.send(link, now);
                 self.queue.schedule(arrival, Event::Arrival(index));

@@ -1,13 +1,19 @@
 //! The crate from outside.
 
 mod attachment;
+mod churn;
+mod determinism;
 mod documents;
+mod fidelity;
 mod graphs;
 mod mistakes;
+mod network;
 mod prototype;
+mod random_worlds;
 mod scenarios;
 mod taxis;
 mod wandering;
+mod world;
 
 use std::fs::File;
 use std::io::Read;

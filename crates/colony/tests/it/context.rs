@@ -1,0 +1,72 @@
+//! Rule r2: nodes that leave, go and come, and what agents see of it.
+
+use mario_colony::{ContextChange, NodeIndex, NodeState, Target};
+use mario_domain::OperationName::{Migrate, Replicate, Undeploy};
+use mario_domain::{Capacity, Rule, Verdict};
+
+use crate::world::{Plan, deployment, inhibited, node};
+
+#[test]
+fn a_node_that_leaves_takes_nothing_and_lets_everything_go() {
+    let mut world = Plan::line(&[2, 3]).found();
+    let agents = world.deploy(&[0, 1, 1]);
+    world.colony.r2(ContextChange::Leaving(NodeIndex(1)));
+    world.propose(agents[0], Migrate, node(1));
+    world.propose(agents[1], Replicate, Target::Own);
+    world.propose(agents[2], Migrate, node(0));
+    world.cycle(&[deployment(1)]);
+    let leaving = Some(inhibited(1, Rule::Leaving));
+    assert_eq!(world.verdicts(), [leaving.clone(), leaving.clone(), leaving, Some(Verdict::Accepted)]);
+    world.propose(agents[1], Undeploy, Target::Own);
+    world.cycle(&[]);
+    assert_eq!(world.verdict(), Verdict::Accepted);
+}
+
+#[test]
+fn what_is_on_a_node_goes_with_it_and_it_comes_back_empty() {
+    let mut world = Plan::line(&[1, 2]).found();
+    let agents = world.deploy(&[0, 1, 1]);
+    assert_eq!(world.colony.r2(ContextChange::Down(NodeIndex(1))), agents[1..]);
+    assert_eq!(world.placement(), [vec![0], vec![]]);
+    assert!(agents[1..].iter().all(|agent| !world.colony.agent(*agent).is_alive()));
+    world.propose(agents[0], Replicate, node(1));
+    world.cycle(&[deployment(1)]);
+    let down = Some(inhibited(1, Rule::Down));
+    assert_eq!(world.verdicts(), [down.clone(), down]);
+    world.colony.r2(ContextChange::Up(NodeIndex(1)));
+    assert_eq!((world.free(1), world.colony.manager(NodeIndex(1)).state()), (Capacity::units(2), NodeState::Up));
+    world.cycle(&[deployment(1), deployment(1)]);
+    assert_eq!(world.verdicts(), [Some(Verdict::Accepted), Some(Verdict::Accepted)]);
+}
+
+#[test]
+fn a_pending_agent_whose_node_goes_down_is_not_judged() {
+    let mut world = Plan::line(&[1, 1]).found();
+    let agents = world.deploy(&[0, 1]);
+    world.propose(agents[0], Replicate, node(1));
+    world.propose(agents[1], Undeploy, Target::Own);
+    assert_eq!(world.colony.waiting_count(), 2);
+    world.colony.r2(ContextChange::Down(NodeIndex(1)));
+    assert_eq!(world.colony.waiting_count(), 1, "who is gone waits for nothing");
+    world.colony.r2(ContextChange::Up(NodeIndex(1)));
+    world.cycle(&[]);
+    assert_eq!(world.verdict(), Verdict::Accepted);
+    assert_eq!(world.placement(), [[0], [2]]);
+}
+
+#[test]
+fn a_lost_link_is_no_way_to_a_neighbour() {
+    let mut world = Plan::line(&[1, 1]).policy("operation(replicate, _, M) :- node(_, _, [M | _]).\n", 0).found();
+    let agent = world.deploy(&[0])[0];
+    let change = |neighbours| ContextChange::Neighbours { node: NodeIndex(0), neighbours };
+    world.colony.r2(change(&[]));
+    assert_eq!(world.evaluate(agent), None);
+    world.propose(agent, Replicate, node(1));
+    world.cycle(&[]);
+    let rule = Rule::Neighbourhood { target: crate::world::node_id(1) };
+    assert_eq!(world.verdict(), inhibited(0, rule));
+    world.colony.r2(change(&[NodeIndex(1)]));
+    assert!(world.evaluate(agent).is_some());
+    world.cycle(&[]);
+    assert_eq!(world.verdict(), Verdict::Accepted);
+}

@@ -1,0 +1,174 @@
+//! Agents one by one or all at once, and decisions that are used again.
+
+use mario_colony::{AgentIndex, ContextChange, Neighbour, NodeIndex, Outcome, RequestFact, Target, Wish};
+use mario_domain::OperationName::{Migrate, Replicate};
+use mario_domain::Verdict;
+use mario_policy::Wanted;
+
+use crate::world::{Plan, World, deployment, node};
+
+/// Follows its clients, and makes a copy where it is when it has none.
+const FOLLOWS: &str =
+    "operation(migrate, I, M) :- requests(I, M, _, _), M \\== self.\noperation(replicate, _, self).\n";
+
+fn requests(world: &mut World, agent: AgentIndex, from: u32, rate: f64) {
+    let facts = [RequestFact { neighbour: Neighbour::Node(NodeIndex(from)), rate, latency: 2.0 }];
+    world.colony.r2(ContextChange::Requests { agent, facts: &facts });
+}
+
+fn crowd() -> (World, Vec<AgentIndex>) {
+    let mut world = Plan::line(&[4, 3, 2]).policy(FOLLOWS, 0).found();
+    let agents = world.deploy(&[0, 0, 1, 2]);
+    for (agent, from) in agents.iter().zip([1, 1, 2, 1]) {
+        requests(&mut world, *agent, from, 5.0);
+    }
+    (world, agents)
+}
+
+#[test]
+fn a_round_at_once_gives_what_agents_one_by_one_give() {
+    let (mut one_by_one, agents) = crowd();
+    for agent in &agents {
+        one_by_one.evaluate(*agent);
+    }
+    one_by_one.cycle(&[]);
+    let (mut at_once, agents) = crowd();
+    let wishes: Vec<Option<Wish>> = agents
+        .iter()
+        .map(|agent| {
+            let decision = at_once.evaluator.evaluate(&at_once.colony, *agent, Wanted::First);
+            at_once.colony.wish(*agent, decision)
+        })
+        .collect();
+    assert!(wishes.iter().all(Option::is_some));
+    for (agent, wish) in agents.iter().zip(wishes) {
+        at_once.colony.propose(*agent, wish);
+    }
+    at_once.cycle(&[]);
+    assert_eq!(at_once.label, one_by_one.label);
+    assert_eq!(at_once.placement(), one_by_one.placement());
+    let accepted = at_once.verdicts().iter().filter(|verdict| **verdict == Some(Verdict::Accepted)).count();
+    assert_eq!(accepted, 3, "{:?}", at_once.label);
+}
+
+#[test]
+fn a_manager_asked_by_itself_says_what_a_cycle_says() {
+    let (mut world, agents) = crowd();
+    for agent in &agents {
+        world.evaluate(*agent);
+    }
+    let mut managers: Vec<_> = (0..3).map(|node| world.colony.manager(NodeIndex(node)).clone()).collect();
+    let needed = mario_domain::Hardware::units(1);
+    let asked: Vec<Verdict> = [1, 1, 2, 1]
+        .map(|target: usize| {
+            let verdict = managers[target].has_room(needed);
+            if verdict == Verdict::Accepted {
+                managers[target].promise(needed);
+            }
+            verdict
+        })
+        .into();
+    world.cycle(&[]);
+    let judged: Vec<Verdict> = world.verdicts().into_iter().flatten().collect();
+    assert_eq!(asked, judged);
+    for manager in &mut managers {
+        manager.settle();
+    }
+    assert_eq!(managers[2].has_room(needed), Verdict::Accepted, "nothing is promised after a cycle");
+}
+
+#[test]
+fn a_decision_is_used_again_only_while_the_facts_are_the_same() {
+    let mut world = Plan::line(&[3, 1]).policy(crate::world::STILL, 1).found();
+    let agents = world.deploy(&[0, 0]);
+    let agent = agents[0];
+    assert!(!world.colony.is_unchanged(agent), "it has not evaluated yet");
+    let settled = |world: &mut World| {
+        for _ in 0..2 {
+            world.evaluate(agent);
+            world.cycle(&[]);
+        }
+        assert!(world.colony.is_unchanged(agent));
+    };
+    settled(&mut world);
+    // New client requests; the same again are no news.
+    requests(&mut world, agent, 1, 5.0);
+    assert!(!world.colony.is_unchanged(agent));
+    settled(&mut world);
+    requests(&mut world, agent, 1, 5.0);
+    assert!(world.colony.is_unchanged(agent));
+    requests(&mut world, agent, 1, 6.0);
+    assert!(!world.colony.is_unchanged(agent));
+    settled(&mut world);
+    // Hardware of the own node; that of others is not seen.
+    world.cycle(&[deployment(1)]);
+    assert!(world.colony.is_unchanged(agent));
+    world.propose(agents[1], Replicate, Target::Own);
+    world.cycle(&[]);
+    assert!(!world.colony.is_unchanged(agent));
+    settled(&mut world);
+    // Neighbours.
+    world.colony.r2(ContextChange::Neighbours { node: NodeIndex(0), neighbours: &[] });
+    assert!(!world.colony.is_unchanged(agent));
+    settled(&mut world);
+    // What is remembered, when it comes and when it goes.
+    world.propose(agent, Migrate, node(1));
+    world.cycle(&[]);
+    assert!(!world.colony.is_unchanged(agent));
+    world.evaluate(agent);
+    assert!(!world.colony.is_unchanged(agent), "it forgets");
+    world.cycle(&[]);
+    settled(&mut world);
+}
+
+#[test]
+fn an_agent_that_proposes_again_proposes_the_same() {
+    let mut world = Plan::line(&[1, 0]).policy("operation(migrate, _, n1).\n", 0).found();
+    let agent = world.deploy(&[0])[0];
+    world.evaluate(agent);
+    world.cycle(&[]);
+    let first = world.label.clone();
+    assert!(world.colony.is_unchanged(agent), "without memory, an inhibition is no news");
+    world.colony.propose_again(agent);
+    world.cycle(&[]);
+    assert_eq!(world.label, first);
+    assert_eq!(world.colony.agent(agent).evaluations(), 2);
+}
+
+#[test]
+fn a_proposal_that_is_no_operation_is_a_nop() {
+    for text in [
+        "operation(explode, _, self).\n",
+        "operation(migrate, _, _).\n",
+        "operation(migrate, _, f(x)).\n",
+        "operation(migrate, _, 1.5).\n",
+        "operation(undeploy, _, n1).\n",
+        "operation(migrate, _, M) :- atom_concat(made, up, M).\n",
+        "operation(_, _, _) :- throw(broken).\n",
+        "operation(_, _, _) :- halt.\n",
+    ] {
+        let mut world = Plan::line(&[1, 1]).policy(text, 1).found();
+        let agent = world.deploy(&[0])[0];
+        assert_eq!(world.evaluate(agent), None, "{text}");
+        world.cycle(&[]);
+        assert_eq!(world.label, [Outcome::Nop(agent)], "{text}");
+        assert!(world.remembered(agent).is_empty());
+    }
+}
+
+#[test]
+fn the_first_solution_counts_even_when_it_is_no_operation() {
+    let text = "operation(explode, _, self).\noperation(migrate, _, n1).\n";
+    let mut world = Plan::line(&[1, 1]).policy(text, 0).found();
+    let agent = world.deploy(&[0])[0];
+    assert_eq!(world.evaluate(agent), None);
+}
+
+#[test]
+fn an_empty_name_is_no_node() {
+    let mut world = Plan::line(&[1, 1]).policy("operation(migrate, _, '').\n", 0).found();
+    let agent = world.deploy(&[0])[0];
+    world.evaluate(agent);
+    world.cycle(&[]);
+    assert!(matches!(world.verdict(), Verdict::Inhibited(_)));
+}

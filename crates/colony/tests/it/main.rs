@@ -1,0 +1,8 @@
+//! The transition system from outside: the sentences of its rules, one test each.
+
+mod acceptance;
+mod context;
+mod driving;
+mod memory;
+mod operations;
+mod world;

@@ -1,0 +1,125 @@
+//! What agents remember, for how long, and what it does to their decisions.
+
+use mario_colony::{Memory, Target, Wish};
+use mario_domain::OperationName::{Migrate, Replicate, Undeploy};
+
+use crate::world::{Plan, STILL, World, node};
+
+/// Replicates towards `n1` until that is remembered as inhibited.
+const TRIES_ONCE: &str = ":- dynamic inhibited/3.\noperation(replicate, I, n1) :- \\+ inhibited(replicate, I, n1).\n";
+
+/// The evaluations at which an agent whose first proposal was inhibited still sees that.
+fn seen_at(world: &mut World, evaluations: u32) -> Vec<u32> {
+    let agent = world.deploy(&[0])[0];
+    world.propose(agent, Replicate, node(1));
+    world.cycle(&[]);
+    let mut seen = Vec::new();
+    for evaluation in 2..=evaluations {
+        if !world.colony.visible_memory(world.colony.agent(agent)).is_empty() {
+            seen.push(evaluation);
+        }
+        world.colony.propose(agent, None);
+        world.cycle(&[]);
+    }
+    seen
+}
+
+#[test]
+fn an_inhibition_is_seen_at_the_next_k_evaluations() {
+    for (k, expected) in [(0, vec![]), (1, vec![2]), (2, vec![2, 3]), (10, (2..=11).collect())] {
+        let mut world = Plan::line(&[1, 0]).policy(STILL, k).found();
+        assert_eq!(seen_at(&mut world, 14), expected, "memory of {k}");
+    }
+}
+
+#[test]
+fn a_policy_that_heeds_its_memory_asks_every_k_plus_first_time() {
+    for (k, expected) in
+        [(0, "XXXXXXXXXXXXXXXX"), (1, "X.X.X.X.X.X.X.X."), (2, "X..X..X..X..X..X"), (10, "X..........X....")]
+    {
+        let mut world = Plan::line(&[1, 0]).policy(TRIES_ONCE, k).found();
+        let agent = world.deploy(&[0])[0];
+        let asked: String = (0..16)
+            .map(|_| {
+                let asks = world.evaluate(agent).is_some();
+                world.cycle(&[]);
+                if asks { 'X' } else { '.' }
+            })
+            .collect();
+        assert_eq!(asked, expected, "memory of {k}");
+    }
+}
+
+#[test]
+fn periodic_memory_is_lost_at_evaluations_6_11_16_after_the_facts_were_read() {
+    let plan = Plan { memory: Memory::Periodic { every: 5 }, ..Plan::line(&[1, 0]).policy(TRIES_ONCE, 0) };
+    let mut world = plan.found();
+    let agent = world.deploy(&[0])[0];
+    let mut asked = Vec::new();
+    for evaluation in 1..=18 {
+        if world.evaluate(agent).is_some() {
+            asked.push(evaluation);
+        }
+        world.cycle(&[]);
+    }
+    // At evaluation 6 the old refusal is still seen, so nothing is asked; from 7 on it is forgotten.
+    assert_eq!(asked, [1, 7, 12, 17]);
+}
+
+#[test]
+fn a_refusal_at_the_evaluation_that_forgets_is_the_first_of_the_new_memory() {
+    let plan = Plan { memory: Memory::Periodic { every: 5 }, ..Plan::line(&[1, 0]) };
+    let mut world = plan.found();
+    let agent = world.deploy(&[0])[0];
+    let mut lengths = Vec::new();
+    for _ in 0..12 {
+        world.propose(agent, Replicate, node(1));
+        world.cycle(&[]);
+        lengths.push(world.colony.visible_memory(world.colony.agent(agent)).len());
+    }
+    // Repeats stay: it is a list.
+    assert_eq!(lengths, [1, 2, 3, 4, 5, 1, 2, 3, 4, 5, 1, 2]);
+}
+
+#[test]
+fn sliding_memory_is_seen_in_standard_order_and_without_repeats() {
+    let mut world = Plan::line(&[1, 0]).policy(STILL, 10).found();
+    let agent = world.deploy(&[0])[0];
+    let unknown = Target::Unknown(mario_domain::NodeId::number(7));
+    let targets = [node(1), Target::Own, unknown.clone(), node(1)];
+    for operation in [Replicate, Migrate] {
+        for target in &targets {
+            world.propose(agent, operation, target.clone());
+            world.cycle(&[]);
+        }
+    }
+    let seen: Vec<_> = world
+        .colony
+        .visible_memory(world.colony.agent(agent))
+        .into_iter()
+        .map(|known| (known.operation, known.target.clone()))
+        .collect();
+    let ordered = [unknown, node(1), Target::Own];
+    let expected: Vec<_> =
+        [Migrate, Replicate].into_iter().flat_map(|name| ordered.clone().map(|target| (name, target))).collect();
+    assert_eq!(seen, expected);
+}
+
+#[test]
+fn the_target_is_remembered_as_the_policy_wrote_it() {
+    let text = "operation(replicate, _, self).\n";
+    let mut world = Plan::line(&[1]).policy(text, 3).found();
+    let agent = world.deploy(&[0])[0];
+    assert_eq!(world.evaluate(agent), Some(Wish { operation: Replicate, target: Target::Own }));
+    world.cycle(&[]);
+    assert_eq!(world.remembered(agent), [(1, Replicate, Target::Own)]);
+}
+
+#[test]
+fn an_inhibited_undeploy_is_remembered_too() {
+    let mut world = Plan::line(&[1]).policy(STILL, 1).accepting(0, "accept(request(deploy, _, _, _, _)).\n").found();
+    let agent = world.deploy(&[0])[0];
+    world.propose(agent, Undeploy, Target::Own);
+    world.cycle(&[]);
+    assert_eq!(world.remembered(agent), [(1, Undeploy, Target::Own)]);
+}

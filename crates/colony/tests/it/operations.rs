@@ -1,0 +1,255 @@
+//! Rule r1: what each operation does, and what it never does.
+
+use mario_colony::{Arbitration, NodeIndex, Outcome, Target};
+use mario_domain::OperationName::{Migrate, Replicate, Undeploy};
+use mario_domain::{Capacity, Hardware, InstanceId, NodeId, Rule, Verdict};
+
+use crate::world::{Plan, deployment, full, inhibited, node, node_id};
+
+#[test]
+fn a_deploy_makes_a_new_agent_on_its_node() {
+    let mut world = Plan::line(&[2, 1]).found();
+    let agents = world.deploy(&[0, 1]);
+    assert_eq!(world.placement(), [[0], [1]]);
+    let ids: Vec<InstanceId> = agents.iter().map(|agent| world.colony.agent(*agent).instance().clone()).collect();
+    assert_eq!(ids, [InstanceId::number(1), InstanceId::number(2)]);
+    assert_eq!([world.free(0), world.free(1)], [Capacity::units(1), Capacity::units(0)]);
+}
+
+#[test]
+fn an_undeploy_takes_the_agent_and_gives_its_room_back() {
+    let mut world = Plan::line(&[1]).found();
+    let agent = world.deploy(&[0])[0];
+    world.propose(agent, Undeploy, Target::Own);
+    world.cycle(&[]);
+    assert_eq!(world.verdict(), Verdict::Accepted);
+    assert!(!world.colony.agent(agent).is_alive());
+    assert_eq!((world.placement(), world.free(0)), (vec![vec![]], Capacity::units(1)));
+}
+
+#[test]
+fn an_undeploy_is_of_the_instance_itself_whatever_target_came_with_it() {
+    for arbitration in [Arbitration::Managers, Arbitration::Sequential] {
+        for target in [node(1), Target::Unknown(NodeId::name("nowhere").expect("a name"))] {
+            let mut world = Plan { arbitration, ..Plan::line(&[1, 1]) }.found();
+            let agents = world.deploy(&[0, 1]);
+            world.propose(agents[0], Undeploy, target);
+            world.cycle(&[]);
+            assert_eq!(world.verdict(), Verdict::Accepted);
+            assert_eq!(world.placement(), [vec![], vec![1]]);
+        }
+    }
+}
+
+#[test]
+fn a_migration_keeps_the_agent_its_id_its_memory_and_the_number_of_instances() {
+    let mut world = Plan::line(&[1, 1, 0]).policy(crate::world::STILL, 10).found();
+    let agent = world.deploy(&[0])[0];
+    world.propose(agent, Replicate, Target::Own);
+    world.cycle(&[]);
+    let before = world.colony.agent(agent).clone();
+    assert_eq!(before.remembered().len(), 1);
+    world.propose(agent, Migrate, node(1));
+    world.cycle(&[]);
+    let Outcome::Judged(judged) = &world.label[0] else { panic!("{:?}", world.label) };
+    assert_eq!((judged.from, judged.created), (NodeIndex(0), None));
+    let after = world.colony.agent(agent);
+    assert_eq!((after.instance(), after.node(), after.is_alive()), (before.instance(), NodeIndex(1), true));
+    assert_eq!((after.application(), after.policy()), (before.application(), before.policy()));
+    assert_eq!(after.remembered(), before.remembered());
+    assert_eq!(after.evaluations(), 2);
+    assert_eq!(world.placement(), [vec![], vec![0], vec![]]);
+    assert_eq!(world.colony.agent_count(), 1);
+}
+
+#[test]
+fn a_migration_of_the_prototype_makes_a_new_agent_without_memory() {
+    let mut world = Plan { arbitration: Arbitration::Sequential, ..Plan::line(&[1, 1]) }.found();
+    let agent = world.deploy(&[0])[0];
+    world.propose(agent, Migrate, node(1));
+    world.cycle(&[]);
+    let Outcome::Judged(judged) = &world.label[0] else { panic!("{:?}", world.label) };
+    let successor = judged.created.expect("a new agent");
+    assert!(!world.colony.agent(agent).is_alive());
+    assert_eq!(world.colony.agent(successor).evaluations(), 0);
+    assert_eq!(world.placement(), [vec![], vec![successor.0]]);
+}
+
+#[test]
+fn a_replica_has_a_fresh_id_and_no_memory_and_the_original_stays() {
+    let mut world = Plan::line(&[1, 3]).policy(crate::world::STILL, 10).found();
+    let agent = world.deploy(&[0])[0];
+    world.propose(agent, Replicate, Target::Own);
+    world.cycle(&[]);
+    world.propose(agent, Replicate, node(1));
+    world.cycle(&[]);
+    let Outcome::Judged(judged) = &world.label[0] else { panic!("{:?}", world.label) };
+    let replica = world.colony.agent(judged.created.expect("a replica"));
+    let original = world.colony.agent(agent);
+    assert_ne!(replica.instance(), original.instance());
+    assert_eq!((replica.application(), replica.policy()), (original.application(), original.policy()));
+    assert_eq!((replica.node(), replica.evaluations(), replica.remembered().len()), (NodeIndex(1), 0, 0));
+    assert_eq!((original.node(), original.remembered().len()), (NodeIndex(0), 1));
+    assert_eq!(world.placement(), [[0], [1]]);
+}
+
+#[test]
+fn an_instance_may_be_replicated_where_it_is_but_not_migrated_there() {
+    for target in [Target::Own, node(0)] {
+        let mut world = Plan::line(&[2, 2]).found();
+        let agent = world.deploy(&[0])[0];
+        world.propose(agent, Migrate, target.clone());
+        world.cycle(&[]);
+        assert_eq!(world.verdict(), inhibited(0, Rule::Neighbourhood { target: node_id(0) }));
+        world.propose(agent, Replicate, target);
+        world.cycle(&[]);
+        assert_eq!(world.verdict(), Verdict::Accepted);
+        assert_eq!(world.placement(), [vec![0, 1], vec![]]);
+    }
+}
+
+#[test]
+fn a_target_outside_the_neighbourhood_is_inhibited_with_that_reason() {
+    for operation in [Migrate, Replicate] {
+        let mut world = Plan::line(&[1, 1, 1]).found();
+        let agent = world.deploy(&[0])[0];
+        world.propose(agent, operation, node(2));
+        world.cycle(&[]);
+        assert_eq!(world.verdict(), inhibited(0, Rule::Neighbourhood { target: node_id(2) }));
+        let nowhere = NodeId::name("nowhere").expect("a name");
+        world.propose(agent, operation, Target::Unknown(nowhere.clone()));
+        world.cycle(&[]);
+        assert_eq!(world.verdict(), inhibited(0, Rule::Neighbourhood { target: nowhere }));
+        assert_eq!(world.placement(), [vec![0], vec![], vec![]]);
+    }
+}
+
+#[test]
+fn two_requests_for_the_last_unit_are_never_both_accepted() {
+    for operation in [Migrate, Replicate] {
+        let mut world = Plan::line(&[1, 1, 1]).found();
+        let agents = world.deploy(&[0, 2]);
+        for agent in &agents {
+            world.propose(*agent, operation, node(1));
+        }
+        world.cycle(&[]);
+        assert_eq!(world.verdicts(), [Some(Verdict::Accepted), Some(full(1))]);
+        assert_eq!(world.free(1), Capacity::units(0));
+    }
+}
+
+#[test]
+fn what_is_promised_counts_by_what_each_application_needs() {
+    let mut world = Plan { applications: vec![1, 3], ..Plan::line(&[1, 4, 4]) }.found();
+    let small = world.deploy(&[0])[0];
+    let large = mario_colony::Deployment { application: mario_colony::ApplicationIndex(1), ..deployment(2) };
+    world.cycle(&[large]);
+    let large = mario_colony::AgentIndex(1);
+    for (first, second) in [(small, large), (large, small)] {
+        world.propose(first, Replicate, node(1));
+        world.propose(second, Replicate, node(1));
+    }
+    world.cycle(&[]);
+    assert_eq!(world.verdicts(), [Some(Verdict::Accepted), Some(Verdict::Accepted)]);
+    assert_eq!(world.free(1), Capacity::units(0));
+    let mut world = Plan { applications: vec![3], ..Plan::line(&[3, 5, 3]) }.found();
+    for agent in world.deploy(&[0, 2]) {
+        world.propose(agent, Replicate, node(1));
+    }
+    world.cycle(&[]);
+    let short = Rule::Capacity { needed: Hardware::units(3), free: Capacity::units(2) };
+    assert_eq!(world.verdicts(), [Some(Verdict::Accepted), Some(inhibited(1, short))]);
+}
+
+#[test]
+fn room_that_is_freed_counts_from_the_next_cycle_on() {
+    for leaving in [Undeploy, Migrate] {
+        let mut world = Plan::line(&[1, 1, 1]).found();
+        let agents = world.deploy(&[0, 1]);
+        let target = if leaving == Undeploy { Target::Own } else { node(2) };
+        world.propose(agents[1], leaving, target);
+        world.propose(agents[0], Migrate, node(1));
+        world.cycle(&[deployment(1)]);
+        assert_eq!(world.verdicts(), [Some(full(1)), Some(Verdict::Accepted), Some(full(1))]);
+        world.propose(agents[0], Migrate, node(1));
+        world.cycle(&[]);
+        assert_eq!(world.verdict(), Verdict::Accepted);
+    }
+}
+
+#[test]
+fn two_full_neighbours_cannot_change_places() {
+    let mut world = Plan::line(&[1, 1]).found();
+    let agents = world.deploy(&[0, 1]);
+    world.propose(agents[0], Migrate, node(1));
+    world.propose(agents[1], Migrate, node(0));
+    world.cycle(&[]);
+    assert_eq!(world.verdicts(), [Some(full(1)), Some(full(0))]);
+}
+
+#[test]
+fn operators_deploys_are_judged_first() {
+    let mut world = Plan::line(&[1, 1]).found();
+    let agent = world.deploy(&[0])[0];
+    world.propose(agent, Replicate, node(1));
+    world.cycle(&[deployment(1), deployment(1)]);
+    assert!(matches!(world.label[..], [Outcome::Deployed { .. }, Outcome::Deployed { .. }, Outcome::Judged(_)]));
+    assert_eq!(world.verdicts(), [Some(Verdict::Accepted), Some(full(1)), Some(full(1))]);
+}
+
+#[test]
+fn agents_are_judged_in_the_order_of_their_evaluations_and_once() {
+    let mut world = Plan::line(&[3, 1]).found();
+    let agents = world.deploy(&[0, 0, 0]);
+    for agent in [agents[2], agents[0], agents[1], agents[2]] {
+        world.propose(agent, Replicate, node(1));
+    }
+    world.cycle(&[]);
+    let order: Vec<u32> = world
+        .label
+        .iter()
+        .map(|outcome| match outcome {
+            Outcome::Judged(judged) => judged.agent.0,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(order, [2, 0, 1]);
+    assert_eq!(world.verdicts(), [Some(Verdict::Accepted), Some(full(1)), Some(full(1))]);
+    world.cycle(&[]);
+    assert!(world.label.is_empty(), "what was judged is not judged again");
+}
+
+#[test]
+fn an_agent_that_proposes_nothing_does_nothing() {
+    let mut world = Plan::line(&[1, 1]).found();
+    let agent = world.deploy(&[0])[0];
+    assert_eq!(world.evaluate(agent), None);
+    world.cycle(&[]);
+    assert_eq!(world.label, [Outcome::Nop(agent)]);
+    assert_eq!(world.placement(), [vec![0], vec![]]);
+}
+
+#[test]
+fn an_inhibited_request_changes_nothing_but_the_memory_of_who_asked() {
+    let mut world = Plan::line(&[1, 2, 1]).policy(crate::world::STILL, 1).found();
+    let agents = world.deploy(&[0, 1, 1, 2]);
+    let state = |world: &crate::world::World| {
+        let managers = (0..3).map(|node| format!("{:?}", world.colony.manager(NodeIndex(node)))).collect::<Vec<_>>();
+        let others = agents[1..].iter().map(|agent| format!("{:?}", world.colony.agent(*agent))).collect::<Vec<_>>();
+        (managers, others, world.colony.numbers, world.colony.agent_count())
+    };
+    let before = state(&world);
+    world.propose(agents[0], Migrate, node(1));
+    world.cycle(&[deployment(1)]);
+    assert_eq!(world.verdicts(), [Some(full(1)), Some(full(1))]);
+    assert_eq!(state(&world), before);
+    assert_eq!(world.remembered(agents[0]), [(1, Migrate, node(1))]);
+}
+
+#[test]
+fn an_unbounded_node_takes_whatever_comes() {
+    let plan = Plan { capacities: vec![Capacity::Unbounded], applications: vec![u64::MAX], ..Plan::line(&[1]) };
+    let mut world = plan.found();
+    world.deploy(&[0, 0, 0]);
+    assert_eq!((world.free(0), world.placement()), (Capacity::Unbounded, vec![vec![0, 1, 2]]));
+}

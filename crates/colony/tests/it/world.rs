@@ -1,0 +1,200 @@
+//! A small colony that is driven by hand.
+
+use std::sync::{Arc, OnceLock};
+
+use mario_colony::{
+    AgentIndex, ApplicationIndex, Arbitration, Colony, Deployment, Evaluator, Founding, Judge, Label, Manager, Memory,
+    NodeIndex, Numbers, Outcome, PolicyIndex, Target, Wish,
+};
+use mario_domain::{
+    Application, ApplicationId, Capacity, Hardware, Inhibition, NodeId, OperationName, Quantity, Rule, Verdict,
+};
+use mario_policy::{Acceptance, Policy, Settings, Wanted};
+use mario_prolog::Engine;
+
+/// A policy that proposes nothing.
+pub const STILL: &str = ":- dynamic operation/3.\noperation(undeploy, _, _) :- fail.\n";
+
+/// What a colony is founded with, unless a test says otherwise.
+pub struct Plan {
+    pub arbitration: Arbitration,
+    pub memory: Memory,
+    pub capacities: Vec<Capacity>,
+    pub links: Vec<(u32, u32)>,
+    /// What an instance of each application needs.
+    pub applications: Vec<u64>,
+    /// Texts, and how long they let remember.
+    pub policies: Vec<(&'static str, u32)>,
+    /// The acceptance policies of nodes.
+    pub acceptances: Vec<(u32, &'static str)>,
+}
+
+/// A colony with what is needed to drive it.
+pub struct World {
+    pub colony: Colony,
+    pub evaluator: Evaluator,
+    pub judge: Judge,
+    pub label: Label,
+    nodes: usize,
+}
+
+pub fn engine() -> &'static Engine {
+    static ENGINE: OnceLock<Engine> = OnceLock::new();
+    ENGINE.get_or_init(Engine::new)
+}
+
+pub fn units(units: &[u64]) -> Vec<Capacity> {
+    units.iter().map(|units| Capacity::units(*units)).collect()
+}
+
+pub fn node_id(node: u32) -> NodeId {
+    NodeId::name(&format!("n{node}")).expect("a name")
+}
+
+impl Plan {
+    /// Nodes in a line with so many units each; one application that needs one unit, and a policy that proposes nothing.
+    pub fn line(capacities: &[u64]) -> Plan {
+        Plan {
+            arbitration: Arbitration::Managers,
+            memory: Memory::Sliding,
+            capacities: units(capacities),
+            links: (1..capacities.len() as u32).map(|node| (node - 1, node)).collect(),
+            applications: vec![1],
+            policies: vec![(STILL, 0)],
+            acceptances: Vec::new(),
+        }
+    }
+
+    pub fn policy(mut self, text: &'static str, memory: u32) -> Plan {
+        self.policies = vec![(text, memory)];
+        self
+    }
+
+    pub fn accepting(mut self, node: u32, text: &'static str) -> Plan {
+        self.acceptances.push((node, text));
+        self
+    }
+
+    pub fn found(self) -> World {
+        let engine = engine();
+        let managers = self.capacities.iter().zip(0..).map(|(capacity, node)| {
+            let linked = |(one, other): &(u32, u32)| match (*one == node, *other == node) {
+                (true, _) => Some(NodeIndex(*other)),
+                (_, true) => Some(NodeIndex(*one)),
+                _ => None,
+            };
+            let mut neighbours: Vec<NodeIndex> = self.links.iter().filter_map(linked).collect();
+            neighbours.sort_unstable();
+            let text = self.acceptances.iter().find(|(of, _)| *of == node).map(|(_, text)| *text);
+            let acceptance = text.map(|text| {
+                let budget = Settings::default().budget;
+                Arc::new(Acceptance::load(engine, "acceptance", text, None, budget).expect("an acceptance policy"))
+            });
+            Manager::new(node_id(node), *capacity, neighbours, acceptance)
+        });
+        let applications = self.applications.iter().zip(1..).map(|(units, number)| Application {
+            id: ApplicationId::name(&format!("app{number}")).expect("a name"),
+            owner: None,
+            hardware: Hardware::units(*units),
+            max_rate: Quantity::whole(5),
+            max_latency: Quantity::whole(10),
+        });
+        let policies = self.policies.iter().map(|(text, memory)| {
+            let settings = Settings { memory: *memory, ..Settings::default() };
+            Policy::load(engine, "policy", text, None, settings).expect("a policy")
+        });
+        let founding = Founding {
+            arbitration: self.arbitration,
+            memory: self.memory,
+            numbers: Numbers::COUNTED,
+            applications: applications.collect(),
+            application_facts: Vec::new(),
+            policies: policies.collect(),
+            managers: managers.collect(),
+            node_facts: Vec::new(),
+        };
+        let colony = Colony::new(engine, founding);
+        let evaluator = Evaluator::new(engine, &colony);
+        World { colony, evaluator, judge: Judge::new(engine), label: Label::new(), nodes: self.capacities.len() }
+    }
+}
+
+impl World {
+    /// Has operators deploy the first application on these nodes; all must be accepted.
+    pub fn deploy(&mut self, nodes: &[u32]) -> Vec<AgentIndex> {
+        let deployments: Vec<Deployment> = nodes.iter().map(|node| deployment(*node)).collect();
+        self.cycle(&deployments);
+        let created = self.label.iter().filter_map(|outcome| match outcome {
+            Outcome::Deployed { created, .. } => Some(created.expect("there is room for it")),
+            _ => None,
+        });
+        created.collect()
+    }
+
+    pub fn cycle(&mut self, deployments: &[Deployment]) {
+        self.colony.r1(deployments, &mut self.judge, &mut self.label);
+    }
+
+    /// An agent proposes, whatever its policy says.
+    pub fn propose(&mut self, agent: AgentIndex, operation: OperationName, target: Target) {
+        self.colony.propose(agent, Some(Wish { operation, target }));
+    }
+
+    /// The policy of an agent is asked, and the agent waits for the managers.
+    pub fn evaluate(&mut self, agent: AgentIndex) -> Option<Wish> {
+        let decision = self.evaluator.evaluate(&self.colony, agent, Wanted::All);
+        let wish = self.colony.wish(agent, decision);
+        self.colony.propose(agent, wish.clone());
+        wish
+    }
+
+    /// The verdicts of the last cycle, in the order judged; none for a nop.
+    pub fn verdicts(&self) -> Vec<Option<Verdict>> {
+        let verdict = |outcome: &Outcome| match outcome {
+            Outcome::Nop(_) => None,
+            Outcome::Judged(judged) => Some(judged.verdict.clone()),
+            Outcome::Deployed { verdict, .. } => Some(verdict.clone()),
+        };
+        self.label.iter().map(verdict).collect()
+    }
+
+    /// The only verdict of the last cycle.
+    pub fn verdict(&self) -> Verdict {
+        let [Some(verdict)] = &self.verdicts()[..] else { panic!("{:?}", self.label) };
+        verdict.clone()
+    }
+
+    pub fn free(&self, node: u32) -> Capacity {
+        self.colony.manager(NodeIndex(node)).free()
+    }
+
+    /// The agents on each node.
+    pub fn placement(&self) -> Vec<Vec<u32>> {
+        let on = |node: usize| self.colony.manager(NodeIndex::at(node)).agents().iter().map(|agent| agent.0).collect();
+        (0..self.nodes).map(on).collect()
+    }
+
+    /// What an agent remembers: the evaluation, the operation and the target of each.
+    pub fn remembered(&self, agent: AgentIndex) -> Vec<(u32, OperationName, Target)> {
+        let remembered = self.colony.agent(agent).remembered().iter();
+        remembered.map(|known| (known.evaluation, known.operation, known.target.clone())).collect()
+    }
+}
+
+pub fn deployment(node: u32) -> Deployment {
+    Deployment { application: ApplicationIndex(0), node: NodeIndex(node), policy: PolicyIndex(0) }
+}
+
+pub fn node(node: u32) -> Target {
+    Target::Node(NodeIndex(node))
+}
+
+/// Inhibited by the manager of a node.
+pub fn inhibited(by: u32, rule: Rule) -> Verdict {
+    Verdict::Inhibited(Inhibition { node: node_id(by), rule })
+}
+
+/// Inhibited for want of hardware: one unit was needed.
+pub fn full(by: u32) -> Verdict {
+    inhibited(by, Rule::Capacity { needed: Hardware::units(1), free: Capacity::units(0) })
+}

@@ -1,0 +1,200 @@
+//! What reaches one instance, as rates.
+//!
+//! Most of it is *steady*: users who have been routed here for longer than an evaluation period send the same number in each.
+//! Whoever came or went lately is *passing*: how much of the period it concerns is counted. Users who share several equally
+//! near instances are counted request by request, as they take turns ([`Turns`]).
+
+use std::sync::Arc;
+
+use mario_colony::{Neighbour, RequestFact};
+
+use super::schedule::Schedule;
+
+/// What is left of sums of fractions is nothing.
+const NOTHING: f64 = 1e-9;
+
+/// The way that requests come: the last hop and the latency of the path.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Way {
+    pub(super) neighbour: Neighbour,
+    pub(super) latency: f64,
+}
+
+/// What reaches one instance.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Inflow {
+    steady: Vec<RequestFact>,
+    passing: Vec<Passing>,
+    turns: Vec<(Way, Turns)>,
+    /// Whether the facts may be others than when they were last asked for.
+    is_changed: bool,
+}
+
+/// A user who came or went not long ago.
+#[derive(Clone, Copy, Debug)]
+struct Passing {
+    stay: Stay,
+    way: Way,
+    schedule: Schedule,
+    /// Since when the user's requests come here.
+    from: f64,
+    /// Until when; infinite for who is still here, and part of `steady`.
+    until: f64,
+}
+
+/// One stay of one user at one instance. Stays of a user are numbered, so that an old one is told from the present one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Stay {
+    pub(super) user: u32,
+    pub(super) number: u32,
+}
+
+/// Users who take turns among several instances, of which this is one.
+#[derive(Clone, Debug)]
+pub(super) struct Turns {
+    pub(super) cell: u32,
+    pub(super) from: f64,
+    pub(super) until: f64,
+    /// Whose turn it was at first.
+    pub(super) turn: u64,
+    /// Which of them this instance is.
+    pub(super) place: u64,
+    /// How many instances there are.
+    pub(super) count: u64,
+    pub(super) members: Arc<Members>,
+}
+
+/// Users who take turns, in the order of their first requests.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Members {
+    pub(super) schedules: Vec<Schedule>,
+    /// When each sends first, if all have one period.
+    pub(super) firsts: Option<(Vec<f64>, f64)>,
+}
+
+impl Members {
+    /// How many requests all of them send.
+    pub(super) fn sent(&self, from: f64, until: f64) -> f64 {
+        self.schedules.iter().map(|schedule| schedule.count(from, until)).sum()
+    }
+}
+
+impl Turns {
+    /// How many requests that are sent in a span come to this instance.
+    fn count(&self, from: f64, until: f64) -> f64 {
+        let (from, until) = (from.max(self.from), until.min(self.until));
+        if until <= from {
+            return 0.0;
+        }
+        // Without one period for all, the turns have no order that could be computed: each instance gets its share.
+        let Some((firsts, period)) = &self.members.firsts else {
+            return self.members.sent(from, until) / self.count as f64;
+        };
+        let users = firsts.len() as u64;
+        let mut here = 0_u64;
+        for (rank, first) in (0_u64..).zip(firsts) {
+            let number = |time: f64| ((time - first) / period).ceil().max(0.0) as u64;
+            let mine = |round: &u64| (self.turn + round * users + rank) % self.count == self.place;
+            here += (number(from)..number(until)).filter(mine).count() as u64;
+        }
+        here as f64
+    }
+}
+
+impl Inflow {
+    /// A user's requests come here from `now` on.
+    pub(super) fn join(&mut self, stay: Stay, way: Way, schedule: Schedule, window: f64, now: f64) {
+        self.is_changed = true;
+        let rate = schedule.steady(window).unwrap_or(0.0);
+        match self.steady.iter_mut().find(|fact| is_on(fact, way)) {
+            Some(fact) => fact.rate += rate,
+            None => self.steady.push(RequestFact { neighbour: way.neighbour, rate, latency: way.latency }),
+        }
+        self.passing.push(Passing { stay, way, schedule, from: now, until: f64::INFINITY });
+    }
+
+    /// A user's requests, which came here since `from`, no longer do.
+    pub(super) fn leave(&mut self, stay: Stay, way: Way, schedule: Schedule, window: f64, [from, until]: [f64; 2]) {
+        self.is_changed = true;
+        let rate = schedule.steady(window).unwrap_or(0.0);
+        if let Some(fact) = self.steady.iter_mut().find(|fact| is_on(fact, way)) {
+            fact.rate -= rate;
+        }
+        self.steady.retain(|fact| fact.rate > NOTHING);
+        self.passing.push(Passing { stay, way, schedule, from, until });
+    }
+
+    /// Users begin to take turns of which some come here.
+    pub(super) fn begin_turns(&mut self, way: Way, turns: Turns) {
+        self.is_changed = true;
+        self.turns.push((way, turns));
+    }
+
+    /// The users of a cell no longer take these turns.
+    pub(super) fn end_turns(&mut self, cell: u32, now: f64) {
+        self.is_changed = true;
+        for (_, turns) in self.turns.iter_mut().filter(|(_, turns)| turns.cell == cell && turns.until.is_infinite()) {
+            turns.until = now;
+        }
+    }
+
+    /// Nothing of what came before counts any more, or comes.
+    pub(super) fn clear(&mut self) {
+        *self = Inflow { is_changed: true, ..Inflow::default() };
+    }
+
+    /// What reached the instance in the period before `now`. `false` when it is what it was at the last call. `is_present`
+    /// tells whether a stay has not ended.
+    pub(super) fn facts(
+        &mut self,
+        window: f64,
+        now: f64,
+        is_present: impl Fn(Stay) -> bool,
+        facts: &mut Vec<RequestFact>,
+    ) -> bool {
+        facts.clear();
+        if !self.is_changed && self.passing.is_empty() && self.turns.is_empty() {
+            return false;
+        }
+        self.is_changed = false;
+        facts.extend_from_slice(&self.steady);
+        self.passing.retain(|passing| {
+            let begins = now - window - passing.way.latency;
+            let is_here = passing.until.is_infinite();
+            if is_here && !is_present(passing.stay) {
+                // It has ended since, and what counts of it is another entry.
+                return false;
+            }
+            let is_over = if is_here { passing.from } else { passing.until } <= begins;
+            if !is_over {
+                let ends = now - passing.way.latency;
+                let counted = passing.schedule.count(begins.max(passing.from), ends.min(passing.until));
+                let presumed =
+                    if passing.until.is_infinite() { passing.schedule.steady(window).unwrap_or(0.0) } else { 0.0 };
+                add(facts, passing.way, counted - presumed);
+            }
+            !is_over
+        });
+        self.turns.retain(|(way, turns)| {
+            let begins = now - window - way.latency;
+            let is_over = turns.until <= begins;
+            if !is_over {
+                add(facts, *way, turns.count(begins, now - way.latency));
+            }
+            !is_over
+        });
+        facts.retain(|fact| fact.rate > NOTHING);
+        true
+    }
+}
+
+fn is_on(fact: &RequestFact, way: Way) -> bool {
+    fact.neighbour == way.neighbour && fact.latency.to_bits() == way.latency.to_bits()
+}
+
+fn add(facts: &mut Vec<RequestFact>, way: Way, rate: f64) {
+    match facts.iter_mut().find(|fact| is_on(fact, way)) {
+        Some(fact) => fact.rate += rate,
+        None => facts.push(RequestFact { neighbour: way.neighbour, rate, latency: way.latency }),
+    }
+}

@@ -1,0 +1,263 @@
+//! What goes wrong, and what the world makes of it.
+
+use mario_colony::{ApplicationIndex, NodeIndex, PolicyIndex};
+use mario_domain::Capacity;
+use mario_simulator::{Deploy, DisturbanceEvent, Position, Scenario, TopologyBuilder, Workload};
+
+use crate::world::{Furnish, SPREADS, STILL, described, scenario, story, topology};
+
+fn crash(node: u32) -> DisturbanceEvent {
+    DisturbanceEvent::Crash(NodeIndex(node))
+}
+
+fn join(node: u32) -> DisturbanceEvent {
+    DisturbanceEvent::Join(NodeIndex(node))
+}
+
+fn link_down(one: u32, other: u32) -> DisturbanceEvent {
+    DisturbanceEvent::LinkDown(NodeIndex(one), NodeIndex(other))
+}
+
+fn link_up(one: u32, other: u32) -> DisturbanceEvent {
+    DisturbanceEvent::LinkUp(NodeIndex(one), NodeIndex(other))
+}
+
+/// Three nodes in a line, five units and five milliseconds each, and a user at the end of it.
+fn line(policy: &str) -> Scenario {
+    scenario(topology(&[5, 5, 5], &[(0, 1, 5.0), (1, 2, 5.0)])).with_application(1, 0, policy).with_user(0, &[Some(2)])
+}
+
+#[test]
+fn users_are_rerouted_when_an_instance_goes_with_its_node() {
+    // A second instance next to the user; when its node goes, the first one serves by the other way round.
+    let ring = topology(&[5, 5, 5], &[(0, 1, 5.0), (1, 2, 5.0), (0, 2, 20.0)]);
+    let mut world = scenario(ring).with_application(1, 0, STILL).with_user(0, &[Some(2)]);
+    world.deploys.push(Deploy {
+        time: 0.0,
+        application: ApplicationIndex(0),
+        node: NodeIndex(1),
+        policy: PolicyIndex(0),
+    });
+    world.routing = mario_simulator::Routing::Nearest(mario_simulator::Metric::Latency);
+    let story = story(&world.with_disturbance(500.0, crash(1)));
+    assert_eq!(story.downs, [(500.0, 1, 1)]);
+    let by = |agent| story.served.iter().filter(move |served| served.agent.0 == agent).map(|served| served.emitted);
+    assert!(by(1).all(|emitted| emitted < 500.0) && by(1).count() == 12);
+    assert!(by(0).all(|emitted| emitted > 500.0) && by(0).count() == 37);
+    let travelled: Vec<f64> = story.served.iter().map(|served| served.arrived - served.emitted).collect();
+    assert_eq!((&travelled[..12], &travelled[12..]), (&[5.0; 12][..], &[20.0; 37][..]));
+    assert_eq!(story.lost, []);
+}
+
+/// Makes a copy towards every client, and never goes.
+const STAYS_AND_SPREADS: &str =
+    ":- dynamic requests/4.\noperation(replicate, I, M) :- requests(I, M, _, _), M \\== self.\n";
+
+#[test]
+fn the_survivors_recover_the_service() {
+    // Copies are made towards the user until one is at the access point; then that node goes, and comes back empty.
+    let world = line(STAYS_AND_SPREADS).with_disturbance(1_010.0, crash(2)).with_disturbance(1_030.0, join(2));
+    let story = story(&world);
+    let hops = |from: f64, until: f64| {
+        let within = story.served.iter().filter(|served| (from..until).contains(&served.emitted));
+        within.map(|served| ((served.arrived - served.emitted) / 5.0).round() as u32).collect::<Vec<u32>>()
+    };
+    // One copy at 300, the next at 500, where it stays.
+    assert_eq!((hops(0.0, 300.0), hops(500.0, 1_010.0)), (vec![2; 7], vec![0; 13]));
+    // The instance in the middle survives. It sees requests again from 1,100 on, and makes another copy at 1,300.
+    assert_eq!(story.downs, [(1_010.0, 2, 1)]);
+    let (meanwhile, after) = (hops(1_040.0, 1_100.0), hops(1_500.0, 2_000.0));
+    assert!(meanwhile.iter().all(|hops| *hops == 1) && !meanwhile.is_empty(), "{meanwhile:?}");
+    assert!(after.iter().all(|hops| *hops == 0) && !after.is_empty(), "{after:?}");
+}
+
+#[test]
+fn what_serves_at_the_access_point_does_not_feel_the_loss_of_others() {
+    let story = story(&line(SPREADS).with_disturbance(950.0, crash(1)).with_disturbance(1_050.0, join(1)));
+    assert_eq!((story.lost.len(), story.served.len()), (0, 49));
+}
+
+#[test]
+fn an_application_without_instances_is_redeployed_after_the_delay() {
+    let mut world = line(STILL).with_disturbance(510.0, crash(0)).with_disturbance(550.0, join(0));
+    world.redeploy_delay = Some(300.0);
+    let story = story(&world);
+    // Gone at 510, asked for at 810, judged at the next activation.
+    assert_eq!(story.deploys, [(900.0, 0, true)]);
+    // Requests meanwhile are lost, those on their way at 510 too.
+    let lost: Vec<f64> = story.lost.iter().map(|(time, _)| *time).collect();
+    assert!(lost.iter().all(|time| (510.0..900.0).contains(time)), "{lost:?}");
+    assert_eq!(lost.len(), 10);
+    assert_eq!(story.served.len(), 49 - 10);
+}
+
+#[test]
+fn without_a_delay_nothing_is_redeployed() {
+    let story = story(&line(STILL).with_disturbance(510.0, crash(0)).with_disturbance(550.0, join(0)));
+    assert_eq!(story.deploys, []);
+    assert_eq!(story.lost.len(), 49 - 12);
+}
+
+#[test]
+fn a_redeploy_on_a_home_that_is_down_is_tried_again() {
+    let mut world = line(STILL).with_disturbance(510.0, crash(0)).with_disturbance(1_150.0, join(0));
+    world.redeploy_delay = Some(200.0);
+    let story = story(&world);
+    // 710, then 200 after each refusal.
+    assert_eq!(story.deploys, [(800.0, 0, false), (1_000.0, 0, false), (1_200.0, 0, true)]);
+}
+
+#[test]
+fn a_redeploy_that_is_not_needed_any_more_is_not_made() {
+    let mut world = line(STILL).with_disturbance(510.0, crash(0)).with_disturbance(520.0, join(0));
+    world.redeploy_delay = Some(300.0);
+    // The operator's own deploy comes before it; one that is inhibited meanwhile does not start another wait.
+    for (time, node) in [(530.0, 1), (620.0, 0)] {
+        world.deploys.push(Deploy {
+            time,
+            application: ApplicationIndex(0),
+            node: NodeIndex(node),
+            policy: PolicyIndex(0),
+        });
+    }
+    let world = world.with_disturbance(525.0, crash(1)).with_disturbance(620.0, join(1));
+    let story = story(&world);
+    assert_eq!(story.deploys, [(600.0, 1, false), (700.0, 0, true)]);
+}
+
+#[test]
+fn an_application_that_went_while_nobody_wanted_it_comes_back_with_its_users() {
+    let undeploys = ":- dynamic requests/4.\noperation(undeploy, I, self) :- \\+ requests(I, _, _, _).\n";
+    let mut world = scenario(topology(&[5], &[])).with_application(1, 0, undeploys).with_user(0, &[None, Some(0)]);
+    world.redeploy_delay = Some(50.0);
+    let story = story(&world);
+    assert_eq!(story.deploys, [(1_100.0, 0, true)]);
+    let emitted: Vec<f64> = story.served.iter().map(|served| served.emitted).collect();
+    assert_eq!(emitted[..2], [1_120.0, 1_160.0]);
+}
+
+#[test]
+fn an_application_that_is_still_to_be_deployed_is_not_redeployed() {
+    let mut world = line(STILL);
+    world.deploys[0].time = 950.0;
+    world.redeploy_delay = Some(50.0);
+    assert_eq!(story(&world).deploys, [(1_000.0, 0, true)]);
+}
+
+#[test]
+fn an_agent_that_waits_for_a_verdict_goes_with_its_node() {
+    // Evaluations are at 300, 500 and so on, each judged at once; with rarer activations they wait.
+    let mut world = line(SPREADS).with_disturbance(350.0, crash(0));
+    world.management_period = 400.0;
+    let story = story(&world);
+    assert_eq!(story.downs, [(350.0, 0, 1)]);
+    assert!(story.cycles.is_empty(), "nobody is left who waits");
+}
+
+#[test]
+fn a_node_that_is_down_carries_nothing_on() {
+    // The request of 480 is on its way from 2 to 1 when 1 goes down; before it arrives 1 could pass it on.
+    let world = line(STILL).with_disturbance(482.0, crash(1)).with_disturbance(488.0, join(1));
+    let story = story(&world);
+    assert_eq!(story.lost, [(485.0, 0)]);
+}
+
+#[test]
+fn a_message_on_a_link_that_goes_down_arrives_and_finds_the_next_link_gone() {
+    let on_it = story(&line(STILL).with_disturbance(481.0, link_down(1, 2)).with_disturbance(500.0, link_up(1, 2)));
+    assert_eq!(on_it.lost, []);
+    let next = story(&line(STILL).with_disturbance(481.0, link_down(0, 1)).with_disturbance(500.0, link_up(0, 1)));
+    assert_eq!(next.lost, [(485.0, 0)]);
+}
+
+#[test]
+fn a_link_that_is_down_already_does_not_go_down() {
+    let mut world = line(STILL).with_disturbance(400.0, link_up(0, 1));
+    for time in [500.0, 600.0] {
+        world = world.with_disturbance(time, link_down(0, 1)).with_disturbance(time + 200.0, link_up(1, 0));
+    }
+    assert_eq!(story(&world).links, [(500.0, false), (700.0, true)]);
+}
+
+#[test]
+fn a_node_announces_once_that_it_leaves_and_a_join_does_not_hold_it() {
+    let event = |event: fn(NodeIndex) -> DisturbanceEvent| event(NodeIndex(1));
+    let world = line(STILL)
+        .with_disturbance(400.0, event(DisturbanceEvent::Notice))
+        .with_disturbance(450.0, event(DisturbanceEvent::Notice))
+        .with_disturbance(500.0, join(1))
+        .with_disturbance(600.0, event(DisturbanceEvent::Leave))
+        .with_disturbance(650.0, event(DisturbanceEvent::Leave))
+        .with_disturbance(700.0, join(1));
+    let story = story(&world);
+    assert_eq!(story.leaving, [(400.0, 1)]);
+    assert_eq!((story.downs, story.ups), (vec![(600.0, 1, 0)], vec![(700.0, 1)]));
+}
+
+/// Access points 0, 1, 2, 3 from west to east; the user is at 0.
+fn street() -> Scenario {
+    let mut builder = TopologyBuilder::default();
+    for (number, longitude) in [12.40, 12.41, 12.43, 12.46].into_iter().enumerate() {
+        let position = Some(Position { latitude: 41.9, longitude });
+        let node = builder.node(mario_simulator::NodeDescription { position, ..described(number, Capacity::units(5)) });
+        let node = node.expect("a new node");
+        if number > 0 {
+            builder.link(NodeIndex(node.0 - 1), node, 1.0, None).expect("a link");
+        }
+    }
+    let topology = builder.build().expect("an infrastructure");
+    scenario(topology).with_application(1, 3, STILL).with_user(0, &[Some(0)])
+}
+
+#[test]
+fn users_of_a_dead_access_point_go_to_the_nearest_that_works_and_come_back() {
+    let world = street()
+        .with_disturbance(300.0, crash(0))
+        .with_disturbance(400.0, crash(1))
+        .with_disturbance(500.0, join(1))
+        .with_disturbance(600.0, join(0));
+    let expected = [
+        (0.0, 0, None, Some(0)),
+        (300.0, 0, Some(0), Some(1)),
+        (400.0, 0, Some(1), Some(2)),
+        (500.0, 0, Some(2), Some(1)),
+        (600.0, 0, Some(1), Some(0)),
+    ];
+    assert_eq!(story(&world).handovers, expected);
+}
+
+#[test]
+fn without_any_access_point_requests_are_lost_until_one_comes() {
+    let mut world = street();
+    for node in 0..4 {
+        world = world.with_disturbance(300.0 + f64::from(node), crash(node));
+    }
+    let mut world = world.with_disturbance(500.0, join(3)).with_disturbance(800.0, join(2));
+    world.redeploy_delay = Some(100.0);
+    let story = story(&world);
+    let moves: Vec<(f64, Option<u32>)> = story.handovers.iter().map(|(time, _, _, to)| (*time, *to)).collect();
+    let expected = [
+        (0.0, Some(0)),
+        (300.0, Some(1)),
+        (301.0, Some(2)),
+        (302.0, Some(3)),
+        (303.0, None),
+        (500.0, Some(3)),
+        (800.0, Some(2)),
+    ];
+    assert_eq!(moves, expected);
+    let lost: Vec<f64> = story.lost.iter().map(|(time, _)| *time).collect();
+    // Asked for at 403, and judged when its home has just come back.
+    assert_eq!(story.deploys, [(500.0, 3, true)]);
+    assert_eq!(lost, [320.0, 360.0, 400.0, 440.0, 480.0]);
+}
+
+#[test]
+fn who_comes_back_begins_anew() {
+    // A request every 1,500 units, the first 700 after the arrival. The user is away from 1,000 to 2,000.
+    let mut world = scenario(topology(&[5], &[])).with_application(1, 0, STILL).with_user(0, &[Some(0), None, Some(0)]);
+    world.users[0].workload = Workload::Periodic { period: 1_500.0, phase: 700.0 };
+    world.duration = 6_000.0;
+    let emitted: Vec<f64> = story(&world).served.iter().map(|served| served.emitted).collect();
+    assert_eq!(emitted, [700.0, 2_700.0, 4_200.0, 5_700.0]);
+}

@@ -1,0 +1,231 @@
+//! Worlds drawn at random, each run step by step and judged by the auditor.
+//!
+//! `MARIO_WORLDS=10000` draws that many; `MARIO_WORLD=1234` replays one, and a failure prints that command.
+
+mod drawn;
+mod texts;
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, VecDeque};
+use std::io::{self, BufReader, Read, Write};
+use std::rc::Rc;
+use std::sync::{Arc, OnceLock};
+
+use mario_audit::reader::TraceReader;
+use mario_audit::{Audit, FindingKind, Options, Report};
+use mario_colony::{ApplicationIndex, NodeIndex, NodeState};
+use mario_domain::{Capacity, Hardware};
+use mario_prolog::Engine;
+use mario_simulator::{
+    Detail, Effort, Observation, Reuse, Routing, RunOptions, Scenario, Simulation, SimulationError, TraceWriter,
+};
+
+use crate::world::{Story, outputs};
+
+/// How many worlds a plain test run draws.
+const WORLDS: u64 = 400;
+
+/// How often a run stops to be looked at.
+const PARTS: u32 = 16;
+
+/// Says how to see it again when a world breaks a rule or the program.
+struct Replay(u64);
+
+impl Drop for Replay {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let world = self.0;
+            eprintln!("replay: MARIO_WORLD={world} cargo test -p mario-simulator --test it random_worlds");
+        }
+    }
+}
+
+/// A trace that is read while it is written.
+#[derive(Clone, Default)]
+struct Growing {
+    bytes: Rc<RefCell<VecDeque<u8>>>,
+    all: Rc<RefCell<Vec<u8>>>,
+}
+
+impl Write for Growing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.all.borrow_mut().extend_from_slice(bytes);
+        self.bytes.borrow_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Read for Growing {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.bytes.borrow_mut().read(buffer)
+    }
+}
+
+/// An audit that keeps up with a run.
+struct Observer {
+    reader: TraceReader<BufReader<Growing>>,
+    audit: Audit,
+}
+
+impl Observer {
+    fn new(growing: &Growing) -> Observer {
+        static ENGINE: OnceLock<Engine> = OnceLock::new();
+        let reader = TraceReader::new(BufReader::new(growing.clone())).expect("a header");
+        let engine = ENGINE.get_or_init(Engine::new);
+        let audit = Audit::with_engine(Arc::clone(reader.header()), Options { limit: 5, ..Options::default() }, engine);
+        Observer { reader, audit }
+    }
+
+    fn catch_up(&mut self) {
+        while let Some(record) = self.reader.next_record().expect("a record") {
+            self.audit.observe(self.reader.line(), &record);
+        }
+    }
+}
+
+/// What holds at every moment, seen from the colony itself.
+fn look_over(simulation: &Simulation<'_>, scenario: &Scenario) {
+    let colony = simulation.colony();
+    let mut used: BTreeMap<NodeIndex, u64> = BTreeMap::new();
+    let mut running: BTreeMap<ApplicationIndex, usize> = BTreeMap::new();
+    let mut ids = std::collections::BTreeSet::new();
+    for index in simulation.agents() {
+        let agent = colony.agent(index);
+        let needed = scenario.applications[agent.application().position()].application.hardware;
+        *used.entry(agent.node()).or_default() += needed.as_units();
+        *running.entry(agent.application()).or_default() += 1;
+        assert!(ids.insert(agent.instance().clone()), "two instances are called {}", agent.instance());
+        let present = colony.manager(agent.node()).agents().iter().filter(|present| **present == index);
+        assert_eq!(present.count(), 1, "instance {} is on one node, once", agent.instance());
+    }
+    for (node, described) in scenario.topology.nodes() {
+        let manager = colony.manager(node);
+        let taken = Hardware::units(used.get(&node).copied().unwrap_or(0));
+        let free = described.capacity.take(taken);
+        assert_eq!(free, Some(manager.free()), "node {} has what its instances leave", described.id);
+        assert!(manager.state() != NodeState::Down || manager.agents().is_empty(), "{} is down", described.id);
+    }
+    for application in (0..scenario.applications.len()).map(ApplicationIndex::at) {
+        let count = running.get(&application).copied().unwrap_or(0);
+        assert_eq!(simulation.instance_count(application), count, "what can be reached is what is there");
+    }
+}
+
+/// Runs a world part by part; gives its trace, what the auditor says, what happened and what it took.
+fn run(scenario: &Scenario, options: RunOptions) -> (Vec<u8>, Report, Story, Effort) {
+    let growing = Growing::default();
+    let mut recorders = (TraceWriter::new(growing.clone(), scenario, Detail::Full), Story::default());
+    let mut observer = Observer::new(&growing);
+    let mut simulation = Simulation::new(scenario, options).expect("it can be run");
+    for part in 1..=PARTS {
+        let until = scenario.duration * f64::from(part) / f64::from(PARTS);
+        simulation.run_until(until, &mut recorders);
+        observer.catch_up();
+        look_over(&simulation, scenario);
+    }
+    recorders.0.finish(scenario.duration).expect("memory takes everything");
+    observer.catch_up();
+    let trace = growing.all.borrow().clone();
+    (trace, observer.audit.finish(), recorders.1, simulation.effort())
+}
+
+/// The world of a number. What has no room at the beginning is deployed a moment later, and may be inhibited then.
+fn world(number: u64) -> Scenario {
+    let mut scenario = drawn::draw(number);
+    if let Err(error) = Simulation::new(&scenario, RunOptions::default()) {
+        assert!(matches!(error, SimulationError::NoRoom { .. }), "{error}");
+        for deploy in &mut scenario.deploys {
+            deploy.time = deploy.time.max(1.0);
+        }
+    }
+    scenario
+}
+
+/// How many findings are by design. The prototype's routing gives an instance the path of another that is equally near, so
+/// what arrives there came through no neighbour of it; the prototype's own observation is not held to that.
+fn excused(scenario: &Scenario, report: &Report) -> u64 {
+    let is_mixed = scenario.routing == Routing::LeastUsed && scenario.observation == Observation::Arrivals;
+    if is_mixed { report.count(FindingKind::Requests) } else { 0 }
+}
+
+fn check(number: u64, seen: &mut BTreeMap<&'static str, u64>) {
+    let replay = Replay(number);
+    let scenario = world(number);
+    let (trace, report, story, effort) = run(&scenario, RunOptions::default());
+    assert_eq!(report.total(), excused(&scenario, &report), "world {number}:\n{report}");
+    let answered = story.served.len() as u64 + story.lost.len() as u64;
+    assert!(answered <= effort.emitted, "a client request is answered or lost once: {effort:?}");
+    for served in &story.served {
+        assert!(served.emitted <= served.arrived && served.arrived <= served.started && served.started <= served.ended);
+    }
+    if number.is_multiple_of(4) {
+        let options = RunOptions { threads: 2, reuse: Reuse::Nothing };
+        let ([again, ..], _) = outputs(&scenario, options, Detail::Full);
+        assert!(again == trace, "world {number} has another trace when everything is asked again");
+    }
+    for (what, count) in report.counts.operations.iter().chain(&report.counts.inhibited) {
+        *seen.entry(what).or_default() += count;
+    }
+    *seen.entry("served").or_default() += report.counts.served;
+    *seen.entry("lost").or_default() += report.counts.lost;
+    *seen.entry("outside").or_default() += report.counts.outside_neighbourhood;
+    *seen.entry("context").or_default() += report.counts.context_changes;
+    *seen.entry("acceptances").or_default() += report.counts.acceptances;
+    drop(replay);
+}
+
+#[test]
+fn no_random_world_breaks_a_rule() {
+    let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
+    let mut seen = BTreeMap::new();
+    if let Some(world) = number("MARIO_WORLD") {
+        let drawn = drawn::draw(world);
+        eprintln!(
+            "world {world}: {:?} {:?} {:?} {:?}",
+            drawn.observation, drawn.routing, drawn.arbitration, drawn.memory
+        );
+        check(world, &mut seen);
+        eprintln!("{seen:?}");
+        return;
+    }
+    for world in 0..number("MARIO_WORLDS").unwrap_or(WORLDS) {
+        check(world, &mut seen);
+    }
+    // Worlds in which nothing happens prove nothing.
+    for what in [
+        "deploy",
+        "undeploy",
+        "migrate",
+        "replicate",
+        "capacity",
+        "neighbourhood",
+        "leaving",
+        "down",
+        "acceptance",
+        "acceptance-failed",
+        "served",
+        "lost",
+        "outside",
+        "context",
+        "acceptances",
+    ] {
+        assert!(seen.get(what).is_some_and(|count| *count > 10), "too little of `{what}`: {seen:?}");
+    }
+}
+
+#[test]
+fn worlds_are_drawn_in_all_kinds() {
+    let worlds: Vec<Scenario> = (0..WORLDS).map(drawn::draw).collect();
+    let count = |is: &dyn Fn(&Scenario) -> bool| worlds.iter().filter(|world| is(world)).count();
+    assert!(count(&|world| world.topology.node_count() == 1) > 5);
+    assert!(count(&|world| world.topology.nodes().any(|(_, node)| node.capacity == Capacity::Unbounded)) > 20);
+    assert!(count(&|world| world.topology.nodes().any(|(_, node)| node.capacity == Capacity::units(0))) > 20);
+    let strategies = |world: &Scenario| {
+        format!("{:?} {:?} {:?} {:?}", world.observation, world.routing, world.arbitration, world.memory)
+    };
+    let combinations: std::collections::BTreeSet<String> = worlds.iter().map(strategies).collect();
+    assert_eq!(combinations.len(), 2 * 3 * 2 * 2, "{combinations:#?}");
+}

@@ -1,0 +1,227 @@
+//! Small worlds put together by hand, and a listener that remembers what happened in them.
+
+use mario_audit::{Audit, Options, Report};
+use mario_colony::{AgentIndex, ApplicationIndex, Colony, NodeIndex, Outcome, PolicyIndex};
+use mario_domain::{Application, ApplicationId, Capacity, Hardware, Id, NodeId, Quantity, Verdict};
+use mario_prolog::Engine;
+use mario_simulator::{
+    AgentTiming, ApplicationPlan, Arbitration, Attachments, Cause, Deploy, Detail, Disturbance, DisturbanceEvent,
+    Effort, Fidelity, Memory, Metric, MobileUser, Network, NodeDescription, Numbering, Observation, Occupancy,
+    PolicyText, Recorder, Routing, RunOptions, Scenario, Served, Simulation, TableOutputs, Tables, Topology,
+    TopologyBuilder, TraceWriter, UserPlan, Workload,
+};
+
+/// A policy that proposes nothing.
+pub const STILL: &str = ":- dynamic operation/3.\noperation(undeploy, _, _) :- fail.\n";
+
+/// Goes when no client request arrives, and makes a copy towards whoever sends most.
+pub const SPREADS: &str = "\
+:- dynamic requests/4.\n\
+operation(undeploy, I, self) :- \\+ requests(I, _, _, _).\n\
+operation(replicate, I, M) :- requests(I, M, _, _), M \\== self.\n";
+
+/// A node as it is before anything runs; it is an access point.
+pub fn described(number: usize, capacity: Capacity) -> NodeDescription {
+    NodeDescription {
+        id: NodeId::name(&format!("n{number}")).expect("a name"),
+        capacity,
+        tier: 0,
+        position: None,
+        is_access_point: true,
+        facts: Vec::new(),
+    }
+}
+
+/// Nodes with these units and links with these latencies between them.
+pub fn topology(units: &[u64], links: &[(u32, u32, f64)]) -> Topology {
+    let mut builder = TopologyBuilder::default();
+    for (number, units) in units.iter().enumerate() {
+        builder.node(described(number, Capacity::units(*units))).expect("a new node");
+    }
+    for (one, other, latency) in links {
+        builder.link(NodeIndex(*one), NodeIndex(*other), *latency, None).expect("a link");
+    }
+    builder.build().expect("an infrastructure")
+}
+
+/// A world with nothing in it.
+pub fn scenario(topology: Topology) -> Scenario {
+    Scenario {
+        name: "by hand".to_owned(),
+        seed: 1,
+        duration: 2_000.0,
+        acceptance_of: vec![None; topology.node_count()],
+        topology,
+        applications: Vec::new(),
+        policies: Vec::new(),
+        acceptances: Vec::new(),
+        deploys: Vec::new(),
+        attachments: Attachments { users: Vec::new(), steps: vec![Vec::new()] },
+        users: Vec::new(),
+        step: 1_000.0,
+        agents: AgentTiming { start: 100.0, period: 200.0 },
+        management_period: 100.0,
+        network: Network { message_size: 1.0, occupancy: Occupancy::Latency, fidelity: Fidelity::Messages },
+        observation: Observation::Arrivals,
+        routing: Routing::Nearest(Metric::Hops),
+        management: mario_simulator::Management::Agents,
+        arbitration: Arbitration::Managers,
+        memory: Memory::Sliding,
+        numbering: Numbering::Counted,
+        disturbances: Vec::new(),
+        redeploy_delay: None,
+    }
+}
+
+/// Puts more into a world, one call for each.
+pub trait Furnish: Sized {
+    /// An application of so many units with a policy of its own, deployed on its home from the beginning.
+    fn with_application(self, units: u64, home: u32, policy: &str) -> Self;
+    /// A user of an application who sends every 40 units, and is at these access points, step by step.
+    fn with_user(self, application: u32, steps: &[Option<u32>]) -> Self;
+    fn with_disturbance(self, time: f64, event: DisturbanceEvent) -> Self;
+}
+
+impl Furnish for Scenario {
+    fn with_application(mut self, units: u64, home: u32, policy: &str) -> Scenario {
+        let number = self.applications.len();
+        let (place, home) = (PolicyIndex::at(self.policies.len()), NodeIndex(home));
+        self.policies.push(policy_text(policy, 0));
+        self.applications.push(ApplicationPlan {
+            application: Application {
+                id: ApplicationId::name(&format!("app{}", number + 1)).expect("a name"),
+                owner: None,
+                hardware: Hardware::units(units),
+                max_rate: Quantity::whole(5),
+                max_latency: Quantity::whole(10),
+            },
+            kind: "any".to_owned(),
+            policy: place,
+            service_time: 0.01,
+            facts: Vec::new(),
+            home,
+        });
+        let application = ApplicationIndex::at(number);
+        self.deploys.push(Deploy { time: 0.0, application, node: home, policy: place });
+        self
+    }
+
+    fn with_user(mut self, application: u32, steps: &[Option<u32>]) -> Scenario {
+        let user = self.users.len() as u32;
+        let id = Id::name(&format!("user{user}")).expect("a name");
+        self.attachments.users.push(MobileUser { id, application: None });
+        let workload = Workload::Periodic { period: 40.0, phase: 40.0 };
+        self.users.push(UserPlan { application: ApplicationIndex(application), workload });
+        let mut now = None;
+        for (step, wanted) in steps.iter().enumerate() {
+            if self.attachments.steps.len() == step {
+                self.attachments.steps.push(Vec::new());
+            }
+            if *wanted != now {
+                self.attachments.steps[step].push((user, wanted.map(NodeIndex)));
+                now = *wanted;
+            }
+        }
+        self
+    }
+
+    fn with_disturbance(mut self, time: f64, event: DisturbanceEvent) -> Scenario {
+        self.disturbances.push(Disturbance { time, event });
+        self.disturbances.sort_by(|one, other| one.time.total_cmp(&other.time));
+        self
+    }
+}
+
+pub fn policy_text(text: &str, memory: u32) -> PolicyText {
+    PolicyText { name: "policy".to_owned(), files: vec![("policy.pl".to_owned(), text.to_owned())], memory }
+}
+
+/// What happened, apart from what the trace is asked about.
+#[derive(Default)]
+pub struct Story {
+    pub served: Vec<Served>,
+    /// When, and whose request.
+    pub lost: Vec<(f64, u32)>,
+    /// When, who, from where, to where.
+    pub handovers: Vec<(f64, u32, Option<u32>, Option<u32>)>,
+    /// Verdicts on deploys: when, where, whether accepted.
+    pub deploys: Vec<(f64, u32, bool)>,
+    /// When, which, how many instances went.
+    pub downs: Vec<(f64, u32, usize)>,
+    pub leaving: Vec<(f64, u32)>,
+    pub ups: Vec<(f64, u32)>,
+    pub links: Vec<(f64, bool)>,
+    pub cycles: Vec<f64>,
+}
+
+impl Recorder for Story {
+    fn handover(&mut self, time: f64, user: u32, from: Option<NodeIndex>, to: Option<NodeIndex>) {
+        self.handovers.push((time, user, from.map(|node| node.0), to.map(|node| node.0)));
+    }
+
+    fn cycle(&mut self, time: f64, label: &[Outcome], _colony: &Colony) {
+        self.cycles.push(time);
+        for outcome in label {
+            if let Outcome::Deployed { deployment, verdict, .. } = outcome {
+                self.deploys.push((time, deployment.node.0, *verdict == Verdict::Accepted));
+            }
+        }
+    }
+
+    fn node_down(&mut self, time: f64, node: NodeIndex, _cause: Cause, gone: &[AgentIndex], _colony: &Colony) {
+        self.downs.push((time, node.0, gone.len()));
+    }
+
+    fn node_up(&mut self, time: f64, node: NodeIndex) {
+        self.ups.push((time, node.0));
+    }
+
+    fn node_leaving(&mut self, time: f64, node: NodeIndex) {
+        self.leaving.push((time, node.0));
+    }
+
+    fn link(&mut self, time: f64, _one: NodeIndex, _other: NodeIndex, is_up: bool) {
+        self.links.push((time, is_up));
+    }
+
+    fn served(&mut self, served: &Served) {
+        self.served.push(*served);
+    }
+
+    fn lost(&mut self, time: f64, user: u32, _application: ApplicationIndex) {
+        self.lost.push((time, user));
+    }
+}
+
+/// Runs a world to its end, has the auditor judge its trace, and tells what happened.
+pub fn story(scenario: &Scenario) -> Story {
+    let mut recorders = (Story::default(), TraceWriter::new(Vec::new(), scenario, Detail::Full));
+    let mut simulation = Simulation::new(scenario, RunOptions::default()).expect("it can be run");
+    simulation.run(&mut recorders);
+    let trace = recorders.1.finish(scenario.duration).expect("memory takes everything");
+    let report = audited(&trace);
+    assert!(report.is_clean(), "{report}");
+    recorders.0
+}
+
+/// What the auditor says to a trace.
+pub fn audited(trace: &[u8]) -> Report {
+    static ENGINE: std::sync::OnceLock<Engine> = std::sync::OnceLock::new();
+    let reader = mario_audit::reader::TraceReader::new(trace).expect("a header");
+    let header = std::sync::Arc::clone(reader.header());
+    let audit = Audit::with_engine(header, Options::default(), ENGINE.get_or_init(Engine::new));
+    audit.read(reader, &mut |_| ()).expect("a trace")
+}
+
+/// All that a run writes: the trace and the four tables.
+pub fn outputs(scenario: &Scenario, options: RunOptions, detail: Detail) -> ([Vec<u8>; 5], Effort) {
+    let empty =
+        TableOutputs { operations: Vec::new(), moves: Vec::new(), handovers: Vec::new(), messages: Some(Vec::new()) };
+    let mut recorders = (TraceWriter::new(Vec::new(), scenario, detail), Tables::new(scenario, empty));
+    let mut simulation = Simulation::new(scenario, options).expect("it can be run");
+    let effort = simulation.run(&mut recorders);
+    let trace = recorders.0.finish(scenario.duration).expect("memory takes everything");
+    let tables = recorders.1.finish().expect("memory takes everything");
+    let messages = tables.messages.expect("it was wanted");
+    ([trace, tables.operations, tables.moves, tables.handovers, messages], effort)
+}
