@@ -26,9 +26,11 @@ use crate::{Console, Failure, Outcome};
   mario run paper
   mario run paper --policy latency-aware --out latency --messages
   mario run paper --set topology.size=16 --set mobility.users=200 --seed 7
+  mario run paper --policy baseline:central-greedy --regret
   mario run prototype --policy policies/latency-aware.pl --attachments users.json --out DIR
   mario run scenario.toml --policy app1=policies/workload-aware.pl --force --out DIR"
 )]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag that a user gives or does not give")]
 pub struct Arguments {
     /// Which scenario.
     #[command(flatten)]
@@ -51,6 +53,9 @@ pub struct Arguments {
     /// Ask the policy of every agent at every evaluation, also where its facts did not change; the result is the same
     #[arg(long)]
     pub no_reuse: bool,
+    /// Compare the placement with the best at each activation of the managers; may take longer than the run
+    #[arg(long)]
+    pub regret: bool,
     /// How to print the summary
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: SummaryFormat,
@@ -130,6 +135,9 @@ fn simulate(
     let mut simulation = Simulation::new(scenario, options).map_err(|error| not_runnable(&error))?;
     let interrupted = interruptions()?;
     let mut kept = RunDirectory::create(directory, resolved, keep, existing).map_err(|error| not_kept(&error))?;
+    if arguments.regret {
+        kept = kept.with_regret(scenario);
+    }
     let mut progress = console.progress_bar(scenario.duration);
     for part in 1..=PARTS {
         simulation.run_until(scenario.duration * f64::from(part) / f64::from(PARTS), kept.recorder());
@@ -190,7 +198,10 @@ pub(super) fn not_kept(error: &KeepError) -> Failure {
 
 /// Everything else that can be wrong was found when the scenario was resolved.
 pub(crate) fn not_runnable(error: &SimulationError) -> Failure {
-    let diagnostic = Diagnostic::error(error.to_string());
+    let mut diagnostic = Diagnostic::error(error.to_string());
+    if let SimulationError::TooLarge(_) = error {
+        diagnostic = diagnostic.hint("choose `central-greedy`, or a smaller world");
+    }
     Failure::input(match error.source() {
         Some(cause) => diagnostic.caused_by(cause),
         None => diagnostic,

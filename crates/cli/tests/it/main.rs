@@ -4,6 +4,7 @@
 mod audit;
 #[cfg(unix)]
 mod bad_input;
+mod baselines;
 mod explain;
 mod help;
 mod input;

@@ -183,6 +183,7 @@ impl About {
             arbitration: match header.arbitration {
                 Arbitration::Managers => "managers",
                 Arbitration::Sequential => "sequential",
+                Arbitration::Central => "central",
             },
             memory: match header.memory {
                 Memory::Sliding => "sliding",
