@@ -1,6 +1,6 @@
 //! No input makes mario panic, and every refusal names what it refuses.
 //!
-//! A new command joins by a row in [`rows`]; [`every_command_has_a_row`] fails until it does.
+//! A new command joins by a row in [`ROWS`]; [`every_command_has_a_row`] fails until it does.
 
 mod rows;
 
@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use mario_cli::every_command;
 
 use crate::{mario, run, stderr};
+
 use rows::ROWS;
 
 /// What a user may name where a file or a directory is expected.

@@ -1,7 +1,8 @@
-//! What each command refuses.
+//! What each command must refuse, command by command.
 
 use super::Thing;
 
+/// What one command must refuse.
 pub(super) struct Row {
     /// The name of the command as it is typed after `mario`.
     pub(super) command: &'static str,
