@@ -124,9 +124,6 @@ impl<'a> Greedy<'a> {
         for application in 0..self.allocations.len() {
             let demand = self.demand(application);
             let before = self.values[application];
-            if before.satisfied == demand.groups.iter().map(|group| i64::from(group.users)).sum::<i64>() {
-                continue;
-            }
             let mut best: Option<(Value, Allocation)> = None;
             for node in 0..self.free.len() as u32 {
                 let present = self.allocations[application].on(node);
