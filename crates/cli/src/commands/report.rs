@@ -106,6 +106,6 @@ fn refuse_to_replace(path: &Path) -> Result<(), Failure> {
     Err(Failure::input(diagnostic.hint("remove it, or name another file with --out")))
 }
 
-fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
+pub(crate) fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
     fs::write(path, content).map_err(|error| Failure::file(format!("cannot write `{}`", path.display()), &error))
 }

@@ -5,12 +5,14 @@ use std::sync::atomic::Ordering;
 
 use clap::{Args, ValueEnum};
 use mario_diagnostics::Diagnostic;
-use mario_experiments::reproduce::{Options, Preset, ReproduceError, reproduce};
+use mario_experiments::published::published;
+use mario_experiments::report::Beside;
+use mario_experiments::reproduce::{Options, Preset, ReproduceError, Reproduction, reproduce};
 use mario_simulator::Existing;
 use mario_simulator::scenario::Document;
 
-use crate::commands::interruptions;
 use crate::commands::run::not_kept;
+use crate::commands::{interruptions, report};
 use crate::experiments::{Jobs, cannot_write, run_failure};
 use crate::scenarios::{Disk, failure};
 use crate::{Console, Failure, Outcome};
@@ -67,7 +69,7 @@ const LONG_ABOUT: &str = "Run the published experiments again, and compare.
 Policies 1, 2, 3, and 4 with a memory of 1 and of 10 cycles manage the same world one after the other. Each run is kept in \
 a directory of its own; all figures are computed from the traces there and printed beside the published ones. What was \
 claimed about behaviour is told to hold or not to hold, with the numbers. results.json and figures.csv have the same for \
-programs.
+programs, and report.html shows all of it, with a replay of each run.
 
 Without options nothing but mario is needed: the users are generated.";
 
@@ -107,8 +109,26 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     }
     let text = reproduction.text();
     console.write_data(|stdout| stdout.write_all(text.as_bytes()))?;
-    console.inform(format!("kept in {}", arguments.out.display()));
+    let page = write_report(arguments, &reproduction, console)?;
+    console.inform(format!("kept in {}; look at {}", arguments.out.display(), page.display()));
     Ok(Outcome::Done)
+}
+
+/// The page of all experiments, beside what was published.
+fn write_report(arguments: &Arguments, reproduction: &Reproduction, console: &Console) -> Result<PathBuf, Failure> {
+    let experiments: Vec<_> = reproduction.experiments.iter().map(|reproduced| &reproduced.experiment).collect();
+    let runs: Vec<PathBuf> = experiments.iter().map(|experiment| arguments.out.join(experiment.name)).collect();
+    let mut report = report::read(&runs, Some("The paper's experiments, reproduced"), console)?;
+    for (run, experiment) in report.runs.iter_mut().zip(&experiments) {
+        experiment.title.clone_into(&mut run.label);
+    }
+    let values = experiments
+        .iter()
+        .map(|experiment| published(experiment.published).map(|known| known.paper.clone()).unwrap_or_default());
+    report.published = Some(Beside { source: "the paper".to_owned(), values: values.collect() });
+    let page = arguments.out.join("report.html");
+    report::write(&page, report.html().as_bytes())?;
+    Ok(page)
 }
 
 fn refuse(error: &ReproduceError) -> Failure {
