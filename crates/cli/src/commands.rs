@@ -16,6 +16,7 @@ use crate::{Console, Failure, Outcome};
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
     /// Check a trace without trusting the program that wrote it.
+    #[command(long_about = audit::LONG_ABOUT)]
     Audit(audit::Arguments),
     /// Print a completion script for a shell.
     Completions(completions::Arguments),
@@ -27,6 +28,7 @@ pub enum Command {
     #[command(long_about = prolog::LONG_ABOUT)]
     Prolog(prolog::Arguments),
     /// Run a scenario in the simulator.
+    #[command(long_about = run::LONG_ABOUT)]
     Run(run::Arguments),
     /// Write, check and show scenarios.
     Scenario(scenario::Arguments),
