@@ -191,7 +191,10 @@ impl Audit {
         } else if self.options.decide == Decide::AsRecorded {
             say("that decisions follow from the facts: not wanted");
         }
-        if self.header.arbitration == Arbitration::Sequential {
+        if self.header.arbitration == Arbitration::Central {
+            say("that operations were proposed: they are those of a plan");
+        }
+        if self.header.arbitration != Arbitration::Managers {
             say("that targets are neighbours: not a rule of this arbitration; counted instead");
         }
         if self.header.observation != "arrivals" {

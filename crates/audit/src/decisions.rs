@@ -20,6 +20,8 @@ pub(crate) struct Decisions {
     /// With what every agent knows.
     facts: KnowledgeBase,
     extra: ExtraFacts,
+    /// Whether the facts hold what was drawn for one agent alone.
+    has_drawn: bool,
     decider: Decider,
     node_of: FxHashMap<Id, u32>,
     kept: FxHashMap<Box<[u8]>, Decided>,
@@ -71,6 +73,7 @@ impl Decisions {
             policies,
             facts,
             extra,
+            has_drawn: false,
             decider: Decider::new(engine),
             node_of,
             kept: FxHashMap::default(),
@@ -165,7 +168,7 @@ impl Decisions {
         let neighbours: Vec<Constant> = reached.iter().map(|neighbour| id(facts, *neighbour)).collect();
         let free = facts.capacity(situation.free);
         facts.push_node(own, free, neighbours);
-        if self.extra.has_nodes() {
+        if self.extra.has_nodes() || self.has_drawn {
             facts.clear_facts();
             let near = std::iter::once(situation.node).chain(reached);
             let about_nodes = near.flat_map(|node| self.extra.of_node(node));
@@ -174,6 +177,11 @@ impl Decisions {
             }
         }
         let instance = facts.id(situation.instance.id());
+        self.has_drawn = situation.seen.random.is_some();
+        if let Some(drawn) = situation.seen.random {
+            let key = facts.constant("random");
+            facts.push_fact(instance, key, Value::Integer(i64::from(drawn)));
+        }
         let application = facts.id(header.applications[situation.application as usize].id.id());
         facts.push_instance(instance, application, own);
         for fact in &situation.seen.requests {
@@ -204,6 +212,8 @@ impl Decisions {
             key.extend(word.to_le_bytes());
         }
         encode_id(key, situation.instance.id());
+        key.push(u8::from(situation.seen.random.is_some()));
+        key.extend(situation.seen.random.unwrap_or(0).to_le_bytes());
         match situation.free {
             Capacity::Unbounded => key.push(0),
             Capacity::Bounded(hardware) => {

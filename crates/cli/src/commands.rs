@@ -1,14 +1,22 @@
 //! The commands, one file each.
 
 mod audit;
+mod compare;
 mod completions;
 mod man;
+mod merge;
 mod policy;
 mod prolog;
+mod report;
+mod reproduce;
 mod run;
 mod scenario;
+mod sweep;
+mod view;
 
 use clap::Subcommand;
+
+pub(crate) use run::{interruptions, not_runnable};
 
 use crate::{Console, Failure, Outcome};
 
@@ -18,30 +26,48 @@ pub enum Command {
     /// Check a trace without trusting the program that wrote it.
     #[command(long_about = audit::LONG_ABOUT)]
     Audit(audit::Arguments),
+    /// Tell which policy is better for a scenario, and whether the difference is real.
+    Compare(compare::Arguments),
     /// Print a completion script for a shell.
     Completions(completions::Arguments),
     /// Print the manual page, or write the pages of all commands.
     Man(man::Arguments),
+    /// Join runs that were made apart.
+    Merge(merge::Arguments),
     /// Decide with policies, explain, check and measure them, and run the tests beside them.
     Policy(policy::Arguments),
     /// Run Prolog: ask one goal of a program, or talk with it at a prompt.
     #[command(long_about = prolog::LONG_ABOUT)]
     Prolog(prolog::Arguments),
+    /// Show runs as one page for a browser.
+    Report(report::Arguments),
+    /// Run the published experiments again, and compare.
+    Reproduce(reproduce::Arguments),
     /// Run a scenario in the simulator.
     #[command(long_about = run::LONG_ABOUT)]
     Run(run::Arguments),
     /// Write, check and show scenarios.
     Scenario(scenario::Arguments),
+    /// Run a scenario with every combination of values of some keys.
+    Sweep(sweep::Arguments),
+    /// Serve the report of runs on this machine, and follow those that are still going.
+    View(view::Arguments),
 }
 
 pub(crate) fn run(command: Command, console: &Console) -> Result<Outcome, Failure> {
     match command {
         Command::Audit(arguments) => audit::run(&arguments, console),
+        Command::Compare(arguments) => compare::run(&arguments, console),
         Command::Completions(arguments) => completions::run(&arguments, console),
         Command::Man(arguments) => man::run(&arguments, console),
+        Command::Merge(arguments) => merge::run(&arguments, console),
         Command::Policy(arguments) => policy::run(&arguments, console),
         Command::Prolog(arguments) => prolog::run(&arguments, console),
+        Command::Report(arguments) => report::run(&arguments, console),
+        Command::Reproduce(arguments) => reproduce::run(&arguments, console),
         Command::Run(arguments) => run::run(&arguments, console),
         Command::Scenario(arguments) => scenario::run(&arguments, console),
+        Command::Sweep(arguments) => sweep::run(&arguments, console),
+        Command::View(arguments) => view::run(&arguments, console),
     }
 }

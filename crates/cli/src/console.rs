@@ -82,6 +82,12 @@ impl Console {
         }
     }
 
+    /// The same streams for work in the background, about which only errors are said.
+    #[must_use]
+    pub fn quiet(&self) -> Console {
+        Console { verbosity: Verbosity::Quiet, shows_progress: false, ..self.clone() }
+    }
+
     /// Whether a person sits at both ends: types what is read and reads what is written.
     pub fn is_conversation(&self) -> bool {
         self.is_conversation

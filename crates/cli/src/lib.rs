@@ -19,10 +19,12 @@ mod bug;
 mod commands;
 mod console;
 mod exit;
+mod experiments;
 mod failure;
 mod input;
 mod problems;
 mod scenarios;
+mod traces;
 mod usage;
 
 use std::ffi::OsString;

@@ -20,7 +20,8 @@ pub struct ScenarioArguments {
     /// Override a key, e.g. topology.size=16; may be given again
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub overrides: Vec<String>,
-    /// The policy of all applications, or with APP=POLICY of one: the path of a file, or the name of one that ships
+    /// The policy of all applications, or with APP=POLICY of one: the path of a file, the name of one that ships, or
+    /// baseline:NAME for something to compare with
     #[arg(long = "policy", value_name = "POLICY|APP=POLICY", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub policies: Vec<String>,
     /// Draw everything random from this seed

@@ -23,6 +23,8 @@ pub struct Agent {
     /// How often it has evaluated its policy.
     pub(crate) evaluations: u32,
     pub(crate) requests: Vec<RequestFact>,
+    /// What was drawn for its next evaluation, if its policy asks for randomness.
+    pub(crate) random: Option<u32>,
     pub(crate) remembered: Vec<Remembered>,
     /// What it proposed at its last evaluation.
     pub(crate) proposal: Option<Wish>,
@@ -77,6 +79,7 @@ impl Agent {
             seen_version: 0,
             evaluations: 0,
             requests: Vec::new(),
+            random: None,
             remembered: Vec::new(),
             proposal: None,
         }
@@ -115,6 +118,11 @@ impl Agent {
     /// The client requests that it sees.
     pub fn requests(&self) -> &[RequestFact] {
         &self.requests
+    }
+
+    /// What was drawn for its evaluation, if its policy asks for randomness: `fact(Instance, random, Drawn)`.
+    pub fn random(&self) -> Option<u32> {
+        self.random
     }
 
     /// What it remembers as inhibited.

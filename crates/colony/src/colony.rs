@@ -61,6 +61,13 @@ pub enum ContextChange<'a> {
         /// All its facts, in the order in which it sees them.
         facts: &'a [RequestFact],
     },
+    /// A number was drawn for an agent whose policy asks for randomness.
+    Random {
+        /// Which agent.
+        agent: AgentIndex,
+        /// The number.
+        drawn: u32,
+    },
     /// The nodes that a node has a working link to.
     Neighbours {
         /// Which node.
@@ -146,6 +153,11 @@ impl Colony {
                     agent.requests.extend_from_slice(facts);
                     agent.is_unchanged = false;
                 }
+            }
+            ContextChange::Random { agent, drawn } => {
+                let agent = &mut self.agents[agent.position()];
+                agent.random = Some(drawn);
+                agent.is_unchanged = false;
             }
             ContextChange::Neighbours { node, neighbours } => {
                 self.managers[node.position()].set_neighbours(neighbours);

@@ -7,7 +7,7 @@ use crate::colony::Colony;
 use crate::index::{AgentIndex, ApplicationIndex, NodeIndex};
 use crate::manager::Judge;
 use crate::rules::Arbitration;
-use crate::wish::{Deployment, Judged, Label, Outcome, Target, Wish};
+use crate::wish::{Deployment, Judged, Label, Outcome, Plan, Target, Wish};
 
 impl Colony {
     /// Rule r1: what operators and agents ask for is judged, and all that is accepted is enacted. `label` becomes the label of the
@@ -20,8 +20,46 @@ impl Colony {
         match self.arbitration {
             Arbitration::Managers => self.cycle_by_managers(deployments, judge, label),
             Arbitration::Sequential => self.cycle_in_sequence(deployments, label),
+            Arbitration::Central => {
+                self.cycle_by_plan(&Plan { orders: Vec::new(), deployments: deployments.to_vec() }, label);
+            }
         }
         self.waiting.clear();
+    }
+
+    /// Rule r1 where a plan takes the place of what agents propose. Each order is judged by the hardware that is free at that
+    /// moment and enacted before the next, so that a plan can use the room it makes. A migration may lead anywhere and keeps
+    /// the instance's id. What agents proposed themselves is not judged: they did nothing.
+    pub fn r1_by_plan(&mut self, plan: &Plan, label: &mut Label) {
+        label.clear();
+        self.cycle_by_plan(plan, label);
+        self.waiting.clear();
+    }
+
+    fn cycle_by_plan(&mut self, plan: &Plan, label: &mut Label) {
+        for (index, wish) in &plan.orders {
+            let agent = &mut self.agents[index.position()];
+            if !agent.is_alive {
+                continue;
+            }
+            agent.is_pending = false;
+            let (own, needed) = (agent.node, self.needed(self.agent(*index).application));
+            let verdict = match wish.target.resolve(own) {
+                _ if wish.operation == OperationName::Undeploy => Verdict::Accepted,
+                Some(to) => self.managers[to.position()].has_room(needed),
+                None => self.unknown(own, &wish.target),
+            };
+            self.note(*index, wish.clone(), verdict, label);
+            self.enact(label.last_mut().expect("just noted"));
+        }
+        self.deploy_in_sequence(&plan.deployments, label);
+        for position in 0..self.waiting.len() {
+            let index = self.waiting[position];
+            let agent = &mut self.agents[index.position()];
+            if std::mem::take(&mut agent.is_pending) && agent.is_alive {
+                label.push(Outcome::Nop(index));
+            }
+        }
     }
 
     fn cycle_by_managers(&mut self, deployments: &[Deployment], judge: &mut Judge, label: &mut Label) {
@@ -54,12 +92,7 @@ impl Colony {
     /// The prototype's way: from the last to the first, by free hardware alone, each enacted before the next is judged. `self` is
     /// remembered under the node's name.
     fn cycle_in_sequence(&mut self, deployments: &[Deployment], label: &mut Label) {
-        for deployment in deployments {
-            let verdict = self.managers[deployment.node.position()].has_room(self.needed(deployment.application));
-            let mut outcome = Outcome::Deployed { deployment: *deployment, verdict, created: None };
-            self.enact(&mut outcome);
-            label.push(outcome);
-        }
+        self.deploy_in_sequence(deployments, label);
         for position in (0..self.waiting.len()).rev() {
             let Some((index, mut wish)) = self.called(position, label) else { continue };
             let agent = self.agent(index);
@@ -75,6 +108,16 @@ impl Colony {
             self.note(index, wish, verdict, label);
             let outcome = label.last_mut().expect("just noted");
             self.enact(outcome);
+        }
+    }
+
+    /// Operators' deployments, by free hardware alone, each enacted before the next is judged.
+    fn deploy_in_sequence(&mut self, deployments: &[Deployment], label: &mut Label) {
+        for deployment in deployments {
+            let verdict = self.managers[deployment.node.position()].has_room(self.needed(deployment.application));
+            let mut outcome = Outcome::Deployed { deployment: *deployment, verdict, created: None };
+            self.enact(&mut outcome);
+            label.push(outcome);
         }
     }
 
@@ -244,7 +287,7 @@ impl Colony {
                 self.remove(index);
                 None
             }
-            (OperationName::Migrate, Arbitration::Managers) => {
+            (OperationName::Migrate, Arbitration::Managers | Arbitration::Central) => {
                 self.relocate(index, to);
                 None
             }

@@ -15,7 +15,12 @@ use crate::wish::{Target, Wish};
 pub struct Evaluator {
     decider: Decider,
     facts: KnowledgeBase,
+    /// Whether the facts hold what was drawn for one agent alone.
+    has_drawn: bool,
 }
+
+/// The key of the fact that holds what was drawn for an agent.
+const RANDOM: &str = "random";
 
 impl Evaluator {
     /// Memory for the agents of this colony.
@@ -27,7 +32,7 @@ impl Evaluator {
         for fact in &colony.application_facts {
             facts.push_domain_fact(fact);
         }
-        Evaluator { decider: Decider::new(engine), facts }
+        Evaluator { decider: Decider::new(engine), facts, has_drawn: false }
     }
 
     /// What the policy of an agent says to what the agent knows now. Changes nothing: any number of threads can do this at
@@ -62,13 +67,19 @@ impl Evaluator {
                 facts.push_inhibited(operation, instance, target);
             }
         }
-        if colony.has_node_facts {
+        if colony.has_node_facts || self.has_drawn {
+            self.has_drawn = false;
             facts.clear_facts();
             let near = std::iter::once(&agent.node).chain(manager.neighbours());
-            let about_nodes = near.flat_map(|node| &colony.node_facts[node.position()]);
+            let about_nodes = near.filter_map(|node| colony.node_facts.get(node.position())).flatten();
             for fact in colony.application_facts.iter().chain(about_nodes) {
                 facts.push_domain_fact(fact);
             }
+        }
+        if let Some(drawn) = agent.random {
+            let key = facts.constant(RANDOM);
+            facts.push_fact(instance, key, Value::Integer(i64::from(drawn)));
+            self.has_drawn = true;
         }
         instance
     }

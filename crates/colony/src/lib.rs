@@ -39,4 +39,4 @@ pub use evaluate::Evaluator;
 pub use index::{AgentIndex, ApplicationIndex, NodeIndex, PolicyIndex};
 pub use manager::{Judge, Manager, NodeState};
 pub use rules::{Arbitration, Memory, Numbers};
-pub use wish::{Deployment, Judged, Label, Outcome, Target, Wish};
+pub use wish::{Deployment, Judged, Label, Outcome, Plan, Target, Wish};

@@ -35,6 +35,16 @@ pub struct Deployment {
     pub policy: PolicyIndex,
 }
 
+/// What somebody with a view of the whole infrastructure wants done in one cycle, in this order: first what happens to
+/// instances that are there, then what is deployed.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Plan {
+    /// Undeploys, and migrations to any node.
+    pub orders: Vec<(AgentIndex, Wish)>,
+    /// New instances.
+    pub deployments: Vec<Deployment>,
+}
+
 /// What became of one agent, or of one operator's wish, in a cycle.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Outcome {

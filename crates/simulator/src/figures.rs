@@ -2,6 +2,7 @@
 
 mod correlation;
 mod groups;
+mod regret;
 
 use mario_colony::{AgentIndex, ApplicationIndex, Colony, NodeIndex, Outcome};
 use mario_domain::{OperationName, Verdict};
@@ -12,6 +13,8 @@ use crate::recorder::{Cause, Recorder, Served};
 use crate::scenario::Scenario;
 
 use groups::Groups;
+
+pub use regret::{Regret, RegretFigures, Versus};
 
 /// Counts while a run goes on; [`Tally::figures`] says what they come to.
 #[derive(Clone, Debug)]
@@ -48,6 +51,8 @@ pub struct StepCounts {
     pub replicate: u64,
     /// What was inhibited.
     pub inhibited: u64,
+    /// Operators' deploys that were accepted.
+    pub deploy: u64,
     /// Activations with at least one operation.
     pub active_cycles: u64,
 }
@@ -83,6 +88,9 @@ pub struct Figures {
     pub served: u64,
     /// Client requests that were lost.
     pub lost: u64,
+    /// How far the placement was from the best, if somebody looked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub regret: Option<RegretFigures>,
 }
 
 /// The figures of a group of applications. What is not defined is absent: nothing moved, or a series is constant.
@@ -92,7 +100,8 @@ pub struct GroupFigures {
     pub group: String,
     /// Handovers, and arrivals after the beginning.
     pub movements: u64,
-    /// Operations that were accepted, proposals that were inhibited, and evaluations that proposed nothing.
+    /// Operations that were accepted, proposals that were inhibited, and evaluations that proposed nothing. Deploys are those
+    /// after the beginning.
     pub operations: Counts,
     /// The same over the number of movements.
     pub per_movement: Option<Ratios>,
@@ -121,6 +130,7 @@ pub struct Counts {
     pub migrate: u64,
     pub replicate: u64,
     pub inhibited: u64,
+    pub deploy: u64,
 }
 
 /// How many of each for every movement.
@@ -167,7 +177,7 @@ impl Tally {
     /// What it comes to.
     pub fn figures(&self) -> Figures {
         let groups = (0..self.groups.count()).map(|group| self.group_figures(group)).collect();
-        Figures { groups, evaluations: self.evaluations, served: self.served, lost: self.lost }
+        Figures { groups, evaluations: self.evaluations, served: self.served, lost: self.lost, regret: None }
     }
 
     fn group_figures(&self, group: usize) -> GroupFigures {
@@ -179,6 +189,7 @@ impl Tally {
             migrate: sum(|step| step.migrate),
             replicate: sum(|step| step.replicate),
             inhibited: sum(|step| step.inhibited),
+            deploy: sum(|step| step.deploy),
         };
         let movements = steps.iter().skip(1).map(|step| step.movements).sum();
         let per_movement = |count: u64| count as f64 / movements as f64;
@@ -250,7 +261,10 @@ impl Tally {
                 self.count(time, application, |step| step.replicate += 1);
                 self.instances_changed(application, 1);
             }
-            OperationName::Deploy => self.instances_changed(application, 1),
+            OperationName::Deploy => {
+                self.count(time, application, |step| step.deploy += 1);
+                self.instances_changed(application, 1);
+            }
         }
     }
 }

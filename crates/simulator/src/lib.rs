@@ -25,6 +25,7 @@
 //!
 //! Not here: what agents may do and managers accept (`colony`), and whether a trace is true (`audit`).
 
+mod chance;
 mod engine;
 mod position;
 mod xml;
@@ -38,6 +39,7 @@ pub mod scenario;
 mod flow;
 mod network;
 mod observation;
+mod optimum;
 mod paths;
 mod placement;
 mod queue;
@@ -50,16 +52,17 @@ mod simulation;
 mod figures;
 mod output;
 
-pub use figures::{Counts, Figures, GroupFigures, Ratios, Spread, StepCounts, Tally};
+pub use figures::{Counts, Figures, GroupFigures, Ratios, Regret, RegretFigures, Spread, StepCounts, Tally, Versus};
 pub use mario_colony::{Arbitration, Memory};
 pub use mobility::{Attachments, MobileUser, Presence, Traces};
+pub use optimum::{Search, TooLarge, Value};
 pub use output::{Detail, Existing, Keep, KeepError, RunDirectory, Summary, TableOutputs, Tables, TraceWriter};
 pub use position::{Area, Position};
 pub use queue::EventQueue;
 pub use recorder::{Cause, Recorder, Served};
 pub use scenario::{
-    AgentTiming, ApplicationPlan, Deploy, Disturbance, DisturbanceEvent, Fidelity, Metric, Network, Numbering,
-    Observation, Occupancy, PolicyText, Routing, Scenario, UserPlan, Workload,
+    AgentTiming, ApplicationPlan, Deploy, Disturbance, DisturbanceEvent, Fidelity, Management, Metric, Network,
+    Numbering, Observation, Occupancy, PolicyText, Routing, Scenario, UserPlan, Workload,
 };
 pub use simulation::{Effort, Reuse, RunOptions, Simulation, SimulationError};
 pub use topology::{Link, LinkIndex, NodeDescription, Topology, TopologyBuilder, TopologyError};

@@ -24,6 +24,8 @@ pub(crate) struct Paths {
     variants: FxHashMap<(NodeIndex, NodeIndex), Vec<PathIndex>>,
     node_is_up: Vec<bool>,
     link_is_up: Vec<bool>,
+    /// Changes whenever a node or a link goes or comes.
+    version: u64,
     /// Whether a message can be sent over a link: it is up, and so are the nodes at both ends.
     link_carries: Vec<bool>,
     search: Search,
@@ -82,6 +84,7 @@ impl Paths {
             variants: FxHashMap::default(),
             node_is_up: vec![true; nodes],
             link_is_up: vec![true; topology.link_count()],
+            version: 1,
             link_carries: vec![true; topology.link_count()],
             search: Search {
                 round: 0,
@@ -103,6 +106,7 @@ impl Paths {
             self.update_link(topology, node, link.to);
         }
         self.known.clear();
+        self.version += 1;
     }
 
     /// Switches both directions of a link; gives whether that changed anything.
@@ -114,6 +118,7 @@ impl Paths {
         if has_changed {
             self.update_link(topology, one, other);
             self.known.clear();
+            self.version += 1;
         }
         has_changed
     }
@@ -213,6 +218,11 @@ impl Paths {
             }
         }
         found.sort_unstable();
+    }
+
+    /// Changes whenever a node or a link goes or comes.
+    pub(crate) fn version(&self) -> u64 {
+        self.version
     }
 
     /// The path to a node that the last search from `from` found.

@@ -26,6 +26,9 @@ pub trait Recorder {
     /// The managers judged what was pending.
     fn cycle(&mut self, time: f64, label: &[Outcome], colony: &Colony) {}
 
+    /// The managers were active, whether or not there was anything to judge.
+    fn activation(&mut self, time: f64, colony: &Colony) {}
+
     /// A node went, and these instances with it.
     fn node_down(&mut self, time: f64, node: NodeIndex, cause: Cause, gone: &[AgentIndex], colony: &Colony) {}
 
@@ -126,6 +129,11 @@ impl<A: Recorder, B: Recorder> Recorder for (A, B) {
         self.1.cycle(time, label, colony);
     }
 
+    fn activation(&mut self, time: f64, colony: &Colony) {
+        self.0.activation(time, colony);
+        self.1.activation(time, colony);
+    }
+
     fn node_down(&mut self, time: f64, node: NodeIndex, cause: Cause, gone: &[AgentIndex], colony: &Colony) {
         self.0.node_down(time, node, cause, gone, colony);
         self.1.node_down(time, node, cause, gone, colony);
@@ -173,5 +181,88 @@ impl<A: Recorder, B: Recorder> Recorder for (A, B) {
 
     fn is_broken(&self) -> bool {
         self.0.is_broken() || self.1.is_broken()
+    }
+}
+
+/// A listener who may not be there.
+impl<R: Recorder> Recorder for Option<R> {
+    fn wants_decisions(&self) -> bool {
+        self.as_ref().is_some_and(R::wants_decisions)
+    }
+
+    fn deployed(&mut self, time: f64, agent: AgentIndex, colony: &Colony) {
+        if let Some(recorder) = self {
+            recorder.deployed(time, agent, colony);
+        }
+    }
+
+    fn handover(&mut self, time: f64, user: u32, from: Option<NodeIndex>, to: Option<NodeIndex>) {
+        if let Some(recorder) = self {
+            recorder.handover(time, user, from, to);
+        }
+    }
+
+    fn evaluation(&mut self, time: f64, agent: AgentIndex, colony: &Colony, decision: Option<&Decision>) {
+        if let Some(recorder) = self {
+            recorder.evaluation(time, agent, colony, decision);
+        }
+    }
+
+    fn cycle(&mut self, time: f64, label: &[Outcome], colony: &Colony) {
+        if let Some(recorder) = self {
+            recorder.cycle(time, label, colony);
+        }
+    }
+
+    fn activation(&mut self, time: f64, colony: &Colony) {
+        if let Some(recorder) = self {
+            recorder.activation(time, colony);
+        }
+    }
+
+    fn node_down(&mut self, time: f64, node: NodeIndex, cause: Cause, gone: &[AgentIndex], colony: &Colony) {
+        if let Some(recorder) = self {
+            recorder.node_down(time, node, cause, gone, colony);
+        }
+    }
+
+    fn node_up(&mut self, time: f64, node: NodeIndex) {
+        if let Some(recorder) = self {
+            recorder.node_up(time, node);
+        }
+    }
+
+    fn node_leaving(&mut self, time: f64, node: NodeIndex) {
+        if let Some(recorder) = self {
+            recorder.node_leaving(time, node);
+        }
+    }
+
+    fn link(&mut self, time: f64, one: NodeIndex, other: NodeIndex, is_up: bool) {
+        if let Some(recorder) = self {
+            recorder.link(time, one, other, is_up);
+        }
+    }
+
+    fn step(&mut self, time: f64, step: usize) {
+        if let Some(recorder) = self {
+            recorder.step(time, step);
+        }
+    }
+
+    fn served(&mut self, served: &Served) {
+        if let Some(recorder) = self {
+            recorder.served(served);
+        }
+    }
+
+    fn lost(&mut self, time: f64, user: u32, application: ApplicationIndex) {
+        if let Some(recorder) = self {
+            recorder.lost(time, user, application);
+        }
+    }
+
+    fn is_broken(&self) -> bool {
+        self.as_ref().is_some_and(R::is_broken)
     }
 }

@@ -21,13 +21,14 @@ use mario_colony::{ApplicationIndex, Arbitration, Memory, NodeIndex, PolicyIndex
 use mario_domain::{Application, Fact};
 
 use crate::mobility::Attachments;
+use crate::optimum::Search;
 use crate::topology::Topology;
 
 pub use document::Document;
 pub use layers::{Files, NoFiles};
 pub use mistake::{Mistake, Place, ScenarioError, Text};
 pub use overview::{ApplicationOverview, Overview, Tier};
-pub use policies::policy_names;
+pub use policies::{baseline_names, policy_names};
 pub use presets::{names as preset_names, starting_text};
 pub use resolve::Resolved;
 pub use schema::{schema, schema_text};
@@ -70,6 +71,8 @@ pub struct Scenario {
     pub observation: Observation,
     /// Which instance a client request goes to.
     pub routing: Routing,
+    /// Who manages.
+    pub management: Management,
     /// How requests to manage are judged.
     pub arbitration: Arbitration,
     /// How long agents remember what was inhibited.
@@ -195,6 +198,17 @@ pub enum Occupancy {
     Latency,
     /// Until it has been sent: its size over the bandwidth of the link.
     Transmission,
+}
+
+/// Who manages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Management {
+    /// The agents of instances, each by its policy.
+    Agents,
+    /// Nobody, once each user who came was given an instance as near as there was room.
+    EdgeFirstFit,
+    /// Somebody who sees everything, and looks for the best placement at each activation of the managers.
+    Central(Search),
 }
 
 /// What agents see of their clients' requests: the `requests/4` facts.

@@ -6,11 +6,13 @@
 //! | `traffic` | client requests: sent, carried, served |
 //! | `movement` | users who come, move and go |
 //! | `management` | agents that evaluate, managers that judge, operators that deploy |
+//! | `planning` | what somebody who sees everything wants done, where that is who manages |
 //! | `disturbances` | nodes and links that go and come |
 
 mod disturbances;
 mod management;
 mod movement;
+mod planning;
 mod setup;
 mod traffic;
 
@@ -24,6 +26,7 @@ use mario_policy::{AcceptanceError, PolicyError};
 use crate::flow::{Flow, FlowWorld};
 use crate::network::{Links, MessageIndex, Messages};
 use crate::observation::Observations;
+use crate::optimum::TooLarge;
 use crate::paths::Paths;
 use crate::placement::Placement;
 use crate::queue::EventQueue;
@@ -70,6 +73,8 @@ pub enum SimulationError {
         /// Why it cannot be where it is to be.
         inhibition: mario_domain::Inhibition,
     },
+    /// The world is too large for the management that was asked for.
+    TooLarge(TooLarge),
 }
 
 /// How much was done.
@@ -107,6 +112,10 @@ pub struct Simulation<'a> {
     observations: Observations,
     instances: Vec<Service>,
     users: Vec<User>,
+    /// Who says what is done, where agents do not.
+    planner: Option<Box<dyn planning::Planner>>,
+    /// For each policy, whether it asks for randomness.
+    draws: Vec<bool>,
     /// What operators have asked for since the last cycle.
     deployments: Vec<Deployment>,
     /// How many of the scenario's deploys have been asked for.
@@ -277,6 +286,7 @@ impl fmt::Display for SimulationError {
             SimulationError::NoRoom { application, inhibition } => {
                 write!(formatter, "cannot deploy application `{application}` at the beginning: {inhibition}")
             }
+            SimulationError::TooLarge(_) => formatter.write_str("the world is too large for `central-exact`"),
         }
     }
 }
@@ -287,6 +297,7 @@ impl Error for SimulationError {
             SimulationError::Policy(error) => error.source(),
             SimulationError::Acceptance(error) => error.source(),
             SimulationError::NoRoom { .. } => None,
+            SimulationError::TooLarge(error) => Some(error),
         }
     }
 }

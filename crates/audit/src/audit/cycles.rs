@@ -55,7 +55,7 @@ impl Audit {
                     self.deploy(*node, *application, *policy, verdict, &mut enactments);
                 }
             }
-            if self.header.arbitration == Arbitration::Sequential {
+            if self.header.arbitration != Arbitration::Managers {
                 self.enact(&mut enactments);
             }
         }
@@ -166,6 +166,10 @@ impl Audit {
 
     /// Whether this is what the agent waits for.
     fn is_proposed(&self, pending: &Pending, wish: &Wish, own: u32) -> bool {
+        if self.header.arbitration == Arbitration::Central {
+            // A plan says what happens there, and whether it is a good one is nobody's rule.
+            return true;
+        }
         let Pending::Wish(pending) = pending else { return false };
         let is_same = match (wish.operation, self.header.arbitration) {
             // An undeploy is recorded without its target.
@@ -175,7 +179,7 @@ impl Audit {
                 pending.target == wish.target
                     || (pending.target == Target::Own && wish.target.resolve(own) == Some(own))
             }
-            (_, Arbitration::Managers) => pending.target == wish.target,
+            (_, Arbitration::Managers | Arbitration::Central) => pending.target == wish.target,
         };
         pending.operation == wish.operation && is_same
     }
@@ -286,7 +290,7 @@ impl Audit {
         } else if case.target.is_none() {
             self.find(FindingKind::Target, &case.who, "a node", format!("`{id}`, which no node is called"));
         } else if against.outside {
-            if self.header.arbitration == Arbitration::Sequential {
+            if self.header.arbitration != Arbitration::Managers {
                 self.counts.outside_neighbourhood += 1;
                 return;
             }
@@ -316,7 +320,7 @@ impl Audit {
 
     fn inhibited(&mut self, case: &Case<'_>, reason: &Reason) {
         let mut against = self.against(case);
-        if self.header.arbitration == Arbitration::Sequential {
+        if self.header.arbitration != Arbitration::Managers {
             // Nobody looks whether the target is a neighbour there.
             against.outside = case.target.is_none() || against.down;
         }

@@ -71,6 +71,8 @@ pub enum Arbitration {
     Managers,
     /// Each is enacted before the next is judged, by free hardware alone.
     Sequential,
+    /// A plan that was made with a view of everything is enacted step by step.
+    Central,
 }
 
 /// How long agents remember what was inhibited.

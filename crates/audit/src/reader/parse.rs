@@ -225,7 +225,8 @@ fn evaluation<'de, A: SeqAccess<'de>>(time: f64, mut elements: Elements<'de, A>)
             requests,
             inhibited: elements.next("inhibited operations")?,
             solutions: elements.next("solutions")?,
-            ending: elements.optional()?,
+            ending: elements.optional::<Option<String>>()?.flatten(),
+            random: elements.optional()?,
         }),
     };
     elements.end(Record::Evaluation(Evaluation { time, instance, node, free, seen }))

@@ -92,6 +92,8 @@ pub struct Seen {
     pub solutions: Vec<Solution>,
     /// Why the policy did not answer; `None` when it did.
     pub ending: Option<String>,
+    /// What was drawn for it, if its policy asks for randomness.
+    pub random: Option<u32>,
 }
 
 /// Client requests as an agent sees them.

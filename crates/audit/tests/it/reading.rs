@@ -48,7 +48,7 @@ fn says_what_is_wrong_with_a_header() {
     for (from, to, message) in [
         ("\"seed\":7", "\"seed\":\"7\"", "invalid type: string \"7\", expected u64"),
         ("\"seed\":7,", "", "missing field `seed`"),
-        ("managers", "anarchy", "unknown variant `anarchy`, expected `managers` or `sequential`"),
+        ("managers", "anarchy", "unknown variant `anarchy`, expected one of `managers`, `sequential`, `central`"),
         ("\"neighbours\":[0]", "\"neighbours\":[9]", "node n1 has the neighbour 9, and there are 3 nodes"),
         ("\"neighbours\":[0]", "\"neighbours\":[1]", "node n1 is its own neighbour"),
         ("\"policy\":0", "\"policy\":4", "application web has the policy 4, and there are 1 policies"),

@@ -1,15 +1,11 @@
 //! `mario audit`.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use flate2::bufread::MultiGzDecoder;
-use mario_audit::reader::ReadError;
 use mario_audit::{Decide, Options, audit};
-use mario_diagnostics::Diagnostic;
 
+use crate::traces::{cannot_read, open, refuse, trace_path};
 use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario audit`.
@@ -53,9 +49,6 @@ should, and each decision follows from the policy and the facts recorded with it
 A trace that was cut off is checked up to its last whole line. With findings the exit code is 1; when the file cannot be read or \
 is no trace, 2.";
 
-/// The name of the trace in the directory of a run.
-const TRACE_NAME: &str = "trace.jsonl";
-
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let path = trace_path(&arguments.trace);
     let input = open(&path).map_err(|error| cannot_read(&path, &error))?;
@@ -74,48 +67,4 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         }
     })?;
     Ok(if report.is_clean() { Outcome::Done } else { Outcome::CheckFailed })
-}
-
-/// The trace that is meant: the one in the directory, if a directory was named.
-fn trace_path(typed: &Path) -> PathBuf {
-    let inside = typed.join(TRACE_NAME);
-    let compressed = typed.join(format!("{TRACE_NAME}.gz"));
-    if !typed.is_dir() {
-        typed.to_path_buf()
-    } else if !inside.exists() && compressed.exists() {
-        compressed
-    } else {
-        inside
-    }
-}
-
-fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
-    let file = BufReader::with_capacity(1 << 16, File::open(path)?);
-    if path.extension().is_some_and(|ending| ending == "gz") {
-        return Ok(Box::new(BufReader::with_capacity(1 << 16, MultiGzDecoder::new(file))));
-    }
-    Ok(Box::new(file))
-}
-
-fn cannot_read(path: &Path, error: &io::Error) -> Failure {
-    Failure::file(format!("cannot read `{}`", path.display()), error)
-}
-
-fn refuse(path: &Path, error: &ReadError) -> Failure {
-    let shown = path.display();
-    match error {
-        ReadError::Io { error, .. } => cannot_read(path, error),
-        ReadError::NotATrace => {
-            let diagnostic = Diagnostic::error(format!("`{shown}` is no trace")).caused_by(error);
-            Failure::input(diagnostic.hint("`mario run` leaves a trace as trace.jsonl in the directory of its results"))
-        }
-        ReadError::Format(_) => {
-            let diagnostic = Diagnostic::error(format!("cannot read `{shown}`")).caused_by(error);
-            Failure::input(diagnostic.hint("use the version of mario that wrote it"))
-        }
-        ReadError::Header(_) | ReadError::Record { .. } => {
-            let diagnostic = Diagnostic::error(format!("`{shown}` is no valid trace")).caused_by(error);
-            Failure::input(diagnostic.hint("docs/trace.md describes the format"))
-        }
-    }
 }

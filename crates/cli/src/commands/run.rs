@@ -24,8 +24,10 @@ use crate::{Console, Failure, Outcome};
   mario run paper
   mario run paper --policy latency-aware --out latency --messages
   mario run paper --set topology.size=16 --set mobility.users=200 --seed 7
+  mario run paper --policy baseline:central-greedy --regret
   mario run prototype --policy policies/latency-aware.pl --attachments users.json --out DIR
   mario run scenario.toml --policy app1=policies/workload-aware.pl --force --out DIR")]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag that a user gives or does not give")]
 pub struct Arguments {
     /// Which scenario.
     #[command(flatten)]
@@ -48,6 +50,9 @@ pub struct Arguments {
     /// Ask the policy of every agent at every evaluation, also where its facts did not change; the result is the same
     #[arg(long)]
     pub no_reuse: bool,
+    /// Compare the placement with the best at each activation of the managers; may take longer than the run
+    #[arg(long)]
+    pub regret: bool,
     /// How to print the summary
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: SummaryFormat,
@@ -133,6 +138,9 @@ fn simulate(
     let mut simulation = Simulation::new(scenario, options).map_err(|error| not_runnable(&error))?;
     let interrupted = interruptions()?;
     let mut kept = RunDirectory::create(directory, resolved, keep, existing).map_err(|error| not_kept(&error))?;
+    if arguments.regret {
+        kept = kept.with_regret(scenario);
+    }
     let mut progress = console.progress_bar(scenario.duration);
     for part in 1..=PARTS {
         simulation.run_until(scenario.duration * f64::from(part) / f64::from(PARTS), kept.recorder());
@@ -153,7 +161,7 @@ fn simulate(
 }
 
 /// A flag that is raised when somebody wants the process to stop. A second time, it stops at once.
-fn interruptions() -> Result<Arc<AtomicBool>, Failure> {
+pub(crate) fn interruptions() -> Result<Arc<AtomicBool>, Failure> {
     let flag = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         let registered = signal_hook::flag::register_conditional_default(signal, Arc::clone(&flag))
@@ -181,7 +189,7 @@ fn broken_off(time: f64, directory: &Path) -> Failure {
     Failure::Environment(vec![diagnostic])
 }
 
-fn not_kept(error: &KeepError) -> Failure {
+pub(super) fn not_kept(error: &KeepError) -> Failure {
     match error {
         KeepError::Exists(_) => Failure::input(
             Diagnostic::error(format!("cannot keep the run: {error}"))
@@ -192,8 +200,11 @@ fn not_kept(error: &KeepError) -> Failure {
 }
 
 /// Everything else that can be wrong was found when the scenario was resolved.
-fn not_runnable(error: &SimulationError) -> Failure {
-    let diagnostic = Diagnostic::error(error.to_string());
+pub(crate) fn not_runnable(error: &SimulationError) -> Failure {
+    let mut diagnostic = Diagnostic::error(error.to_string());
+    if let SimulationError::TooLarge(_) = error {
+        diagnostic = diagnostic.hint("choose `central-greedy`, or a smaller world");
+    }
     Failure::input(match error.source() {
         Some(cause) => diagnostic.caused_by(cause),
         None => diagnostic,

@@ -4,6 +4,7 @@
 mod audit;
 #[cfg(unix)]
 mod bad_input;
+mod baselines;
 mod explain;
 mod help;
 mod input;
@@ -11,6 +12,7 @@ mod policy;
 #[cfg(unix)]
 mod prompt;
 mod readme;
+mod report;
 mod scenario;
 mod simulate;
 mod streams;

@@ -18,7 +18,7 @@ use serde::Serialize;
 
 use super::tables::{TableOutputs, Tables};
 use super::trace::{Detail, TraceWriter};
-use crate::figures::{Figures, Tally};
+use crate::figures::{Figures, Regret, Tally};
 use crate::recorder::Recorder;
 use crate::scenario::{Resolved, Scenario, Settings};
 use crate::simulation::Effort;
@@ -64,7 +64,7 @@ pub struct RunDirectory<'a> {
 }
 
 /// Figures, trace and tables.
-type Recorders<'a> = (Tally, (TraceWriter<BufWriter<File>>, Tables<'a, BufWriter<File>>));
+type Recorders<'a> = ((Tally, Option<Regret<'a>>), (TraceWriter<BufWriter<File>>, Tables<'a, BufWriter<File>>));
 
 /// What is in `run.json`.
 #[derive(Serialize)]
@@ -85,6 +85,8 @@ pub struct Summary {
     pub seed: u64,
     /// When the run ended.
     pub duration: f64,
+    /// Who manages, by the name of the strategy.
+    pub management: &'static str,
     /// The policies in use.
     pub policies: Vec<String>,
     /// How many nodes there are.
@@ -107,6 +109,7 @@ impl Summary {
             scenario: scenario.name.clone(),
             seed: scenario.seed,
             duration: scenario.duration,
+            management: scenario.management.as_str(),
             policies: scenario.policies.iter().map(|policy| policy.name.clone()).collect(),
             nodes: scenario.topology.node_count(),
             users: scenario.users.len(),
@@ -148,8 +151,15 @@ impl<'a> RunDirectory<'a> {
             messages: if keep.messages { Some(file("messages.csv")?) } else { None },
         };
         let trace = TraceWriter::new(file("trace.jsonl")?, scenario, keep.detail);
-        let recorders = (Tally::new(scenario), (trace, Tables::new(scenario, outputs)));
+        let recorders = ((Tally::new(scenario), None), (trace, Tables::new(scenario, outputs)));
         Ok(RunDirectory { path: path.to_owned(), recorders })
+    }
+
+    /// Has the placement compared with the best at each activation of the managers. This may take longer than the run.
+    #[must_use]
+    pub fn with_regret(mut self, scenario: &'a Scenario) -> RunDirectory<'a> {
+        self.recorders.0.1 = Some(Regret::new(scenario));
+        self
     }
 
     /// What everything that happens is told to.
@@ -164,11 +174,12 @@ impl<'a> RunDirectory<'a> {
 
     /// Ends a run that came to its end.
     pub fn complete(self, scenario: &Scenario, effort: Effort) -> Result<Summary, KeepError> {
-        let (path, (tally, (trace, tables))) = (self.path, self.recorders);
+        let (path, ((tally, regret), (trace, tables))) = (self.path, self.recorders);
         let failed = |error| KeepError::Write(path.clone(), error);
         trace.finish(scenario.duration).map_err(failed)?;
         tables.finish().map_err(failed)?;
-        let summary = Summary::new(scenario, tally.figures(), effort);
+        let figures = Figures { regret: regret.and_then(|regret| regret.figures()), ..tally.figures() };
+        let summary = Summary::new(scenario, figures, effort);
         write_json(&path.join("summary.json"), &summary)?;
         let marker = path.join(MARKER);
         fs::remove_file(&marker).map_err(|error| KeepError::Write(marker, error))?;

@@ -326,9 +326,17 @@ impl<W: Write> Recorder for TraceWriter<W> {
                 self.facts(acting.requests());
                 self.memory(agent, colony);
                 self.solutions(agent, colony, &decision.solutions);
-                if decision.ending != Ending::Complete {
+                match (decision.ending == Ending::Complete, acting.random()) {
+                    (false, _) => {
+                        self.line.push(b',');
+                        string(&mut self.line, &decision.ending.to_string());
+                    }
+                    (true, Some(_)) => self.line.extend_from_slice(b",null"),
+                    (true, None) => {}
+                }
+                if let Some(drawn) = acting.random() {
                     self.line.push(b',');
-                    string(&mut self.line, &decision.ending.to_string());
+                    natural(&mut self.line, u64::from(drawn));
                 }
             }
         }

@@ -5,10 +5,14 @@ use std::sync::Arc;
 
 use super::layers::{Files, Layers, override_keys};
 use super::mistake::{Mistake, Place, ScenarioError, Text};
+use super::policies::baseline_names;
 use super::presets;
 use super::read;
-use super::settings::Settings;
+use super::settings::{ManagementStrategy, Settings};
 use super::tree::{Node, Table, Value};
+
+/// What a choice of policy begins with that names a baseline.
+const BASELINE: &str = "baseline:";
 
 /// A scenario as it is written, with what it includes and what overrides it.
 #[derive(Clone, Debug)]
@@ -103,8 +107,50 @@ impl Document {
     }
 
     /// Gives applications a policy: `POLICY` for all of them, and for what is deployed apart, or `APPLICATION=POLICY` for
-    /// one. A policy is the name of a shipped one or the path of a file.
+    /// one. A policy is the name of a shipped one or the path of a file. `baseline:NAME` has a baseline manage everything:
+    /// a policy that ships to compare others with, or a strategy of management. A policy for all applications means that agents
+    /// manage.
     pub fn set_policy(&mut self, choice: &str) {
+        if let Some(name) = choice.strip_prefix(BASELINE) {
+            self.set_baseline(choice, name);
+            return;
+        }
+        if !choice.contains('=') {
+            self.set_management("agents", choice);
+        }
+        self.set_policies(choice);
+    }
+
+    fn set_baseline(&mut self, choice: &str, name: &str) {
+        if ManagementStrategy::WORDS.iter().skip(1).any(|(word, _)| *word == name) {
+            self.set_management(name, choice);
+        } else if baseline_names().any(|known| known == name) {
+            self.set_management("agents", choice);
+            self.set_policies(name);
+        } else {
+            let text = Text { name: "--policy".to_owned(), text: choice.to_owned(), directory: PathBuf::new() };
+            let place = Place { text: Arc::new(text), span: BASELINE.len()..choice.len() };
+            let mistake = Mistake::new(format!("there is no baseline `{name}`")).at(Some(place));
+            self.mistakes.push(mistake.known(name, "known are", baseline_names()));
+        }
+    }
+
+    /// Chooses who manages. Agents are the default, and are written down only where something else is.
+    fn set_management(&mut self, strategy: &str, choice: &str) {
+        if strategy == "agents" && self.tree.get("management").is_none() {
+            return;
+        }
+        let text = Text { name: "--policy".to_owned(), text: choice.to_owned(), directory: PathBuf::new() };
+        let place = Place { text: Arc::new(text), span: 0..choice.len() };
+        self.layer += 1;
+        let strategy = self.node(Value::String(strategy.to_owned()), &place);
+        let table = Table { entries: vec![("strategy".to_owned(), strategy)] };
+        let management = self.node(Value::Table(table), &place);
+        self.tree.remove("management");
+        self.tree.entries.push(("management".to_owned(), management));
+    }
+
+    fn set_policies(&mut self, choice: &str) {
         let text = Text { name: "--policy".to_owned(), text: choice.to_owned(), directory: PathBuf::new() };
         let (application, policy, start) = match choice.split_once('=') {
             Some((application, policy)) => (Some(application), policy, application.len() + 1),

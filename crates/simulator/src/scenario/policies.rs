@@ -10,6 +10,7 @@ use mario_prolog::{Engine, LoadError, Problem, Resolver};
 use super::PolicyText;
 use super::layers::{Files, read_text};
 use super::mistake::{Mistake, Place, Text};
+use super::settings::ManagementStrategy;
 use crate::engine::engine;
 
 const LIBRARY: (&str, &str) = ("library.pl", include_str!("../../../../policies/library.pl"));
@@ -21,7 +22,7 @@ macro_rules! shipped {
 }
 
 /// Name, file and text.
-const POLICIES: [(&str, &str, &str); 8] = shipped![
+const POLICIES: [(&str, &str, &str); 11] = shipped![
     "workload-aware",
     "latency-aware",
     "workload-and-latency-aware",
@@ -30,13 +31,35 @@ const POLICIES: [(&str, &str, &str); 8] = shipped![
     "load-thresholds",
     "stay-in-region",
     "sustained-demand",
+    "never-move",
+    "popularity",
+    "cells",
 ];
+
+/// The policies that ship to compare others with. The other baselines are strategies of management.
+const BASELINES: [&str; 3] = ["never-move", "popularity", "cells"];
 
 const ACCEPTANCES: [(&str, &str, &str); 1] = shipped!["accept-what-fits",];
 
 /// The names of the policies that ship.
 pub fn policy_names() -> impl Iterator<Item = &'static str> {
     POLICIES.iter().map(|(name, ..)| *name)
+}
+
+/// The names of all baselines: policies that ship to compare others with, and strategies of management other than agents.
+pub fn baseline_names() -> impl Iterator<Item = &'static str> {
+    BASELINES.into_iter().chain(ManagementStrategy::WORDS.into_iter().map(|(word, _)| word).skip(1))
+}
+
+impl PolicyText {
+    /// Whether its own text, rather than what it loads, asks for facts with this key: `fact(Subject, Key, Value)`.
+    pub(crate) fn asks_for(&self, key: &str) -> bool {
+        let Some((_, text)) = self.files.first() else { return false };
+        let code: String = text.lines().flat_map(|line| [line.split('%').next().unwrap_or_default(), "\n"]).collect();
+        code.split("fact(")
+            .skip(1)
+            .any(|arguments| arguments.split(',').nth(1).is_some_and(|second| second.trim() == key))
+    }
 }
 
 /// Whose policy it is.

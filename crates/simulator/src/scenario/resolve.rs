@@ -9,18 +9,22 @@ mod users;
 
 use std::fmt::Display;
 
-use mario_domain::Id;
+use mario_colony::NodeIndex;
+use mario_domain::{Fact, FactValue, Id};
 
 use super::document::{At, Document};
 use super::layers::Files;
 use super::mistake::{Mistake, ScenarioError};
 use super::settings::{
-    ArbitrationStrategy, FidelityKind, MemoryStrategy, NumberingStrategy, ObservationStrategy, OccupancyKind,
-    RoutingMetric, RoutingStrategy, Settings,
+    ArbitrationStrategy, FidelityKind, ManagementStrategy, MemoryStrategy, NumberingStrategy, ObservationStrategy,
+    OccupancyKind, RoutingMetric, RoutingStrategy, Settings,
 };
 use super::{
-    AgentTiming, Arbitration, Fidelity, Memory, Metric, Network, Numbering, Observation, Occupancy, Routing, Scenario,
+    AgentTiming, Arbitration, Fidelity, Management, Memory, Metric, Network, Numbering, Observation, Occupancy,
+    Routing, Scenario,
 };
+use crate::optimum::Search;
+use crate::topology::Topology;
 
 /// A scenario, and what it was made of.
 #[derive(Clone, Debug)]
@@ -59,7 +63,7 @@ impl Resolving<'_> {
     fn scenario(mut self) -> Result<(Scenario, Vec<String>), Vec<Mistake>> {
         self.check_times();
         let infrastructure = self.infrastructure();
-        let Some(topology) = infrastructure else { return Err(self.mistakes) };
+        let Some(mut topology) = infrastructure else { return Err(self.mistakes) };
         let (applications, mut policies) = self.applications(&topology);
         let deploys = self.deploys(&topology, &applications, &mut policies);
         let (acceptances, acceptance_of) = self.acceptances(&topology);
@@ -70,7 +74,16 @@ impl Resolving<'_> {
         if !self.mistakes.is_empty() {
             return Err(self.mistakes);
         }
+        if policies.texts.iter().any(|policy| policy.asks_for(TIER)) {
+            tell_tiers(&mut topology);
+        }
         let settings = self.settings;
+        let management = match settings.management.strategy {
+            ManagementStrategy::Agents => Management::Agents,
+            ManagementStrategy::EdgeFirstFit => Management::EdgeFirstFit,
+            ManagementStrategy::CentralGreedy => Management::Central(Search::Greedy),
+            ManagementStrategy::CentralExact => Management::Central(Search::Exact),
+        };
         let scenario = Scenario {
             name: settings.name.clone(),
             seed: settings.seed,
@@ -106,9 +119,11 @@ impl Resolving<'_> {
                 (RoutingStrategy::Nearest, RoutingMetric::Latency) => Routing::Nearest(Metric::Latency),
                 (RoutingStrategy::LeastUsed, _) => Routing::LeastUsed,
             },
-            arbitration: match settings.arbitration.strategy {
-                ArbitrationStrategy::Managers => Arbitration::Managers,
-                ArbitrationStrategy::Sequential => Arbitration::Sequential,
+            management,
+            arbitration: match (management, settings.arbitration.strategy) {
+                (Management::Central(_), _) => Arbitration::Central,
+                (_, ArbitrationStrategy::Managers) => Arbitration::Managers,
+                (_, ArbitrationStrategy::Sequential) => Arbitration::Sequential,
             },
             memory: match settings.memory.strategy {
                 MemoryStrategy::Sliding => Memory::Sliding,
@@ -170,5 +185,22 @@ impl Resolving<'_> {
     /// An independent seed for one purpose.
     fn seed_for(&self, purpose: u64) -> u64 {
         self.settings.seed ^ purpose.wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    }
+}
+
+/// The key of the fact that tells how far a node is from the top.
+const TIER: &str = "tier";
+
+/// Has everybody on a node and next to it know the tier of the node, unless the scenario says something else.
+fn tell_tiers(topology: &mut Topology) {
+    let key = Id::name(TIER).expect("it has characters");
+    for node in (0..topology.node_count()).map(NodeIndex::at) {
+        let described = topology.node(node);
+        if described.facts.iter().any(|fact| fact.key == key) {
+            continue;
+        }
+        let value = FactValue::Id(Id::Number(i64::from(described.tier)));
+        let fact = Fact { subject: described.id.id().clone(), key: key.clone(), value };
+        topology.add_facts(node, [fact]);
     }
 }

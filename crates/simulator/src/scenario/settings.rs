@@ -18,8 +18,9 @@ pub use mobility::{
 };
 pub use number::{Period, Positive, Size, Time};
 pub use strategies::{
-    ArbitrationSettings, ArbitrationStrategy, MemorySettings, MemoryStrategy, NumberingSettings, NumberingStrategy,
-    ObservationSettings, ObservationStrategy, RoutingMetric, RoutingSettings, RoutingStrategy,
+    ArbitrationSettings, ArbitrationStrategy, ManagementSettings, ManagementStrategy, MemorySettings, MemoryStrategy,
+    NumberingSettings, NumberingStrategy, ObservationSettings, ObservationStrategy, RoutingMetric, RoutingSettings,
+    RoutingStrategy,
 };
 pub use topology::{
     AreaSettings, BarabasiAlbertSettings, GraphFormat, GridSettings, NodeSettings, RandomGeometricSettings,
@@ -73,6 +74,8 @@ pub struct Settings {
     pub observation: ObservationSettings,
     /// Which instance a client request goes to.
     pub routing: RoutingSettings,
+    /// Who manages.
+    pub management: ManagementSettings,
     /// How requests to manage are judged.
     pub arbitration: ArbitrationSettings,
     /// How long agents remember what was inhibited.
@@ -169,6 +172,7 @@ impl Default for Settings {
             network: NetworkSettings::default(),
             observation: ObservationSettings::default(),
             routing: RoutingSettings::default(),
+            management: ManagementSettings::default(),
             arbitration: ArbitrationSettings::default(),
             memory: MemorySettings::default(),
             numbering: NumberingSettings::default(),

@@ -1,10 +1,13 @@
 //! Agents that evaluate, managers that judge, operators that deploy.
 
-use mario_colony::{AgentIndex, ApplicationIndex, ContextChange, Deployment, Evaluator, NodeIndex, Outcome, Wish};
+use mario_colony::{
+    AgentIndex, ApplicationIndex, Arbitration, ContextChange, Deployment, Evaluator, NodeIndex, Outcome, Wish,
+};
 use mario_domain::{OperationName, Verdict};
 use mario_policy::{Decision, Wanted};
 
 use super::{Event, Reuse, Service, Simulation};
+use crate::chance;
 use crate::observation::in_standard_order;
 use crate::recorder::Recorder;
 use crate::scenario::Deploy;
@@ -90,6 +93,11 @@ impl Simulation<'_> {
         if is_new {
             self.colony.r2(ContextChange::Requests { agent, facts: &facts });
         }
+        if self.draws[self.colony.agent(agent).policy().position()] {
+            let evaluation = self.colony.agent(agent).evaluations();
+            let drawn = chance::drawn(self.scenario.seed, agent, evaluation);
+            self.colony.r2(ContextChange::Random { agent, drawn });
+        }
         self.scratch.facts = facts;
     }
 
@@ -159,10 +167,15 @@ impl Simulation<'_> {
             let deployment = Deployment { application: deploy.application, node: deploy.node, policy: deploy.policy };
             self.deployments.push(deployment);
         }
-        if self.colony.waiting_count() > 0 || !self.deployments.is_empty() {
+        let plan = self.plan();
+        if self.colony.waiting_count() > 0 || !plan.deployments.is_empty() || !plan.orders.is_empty() {
             let mut label = std::mem::take(&mut self.scratch.label);
-            self.colony.r1(&self.deployments, &mut self.judge, &mut label);
-            self.deployments.clear();
+            match self.scenario.arbitration {
+                Arbitration::Central => self.colony.r1_by_plan(&plan, &mut label),
+                Arbitration::Managers | Arbitration::Sequential => {
+                    self.colony.r1(&plan.deployments, &mut self.judge, &mut label);
+                }
+            }
             for outcome in &label {
                 self.follow(outcome, recorder);
             }
@@ -171,6 +184,7 @@ impl Simulation<'_> {
             self.scratch.label = label;
             self.watch_over_applications();
         }
+        recorder.activation(now, &self.colony);
         self.queue.schedule(now + self.scenario.management_period, Event::Management);
     }
 

@@ -10,7 +10,7 @@ use mario_domain::Verdict;
 use mario_policy::{Acceptance, Policy, Settings};
 use mario_prolog::{Engine, Resolver};
 
-use super::{Effort, Event, RunOptions, Scratch, Simulation, SimulationError, User};
+use super::{Effort, Event, RunOptions, Scratch, Simulation, SimulationError, User, planning};
 use crate::engine::engine;
 use crate::flow::Flow;
 use crate::network::{Links, Messages};
@@ -26,6 +26,9 @@ use crate::workload::Emitter;
 impl<'a> Simulation<'a> {
     /// The world of a scenario at time 0, with what is deployed then and the users who are there then.
     pub fn new(scenario: &'a Scenario, options: RunOptions) -> Result<Simulation<'a>, SimulationError> {
+        if let Some(search) = scenario.management.search() {
+            search.check(scenario).map_err(SimulationError::TooLarge)?;
+        }
         let engine = engine();
         let colony = found(engine, scenario)?;
         let threads = options.threads.max(1);
@@ -54,6 +57,8 @@ impl<'a> Simulation<'a> {
             observations: Observations::new(scenario.observation),
             instances: Vec::new(),
             users: users.collect(),
+            planner: planning::planner(scenario),
+            draws: scenario.policies.iter().map(|policy| policy.asks_for("random")).collect(),
             deployments: Vec::new(),
             deploys_begun: 0,
             is_redeploying: vec![false; scenario.applications.len()],

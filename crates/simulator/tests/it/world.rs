@@ -64,6 +64,7 @@ pub fn scenario(topology: Topology) -> Scenario {
         network: Network { message_size: 1.0, occupancy: Occupancy::Latency, fidelity: Fidelity::Messages },
         observation: Observation::Arrivals,
         routing: Routing::Nearest(Metric::Hops),
+        management: mario_simulator::Management::Agents,
         arbitration: Arbitration::Managers,
         memory: Memory::Sliding,
         numbering: Numbering::Counted,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use mario_simulator::{GroupFigures, Scenario, Summary};
+use mario_simulator::{GroupFigures, RegretFigures, Scenario, Search, Summary, Versus};
 
 /// What a run came to, for people: one column for all applications, and one for each kind.
 pub(super) fn text(summary: &Summary, scenario: &Scenario) -> String {
@@ -18,6 +18,10 @@ pub(super) fn text(summary: &Summary, scenario: &Scenario) -> String {
         summary.policies.join(", ")
     );
     let widths: Vec<usize> = figures.groups.iter().map(|group| group.group.chars().count().max(10) + 2).collect();
+    if summary.management != "agents" {
+        let end = text.len() - 1;
+        text.insert_str(end, &format!("management: {}\n", summary.management));
+    }
     let row = |text: &mut String, name: &str, value: &dyn Fn(&GroupFigures) -> String| {
         let _ = write!(text, "{name:<34}");
         for (group, width) in figures.groups.iter().zip(&widths) {
@@ -30,6 +34,9 @@ pub(super) fn text(summary: &Summary, scenario: &Scenario) -> String {
     row(&mut text, "replicate", &|group| group.operations.replicate.to_string());
     row(&mut text, "migrate", &|group| group.operations.migrate.to_string());
     row(&mut text, "undeploy", &|group| group.operations.undeploy.to_string());
+    if figures.groups.iter().any(|group| group.operations.deploy > 0) {
+        row(&mut text, "deploy, by operators", &|group| group.operations.deploy.to_string());
+    }
     row(&mut text, "inhibited", &|group| group.operations.inhibited.to_string());
     let ratio = |value: Option<f64>| value.map_or_else(|| "n/a".to_owned(), |value| format!("{value:.3}"));
     row(&mut text, "replicate per movement", &|group| ratio(group.per_movement.map(|ratios| ratios.replicate)));
@@ -46,10 +53,37 @@ pub(super) fn text(summary: &Summary, scenario: &Scenario) -> String {
     row(&mut text, "cycles to steady state, at most", &|group| {
         steady(group).map_or_else(|| "n/a".to_owned(), |spread| spread.max.to_string())
     });
+    if let Some(regret) = &figures.regret {
+        text += &regret_text(regret);
+    }
     let _ = writeln!(
         text,
         "\n{} client requests sent, {} served, {} lost, over {} hops; {} evaluations",
         summary.emitted, figures.served, figures.lost, summary.hops, figures.evaluations
+    );
+    text
+}
+
+/// How far the placement was from the best.
+fn regret_text(regret: &RegretFigures) -> String {
+    let best = match regret.against {
+        Search::Exact => "the best placement",
+        Search::Greedy => "the best placement known",
+    };
+    let mut text =
+        format!("\n{:<34}{:>12}{:>12}{:>12}{:>12}\n", format!("against {best}"), "actual", "best", "regret", "at most");
+    let mut row = |name: &str, versus: &Versus, at_most: Option<i64>| {
+        let at_most = at_most.map(|most| most.to_string()).unwrap_or_default();
+        let (actual, best, regret) = (versus.actual, versus.best, versus.regret);
+        let _ = writeln!(text, "{name:<34}{actual:>12.3}{best:>12.3}{regret:>12.3}{at_most:>12}");
+    };
+    row("satisfied users, mean", &regret.satisfied, Some(regret.satisfied_regret_max));
+    row("latency of a user, mean", &regret.latency, None);
+    row("instances, mean", &regret.instances, None);
+    let _ = writeln!(
+        text,
+        "as good as that in {} of {} activations, with {:.1} users on average",
+        regret.optimal, regret.activations, regret.users
     );
     text
 }

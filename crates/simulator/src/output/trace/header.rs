@@ -104,6 +104,7 @@ pub(super) fn header(scenario: &Scenario, detail: Detail) -> Header<'_> {
         arbitration: match scenario.arbitration {
             Arbitration::Managers => "managers",
             Arbitration::Sequential => "sequential",
+            Arbitration::Central => "central",
         },
         memory: match scenario.memory {
             Memory::Sliding => "sliding",

@@ -8,9 +8,12 @@ use mario_domain::{Application, ApplicationId, Hardware, Id, NodeId};
 use super::Resolving;
 use crate::scenario::document::At;
 use crate::scenario::policies::{self, Role};
-use crate::scenario::settings::Time;
+use crate::scenario::settings::{ManagementStrategy, Time};
 use crate::scenario::{ApplicationPlan, Deploy, PolicyText};
 use crate::topology::Topology;
+
+/// The policy that proposes nothing.
+const NEVER_MOVE: &str = "never-move";
 
 /// The policies in use, each once for each length of memory.
 #[derive(Default)]
@@ -166,6 +169,11 @@ impl Resolving<'_> {
         memory: Option<u32>,
         at: &[At<'_>],
     ) -> Option<PolicyIndex> {
+        // Where somebody else manages, no agent proposes anything.
+        let written = match self.settings.management.strategy {
+            ManagementStrategy::Agents => written,
+            _ => NEVER_MOVE,
+        };
         let name = if policies::is_path(written) {
             self.document.path(at, written).display().to_string()
         } else {

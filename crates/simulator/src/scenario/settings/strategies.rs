@@ -3,6 +3,39 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// Who manages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ManagementSettings {
+    /// Who says what is to be done with instances. With all but `agents`, no agent proposes anything, whatever its policy.
+    pub strategy: ManagementStrategy,
+}
+
+/// Who says what is to be done with instances.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ManagementStrategy {
+    /// The agents of instances, each by its policy.
+    #[default]
+    Agents,
+    /// Nobody, once each user who came was given an instance at the access point, or as near as there was room.
+    EdgeFirstFit,
+    /// Somebody who sees everything and looks for a good placement at each activation of the managers.
+    CentralGreedy,
+    /// The same, but for the best there is; for small worlds only.
+    CentralExact,
+}
+
+impl ManagementStrategy {
+    /// All strategies, each with its word.
+    pub(crate) const WORDS: [(&'static str, ManagementStrategy); 4] = [
+        ("agents", ManagementStrategy::Agents),
+        ("edge-first-fit", ManagementStrategy::EdgeFirstFit),
+        ("central-greedy", ManagementStrategy::CentralGreedy),
+        ("central-exact", ManagementStrategy::CentralExact),
+    ];
+}
+
 /// What agents see of their clients' requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]

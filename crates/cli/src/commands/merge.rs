@@ -1,0 +1,66 @@
+//! `mario merge`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use mario_experiments::comparison::Comparison;
+use mario_experiments::study::{Results, load, save};
+
+use super::sweep::show;
+use crate::experiments::{merge_failure, store_failure, write_results};
+use crate::{Console, Failure, Outcome};
+
+/// Arguments of `mario merge`.
+#[derive(Clone, Debug, Args)]
+#[command(
+    long_about = LONG_ABOUT,
+    after_help = "Examples:
+  mario merge part-1 part-2
+  mario merge part-* --out all --figure LS.response"
+)]
+pub struct Arguments {
+    /// Directories of `mario sweep --out` or `mario compare --out`
+    #[arg(value_name = "DIR", required = true)]
+    pub directories: Vec<PathBuf>,
+    /// Keep the joined runs here
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// A figure that the table shows, e.g. LS.response; may be given again
+    #[arg(long = "figure", value_name = "FIGURE")]
+    pub figures: Vec<String>,
+}
+
+const LONG_ABOUT: &str = "Join runs that were made apart: the parts of a sweep that ran on several machines, or \
+comparisons with other seeds or policies.
+
+All must be of the same scenario and begin at the same seed. Runs that are in several directories count once, and must have \
+come out the same. The result is what one machine would have made.";
+
+pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
+    let mut joined: Option<Results> = None;
+    for directory in &arguments.directories {
+        let part = load(directory).map_err(|error| store_failure(&error))?;
+        match &mut joined {
+            None => joined = Some(part),
+            Some(joined) => joined.merge(part).map_err(|error| {
+                merge_failure(format!("cannot join `{}` with those before it", directory.display()), &error)
+            })?,
+        }
+    }
+    let Some(joined) = joined else { return Ok(Outcome::Done) };
+    if let Some(directory) = &arguments.out {
+        save(directory, &joined).map_err(|error| store_failure(&error))?;
+        console.inform(format!("{} runs kept in {}", joined.runs.len(), directory.display()));
+    }
+    if joined.identity.variants.iter().all(Vec::is_empty) && arguments.figures.is_empty() {
+        let comparison = Comparison::of(&joined, &[]);
+        if let Some(directory) = &arguments.out {
+            let json = format!("{:#}\n", serde_json::json!(comparison));
+            write_results(directory, "comparison.json", &json)?;
+            write_results(directory, "comparison.csv", &comparison.csv())?;
+        }
+        console.write_data(|stdout| stdout.write_all(comparison.text().as_bytes()))?;
+        return Ok(Outcome::Done);
+    }
+    show(&joined, &arguments.figures, arguments.out.as_deref(), console)
+}

@@ -1,0 +1,127 @@
+//! `mario reproduce`.
+
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+
+use clap::{Args, ValueEnum};
+use mario_diagnostics::Diagnostic;
+use mario_experiments::reproduce::{Options, Preset, ReproduceError, reproduce};
+use mario_simulator::Existing;
+use mario_simulator::scenario::Document;
+
+use crate::commands::interruptions;
+use crate::commands::run::not_kept;
+use crate::experiments::{Jobs, cannot_write, run_failure};
+use crate::scenarios::{Disk, failure};
+use crate::{Console, Failure, Outcome};
+
+/// Arguments of `mario reproduce`.
+#[derive(Clone, Debug, Args)]
+#[command(
+    long_about = LONG_ABOUT,
+    after_help = "Examples:
+  mario reproduce
+  mario reproduce --seeds 30 --out results
+  mario reproduce --set topology.access_latency=1 --out nearer
+  mario reproduce --traces positions.csv --out taxis
+  mario reproduce --preset prototype --attachments users.json --out prototype"
+)]
+pub struct Arguments {
+    /// Where to keep the runs and the results
+    #[arg(long, value_name = "DIR", default_value = "reproduction")]
+    pub out: PathBuf,
+    /// In which world: as the paper describes it, or as its prototype ran it
+    #[arg(long, value_name = "PRESET", default_value = "paper")]
+    pub preset: PresetName,
+    /// Let the users go where this file says: positions in any of the formats of `mobility.file`
+    #[arg(long, value_name = "FILE", conflicts_with = "attachments")]
+    pub traces: Option<PathBuf>,
+    /// Attach the users as this file says: JSON with `users` and `steps`; one serves all experiments
+    #[arg(long, value_name = "FILE")]
+    pub attachments: Option<PathBuf>,
+    /// Override a key of the world, e.g. topology.size=16; may be given again
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub overrides: Vec<String>,
+    /// With how many seeds to run each experiment; the first is kept, the others give means and intervals
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    pub seeds: u64,
+    /// How many threads
+    #[command(flatten)]
+    pub jobs: Jobs,
+    /// Replace the runs that are in the directory
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// In which world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PresetName {
+    /// As the paper describes it.
+    Paper,
+    /// As its prototype ran it.
+    Prototype,
+}
+
+const LONG_ABOUT: &str = "Run the published experiments again, and compare.
+
+Policies 1, 2, 3, and 4 with a memory of 1 and of 10 cycles manage the same world one after the other. Each run is kept in \
+a directory of its own; all figures are computed from the traces there and printed beside the published ones. What was \
+claimed about behaviour is told to hold or not to hold, with the numbers. results.json and figures.csv have the same for \
+programs.
+
+Without options nothing but mario is needed: the users are generated.";
+
+pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
+    let preset = match arguments.preset {
+        PresetName::Paper => Preset::Paper,
+        PresetName::Prototype => Preset::Prototype,
+    };
+    let mut document = Document::preset(preset.as_str()).map_err(|error| failure(&error))?;
+    document.set(&arguments.overrides);
+    if let Some(path) = &arguments.traces {
+        let written = path.display().to_string().replace('\\', "\\\\").replace('"', "\\\"");
+        document.set(&["mobility.kind=file".to_owned(), format!("mobility.file=\"{written}\"")]);
+    }
+    if let Some(path) = &arguments.attachments {
+        document.set_attachments(path);
+    }
+    let options = Options {
+        preset,
+        document: &document,
+        directory: &arguments.out,
+        existing: if arguments.force { Existing::Replace } else { Existing::Refuse },
+        seeds: arguments.seeds,
+        jobs: arguments.jobs.count(),
+    };
+    let interrupted = interruptions()?;
+    let mut progress = console.progress("runs");
+    let reproduction = reproduce(&options, || Disk, &mut |done, _| {
+        progress.done(done);
+        !interrupted.load(Ordering::Relaxed)
+    });
+    drop(progress);
+    let reproduction = reproduction.map_err(|error| refuse(&error))?;
+    reproduction.write(&arguments.out).map_err(|error| cannot_write(&error.0, &error.1))?;
+    for note in &reproduction.notes {
+        console.inform(format!("note: {note}"));
+    }
+    let text = reproduction.text();
+    console.write_data(|stdout| stdout.write_all(text.as_bytes()))?;
+    console.inform(format!("kept in {}", arguments.out.display()));
+    Ok(Outcome::Done)
+}
+
+fn refuse(error: &ReproduceError) -> Failure {
+    match error {
+        ReproduceError::Run(error) => run_failure(error),
+        ReproduceError::Keep(error) => not_kept(error),
+        ReproduceError::Open(path, cause) => Failure::file(format!("cannot read `{}`", path.display()), cause),
+        ReproduceError::Read(_, cause) => {
+            Failure::Environment(vec![Diagnostic::error(error.to_string()).caused_by(cause)])
+        }
+        ReproduceError::Seeds => Failure::input(Diagnostic::error(error.to_string()).hint("ask for fewer `--seeds`")),
+        ReproduceError::Interrupted => Failure::Environment(vec![
+            Diagnostic::error(error.to_string()).hint("run it again with --force to replace what was kept"),
+        ]),
+    }
+}

@@ -1,0 +1,92 @@
+//! `mario view`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use clap::Args;
+use mario_diagnostics::{Diagnostic, Renderer};
+use mario_experiments::report::{Report, Server, Source};
+
+use crate::commands::report;
+use crate::traces::{runs_in, trace_path};
+use crate::{Console, Failure, Outcome};
+
+/// Arguments of `mario view`.
+#[derive(Clone, Debug, Args)]
+#[command(
+    long_about = LONG_ABOUT,
+    after_help = "Examples:
+  mario view runs/paper-1
+  mario view runs --port 8080"
+)]
+pub struct Arguments {
+    /// The directory of a run, or a directory that has runs in it
+    #[arg(value_name = "DIR")]
+    pub directory: PathBuf,
+    /// The port to listen on; 0 takes any that is free
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    pub port: u16,
+}
+
+const LONG_ABOUT: &str = "Serve the report of runs on this machine, and follow those that are still going.
+
+The page is that of `mario report`. While a run is going, the page shows it as far as it is and grows with it. The server \
+listens on 127.0.0.1 only; it prints its address and answers until it is interrupted.";
+
+/// The runs in a directory, read again when their files change.
+struct Runs<'a> {
+    directory: &'a Path,
+    console: Console,
+}
+
+pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
+    let directory = &arguments.directory;
+    let metadata = fs::metadata(directory);
+    let metadata = metadata.map_err(|error| Failure::file(format!("cannot read `{}`", directory.display()), &error))?;
+    if !metadata.is_dir() {
+        let diagnostic = Diagnostic::error(format!("`{}` is no directory", directory.display()));
+        return Err(Failure::input(diagnostic.hint("name the directory of a run; `mario report` also takes a trace")));
+    }
+    if runs_in(directory).is_empty() {
+        let diagnostic = Diagnostic::error(format!("`{}` has no run in it", directory.display()));
+        return Err(Failure::input(diagnostic.hint("begin a run first: `mario run paper --out DIR`")));
+    }
+    let unable = |error: &std::io::Error| {
+        let diagnostic = Diagnostic::error(format!("cannot listen on port {} of 127.0.0.1", arguments.port));
+        Failure::Environment(vec![diagnostic.caused_by(error).hint("choose another port with --port")])
+    };
+    let server = Server::bind(arguments.port).map_err(|error| unable(&error))?;
+    console.write_data(|stdout| writeln!(stdout, "http://{}/", server.address()))?;
+    console.inform("interrupt to end");
+    let runs = Runs { directory, console: console.clone() };
+    server.serve(runs).map_err(|error| unable(&error))?;
+    Ok(Outcome::Done)
+}
+
+impl Source for Runs<'_> {
+    fn version(&self) -> String {
+        let mut version = String::new();
+        for run in runs_in(self.directory) {
+            let trace = trace_path(&run);
+            let (length, changed) = fs::metadata(&trace).map_or((0, 0), |metadata| {
+                let changed = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+                (metadata.len(), changed.map_or(0, |since| since.as_nanos()))
+            });
+            let is_partial = run.join("PARTIAL").exists();
+            version.push_str(&format!("{} {length} {changed} {is_partial}\n", trace.display()));
+        }
+        version
+    }
+
+    fn report(&mut self) -> Result<Report, String> {
+        let runs = runs_in(self.directory);
+        if runs.is_empty() {
+            return Err(format!("`{}` has no run in it.", self.directory.display()));
+        }
+        report::read(&runs, None, &self.console.quiet()).map_err(|failure| {
+            let shown = failure.diagnostics().iter().map(|diagnostic| Renderer::plain().render(diagnostic));
+            shown.collect::<Vec<String>>().join("\n")
+        })
+    }
+}

@@ -1,0 +1,155 @@
+//! `mario report` and `mario view`: what they write, serve and refuse.
+
+use std::fs::{self, OpenOptions};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+
+use crate::{mario, run, stderr};
+
+/// A small true trace.
+const TRACE: &str = include_str!("../../../audit/tests/traces/small.jsonl");
+
+/// The directory of a run, fresh for each test.
+fn run_directory(name: &str, trace: &str) -> PathBuf {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("report").join(name);
+    let _ = fs::remove_dir_all(&directory);
+    fs::create_dir_all(&directory).expect("the test's own directory is writable");
+    fs::write(directory.join("trace.jsonl"), trace).expect("writable");
+    directory
+}
+
+fn report(directory: &Path, options: &[&str]) -> (Option<i32>, String) {
+    let output = mario().arg("report").arg(directory).args(options).current_dir(directory).output().expect("it runs");
+    (output.status.code(), stderr(&output))
+}
+
+#[test]
+fn writes_one_page_and_replaces_it_the_next_time() {
+    let directory = run_directory("page", TRACE);
+    for _ in 0..2 {
+        let (code, message) = report(&directory, &["--title", "Mine & yours"]);
+        assert_eq!(code, Some(0), "{message}");
+        assert!(message.starts_with("report.html (0."), "{message}");
+    }
+    let page = fs::read_to_string(directory.join("report.html")).expect("it was written");
+    assert!(page.starts_with("<!doctype html>") && page.contains("<title>Mine &amp; yours</title>"));
+    assert!(!page.contains("<!--fill"), "every place is filled");
+}
+
+#[test]
+fn writes_every_figure_as_a_drawing_when_asked() {
+    let directory = run_directory("drawings", TRACE);
+    let (code, message) = report(&directory, &["--svg", "figures"]);
+    assert_eq!(code, Some(0), "{message}");
+    let names: Vec<String> = fs::read_dir(directory.join("figures"))
+        .expect("it was made")
+        .map(|entry| entry.expect("readable").file_name().to_string_lossy().into_owned())
+        .collect();
+    assert!(names.len() >= 9, "{names:?}");
+    assert!(names.iter().any(|name| name.ends_with("-operations-all.svg")), "{names:?}");
+    assert!(message.contains(&format!("{} figures in figures", names.len())), "{message}");
+}
+
+#[test]
+fn replaces_no_file_that_is_not_a_report() {
+    let directory = run_directory("precious", TRACE);
+    fs::write(directory.join("thesis.html"), "<html>years of work</html>").expect("writable");
+    let (code, message) = report(&directory, &["--out", "thesis.html"]);
+    assert_eq!(code, Some(2), "{message}");
+    assert!(message.contains("`thesis.html` is there already and is no report"), "{message}");
+    assert_eq!(fs::read_to_string(directory.join("thesis.html")).expect("it is there"), "<html>years of work</html>");
+}
+
+#[test]
+fn says_that_a_run_is_not_complete_and_shows_it() {
+    let directory = run_directory("cut", &TRACE[..TRACE.len() - 40]);
+    let (code, message) = report(&directory, &[]);
+    assert_eq!(code, Some(0), "{message}");
+    assert!(message.contains("is not complete; it is shown as far as it went"), "{message}");
+}
+
+#[test]
+fn refuses_a_trace_of_a_newer_format_and_says_what_to_do() {
+    let directory = run_directory("newer", &TRACE.replacen("\"mario_trace\":1", "\"mario_trace\":9", 1));
+    let (code, message) = report(&directory, &[]);
+    assert_eq!(code, Some(2), "{message}");
+    assert!(
+        message.contains("this trace has format 9") && message.contains("the version of mario that wrote it"),
+        "{message}"
+    );
+    assert!(!directory.join("report.html").exists());
+}
+
+#[test]
+fn a_directory_of_runs_stands_for_all_of_them() {
+    let directory = run_directory("many", TRACE);
+    for name in ["a", "b"] {
+        fs::create_dir_all(directory.join("all").join(name)).expect("writable");
+        fs::write(directory.join("all").join(name).join("trace.jsonl"), TRACE).expect("writable");
+    }
+    let (code, message) = report(&directory, &["--out", "x.html"]);
+    assert_eq!(code, Some(0), "{message}");
+    let output = mario().args(["report", "all"]).current_dir(&directory).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(0));
+    let page = fs::read_to_string(directory.join("report.html")).expect("it was written");
+    assert!(
+        page.contains(", all/a\"") && page.contains(", all/b\""),
+        "runs of one name and seed are told apart by path"
+    );
+}
+
+/// A server that ends with the test.
+struct View(Child);
+
+impl Drop for View {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn get(address: &str, path: &str, host: &str) -> String {
+    let mut stream = TcpStream::connect(address).expect("it listens");
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").expect("it reads");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("it answers");
+    answer
+}
+
+#[test]
+fn view_serves_the_page_on_this_machine_and_has_news_when_the_trace_grows() {
+    let cut = TRACE[..TRACE.len() - 1].rfind('\n').expect("several lines") + 1;
+    let directory = run_directory("view", &TRACE[..cut]);
+    let child = mario().arg("view").arg(&directory).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+    let mut view = View(child.expect("the binary was built"));
+    let mut line = String::new();
+    BufReader::new(view.0.stdout.take().expect("piped")).read_line(&mut line).expect("it says where");
+    let address = line.trim().trim_start_matches("http://").trim_end_matches('/').to_owned();
+    assert!(address.starts_with("127.0.0.1:"), "{line}");
+
+    let page = get(&address, "/", &address);
+    assert!(
+        page.starts_with("HTTP/1.1 200") && page.contains("data-source=\"live\""),
+        "{}",
+        &page[..200.min(page.len())]
+    );
+    let version = get(&address, "/version", &address);
+    assert!(get(&address, "/data.json", &address).contains("\"is_complete\":false"));
+    let mut trace = OpenOptions::new().append(true).open(directory.join("trace.jsonl")).expect("it is there");
+    trace.write_all(&TRACE.as_bytes()[cut..]).expect("writable");
+    assert_ne!(get(&address, "/version", &address), version);
+    assert!(get(&address, "/data.json", &address).contains("\"is_complete\":true"));
+    assert!(get(&address, "/", "evil.example").starts_with("HTTP/1.1 403"), "other names are not answered");
+    assert!(get(&address, "/trace.jsonl", &address).starts_with("HTTP/1.1 404"));
+}
+
+#[test]
+fn view_refuses_what_has_no_run() {
+    let directory = run_directory("nothing", TRACE);
+    fs::remove_file(directory.join("trace.jsonl")).expect("it is there");
+    let output = run(["view".as_ref(), directory.as_os_str()]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("has no run in it"), "{}", stderr(&output));
+}

@@ -1,0 +1,49 @@
+// Figures and their data as files.
+
+function save(name, type, content) {
+  const address = URL.createObjectURL(new Blob([content], { type }));
+  const link = h("a", { href: address, download: name });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(address), 10000);
+}
+
+const KEPT_STYLES = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin", "opacity",
+  "fill-opacity", "stroke-opacity", "font-size", "font-weight", "text-anchor", "dominant-baseline"];
+
+// The text of a drawing that looks the same elsewhere: in light colours, with all styles written out.
+function standalone(svg) {
+  const root = document.documentElement;
+  const theme = root.dataset.theme;
+  root.dataset.theme = "light";
+  const copy = svg.cloneNode(true);
+  const originals = [svg, ...svg.querySelectorAll("*")];
+  const copies = [copy, ...copy.querySelectorAll("*")];
+  copies.forEach((element, place) => {
+    const style = getComputedStyle(originals[place]);
+    for (const name of KEPT_STYLES) {
+      const value = style.getPropertyValue(name);
+      if (value && !(name === "opacity" && value === "1")) element.setAttribute(name, value);
+    }
+    element.removeAttribute("style");
+    element.removeAttribute("class");
+  });
+  if (theme === undefined) delete root.dataset.theme;
+  else root.dataset.theme = theme;
+  copy.setAttribute("xmlns", SVG);
+  copy.setAttribute("font-family", "Helvetica, Arial, sans-serif");
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${new XMLSerializer().serializeToString(copy)}\n`;
+}
+
+function csv(rows) {
+  const cell = (value) => {
+    const text = value === null || value === undefined ? "" : String(value);
+    return /[",\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
+  };
+  return rows.map((row) => row.map(cell).join(",") + "\n").join("");
+}
+
+function fileName(...parts) {
+  return parts.join("-").toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
+}

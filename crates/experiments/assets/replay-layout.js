@@ -1,0 +1,112 @@
+// Where nodes are drawn: on the map by position, or as a tree with one row for each tier.
+
+// How many units of a node are drawn as cells; what has more shows the first and a number.
+const CELLS_MAX = 12;
+
+function cellCount(capacity) {
+  return capacity < 0 ? CELLS_MAX : Math.min(capacity, CELLS_MAX);
+}
+
+// Each layout gives `{ width, height, cell, boxes, users }`: a box is `{ x, y, width, height, columns, cell }` around its cells,
+// and `users(node, place, count)` is where a user at an access point is drawn.
+function mapLayout(run) {
+  const { capacities, positions } = run.nodes;
+  const size = 760;
+  const at = positions.map(projection(positions, [26, 22, size - 26, size - 44]));
+  // Nodes at random places are here and there closer than anything can be drawn: some boxes may overlap.
+  const gap = Math.min(96, Math.max(nearest(at), 0.55 * Math.sqrt((size * size) / at.length)));
+  const cell = Math.max(3, Math.min(16, gap * 0.182));
+  const boxes = capacities.map((capacity, node) => {
+    const cells = Math.max(1, cellCount(capacity));
+    const columns = capacity < 0 ? 4 : Math.ceil(Math.sqrt(cells));
+    const [width, height] = [columns * cell + 4, Math.ceil(cells / columns) * cell + 4];
+    return { x: at[node][0] - width / 2, y: at[node][1] - height / 2, width, height, columns, cell };
+  });
+  const users = (node, place, count) => {
+    const perRow = 5;
+    const row = Math.floor(place / perRow);
+    const inRow = Math.min(perRow, count - row * perRow);
+    const step = cell * 0.62;
+    return [at[node][0] + (place % perRow - (inRow - 1) / 2) * step, boxes[node].y + boxes[node].height + cell * 0.55 + row * step];
+  };
+  return { width: size, height: size - 10, cell, boxes, users, radius: cell * 0.26 };
+}
+
+function nearest(points) {
+  let least = Infinity;
+  const step = Math.max(1, Math.floor(points.length / 400));
+  for (let one = 0; one < points.length; one += step) {
+    for (let other = 0; other < points.length; other += 1) {
+      if (one !== other) least = Math.min(least, Math.hypot(points[one][0] - points[other][0], points[one][1] - points[other][1]));
+    }
+  }
+  // Access points of a tree are closest to the node above them, half a diagonal away.
+  return Number.isFinite(least) ? least * 1.42 : 90;
+}
+
+function treeLayout(run) {
+  const { capacities, tiers, parents, is_access_point: isAccessPoint } = run.nodes;
+  const children = tiers.map(() => []);
+  const roots = [];
+  parents.forEach((parent, node) => (parent >= 0 ? children[parent] : roots).push(node));
+  const tierCount = Math.max(...tiers) + 1;
+  const width = 1000;
+  const span = tiers.map(() => [0, 0]);
+  let leaves = 0;
+  const visit = (node) => {
+    const start = leaves;
+    children[node].forEach(visit);
+    if (!children[node].length) leaves += 1;
+    span[node] = [start, leaves];
+  };
+  roots.forEach(visit);
+  const unit = (width - 16) / Math.max(1, leaves);
+  const cell = Math.max(2, Math.min(13, unit * 0.8));
+  const rowHeights = Array.from({ length: tierCount }, () => cell + 6);
+  const boxes = tiers.map((tier, node) => {
+    const room = (span[node][1] - span[node][0]) * unit - Math.min(3, unit * 0.15);
+    const cells = Math.max(1, cellCount(capacities[node]));
+    const [columns, side] = roomiest(cells, room - 3, cell);
+    const height = Math.ceil(cells / columns) * side + 4;
+    rowHeights[tier] = Math.max(rowHeights[tier], height);
+    return { x: 8 + span[node][0] * unit, width: room, height, columns, cell: side };
+  });
+  let top = 26;
+  const tops = rowHeights.map((height) => {
+    const place = top;
+    top += height + 52;
+    return place;
+  });
+  boxes.forEach((box, node) => { box.y = tops[tiers[node]]; });
+  const radius = Math.max(1.4, Math.min(3.4, unit * 0.22));
+  const users = (node, place) => {
+    const box = boxes[node];
+    return [box.x + box.width / 2, box.y + box.height + 9 + place * (radius * 2 + 1.6)];
+  };
+  const crowd = isAccessPoint.some(Boolean) ? 46 : 0;
+  return { width, height: top - 44 + crowd, cell, boxes, users, radius, tops, rowHeights };
+}
+
+// Columns and the side of a cell for so many cells in a room: as large as three rows allow.
+function roomiest(cells, room, least) {
+  let best = [cells, 0];
+  for (let rows = 1; rows <= Math.min(3, cells); rows += 1) {
+    const columns = Math.ceil(cells / rows);
+    const side = Math.min(22, room / columns);
+    if (side > best[1] + 0.5) best = [columns, side];
+  }
+  return best[1] >= 2 ? best : [Math.max(1, Math.floor(room / least)), least];
+}
+
+// The middle of the cell of an instance; those beyond the cells drawn share the last one.
+function cellPlace(layout, node, slot) {
+  const box = layout.boxes[node];
+  const shown = Math.min(slot, CELLS_MAX - 1);
+  const left = box.x + (box.width - box.columns * box.cell) / 2;
+  return [left + (shown % box.columns + 0.5) * box.cell, box.y + 2 + (Math.floor(shown / box.columns) + 0.5) * box.cell, box.cell / layout.cell];
+}
+
+function boxMiddle(layout, node) {
+  const box = layout.boxes[node];
+  return [box.x + box.width / 2, box.y + box.height / 2];
+}

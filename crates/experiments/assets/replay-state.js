@@ -1,0 +1,135 @@
+// What is where at each moment of a run, from its events.
+
+// The codes of events; their arguments stand after the moment and the code.
+const EVENT = {
+  deployed: 0, handover: 1, migrate: 2, replicate: 3, undeploy: 4, inhibited: 5, deployInhibited: 6, nodeDown: 7, nodeUp: 8,
+  nodeLeaving: 9, linkDown: 10, linkUp: 11,
+};
+const OPERATIONS = ["undeploy", "migrate", "replicate", "deploy"];
+const CHECKPOINT_EVERY = 48;
+
+class History {
+  constructor(run) {
+    this.run = run;
+    const { replay } = run;
+    this.moments = replay.moments;
+    this.eventsAt = this.moments.map(() => []);
+    this.ofInstance = replay.instances.map(() => []);
+    this.ofNode = run.nodes.ids.map(() => []);
+    this.places = new Map(run.nodes.ids.map((id, place) => [id, place]));
+    this.checkpoints = [this.blank()];
+    const state = this.blank();
+    replay.events.forEach((event) => this.eventsAt[event[0]].push(event));
+    this.eventsAt.forEach((events, moment) => {
+      if (moment && moment % CHECKPOINT_EVERY === 0) this.checkpoints.push(this.copy(state));
+      for (const event of events) {
+        this.index(event, state);
+        this.apply(state, event);
+      }
+    });
+  }
+
+  get last() {
+    return this.moments.length - 1;
+  }
+
+  blank() {
+    const { run } = this;
+    return {
+      node: new Int32Array(run.replay.instances.length).fill(-1),
+      slot: new Int32Array(run.replay.instances.length).fill(-1),
+      user: new Int32Array(run.users.length).fill(-1),
+      on: run.nodes.ids.map(() => []),
+      down: new Set(), leaving: new Set(), broken: new Set(),
+    };
+  }
+
+  copy(state) {
+    return {
+      node: state.node.slice(), slot: state.slot.slice(), user: state.user.slice(), on: state.on.map((instances) => [...instances]),
+      down: new Set(state.down), leaving: new Set(state.leaving), broken: new Set(state.broken),
+    };
+  }
+
+  // The state after everything that happened at a moment.
+  at(moment) {
+    const start = Math.min(Math.floor(moment / CHECKPOINT_EVERY), this.checkpoints.length - 1);
+    const state = this.copy(this.checkpoints[start]);
+    for (let place = start * CHECKPOINT_EVERY; place <= moment; place += 1) {
+      this.eventsAt[place].forEach((event) => this.apply(state, event));
+    }
+    return state;
+  }
+
+  settle(state, instance, node) {
+    const taken = new Set(state.on[node].map((other) => state.slot[other]));
+    let slot = 0;
+    while (taken.has(slot)) slot += 1;
+    state.node[instance] = node;
+    state.slot[instance] = slot;
+    state.on[node].push(instance);
+  }
+
+  leave(state, instance) {
+    const node = state.node[instance];
+    if (node < 0) return;
+    state.on[node] = state.on[node].filter((other) => other !== instance);
+    state.node[instance] = -1;
+  }
+
+  apply(state, [, code, first, second, third]) {
+    switch (code) {
+      case EVENT.deployed: this.settle(state, first, second); break;
+      case EVENT.handover: state.user[first] = second; break;
+      case EVENT.migrate:
+        this.leave(state, first);
+        this.settle(state, third >= 0 ? third : first, second);
+        break;
+      case EVENT.replicate: this.settle(state, third, second); break;
+      case EVENT.undeploy: this.leave(state, first); break;
+      case EVENT.nodeDown:
+        state.down.add(first);
+        [...state.on[first]].forEach((instance) => this.leave(state, instance));
+        break;
+      case EVENT.nodeUp: state.down.delete(first); state.leaving.delete(first); break;
+      case EVENT.nodeLeaving: state.leaving.add(first); break;
+      case EVENT.linkDown: state.broken.add(`${Math.min(first, second)} ${Math.max(first, second)}`); break;
+      case EVENT.linkUp: state.broken.delete(`${Math.min(first, second)} ${Math.max(first, second)}`); break;
+      default:
+    }
+  }
+
+  // Remembers which instances and nodes an event is about; `state` is that before it.
+  index(event, state) {
+    const [, code, first, second, third, fourth] = event;
+    const own = code >= EVENT.migrate && code <= EVENT.inhibited ? state.node[first] : -1;
+    const nodes = new Set();
+    const judged = { event, from: own };
+    if (code === EVENT.deployed || code === EVENT.migrate || code === EVENT.replicate) nodes.add(second);
+    if (code >= EVENT.migrate && code <= EVENT.undeploy) nodes.add(own);
+    if (code === EVENT.inhibited) nodes.add(this.places.get(this.run.replay.reasons[fourth][0]));
+    if (code === EVENT.deployInhibited) nodes.add(this.places.get(this.run.replay.reasons[third][0]));
+    if (code >= EVENT.nodeDown && code <= EVENT.nodeLeaving) nodes.add(first);
+    nodes.forEach((node) => { if (node >= 0) this.ofNode[node].push(judged); });
+    if (code === EVENT.deployed || (code >= EVENT.migrate && code <= EVENT.inhibited)) this.ofInstance[first].push(judged);
+    if (code === EVENT.replicate || (code === EVENT.migrate && third >= 0)) this.ofInstance[third].push(judged);
+    if (code === EVENT.nodeDown) event.slice(3).forEach((instance) => this.ofInstance[instance].push(judged));
+  }
+
+  // What an agent saw and decided last, up to a moment; null when it did not yet, or nothing is recorded.
+  decision(instance, moment) {
+    const time = this.moments[moment];
+    const decisions = this.run.replay.decisions[instance] || [];
+    let found = null;
+    for (const decision of decisions) if (decision[0] <= time) found = decision;
+    return found;
+  }
+
+  before(judgements, moment) {
+    return judgements.filter(({ event }) => event[0] <= moment);
+  }
+
+  used(state, node) {
+    return sum(state.on[node].map((instance) => this.run.applications[this.run.replay.instances[instance][1]].hardware));
+  }
+}

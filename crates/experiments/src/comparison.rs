@@ -1,0 +1,184 @@
+//! Whether one policy is better than another, and how sure that is.
+//!
+//! Start at [`Comparison::of`]. For each pair of policies and each figure the runs of the same seed are paired and tested;
+//! the probabilities of all tests together are corrected by Holm's method. [`crate::statistics`] says why these tests.
+
+#[cfg(test)]
+mod tests;
+mod text;
+mod words;
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::measures::{LOST, Measure, Values, groups, key};
+use crate::statistics::{Estimate, PairedTest, holm};
+use crate::study::Results;
+
+pub(crate) use text::shown_estimate;
+
+/// With a corrected probability of at most this, a difference is taken for real.
+pub const LEVEL: f64 = 0.05;
+
+/// A number that policies are compared by.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Figure {
+    /// Its name in files.
+    pub name: String,
+    /// The group that it is of.
+    #[serde(skip)]
+    group: String,
+    /// What it measures; `None` for lost client requests.
+    #[serde(skip)]
+    measure: Option<Measure>,
+}
+
+/// What policies came to, and how they differ.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Comparison {
+    /// What was varied.
+    pub variant: Vec<String>,
+    /// Who was compared.
+    pub policies: Vec<String>,
+    /// Over how many seeds.
+    pub seeds: usize,
+    /// Whether all seeds came out the same, so that there is one run and not many.
+    pub is_seedless: bool,
+    /// For each figure, what each policy came to.
+    pub figures: Vec<FigureOfPolicies>,
+    /// Each policy against each before it.
+    pub pairs: Vec<Pair>,
+}
+
+/// What each policy came to.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct FigureOfPolicies {
+    /// Which figure.
+    pub figure: Figure,
+    /// In the order of the policies; absent where the figure is not defined.
+    pub estimates: Vec<Option<Estimate>>,
+}
+
+/// Two policies.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Pair {
+    /// The first.
+    pub first: String,
+    /// The second.
+    pub second: String,
+    /// For each figure, how the second differs from the first.
+    pub tests: Vec<FigureTest>,
+    /// What that means, in words.
+    pub verdict: String,
+}
+
+/// How two policies differ in a figure.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct FigureTest {
+    /// In which figure.
+    pub figure: Figure,
+    /// How; absent where less than two seeds have it for both.
+    pub test: Option<PairedTest>,
+    /// The probability of such a difference where there is none, corrected for all tests that were made.
+    pub p_corrected: Option<f64>,
+    /// What that means, in words.
+    pub verdict: String,
+}
+
+impl FigureTest {
+    /// Whether the difference is taken for real.
+    pub fn is_real(&self) -> bool {
+        self.p_corrected.is_some_and(|p| p <= LEVEL)
+    }
+}
+
+impl Comparison {
+    /// Compares the policies of a variant.
+    pub fn of(results: &Results, variant: &[String]) -> Comparison {
+        let policies = results.identity.policies.clone();
+        let runs: Vec<BTreeMap<u64, &Values>> = policies.iter().map(|policy| results.of(variant, policy)).collect();
+        let figures = figures(&runs);
+        let is_seedless = runs.iter().all(|seeds| {
+            let mut values = seeds.values();
+            let first = values.next();
+            seeds.len() >= 2 && values.all(|other| Some(other) == first)
+        });
+        let series = |figure: &Figure, policy: usize| -> BTreeMap<u64, f64> {
+            let value = |values: &Values| values.get(&figure.name).copied().flatten();
+            // Runs that are the same run say nothing about chance.
+            let counted = if is_seedless { 1 } else { usize::MAX };
+            runs[policy].iter().take(counted).filter_map(|(seed, values)| Some((*seed, value(values)?))).collect()
+        };
+        let of_policies = |figure: &Figure| FigureOfPolicies {
+            figure: figure.clone(),
+            estimates: (0..policies.len())
+                .map(|policy| Estimate::of(&series(figure, policy).into_values().collect::<Vec<f64>>()))
+                .collect(),
+        };
+        let estimates = figures.iter().map(of_policies).collect();
+        let mut pairs = Vec::new();
+        for second in 1..policies.len() {
+            for first in 0..second {
+                let test = |figure: &Figure| {
+                    let (before, after) = (series(figure, first), series(figure, second));
+                    let pairs: Vec<(f64, f64)> =
+                        before.iter().filter_map(|(seed, value)| Some((*value, *after.get(seed)?))).collect();
+                    let test = PairedTest::of(&pairs);
+                    FigureTest { figure: figure.clone(), test, p_corrected: None, verdict: String::new() }
+                };
+                let tests = figures.iter().map(test).collect();
+                let (first, second) = (policies[first].clone(), policies[second].clone());
+                pairs.push(Pair { first, second, tests, verdict: String::new() });
+            }
+        }
+        let seeds = runs.iter().map(BTreeMap::len).max().unwrap_or(0);
+        let variant = variant.to_vec();
+        let mut comparison = Comparison { variant, policies, seeds, is_seedless, figures: estimates, pairs };
+        comparison.correct();
+        comparison.judge();
+        comparison
+    }
+
+    /// The least probability that so many seeds can give to all tests together, however clear the differences are.
+    pub fn least_probability(&self) -> f64 {
+        let tests = self.pairs.iter().flat_map(|pair| &pair.tests).filter(|test| test.test.is_some()).count();
+        2_f64.powi(1 - i32::try_from(self.seeds).unwrap_or(i32::MAX)) * tests as f64
+    }
+
+    /// Corrects the probabilities of all tests together.
+    fn correct(&mut self) {
+        let mut tests: Vec<&mut FigureTest> = self.pairs.iter_mut().flat_map(|pair| &mut pair.tests).collect();
+        let made: Vec<f64> = tests.iter().filter_map(|test| Some(test.test?.p)).collect();
+        let corrected = holm(&made);
+        for (test, p) in tests.iter_mut().filter(|test| test.test.is_some()).zip(corrected) {
+            test.p_corrected = Some(p);
+        }
+    }
+
+    fn judge(&mut self) {
+        for pair in &mut self.pairs {
+            for test in &mut pair.tests {
+                test.verdict = words::verdict(test, &pair.second);
+            }
+            pair.verdict = words::overall(&pair.tests, &pair.first, &pair.second);
+        }
+    }
+}
+
+/// What can be compared. Where there is one kind of application, it is the same as all.
+fn figures(runs: &[BTreeMap<u64, &Values>]) -> Vec<Figure> {
+    let Some(values) = runs.iter().find_map(|seeds| seeds.values().next()) else { return Vec::new() };
+    let mut groups = groups(values);
+    if groups.len() == 2 {
+        groups.truncate(1);
+    }
+    let mut figures = Vec::new();
+    for measure in Measure::COMPARED {
+        for group in &groups {
+            figures.push(Figure { name: key(group, measure), group: group.clone(), measure: Some(measure) });
+        }
+    }
+    figures.push(Figure { name: LOST.to_owned(), group: "all".to_owned(), measure: None });
+    figures
+}

@@ -1,0 +1,123 @@
+//! A comparison for people, and as a table for programs.
+
+use std::fmt::Write;
+
+use super::words::{listed, overall, verdict};
+use super::{Comparison, LEVEL, Pair};
+use crate::statistics::Estimate;
+use crate::study::cell;
+
+impl Comparison {
+    /// The means, then each pair: what differs, what does not, and what that means.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        if self.is_seedless {
+            let _ = writeln!(
+                text,
+                "All {} seeds came out the same: nothing in this scenario is drawn from the seed. So there is one run of each\n\
+                 policy, and no chance to reckon with.\n",
+                self.seeds
+            );
+        }
+        self.means(&mut text);
+        let name = |policy: &String| letter(self.policies.iter().position(|known| known == policy).unwrap_or(0));
+        for pair in &self.pairs {
+            text.push('\n');
+            describe(pair, &name(&pair.first), &name(&pair.second), &mut text);
+        }
+        if self.least_probability() > LEVEL && !self.is_seedless {
+            let _ = writeln!(
+                text,
+                "\nWith {} no difference can be told from chance, however clear it is: so many tests take more seeds.",
+                many(self.seeds, "seed")
+            );
+        }
+        text
+    }
+
+    fn means(&self, text: &mut String) {
+        const NAME: usize = 34;
+        let shown: Vec<String> =
+            self.policies.iter().enumerate().map(|(place, policy)| format!("{}: {policy}", letter(place))).collect();
+        let _ = writeln!(text, "{}\n", shown.join("\n"));
+        let _ = write!(text, "{:<NAME$}", format!("mean of {} and 95 % interval", many(self.seeds, "seed")));
+        for place in 0..self.policies.len() {
+            let _ = write!(text, "{:>26}", letter(place));
+        }
+        text.push('\n');
+        for row in &self.figures {
+            let _ = write!(text, "{:<NAME$}", row.figure.title());
+            for estimate in &row.estimates {
+                let _ = write!(text, "{:>26}", shown_estimate(estimate.as_ref(), row.figure.decimals()));
+            }
+            text.push('\n');
+        }
+    }
+
+    /// One row for each pair and figure.
+    pub fn csv(&self) -> String {
+        const HEAD: &str = "first,second,figure,seeds,shift,low,high,p,p_corrected,effect,effect_low,effect_high,mean,mean_low,\
+                            mean_high,p_of_mean,standardised,standardised_low,standardised_high,verdict\n";
+        const EMPTY: &str = ",,,,,,,,,,,,,,,,";
+        let mut text = HEAD.to_owned();
+        let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+        let three = |estimate: Option<Estimate>| {
+            let end = |end: usize| estimate.and_then(|estimate| estimate.interval).map(|ends| ends[end]);
+            [estimate.map(|estimate| estimate.mean), end(0), end(1)].map(number).join(",")
+        };
+        for pair in &self.pairs {
+            for row in &pair.tests {
+                let _ = write!(text, "{},{},{},", cell(&pair.first), cell(&pair.second), row.figure.name);
+                match &row.test {
+                    None => text.push_str(EMPTY),
+                    Some(test) => {
+                        let probabilities = [Some(test.p), row.p_corrected].map(number).join(",");
+                        let (shift, effect) = (three(Some(test.shift)), three(Some(test.effect)));
+                        let (mean, standardised) = (three(Some(test.difference)), three(test.standardised));
+                        let p_of_mean = number(test.p_of_mean);
+                        let count = test.shift.count;
+                        let _ =
+                            write!(text, "{count},{shift},{probabilities},{effect},{mean},{p_of_mean},{standardised},");
+                    }
+                }
+                let _ = writeln!(text, "{}", cell(&row.verdict));
+            }
+        }
+        text
+    }
+}
+
+fn describe(pair: &Pair, first: &str, second: &str, text: &mut String) {
+    let _ = writeln!(text, "{second} against {first}: {} against {}", pair.second, pair.first);
+    for row in pair.tests.iter().filter(|row| row.is_real()) {
+        let _ = writeln!(text, "  {}", verdict(row, second));
+    }
+    let same = listed(pair.tests.iter().filter(|row| !row.is_real() && row.test.is_some()).map(|row| &row.figure));
+    if !same.is_empty() {
+        let _ = writeln!(text, "  no difference found in {same}");
+    }
+    let _ = writeln!(text, "  Overall: {}.", overall(&pair.tests, first, second));
+}
+
+/// `2.345 ± 0.012`, or the mean alone.
+pub(crate) fn shown_estimate(estimate: Option<&Estimate>, decimals: usize) -> String {
+    match estimate {
+        None => "n/a".to_owned(),
+        Some(Estimate { mean, interval: None, .. }) => format!("{mean:.decimals$}"),
+        Some(Estimate { mean, interval: Some([_, high]), .. }) => {
+            format!("{mean:.decimals$} ± {:.decimals$}", high - mean)
+        }
+    }
+}
+
+/// A, B, C and so on.
+fn letter(place: usize) -> String {
+    match u8::try_from(place) {
+        Ok(place) if place < 26 => char::from(b'A' + place).to_string(),
+        _ => format!("P{}", place + 1),
+    }
+}
+
+fn many(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}

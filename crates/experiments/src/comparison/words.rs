@@ -1,0 +1,151 @@
+//! What a test means, in words.
+
+use super::{Figure, FigureTest};
+use crate::measures::Measure;
+use crate::statistics::PairedTest;
+
+/// What less of a figure is: cheaper or faster, or neither good nor bad.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Less {
+    Better,
+    Neither,
+}
+
+impl Figure {
+    fn less(&self) -> Less {
+        // A usage above 1 is too much and one far below is waste, so that less is not better by itself.
+        if self.measure == Some(Measure::ServiceUsage) { Less::Neither } else { Less::Better }
+    }
+
+    /// What a person calls it.
+    pub fn title(&self) -> String {
+        let title = self.measure.map_or("lost client requests", Measure::title);
+        if self.group == "all" { title.to_owned() } else { format!("{title}, {}", self.group) }
+    }
+
+    /// How many decimals of a mean are worth showing.
+    pub(super) fn decimals(&self) -> usize {
+        self.measure.map_or(1, |measure| measure.decimals().max(1))
+    }
+
+    /// That somebody has less or more of it, in words.
+    fn difference(&self, amount: &str, is_less: bool) -> String {
+        let kind = if self.group == "all" { String::new() } else { format!("{} ", self.group) };
+        let instances = if self.group == "all" { String::new() } else { format!(" {} instances", self.group) };
+        let about = if self.group == "all" { String::new() } else { format!(" ({})", self.group) };
+        let fewer = if is_less { "fewer" } else { "more" };
+        let less = if is_less { "less" } else { "more" };
+        match self.measure {
+            Some(Measure::Response) => {
+                let faster = if is_less { "faster" } else { "slower" };
+                format!("answers {kind}requests {amount} ms {faster}")
+            }
+            Some(Measure::ServiceUsage) => {
+                format!("loads {kind}instances by {amount} {less} of what they handle")
+            }
+            Some(Measure::Replicate) => format!("replicates{instances} {amount} times {less}"),
+            Some(Measure::Migrate) => format!("migrates{instances} {amount} times {less}"),
+            Some(Measure::Undeploy) => format!("undeploys{instances} {amount} times {less}"),
+            Some(Measure::Inhibited) => format!("is inhibited {amount} times {less}{about}"),
+            Some(Measure::InstancesMean) => format!("runs {amount} {fewer} {kind}instances"),
+            Some(Measure::CyclesMean) => {
+                let sooner = if is_less { "sooner" } else { "later" };
+                format!("is steady {amount} cycles {sooner}{about}")
+            }
+            Some(other) => format!("has {amount} {less} {kind}{}", other.title()),
+            None => format!("loses {amount} {fewer} client requests"),
+        }
+    }
+}
+
+/// What a test says about a policy that is called so.
+pub(super) fn verdict(found: &FigureTest, second: &str) -> String {
+    let figure = &found.figure;
+    let (Some(test), Some(p)) = (&found.test, found.p_corrected) else {
+        return format!("{}: not tested, less than two seeds have it", figure.title());
+    };
+    let decimals = figure.decimals();
+    let shift = test.shift.mean;
+    let signed = |[low, high]: [f64; 2]| format!(", 95 % interval {low:+.decimals$} to {high:+.decimals$}");
+    if !found.is_real() {
+        let interval = test.shift.interval.map_or_else(String::new, signed);
+        return format!(
+            "no difference found in {} ({shift:+.decimals$}{interval}), {}",
+            figure.title(),
+            probability(p)
+        );
+    }
+    // The sign is that of the ranks, which the test is about.
+    let is_less = test.effect.mean < 0.0;
+    let interval = match test.shift.interval {
+        Some([low, high]) => {
+            let (from, to) = if is_less { (-high, -low) } else { (low, high) };
+            format!(" (95 % interval {from:.decimals$} to {to:.decimals$})")
+        }
+        None => String::new(),
+    };
+    let words = figure.difference(&format!("{:.decimals$}", shift.abs()), is_less);
+    format!("{second} {words}{interval}, {}, {}", probability(p), effect(test))
+}
+
+pub(super) fn probability(p: f64) -> String {
+    if p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p:.3}") }
+}
+
+fn effect(test: &PairedTest) -> String {
+    let size = test.effect.mean.abs();
+    if size >= 1.0 {
+        return "in every seed that differs".to_owned();
+    }
+    let word = match size {
+        size if size < 0.1 => "tiny",
+        size if size < 0.3 => "small",
+        size if size < 0.5 => "medium",
+        _ => "large",
+    };
+    let interval = test.effect.interval.map_or_else(String::new, |[low, high]| format!(", {low:.2} to {high:.2}"));
+    format!("{word} effect ({:.2}{interval})", test.effect.mean)
+}
+
+/// What all tests of a pair say together.
+pub(super) fn overall(tests: &[FigureTest], first: &str, second: &str) -> String {
+    if tests.iter().all(|test| test.test.is_none()) {
+        return format!("nothing can be said about {second} against {first}: that takes two seeds that differ");
+    }
+    let titles = |wanted: &dyn Fn(&FigureTest, f64) -> bool| {
+        let is_wanted =
+            |test: &&FigureTest| test.is_real() && test.test.is_some_and(|paired| wanted(test, paired.effect.mean));
+        listed(tests.iter().filter(is_wanted).map(|test| &test.figure))
+    };
+    let less = titles(&|test, side| test.figure.less() == Less::Better && side < 0.0);
+    let more = titles(&|test, side| test.figure.less() == Less::Better && side > 0.0);
+    let other = titles(&|test, _| test.figure.less() == Less::Neither);
+    let judgement = match (less.is_empty(), more.is_empty()) {
+        (true, true) if other.is_empty() => return format!("no difference between {second} and {first} was found"),
+        (true, true) => format!("{second} is neither better nor worse than {first}"),
+        (false, true) => format!("{second} is better than {first} in what differs"),
+        (true, false) => format!("{second} is worse than {first} in what differs"),
+        (false, false) => format!("{second} gains something over {first} and pays for it"),
+    };
+    let parts = [("less", less), ("more", more), ("another", other)];
+    let parts: Vec<String> =
+        parts.into_iter().filter(|(_, list)| !list.is_empty()).map(|(word, list)| format!("{word} {list}")).collect();
+    format!("{judgement}: {}", parts.join("; "))
+}
+
+/// Figures by what they measure, each with the groups that it is of: `response time (WS, LS), migrate`.
+pub(super) fn listed<'a>(figures: impl Iterator<Item = &'a Figure>) -> String {
+    let mut list: Vec<(&str, Vec<&str>)> = Vec::new();
+    for figure in figures {
+        let title = figure.measure.map_or("lost client requests", Measure::title);
+        match list.iter_mut().find(|(known, _)| *known == title) {
+            Some((_, groups)) => groups.push(&figure.group),
+            None => list.push((title, vec![&figure.group])),
+        }
+    }
+    let shown = |(title, groups): (&str, Vec<&str>)| match groups.as_slice() {
+        ["all"] => title.to_owned(),
+        groups => format!("{title} ({})", groups.join(", ")),
+    };
+    list.into_iter().map(shown).collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,182 @@
+//! Everything that is printed about a run, computed from its trace.
+//!
+//! Start at [`from_trace`]. [`Reading`] does the same record by record. Nothing here looks at what the simulator counted:
+//! the figures of a run are worked out twice, by two programs, and tests hold the one against the other.
+//!
+//! What is not defined is absent: a correlation with a constant series, a ratio to no movements, a mean of nothing.
+
+mod correlation;
+mod groups;
+mod reading;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::io::BufRead;
+
+use mario_audit::reader::{ReadError, TraceReader};
+use serde::{Deserialize, Serialize};
+
+pub use correlation::pearson;
+pub use reading::Reading;
+
+/// The figures of a run.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct RunFigures {
+    /// All applications together first, then each kind.
+    pub groups: Vec<GroupFigures>,
+    /// How often an agent evaluated its policy.
+    pub evaluations: u64,
+    /// Client requests that an instance took up.
+    pub served: u64,
+    /// Client requests that were lost.
+    pub lost: u64,
+}
+
+/// The figures of a group of applications.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct GroupFigures {
+    /// `all`, or the kind of application.
+    pub group: String,
+    /// Handovers, arrivals and departures after the first step.
+    pub movements: u64,
+    /// Operations that were accepted, proposals that were inhibited, and evaluations that proposed nothing.
+    pub operations: OperationCounts,
+    /// The same over the number of movements.
+    pub per_movement: Option<OperationRatios>,
+    /// Mean and greatest number of instances after a cycle.
+    pub instances: MeanAndMax,
+    /// Mean response time: of each user, of these for each application, and of these.
+    pub response: Option<f64>,
+    /// Mean over evaluations of the rate seen over what an instance handles: for each application, and of these.
+    pub service_usage: Option<f64>,
+    /// Correlation of movements and operations by step, without the first step.
+    pub pearson_r: Option<f64>,
+    /// The same with the first step, in which the first connections count as movements.
+    pub pearson_r_with_start: Option<f64>,
+    /// Cycles with an operation, in each step with a movement, the first step left out.
+    pub cycles_to_steady_state: Option<MeanAndMax>,
+    /// What happened in each step.
+    pub steps: Vec<StepFigures>,
+}
+
+/// How many of each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "each is the operation of that name")]
+pub struct OperationCounts {
+    pub undeploy: u64,
+    pub nop: u64,
+    pub migrate: u64,
+    pub replicate: u64,
+    pub inhibited: u64,
+}
+
+/// How many of each for every movement.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "each is the operation of that name")]
+pub struct OperationRatios {
+    pub undeploy: f64,
+    pub migrate: f64,
+    pub replicate: f64,
+    pub inhibited: f64,
+}
+
+/// Mean and greatest value.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct MeanAndMax {
+    /// The mean.
+    pub mean: f64,
+    /// The greatest.
+    pub max: u64,
+}
+
+/// What happened in one step of mobility.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct StepFigures {
+    /// Handovers, arrivals and departures.
+    pub movements: u64,
+    /// What became of the agents.
+    #[serde(flatten)]
+    pub operations: OperationCounts,
+    /// Cycles with at least one operation.
+    pub active_cycles: u64,
+}
+
+/// What happened in one cycle to a group of applications.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct CycleFigures {
+    /// When.
+    pub time: f64,
+    /// What became of the agents.
+    #[serde(flatten)]
+    pub operations: OperationCounts,
+    /// How many instances there were afterwards.
+    pub instances: u64,
+}
+
+/// Where instances were, and why they could not go elsewhere.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Whereabouts {
+    /// For each application, whether an instance of it was ever below the top tier.
+    pub applications: Vec<ApplicationWhereabouts>,
+    /// What was inhibited, by the rule that the manager named.
+    pub inhibited_by_rule: BTreeMap<&'static str, u64>,
+    /// Moments at which a node carried more than it can.
+    pub overloads: u64,
+}
+
+/// Where the instances of an application were.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct ApplicationWhereabouts {
+    /// Which application.
+    pub application: String,
+    /// The group that it belongs to.
+    pub kind: String,
+    /// Whether an instance of it was ever below the top tier.
+    pub left_the_top: bool,
+}
+
+/// All that is worked out from a trace.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TraceFigures {
+    /// The figures.
+    pub figures: RunFigures,
+    /// For each group in the order of the figures, cycle after cycle.
+    pub cycles: Vec<Vec<CycleFigures>>,
+    /// Where instances were.
+    pub whereabouts: Whereabouts,
+    /// Whether the trace has an end. Without it there are no response times and no usage.
+    pub is_complete: bool,
+}
+
+/// Computes the figures of a trace.
+pub fn from_trace(input: impl BufRead) -> Result<TraceFigures, ReadError> {
+    let mut reader = TraceReader::new(input)?;
+    let mut reading = Reading::new(std::sync::Arc::clone(reader.header()));
+    while let Some(record) = reader.next_record()? {
+        reading.read(&record);
+    }
+    Ok(reading.figures())
+}
+
+impl OperationCounts {
+    /// What changed where instances are.
+    pub fn changes(&self) -> u64 {
+        self.undeploy + self.migrate + self.replicate
+    }
+
+    fn add(&mut self, other: &OperationCounts) {
+        self.undeploy += other.undeploy;
+        self.nop += other.nop;
+        self.migrate += other.migrate;
+        self.replicate += other.replicate;
+        self.inhibited += other.inhibited;
+    }
+}
+
+impl RunFigures {
+    /// The figures of a group by its name.
+    pub fn group(&self, name: &str) -> Option<&GroupFigures> {
+        self.groups.iter().find(|group| group.group == name)
+    }
+}

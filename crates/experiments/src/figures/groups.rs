@@ -1,0 +1,39 @@
+//! The groups that figures are given for: all applications, and each kind in the order in which kinds first appear.
+
+use mario_audit::reader::Header;
+
+pub(super) struct Groups {
+    pub(super) names: Vec<String>,
+    /// For each application, the place of its kind in `names`.
+    pub(super) of_application: Vec<usize>,
+}
+
+impl Groups {
+    pub(super) fn new(header: &Header) -> Groups {
+        let mut names = vec!["all".to_owned()];
+        let mut of_application = Vec::with_capacity(header.applications.len());
+        for application in &header.applications {
+            // A kind that is itself called `all` is a group of its own.
+            let place = names[1..].iter().position(|name| *name == application.kind);
+            of_application.push(match place {
+                Some(place) => place + 1,
+                None => {
+                    names.push(application.kind.clone());
+                    names.len() - 1
+                }
+            });
+        }
+        Groups { names, of_application }
+    }
+
+    /// The groups that an application counts in.
+    pub(super) fn of(&self, application: u32) -> [usize; 2] {
+        [0, self.of_application[application as usize]]
+    }
+
+    /// The applications of a group.
+    pub(super) fn members(&self, group: usize) -> impl Iterator<Item = usize> {
+        let of_application = self.of_application.iter().enumerate();
+        of_application.filter(move |(_, of)| group == 0 || **of == group).map(|(application, _)| application)
+    }
+}

@@ -1,0 +1,299 @@
+//! Works figures out, record by record.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use mario_audit::reader::{
+    Client, Cycle, Deployed, Handover, Header, NodeDown, Outcome, Record, Rule, Target, TracedApplication, Usage,
+    Verdict, Wish,
+};
+use mario_domain::{Capacity, InstanceId, OperationName};
+
+use super::groups::Groups;
+use super::{
+    ApplicationWhereabouts, CycleFigures, GroupFigures, MeanAndMax, OperationCounts, OperationRatios, RunFigures,
+    StepFigures, TraceFigures, Whereabouts, pearson,
+};
+
+/// More steps than this are counted as the last: a mistaken header should not fill the memory.
+const STEPS_MAX: usize = 1 << 20;
+
+/// Works figures out, record by record.
+pub struct Reading {
+    header: Arc<Header>,
+    groups: Groups,
+    /// The least tier of a node.
+    top: u32,
+    /// What runs where.
+    instances: BTreeMap<InstanceId, Running>,
+    /// Hardware in use, by node.
+    used: Vec<u64>,
+    /// By group and step.
+    movements: Vec<Vec<u64>>,
+    /// By group.
+    cycles: Vec<Vec<CycleFigures>>,
+    /// By application.
+    usage: Vec<Option<f64>>,
+    /// By user.
+    clients: Vec<Option<Client>>,
+    whereabouts: Whereabouts,
+    evaluations: u64,
+    served: u64,
+    lost: u64,
+    is_complete: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Running {
+    application: u32,
+    node: u32,
+}
+
+impl Reading {
+    /// Nothing of the trace with this header was read yet.
+    pub fn new(header: Arc<Header>) -> Reading {
+        let groups = Groups::new(&header);
+        let group_count = groups.names.len();
+        let step_count = ((header.duration / header.step).ceil() as usize).clamp(1, STEPS_MAX);
+        Reading {
+            instances: BTreeMap::new(),
+            used: vec![0; header.nodes.len()],
+            movements: vec![vec![0; step_count]; group_count],
+            cycles: vec![Vec::new(); group_count],
+            usage: vec![None; header.applications.len()],
+            clients: vec![None; header.users.len()],
+            whereabouts: Whereabouts {
+                applications: header.applications.iter().map(at_the_top).collect(),
+                ..Whereabouts::default()
+            },
+            evaluations: 0,
+            served: 0,
+            lost: 0,
+            is_complete: false,
+            top: header.nodes.iter().map(|node| node.tier).min().unwrap_or(0),
+            groups,
+            header,
+        }
+    }
+
+    /// Reads one more record.
+    pub fn read(&mut self, record: &Record) {
+        match record {
+            Record::Deployed(Deployed { instance, application, node, .. }) => {
+                self.appear(instance, *application, *node);
+                self.look_for_overloads();
+            }
+            Record::Handover(Handover { time, user, .. }) => {
+                let step = self.step_of(*time);
+                for group in self.groups.of(self.header.users[*user as usize].application) {
+                    self.movements[group][step] += 1;
+                }
+            }
+            Record::Cycle(cycle) => self.cycle(cycle),
+            Record::NodeDown(NodeDown { instances, .. }) => {
+                for instance in instances {
+                    self.disappear(instance);
+                }
+            }
+            Record::Responses(responses) => {
+                self.served += responses.served;
+                self.lost += responses.lost;
+            }
+            Record::Usage(Usage { application, evaluations, sum, .. }) => {
+                self.evaluations += evaluations;
+                self.usage[*application as usize] = (*evaluations > 0).then(|| sum / *evaluations as f64);
+            }
+            Record::Client(client) => self.clients[client.user as usize] = Some(client.clone()),
+            Record::End(_) => self.is_complete = true,
+            Record::Evaluation(_)
+            | Record::NodeLeaving(_)
+            | Record::NodeUp(_)
+            | Record::LinkDown(_)
+            | Record::LinkUp(_) => {}
+        }
+    }
+
+    fn cycle(&mut self, cycle: &Cycle) {
+        let mut counts = vec![OperationCounts::default(); self.groups.names.len()];
+        // Who moves away makes room only when all is judged, and who is judged later is still where it was.
+        let mut enacted: Vec<(&InstanceId, &Wish, Option<&InstanceId>)> = Vec::new();
+        for outcome in &cycle.outcomes {
+            match outcome {
+                Outcome::Nop(instance) => self.count(&mut counts, instance, |counts| counts.nop += 1),
+                Outcome::Judged { instance, wish, verdict: Verdict::Accepted(created) } => {
+                    self.count(&mut counts, instance, |counts| match wish.operation {
+                        OperationName::Undeploy => counts.undeploy += 1,
+                        OperationName::Migrate => counts.migrate += 1,
+                        OperationName::Replicate => counts.replicate += 1,
+                        OperationName::Deploy => {}
+                    });
+                    enacted.push((instance, wish, created.as_ref()));
+                }
+                Outcome::Judged { instance, verdict: Verdict::Inhibited(reason), .. } => {
+                    self.count(&mut counts, instance, |counts| counts.inhibited += 1);
+                    self.inhibited(&reason.rule);
+                }
+                Outcome::Deploy { node, application, verdict: Verdict::Accepted(Some(created)), .. } => {
+                    self.appear(created, *application, *node);
+                }
+                Outcome::Deploy { .. } => {}
+            }
+        }
+        for (instance, wish, created) in enacted {
+            self.enact(instance, wish, created);
+        }
+        self.look_for_overloads();
+        let mut instances = vec![0; self.groups.names.len()];
+        for running in self.instances.values() {
+            for group in self.groups.of(running.application) {
+                instances[group] += 1;
+            }
+        }
+        for (group, operations) in counts.into_iter().enumerate() {
+            self.cycles[group].push(CycleFigures { time: cycle.time, operations, instances: instances[group] });
+        }
+    }
+
+    fn count(&self, counts: &mut [OperationCounts], instance: &InstanceId, count: impl Fn(&mut OperationCounts)) {
+        // An instance that nobody deployed is for the auditor to find.
+        let Some(running) = self.instances.get(instance) else { return };
+        for group in self.groups.of(running.application) {
+            count(&mut counts[group]);
+        }
+    }
+
+    fn inhibited(&mut self, rule: &Rule) {
+        *self.whereabouts.inhibited_by_rule.entry(rule.as_str()).or_default() += 1;
+    }
+
+    fn enact(&mut self, instance: &InstanceId, wish: &Wish, created: Option<&InstanceId>) {
+        let Some(running) = self.instances.get(instance).copied() else { return };
+        let target = match wish.target {
+            Target::Node(node) => node,
+            Target::Own | Target::Unknown(_) => running.node,
+        };
+        match wish.operation {
+            OperationName::Undeploy => self.disappear(instance),
+            OperationName::Migrate => {
+                self.disappear(instance);
+                self.appear(created.unwrap_or(instance), running.application, target);
+            }
+            OperationName::Replicate => {
+                if let Some(created) = created {
+                    self.appear(created, running.application, target);
+                }
+            }
+            OperationName::Deploy => {}
+        }
+    }
+
+    fn appear(&mut self, instance: &InstanceId, application: u32, node: u32) {
+        let header = &self.header;
+        if header.nodes[node as usize].tier > self.top {
+            self.whereabouts.applications[application as usize].left_the_top = true;
+        }
+        let used = &mut self.used[node as usize];
+        *used = used.saturating_add(header.applications[application as usize].hardware.as_units());
+        self.instances.insert(instance.clone(), Running { application, node });
+    }
+
+    fn disappear(&mut self, instance: &InstanceId) {
+        if let Some(Running { application, node }) = self.instances.remove(instance) {
+            let used = &mut self.used[node as usize];
+            *used = used.saturating_sub(self.header.applications[application as usize].hardware.as_units());
+        }
+    }
+
+    fn look_for_overloads(&mut self) {
+        let nodes = self.header.nodes.iter().zip(&self.used);
+        let is_over = |capacity: Capacity, used: u64| match capacity {
+            Capacity::Bounded(hardware) => used > hardware.as_units(),
+            Capacity::Unbounded => false,
+        };
+        self.whereabouts.overloads += nodes.filter(|(node, used)| is_over(node.capacity, **used)).count() as u64;
+    }
+
+    /// Times past the last step count in it.
+    fn step_of(&self, time: f64) -> usize {
+        ((time / self.header.step) as usize).min(self.movements[0].len() - 1)
+    }
+
+    /// What it comes to.
+    pub fn figures(self) -> TraceFigures {
+        let groups = (0..self.groups.names.len()).map(|group| self.group(group)).collect();
+        let figures = RunFigures { groups, evaluations: self.evaluations, served: self.served, lost: self.lost };
+        TraceFigures { figures, cycles: self.cycles, whereabouts: self.whereabouts, is_complete: self.is_complete }
+    }
+
+    fn group(&self, group: usize) -> GroupFigures {
+        let steps = self.steps(group);
+        let mut operations = OperationCounts::default();
+        for step in &steps {
+            operations.add(&step.operations);
+        }
+        let later = &steps[1..];
+        let movements: u64 = later.iter().map(|step| step.movements).sum();
+        let ratio = |count: u64| count as f64 / movements as f64;
+        let pairs: Vec<(u64, u64)> = steps.iter().map(|step| (step.movements, step.operations.changes())).collect();
+        let active: Vec<u64> = later.iter().filter(|step| step.movements > 0).map(|step| step.active_cycles).collect();
+        let instances: Vec<u64> = self.cycles[group].iter().map(|cycle| cycle.instances).collect();
+        GroupFigures {
+            group: self.groups.names[group].clone(),
+            movements,
+            operations,
+            per_movement: (movements > 0).then(|| OperationRatios {
+                undeploy: ratio(operations.undeploy),
+                migrate: ratio(operations.migrate),
+                replicate: ratio(operations.replicate),
+                inhibited: ratio(operations.inhibited),
+            }),
+            instances: mean_and_max(&instances).unwrap_or(MeanAndMax { mean: 0.0, max: 0 }),
+            response: mean(self.groups.members(group).filter_map(|application| self.response(application))),
+            service_usage: mean(self.groups.members(group).filter_map(|application| self.usage[application])),
+            pearson_r: pearson(&pairs[1..]),
+            pearson_r_with_start: pearson(&pairs),
+            cycles_to_steady_state: mean_and_max(&active),
+            steps,
+        }
+    }
+
+    fn steps(&self, group: usize) -> Vec<StepFigures> {
+        let mut steps: Vec<StepFigures> = self.movements[group]
+            .iter()
+            .map(|movements| StepFigures { movements: *movements, ..StepFigures::default() })
+            .collect();
+        for cycle in &self.cycles[group] {
+            let step = &mut steps[self.step_of(cycle.time)];
+            step.operations.add(&cycle.operations);
+            step.active_cycles += u64::from(cycle.operations.changes() > 0);
+        }
+        steps
+    }
+
+    /// The mean over the users of an application of their mean response times.
+    fn response(&self, application: usize) -> Option<f64> {
+        let users = self.header.users.iter().zip(&self.clients);
+        mean(users.filter(|(user, _)| user.application as usize == application).filter_map(|(_, client)| {
+            let client = client.as_ref()?;
+            (client.served > 0).then(|| client.sum / client.served as f64)
+        }))
+    }
+}
+
+fn at_the_top(application: &TracedApplication) -> ApplicationWhereabouts {
+    ApplicationWhereabouts {
+        application: application.id.to_string(),
+        kind: application.kind.clone(),
+        left_the_top: false,
+    }
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let values: Vec<f64> = values.collect();
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+fn mean_and_max(values: &[u64]) -> Option<MeanAndMax> {
+    let max = *values.iter().max()?;
+    Some(MeanAndMax { mean: values.iter().sum::<u64>() as f64 / values.len() as f64, max })
+}

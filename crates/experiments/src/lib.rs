@@ -1,0 +1,27 @@
+//! Makes results of runs: figures from traces, the reproduction of the published experiments, comparisons and sweeps, and a
+//! report of them.
+//!
+//! Start at [`figures::from_trace`] for what a run came to, at [`reproduce::reproduce`] for the published
+//! experiments, at [`study::carry_out`] for many runs of many policies, at [`comparison::Comparison`] for how they differ, and
+//! at [`report::Report`] to look at them.
+//!
+//! **Invariant:** what is drawn or printed of a kept run is computed from its trace alone.
+//! **Invariant:** results are the same whatever the number of threads.
+//! **Invariant:** it writes to no terminal. What people read comes as text.
+
+pub mod figures;
+
+pub mod measures;
+pub mod statistics;
+
+pub mod runs;
+
+pub mod published;
+pub mod reproduce;
+
+pub mod study;
+
+pub mod comparison;
+pub mod sweep;
+
+pub mod report;

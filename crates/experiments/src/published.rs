@@ -1,0 +1,44 @@
+//! What was published about the experiments.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use serde::Deserialize;
+
+/// Published values by name of the figure.
+pub type PublishedValues = BTreeMap<String, f64>;
+
+/// What was published about one policy.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+pub struct Published {
+    /// In the paper.
+    pub paper: PublishedValues,
+    /// What the prototype's stored run comes to.
+    pub run: PublishedValues,
+}
+
+/// What was published about a policy: `policy-1` to `policy-4`.
+pub fn published(policy: &str) -> Option<&'static Published> {
+    static ALL: OnceLock<BTreeMap<String, Published>> = OnceLock::new();
+    let all =
+        ALL.get_or_init(|| toml::from_str(include_str!("../data/published.toml")).expect("a test reads the file"));
+    all.get(policy)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measures::{Measure, key};
+
+    #[test]
+    fn names_figures_that_exist() {
+        for policy in ["policy-1", "policy-2", "policy-3", "policy-4"] {
+            let published = published(policy).expect("it was published");
+            for name in published.paper.keys().chain(published.run.keys()) {
+                let mut known =
+                    ["all", "WS", "LS"].iter().flat_map(|group| Measure::ALL.map(|measure| key(group, measure)));
+                assert!(known.any(|known| known == *name), "{policy} has {name}");
+            }
+        }
+    }
+}

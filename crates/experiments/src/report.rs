@@ -1,0 +1,103 @@
+//! The report: one page that shows what happened in a few runs, made from their traces alone.
+//!
+//! Start at [`Report`]: give it runs, and it gives a page. [`Run::read`] makes a run of a trace.
+//!
+//! **Invariant:** the page is one file, asks no network for anything, and holds the data of every run that it shows.
+//! **Invariant:** its size is bounded by what a person can look at, not by the length of the trace: long series are joined,
+//! and what has too many instances to be shown one by one is shown by area.
+
+mod areas;
+mod compact;
+mod drawings;
+mod figures;
+mod fold;
+mod page;
+mod placement;
+mod policies;
+mod replay;
+mod run;
+mod series;
+mod server;
+
+use std::io::BufRead;
+
+use mario_audit::reader::ReadError;
+use serde::Serialize;
+
+use crate::published::PublishedValues;
+
+pub use drawings::Drawing;
+pub use run::Run;
+pub use server::{Server, Source};
+
+/// Runs to be shown together.
+#[derive(Debug, Default, Serialize)]
+pub struct Report {
+    /// What the page is called.
+    pub title: String,
+    /// The runs, in the order in which they are shown.
+    pub runs: Vec<Run>,
+    /// Values to show beside those of the runs.
+    pub published: Option<Beside>,
+}
+
+/// Values from elsewhere, to be shown beside those of the runs.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct Beside {
+    /// Where they are from, in a few words.
+    pub source: String,
+    /// For each run in order, what is known of it.
+    pub values: Vec<PublishedValues>,
+}
+
+impl Run {
+    /// Makes a run of its trace. One that was cut off gives a run that says so.
+    pub fn read(trace: impl BufRead) -> Result<Run, ReadError> {
+        fold::read(trace)
+    }
+
+    /// The seed of the run.
+    pub fn seed(&self) -> u64 {
+        self.about.seed
+    }
+
+    /// Whether the trace has its end.
+    pub fn is_complete(&self) -> bool {
+        self.about.is_complete
+    }
+}
+
+impl Report {
+    /// What stands near the beginning of every report and of no other file.
+    pub const MARK: &'static str = "<meta name=\"generator\" content=\"mario report\">";
+
+    /// What a page of these runs is called when nobody says otherwise.
+    pub fn default_title(&self) -> String {
+        let mut scenarios: Vec<&str> = self.runs.iter().map(|run| run.about.scenario.as_str()).collect();
+        scenarios.dedup();
+        match scenarios.as_slice() {
+            [one] => (*one).to_owned(),
+            _ => format!("{} runs", self.runs.len()),
+        }
+    }
+
+    /// The page.
+    pub fn html(&self) -> String {
+        page::html(&self.title, &self.json(), false)
+    }
+
+    /// The page for a program that serves it and has news from time to time.
+    pub fn live_html(&self) -> String {
+        page::html(&self.title, &self.json(), true)
+    }
+
+    /// Every figure as a file for a paper.
+    pub fn drawings(&self) -> Vec<Drawing> {
+        drawings::drawings(self)
+    }
+
+    /// The data of the page.
+    pub fn json(&self) -> String {
+        serde_json::to_string(self).expect("plain data is always JSON")
+    }
+}

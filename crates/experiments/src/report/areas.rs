@@ -1,0 +1,110 @@
+//! The replay of a run that is too large to be shown one by one: instances counted by area and application.
+
+use mario_audit::reader::Header;
+use mario_domain::Capacity;
+use serde::Serialize;
+
+use super::series::Samples;
+
+/// The map is cut into this many areas in each direction.
+const AREAS_PER_SIDE: usize = 12;
+/// So many pictures of the whole are kept.
+const FRAMES_MAX: usize = 64;
+
+/// Counts instances by area while the records are read.
+#[derive(Debug)]
+pub(crate) struct AreaCounts {
+    of_node: Vec<u16>,
+    areas: Vec<Area>,
+    application_count: usize,
+    now: Vec<u32>,
+    frames: Samples<Vec<(u16, u16, u32)>>,
+}
+
+/// A part of the map, or a tier where nodes have no position.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub(crate) struct Area {
+    /// Column and row on the map, from the south-west.
+    cell: [u16; 2],
+    nodes: u32,
+    /// All bounded hardware in it.
+    units: u64,
+}
+
+/// For the page.
+#[derive(Debug, Serialize)]
+pub(crate) struct Areas {
+    /// `"map"` or `"tiers"`: what the areas are.
+    by: &'static str,
+    parts: Vec<Area>,
+    /// In each, area, application and how many instances.
+    frames: Samples<Vec<(u16, u16, u32)>>,
+}
+
+impl AreaCounts {
+    pub(crate) fn new(header: &Header) -> AreaCounts {
+        let cells = cells(header);
+        let mut areas: Vec<Area> = Vec::new();
+        let mut places = std::collections::BTreeMap::new();
+        let mut of_node = Vec::with_capacity(cells.len());
+        for (cell, node) in cells.into_iter().zip(&header.nodes) {
+            let place = *places.entry(cell).or_insert_with(|| {
+                areas.push(Area { cell, nodes: 0, units: 0 });
+                areas.len() - 1
+            });
+            areas[place].nodes += 1;
+            if let Capacity::Bounded(units) = node.capacity {
+                areas[place].units += units.as_units();
+            }
+            of_node.push(place as u16);
+        }
+        let application_count = header.applications.len();
+        let now = vec![0; areas.len() * application_count];
+        AreaCounts { of_node, areas, application_count, now, frames: Samples::at_most(FRAMES_MAX) }
+    }
+
+    /// An instance of an application came to a node, or went from it.
+    pub(crate) fn change(&mut self, node: u32, application: u32, by: i32) {
+        let area = usize::from(self.of_node[node as usize]);
+        let count = &mut self.now[area * self.application_count + application as usize];
+        *count = count.saturating_add_signed(by);
+    }
+
+    /// Takes a picture.
+    pub(crate) fn frame(&mut self, time: f64) {
+        let (now, applications) = (&self.now, self.application_count);
+        self.frames.push(time, || {
+            let filled = now.iter().enumerate().filter(|(_, count)| **count > 0);
+            filled
+                .map(|(place, count)| ((place / applications) as u16, (place % applications) as u16, *count))
+                .collect()
+        });
+    }
+
+    pub(crate) fn finish(self, header: &Header) -> Areas {
+        let by = if has_map(header) { "map" } else { "tiers" };
+        Areas { by, parts: self.areas, frames: self.frames }
+    }
+}
+
+pub(crate) fn has_map(header: &Header) -> bool {
+    !header.nodes.is_empty() && header.nodes.iter().all(|node| node.position.is_some())
+}
+
+/// The cell of each node.
+fn cells(header: &Header) -> Vec<[u16; 2]> {
+    if !has_map(header) {
+        return header.nodes.iter().map(|node| [0, node.tier.min(u16::MAX.into()) as u16]).collect();
+    }
+    let positions: Vec<[f64; 2]> = header.nodes.iter().filter_map(|node| node.position).collect();
+    let range = |axis: usize| {
+        let values = positions.iter().map(|position| position[axis]);
+        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)))
+    };
+    let (latitudes, longitudes) = (range(0), range(1));
+    let cell = |value: f64, (low, high): (f64, f64)| {
+        let part = (value - low) / (high - low).max(f64::MIN_POSITIVE);
+        ((part * AREAS_PER_SIDE as f64) as usize).min(AREAS_PER_SIDE - 1) as u16
+    };
+    positions.iter().map(|[latitude, longitude]| [cell(*longitude, longitudes), cell(*latitude, latitudes)]).collect()
+}

@@ -1,0 +1,70 @@
+//! What there is over time, stacked: instances by application and by tier.
+
+use super::super::run::Run;
+use super::super::series::Samples;
+use super::canvas::{Anchor, Canvas};
+use super::{application_colour, tier_colour};
+
+pub(super) fn by_application(run: &Run) -> String {
+    let names: Vec<String> = run.applications.iter().map(|application| application.id.clone()).collect();
+    let colours: Vec<&str> = (0..names.len()).map(application_colour).collect();
+    stacked(run, &run.instances, &names, &colours, &format!("Instances by application, {}", run.label))
+}
+
+pub(super) fn by_tier(run: &Run) -> String {
+    let count = run.tiers.values.first().map_or(0, Vec::len);
+    let names: Vec<String> = (0..count).map(|tier| tier_name(run, tier)).collect();
+    let colours: Vec<&str> = (0..count).map(|tier| tier_colour(tier, count)).collect();
+    stacked(run, &run.tiers, &names, &colours, &format!("Instances by tier, {}", run.label))
+}
+
+/// What all nodes of a tier are, else its number.
+fn tier_name(run: &Run, tier: usize) -> String {
+    let Some(nodes) = &run.nodes else { return format!("tier {tier}") };
+    let members = || (0..nodes.tiers.len()).filter(|node| nodes.tiers[*node] as usize == tier);
+    if members().count() == 0 {
+        format!("tier {tier}")
+    } else if members().all(|node| nodes.is_access_point[node] == 1) {
+        "access points".to_owned()
+    } else if members().all(|node| nodes.capacities[node] < 0) {
+        "cloud".to_owned()
+    } else {
+        format!("tier {tier}")
+    }
+}
+
+fn stacked(run: &Run, samples: &Samples<Vec<u64>>, names: &[String], colours: &[&str], title: &str) -> String {
+    let mut canvas = Canvas::new(336.0, 190.0, 78.0);
+    let Some(last) = samples.values.last() else { return canvas.nothing("No cycle has happened.", title) };
+    let most = samples.values.iter().map(|counts| counts.iter().sum::<u64>()).max().unwrap_or(0).max(1) as f64;
+    let end = run.about.duration.0;
+    let (x, y) = (canvas.x_scale(0.0, end), canvas.y_scale(0.0, most));
+    canvas.y_axis(y, most, "instances");
+    let until = |place: usize| match samples.times.get(place + 1) {
+        Some(next) => next.0,
+        None => (samples.times[place].0 + run.about.evaluation_period.0).min(end),
+    };
+    let mut middles = Vec::new();
+    for (part, colour) in colours.iter().enumerate() {
+        let below = |counts: &Vec<u64>| counts[..part].iter().sum::<u64>() as f64;
+        let (mut upper, mut lower) = (String::new(), String::new());
+        for (place, counts) in samples.values.iter().enumerate() {
+            let (from, to) = (x.at(samples.times[place].0), x.at(until(place)));
+            let word = if place == 0 { 'M' } else { 'L' };
+            upper += &format!("{word}{from:.1} {:.1}H{to:.1}", y.at(below(counts) + counts[part] as f64));
+            lower = format!("L{to:.1} {:.1}H{from:.1}{lower}", y.at(below(counts)));
+        }
+        canvas.path(&format!("{upper}{lower}Z"), &format!(r#"fill="{colour}""#));
+        middles.push(y.at(below(last) + last[part] as f64 / 2.0));
+    }
+    // From the lowest part up, each label at least a line above the one before.
+    let mut floor = canvas.bottom;
+    for (place, middle) in middles.iter().enumerate() {
+        let height = middle.min(floor);
+        floor = height - 11.0;
+        canvas.rectangle([canvas.right + 7.0, height - 3.5], [7.0, 7.0], colours[place]);
+        canvas.text([canvas.right + 18.0, height + 3.0], &names[place], Anchor::Start);
+    }
+    canvas.x_axis(x, end, "time");
+    canvas.finish(title)
+}

@@ -1,0 +1,299 @@
+//! Reads a trace record by record into what is drawn of it.
+
+use std::collections::BTreeMap;
+use std::io::BufRead;
+use std::sync::Arc;
+
+use mario_audit::reader::{
+    Cycle, Handover, Header, NodeDown, Outcome, ReadError, Reason, Record, Responses, TraceReader, Verdict, Wish,
+};
+use mario_domain::{InstanceId, OperationName};
+
+use super::areas::AreaCounts;
+use super::figures::{ShownFigures, counts};
+use super::placement::{Placement, resolve};
+use super::policies::PolicyText;
+use super::replay::{Event, Recording};
+use super::run::{About, ApplicationRow, Inhibited, Nodes, ResponseRow, Run, label};
+use super::series::{Bars, Samples};
+use crate::figures::{CycleFigures, Reading, TraceFigures};
+
+/// The paths of more users than this are not drawn.
+const TRACKS_MAX: usize = 200;
+/// More nodes than this are summed up among those that inhibited.
+const INHIBITING_NODES_MAX: usize = 40;
+
+/// Reads a whole trace. One that was cut off gives what is there.
+pub(crate) fn read(input: impl BufRead) -> Result<Run, ReadError> {
+    let mut reader = TraceReader::new(input)?;
+    let mut fold = Fold::new(Arc::clone(reader.header()));
+    while let Some(record) = reader.next_record()? {
+        fold.record(record);
+    }
+    Ok(fold.finish())
+}
+
+struct Fold {
+    header: Arc<Header>,
+    about: About,
+    placement: Placement,
+    recording: Recording,
+    areas: AreaCounts,
+    reading: Reading,
+    by_application: Vec<u64>,
+    by_tier: Vec<u64>,
+    instances: Samples<Vec<u64>>,
+    tiers: Samples<Vec<u64>>,
+    tracks: Vec<Vec<u32>>,
+    responses: Vec<(ResponseRow, BTreeMap<Option<i64>, u64>)>,
+    inhibited: BTreeMap<String, BTreeMap<&'static str, u64>>,
+}
+
+impl Fold {
+    fn new(header: Arc<Header>) -> Fold {
+        let tier_count = header.nodes.iter().map(|node| node.tier as usize + 1).max().unwrap_or(0).min(64);
+        Fold {
+            about: About::new(&header),
+            placement: Placement::default(),
+            recording: Recording::default(),
+            areas: AreaCounts::new(&header),
+            reading: Reading::new(Arc::clone(&header)),
+            by_application: vec![0; header.applications.len()],
+            by_tier: vec![0; tier_count],
+            instances: Samples::new(),
+            tiers: Samples::new(),
+            tracks: vec![Vec::new(); header.users.len().min(TRACKS_MAX)],
+            responses: vec![Default::default(); header.applications.len()],
+            inhibited: BTreeMap::new(),
+            header,
+        }
+    }
+
+    fn record(&mut self, record: Record) {
+        self.reading.read(&record);
+        let time = record.time();
+        self.about.until.0 = time;
+        match record {
+            Record::Deployed(deployed) => {
+                let instance = self.appear(deployed.instance, deployed.application, deployed.policy, deployed.node);
+                self.recording.push(time, Event::Deployed { instance, node: deployed.node });
+            }
+            Record::Handover(handover) => self.handover(&handover),
+            Record::Evaluation(evaluation) => {
+                self.about.evaluations += 1;
+                if let Some(instance) = self.placement.find(&evaluation.instance) {
+                    self.recording.evaluation(instance, &evaluation);
+                }
+            }
+            Record::Cycle(cycle) => self.cycle(&cycle),
+            Record::NodeDown(down) => self.node_down(&down),
+            Record::NodeUp(up) => self.recording.push(time, Event::NodeUp { node: up.node }),
+            Record::NodeLeaving(leaving) => self.recording.push(time, Event::NodeLeaving { node: leaving.node }),
+            Record::LinkDown(link) => self.recording.push(time, Event::LinkDown { nodes: link.nodes }),
+            Record::LinkUp(link) => self.recording.push(time, Event::LinkUp { nodes: link.nodes }),
+            Record::Responses(responses) => self.response(&responses),
+            Record::Usage(_) | Record::Client(_) => {}
+            Record::End(end) => {
+                self.about.is_complete = true;
+                self.about.evaluations = end.totals.evaluations;
+            }
+        }
+    }
+
+    fn appear(&mut self, id: InstanceId, application: u32, policy: u32, node: u32) -> u32 {
+        self.count(application, node, 1);
+        let place = self.placement.appear(id, application, policy, node);
+        self.recording.instances(self.placement.instances.len());
+        let alive = self.by_application.iter().sum();
+        self.about.instances_at_most = self.about.instances_at_most.max(alive);
+        place
+    }
+
+    fn go(&mut self, instance: u32) {
+        let placed = self.placement.get_mut(instance);
+        let application = placed.application;
+        if let Some(node) = placed.node.take() {
+            self.count(application, node, -1);
+        }
+    }
+
+    /// An instance came to a node, or went from it.
+    fn count(&mut self, application: u32, node: u32, by: i32) {
+        let tier = (self.header.nodes[node as usize].tier as usize).min(self.by_tier.len() - 1);
+        for count in [&mut self.by_application[application as usize], &mut self.by_tier[tier]] {
+            *count = count.saturating_add_signed(by.into());
+        }
+        self.areas.change(node, application, by);
+    }
+
+    fn handover(&mut self, handover: &Handover) {
+        if let (Some(track), Some(to)) = (self.tracks.get_mut(handover.user as usize), handover.to) {
+            track.push(to);
+        }
+        self.recording.push(handover.time, Event::Handover { user: handover.user, to: handover.to });
+    }
+
+    fn cycle(&mut self, cycle: &Cycle) {
+        self.recording.moment(cycle.time);
+        for outcome in &cycle.outcomes {
+            match outcome {
+                Outcome::Nop(_) => {}
+                Outcome::Judged { instance, wish, verdict } => {
+                    if let Some(place) = self.placement.find(instance) {
+                        self.judged(cycle.time, place, wish, verdict);
+                    }
+                }
+                Outcome::Deploy { node, application, policy, verdict } => {
+                    self.deploy(cycle.time, *node, *application, *policy, verdict);
+                }
+            }
+        }
+        self.instances.push(cycle.time, || self.by_application.clone());
+        self.tiers.push(cycle.time, || self.by_tier.clone());
+        self.areas.frame(cycle.time);
+    }
+
+    fn judged(&mut self, time: f64, instance: u32, wish: &Wish, verdict: &Verdict) {
+        let placed = self.placement.get(instance).clone();
+        let Some(own) = placed.node else { return };
+        let target = resolve(&wish.target, own);
+        match verdict {
+            Verdict::Inhibited(reason) => {
+                let reason = self.inhibit(reason);
+                let operation = wish.operation;
+                self.recording.push(time, Event::Inhibited { instance, operation, target, reason });
+            }
+            Verdict::Accepted(new) => match (wish.operation, target, new) {
+                (OperationName::Undeploy, _, _) => {
+                    self.go(instance);
+                    self.recording.push(time, Event::Undeploy { instance });
+                }
+                (OperationName::Migrate, Some(node), None) => {
+                    self.count(placed.application, own, -1);
+                    self.count(placed.application, node, 1);
+                    self.placement.get_mut(instance).node = Some(node);
+                    self.recording.push(time, Event::Migrate { instance, node, renamed: None });
+                }
+                (OperationName::Migrate, Some(node), Some(id)) => {
+                    self.go(instance);
+                    let renamed = Some(self.appear(id.clone(), placed.application, placed.policy, node));
+                    self.recording.push(time, Event::Migrate { instance, node, renamed });
+                }
+                (OperationName::Replicate, Some(node), Some(id)) => {
+                    let replica = self.appear(id.clone(), placed.application, placed.policy, node);
+                    self.recording.push(time, Event::Replicate { instance, node, replica });
+                }
+                // A trace that says this is not this module's to judge.
+                _ => {}
+            },
+        }
+    }
+
+    fn deploy(&mut self, time: f64, node: u32, application: u32, policy: Option<u32>, verdict: &Verdict) {
+        match verdict {
+            Verdict::Accepted(Some(id)) => {
+                let of_application = self.header.applications[application as usize].policy;
+                let instance = self.appear(id.clone(), application, policy.unwrap_or(of_application), node);
+                self.recording.push(time, Event::Deployed { instance, node });
+            }
+            Verdict::Accepted(None) => {}
+            Verdict::Inhibited(reason) => {
+                let reason = self.inhibit(reason);
+                self.recording.push(time, Event::DeployInhibited { application, node, reason });
+            }
+        }
+    }
+
+    fn inhibit(&mut self, reason: &Reason) -> u32 {
+        let node = reason.node.to_string();
+        let place = self.recording.reason(&node, reason.rule.as_str(), reason.rule.to_string());
+        *self.inhibited.entry(node).or_default().entry(reason.rule.as_str()).or_default() += 1;
+        place
+    }
+
+    fn node_down(&mut self, down: &NodeDown) {
+        let gone: Vec<u32> = down.instances.iter().filter_map(|id| self.placement.find(id)).collect();
+        gone.iter().for_each(|instance| self.go(*instance));
+        self.recording.push(down.time, Event::NodeDown { node: down.node, instances: gone });
+    }
+
+    fn response(&mut self, record: &Responses) {
+        let (row, histogram) = &mut self.responses[record.application as usize];
+        row.served += record.served;
+        row.lost += record.lost;
+        row.sum += record.sum;
+        self.about.served += record.served;
+        self.about.lost += record.lost;
+        for (bucket, count) in &record.histogram {
+            *histogram.entry(*bucket).or_default() += count;
+        }
+    }
+
+    fn finish(self) -> Run {
+        let header = &self.header;
+        let TraceFigures { figures, cycles, .. } = self.reading.figures();
+        let nodes = Nodes::new(header);
+        let replay = if nodes.is_some() { self.recording.finish(&self.placement) } else { None };
+        let areas = replay.is_none().then(|| self.areas.finish(header));
+        let is_large = areas.is_some();
+        let tracks = self.tracks.into_iter().enumerate().map(|(user, track)| (user as u32, track));
+        let user = |user: &mario_audit::reader::TracedUser| (user.id.to_string(), user.application);
+        Run {
+            label: label(header),
+            policies: header.policies.iter().map(PolicyText::new).collect(),
+            applications: ApplicationRow::all(header),
+            groups: figures.groups.iter().map(|group| group.group.clone()).collect(),
+            nodes,
+            users: if is_large { Vec::new() } else { header.users.iter().map(user).collect() },
+            tracks: if is_large { Vec::new() } else { tracks.collect() },
+            figures: figures.groups.iter().map(ShownFigures::new).collect(),
+            bars: bars(&cycles),
+            instances: self.instances,
+            tiers: self.tiers,
+            responses: self
+                .responses
+                .into_iter()
+                .map(|(row, histogram)| ResponseRow { histogram: histogram.into_iter().collect(), ..row })
+                .collect(),
+            inhibited: inhibited(header, self.inhibited),
+            replay,
+            areas,
+            about: self.about,
+        }
+    }
+}
+
+/// What happened in each cycle; `cycles` has the same cycles for each group.
+fn bars(cycles: &[Vec<CycleFigures>]) -> Bars {
+    let mut bars = Bars::new();
+    for place in 0..cycles.first().map_or(0, Vec::len) {
+        let groups: Vec<_> = cycles.iter().map(|group| counts(&group[place].operations)).collect();
+        bars.push(cycles[0][place].time, &groups);
+    }
+    bars
+}
+
+/// The nodes that inhibited most, and the rest in one sum.
+fn inhibited(header: &Header, by_node: BTreeMap<String, BTreeMap<&'static str, u64>>) -> Inhibited {
+    let mut rules: Vec<&'static str> = by_node.values().flat_map(|rules| rules.keys().copied()).collect();
+    rules.sort_unstable();
+    rules.dedup();
+    let tiers: BTreeMap<String, u32> = header.nodes.iter().map(|node| (node.id.to_string(), node.tier)).collect();
+    let row = |(id, counts): (String, BTreeMap<&'static str, u64>)| {
+        let counts: Vec<u64> = rules.iter().map(|rule| counts.get(rule).copied().unwrap_or(0)).collect();
+        (tiers.get(&id).copied(), id, counts)
+    };
+    let mut nodes: Vec<_> = by_node.into_iter().map(row).collect();
+    nodes.sort_by_key(|(_, _, counts)| std::cmp::Reverse(counts.iter().sum::<u64>()));
+    let rest = nodes.split_off(nodes.len().min(INHIBITING_NODES_MAX));
+    let mut others = vec![0; rules.len()];
+    for (_, _, counts) in &rest {
+        others.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+    }
+    Inhibited {
+        nodes: nodes.into_iter().map(|(tier, id, counts)| (id, tier, counts)).collect(),
+        other_nodes: rest.len(),
+        others,
+        rules,
+    }
+}

@@ -1,0 +1,88 @@
+//! Joins the page: markup, style, program and data in one file that needs nothing else.
+
+/// The parts of the program, in the order in which they stand in the page.
+const PROGRAM: &[&str] = &[
+    include_str!("../../assets/elements.js"),
+    include_str!("../../assets/numbers.js"),
+    include_str!("../../assets/colours.js"),
+    include_str!("../../assets/download.js"),
+    include_str!("../../assets/figure.js"),
+    include_str!("../../assets/axes.js"),
+    include_str!("../../assets/bars.js"),
+    include_str!("../../assets/scatter.js"),
+    include_str!("../../assets/areas.js"),
+    include_str!("../../assets/distribution.js"),
+    include_str!("../../assets/inhibited.js"),
+    include_str!("../../assets/tables.js"),
+    include_str!("../../assets/map.js"),
+    include_str!("../../assets/replay-state.js"),
+    include_str!("../../assets/replay-layout.js"),
+    include_str!("../../assets/replay-stage.js"),
+    include_str!("../../assets/replay-details.js"),
+    include_str!("../../assets/replay-areas.js"),
+    include_str!("../../assets/replay.js"),
+    include_str!("../../assets/page.js"),
+];
+
+const STYLE: &[&str] = &[
+    include_str!("../../assets/page.css"),
+    include_str!("../../assets/figures.css"),
+    include_str!("../../assets/replay.css"),
+    include_str!("../../assets/print.css"),
+];
+
+const MARKUP: &str = include_str!("../../assets/page.html");
+
+/// The page that holds `data`, a JSON text. A page that is `live` asks the program that serves it for news.
+pub(crate) fn html(title: &str, data: &str, is_live: bool) -> String {
+    let program = format!("(() => {{\n\"use strict\";\n{}}})();\n", PROGRAM.concat());
+    // One pass over the markup, so that nothing in the data is taken for a place to fill.
+    let mut page = String::with_capacity(data.len() + program.len() + 65_536);
+    let mut rest = MARKUP;
+    while let Some((before, after)) = rest.split_once("<!--fill ") {
+        let Some((name, after)) = after.split_once("-->") else { break };
+        page.push_str(before);
+        match name {
+            "title" => page.push_str(&escape(title)),
+            "style" => STYLE.iter().for_each(|part| page.push_str(part)),
+            "program" => page.push_str(&program),
+            "live" => page.push_str(if is_live { "live" } else { "file" }),
+            "data" => page.push_str(&safe_in_script(data)),
+            _ => {}
+        }
+        rest = after;
+    }
+    page.push_str(rest);
+    page
+}
+
+/// A page that says why there is no report yet, and asks again in a second.
+pub(crate) fn waiting(trouble: &str) -> String {
+    format!(
+        "<!doctype html>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"refresh\" content=\"1\">\n<title>mario</title>\n<link \
+         rel=\"icon\" href=\"data:,\">\n<style>body {{ font: 16px/1.5 system-ui, sans-serif; margin: 4rem auto; max-width: 60ch; \
+         }}</style>\n<p>There is no report yet.</p>\n<pre>{}</pre>\n",
+        escape(trouble)
+    )
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// JSON that cannot end the script element it stands in.
+fn safe_in_script(json: &str) -> String {
+    json.replace('<', "\\u003c")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_cannot_end_its_element_or_fill_another() {
+        let page = html("<b>", r#"{"label":"</script><!--fill title-->"}"#, false);
+        assert!(page.contains(r#"{"label":"\u003c/script>\u003c!--fill title-->"}"#));
+        assert!(page.contains("<title>&lt;b&gt;</title>"));
+    }
+}

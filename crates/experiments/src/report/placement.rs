@@ -1,0 +1,65 @@
+//! Where instances are, as the records say.
+
+use mario_audit::reader::{Header, Target};
+use mario_domain::InstanceId;
+use rustc_hash::FxHashMap;
+
+/// Every instance that ever was, numbered in the order in which they came.
+#[derive(Debug, Default)]
+pub(crate) struct Placement {
+    places: FxHashMap<InstanceId, u32>,
+    pub(crate) instances: Vec<Placed>,
+}
+
+/// One instance.
+#[derive(Clone, Debug)]
+pub(crate) struct Placed {
+    pub(crate) id: InstanceId,
+    pub(crate) application: u32,
+    pub(crate) policy: u32,
+    /// Where it is; `None` when it is gone.
+    pub(crate) node: Option<u32>,
+}
+
+impl Placement {
+    /// An instance appears.
+    pub(crate) fn appear(&mut self, id: InstanceId, application: u32, policy: u32, node: u32) -> u32 {
+        let place = self.instances.len() as u32;
+        self.places.insert(id.clone(), place);
+        self.instances.push(Placed { id, application, policy, node: Some(node) });
+        place
+    }
+
+    /// The number of an instance that is there. A trace that names another is not this module's to judge.
+    pub(crate) fn find(&self, id: &InstanceId) -> Option<u32> {
+        let place = *self.places.get(id)?;
+        self.instances[place as usize].node.map(|_| place)
+    }
+
+    pub(crate) fn get(&self, place: u32) -> &Placed {
+        &self.instances[place as usize]
+    }
+
+    pub(crate) fn get_mut(&mut self, place: u32) -> &mut Placed {
+        &mut self.instances[place as usize]
+    }
+}
+
+/// The node that a target means for an instance on `own`; `None` when no node has that name.
+pub(crate) fn resolve(target: &Target, own: u32) -> Option<u32> {
+    match target {
+        Target::Own => Some(own),
+        Target::Node(node) => Some(*node),
+        Target::Unknown(_) => None,
+    }
+}
+
+/// For each node the neighbour that is closest to the top, if one is closer than the node itself.
+pub(crate) fn parents(header: &Header) -> Vec<Option<u32>> {
+    let tier = |node: u32| header.nodes[node as usize].tier;
+    let parent = |node: &mario_audit::reader::TracedNode| {
+        let above = node.neighbours.iter().copied().filter(|neighbour| tier(*neighbour) < node.tier);
+        above.min_by_key(|neighbour| (tier(*neighbour), *neighbour))
+    };
+    header.nodes.iter().map(parent).collect()
+}

@@ -1,0 +1,146 @@
+//! The clauses of policies as text, and what the predicates that they call mean in words.
+//!
+//! A clause is shown as it stands in its file. The words are those of the policy's author: the comment
+//! `% name(Argument): what it means.` above a predicate, in the policy itself or in what it loads.
+
+use std::collections::BTreeMap;
+
+use mario_audit::reader::TracedPolicy;
+use mario_policy::{Policy, Settings};
+use mario_prolog::{Engine, Resolver};
+use serde::Serialize;
+
+/// A policy as the page shows it.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct PolicyText {
+    pub(crate) name: String,
+    pub(crate) memory: u64,
+    /// The clauses of `operation/3`, in order of priority; empty when they cannot be told apart.
+    pub(crate) clauses: Vec<ClauseText>,
+}
+
+/// One clause.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub(crate) struct ClauseText {
+    /// As it stands in its file.
+    pub(crate) text: String,
+    /// The file and the line.
+    pub(crate) place: String,
+    /// Predicates that it calls, with their meaning.
+    pub(crate) words: Vec<(String, String)>,
+}
+
+/// Finds the files of a policy in its header.
+struct Files(Vec<(String, String)>);
+
+impl Resolver for Files {
+    fn resolve(&mut self, _from: &str, wanted: &str) -> Result<(String, String), String> {
+        let file_name = |path: &str| {
+            let last = path.rsplit('/').next().unwrap_or_default();
+            last.strip_suffix(".pl").unwrap_or(last).to_owned()
+        };
+        let found = self.0.iter().find(|(name, _)| file_name(name) == file_name(wanted));
+        found.cloned().ok_or_else(|| "the trace does not have this file".to_owned())
+    }
+}
+
+impl PolicyText {
+    /// What a header has of a policy. One that cannot be loaded any more is shown without clauses.
+    pub(crate) fn new(policy: &TracedPolicy) -> PolicyText {
+        let mut meanings = BTreeMap::new();
+        policy.files.iter().for_each(|(_, text)| collect_meanings(text, &mut meanings));
+        let loaded = policy.files.first().and_then(|(name, text)| {
+            let files = Box::new(Files(policy.files.clone()));
+            Policy::load(&Engine::new(), name, text, Some(files), Settings::default()).ok()
+        });
+        let clause = |place: &mario_prolog::Place| {
+            let text = place.source_text().get(place.span.clone()).unwrap_or_default();
+            let file = place.source_name().rsplit('/').next().unwrap_or_default();
+            ClauseText {
+                text: format!("{}.", text.trim_end_matches('.')),
+                place: format!("{file}, line {}", place.position().0),
+                words: called(text, &meanings),
+            }
+        };
+        let clauses = loaded.as_ref().map(|policy| policy.clauses().iter().map(clause).collect());
+        PolicyText { name: policy.name.clone(), memory: policy.memory, clauses: clauses.unwrap_or_default() }
+    }
+}
+
+/// Finds the comments that say what predicates mean.
+fn collect_meanings(text: &str, meanings: &mut BTreeMap<String, String>) {
+    let mut open: Option<(String, String)> = None;
+    for line in text.lines().chain([""]) {
+        let comment = line.strip_prefix('%').map(str::trim);
+        if let (Some(comment), Some((_, meaning))) = (comment, open.as_mut())
+            && !comment.is_empty()
+            && !meaning.ends_with('.')
+        {
+            meaning.push(' ');
+            meaning.push_str(comment);
+            continue;
+        }
+        if let Some((name, meaning)) = open.take() {
+            let sentence = meaning.split_once(". ").map_or(meaning.as_str(), |(first, _)| first);
+            meanings.entry(name).or_insert_with(|| sentence.trim_end_matches('.').to_owned());
+        }
+        open = comment.and_then(|comment| {
+            let (head, meaning) = comment.split_once("): ")?;
+            let (name, _) = head.split_once('(')?;
+            is_name(name).then(|| (name.to_owned(), meaning.trim().to_owned()))
+        });
+    }
+}
+
+/// The predicates with a meaning that occur in a clause, in the order in which they do.
+fn called(clause: &str, meanings: &BTreeMap<String, String>) -> Vec<(String, String)> {
+    let mut found: Vec<(String, String)> = Vec::new();
+    let words = clause.split(|character: char| !character.is_alphanumeric() && character != '_');
+    for word in words {
+        let Some(meaning) = meanings.get(word) else { continue };
+        if found.iter().all(|(name, _)| name != word) {
+            found.push((word.to_owned(), meaning.clone()));
+        }
+    }
+    found
+}
+
+fn is_name(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_lowercase())
+        && text.chars().all(|character| character.is_ascii_alphanumeric() || character == '_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIBRARY: &str = "% About this file.\n\n% idle(Instance): no client request reaches\n% the instance. Nothing \
+                           more.\nidle(I) :- \\+ requests(I, _, _, _).\n";
+
+    fn policy() -> TracedPolicy {
+        let text = ":- ensure_loaded('library.pl').\n\noperation(undeploy, I, self) :-\n    idle(I).\n";
+        TracedPolicy {
+            name: "p".to_owned(),
+            memory: 2,
+            files: vec![("p.pl".to_owned(), text.to_owned()), ("library.pl".to_owned(), LIBRARY.to_owned())],
+        }
+    }
+
+    #[test]
+    fn a_clause_comes_with_its_text_its_place_and_its_meaning() {
+        let shown = PolicyText::new(&policy());
+        let expected = ClauseText {
+            text: "operation(undeploy, I, self) :-\n    idle(I).".to_owned(),
+            place: "p.pl, line 3".to_owned(),
+            words: vec![("idle".to_owned(), "no client request reaches the instance".to_owned())],
+        };
+        assert_eq!(shown.clauses, [expected]);
+    }
+
+    #[test]
+    fn a_policy_that_does_not_load_has_no_clauses() {
+        let mut broken = policy();
+        broken.files[0].1 = "operation(".to_owned();
+        assert_eq!(PolicyText::new(&broken).clauses, []);
+    }
+}

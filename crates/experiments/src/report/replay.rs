@@ -1,0 +1,264 @@
+//! What the replay shows: everything that happened, and what each agent saw and decided.
+//!
+//! Events and decisions are arrays of numbers in the page. An event is `[moment, code, …]`; see [`Event`].
+
+use std::collections::BTreeMap;
+
+use mario_audit::reader::{Evaluation, Neighbour, Seen, Solution, Target, Wish};
+use mario_domain::{Capacity, InstanceId, OperationName};
+use serde::ser::SerializeSeq;
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
+
+use super::compact::Compact;
+use super::placement::Placement;
+
+/// More instances than this are shown by area, not one by one.
+const INSTANCES_MAX: usize = 6_000;
+/// More events than this likewise.
+const EVENTS_MAX: usize = 60_000;
+/// More decisions than this are left out; everything else is shown.
+const DECISIONS_MAX: usize = 60_000;
+
+/// What happened, one by one.
+#[derive(Debug, Default)]
+pub(crate) struct Recording {
+    moments: Vec<Compact>,
+    events: Vec<(u32, Event)>,
+    decisions: BTreeMap<u32, Vec<Decision>>,
+    decision_count: usize,
+    reasons: Vec<(String, String, String)>,
+    reason_places: BTreeMap<(String, String), u32>,
+    is_too_large: bool,
+}
+
+/// One thing that happened; instances, nodes and users are numbers.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Event {
+    Deployed { instance: u32, node: u32 },
+    Handover { user: u32, to: Option<u32> },
+    Migrate { instance: u32, node: u32, renamed: Option<u32> },
+    Replicate { instance: u32, node: u32, replica: u32 },
+    Undeploy { instance: u32 },
+    Inhibited { instance: u32, operation: OperationName, target: Option<u32>, reason: u32 },
+    DeployInhibited { application: u32, node: u32, reason: u32 },
+    NodeDown { node: u32, instances: Vec<u32> },
+    NodeUp { node: u32 },
+    NodeLeaving { node: u32 },
+    LinkDown { nodes: [u32; 2] },
+    LinkUp { nodes: [u32; 2] },
+}
+
+/// What an agent saw and decided, at one evaluation or at several in a row.
+#[derive(Clone, Debug)]
+struct Decision {
+    first: f64,
+    last: f64,
+    count: u32,
+    node: u32,
+    free: Capacity,
+    seen: Value,
+}
+
+impl Recording {
+    /// Gives up when there are more instances than can be shown one by one.
+    pub(crate) fn instances(&mut self, count: usize) {
+        if count > INSTANCES_MAX && !self.is_too_large {
+            self.forget();
+        }
+    }
+
+    /// Adds an event.
+    pub(crate) fn push(&mut self, time: f64, event: Event) {
+        if self.is_too_large {
+            return;
+        }
+        if self.moments.last() != Some(&Compact(time)) {
+            self.moments.push(Compact(time));
+        }
+        self.events.push((self.moments.len() as u32 - 1, event));
+        if self.events.len() > EVENTS_MAX {
+            self.forget();
+        }
+    }
+
+    /// Adds a moment at which nothing may have happened.
+    pub(crate) fn moment(&mut self, time: f64) {
+        if !self.is_too_large && self.moments.last() != Some(&Compact(time)) {
+            self.moments.push(Compact(time));
+        }
+    }
+
+    /// The number of a reason.
+    pub(crate) fn reason(&mut self, node: &str, rule: &str, text: String) -> u32 {
+        if self.is_too_large {
+            return 0;
+        }
+        let next = self.reasons.len() as u32;
+        let place = *self.reason_places.entry((node.to_owned(), text.clone())).or_insert(next);
+        if place == next {
+            self.reasons.push((node.to_owned(), rule.to_owned(), text));
+        }
+        place
+    }
+
+    /// Adds what an agent saw and decided.
+    pub(crate) fn evaluation(&mut self, instance: u32, record: &Evaluation) {
+        if self.is_too_large || self.decision_count > DECISIONS_MAX {
+            return;
+        }
+        let of_instance = self.decisions.entry(instance).or_default();
+        let seen = match (&record.seen, of_instance.last()) {
+            (Some(seen), _) => compact(seen),
+            (None, Some(last)) => last.seen.clone(),
+            // A trace that says "the same" of nothing is not this module's to judge.
+            (None, None) => return,
+        };
+        if let Some(last) = of_instance.last_mut()
+            && (last.node, last.free) == (record.node, record.free)
+            && last.seen == seen
+        {
+            last.last = record.time;
+            last.count += 1;
+            return;
+        }
+        let (node, free) = (record.node, record.free);
+        of_instance.push(Decision { first: record.time, last: record.time, count: 1, node, free, seen });
+        self.decision_count += 1;
+        if self.decision_count > DECISIONS_MAX {
+            self.decisions.clear();
+        }
+    }
+
+    fn forget(&mut self) {
+        *self = Recording { is_too_large: true, ..Recording::default() };
+    }
+
+    /// For the page; `None` when there is too much to show one by one.
+    pub(crate) fn finish(self, placement: &Placement) -> Option<Replay> {
+        if self.is_too_large {
+            return None;
+        }
+        let instances = placement.instances.iter();
+        Some(Replay {
+            instances: instances.map(|one| (one.id.clone(), one.application, one.policy)).collect(),
+            moments: self.moments,
+            events: self.events.into_iter().map(|(moment, event)| Line(moment, event)).collect(),
+            decisions: self.decisions,
+            has_all_decisions: self.decision_count <= DECISIONS_MAX,
+            reasons: self.reasons,
+        })
+    }
+}
+
+/// A recording as the page holds it.
+#[derive(Debug, Serialize)]
+pub(crate) struct Replay {
+    /// Id, application and policy.
+    instances: Vec<(InstanceId, u32, u32)>,
+    moments: Vec<Compact>,
+    events: Vec<Line>,
+    decisions: BTreeMap<u32, Vec<Decision>>,
+    has_all_decisions: bool,
+    /// The id of a node, a rule, and the rule in words.
+    reasons: Vec<(String, String, String)>,
+}
+
+/// An event and the place of its moment.
+#[derive(Debug)]
+struct Line(u32, Event);
+
+impl Serialize for Line {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let place = |place: &Option<u32>| place.map_or(-1, i64::from);
+        let Line(moment, event) = self;
+        let numbers: Vec<i64> = match event {
+            Event::Deployed { instance, node } => vec![0, (*instance).into(), (*node).into()],
+            Event::Handover { user, to } => vec![1, (*user).into(), place(to)],
+            Event::Migrate { instance, node, renamed } => {
+                vec![2, (*instance).into(), (*node).into(), place(renamed)]
+            }
+            Event::Replicate { instance, node, replica } => {
+                vec![3, (*instance).into(), (*node).into(), (*replica).into()]
+            }
+            Event::Undeploy { instance } => vec![4, (*instance).into()],
+            Event::Inhibited { instance, operation, target, reason } => {
+                vec![5, (*instance).into(), operation_code(*operation), place(target), (*reason).into()]
+            }
+            Event::DeployInhibited { application, node, reason } => {
+                vec![6, (*application).into(), (*node).into(), (*reason).into()]
+            }
+            Event::NodeDown { node, instances } => {
+                [7, (*node).into()].into_iter().chain(instances.iter().map(|one| i64::from(*one))).collect()
+            }
+            Event::NodeUp { node } => vec![8, (*node).into()],
+            Event::NodeLeaving { node } => vec![9, (*node).into()],
+            Event::LinkDown { nodes: [one, other] } => vec![10, (*one).into(), (*other).into()],
+            Event::LinkUp { nodes: [one, other] } => vec![11, (*one).into(), (*other).into()],
+        };
+        let mut sequence = serializer.serialize_seq(Some(numbers.len() + 1))?;
+        sequence.serialize_element(moment)?;
+        numbers.iter().try_for_each(|number| sequence.serialize_element(number))?;
+        sequence.end()
+    }
+}
+
+impl Serialize for Decision {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let free = match self.free {
+            Capacity::Unbounded => -1,
+            Capacity::Bounded(units) => units.as_units() as i64,
+        };
+        let Decision { first, last, count, node, seen, .. } = self;
+        (Compact(*first), Compact(*last), count, node, free, seen).serialize(serializer)
+    }
+}
+
+/// The code of an operation in the page.
+fn operation_code(operation: OperationName) -> i64 {
+    match operation {
+        OperationName::Undeploy => 0,
+        OperationName::Migrate => 1,
+        OperationName::Replicate => 2,
+        OperationName::Deploy => 3,
+    }
+}
+
+/// What was seen and decided: `[requests, inhibited, solutions, ending]`, without what is empty at its end.
+fn compact(seen: &Seen) -> Value {
+    let requests = seen.requests.iter().map(|fact| {
+        let neighbour = match fact.neighbour {
+            Neighbour::Own => json!(-1),
+            Neighbour::Node(node) => json!(node),
+        };
+        json!([neighbour, fact.rate, fact.latency])
+    });
+    let solutions = seen.solutions.iter().map(|solution| match solution {
+        Solution::Proposal { wish, clause } => {
+            let [operation, target] = compact_wish(wish);
+            json!([operation, target, clause])
+        }
+        Solution::Invalid { why, clause } => json!([why, null, clause]),
+    });
+    let mut parts = vec![
+        requests.collect(),
+        seen.inhibited.iter().map(|wish| json!(compact_wish(wish))).collect(),
+        // Repeats say how many reasons there are; the page shows the first few.
+        solutions.take(4).collect(),
+        json!(seen.ending),
+    ];
+    let is_empty = |part: &Value| part.is_null() || part.as_array().is_some_and(Vec::is_empty);
+    while parts.last().is_some_and(is_empty) {
+        parts.pop();
+    }
+    Value::Array(parts)
+}
+
+fn compact_wish(wish: &Wish) -> [Value; 2] {
+    let target = match &wish.target {
+        Target::Own => json!(-1),
+        Target::Node(node) => json!(node),
+        Target::Unknown(id) => json!(id.to_string()),
+    };
+    [json!(operation_code(wish.operation)), target]
+}

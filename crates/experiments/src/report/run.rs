@@ -1,0 +1,221 @@
+//! One run as the page holds it.
+
+use mario_audit::reader::{Arbitration, Detail, Header, Memory};
+use mario_domain::Capacity;
+use serde::Serialize;
+
+use super::areas::{Areas, has_map};
+use super::compact::Compact;
+use super::figures::ShownFigures;
+use super::placement::parents;
+use super::policies::PolicyText;
+use super::replay::Replay;
+use super::series::{Bars, Samples};
+
+/// Everything that is drawn of one run.
+#[derive(Debug, Serialize)]
+pub struct Run {
+    /// What the run is called on the page.
+    pub label: String,
+    pub(crate) about: About,
+    pub(crate) policies: Vec<PolicyText>,
+    pub(crate) applications: Vec<ApplicationRow>,
+    pub(crate) groups: Vec<String>,
+    pub(crate) nodes: Option<Nodes>,
+    pub(crate) users: Vec<(String, u32)>,
+    /// The access points of some users, in the order in which they were there.
+    pub(crate) tracks: Vec<(u32, Vec<u32>)>,
+    pub(crate) figures: Vec<ShownFigures>,
+    pub(crate) bars: Bars,
+    /// Instances of each application.
+    pub(crate) instances: Samples<Vec<u64>>,
+    /// Instances in each tier.
+    pub(crate) tiers: Samples<Vec<u64>>,
+    pub(crate) responses: Vec<ResponseRow>,
+    pub(crate) inhibited: Inhibited,
+    pub(crate) replay: Option<Replay>,
+    pub(crate) areas: Option<Areas>,
+}
+
+/// Where a run comes from.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct About {
+    pub(crate) program: String,
+    pub(crate) scenario: String,
+    pub(crate) seed: u64,
+    pub(crate) duration: Compact,
+    pub(crate) step: Compact,
+    pub(crate) evaluation_period: Compact,
+    pub(crate) detail: &'static str,
+    pub(crate) observation: String,
+    pub(crate) routing: String,
+    pub(crate) arbitration: &'static str,
+    pub(crate) memory: &'static str,
+    pub(crate) node_count: usize,
+    pub(crate) user_count: usize,
+    /// Whether the trace has its end.
+    pub(crate) is_complete: bool,
+    /// The time of the last record.
+    pub(crate) until: Compact,
+    pub(crate) evaluations: u64,
+    pub(crate) instances_at_most: u64,
+    pub(crate) served: u64,
+    pub(crate) lost: u64,
+}
+
+/// An application.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct ApplicationRow {
+    pub(crate) id: String,
+    pub(crate) kind: String,
+    pub(crate) hardware: u64,
+    pub(crate) max_rate: Compact,
+    pub(crate) max_latency: Compact,
+}
+
+/// The nodes, one column for each thing that is known of them.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Nodes {
+    pub(crate) ids: Vec<String>,
+    /// Units; -1 for no bound.
+    pub(crate) capacities: Vec<i64>,
+    pub(crate) tiers: Vec<u32>,
+    /// The place of the node above; -1 for none.
+    pub(crate) parents: Vec<i64>,
+    pub(crate) is_access_point: Vec<u8>,
+    /// Longitude and latitude, where all nodes have them.
+    pub(crate) positions: Option<Vec<[f64; 2]>>,
+    /// The links that do not lead to the node above.
+    pub(crate) other_links: Vec<[u32; 2]>,
+}
+
+/// How long clients of an application waited.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct ResponseRow {
+    pub(crate) served: u64,
+    pub(crate) lost: u64,
+    pub(crate) sum: f64,
+    /// Bucket and count; the bucket of response times of 0 is absent.
+    pub(crate) histogram: Vec<(Option<i64>, u64)>,
+}
+
+/// Where and why requests were inhibited.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct Inhibited {
+    pub(crate) rules: Vec<&'static str>,
+    /// The nodes that inhibited most: id, tier, and the count for each rule.
+    pub(crate) nodes: Vec<(String, Option<u32>, Vec<u64>)>,
+    /// How many nodes inhibited something beside those.
+    pub(crate) other_nodes: usize,
+    /// What they inhibited, for each rule.
+    pub(crate) others: Vec<u64>,
+}
+
+/// More nodes than this are not drawn one by one.
+const NODES_MAX: usize = 1_500;
+
+impl Nodes {
+    /// The nodes of a header, unless there are too many to draw.
+    pub(crate) fn new(header: &Header) -> Option<Nodes> {
+        if header.nodes.len() > NODES_MAX {
+            return None;
+        }
+        let parents = parents(header);
+        let is_up =
+            |node: usize, other: u32| parents[node] == Some(other) || parents[other as usize] == Some(node as u32);
+        let links = header.nodes.iter().enumerate().flat_map(|(place, node)| {
+            let other = node.neighbours.iter().copied();
+            other.filter(move |other| place < *other as usize).map(move |other| (place, other))
+        });
+        let round = |degrees: f64| (degrees * 1e6).round() / 1e6;
+        let positions = header.nodes.iter().filter_map(|node| node.position);
+        Some(Nodes {
+            ids: header.nodes.iter().map(|node| node.id.to_string()).collect(),
+            capacities: header.nodes.iter().map(|node| units(node.capacity)).collect(),
+            tiers: header.nodes.iter().map(|node| node.tier).collect(),
+            is_access_point: header.nodes.iter().map(|node| u8::from(node.access_point)).collect(),
+            positions: has_map(header)
+                .then(|| positions.map(|[latitude, longitude]| [round(longitude), round(latitude)]).collect()),
+            other_links: links
+                .filter(|(place, other)| !is_up(*place, *other))
+                .map(|(place, other)| [place as u32, other])
+                .collect(),
+            parents: parents.iter().map(|parent| parent.map_or(-1, i64::from)).collect(),
+        })
+    }
+}
+
+fn units(capacity: Capacity) -> i64 {
+    match capacity {
+        Capacity::Unbounded => -1,
+        Capacity::Bounded(units) => units.as_units() as i64,
+    }
+}
+
+impl ApplicationRow {
+    pub(crate) fn all(header: &Header) -> Vec<ApplicationRow> {
+        let row = |application: &mario_audit::reader::TracedApplication| ApplicationRow {
+            id: application.id.to_string(),
+            kind: application.kind.clone(),
+            hardware: application.hardware.as_units(),
+            max_rate: Compact(application.max_rate.value()),
+            max_latency: Compact(application.max_latency.value()),
+        };
+        header.applications.iter().map(row).collect()
+    }
+}
+
+impl About {
+    pub(crate) fn new(header: &Header) -> About {
+        About {
+            program: header.program.clone(),
+            scenario: header.scenario.clone(),
+            seed: header.seed,
+            duration: Compact(header.duration),
+            step: Compact(header.step),
+            evaluation_period: Compact(header.evaluation_period),
+            detail: match header.detail {
+                Detail::Full => "full",
+                Detail::Operations => "operations",
+            },
+            observation: header.observation.clone(),
+            routing: header.routing.clone(),
+            arbitration: match header.arbitration {
+                Arbitration::Managers => "managers",
+                Arbitration::Sequential => "sequential",
+                Arbitration::Central => "central",
+            },
+            memory: match header.memory {
+                Memory::Sliding => "sliding",
+                Memory::Periodic => "periodic",
+            },
+            node_count: header.nodes.len(),
+            user_count: header.users.len(),
+            is_complete: false,
+            until: Compact(0.0),
+            evaluations: 0,
+            instances_at_most: 0,
+            served: 0,
+            lost: 0,
+        }
+    }
+}
+
+/// What the run is called: by its policies, and how long their agents remember.
+pub(crate) fn label(header: &Header) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for application in &header.applications {
+        let policy = &header.policies[application.policy as usize];
+        let memory = if policy.memory > 0 { format!(", memory {}", policy.memory) } else { String::new() };
+        let name = format!("{}{memory}", policy.name);
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    match names.as_slice() {
+        [] => header.scenario.clone(),
+        [one] => one.clone(),
+        [one, other] => format!("{one} and {other}"),
+        [one, rest @ ..] => format!("{one} and {} more", rest.len()),
+    }
+}

@@ -1,0 +1,291 @@
+//! The published experiments, run again and held against what was published.
+//!
+//! Start at [`reproduce`]. It keeps a run of each experiment in a directory of its own and computes everything from the
+//! traces there; more seeds leave nothing but their figures.
+
+mod claims;
+mod results;
+mod text;
+
+use std::error::Error;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, BufReader};
+use std::path::{Path, PathBuf};
+
+use mario_audit::reader::ReadError;
+use mario_audit::{Options as AuditOptions, audit};
+use mario_simulator::scenario::{Document, Files, Resolved};
+use mario_simulator::{Detail, Existing, Keep, KeepError, RunDirectory, RunOptions, Simulation};
+
+use crate::figures::{TraceFigures, from_trace};
+use crate::runs::{RunError, in_parallel, resolve, traced};
+
+pub use claims::{Claim, claims};
+pub use results::{Difference, WriteError};
+
+/// Which world the experiments take place in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Preset {
+    /// As the paper describes it.
+    Paper,
+    /// As its prototype ran it.
+    Prototype,
+}
+
+/// One of the published experiments.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Experiment {
+    /// The name of its directory.
+    pub name: &'static str,
+    /// What people call it.
+    pub title: &'static str,
+    /// The name of the policy that ships.
+    pub policy: &'static str,
+    /// How long agents remember, where the scenario does not say it.
+    pub memory: Option<u32>,
+    /// The name of what was published about it.
+    pub published: &'static str,
+}
+
+/// What to do.
+pub struct Options<'a> {
+    /// In which world.
+    pub preset: Preset,
+    /// The world, with everything that the user changed.
+    pub document: &'a Document,
+    /// Where to keep the runs.
+    pub directory: &'a Path,
+    /// What to do with former runs.
+    pub existing: Existing,
+    /// How many seeds, the scenario's own included.
+    pub seeds: u64,
+    /// How many threads.
+    pub jobs: usize,
+}
+
+/// An experiment that was run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Reproduced {
+    /// Which.
+    pub experiment: Experiment,
+    /// The seed of the run that was kept.
+    pub seed: u64,
+    /// Where it was kept.
+    pub directory: PathBuf,
+    /// What it came to.
+    pub figures: TraceFigures,
+    /// How many things the auditor found wrong with it.
+    pub findings: u64,
+    /// What other seeds came to.
+    pub others: Vec<TraceFigures>,
+}
+
+/// All experiments.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Reproduction {
+    /// In which world.
+    pub preset: Preset,
+    /// What a user may want to know about it.
+    pub notes: Vec<String>,
+    /// One by one.
+    pub experiments: Vec<Reproduced>,
+}
+
+/// Why the experiments were not reproduced.
+#[derive(Debug)]
+pub enum ReproduceError {
+    /// A run did not take place.
+    Run(RunError),
+    /// A run cannot be kept.
+    Keep(KeepError),
+    /// What was kept cannot be read.
+    Open(PathBuf, io::Error),
+    /// What was kept is no trace.
+    Read(PathBuf, ReadError),
+    /// There are not so many seeds.
+    Seeds,
+    /// It was to end early.
+    Interrupted,
+}
+
+impl Preset {
+    /// Its name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Preset::Paper => "paper",
+            Preset::Prototype => "prototype",
+        }
+    }
+
+    /// Its experiments. The prototype forgets by its own clock, so that it has no two lengths of memory.
+    pub fn experiments(self) -> Vec<Experiment> {
+        const fn experiment(
+            name: &'static str,
+            title: &'static str,
+            policy: &'static str,
+            memory: Option<u32>,
+            published: &'static str,
+        ) -> Experiment {
+            Experiment { name, title, policy, memory, published }
+        }
+        const BOTH: &str = "workload-and-latency-aware";
+        const WITH_MEMORY: &str = "workload-and-latency-aware-with-memory";
+        let mut experiments = vec![
+            experiment("policy-1", "policy 1, workload-aware", "workload-aware", None, "policy-1"),
+            experiment("policy-2", "policy 2, latency-aware", "latency-aware", None, "policy-2"),
+            experiment("policy-3", "policy 3, workload- and latency-aware", BOTH, None, "policy-3"),
+        ];
+        match self {
+            Preset::Paper => experiments.extend([
+                experiment("policy-4-memory-1", "policy 4, with memory of 1 cycle", WITH_MEMORY, Some(1), "policy-4"),
+                experiment(
+                    "policy-4-memory-10",
+                    "policy 4, with memory of 10 cycles",
+                    WITH_MEMORY,
+                    Some(10),
+                    "policy-4",
+                ),
+            ]),
+            Preset::Prototype => {
+                experiments.push(experiment("policy-4", "policy 4, with memory", WITH_MEMORY, None, "policy-4"));
+            }
+        }
+        experiments
+    }
+}
+
+impl Experiment {
+    /// The world, managed by the policy of the experiment.
+    pub fn document(&self, world: &Document) -> Document {
+        let mut document = world.clone();
+        document.set_policy(self.policy);
+        if let Some(memory) = self.memory {
+            document.set(&[format!("memory.cycles={memory}")]);
+        }
+        document
+    }
+}
+
+/// Runs all experiments. `progress` is told how many of how many runs are done, and says whether to go on.
+pub fn reproduce<F: Files>(
+    options: &Options<'_>,
+    files: impl Fn() -> F + Sync,
+    progress: &mut dyn FnMut(usize, usize) -> bool,
+) -> Result<Reproduction, ReproduceError> {
+    let experiments = options.preset.experiments();
+    let first = resolve_first(&experiments, options, &mut files())?;
+    let seeds: Vec<u64> = (1..options.seeds).map_while(|more| first[0].scenario.seed.checked_add(more)).collect();
+    if seeds.len() as u64 + 1 < options.seeds {
+        return Err(ReproduceError::Seeds);
+    }
+    refuse_former_runs(&experiments, options)?;
+    let count = experiments.len() * (seeds.len() + 1);
+    let mut reproduction =
+        Reproduction { preset: options.preset, notes: first[0].notes.clone(), experiments: Vec::new() };
+    for (experiment, resolved) in experiments.iter().zip(&first) {
+        let directory = options.directory.join(experiment.name);
+        keep(resolved, &directory, options.existing)?;
+        let (figures, findings) = read(&directory)?;
+        let seed = resolved.scenario.seed;
+        let others = Vec::new();
+        reproduction.experiments.push(Reproduced {
+            experiment: *experiment,
+            seed,
+            directory,
+            figures,
+            findings,
+            others,
+        });
+        if !progress(reproduction.experiments.len(), count) {
+            return Err(ReproduceError::Interrupted);
+        }
+    }
+    let items: Vec<(usize, u64)> =
+        (0..experiments.len()).flat_map(|place| seeds.iter().map(move |seed| (place, *seed))).collect();
+    let mut failure = None;
+    let work = |(place, seed): &(usize, u64)| {
+        let document = experiments[*place].document(options.document);
+        traced(&resolve(&document, *seed, &mut files())?.scenario)
+    };
+    in_parallel(options.jobs, &items, work, |done, result| {
+        match result {
+            Ok(figures) => reproduction.experiments[items[done].0].others.push(figures),
+            Err(error) => failure = Some(ReproduceError::Run(error)),
+        }
+        if failure.is_none() && !progress(experiments.len() + done + 1, count) {
+            failure = Some(ReproduceError::Interrupted);
+        }
+        failure.is_none()
+    });
+    failure.map_or(Ok(reproduction), Err)
+}
+
+fn resolve_first(
+    experiments: &[Experiment],
+    options: &Options<'_>,
+    files: &mut dyn Files,
+) -> Result<Vec<Resolved>, ReproduceError> {
+    let resolve = |experiment: &Experiment| experiment.document(options.document).resolve(files);
+    let resolved: Result<Vec<Resolved>, _> = experiments.iter().map(resolve).collect();
+    resolved.map_err(|error| ReproduceError::Run(RunError::Scenario(error)))
+}
+
+/// So that nothing is run when the last experiment cannot be kept.
+fn refuse_former_runs(experiments: &[Experiment], options: &Options<'_>) -> Result<(), ReproduceError> {
+    for experiment in experiments {
+        let directory = options.directory.join(experiment.name);
+        let is_filled = directory.read_dir().is_ok_and(|mut entries| entries.next().is_some());
+        if is_filled && options.existing == Existing::Refuse {
+            return Err(ReproduceError::Keep(KeepError::Exists(directory)));
+        }
+    }
+    Ok(())
+}
+
+fn keep(resolved: &Resolved, directory: &Path, existing: Existing) -> Result<(), ReproduceError> {
+    let scenario = &resolved.scenario;
+    let mut simulation = Simulation::new(scenario, RunOptions::default())
+        .map_err(|error| ReproduceError::Run(RunError::Simulation(error)))?;
+    let keep = Keep { detail: Detail::Full, messages: false };
+    let mut kept = RunDirectory::create(directory, resolved, keep, existing).map_err(ReproduceError::Keep)?;
+    let effort = simulation.run(kept.recorder());
+    kept.complete(scenario, effort).map_err(ReproduceError::Keep)?;
+    Ok(())
+}
+
+/// The figures of a run that was kept, and how much the auditor finds wrong with it.
+fn read(directory: &Path) -> Result<(TraceFigures, u64), ReproduceError> {
+    let path = directory.join("trace.jsonl");
+    let open = || File::open(&path).map(BufReader::new).map_err(|error| ReproduceError::Open(path.clone(), error));
+    let figures = from_trace(open()?).map_err(|error| ReproduceError::Read(path.clone(), error))?;
+    let report = audit(open()?, AuditOptions::default(), &mut |_| {})
+        .map_err(|error| ReproduceError::Read(path.clone(), error))?;
+    Ok((figures, report.found.values().sum()))
+}
+
+impl fmt::Display for ReproduceError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ReproduceError::Run(error) => error.fmt(formatter),
+            ReproduceError::Keep(error) => error.fmt(formatter),
+            ReproduceError::Open(path, _) | ReproduceError::Read(path, _) => {
+                write!(formatter, "cannot read `{}`", path.display())
+            }
+            ReproduceError::Seeds => formatter.write_str("there are not so many seeds after the first"),
+            ReproduceError::Interrupted => formatter.write_str("the experiments were broken off"),
+        }
+    }
+}
+
+impl Error for ReproduceError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            ReproduceError::Run(error) => error.source(),
+            ReproduceError::Keep(error) => error.source(),
+            ReproduceError::Open(_, error) => Some(error),
+            ReproduceError::Read(_, error) => Some(error),
+            ReproduceError::Seeds | ReproduceError::Interrupted => None,
+        }
+    }
+}

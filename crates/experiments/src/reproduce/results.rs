@@ -1,0 +1,153 @@
+//! What a reproduction came to, as files.
+
+use std::error::Error;
+use std::fmt::{self, Write};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::{Reproduced, Reproduction};
+use crate::figures::TraceFigures;
+use crate::measures::{Values, values};
+use crate::published::published;
+use crate::reproduce::claims::{Claim, claims};
+use crate::statistics::Estimate;
+
+/// Why results were not written.
+#[derive(Debug)]
+pub struct WriteError(pub PathBuf, pub io::Error);
+
+/// A figure beside what was published of it.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Difference {
+    /// `GROUP.FIGURE`.
+    pub figure: String,
+    /// Ours, of the run that was kept.
+    pub ours: Option<f64>,
+    /// The mean over all seeds; absent for one seed.
+    pub seeds: Option<Estimate>,
+    /// What the paper says.
+    pub paper: Option<f64>,
+    /// What the prototype's stored run came to.
+    pub run: Option<f64>,
+}
+
+/// A claim, and in how many seeds it holds.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct JudgedClaim {
+    /// The claim about the run that was kept.
+    #[serde(flatten)]
+    pub claim: Claim,
+    /// In how many seeds it holds.
+    pub holds_in: usize,
+    /// Of how many.
+    pub of: usize,
+}
+
+impl Reproduced {
+    /// The runs of all seeds, the one that was kept first.
+    pub fn runs(&self) -> impl Iterator<Item = &TraceFigures> {
+        std::iter::once(&self.figures).chain(&self.others)
+    }
+
+    /// All figures, beside what was published of them.
+    pub fn differences(&self) -> Vec<Difference> {
+        let runs: Vec<Values> = self.runs().map(|run| values(&run.figures)).collect();
+        let published = published(self.experiment.published);
+        let row = |(figure, ours): (&String, &Option<f64>)| {
+            let of_all: Vec<f64> = runs.iter().filter_map(|run| run.get(figure).copied().flatten()).collect();
+            Difference {
+                figure: figure.clone(),
+                ours: *ours,
+                seeds: if runs.len() > 1 { Estimate::of(&of_all) } else { None },
+                paper: published.and_then(|published| published.paper.get(figure).copied()),
+                run: published.and_then(|published| published.run.get(figure).copied()),
+            }
+        };
+        runs[0].iter().map(row).collect()
+    }
+}
+
+impl Reproduction {
+    /// All claims about the runs that were kept, and in how many seeds they hold.
+    pub fn claims(&self) -> Vec<JudgedClaim> {
+        let seeds = self.experiments.first().map_or(0, |one| one.runs().count());
+        let of_seed = |seed: usize| {
+            let runs: Vec<_> =
+                self.experiments.iter().filter_map(|one| Some((&one.experiment, one.runs().nth(seed)?))).collect();
+            claims(&runs)
+        };
+        let by_seed: Vec<Vec<Claim>> = (0..seeds).map(of_seed).collect();
+        let holds_in = |text: &str| {
+            by_seed.iter().filter(|claims| claims.iter().any(|claim| claim.claim == text && claim.holds)).count()
+        };
+        let first = by_seed.first().cloned().unwrap_or_default();
+        first.into_iter().map(|claim| JudgedClaim { holds_in: holds_in(&claim.claim), of: seeds, claim }).collect()
+    }
+
+    /// Writes `results.json` and `figures.csv` into a directory.
+    pub fn write(&self, directory: &Path) -> Result<(), WriteError> {
+        let mut json = serde_json::to_string_pretty(&self.json()).expect("results are plain data");
+        json.push('\n');
+        for (name, text) in [("results.json", json), ("figures.csv", self.csv())] {
+            let path = directory.join(name);
+            fs::write(&path, text).map_err(|error| WriteError(path, error))?;
+        }
+        Ok(())
+    }
+
+    fn json(&self) -> Value {
+        let experiment = |one: &Reproduced| {
+            json!({
+                "name": one.experiment.name,
+                "title": one.experiment.title,
+                "policy": one.experiment.policy,
+                "memory": one.experiment.memory,
+                "seed": one.seed,
+                "seeds": one.runs().count(),
+                "findings_of_the_auditor": one.findings,
+                "figures": one.figures.figures,
+                "whereabouts": one.figures.whereabouts,
+                "differences": one.differences(),
+            })
+        };
+        json!({
+            "program": concat!("mario ", env!("CARGO_PKG_VERSION")),
+            "preset": self.preset.as_str(),
+            "notes": self.notes,
+            "experiments": self.experiments.iter().map(experiment).collect::<Vec<_>>(),
+            "claims": self.claims(),
+        })
+    }
+
+    fn csv(&self) -> String {
+        let mut text = "experiment,figure,ours,mean,low,high,seeds,paper,run\n".to_owned();
+        let cell = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+        for one in &self.experiments {
+            for row in one.differences() {
+                let mean = row.seeds.map(|seeds| seeds.mean);
+                let [low, high] = [0, 1].map(|end| row.seeds.and_then(|seeds| seeds.interval).map(|ends| ends[end]));
+                let count = row.seeds.map_or(1, |seeds| seeds.count);
+                let cells = [row.ours, mean, low, high].map(cell).join(",");
+                let published = [row.paper, row.run].map(cell).join(",");
+                let _ = writeln!(text, "{},{},{cells},{count},{published}", one.experiment.name, row.figure);
+            }
+        }
+        text
+    }
+}
+
+impl fmt::Display for WriteError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "cannot write `{}`", self.0.display())
+    }
+}
+
+impl Error for WriteError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&self.1)
+    }
+}

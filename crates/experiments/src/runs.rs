@@ -1,0 +1,208 @@
+//! Runs scenarios, one or many at a time.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
+
+use mario_simulator::scenario::{Document, Files, Resolved, ScenarioError};
+use mario_simulator::{Detail, RunOptions, Scenario, Simulation, SimulationError, Tally, TraceWriter};
+
+use crate::figures::{RunFigures, TraceFigures, from_trace};
+
+/// Why a run did not take place.
+#[derive(Debug)]
+pub enum RunError {
+    /// The scenario is none.
+    Scenario(ScenarioError),
+    /// It cannot be run.
+    Simulation(SimulationError),
+}
+
+/// One policy among those that are compared: what a scenario is run with.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Contender {
+    /// What it was called.
+    pub name: String,
+    /// The policy, as `--policy` has it; empty for what the scenario itself says.
+    policy: String,
+    /// Keys of the scenario that go with it.
+    overrides: Vec<String>,
+}
+
+impl Contender {
+    /// Reads `POLICY` or `POLICY@KEY=VALUE,KEY=VALUE`. Commas inside of brackets and quotes separate nothing.
+    pub fn read(text: &str) -> Contender {
+        let (policy, overrides) = text.split_once('@').unwrap_or((text, ""));
+        Contender { name: text.to_owned(), policy: policy.to_owned(), overrides: split_list(overrides) }
+    }
+
+    /// Changes a scenario into one that is managed so.
+    pub fn apply(&self, document: &mut Document) {
+        if !self.policy.is_empty() {
+            document.set_policy(&self.policy);
+        }
+        if !self.overrides.is_empty() {
+            document.set(&self.overrides);
+        }
+    }
+}
+
+/// Parts between commas that are in no brackets and no quotes. Empty text has no parts.
+pub fn split_list(text: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let (mut depth, mut quote) = (0_i32, None);
+    for letter in text.chars() {
+        match (letter, quote) {
+            (_, Some(open)) if letter == open => quote = None,
+            ('"' | '\'', None) => quote = Some(letter),
+            ('[' | '{', None) => depth += 1,
+            (']' | '}', None) => depth -= 1,
+            (',', None) if depth <= 0 => {
+                parts.push(String::new());
+                continue;
+            }
+            _ => {}
+        }
+        parts.last_mut().expect("there is one from the beginning").push(letter);
+    }
+    if parts.len() == 1 && parts[0].is_empty() { Vec::new() } else { parts }
+}
+
+/// Resolves a document with a seed.
+pub fn resolve(document: &Document, seed: u64, files: &mut dyn Files) -> Result<Resolved, RunError> {
+    let mut document = document.clone();
+    document.set_seed(seed);
+    document.resolve(files).map_err(RunError::Scenario)
+}
+
+/// Runs a scenario and keeps nothing but its figures.
+pub fn counted(scenario: &Scenario) -> Result<RunFigures, RunError> {
+    let mut simulation = Simulation::new(scenario, RunOptions::default()).map_err(RunError::Simulation)?;
+    let mut tally = Tally::new(scenario);
+    simulation.run(&mut tally);
+    Ok(tally.figures().into())
+}
+
+/// Runs a scenario with a trace in memory, and computes everything from that.
+pub fn traced(scenario: &Scenario) -> Result<TraceFigures, RunError> {
+    let mut simulation = Simulation::new(scenario, RunOptions::default()).map_err(RunError::Simulation)?;
+    let mut trace = TraceWriter::new(Vec::new(), scenario, Detail::Operations);
+    simulation.run(&mut trace);
+    let trace = trace.finish(scenario.duration).expect("writing to memory does not fail");
+    Ok(from_trace(trace.as_slice()).expect("what was just written is a trace"))
+}
+
+/// Does all of these on so many threads. `done` gets the results in the order of `items`, as soon as they and all before
+/// them are there; when it says `false`, no more work is begun.
+pub fn in_parallel<T: Sync, R: Send>(
+    jobs: usize,
+    items: &[T],
+    work: impl Fn(&T) -> R + Sync,
+    mut done: impl FnMut(usize, R) -> bool,
+) {
+    let next = AtomicUsize::new(0);
+    let is_over = AtomicBool::new(false);
+    let (sender, receiver) = mpsc::channel();
+    thread::scope(|scope| {
+        for _ in 0..jobs.clamp(1, items.len().max(1)) {
+            let sender = sender.clone();
+            let (next, is_over, work) = (&next, &is_over, &work);
+            scope.spawn(move || {
+                while !is_over.load(Ordering::Relaxed) {
+                    let place = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(item) = items.get(place) else { return };
+                    if sender.send((place, work(item))).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let mut early = BTreeMap::new();
+        let mut wanted = 0;
+        for (place, result) in receiver {
+            early.insert(place, result);
+            while let Some(result) = early.remove(&wanted) {
+                if !is_over.load(Ordering::Relaxed) && !done(wanted, result) {
+                    is_over.store(true, Ordering::Relaxed);
+                }
+                wanted += 1;
+            }
+        }
+    });
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RunError::Scenario(error) => error.fmt(formatter),
+            RunError::Simulation(error) => error.fmt(formatter),
+        }
+    }
+}
+
+impl Error for RunError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            RunError::Scenario(error) => error.source(),
+            RunError::Simulation(error) => error.source(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_come_in_order_whatever_the_number_of_threads() {
+        let items: Vec<u64> = (0..200).collect();
+        for jobs in [0, 1, 3, 64] {
+            let mut found = Vec::new();
+            in_parallel(
+                jobs,
+                &items,
+                |item| {
+                    // Later ones are done sooner.
+                    thread::sleep(std::time::Duration::from_micros((200 - item) % 7 * 50));
+                    item * item
+                },
+                |place, square| {
+                    found.push((place, square));
+                    true
+                },
+            );
+            assert_eq!(found.len(), 200);
+            assert!(
+                found.iter().enumerate().all(|(place, (at, square))| *at == place && *square == items[place].pow(2))
+            );
+        }
+    }
+
+    #[test]
+    fn work_ends_when_nobody_wants_more() {
+        let items = [1; 1000];
+        let mut seen = 0;
+        in_parallel(
+            2,
+            &items,
+            |item| *item,
+            |_, _| {
+                seen += 1;
+                seen < 5
+            },
+        );
+        assert_eq!(seen, 5);
+    }
+
+    #[test]
+    fn a_contender_is_a_policy_and_what_goes_with_it() {
+        let contender = Contender::read("with-memory@memory.cycles=10,topology.area={a=[1, 2], b=\"x,y\"}");
+        assert_eq!(contender.policy, "with-memory");
+        assert_eq!(contender.overrides, ["memory.cycles=10", "topology.area={a=[1, 2], b=\"x,y\"}"]);
+        assert_eq!(Contender::read("plain").overrides, [""; 0]);
+    }
+}

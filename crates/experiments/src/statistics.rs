@@ -1,0 +1,126 @@
+//! How sure one can be of a mean, and of a difference.
+//!
+//! Two policies meet the same seeds, and with a seed the same users, so that what is compared is a pair of runs:
+//! [`PairedTest`]. It tests by Wilcoxon's signed ranks and not by Student's t, because a policy that overloads an instance
+//! in a few of the seeds has response times there that are out of all bounds: the mean of the differences is then anything,
+//! while every single seed says the same. t stands beside it. [`holm`] corrects for many tests.
+
+mod signed_ranks;
+#[cfg(test)]
+mod tests;
+
+use serde::Serialize;
+use signed_ranks::{one_sidedness, shift};
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+
+pub use signed_ranks::signed_ranks;
+
+/// The level of all intervals.
+pub const CONFIDENCE: f64 = 0.95;
+
+/// A mean and how sure it is.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Estimate {
+    /// How many values it is the mean of.
+    pub count: usize,
+    /// The mean.
+    pub mean: f64,
+    /// The ends of the 95 % interval; absent for less than two values.
+    pub interval: Option<[f64; 2]>,
+}
+
+/// The difference between two policies over the same seeds.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct PairedTest {
+    /// The typical difference of second minus first: the median of the means of pairs of differences.
+    pub shift: Estimate,
+    /// The probability of a difference as one-sided as this where there is none, by signed ranks.
+    pub p: f64,
+    /// How one-sided it is, from -1 to 1.
+    pub effect: Estimate,
+    /// The mean difference.
+    pub difference: Estimate,
+    /// The probability of a mean as large as this where there is no difference, by Student's t. Absent where all differences
+    /// are the same.
+    pub p_of_mean: Option<f64>,
+    /// The mean difference over the standard deviation of differences (Cohen's d), with its approximate interval.
+    pub standardised: Option<Estimate>,
+}
+
+impl Estimate {
+    /// The mean of these values; `None` when there is no value.
+    pub fn of(values: &[f64]) -> Option<Estimate> {
+        if values.is_empty() {
+            return None;
+        }
+        let (mean, deviation) = mean_and_deviation(values);
+        let count = values.len();
+        let interval = (count >= 2).then(|| {
+            let half = quantile(count) * deviation / (count as f64).sqrt();
+            [mean - half, mean + half]
+        });
+        Some(Estimate { count, mean, interval })
+    }
+}
+
+impl PairedTest {
+    /// Tests whether the second of each pair differs from the first; `None` for less than two pairs.
+    pub fn of(pairs: &[(f64, f64)]) -> Option<PairedTest> {
+        let differences: Vec<f64> = pairs.iter().map(|(first, second)| second - first).collect();
+        if differences.len() < 2 {
+            return None;
+        }
+        let difference = Estimate::of(&differences)?;
+        let count = differences.len() as f64;
+        let (mean, deviation) = mean_and_deviation(&differences);
+        // Without spread, t and d are not defined.
+        let has_spread = deviation > f64::EPSILON * mean.abs();
+        let t = mean / (deviation / count.sqrt());
+        let standardised = has_spread.then(|| {
+            let effect = mean / deviation;
+            // The large-sample standard error of Hedges and Olkin.
+            let half = quantile(differences.len()) * (1.0 / count + effect * effect / (2.0 * count)).sqrt();
+            Estimate { count: differences.len(), mean: effect, interval: Some([effect - half, effect + half]) }
+        });
+        let normal = Normal::standard().inverse_cdf(0.5 + CONFIDENCE / 2.0);
+        Some(PairedTest {
+            shift: shift(&differences, (1.0 - CONFIDENCE) / 2.0).unwrap_or(difference),
+            p: signed_ranks(&differences),
+            effect: one_sidedness(&differences, normal),
+            difference,
+            p_of_mean: has_spread.then(|| (2.0 * student(differences.len()).cdf(-t.abs())).min(1.0)),
+            standardised,
+        })
+    }
+}
+
+/// Holm's correction: with these probabilities held against 0.05, the probability of any false finding at all is at most
+/// 0.05. They come in the order of `values`.
+pub fn holm(values: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
+    let mut corrected = vec![1.0; values.len()];
+    let mut greatest: f64 = 0.0;
+    for (rank, place) in order.into_iter().enumerate() {
+        let left = (values.len() - rank) as f64;
+        greatest = greatest.max((values[place] * left).min(1.0));
+        corrected[place] = greatest;
+    }
+    corrected
+}
+
+fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+    (mean, if values.len() < 2 { 0.0 } else { (squares / (count - 1.0)).sqrt() })
+}
+
+/// Student's distribution for the mean of so many values.
+fn student(count: usize) -> StudentsT {
+    StudentsT::new(0.0, 1.0, (count - 1) as f64).expect("there are at least two values")
+}
+
+fn quantile(count: usize) -> f64 {
+    student(count).inverse_cdf(0.5 + CONFIDENCE / 2.0)
+}

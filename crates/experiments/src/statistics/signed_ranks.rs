@@ -1,0 +1,129 @@
+//! Wilcoxon's signed-rank test of differences, and what comes with it: how large the difference typically is, and how
+//! one-sided.
+
+use statrs::distribution::{ContinuousCDF, Normal};
+
+use super::Estimate;
+
+/// Up to this many differences the probability is exact; beyond, it is that of the normal distribution.
+const EXACT_MAX: usize = 50;
+
+/// Beyond this many differences the means of all pairs of them are too many.
+const SHIFT_MAX: usize = 2_000;
+
+/// Differences without zeros, and their ranks by size, doubled so that shared ranks are whole.
+struct Ranked {
+    /// Twice the rank of each, the smallest first.
+    doubled: Vec<usize>,
+    /// Twice the sum of the ranks of those above 0.
+    positive: usize,
+    /// What ties take away from the variance, times 48.
+    ties: f64,
+}
+
+impl Ranked {
+    fn of(differences: &[f64]) -> Ranked {
+        let mut left: Vec<f64> = differences.iter().copied().filter(|difference| *difference != 0.0).collect();
+        left.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
+        let mut ranked = Ranked { doubled: Vec::with_capacity(left.len()), positive: 0, ties: 0.0 };
+        let mut start = 0;
+        while start < left.len() {
+            let size = left[start..].iter().take_while(|other| other.abs() <= left[start].abs()).count();
+            // The mean of the ranks start + 1 to start + size, doubled.
+            let doubled = 2 * start + size + 1;
+            ranked.doubled.extend(std::iter::repeat_n(doubled, size));
+            ranked.positive += doubled * left[start..start + size].iter().filter(|one| **one > 0.0).count();
+            ranked.ties += (size as f64).powi(3) - size as f64;
+            start += size;
+        }
+        ranked
+    }
+
+    fn total(&self) -> usize {
+        self.doubled.iter().sum()
+    }
+}
+
+/// The two-sided probability of ranks as uneven as these where there is no difference. Differences of 0 say nothing and are
+/// left out; equal ones share their ranks, and the exact probability counts with shared ranks, too.
+pub fn signed_ranks(differences: &[f64]) -> f64 {
+    let ranked = Ranked::of(differences);
+    let count = ranked.doubled.len();
+    let less = ranked.positive.min(ranked.total() - ranked.positive);
+    if count <= EXACT_MAX {
+        let ways = ways(&ranked.doubled);
+        let at_most: f64 = ways[..=less].iter().sum();
+        return (2.0 * at_most / 2_f64.powi(count as i32)).min(1.0);
+    }
+    let n = count as f64;
+    let variance = n * (n + 1.0) * (2.0 * n + 1.0) / 24.0 - ranked.ties / 48.0;
+    let z = (less as f64 - ranked.total() as f64 / 2.0) / 2.0 / variance.sqrt();
+    (2.0 * Normal::standard().cdf(z)).min(1.0)
+}
+
+/// For each sum, in how many ways some of these numbers add up to it.
+fn ways(numbers: &[usize]) -> Vec<f64> {
+    let mut ways = vec![0.0; numbers.iter().sum::<usize>() + 1];
+    ways[0] = 1.0;
+    for number in numbers {
+        for sum in (*number..ways.len()).rev() {
+            ways[sum] += ways[sum - number];
+        }
+    }
+    ways
+}
+
+/// How one-sided differences are, from -1 when all are below 0 to 1 when all are above: the rank-biserial correlation, with
+/// an interval by Fisher's transformation.
+pub(super) fn one_sidedness(differences: &[f64], quantile: f64) -> Estimate {
+    let ranked = Ranked::of(differences);
+    let (count, total) = (ranked.doubled.len(), ranked.total() as f64);
+    if count == 0 {
+        return Estimate { count: differences.len(), mean: 0.0, interval: None };
+    }
+    let mean = 2.0 * (ranked.positive as f64 / total) - 1.0;
+    let n = count as f64;
+    let error = ((2.0 * n.powi(3) + 3.0 * n.powi(2) + n) / 6.0).sqrt() / (n * (n + 1.0) / 2.0);
+    let ends = [-1.0, 1.0].map(|side| (mean.atanh() + side * quantile * error).tanh());
+    // All on one side: the transformation has no end there.
+    let interval = if mean.abs() < 1.0 { ends } else { [mean, mean] };
+    Estimate { count: differences.len(), mean, interval: Some(interval) }
+}
+
+/// The typical difference: the median of the means of all pairs of differences (Hodges and Lehmann), with the interval that
+/// the signed-rank test gives. Unlike a mean, it does not follow a few runs that went out of all bounds. `None` for more
+/// differences than can be paired.
+pub(super) fn shift(differences: &[f64], tail: f64) -> Option<Estimate> {
+    let count = differences.len();
+    if count > SHIFT_MAX {
+        return None;
+    }
+    let mut means = Vec::with_capacity(count * (count + 1) / 2);
+    for (place, first) in differences.iter().enumerate() {
+        means.extend(differences[place..].iter().map(|second| first.midpoint(*second)));
+    }
+    means.sort_by(f64::total_cmp);
+    let middle = means.len() / 2;
+    let median = if means.len() % 2 == 1 { means[middle] } else { means[middle - 1].midpoint(means[middle]) };
+    let outside = outside(count, tail);
+    let interval = (outside > 0).then(|| [means[outside - 1], means[means.len() - outside]]);
+    Some(Estimate { count, mean: median, interval })
+}
+
+/// How many of the means of pairs, counted from an end, the interval leaves outside, and one more.
+fn outside(count: usize, tail: f64) -> usize {
+    let n = count as f64;
+    if count > EXACT_MAX {
+        let deviation = (n * (n + 1.0) * (2.0 * n + 1.0) / 24.0).sqrt();
+        let quantile = Normal::standard().inverse_cdf(1.0 - tail);
+        return (n * (n + 1.0) / 4.0 - quantile * deviation).floor().max(0.0) as usize;
+    }
+    let ranks: Vec<usize> = (1..=count).collect();
+    let all = 2_f64.powi(count as i32);
+    let mut below = 0.0;
+    let mut is_rare = |number: &f64| {
+        below += number;
+        below / all <= tail
+    };
+    ways(&ranks).iter().take_while(|number| is_rare(number)).count()
+}

@@ -1,0 +1,180 @@
+//! Many runs: every policy in every variant of a scenario with every seed.
+//!
+//! A [`Plan`] says which runs; [`carry_out`] makes those that are missing; [`Results`] are all that there are. What was
+//! made can be kept in a directory ([`Store`]), so that more seeds, policies or variants can join later, and directories
+//! of several machines can be joined into one.
+
+mod fingerprint;
+mod results;
+mod store;
+
+use std::error::Error;
+use std::fmt;
+
+use mario_simulator::scenario::{Document, Files};
+
+use crate::measures::{Values, values};
+use crate::runs::{Contender, RunError, counted, in_parallel, resolve};
+
+pub(crate) use results::cell;
+pub use results::{Identity, MergeError, Results, RunKey};
+pub use store::{Store, StoreError, load, save};
+
+/// Which runs to make.
+pub struct Plan<'a> {
+    /// The scenario.
+    pub document: &'a Document,
+    /// For each variant of it, the keys that differ, as `--set` has them. One variant without any is the scenario itself.
+    pub variants: Vec<Vec<String>>,
+    /// Who manages it.
+    pub contenders: Vec<Contender>,
+    /// How many seeds, from the scenario's own on.
+    pub seeds: u64,
+    /// Which part of the runs to make.
+    pub shard: Shard,
+    /// How many threads.
+    pub jobs: usize,
+}
+
+/// A part of many runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Shard {
+    /// Which part, from 1.
+    pub part: u64,
+    /// Of how many.
+    pub of: u64,
+}
+
+/// Why a study did not take place.
+#[derive(Debug)]
+pub enum StudyError {
+    /// A run did not.
+    Run(RunError),
+    /// Runs cannot be kept, or those that were kept cannot be used.
+    Store(StoreError),
+    /// There are not so many seeds.
+    Seeds,
+    /// It was to end early. What was done is kept.
+    Interrupted,
+}
+
+impl Shard {
+    /// All of it.
+    pub const WHOLE: Shard = Shard { part: 1, of: 1 };
+
+    fn has(self, place: usize) -> bool {
+        place as u64 % self.of == self.part - 1
+    }
+}
+
+/// A run that is to be made.
+struct Missing {
+    variant: usize,
+    contender: usize,
+    seed: u64,
+}
+
+/// Makes the runs that are missing, and gives all. `progress` is told how many of how many are done, and says whether to go
+/// on.
+pub fn carry_out<F: Files>(
+    plan: &Plan<'_>,
+    directory: Option<&std::path::Path>,
+    files: impl Fn() -> F + Sync,
+    progress: &mut dyn FnMut(usize, usize) -> bool,
+) -> Result<Results, StudyError> {
+    let identity = Identity::of(plan, &mut files()).map_err(StudyError::Run)?;
+    let first = identity.first_seed();
+    let seeds: Vec<u64> = (0..plan.seeds).map_while(|more| first.checked_add(more)).collect();
+    if (seeds.len() as u64) < plan.seeds {
+        return Err(StudyError::Seeds);
+    }
+    let (mut results, mut store) = match directory {
+        None => (Results::new(identity), None),
+        Some(directory) => {
+            let (store, results) = Store::open(directory, identity).map_err(StudyError::Store)?;
+            (results, Some(store))
+        }
+    };
+    let missing = missing(plan, &seeds, &results);
+    let count = missing.len();
+    let work = |run: &Missing| -> Result<Values, RunError> {
+        let document = managed(plan, run.variant, run.contender);
+        let resolved = resolve(&document, run.seed, &mut files())?;
+        Ok(values(&counted(&resolved.scenario)?))
+    };
+    let mut failure = None;
+    in_parallel(plan.jobs, &missing, work, |done, result| {
+        let made = result.map_err(StudyError::Run).and_then(|values| {
+            let key = key(plan, &missing[done]);
+            if let Some(store) = &mut store {
+                store.append(&key, &values).map_err(StudyError::Store)?;
+            }
+            results.runs.insert(key, values);
+            if progress(done + 1, count) { Ok(()) } else { Err(StudyError::Interrupted) }
+        });
+        failure = made.err();
+        failure.is_none()
+    });
+    if let Some(store) = store {
+        store.finish(&results).map_err(StudyError::Store)?;
+    }
+    failure.map_or(Ok(results), Err)
+}
+
+/// The runs that a plan wants and nobody made yet. All policies meet a seed before the next seed is due, so that what is
+/// there after an interruption can be compared.
+fn missing(plan: &Plan<'_>, seeds: &[u64], known: &Results) -> Vec<Missing> {
+    let mut missing = Vec::new();
+    let mut place = 0;
+    for variant in 0..plan.variants.len() {
+        for seed in seeds {
+            for contender in 0..plan.contenders.len() {
+                let run = Missing { variant, contender, seed: *seed };
+                if plan.shard.has(place) && !known.runs.contains_key(&key(plan, &run)) {
+                    missing.push(run);
+                }
+                place += 1;
+            }
+        }
+    }
+    missing
+}
+
+fn key(plan: &Plan<'_>, run: &Missing) -> RunKey {
+    RunKey {
+        variant: plan.variants[run.variant].clone(),
+        policy: plan.contenders[run.contender].name.clone(),
+        seed: run.seed,
+    }
+}
+
+/// A variant of the scenario, managed by one of the contenders.
+fn managed(plan: &Plan<'_>, variant: usize, contender: usize) -> Document {
+    let mut document = plan.document.clone();
+    if !plan.variants[variant].is_empty() {
+        document.set(&plan.variants[variant]);
+    }
+    plan.contenders[contender].apply(&mut document);
+    document
+}
+
+impl fmt::Display for StudyError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StudyError::Run(error) => error.fmt(formatter),
+            StudyError::Store(error) => error.fmt(formatter),
+            StudyError::Seeds => formatter.write_str("there are not so many seeds after the first"),
+            StudyError::Interrupted => formatter.write_str("the runs were broken off"),
+        }
+    }
+}
+
+impl Error for StudyError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            StudyError::Run(error) => error.source(),
+            StudyError::Store(error) => error.source(),
+            StudyError::Seeds | StudyError::Interrupted => None,
+        }
+    }
+}

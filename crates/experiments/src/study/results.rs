@@ -1,0 +1,225 @@
+//! All runs that there are, and what they are runs of.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fmt;
+
+use mario_simulator::scenario::Files;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::fingerprint::fingerprint;
+use super::{Plan, managed};
+use crate::measures::Values;
+use crate::runs::RunError;
+
+/// What runs are runs of. Runs of two identities that agree can be put together.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Identity {
+    /// What made the runs: another version may run a scenario otherwise.
+    pub program: String,
+    /// What the scenario says, with all defaults filled in.
+    pub scenario: Value,
+    /// The variants, in the order of tables.
+    pub variants: Vec<Vec<String>>,
+    /// The policies, in the order of tables.
+    pub policies: Vec<String>,
+    /// How many seeds were wanted.
+    pub seeds: u64,
+    /// For each policy in each variant, a fingerprint of all that its runs depend on.
+    pub inputs: BTreeMap<String, String>,
+    /// What a user may want to know about the scenario.
+    #[serde(skip)]
+    pub notes: Vec<String>,
+}
+
+/// Which run.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct RunKey {
+    /// The keys that differ from the scenario.
+    pub variant: Vec<String>,
+    /// Who managed it.
+    pub policy: String,
+    /// With which seed.
+    pub seed: u64,
+}
+
+/// All runs that there are.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Results {
+    /// What they are runs of.
+    pub identity: Identity,
+    /// The figures of each.
+    pub runs: BTreeMap<RunKey, Values>,
+}
+
+/// Why runs cannot be put together.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum MergeError {
+    /// They were made by two versions.
+    Program(String, String),
+    /// They are of two scenarios.
+    Scenario,
+    /// A policy or a file has changed meanwhile.
+    Inputs(String),
+    /// The same run came out in two ways.
+    Run(Box<RunKey>),
+}
+
+impl Identity {
+    /// What the runs of a plan are runs of.
+    pub(super) fn of(plan: &Plan<'_>, files: &mut dyn Files) -> Result<Identity, RunError> {
+        let settings = plan.document.settings().map_err(RunError::Scenario)?;
+        let mut identity = Identity {
+            program: concat!("mario ", env!("CARGO_PKG_VERSION")).to_owned(),
+            scenario: serde_json::to_value(&settings).expect("settings are plain data"),
+            variants: plan.variants.clone(),
+            policies: plan.contenders.iter().map(|contender| contender.name.clone()).collect(),
+            seeds: plan.seeds,
+            inputs: BTreeMap::new(),
+            notes: Vec::new(),
+        };
+        for (place, variant) in plan.variants.iter().enumerate() {
+            for (other, contender) in plan.contenders.iter().enumerate() {
+                let resolved = managed(plan, place, other).resolve(files).map_err(RunError::Scenario)?;
+                identity.inputs.insert(input_name(variant, &contender.name), fingerprint(&resolved.scenario));
+                if identity.notes.is_empty() {
+                    identity.notes = resolved.notes;
+                }
+            }
+        }
+        Ok(identity)
+    }
+
+    /// The seed of the scenario, with which runs begin.
+    pub fn first_seed(&self) -> u64 {
+        self.scenario.get("seed").and_then(Value::as_u64).unwrap_or_default()
+    }
+
+    /// The name of the scenario.
+    pub fn name(&self) -> &str {
+        self.scenario.get("name").and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// Adds what the other is about.
+    pub(super) fn join(&mut self, other: &Identity) -> Result<(), MergeError> {
+        if self.program != other.program {
+            return Err(MergeError::Program(self.program.clone(), other.program.clone()));
+        }
+        if self.scenario != other.scenario {
+            return Err(MergeError::Scenario);
+        }
+        for (name, print) in &other.inputs {
+            if self.inputs.insert(name.clone(), print.clone()).is_some_and(|known| known != *print) {
+                return Err(MergeError::Inputs(name.clone()));
+            }
+        }
+        for variant in &other.variants {
+            if !self.variants.contains(variant) {
+                self.variants.push(variant.clone());
+            }
+        }
+        for policy in &other.policies {
+            if !self.policies.contains(policy) {
+                self.policies.push(policy.clone());
+            }
+        }
+        self.seeds = self.seeds.max(other.seeds);
+        Ok(())
+    }
+}
+
+fn input_name(variant: &[String], policy: &str) -> String {
+    if variant.is_empty() { policy.to_owned() } else { format!("{policy} with {}", variant.join(", ")) }
+}
+
+impl Results {
+    /// No runs yet.
+    pub fn new(identity: Identity) -> Results {
+        Results { identity, runs: BTreeMap::new() }
+    }
+
+    /// Adds the runs of another part.
+    pub fn merge(&mut self, other: Results) -> Result<(), MergeError> {
+        self.identity.join(&other.identity)?;
+        for (key, values) in other.runs {
+            match self.runs.get(&key) {
+                Some(known) if *known != values => return Err(MergeError::Run(Box::new(key))),
+                _ => {
+                    self.runs.insert(key, values);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The runs in the order of tables: by variant, policy and seed.
+    pub fn in_order(&self) -> impl Iterator<Item = (&RunKey, &Values)> {
+        let identity = &self.identity;
+        let mut rows: Vec<(&RunKey, &Values)> = self.runs.iter().collect();
+        rows.sort_by_key(|(key, _)| {
+            let variant = identity.variants.iter().position(|variant| *variant == key.variant);
+            let policy = identity.policies.iter().position(|policy| *policy == key.policy);
+            (variant, policy, key.seed)
+        });
+        rows.into_iter()
+    }
+
+    /// The runs of a policy in a variant, by seed.
+    pub fn of(&self, variant: &[String], policy: &str) -> BTreeMap<u64, &Values> {
+        let is_meant = |key: &RunKey| key.variant == variant && key.policy == policy;
+        self.runs.iter().filter(|(key, _)| is_meant(key)).map(|(key, values)| (key.seed, values)).collect()
+    }
+
+    /// How many runs are missing of those that were wanted.
+    pub fn missing(&self) -> u64 {
+        let identity = &self.identity;
+        let wanted = identity.variants.len() as u64 * identity.policies.len() as u64 * identity.seeds;
+        wanted.saturating_sub(self.runs.len() as u64)
+    }
+
+    /// One row for each run.
+    pub fn csv(&self) -> String {
+        let figures: Vec<&String> = self.runs.values().next().map(|values| values.keys().collect()).unwrap_or_default();
+        let mut text = "variant,policy,seed".to_owned();
+        for figure in &figures {
+            text.push(',');
+            text.push_str(figure);
+        }
+        text.push('\n');
+        for (key, values) in self.in_order() {
+            text.push_str(&format!("{},{},{}", cell(&key.variant.join(" ")), cell(&key.policy), key.seed));
+            for figure in &figures {
+                text.push(',');
+                if let Some(Some(value)) = values.get(*figure) {
+                    text.push_str(&value.to_string());
+                }
+            }
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// A text as a cell of CSV.
+pub(crate) fn cell(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+}
+
+impl fmt::Display for MergeError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MergeError::Program(one, other) => write!(formatter, "the runs were made by {one} and by {other}"),
+            MergeError::Scenario => formatter.write_str("the runs are of another scenario or begin at another seed"),
+            MergeError::Inputs(name) => {
+                write!(formatter, "what `{name}` is made of has changed: a policy or a file")
+            }
+            MergeError::Run(key) => {
+                let RunKey { variant, policy, seed } = &**key;
+                write!(formatter, "`{}` with seed {seed} came out in two ways", input_name(variant, policy))
+            }
+        }
+    }
+}
+
+impl Error for MergeError {}

@@ -1,0 +1,189 @@
+//! The directory that runs are kept in.
+//!
+//! | file | content |
+//! |---|---|
+//! | `study.json` | what the runs are runs of |
+//! | `runs.jsonl` | one line for each run: variant, policy, seed, and all figures |
+//! | `runs.csv` | the same as a table |
+//!
+//! `runs.jsonl` grows while runs are made. When all are made it is written anew, in the order of tables, so that the same runs
+//! leave the same bytes however they came about.
+
+use std::error::Error;
+use std::fmt;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::results::{Identity, MergeError, Results, RunKey};
+use crate::measures::Values;
+
+/// The version of `study.json`.
+const FORMAT: u64 = 1;
+
+const STUDY: &str = "study.json";
+const RUNS: &str = "runs.jsonl";
+
+/// A directory that runs are kept in.
+pub struct Store {
+    directory: PathBuf,
+    runs: File,
+}
+
+/// Why runs cannot be kept, or those that were kept cannot be used.
+#[derive(Debug)]
+pub enum StoreError {
+    /// The directory holds something else.
+    NotAStudy(PathBuf),
+    /// A file in it cannot be read or written.
+    File(PathBuf, io::Error),
+    /// A line or a file in it is not what it should be.
+    Content(PathBuf, String),
+    /// Its runs are of something else.
+    Merge(PathBuf, MergeError),
+}
+
+#[derive(Serialize, Deserialize)]
+struct StudyFile {
+    mario_study: u64,
+    #[serde(flatten)]
+    identity: Identity,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Line {
+    #[serde(flatten)]
+    key: RunKey,
+    figures: Values,
+}
+
+impl Store {
+    /// Opens a directory, or makes it, and reads the runs that are there.
+    pub fn open(directory: &Path, identity: Identity) -> Result<(Store, Results), StoreError> {
+        let failed = |error| StoreError::File(directory.to_owned(), error);
+        fs::create_dir_all(directory).map_err(failed)?;
+        let is_empty = fs::read_dir(directory).map_err(failed)?.next().is_none();
+        let notes = identity.notes.clone();
+        let mut results = if is_empty {
+            Results::new(identity)
+        } else {
+            let mut known = load(directory)?;
+            let merged = known.merge(Results::new(identity));
+            merged.map_err(|error| StoreError::Merge(directory.to_owned(), error))?;
+            known
+        };
+        results.identity.notes = notes;
+        write_identity(directory, &results.identity)?;
+        // What an interruption cut off is gone, and new lines begin where a line begins.
+        write_runs(directory, &results)?;
+        let path = directory.join(RUNS);
+        let runs = OpenOptions::new().append(true).open(&path).map_err(|error| StoreError::File(path, error))?;
+        Ok((Store { directory: directory.to_owned(), runs }, results))
+    }
+
+    /// Keeps one more run.
+    pub(super) fn append(&mut self, key: &RunKey, values: &Values) -> Result<(), StoreError> {
+        let line = line(key, values);
+        let failed = |error| StoreError::File(self.directory.join(RUNS), error);
+        self.runs.write_all(line.as_bytes()).map_err(failed)
+    }
+
+    /// Writes everything in its order.
+    pub(super) fn finish(self, results: &Results) -> Result<(), StoreError> {
+        save(&self.directory, results)
+    }
+}
+
+/// Reads the runs that are in a directory.
+pub fn load(directory: &Path) -> Result<Results, StoreError> {
+    let path = directory.join(STUDY);
+    let text = match fs::read_to_string(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound && directory.is_dir() => {
+            return Err(StoreError::NotAStudy(directory.to_owned()));
+        }
+        Err(error) => return Err(StoreError::File(path, error)),
+        Ok(text) => text,
+    };
+    let study: StudyFile =
+        serde_json::from_str(&text).map_err(|error| StoreError::Content(path.clone(), error.to_string()))?;
+    if study.mario_study != FORMAT {
+        let message = format!("it has format {}; this mario reads {FORMAT}", study.mario_study);
+        return Err(StoreError::Content(path, message));
+    }
+    let mut results = Results::new(study.identity);
+    let path = directory.join(RUNS);
+    let mut input = BufReader::new(File::open(&path).map_err(|error| StoreError::File(path.clone(), error))?);
+    let mut text = String::new();
+    for number in 1.. {
+        text.clear();
+        input.read_line(&mut text).map_err(|error| StoreError::File(path.clone(), error))?;
+        // A line without an end was cut off when somebody stopped the program.
+        if !text.ends_with('\n') {
+            break;
+        }
+        let line: Line = serde_json::from_str(&text)
+            .map_err(|error| StoreError::Content(path.clone(), format!("line {number}: {error}")))?;
+        results.runs.insert(line.key, line.figures);
+    }
+    Ok(results)
+}
+
+/// Writes runs into a directory, which is made if it is not there.
+pub fn save(directory: &Path, results: &Results) -> Result<(), StoreError> {
+    fs::create_dir_all(directory).map_err(|error| StoreError::File(directory.to_owned(), error))?;
+    write_identity(directory, &results.identity)?;
+    write_runs(directory, results)?;
+    replace(&directory.join("runs.csv"), &results.csv())
+}
+
+fn write_identity(directory: &Path, identity: &Identity) -> Result<(), StoreError> {
+    let study = StudyFile { mario_study: FORMAT, identity: identity.clone() };
+    let mut text = serde_json::to_string_pretty(&study).expect("an identity is plain data");
+    text.push('\n');
+    replace(&directory.join(STUDY), &text)
+}
+
+fn write_runs(directory: &Path, results: &Results) -> Result<(), StoreError> {
+    let text: String = results.in_order().map(|(key, values)| line(key, values)).collect();
+    replace(&directory.join(RUNS), &text)
+}
+
+fn line(key: &RunKey, values: &Values) -> String {
+    let line = Line { key: key.clone(), figures: values.clone() };
+    let mut text = serde_json::to_string(&line).expect("a run is plain data");
+    text.push('\n');
+    text
+}
+
+/// Writes a file so that there is the old one or the new one, whatever happens.
+fn replace(path: &Path, text: &str) -> Result<(), StoreError> {
+    let new = path.with_extension("new");
+    let failed = |error| StoreError::File(path.to_owned(), error);
+    fs::write(&new, text).map_err(failed)?;
+    fs::rename(&new, path).map_err(failed)
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StoreError::NotAStudy(path) => {
+                write!(formatter, "`{}` has files in it that are no runs to add to", path.display())
+            }
+            StoreError::File(path, _) => write!(formatter, "cannot use `{}`", path.display()),
+            StoreError::Content(path, message) => write!(formatter, "cannot use `{}`: {message}", path.display()),
+            StoreError::Merge(path, _) => write!(formatter, "cannot add to the runs in `{}`", path.display()),
+        }
+    }
+}
+
+impl Error for StoreError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            StoreError::NotAStudy(_) | StoreError::Content(..) => None,
+            StoreError::File(_, error) => Some(error),
+            StoreError::Merge(_, error) => Some(error),
+        }
+    }
+}

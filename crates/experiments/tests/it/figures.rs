@@ -1,0 +1,55 @@
+use mario_experiments::figures::{RunFigures, from_trace};
+use mario_simulator::scenario::Document;
+use mario_simulator::{Detail, RunOptions, Scenario, Simulation, Tally, TraceWriter};
+
+use crate::Disk;
+
+/// The figures as the simulator counts them, and as they follow from the trace of the same run.
+fn both(scenario: &Scenario, detail: Detail) -> (RunFigures, RunFigures) {
+    let mut simulation = Simulation::new(scenario, RunOptions::default()).expect("a scenario that can be run");
+    let mut recorders = (Tally::new(scenario), TraceWriter::new(Vec::new(), scenario, detail));
+    simulation.run(&mut recorders);
+    let (tally, trace) = recorders;
+    let trace = trace.finish(scenario.duration).expect("memory");
+    let from_trace = from_trace(trace.as_slice()).expect("a trace");
+    assert!(from_trace.is_complete);
+    (tally.figures().into(), from_trace.figures)
+}
+
+fn scenario(preset: &str, overrides: &[&str]) -> Scenario {
+    let mut document = Document::preset(preset).expect("a preset");
+    document.set(&overrides.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>());
+    document.resolve(&mut Disk).expect("a scenario").scenario
+}
+
+#[test]
+fn figures_from_a_trace_are_those_that_the_simulator_counted() {
+    for preset in ["paper", "prototype"] {
+        for policy in ["workload-aware", "latency-aware", "workload-and-latency-aware"] {
+            for seed in 1..=3_u64 {
+                let mut document = Document::preset(preset).expect("a preset");
+                document.set_policy(policy);
+                document.set_seed(seed);
+                let scenario = document.resolve(&mut Disk).expect("a scenario").scenario;
+                for detail in [Detail::Full, Detail::Operations] {
+                    let (counted, read) = both(&scenario, detail);
+                    assert_eq!(counted, read, "{preset} with {policy} and seed {seed}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn also_when_users_leave_and_nodes_fail() {
+    let worlds: [&[&str]; 4] = [
+        &["mobility.mean_stay=4"],
+        &["mobility.kind=static", "mobility.users=9"],
+        &["failures=[{mean_time_between=2000, mean_repair=3000}]", "redeploy.delay=500"],
+        &["duration=1500"],
+    ];
+    for overrides in worlds {
+        let (counted, read) = both(&scenario("paper", overrides), Detail::Operations);
+        assert_eq!(counted, read, "{overrides:?}");
+    }
+}

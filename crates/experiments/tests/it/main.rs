@@ -1,0 +1,29 @@
+//! Figures, reproduction, comparisons, sweeps and reports on real runs.
+
+mod figures;
+mod report;
+mod reproduction;
+mod studies;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use mario_simulator::scenario::Files;
+
+/// Files where they are.
+struct Disk;
+
+impl Files for Disk {
+    fn read(&mut self, path: &Path) -> Result<Vec<u8>, String> {
+        fs::read(path).map_err(|error| error.to_string())
+    }
+}
+
+/// A directory that is not there yet.
+fn fresh_directory(name: &str) -> PathBuf {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    if directory.exists() {
+        fs::remove_dir_all(&directory).expect("a directory of an earlier test");
+    }
+    directory
+}

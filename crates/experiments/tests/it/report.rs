@@ -1,0 +1,8 @@
+//! The report, in a real browser where one is needed.
+
+mod browser;
+mod data;
+mod input;
+mod live;
+mod page;
+mod replay;

@@ -1,0 +1,70 @@
+//! Traces and pages for the tests.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process;
+
+use mario_experiments::report::{Report, Run};
+use mario_experiments::runs;
+use mario_simulator::scenario::{Document, NoFiles};
+use mario_simulator::{Detail, RunOptions, Simulation, TraceWriter};
+use serde_json::Value;
+
+/// The trace of the scenario `paper` with a policy.
+pub(crate) fn paper_trace(policy: &str, settings: &[&str]) -> String {
+    let mut document = Document::preset("paper").expect("it ships");
+    document.set_policy(policy);
+    if !settings.is_empty() {
+        document.set(&settings.iter().map(|setting| (*setting).to_owned()).collect::<Vec<String>>());
+    }
+    let resolved = runs::resolve(&document, 1, &mut NoFiles).expect("a scenario");
+    let scenario = &resolved.scenario;
+    let mut simulation = Simulation::new(scenario, RunOptions::default()).expect("it can be run");
+    let mut trace = TraceWriter::new(Vec::new(), scenario, Detail::Full);
+    simulation.run(&mut trace);
+    let trace = trace.finish(scenario.duration).expect("writing to memory does not fail");
+    String::from_utf8(trace).expect("a trace is text")
+}
+
+/// A report of traces.
+pub(crate) fn report(traces: &[&str]) -> Report {
+    let runs = traces.iter().map(|trace| Run::read(trace.as_bytes()).expect("a trace"));
+    Report { title: "test".to_owned(), runs: runs.collect(), published: None }
+}
+
+/// A page on the disk, gone when dropped.
+pub(crate) struct PageFile(PathBuf);
+
+impl PageFile {
+    pub(crate) fn new(name: &str, report: &Report) -> PageFile {
+        let path = env::temp_dir().join(format!("mario-report-{}-{name}.html", process::id()));
+        fs::write(&path, report.html()).expect("there is room");
+        PageFile(path)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for PageFile {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+/// The records of a trace, read without the code that is tested.
+pub(crate) fn records(trace: &str) -> Vec<Value> {
+    trace.lines().skip(1).map(|line| serde_json::from_str(line).expect("a line is JSON")).collect()
+}
+
+/// The header of a trace, likewise.
+pub(crate) fn header(trace: &str) -> Value {
+    serde_json::from_str(trace.lines().next().expect("a header")).expect("it is JSON")
+}
+
+/// Those of one kind.
+pub(crate) fn of_kind<'a>(records: &'a [Value], kind: &str) -> Vec<&'a Value> {
+    records.iter().filter(|record| record[0] == kind).collect()
+}

@@ -1,0 +1,162 @@
+//! The page as a person meets it.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::browser::Browser;
+use super::data::{PageFile, of_kind, paper_trace, records, report};
+
+#[test]
+fn opens_from_the_disk_without_errors_and_without_a_network() {
+    let Some(browser) = Browser::start(1280, 900) else { return };
+    let traces = [paper_trace("workload-aware", &[]), paper_trace("latency-aware", &[])];
+    let page = PageFile::new("opens", &report(&[&traces[0], &traces[1]]));
+    browser.open(page.path());
+    // Two tables, and for each run operations, movements, instances, tiers, responses, inhibited, steady; one map.
+    assert_eq!(browser.number("document.querySelectorAll('figure').length"), 2 + 2 * 7 + 1);
+    assert_eq!(browser.number("document.querySelectorAll('.plot svg').length"), 2 * 7 + 1);
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+#[test]
+fn every_cycle_has_a_bar_and_every_kind_of_outcome_its_part() {
+    let Some(browser) = Browser::start(1280, 900) else { return };
+    let traces = [paper_trace("workload-aware", &[]), paper_trace("workload-and-latency-aware", &[])];
+    let page = PageFile::new("bars", &report(&[&traces[0], &traces[1]]));
+    browser.open(page.path());
+    for (place, trace) in traces.iter().enumerate() {
+        let records = records(trace);
+        let cycles = of_kind(&records, "cycle");
+        let chart = format!("document.querySelectorAll('#operations figure')[{place}]");
+        assert_eq!(browser.number(&format!("{chart}.querySelectorAll('.bar').length")), cycles.len() as i64);
+        // The agents that propose nothing are hidden at first.
+        let parts: usize =
+            cycles.iter().map(|cycle| outcomes(cycle).iter().filter(|name| **name != "nop").count()).sum();
+        assert_eq!(browser.number(&format!("{chart}.querySelectorAll('.bar rect').length")), parts as i64);
+    }
+    browser.click("#operations input[value=nop]");
+    let with_nop: usize = of_kind(&records(&traces[0]), "cycle").iter().map(|cycle| outcomes(cycle).len()).sum();
+    assert_eq!(
+        browser.number("document.querySelector('#operations figure').querySelectorAll('.bar rect').length"),
+        with_nop as i64
+    );
+    browser.click("#operations input[value=step]");
+    assert_eq!(browser.number("document.querySelector('#operations figure').querySelectorAll('.bar').length"), 26);
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+/// The names of what happened in a cycle, each once.
+fn outcomes(cycle: &Value) -> BTreeSet<&'static str> {
+    let name = |outcome: &Value| {
+        if outcome.as_array().expect("an outcome").iter().any(|part| part == "inhibited") {
+            return "inhibited";
+        }
+        ["nop", "undeploy", "migrate", "replicate"].into_iter().find(|name| outcome[1] == *name).expect("it is known")
+    };
+    cycle[2].as_array().expect("outcomes").iter().map(name).collect()
+}
+
+#[test]
+fn one_choice_of_applications_holds_for_the_whole_page() {
+    let Some(browser) = Browser::start(1280, 900) else { return };
+    let trace = paper_trace("workload-aware", &[]);
+    let page = PageFile::new("groups", &report(&[&trace]));
+    browser.open(page.path());
+    let r = || browser.text("#movements .statistic");
+    let of_all = r();
+    assert!(of_all.starts_with("r = "), "{of_all}");
+    // Under this policy latency-sensitive applications never act: r is not defined for them.
+    browser.click("#operations input[name=operations-group][value='2']");
+    assert_eq!(r(), "r n/a");
+    assert_eq!(browser.evaluate("document.querySelector('input[name=steady-group][value=\"2\"]').checked"), true);
+}
+
+#[test]
+fn figures_and_their_data_can_be_taken_away() {
+    let Some(browser) = Browser::start(1280, 900) else { return };
+    let trace = paper_trace("workload-aware", &[]);
+    let page = PageFile::new("download", &report(&[&trace]));
+    browser.open(page.path());
+    browser.evaluate("URL.createObjectURL = (blob) => { window.taken = blob; return 'data:,'; }; 1");
+    browser.click("#operations figure .save:nth-of-type(2)");
+    let table = browser.evaluate("window.taken.text()");
+    let lines: Vec<&str> = table.as_str().expect("text").lines().collect();
+    assert_eq!(lines[0], "time,group,undeploy,nop,migrate,replicate,inhibited,handovers_in_step");
+    let cycles = of_kind(&records(&trace), "cycle").len();
+    assert_eq!(lines.len(), 1 + 3 * cycles, "a line for each group and cycle");
+    browser.click("#operations figure .save:nth-of-type(1)");
+    let drawing = browser.evaluate("window.taken.text()");
+    let drawing = drawing.as_str().expect("text");
+    assert!(drawing.starts_with("<?xml") && drawing.contains("xmlns=\"http://www.w3.org/2000/svg\""));
+    assert!(!drawing.contains("var(--"), "colours are written out");
+    let parses = "window.taken.text().then(text => new DOMParser().parseFromString(text, 'image/svg+xml').querySelector('parsererror') === null)";
+    assert_eq!(browser.evaluate(parses), true);
+}
+
+#[test]
+fn follows_the_system_into_the_dark_and_can_be_told_otherwise() {
+    let Some(browser) = Browser::start(1280, 900) else { return };
+    let page = PageFile::new("theme", &report(&[&paper_trace("latency-aware", &[])]));
+    let brightness = "(() => { const [r, g, b] = getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number); return r + g + b; })()";
+    browser.prefer("dark");
+    browser.open(page.path());
+    assert!(browser.number(brightness) < 150);
+    browser.click("#theme");
+    assert!(browser.number(brightness) > 600);
+    browser.prefer("light");
+    browser.open(page.path());
+    assert!(browser.number(brightness) > 600);
+    browser.click("#theme");
+    assert!(browser.number(brightness) < 150);
+}
+
+#[test]
+fn fits_a_phone() {
+    let Some(browser) = Browser::start(390, 844) else { return };
+    let traces = [
+        paper_trace("workload-and-latency-aware-with-memory", &["memory.cycles=10"]),
+        paper_trace("latency-aware", &[]),
+    ];
+    let page = PageFile::new("phone", &report(&[&traces[0], &traces[1]]));
+    browser.open(page.path());
+    assert_eq!(browser.number("document.documentElement.scrollWidth"), 390);
+    assert_eq!(browser.number("window.innerWidth"), 390);
+    // Bars of single cycles would be thinner than a hair: the page begins with steps.
+    assert_eq!(browser.evaluate("document.querySelector('input[name=by][value=step]').checked"), true);
+    let smallest =
+        "Math.min(...[...document.querySelectorAll('.control')].map(button => button.getBoundingClientRect().height))";
+    assert!(browser.number(smallest) >= 40, "fingers need room");
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+#[test]
+fn holds_the_data_of_all_five_experiments_in_less_than_five_megabytes() {
+    let with_memory = "workload-and-latency-aware-with-memory";
+    let traces = [
+        paper_trace("workload-aware", &[]),
+        paper_trace("latency-aware", &[]),
+        paper_trace("workload-and-latency-aware", &[]),
+        paper_trace(with_memory, &["memory.cycles=1"]),
+        paper_trace(with_memory, &["memory.cycles=10"]),
+    ];
+    let report = report(&traces.iter().map(String::as_str).collect::<Vec<&str>>());
+    let page = report.html();
+    assert!(page.len() < 5_000_000, "{} bytes", page.len());
+    let data: Value = serde_json::from_str(&report.json()).expect("JSON");
+    for (run, trace) in data["runs"].as_array().expect("runs").iter().zip(&traces) {
+        let records = records(trace);
+        assert_eq!(run["bars"]["times"].as_array().map(Vec::len), Some(of_kind(&records, "cycle").len()));
+        let handovers =
+            run["replay"]["events"].as_array().expect("events").iter().filter(|event| event[1] == 1).count();
+        assert_eq!(handovers, of_kind(&records, "handover").len());
+        let decided: u64 = run["replay"]["decisions"]
+            .as_object()
+            .expect("decisions")
+            .values()
+            .flat_map(|decisions| decisions.as_array().expect("a list"))
+            .map(|decision| decision[2].as_u64().expect("a count"))
+            .sum();
+        assert_eq!(decided, of_kind(&records, "evaluation").len() as u64);
+    }
+}

@@ -1,0 +1,156 @@
+use std::fs;
+use std::path::Path;
+
+use mario_experiments::comparison::Comparison;
+use mario_experiments::runs::Contender;
+use mario_experiments::study::{MergeError, Plan, Results, Shard, StoreError, StudyError, carry_out, load, save};
+use mario_experiments::sweep;
+use mario_simulator::scenario::Document;
+
+use crate::{Disk, fresh_directory};
+
+/// A short paper scenario.
+fn document(overrides: &[&str]) -> Document {
+    let mut document = Document::preset("paper").expect("a preset");
+    document.set(&["duration=6000".to_owned(), "mobility.steps=3".to_owned()]);
+    document.set(&overrides.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>());
+    document
+}
+
+fn plan<'a>(document: &'a Document, policies: &[&str], keys: &[&str], seeds: u64) -> Plan<'a> {
+    let keys: Vec<String> = keys.iter().map(|key| (*key).to_owned()).collect();
+    Plan {
+        document,
+        variants: sweep::variants(&keys).expect("keys"),
+        contenders: policies.iter().map(|policy| Contender::read(policy)).collect(),
+        seeds,
+        shard: Shard::WHOLE,
+        jobs: 2,
+    }
+}
+
+/// The results, and how many runs were made for them.
+fn made(plan: &Plan<'_>, directory: Option<&Path>) -> Result<(Results, usize), StudyError> {
+    let mut count = 0;
+    let results = carry_out(plan, directory, || Disk, &mut |done, _| {
+        count = done;
+        true
+    })?;
+    Ok((results, count))
+}
+
+fn files(directory: &Path) -> Vec<String> {
+    ["study.json", "runs.jsonl", "runs.csv"].map(|name| fs::read_to_string(directory.join(name)).expect(name)).to_vec()
+}
+
+const POLICIES: [&str; 2] = ["latency-aware", "workload-and-latency-aware-with-memory@memory.cycles=10"];
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let document = document(&[]);
+    let [one, five] = [1, 5].map(|jobs| {
+        let directory = fresh_directory(&format!("threads-{jobs}"));
+        let plan = Plan { jobs, ..plan(&document, &POLICIES, &[], 6) };
+        let (results, count) = made(&plan, Some(&directory)).expect("runs");
+        assert_eq!(count, 12);
+        (Comparison::of(&results, &[]).text(), files(&directory))
+    });
+    assert_eq!(one, five);
+}
+
+#[test]
+fn a_second_call_makes_only_what_is_missing() {
+    let document = document(&[]);
+    let directory = fresh_directory("resumed");
+    assert_eq!(made(&plan(&document, &POLICIES[..1], &[], 2), Some(&directory)).expect("runs").1, 2);
+    assert_eq!(made(&plan(&document, &POLICIES, &[], 3), Some(&directory)).expect("runs").1, 4);
+    assert_eq!(made(&plan(&document, &POLICIES, &[], 3), Some(&directory)).expect("runs").1, 0);
+    let at_once = fresh_directory("at-once");
+    made(&plan(&document, &POLICIES, &[], 3), Some(&at_once)).expect("runs");
+    assert_eq!(files(&directory), files(&at_once));
+
+    // As when the program is killed in the middle of a line.
+    let runs = directory.join("runs.jsonl");
+    let text = fs::read_to_string(&runs).expect("runs");
+    fs::write(&runs, &text[..text.len() - 40]).expect("a shorter file");
+    assert_eq!(made(&plan(&document, &POLICIES, &[], 3), Some(&directory)).expect("runs").1, 1);
+    assert_eq!(files(&directory), files(&at_once));
+}
+
+#[test]
+fn what_is_broken_off_is_kept() {
+    let document = document(&[]);
+    let directory = fresh_directory("broken-off");
+    let plan = plan(&document, &POLICIES, &[], 20);
+    let broken = carry_out(&plan, Some(&directory), || Disk, &mut |done, _| done < 5);
+    assert!(matches!(broken, Err(StudyError::Interrupted)));
+    assert_eq!(load(&directory).expect("a study").runs.len(), 5);
+}
+
+#[test]
+fn a_directory_of_something_else_is_refused() {
+    let first = document(&[]);
+    let directory = fresh_directory("refused");
+    made(&plan(&first, &POLICIES[..1], &[], 1), Some(&directory)).expect("runs");
+    let before = files(&directory);
+    for overrides in [["workload.period=20"], ["seed=2"]] {
+        let other = document(&overrides);
+        let refused = made(&plan(&other, &POLICIES[..1], &[], 1), Some(&directory)).expect_err("another scenario");
+        assert!(matches!(refused, StudyError::Store(StoreError::Merge(_, MergeError::Scenario))), "{refused:?}");
+    }
+    assert_eq!(files(&directory), before);
+
+    let policy = fresh_directory("refused-policy");
+    fs::create_dir_all(&policy).expect("a directory");
+    let file = policy.join("own.pl");
+    let own = file.display().to_string();
+    let kept = policy.join("kept");
+    fs::write(&file, "operation(undeploy, I, self) :- serviceInstance(I, _, none).\n").expect("a file");
+    made(&plan(&first, &[&own], &[], 1), Some(&kept)).expect("runs");
+    fs::write(&file, "operation(undeploy, I, self) :- serviceInstance(I, _, nobody).\n").expect("a file");
+    let refused = made(&plan(&first, &[&own], &[], 1), Some(&kept)).expect_err("another policy");
+    assert!(matches!(refused, StudyError::Store(StoreError::Merge(_, MergeError::Inputs(_)))), "{refused:?}");
+
+    let other = fresh_directory("refused-files");
+    fs::create_dir_all(&other).expect("a directory");
+    fs::write(other.join("thesis.txt"), "precious").expect("a file");
+    let refused = made(&plan(&first, &POLICIES[..1], &[], 1), Some(&other)).expect_err("not a study");
+    assert!(matches!(refused, StudyError::Store(StoreError::NotAStudy(_))), "{refused:?}");
+}
+
+#[test]
+fn parts_join_into_what_one_machine_makes() {
+    let document = document(&[]);
+    let keys = ["workload.period=20,40", "agents.period=100,200"];
+    let whole_directory = fresh_directory("whole");
+    let (whole, _) = made(&plan(&document, &POLICIES, &keys, 3), Some(&whole_directory)).expect("runs");
+    assert_eq!(whole.runs.len(), 2 * 2 * 2 * 3);
+    let mut parts = Vec::new();
+    for part in 1..=5 {
+        let directory = fresh_directory(&format!("part-{part}"));
+        let plan = Plan { shard: Shard { part, of: 5 }, ..plan(&document, &POLICIES, &keys, 3) };
+        made(&plan, Some(&directory)).expect("runs");
+        parts.push(load(&directory).expect("a study"));
+    }
+    assert_eq!(parts.iter().map(|part| part.runs.len()).sum::<usize>(), whole.runs.len(), "no run is made twice");
+    assert!(parts[0].missing() > 0);
+    // In any order.
+    parts.rotate_left(2);
+    let mut joined = parts.remove(0);
+    for part in parts {
+        joined.merge(part).expect("the same scenario");
+    }
+    let joined_directory = fresh_directory("joined");
+    save(&joined_directory, &joined).expect("a directory");
+    assert_eq!(files(&joined_directory), files(&whole_directory));
+    assert_eq!((sweep::csv(&joined), joined.missing()), (sweep::csv(&whole), 0));
+    let figures = sweep::usual_figures(&joined);
+    let table = sweep::text(&joined, &figures);
+    assert_eq!(table.lines().count(), 1 + 8, "{table}");
+
+    // A run that came out otherwise elsewhere is no run of the same scenario.
+    let mut other = joined.clone();
+    let lost = other.runs.values_mut().next().and_then(|values| values.get_mut("lost")).expect("a run");
+    *lost = Some(-1.0);
+    assert!(matches!(joined.merge(other), Err(MergeError::Run(_))));
+}

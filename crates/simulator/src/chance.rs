@@ -1,0 +1,53 @@
+//! What is drawn for agents whose policy asks for randomness.
+
+use mario_colony::AgentIndex;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+/// One of the things that randomness is drawn for; each has streams of its own.
+const STREAM: u64 = 0x6365_6c6c_6368_616e;
+
+/// One more than the greatest number that is drawn.
+const BELOW: u32 = 1_000_000;
+
+/// What is drawn for an evaluation of an agent: a whole number from 0 to 999,999. It depends on nothing else, so the order in
+/// which agents evaluate does not matter, nor on how many threads.
+pub(crate) fn drawn(seed: u64, agent: AgentIndex, evaluation: u32) -> u32 {
+    let which = (u64::from(agent.0) << 32) | u64::from(evaluation);
+    let state = [mixed(seed ^ STREAM), mixed(which ^ STREAM.rotate_left(32))];
+    let mut bytes = [0; 16];
+    bytes[..8].copy_from_slice(&mixed(state[0] ^ state[1]).to_le_bytes());
+    bytes[8..].copy_from_slice(&mixed(state[1].wrapping_add(state[0])).to_le_bytes());
+    Pcg64Mcg::from_seed(bytes).random_range(0..BELOW)
+}
+
+/// Numbers that differ in one bit must not give streams that look alike.
+fn mixed(number: u64) -> u64 {
+    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ (number >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_spread_evenly_over_agents_and_over_evaluations() {
+        let share_below = |numbers: &mut dyn Iterator<Item = u32>| {
+            let (mut below, mut count) = (0, 0);
+            for number in numbers {
+                assert!(number < BELOW);
+                below += u32::from(number < BELOW / 5);
+                count += 1;
+            }
+            f64::from(below) / f64::from(count)
+        };
+        let of_agents = share_below(&mut (0..10_000).map(|agent| drawn(1, AgentIndex(agent), 1)));
+        let of_evaluations = share_below(&mut (0..10_000).map(|evaluation| drawn(1, AgentIndex(1), evaluation)));
+        let of_seeds = share_below(&mut (0..10_000).map(|seed| drawn(seed, AgentIndex(1), 1)));
+        for share in [of_agents, of_evaluations, of_seeds] {
+            assert!((share - 0.2).abs() < 0.015, "{share}");
+        }
+    }
+}

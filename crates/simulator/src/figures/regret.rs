@@ -1,0 +1,191 @@
+//! How far a placement is from the best at the same moment.
+
+use mario_colony::{AgentIndex, Colony, NodeIndex, Outcome};
+use serde::Serialize;
+
+use crate::optimum::{Allocation, Distances, Problem, Search, Value, room};
+use crate::paths::Paths;
+use crate::recorder::{Cause, Recorder};
+use crate::scenario::Scenario;
+
+/// Compares the placement with the best one at each activation of the managers, when what they accepted is enacted.
+///
+/// Users, instances, nodes and links are those that a run tells of; nothing else of the simulation is needed.
+pub struct Regret<'a> {
+    scenario: &'a Scenario,
+    search: Search,
+    paths: Paths,
+    distances: Distances,
+    access_points: Vec<Option<NodeIndex>>,
+    /// Users and infrastructure as they are, and what the best placement is worth; `None` when they have changed.
+    moment: Option<(Problem, Value)>,
+    /// What the placement is worth; `None` when it has changed, or the moment has.
+    actual: Option<Value>,
+    sums: Sums,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    activations: u64,
+    optimal: u64,
+    users: u64,
+    actual: Value,
+    best: Value,
+    satisfied_regret_max: i64,
+    /// Mean latencies of the users served, added up over activations with a user who is served, and how many these are.
+    latency: [f64; 2],
+    with_latency: [u64; 2],
+}
+
+/// How far the placement was from the best.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct RegretFigures {
+    /// How the best was looked for. Where that is not exact, it is the best known: what was found, or the placement itself if
+    /// that is better.
+    pub against: Search,
+    /// Activations of the managers, at each of which the placement was looked at.
+    pub activations: u64,
+    /// How often the placement was worth as much as the best.
+    pub optimal: u64,
+    /// Connected users, on average.
+    pub users: f64,
+    /// Users whose nearest instances are within the tolerated latency and not overloaded, on average.
+    pub satisfied: Versus,
+    /// How many users more could have been satisfied, at most.
+    pub satisfied_regret_max: i64,
+    /// The mean latency of users who reach an instance, without waiting, on average. The regret can be negative: the best
+    /// satisfies more users first.
+    pub latency: Versus,
+    /// Instances, on average. The regret can be negative, as with latencies.
+    pub instances: Versus,
+}
+
+/// What was, what could have been, and how much worse the one is than the other.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Versus {
+    /// What was.
+    pub actual: f64,
+    /// What could have been.
+    pub best: f64,
+    /// How much worse the former is.
+    pub regret: f64,
+}
+
+impl<'a> Regret<'a> {
+    /// Nothing has happened yet.
+    pub fn new(scenario: &'a Scenario) -> Regret<'a> {
+        Regret {
+            scenario,
+            search: Search::for_world(scenario),
+            paths: Paths::new(&scenario.topology),
+            distances: Distances::default(),
+            access_points: vec![None; scenario.users.len()],
+            moment: None,
+            actual: None,
+            sums: Sums::default(),
+        }
+    }
+
+    /// What it comes to; `None` when the managers were never active.
+    pub fn figures(&self) -> Option<RegretFigures> {
+        let sums = &self.sums;
+        if sums.activations == 0 {
+            return None;
+        }
+        let mean = |sum: i64| sum as f64 / sums.activations as f64;
+        let [actual, best] = [0, 1].map(|place| sums.latency[place] / sums.with_latency[place].max(1) as f64);
+        let satisfied = [mean(sums.actual.satisfied), mean(sums.best.satisfied)];
+        let instances = [mean(sums.actual.instances), mean(sums.best.instances)];
+        Some(RegretFigures {
+            against: self.search,
+            activations: sums.activations,
+            optimal: sums.optimal,
+            users: sums.users as f64 / sums.activations as f64,
+            satisfied: Versus { actual: satisfied[0], best: satisfied[1], regret: satisfied[1] - satisfied[0] },
+            satisfied_regret_max: sums.satisfied_regret_max,
+            latency: Versus { actual, best, regret: actual - best },
+            instances: Versus { actual: instances[0], best: instances[1], regret: instances[0] - instances[1] },
+        })
+    }
+
+    /// The moment as it is now, and what the best placement is worth.
+    fn look(&mut self) -> (Problem, Value) {
+        // What announced that it will go is still there, and so are the instances on it.
+        let topology = &self.scenario.topology;
+        let rooms = topology.nodes().map(
+            |(index, node)| {
+                if self.paths.is_node_up(index) { room(node.capacity) } else { Some(0) }
+            },
+        );
+        let rooms = rooms.collect();
+        let access_points = self.access_points.iter().copied();
+        let problem = Problem::new(self.scenario, access_points, rooms, &mut self.distances, &self.paths);
+        let best = problem.value(&self.search.best(&problem));
+        (problem, best)
+    }
+
+    fn changed(&mut self) {
+        (self.moment, self.actual) = (None, None);
+    }
+}
+
+/// Where everything is.
+fn allocations(colony: &Colony, scenario: &Scenario) -> Vec<Allocation> {
+    let mut allocations = vec![Allocation::default(); scenario.applications.len()];
+    for node in (0..scenario.topology.node_count()).map(NodeIndex::at) {
+        for agent in colony.manager(node).agents() {
+            allocations[colony.agent(*agent).application().position()].add(node.0);
+        }
+    }
+    allocations
+}
+
+impl Recorder for Regret<'_> {
+    fn handover(&mut self, _time: f64, user: u32, _from: Option<NodeIndex>, to: Option<NodeIndex>) {
+        self.access_points[user as usize] = to;
+        self.changed();
+    }
+
+    fn cycle(&mut self, _time: f64, label: &[Outcome], _colony: &Colony) {
+        if label.iter().any(|outcome| !matches!(outcome, Outcome::Nop(_))) {
+            self.actual = None;
+        }
+    }
+
+    fn node_down(&mut self, _time: f64, node: NodeIndex, _cause: Cause, _gone: &[AgentIndex], _colony: &Colony) {
+        self.paths.set_node(&self.scenario.topology, node, false);
+        self.changed();
+    }
+
+    fn node_up(&mut self, _time: f64, node: NodeIndex) {
+        self.paths.set_node(&self.scenario.topology, node, true);
+        self.changed();
+    }
+
+    fn link(&mut self, _time: f64, one: NodeIndex, other: NodeIndex, is_up: bool) {
+        self.paths.set_link(&self.scenario.topology, one, other, is_up);
+        self.changed();
+    }
+
+    fn activation(&mut self, _time: f64, colony: &Colony) {
+        let moment = self.moment.take().unwrap_or_else(|| self.look());
+        let (problem, found) = &moment;
+        let actual = self.actual.unwrap_or_else(|| problem.value(&allocations(colony, self.scenario)));
+        self.actual = Some(actual);
+        let best = actual.max(*found);
+        let sums = &mut self.sums;
+        sums.activations += 1;
+        sums.optimal += u64::from(actual == best);
+        sums.users += problem.users();
+        sums.actual = sums.actual + actual;
+        sums.best = sums.best + best;
+        sums.satisfied_regret_max = sums.satisfied_regret_max.max(best.satisfied - actual.satisfied);
+        for (place, value) in [actual, best].into_iter().enumerate() {
+            if value.served > 0 {
+                sums.latency[place] += value.latency_millionths as f64 / 1e6 / value.served as f64;
+                sums.with_latency[place] += 1;
+            }
+        }
+        self.moment = Some(moment);
+    }
+}

@@ -1,0 +1,113 @@
+//! How good an allocation of instances is, and which one is best: what somebody who sees everything would do.
+//!
+//! A [`Problem`] is one moment of a world: where the users are, what they ask for, what fits where. An [`Allocation`] says
+//! how many instances of an application are on which nodes. [`Problem::value`] is the objective, the same for what a policy
+//! did and for what could have been: a [`Value`], whose order is the order of preference.
+//!
+//! | file | content |
+//! |---|---|
+//! | `problem` | a moment of a world, and the objective |
+//! | `distances` | how far nodes are from users |
+//! | `greedy` | a good allocation, for worlds of any size |
+//! | `exact` | the best allocation, for small worlds |
+//! | `changes` | the operations that lead from one allocation to another |
+
+mod changes;
+mod distances;
+mod exact;
+mod greedy;
+mod problem;
+#[cfg(test)]
+mod tests;
+mod value;
+
+use mario_colony::{ApplicationIndex, Colony};
+
+use crate::placement::Placement;
+use crate::scenario::Scenario;
+
+pub(crate) use changes::changes;
+pub(crate) use distances::{Distances, Reach};
+pub use exact::TooLarge;
+pub(crate) use problem::{Demand, Problem, Room, demand_rate, room};
+pub use value::Value;
+
+/// How the best allocation is looked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Search {
+    /// By adding what helps most, then by exchanging while that helps. There may be better ones.
+    Greedy,
+    /// By looking at all that could be better. There is no better one.
+    Exact,
+}
+
+/// On which nodes the instances of one application are, and how many on each: in the order of nodes, none twice, none with 0.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Allocation(Vec<(u32, u32)>);
+
+impl Allocation {
+    /// Where the instances of an application are now.
+    pub(crate) fn current(placement: &Placement, application: ApplicationIndex, colony: &Colony) -> Allocation {
+        let mut allocation = Allocation::default();
+        for agent in placement.agents(application) {
+            allocation.add(colony.agent(*agent).node().0);
+        }
+        allocation
+    }
+
+    pub(crate) fn nodes(&self) -> &[(u32, u32)] {
+        &self.0
+    }
+
+    /// How many instances are on a node.
+    pub(crate) fn on(&self, node: u32) -> u32 {
+        self.0.binary_search_by_key(&node, |(node, _)| *node).map_or(0, |place| self.0[place].1)
+    }
+
+    pub(crate) fn add(&mut self, node: u32) {
+        match self.0.binary_search_by_key(&node, |(node, _)| *node) {
+            Ok(place) => self.0[place].1 += 1,
+            Err(place) => self.0.insert(place, (node, 1)),
+        }
+    }
+
+    /// Takes one instance from a node that has one.
+    pub(crate) fn remove(&mut self, node: u32) {
+        if let Ok(place) = self.0.binary_search_by_key(&node, |(node, _)| *node) {
+            self.0[place].1 -= 1;
+            if self.0[place].1 == 0 {
+                self.0.remove(place);
+            }
+        }
+    }
+
+    /// How many instances there are.
+    pub(crate) fn count(&self) -> u64 {
+        self.0.iter().map(|(_, count)| u64::from(*count)).sum()
+    }
+}
+
+impl Search {
+    /// The exact search where the world is small enough for it at all times, else the greedy one.
+    pub fn for_world(scenario: &Scenario) -> Search {
+        if exact::check(scenario).is_ok() { Search::Exact } else { Search::Greedy }
+    }
+
+    /// Whether a world is small enough for this search.
+    pub fn check(self, scenario: &Scenario) -> Result<(), TooLarge> {
+        match self {
+            Search::Greedy => Ok(()),
+            Search::Exact => exact::check(scenario),
+        }
+    }
+
+    /// The best allocation that it finds, one for each application.
+    pub(crate) fn best(self, problem: &Problem) -> Vec<Allocation> {
+        let found = greedy::search(problem);
+        match self {
+            Search::Greedy => found,
+            Search::Exact => exact::search(problem, found),
+        }
+    }
+}

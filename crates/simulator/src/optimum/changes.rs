@@ -1,0 +1,92 @@
+//! The operations that lead from one allocation to another.
+
+use std::collections::VecDeque;
+
+use mario_colony::{AgentIndex, ApplicationIndex, Colony, Deployment, NodeIndex, Plan, Target, Wish};
+use mario_domain::OperationName;
+
+use super::{Allocation, Room};
+use crate::placement::Placement;
+use crate::scenario::Scenario;
+
+/// An instance on its way.
+struct Move {
+    application: ApplicationIndex,
+    agent: AgentIndex,
+    from: NodeIndex,
+    to: NodeIndex,
+}
+
+/// The operations that make these allocations of what is there. Instances that are where one is wanted stay, others migrate to
+/// where one is missing, what is too many is undeployed and what is still missing is deployed.
+///
+/// Undeploys come first, then migrations, each when its target has room. Where migrations wait for each other in a circle, one
+/// becomes an undeploy and a deploy. So every operation has room when it is its turn, if the allocations fit at all.
+pub(crate) fn changes(
+    scenario: &Scenario,
+    wanted: &[Allocation],
+    placement: &Placement,
+    colony: &Colony,
+    rooms: &[Room],
+) -> Plan {
+    let mut plan = Plan::default();
+    let mut moves = VecDeque::new();
+    let mut free = free(scenario, placement, colony, rooms);
+    let hardware = |application: ApplicationIndex| colony.application(application).hardware.as_units();
+    for (application, wanted) in (0..).map(ApplicationIndex).zip(wanted) {
+        let mut missing = wanted.clone();
+        let mut surplus = VecDeque::new();
+        for agent in placement.agents(application) {
+            let node = colony.agent(*agent).node();
+            if missing.on(node.0) > 0 { missing.remove(node.0) } else { surplus.push_back((*agent, node)) }
+        }
+        for (node, count) in missing.nodes().iter().copied() {
+            for _ in 0..count {
+                let to = NodeIndex(node);
+                match surplus.pop_front() {
+                    Some((agent, from)) => moves.push_back(Move { application, agent, from, to }),
+                    None => plan.deployments.push(deployment(scenario, application, to)),
+                }
+            }
+        }
+        for (agent, from) in surplus {
+            plan.orders.push((agent, Wish { operation: OperationName::Undeploy, target: Target::Own }));
+            free[from.position()] = free[from.position()].map(|free| free + hardware(application));
+        }
+    }
+    let mut waited = 0;
+    while let Some(next) = moves.pop_front() {
+        let needed = hardware(next.application);
+        if free[next.to.position()].is_none_or(|free| free >= needed) {
+            free[next.to.position()] = free[next.to.position()].map(|free| free - needed);
+            plan.orders.push((next.agent, Wish { operation: OperationName::Migrate, target: Target::Node(next.to) }));
+        } else if waited < moves.len() {
+            waited += 1;
+            moves.push_back(next);
+            continue;
+        } else {
+            plan.orders.push((next.agent, Wish { operation: OperationName::Undeploy, target: Target::Own }));
+            plan.deployments.push(deployment(scenario, next.application, next.to));
+        }
+        free[next.from.position()] = free[next.from.position()].map(|free| free + needed);
+        waited = 0;
+    }
+    plan
+}
+
+fn deployment(scenario: &Scenario, application: ApplicationIndex, node: NodeIndex) -> Deployment {
+    Deployment { application, node, policy: scenario.applications[application.position()].policy }
+}
+
+/// What is left of each node's hardware for instances.
+fn free(scenario: &Scenario, placement: &Placement, colony: &Colony, rooms: &[Room]) -> Vec<Room> {
+    let mut free = rooms.to_vec();
+    for application in (0..scenario.applications.len()).map(ApplicationIndex::at) {
+        let needed = colony.application(application).hardware.as_units();
+        for agent in placement.agents(application) {
+            let node = colony.agent(*agent).node();
+            free[node.position()] = free[node.position()].map(|free| free.saturating_sub(needed));
+        }
+    }
+    free
+}

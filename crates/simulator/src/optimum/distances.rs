@@ -1,0 +1,92 @@
+//! How far nodes are from access points, as client requests go.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+use mario_colony::NodeIndex;
+use rustc_hash::FxHashMap;
+
+use crate::paths::Paths;
+use crate::scenario::{Metric, Routing, Scenario};
+use crate::topology::Topology;
+
+/// How far a node is.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Reach {
+    /// By the metric of the routing; infinite for a node that cannot be reached.
+    pub(crate) distance: f64,
+    /// The latency of the way there.
+    pub(crate) latency: f64,
+}
+
+/// How far nodes are from access points, as long as the infrastructure is what it is.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Distances {
+    version: u64,
+    known: FxHashMap<NodeIndex, Arc<[Reach]>>,
+}
+
+impl Distances {
+    /// How far each node is from an access point.
+    pub(crate) fn from(&mut self, origin: NodeIndex, scenario: &Scenario, paths: &Paths) -> Arc<[Reach]> {
+        if self.version != paths.version() {
+            self.version = paths.version();
+            self.known.clear();
+        }
+        let metric = match scenario.routing {
+            Routing::Nearest(metric) => metric,
+            Routing::LeastUsed => Metric::Hops,
+        };
+        let known = self.known.entry(origin);
+        Arc::clone(known.or_insert_with(|| search(&scenario.topology, paths, origin, metric).into()))
+    }
+}
+
+/// A node that may be next: the nearest first, then who was met first, so that of ways with equally many hops the one is taken
+/// that a message takes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Candidate {
+    distance: f64,
+    sequence: u64,
+    node: NodeIndex,
+}
+
+impl Eq for Candidate {}
+
+impl Ord for Candidate {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.distance.total_cmp(&other.distance).then(self.sequence.cmp(&other.sequence))
+    }
+}
+
+impl PartialOrd for Candidate {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+fn search(topology: &Topology, paths: &Paths, origin: NodeIndex, metric: Metric) -> Vec<Reach> {
+    let mut reach = vec![Reach { distance: f64::INFINITY, latency: f64::INFINITY }; topology.node_count()];
+    if !paths.is_node_up(origin) {
+        return reach;
+    }
+    reach[origin.position()] = Reach { distance: 0.0, latency: 0.0 };
+    let mut next = BinaryHeap::from([Reverse(Candidate { distance: 0.0, sequence: 0, node: origin })]);
+    let mut sequence = 0;
+    while let Some(Reverse(Candidate { distance, node, .. })) = next.pop() {
+        let here = reach[node.position()];
+        if distance > here.distance {
+            continue;
+        }
+        for (index, link) in topology.links_from(node) {
+            let further = distance + metric.length(link.latency);
+            if further < reach[link.to.position()].distance && paths.carries(index) {
+                reach[link.to.position()] = Reach { distance: further, latency: here.latency + link.latency };
+                sequence += 1;
+                next.push(Reverse(Candidate { distance: further, sequence, node: link.to }));
+            }
+        }
+    }
+    reach
+}

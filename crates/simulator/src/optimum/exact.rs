@@ -1,0 +1,189 @@
+//! The best allocation, for small worlds.
+//!
+//! The objective is a sum over applications, which have nothing to do with each other but for the hardware that they share. So
+//! all allocations of each application by itself are made first, and those dropped that another one beats with no more
+//! hardware anywhere. Then applications are put together one after another, and of all ways to use the same hardware
+//! the best is kept. What cannot become as good as a greedy allocation, even if all that is left to add were the best there is,
+//! is dropped on the way.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fmt;
+
+use mario_domain::ApplicationId;
+
+use super::problem::needed_for;
+use super::{Allocation, Demand, Problem, Value, demand_rate, room};
+use crate::scenario::Scenario;
+
+/// In how many ways one application may be allocated.
+const ALLOCATIONS_MAX: u64 = 4_096;
+
+/// In how many ways the hardware may be used.
+const USES_MAX: u64 = 65_536;
+
+/// Why a world is too large for an exact search.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum TooLarge {
+    /// There are too many ways to allocate an application.
+    Allocations {
+        /// Which application.
+        application: ApplicationId,
+        /// How many there are, at most.
+        ways: u64,
+    },
+    /// There are too many ways to use the hardware.
+    Uses {
+        /// How many there are, at most.
+        ways: u64,
+    },
+}
+
+/// Whether a world is small enough, wherever its users go.
+pub(super) fn check(scenario: &Scenario) -> Result<(), TooLarge> {
+    let topology = &scenario.topology;
+    for (plan, application) in scenario.applications.iter().zip(0..) {
+        let users = scenario.users.iter().filter(|user| user.application.0 == application);
+        let rate: f64 = users.map(|user| demand_rate(user.workload, scenario)).sum();
+        let on_one_node_max = u64::from(needed_for(rate, plan.application.max_rate.value()));
+        let ways = topology.nodes().fold(1_u64, |ways, (_, node)| {
+            let fitting = fitting(room(node.capacity), plan.application.hardware.as_units(), on_one_node_max);
+            ways.saturating_mul(fitting + 1)
+        });
+        if ways > ALLOCATIONS_MAX {
+            return Err(TooLarge::Allocations { application: plan.application.id.clone(), ways });
+        }
+    }
+    let needed = scenario.applications.iter().map(|plan| plan.application.hardware.as_units());
+    let portion = needed.fold(0, greatest_common_divisor).max(1);
+    let ways = topology
+        .nodes()
+        .fold(1_u64, |ways, (_, node)| ways.saturating_mul(room(node.capacity).map_or(1, |units| units / portion + 1)));
+    if ways > USES_MAX { Err(TooLarge::Uses { ways }) } else { Ok(()) }
+}
+
+fn greatest_common_divisor(one: u64, other: u64) -> u64 {
+    if other == 0 { one } else { greatest_common_divisor(other, one % other) }
+}
+
+/// How many instances fit on a node, as far as that matters.
+fn fitting(room: Option<u64>, hardware: u64, on_one_node_max: u64) -> u64 {
+    match room {
+        Some(units) if hardware > 0 => (units / hardware).min(on_one_node_max),
+        _ => on_one_node_max,
+    }
+}
+
+/// One allocation of an application that may be part of the best.
+struct Choice {
+    value: Value,
+    /// The hardware that it takes of each node that has a bound.
+    taken: Vec<u64>,
+    allocation: Allocation,
+}
+
+/// The best that is known for one way to use the hardware.
+struct Known {
+    value: Value,
+    /// Which choice of each application so far.
+    choices: Vec<u32>,
+}
+
+/// The best allocation of every application. `greedy` is one to be beaten.
+pub(super) fn search(problem: &Problem, greedy: Vec<Allocation>) -> Vec<Allocation> {
+    let target = problem.value(&greedy);
+    let choices: Vec<Vec<Choice>> = problem.applications.iter().map(|demand| all_choices(problem, demand)).collect();
+    // What the applications from each on come to at best.
+    let mut still_possible = vec![Value::ZERO; choices.len() + 1];
+    for application in (0..choices.len()).rev() {
+        let best = choices[application].iter().map(|choice| choice.value).max().unwrap_or(Value::ZERO);
+        still_possible[application] = still_possible[application + 1] + best;
+    }
+    let bounds: Vec<u64> = problem.rooms.iter().copied().flatten().collect();
+    let mut known = BTreeMap::from([(vec![0; bounds.len()], Known { value: Value::ZERO, choices: Vec::new() })]);
+    for (application, of_application) in choices.iter().enumerate() {
+        let mut next: BTreeMap<Vec<u64>, Known> = BTreeMap::new();
+        for (taken, before) in &known {
+            for (place, choice) in (0..).zip(of_application) {
+                let value = before.value + choice.value;
+                let sum: Vec<u64> = taken.iter().zip(&choice.taken).map(|(one, other)| one + other).collect();
+                let fits = sum.iter().zip(&bounds).all(|(taken, bound)| taken <= bound);
+                if !fits || value + still_possible[application + 1] < target {
+                    continue;
+                }
+                if next.get(&sum).is_none_or(|best| value > best.value) {
+                    let mut choices = before.choices.clone();
+                    choices.push(place);
+                    next.insert(sum, Known { value, choices });
+                }
+            }
+        }
+        known = next;
+    }
+    let mut best: Option<&Known> = None;
+    for candidate in known.values() {
+        if best.is_none_or(|best| candidate.value > best.value) {
+            best = Some(candidate);
+        }
+    }
+    match best {
+        Some(best) if best.value > target => {
+            let chosen = best.choices.iter().zip(&choices);
+            chosen.map(|(place, choices)| choices[*place as usize].allocation.clone()).collect()
+        }
+        _ => greedy,
+    }
+}
+
+/// All allocations of an application that none beats with no more hardware, the best first.
+fn all_choices(problem: &Problem, demand: &Demand) -> Vec<Choice> {
+    let mut all = Vec::new();
+    enumerate(problem, demand, 0, &mut Allocation::default(), &mut all);
+    // The sort keeps the order of equals.
+    all.sort_by_key(|choice| std::cmp::Reverse(choice.value));
+    let mut kept: Vec<Choice> = Vec::new();
+    for choice in all {
+        let is_beaten = |other: &Choice| other.taken.iter().zip(&choice.taken).all(|(other, own)| other <= own);
+        if !kept.iter().any(is_beaten) {
+            kept.push(choice);
+        }
+    }
+    kept
+}
+
+fn enumerate(problem: &Problem, demand: &Demand, node: usize, allocation: &mut Allocation, all: &mut Vec<Choice>) {
+    if node == problem.rooms.len() {
+        let bounded = problem.rooms.iter().zip(0..).filter(|(room, _)| room.is_some());
+        let taken = bounded.map(|(_, node)| u64::from(allocation.on(node)) * demand.hardware).collect();
+        all.push(Choice { value: demand.value(allocation), taken, allocation: allocation.clone() });
+        return;
+    }
+    let fitting = fitting(problem.rooms[node], demand.hardware, u64::from(demand.on_one_node_max));
+    enumerate(problem, demand, node + 1, allocation, all);
+    for _ in 0..fitting {
+        allocation.add(node as u32);
+        enumerate(problem, demand, node + 1, allocation, all);
+    }
+    for _ in 0..fitting {
+        allocation.remove(node as u32);
+    }
+}
+
+impl fmt::Display for TooLarge {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TooLarge::Allocations { application, ways } => write!(
+                formatter,
+                "there are up to {ways} ways to allocate application `{application}`, and an exact search takes {ALLOCATIONS_MAX}"
+            ),
+            TooLarge::Uses { ways } => {
+                write!(
+                    formatter,
+                    "there are up to {ways} ways to use the hardware, and an exact search takes {USES_MAX}"
+                )
+            }
+        }
+    }
+}
+
+impl Error for TooLarge {}

@@ -1,0 +1,191 @@
+//! One moment of a world, and the objective.
+
+use std::sync::Arc;
+
+use mario_colony::NodeIndex;
+use mario_domain::Capacity;
+use rustc_hash::FxHashMap;
+
+use super::{Allocation, Distances, Reach, Value};
+use crate::paths::Paths;
+use crate::scenario::{Scenario, Workload};
+
+/// More than this over what an instance handles is an overload; less is what adding fractions loses.
+const TOLERANCE: f64 = 1e-9;
+
+/// The units of hardware that a node has; `None` has no bound.
+pub(crate) type Room = Option<u64>;
+
+/// One moment of a world: where the users are, what they ask for, and what fits where.
+#[derive(Clone, Debug)]
+pub(crate) struct Problem {
+    /// For each node, all the hardware that it has for instances.
+    pub(crate) rooms: Vec<Room>,
+    pub(crate) applications: Vec<Demand>,
+}
+
+/// What is asked of an application.
+#[derive(Clone, Debug)]
+pub(crate) struct Demand {
+    pub(crate) hardware: u64,
+    pub(crate) max_rate: f64,
+    pub(crate) max_latency: f64,
+    /// Users by access point.
+    pub(crate) groups: Vec<Group>,
+    /// So many instances on one node handle whatever all users together send.
+    pub(crate) on_one_node_max: u32,
+}
+
+/// The users of one application at one access point.
+#[derive(Clone, Debug)]
+pub(crate) struct Group {
+    pub(crate) users: u32,
+    /// The client requests of all of them in one evaluation period.
+    pub(crate) rate: f64,
+    /// How far each node is from there.
+    pub(crate) reach: Arc<[Reach]>,
+}
+
+impl Problem {
+    /// The moment at which users are at these access points.
+    pub(crate) fn new(
+        scenario: &Scenario,
+        access_points: impl Iterator<Item = Option<NodeIndex>>,
+        rooms: Vec<Room>,
+        distances: &mut Distances,
+        paths: &Paths,
+    ) -> Problem {
+        let demand = scenario.applications.iter().map(|plan| Demand {
+            hardware: plan.application.hardware.as_units(),
+            max_rate: plan.application.max_rate.value(),
+            max_latency: plan.application.max_latency.value(),
+            groups: Vec::new(),
+            on_one_node_max: 1,
+        });
+        let mut problem = Problem { rooms, applications: demand.collect() };
+        let mut places: FxHashMap<(u32, NodeIndex), usize> = FxHashMap::default();
+        for (user, access_point) in scenario.users.iter().zip(access_points) {
+            let Some(access_point) = access_point else { continue };
+            let demand = &mut problem.applications[user.application.position()];
+            let place = *places.entry((user.application.0, access_point)).or_insert_with(|| {
+                let reach = distances.from(access_point, scenario, paths);
+                demand.groups.push(Group { users: 0, rate: 0.0, reach });
+                demand.groups.len() - 1
+            });
+            demand.groups[place].users += 1;
+            demand.groups[place].rate += demand_rate(user.workload, scenario);
+        }
+        for demand in &mut problem.applications {
+            let rate: f64 = demand.groups.iter().map(|group| group.rate).sum();
+            demand.on_one_node_max = needed_for(rate, demand.max_rate);
+        }
+        problem
+    }
+
+    /// What allocations are worth, one for each application: the objective.
+    pub(crate) fn value(&self, allocations: &[Allocation]) -> Value {
+        self.applications.iter().zip(allocations).map(|(demand, allocation)| demand.value(allocation)).sum()
+    }
+
+    /// Whether the nodes have room for all of it.
+    pub(crate) fn fits(&self, allocations: &[Allocation]) -> bool {
+        (0..).zip(&self.rooms).all(|(node, room)| {
+            let of_application = |(demand, allocation): (&Demand, &Allocation)| {
+                demand.hardware.saturating_mul(u64::from(allocation.on(node)))
+            };
+            let taken = self.applications.iter().zip(allocations).map(of_application).fold(0, u64::saturating_add);
+            room.is_none_or(|room| taken <= room)
+        })
+    }
+
+    /// How many users are connected.
+    pub(crate) fn users(&self) -> u64 {
+        self.applications.iter().flat_map(|demand| &demand.groups).map(|group| u64::from(group.users)).sum()
+    }
+}
+
+impl Demand {
+    /// What an allocation of the application is worth.
+    ///
+    /// Client requests go to the nearest instances, and equals take turns, as in a run. Nobody waits for links or instances.
+    pub(crate) fn value(&self, allocation: &Allocation) -> Value {
+        let places = allocation.nodes();
+        let mut value =
+            Value { present: i64::from(!places.is_empty()), instances: allocation.count() as i64, ..Value::ZERO };
+        let mut loads = vec![0.0; places.len()];
+        let nearest: Vec<Option<Nearest>> = self.groups.iter().map(|group| group.nearest(places)).collect();
+        for (group, near) in self.groups.iter().zip(&nearest) {
+            let Some(near) = near else { continue };
+            value.served += i64::from(group.users);
+            value.latency_millionths += i64::from(group.users) * (near.latency * 1e6).round() as i64;
+            for (load, (node, _)) in loads.iter_mut().zip(places) {
+                if group.is_at(*node, near.distance) {
+                    *load += group.rate / near.instances;
+                }
+            }
+        }
+        for (group, near) in self.groups.iter().zip(&nearest) {
+            let Some(near) = near else { continue };
+            let is_satisfied = loads.iter().zip(places).all(|(load, (node, _))| {
+                !group.is_at(*node, near.distance)
+                    || (group.reach[*node as usize].latency <= self.max_latency
+                        && *load <= self.max_rate * (1.0 + TOLERANCE))
+            });
+            if is_satisfied {
+                value.satisfied += i64::from(group.users);
+            }
+        }
+        value
+    }
+}
+
+/// The instances that are nearest to a group of users.
+struct Nearest {
+    distance: f64,
+    /// How many they are.
+    instances: f64,
+    /// Their mean latency.
+    latency: f64,
+}
+
+impl Group {
+    fn is_at(&self, node: u32, distance: f64) -> bool {
+        self.reach[node as usize].distance <= distance
+    }
+
+    fn nearest(&self, places: &[(u32, u32)]) -> Option<Nearest> {
+        let distance = places.iter().map(|(node, _)| self.reach[*node as usize].distance).fold(f64::INFINITY, f64::min);
+        if distance.is_infinite() {
+            return None;
+        }
+        let (mut instances, mut latency) = (0.0, 0.0);
+        for (node, count) in places.iter().filter(|(node, _)| self.is_at(*node, distance)) {
+            instances += f64::from(*count);
+            latency += f64::from(*count) * self.reach[*node as usize].latency;
+        }
+        Some(Nearest { distance, instances, latency: latency / instances })
+    }
+}
+
+/// How many client requests a user is expected to send in one evaluation period.
+pub(crate) fn demand_rate(workload: Workload, scenario: &Scenario) -> f64 {
+    let period = scenario.agents.period;
+    match workload {
+        Workload::Periodic { period: every, .. } => period / every,
+        Workload::Poisson { mean_period } => period / mean_period,
+        Workload::OnOff { period: every, mean_on, mean_off } => period / every * mean_on / (mean_on + mean_off),
+    }
+}
+
+/// How many instances it takes to handle a rate: at least one, and no more than one if nothing helps.
+pub(super) fn needed_for(rate: f64, max_rate: f64) -> u32 {
+    if max_rate > 0.0 { (rate / max_rate * (1.0 - TOLERANCE)).ceil().clamp(1.0, f64::from(u32::MAX)) as u32 } else { 1 }
+}
+
+/// The hardware that a node has for instances.
+pub(crate) fn room(capacity: Capacity) -> Room {
+    match capacity {
+        Capacity::Bounded(hardware) => Some(hardware.as_units()),
+        Capacity::Unbounded => None,
+    }
+}

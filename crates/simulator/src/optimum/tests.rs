@@ -1,0 +1,169 @@
+//! The objective on small worlds, and searches against a look at everything.
+
+use std::sync::Arc;
+
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+use super::problem::Group;
+use super::{Allocation, Demand, Problem, Reach, Search, Value};
+
+fn allocation(nodes: &[u32]) -> Allocation {
+    let mut allocation = Allocation::default();
+    nodes.iter().for_each(|node| allocation.add(*node));
+    allocation
+}
+
+/// Users at an access point from which nodes are so many hops away, at 2 ms each.
+fn group(users: u32, rate_each: f64, hops: &[u32]) -> Group {
+    let reach: Arc<[Reach]> =
+        hops.iter().map(|hops| Reach { distance: f64::from(*hops), latency: 2.0 * f64::from(*hops) }).collect();
+    Group { users, rate: f64::from(users) * rate_each, reach }
+}
+
+fn demand(max_rate: f64, max_latency: f64, groups: Vec<Group>) -> Demand {
+    let rate: f64 = groups.iter().map(|group| group.rate).sum();
+    Demand { hardware: 1, max_rate, max_latency, groups, on_one_node_max: super::problem::needed_for(rate, max_rate) }
+}
+
+#[test]
+fn a_user_is_satisfied_in_time_and_without_overload_only() {
+    // A cloud 0 above two access points 1 and 2, with two users and one.
+    let demand = demand(10.0, 2.0, vec![group(2, 5.0, &[1, 0, 2]), group(1, 5.0, &[1, 2, 0])]);
+    let value = |nodes: &[u32]| demand.value(&allocation(nodes));
+    assert_eq!(value(&[]), Value::ZERO);
+    // All are near enough, but the one instance handles 10 of their 15 requests.
+    let in_cloud = Value { present: 1, satisfied: 0, served: 3, latency_millionths: 6_000_000, instances: 1 };
+    assert_eq!(value(&[0]), in_cloud);
+    // Two in the cloud share the 15 and handle 20.
+    assert_eq!(value(&[0, 0]), Value { satisfied: 3, instances: 2, ..in_cloud });
+    // On the access point of the two, it gets all the same, and the third is too late.
+    assert_eq!(value(&[1]), Value { satisfied: 0, latency_millionths: 4_000_000, ..in_cloud });
+    // Everybody has one at hand.
+    assert_eq!(value(&[1, 2]), Value { satisfied: 3, latency_millionths: 0, instances: 2, ..in_cloud });
+}
+
+#[test]
+fn nobody_is_served_from_where_nothing_can_be_reached() {
+    let mut cut_off = group(1, 5.0, &[1, 0]);
+    cut_off.reach = Arc::from([Reach { distance: f64::INFINITY, latency: f64::INFINITY }; 2]);
+    let demand = demand(10.0, 2.0, vec![cut_off]);
+    assert_eq!(demand.value(&allocation(&[0])), Value { present: 1, instances: 1, ..Value::ZERO });
+}
+
+#[test]
+fn more_satisfied_users_outweigh_any_latency_and_any_number_of_instances() {
+    let base = Value { present: 1, satisfied: 1, served: 2, latency_millionths: 5, instances: 3 };
+    let order = [
+        Value { instances: 4, ..base },
+        base,
+        Value { instances: 2, ..base },
+        Value { latency_millionths: 4, instances: 9, ..base },
+        Value { served: 3, latency_millionths: 900, ..base },
+        Value { satisfied: 2, served: 2, latency_millionths: 900, instances: 90, ..base },
+        Value { present: 2, satisfied: 0, ..base },
+    ];
+    assert!(order.windows(2).all(|pair| pair[0] < pair[1]));
+}
+
+/// A world of a few nodes around a hub without bounds, with users at random places.
+fn random_problem(random: &mut Pcg64Mcg, nodes: usize, applications: usize) -> Problem {
+    let spokes: Vec<u32> = (0..nodes).map(|node| if node == 0 { 0 } else { random.random_range(1..4) }).collect();
+    let hops_from = |from: usize| -> Vec<u32> {
+        (0..nodes).map(|to| if from == to { 0 } else { spokes[from] + spokes[to] }).collect()
+    };
+    let rooms = (0..nodes).map(|node| (node > 0).then(|| random.random_range(0..3))).collect();
+    let applications = (0..applications).map(|_| {
+        let groups = (0..random.random_range(0..4)).map(|_| {
+            let from = random.random_range(0..nodes);
+            group(random.random_range(1..3), 5.0, &hops_from(from))
+        });
+        let groups = groups.collect();
+        let max_rate = [5.0, 10.0, 40.0][random.random_range(0..3)];
+        let max_latency = [0.0, 2.0, 6.0, 20.0][random.random_range(0..4)];
+        Demand { hardware: random.random_range(1..3), ..demand(max_rate, max_latency, groups) }
+    });
+    Problem { rooms, applications: applications.collect() }
+}
+
+/// All allocations of an application that each node by itself has room for.
+fn all_allocations(problem: &Problem, demand: &Demand) -> Vec<Allocation> {
+    let mut all = vec![Allocation::default()];
+    for (node, room) in (0..).zip(&problem.rooms) {
+        let most = room.map_or(demand.on_one_node_max, |units| (units / demand.hardware).min(9) as u32);
+        let mut next = Vec::new();
+        for allocation in &all {
+            let mut allocation = allocation.clone();
+            next.push(allocation.clone());
+            for _ in 0..most.min(demand.on_one_node_max) {
+                allocation.add(node);
+                next.push(allocation.clone());
+            }
+        }
+        all = next;
+    }
+    all
+}
+
+/// The best value of all, found by looking at every combination.
+fn best_of_all(problem: &Problem) -> Value {
+    let choices: Vec<Vec<Allocation>> =
+        problem.applications.iter().map(|demand| all_allocations(problem, demand)).collect();
+    let mut combinations: Vec<Vec<Allocation>> = vec![Vec::new()];
+    for choices in choices {
+        let longer = combinations.iter().flat_map(|combination| {
+            choices.iter().map(move |choice| combination.iter().cloned().chain([choice.clone()]).collect())
+        });
+        combinations = longer.collect();
+    }
+    let fitting = combinations.iter().filter(|combination| problem.fits(combination));
+    fitting.map(|combination| problem.value(combination)).max().expect("nothing at all fits")
+}
+
+#[test]
+fn the_exact_search_finds_what_a_look_at_everything_finds() {
+    let mut random = Pcg64Mcg::seed_from_u64(1);
+    for _ in 0..120 {
+        let problem = random_problem(&mut random, 4, 2);
+        let found = Search::Exact.best(&problem);
+        assert!(problem.fits(&found), "{problem:?}\n{found:?}");
+        assert_eq!(problem.value(&found), best_of_all(&problem), "{problem:?}\n{found:?}");
+    }
+}
+
+#[test]
+fn the_exact_search_is_never_worse_than_the_greedy_one_and_both_fit() {
+    let mut random = Pcg64Mcg::seed_from_u64(2);
+    let (mut worlds, mut equal, mut as_many) = (0, 0, 0);
+    for _ in 0..200 {
+        let problem = random_problem(&mut random, 6, 3);
+        let [exact, greedy] = [Search::Exact, Search::Greedy].map(|search| search.best(&problem));
+        assert!(problem.fits(&exact) && problem.fits(&greedy));
+        assert!(problem.value(&exact) >= problem.value(&greedy), "{problem:?}");
+        worlds += 1;
+        equal += u32::from(problem.value(&exact) == problem.value(&greedy));
+        as_many += u32::from(problem.value(&exact).satisfied == problem.value(&greedy).satisfied);
+    }
+    // Not a theorem: what the greedy search is good for.
+    assert!(equal * 100 >= worlds * 95, "as good in {equal}, as many users in {as_many} of {worlds}");
+}
+
+#[test]
+fn the_greedy_search_beats_what_is_placed_at_random() {
+    let mut random = Pcg64Mcg::seed_from_u64(3);
+    for _ in 0..200 {
+        let problem = random_problem(&mut random, 6, 3);
+        let greedy = problem.value(&Search::Greedy.best(&problem));
+        let exact = problem.value(&Search::Exact.best(&problem));
+        let mut placed = vec![Allocation::default(); 3];
+        for application in [0, 1, 2] {
+            placed[application].add(random.random_range(0..6));
+            if !problem.fits(&placed) {
+                placed[application] = Allocation::default();
+            }
+        }
+        let value = problem.value(&placed);
+        assert!(value <= exact);
+        assert!(value.satisfied <= greedy.satisfied || value.present < greedy.present, "{problem:?}\n{placed:?}");
+    }
+}

@@ -1,0 +1,78 @@
+//! What an allocation is worth.
+
+use std::cmp::Ordering;
+use std::iter::Sum;
+use std::ops::{Add, Sub};
+
+use serde::Serialize;
+
+/// What an allocation is worth, or the difference of two such. The greater is the better: first more applications that have an
+/// instance at all, then more users who are satisfied, then more users who reach an instance, then less latency in all, then
+/// fewer instances.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Value {
+    /// Applications with at least one instance.
+    pub present: i64,
+    /// Users all of whose nearest instances are within the latency that the application tolerates, and get no more client
+    /// requests than they handle.
+    pub satisfied: i64,
+    /// Users who reach an instance.
+    pub served: i64,
+    /// The latency of those users, summed up, in millionths.
+    pub latency_millionths: i64,
+    /// Instances.
+    pub instances: i64,
+}
+
+impl Value {
+    /// Worth nothing, or no difference.
+    pub const ZERO: Value = Value { present: 0, satisfied: 0, served: 0, latency_millionths: 0, instances: 0 };
+}
+
+impl Ord for Value {
+    fn cmp(&self, other: &Value) -> Ordering {
+        let key =
+            |value: &Value| (value.present, value.satisfied, value.served, -value.latency_millionths, -value.instances);
+        key(self).cmp(&key(other))
+    }
+}
+
+impl PartialOrd for Value {
+    fn partial_cmp(&self, other: &Value) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Add for Value {
+    type Output = Value;
+
+    fn add(self, other: Value) -> Value {
+        Value {
+            present: self.present + other.present,
+            satisfied: self.satisfied + other.satisfied,
+            served: self.served + other.served,
+            latency_millionths: self.latency_millionths + other.latency_millionths,
+            instances: self.instances + other.instances,
+        }
+    }
+}
+
+impl Sub for Value {
+    type Output = Value;
+
+    fn sub(self, other: Value) -> Value {
+        Value {
+            present: self.present - other.present,
+            satisfied: self.satisfied - other.satisfied,
+            served: self.served - other.served,
+            latency_millionths: self.latency_millionths - other.latency_millionths,
+            instances: self.instances - other.instances,
+        }
+    }
+}
+
+impl Sum for Value {
+    fn sum<I: Iterator<Item = Value>>(values: I) -> Value {
+        values.fold(Value::ZERO, Add::add)
+    }
+}

@@ -1,0 +1,98 @@
+//! Management by somebody who sees the whole infrastructure, to compare agents with.
+//!
+//! A [`Planner`] is asked at each activation of the managers, before they judge. Where agents manage, there is none.
+
+mod central;
+mod edge;
+#[cfg(test)]
+mod tests;
+
+use mario_colony::{Colony, NodeIndex, NodeState, Plan};
+
+use super::{Simulation, User};
+use crate::optimum::{Room, Search, room};
+use crate::paths::Paths;
+use crate::placement::Placement;
+use crate::scenario::{Management, Scenario};
+
+/// Says what is to be done with instances, from a view of everything.
+pub(super) trait Planner: Send {
+    /// What is to be done at this activation of the managers.
+    fn plan(&mut self, view: &View<'_>) -> Plan;
+}
+
+/// The world as a planner sees it.
+pub(super) struct View<'a> {
+    scenario: &'a Scenario,
+    colony: &'a Colony,
+    placement: &'a Placement,
+    users: &'a [User],
+    paths: &'a Paths,
+}
+
+impl View<'_> {
+    /// For each user, the access point.
+    fn access_points(&self) -> impl Iterator<Item = Option<NodeIndex>> {
+        self.users.iter().map(|user| user.access_point)
+    }
+
+    /// For each node, the hardware that it has for instances. One that goes or is gone has none.
+    fn rooms(&self) -> Vec<Room> {
+        let nodes = (0..self.scenario.topology.node_count()).map(NodeIndex::at);
+        nodes
+            .map(|node| match self.colony.manager(node).state() {
+                NodeState::Up => room(self.colony.manager(node).capacity()),
+                NodeState::Leaving | NodeState::Down => Some(0),
+            })
+            .collect()
+    }
+}
+
+/// The planner of a scenario; `None` where agents manage.
+pub(super) fn planner(scenario: &Scenario) -> Option<Box<dyn Planner>> {
+    match scenario.management {
+        Management::Agents => None,
+        Management::EdgeFirstFit => Some(Box::new(edge::FirstFit::new(scenario))),
+        Management::Central(search) => Some(Box::new(central::Central::new(search))),
+    }
+}
+
+impl Management {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Management::Agents => "agents",
+            Management::EdgeFirstFit => "edge-first-fit",
+            Management::Central(Search::Greedy) => "central-greedy",
+            Management::Central(Search::Exact) => "central-exact",
+        }
+    }
+
+    /// How a best allocation is looked for, where somebody looks for one.
+    pub fn search(self) -> Option<Search> {
+        match self {
+            Management::Agents | Management::EdgeFirstFit => None,
+            Management::Central(search) => Some(search),
+        }
+    }
+}
+
+impl Simulation<'_> {
+    /// What a planner wants done now. The operators' own deployments come first.
+    pub(super) fn plan(&mut self) -> Plan {
+        let mut plan = Plan::default();
+        if let Some(planner) = &mut self.planner {
+            plan = planner.plan(&View {
+                scenario: self.scenario,
+                colony: &self.colony,
+                placement: &self.placement,
+                users: &self.users,
+                paths: &self.paths,
+            });
+        }
+        if !self.deployments.is_empty() {
+            plan.deployments.splice(0..0, self.deployments.drain(..));
+        }
+        plan
+    }
+}

@@ -1,0 +1,60 @@
+//! The best placement that can be found, again at each activation.
+
+use mario_colony::{ApplicationIndex, NodeIndex, Plan};
+
+use super::{Planner, View};
+use crate::optimum::{Allocation, Distances, Problem, Room, Search, changes};
+
+/// Looks for the best allocation of everything, and goes there in one cycle.
+pub(super) struct Central {
+    search: Search,
+    distances: Distances,
+    /// What the last search was about, and what it found.
+    last: Option<(Moment, Problem, Vec<Allocation>)>,
+}
+
+/// What a best allocation depends on.
+#[derive(PartialEq)]
+struct Moment {
+    access_points: Vec<Option<NodeIndex>>,
+    rooms: Vec<Room>,
+    infrastructure: u64,
+}
+
+impl Central {
+    pub(super) fn new(search: Search) -> Central {
+        Central { search, distances: Distances::default(), last: None }
+    }
+}
+
+impl Planner for Central {
+    fn plan(&mut self, view: &View<'_>) -> Plan {
+        let moment = Moment {
+            access_points: view.access_points().collect(),
+            rooms: view.rooms(),
+            infrastructure: view.paths.version(),
+        };
+        // The result is a pure function of the moment: while that is the same, so is the result.
+        let is_known = self.last.as_ref().is_some_and(|(last, ..)| *last == moment);
+        if !is_known {
+            let problem = Problem::new(
+                view.scenario,
+                moment.access_points.iter().copied(),
+                moment.rooms.clone(),
+                &mut self.distances,
+                view.paths,
+            );
+            let best = self.search.best(&problem);
+            self.last = Some((moment, problem, best));
+        }
+        let Some((moment, problem, best)) = &self.last else { return Plan::default() };
+        let applications = (0..view.scenario.applications.len()).map(ApplicationIndex::at);
+        let current: Vec<Allocation> =
+            applications.map(|application| Allocation::current(view.placement, application, view.colony)).collect();
+        // Nothing moves for nothing.
+        if problem.fits(&current) && problem.value(&current) >= problem.value(best) {
+            return Plan::default();
+        }
+        changes(view.scenario, best, view.placement, view.colony, &moment.rooms)
+    }
+}

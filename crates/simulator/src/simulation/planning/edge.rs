@@ -1,0 +1,76 @@
+//! Everything at the edge, first fit, and never moved.
+
+use mario_colony::{Deployment, NodeIndex, Plan};
+use rustc_hash::FxHashMap;
+
+use super::{Planner, View};
+use crate::optimum::{Distances, demand_rate};
+use crate::scenario::Scenario;
+
+/// Gives each user who comes a share of an instance, on the access point or as near to it as there is room.
+pub(super) struct FirstFit {
+    distances: Distances,
+    /// For each user, whether there was an answer to the user's demand.
+    is_answered: Vec<bool>,
+    /// For each application and node, what its instances there still handle.
+    spare: FxHashMap<(u32, NodeIndex), f64>,
+}
+
+impl FirstFit {
+    pub(super) fn new(scenario: &Scenario) -> FirstFit {
+        FirstFit {
+            distances: Distances::default(),
+            is_answered: vec![false; scenario.users.len()],
+            spare: FxHashMap::default(),
+        }
+    }
+}
+
+impl Planner for FirstFit {
+    fn plan(&mut self, view: &View<'_>) -> Plan {
+        let mut plan = Plan::default();
+        let new: Vec<usize> = (0..view.users.len())
+            .filter(|user| !self.is_answered[*user] && view.users[*user].access_point.is_some())
+            .collect();
+        if new.is_empty() {
+            return plan;
+        }
+        let mut rooms: Vec<Option<u64>> = view.rooms();
+        for (room, node) in rooms.iter_mut().zip((0..).map(NodeIndex)) {
+            if let Some(room) = room {
+                let agents = view.colony.manager(node).agents().iter();
+                let taken =
+                    agents.map(|agent| view.colony.application(view.colony.agent(*agent).application()).hardware);
+                *room = taken.fold(*room, |room, hardware| room.saturating_sub(hardware.as_units()));
+            }
+        }
+        for user in new {
+            self.is_answered[user] = true;
+            let Some(access_point) = view.users[user].access_point else { continue };
+            let user = &view.scenario.users[user];
+            let plan_of = &view.scenario.applications[user.application.position()];
+            let (needed, handles) = (plan_of.application.hardware.as_units(), plan_of.application.max_rate.value());
+            let rate = demand_rate(user.workload, view.scenario);
+            let reach = self.distances.from(access_point, view.scenario, view.paths);
+            let mut nodes: Vec<NodeIndex> = (0..reach.len()).map(NodeIndex::at).collect();
+            nodes.retain(|node| reach[node.position()].distance.is_finite());
+            nodes.sort_by(|one, other| reach[one.position()].distance.total_cmp(&reach[other.position()].distance));
+            for node in nodes {
+                let spare = self.spare.entry((user.application.0, node)).or_insert(0.0);
+                let room = &mut rooms[node.position()];
+                if *spare >= rate {
+                    *spare -= rate;
+                    break;
+                }
+                if room.is_none_or(|room| room >= needed) {
+                    *room = room.map(|room| room - needed);
+                    *spare += handles - rate;
+                    let (application, policy) = (user.application, plan_of.policy);
+                    plan.deployments.push(Deployment { application, node, policy });
+                    break;
+                }
+            }
+        }
+        plan
+    }
+}

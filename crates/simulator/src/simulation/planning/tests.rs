@@ -1,0 +1,122 @@
+//! What is planned happens, in one cycle, wherever there is room.
+
+use std::path::Path;
+
+use mario_colony::{ApplicationIndex, Colony, NodeIndex, Outcome, Plan};
+use mario_domain::{NodeId, OperationName, Verdict};
+
+use super::{Planner, View};
+use crate::optimum::{Allocation, changes};
+use crate::recorder::Recorder;
+use crate::scenario::{Document, NoFiles, Scenario};
+use crate::simulation::{RunOptions, Simulation};
+
+/// A cloud over four access points with room for one, two applications on one access point each.
+const TEXT: &str = r#"
+preset = "paper"
+reset = ["application"]
+[topology]
+size = 2
+[management]
+strategy = "central-greedy"
+[[application]]
+id = "one"
+max_rate = 5
+max_latency = 10
+[[application]]
+id = "other"
+max_rate = 5
+max_latency = 10
+[[deploy]]
+application = "one"
+node = "n1lt0ln0"
+[[deploy]]
+application = "other"
+node = "n1lt0ln1"
+"#;
+
+fn scenario() -> Scenario {
+    let document = Document::file(Path::new("swap.toml"), TEXT, &mut NoFiles);
+    document.resolve(&mut NoFiles).unwrap_or_else(|error| panic!("{:#?}", error.mistakes)).scenario
+}
+
+fn node(scenario: &Scenario, name: &str) -> NodeIndex {
+    scenario.topology.find(&NodeId::name(name).expect("a name")).expect("there is such a node")
+}
+
+/// Wants the same, whatever there is.
+struct Fixed(Vec<Allocation>);
+
+impl Planner for Fixed {
+    fn plan(&mut self, view: &View<'_>) -> Plan {
+        changes(view.scenario, &self.0, view.placement, view.colony, &view.rooms())
+    }
+}
+
+/// All operations, and how they were judged.
+#[derive(Default)]
+struct Operations(Vec<(OperationName, bool)>);
+
+impl Recorder for Operations {
+    fn cycle(&mut self, _time: f64, label: &[Outcome], _colony: &Colony) {
+        for outcome in label {
+            match outcome {
+                Outcome::Nop(_) => {}
+                Outcome::Judged(judged) => {
+                    self.0.push((judged.wish.operation, judged.verdict == Verdict::Accepted));
+                }
+                Outcome::Deployed { verdict, .. } => {
+                    self.0.push((OperationName::Deploy, *verdict == Verdict::Accepted));
+                }
+            }
+        }
+    }
+}
+
+/// What it takes to get everything where it is wanted.
+fn operations(wanted: [&[&str]; 2]) -> Vec<(OperationName, bool)> {
+    let scenario = scenario();
+    let allocations: Vec<Allocation> = wanted
+        .iter()
+        .map(|names| {
+            let mut allocation = Allocation::default();
+            names.iter().for_each(|name| allocation.add(node(&scenario, name).0));
+            allocation
+        })
+        .collect();
+    let mut simulation = Simulation::new(&scenario, RunOptions::default()).expect("it can be run");
+    simulation.planner = Some(Box::new(Fixed(allocations.clone())));
+    let mut recorder = Operations::default();
+    // One activation of the managers, and then one more that finds nothing to do.
+    simulation.run_until(250.0, &mut recorder);
+    let current = (0..2).map(|application| {
+        Allocation::current(&simulation.placement, ApplicationIndex(application), &simulation.colony)
+    });
+    assert!(current.eq(allocations), "{wanted:?}");
+    recorder.0
+}
+
+#[test]
+fn an_instance_migrates_to_any_node_in_one_cycle() {
+    let found = operations([&["n1lt1ln1"], &["n1lt0ln1"]]);
+    assert_eq!(found, [(OperationName::Migrate, true)]);
+}
+
+#[test]
+fn a_migration_waits_for_the_room_that_another_makes() {
+    let found = operations([&["n1lt0ln1"], &["n0lt0ln0"]]);
+    assert_eq!(found, [(OperationName::Migrate, true), (OperationName::Migrate, true)]);
+}
+
+#[test]
+fn two_instances_on_full_nodes_change_places() {
+    let found = operations([&["n1lt0ln1"], &["n1lt0ln0"]]);
+    let expected = [OperationName::Undeploy, OperationName::Migrate, OperationName::Deploy];
+    assert_eq!(found, expected.map(|operation| (operation, true)));
+}
+
+#[test]
+fn what_is_too_many_goes_before_anything_comes() {
+    let found = operations([&[], &["n1lt0ln1", "n1lt0ln0"]]);
+    assert_eq!(found, [(OperationName::Undeploy, true), (OperationName::Deploy, true)]);
+}

@@ -1,0 +1,67 @@
+% Popularity: what is asked for often lives near those who ask, the rest makes room.
+%
+% For edges with little room, where the request rate alone says what deserves it. An instance goes down: it moves to the
+% neighbour through which all its client requests come, or multiplies towards the one that sends most, if what comes that way
+% is popular. An instance goes up, towards the cloud, if it is on a node without room for one more of its kind and is
+% unpopular: it gives way to what may come. Neither load nor latency matters.
+%
+% An agent sees neither the other instances of its node nor what else asks for their place, so popularity is measured
+% against fixed rates rather than against each other. fact(Node, tier, Tier) tells what is up: the cloud has tier 0. The
+% simulator tells it to agents whose policy asks.
+%
+% What was refused is not asked for again while it is remembered. The gap between the two rates keeps an instance from going
+% up and down without end.
+
+:- ensure_loaded('library.pl').
+:- dynamic fact/3.
+
+operation(undeploy, Instance, self) :-
+    idle(Instance).
+
+operation(migrate, Instance, Neighbour) :-
+    all_come_through(Instance, Neighbour),
+    Neighbour \== self,
+    comes_through(Instance, Neighbour, Rate),
+    popular(Popular),
+    Rate >= Popular,
+    \+ inhibited(migrate, Instance, Neighbour).
+
+operation(replicate, Instance, Neighbour) :-
+    \+ all_come_through(Instance, _),
+    findall(Hop-Rate, worth_following(Instance, Hop, Rate), Rates),
+    sends_most(Rates, Neighbour).
+
+operation(migrate, Instance, Neighbour) :-
+    \+ idle(Instance),
+    aggregate_all(sum(Rate), requests(Instance, _, Rate, _), Total),
+    unpopular(Unpopular),
+    Total < Unpopular,
+    \+ may_fit(Instance, self),
+    up(Instance, Neighbour),
+    \+ inhibited(migrate, Instance, Neighbour).
+
+% popular(Rate), unpopular(Rate): client requests in one period, at least so many and less than so many. Change them here.
+popular(4).
+unpopular(3).
+
+% worth_following(Instance, Neighbour, Rate): popular requests come through a neighbour that has not just refused a replica.
+% One solution for each such neighbour.
+worth_following(Instance, Neighbour, Rate) :-
+    setof(Hop, Any^Latency^requests(Instance, Hop, Any, Latency), Hops),
+    member(Neighbour, Hops),
+    Neighbour \== self,
+    \+ inhibited(replicate, Instance, Neighbour),
+    comes_through(Instance, Neighbour, Rate),
+    popular(Popular),
+    Rate >= Popular.
+
+% comes_through(Instance, Neighbour, Rate): the rate of all client requests with this last hop.
+comes_through(Instance, Neighbour, Rate) :-
+    aggregate_all(sum(One), requests(Instance, Neighbour, One, _), Rate).
+
+% up(Instance, Neighbour): the neighbour on the way to the cloud, the first in the order of the neighbours if there are several.
+up(Instance, Neighbour) :-
+    serviceInstance(Instance, _, Node),
+    node(Node, _, Neighbours),
+    fact(Node, tier, Tier),
+    once(( member(Neighbour, Neighbours), fact(Neighbour, tier, Above), Above < Tier )).
