@@ -24,6 +24,7 @@ use crate::{Console, Failure, Outcome};
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
     /// Check a trace without trusting the program that wrote it.
+    #[command(long_about = audit::LONG_ABOUT)]
     Audit(audit::Arguments),
     /// Tell which policy is better for a scenario, and whether the difference is real.
     Compare(compare::Arguments),
@@ -43,6 +44,7 @@ pub enum Command {
     /// Run the published experiments again, and compare.
     Reproduce(reproduce::Arguments),
     /// Run a scenario in the simulator.
+    #[command(long_about = run::LONG_ABOUT)]
     Run(run::Arguments),
     /// Write, check and show scenarios.
     Scenario(scenario::Arguments),

@@ -34,6 +34,9 @@ impl Failure {
             io::ErrorKind::InvalidInput | io::ErrorKind::InvalidFilename | io::ErrorKind::InvalidData => {
                 Self::input(diagnostic)
             }
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                Self::Environment(vec![diagnostic.hint("make room, or name a place on another disk")])
+            }
             _ => Self::Environment(vec![diagnostic]),
         }
     }

@@ -37,7 +37,9 @@ impl ScenarioArguments {
     pub(crate) fn resolve(&self) -> Result<Resolved, Failure> {
         let mut document = open(&self.scenario)?;
         document.set(&self.overrides);
-        for policy in &self.policies {
+        // What is said of one application holds, wherever it stands beside what is said of all.
+        let (of_one, of_all): (Vec<_>, Vec<_>) = self.policies.iter().partition(|policy| policy.contains('='));
+        for policy in of_all.into_iter().chain(of_one) {
             document.set_policy(policy);
         }
         if let Some(seed) = self.seed {

@@ -17,7 +17,7 @@ use mario_colony::NodeIndex;
 use mario_domain::{Capacity, Fact, NodeId};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
-use crate::position::Position;
+use crate::position::{Area, Position};
 
 pub use mesh::{AccessPoints, Connected, Latency, Mesh, barabasi_albert, grid, random_geometric};
 pub use read::{GraphDefaults, GraphError, GraphFormat, GraphProblem, Unmarked, XmlProblem, read_graph};
@@ -143,6 +143,24 @@ impl Topology {
         for link in &mut self.links {
             link.bandwidth.get_or_insert(bandwidth);
         }
+    }
+
+    /// The least part of the map that all nodes are in that are on it. `None` where that is a point or a line, or nothing.
+    pub fn extent(&self) -> Option<Area> {
+        let mut positions = self.nodes.iter().filter_map(|node| node.position);
+        let first = positions.next()?;
+        let (south_west, north_east) = positions.fold((first, first), |(low, high), position| {
+            let low = Position {
+                latitude: low.latitude.min(position.latitude),
+                longitude: low.longitude.min(position.longitude),
+            };
+            let high = Position {
+                latitude: high.latitude.max(position.latitude),
+                longitude: high.longitude.max(position.longitude),
+            };
+            (low, high)
+        });
+        Area::between(south_west, north_east)
     }
 
     /// The nodes that users can be connected to.

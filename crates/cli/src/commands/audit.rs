@@ -10,14 +10,11 @@ use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario audit`.
 #[derive(Clone, Debug, Args)]
-#[command(
-    long_about = LONG_ABOUT,
-    after_help = "Examples:
+#[command(after_help = "Examples:
   mario audit results/trace.jsonl
   mario audit results
   mario audit trace.jsonl.gz --format json --limit 1000 > findings.json
-  mario audit large/trace.jsonl --no-decisions"
-)]
+  mario audit large/trace.jsonl --no-decisions")]
 pub struct Arguments {
     /// The trace, plain or compressed with gzip, or the directory that has it as trace.jsonl
     #[arg(value_name = "TRACE")]
@@ -42,7 +39,7 @@ pub enum Format {
     Json,
 }
 
-const LONG_ABOUT: &str = "Check a trace without trusting the program that wrote it.
+pub(super) const LONG_ABOUT: &str = "Check a trace without trusting the program that wrote it.
 
 The state of nodes, instances and users is replayed from the trace alone and each record is held against it: hardware is never \
 used twice, instances do not appear or go on their own, what is inhibited has no effect and a true reason, targets are \

@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 use mario_diagnostics::Diagnostic;
 use mario_simulator::scenario::Resolved;
 use mario_simulator::{
-    Detail, Existing, Keep, KeepError, Reuse, RunDirectory, RunOptions, Simulation, SimulationError, Summary,
+    Detail, Existing, Fidelity, Keep, KeepError, Reuse, RunDirectory, RunOptions, Simulation, SimulationError, Summary,
 };
 use signal_hook::consts::{SIGINT, SIGTERM};
 
@@ -20,16 +20,13 @@ use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario run`.
 #[derive(Clone, Debug, Args)]
-#[command(
-    long_about = LONG_ABOUT,
-    after_help = "Examples:
+#[command(after_help = "Examples:
   mario run paper
   mario run paper --policy latency-aware --out latency --messages
   mario run paper --set topology.size=16 --set mobility.users=200 --seed 7
   mario run paper --policy baseline:central-greedy --regret
   mario run prototype --policy policies/latency-aware.pl --attachments users.json --out DIR
-  mario run scenario.toml --policy app1=policies/workload-aware.pl --force --out DIR"
-)]
+  mario run scenario.toml --policy app1=policies/workload-aware.pl --force --out DIR")]
 #[allow(clippy::struct_excessive_bools, reason = "each is a flag that a user gives or does not give")]
 pub struct Arguments {
     /// Which scenario.
@@ -79,7 +76,7 @@ pub enum SummaryFormat {
     Json,
 }
 
-const LONG_ABOUT: &str = "Run a scenario in the simulator.
+pub(super) const LONG_ABOUT: &str = "Run a scenario in the simulator.
 
 The scenario is one that ships (paper, prototype) or a file; `mario scenario new` writes one to start from. The run is kept in a \
 directory: trace.jsonl is everything that happened, operations.csv, moves.csv and handovers.csv are tables, summary.json has the \
@@ -89,6 +86,12 @@ The same scenario and seed give the same bytes.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let resolved = arguments.scenario.resolve()?;
+    if arguments.messages && resolved.scenario.network.fidelity == Fidelity::Flow {
+        return Err(Failure::input(
+            Diagnostic::error("there are no messages to keep: `network.fidelity` is `flow`")
+                .hint("leave --messages away, or add --set network.fidelity=messages"),
+        ));
+    }
     for note in &resolved.notes {
         console.inform(format!("note: {note}"));
     }

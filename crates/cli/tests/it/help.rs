@@ -129,3 +129,13 @@ fn writes_a_manual_page_for_every_command() {
     let printed = run(["man"]);
     assert_eq!(stdout(&printed), fs::read_to_string(directory.join("mario.1")).expect("just written"));
 }
+
+#[test]
+fn the_long_help_of_a_command_says_more_than_the_short_one() {
+    for (command, says) in [("run", "until the run is complete"), ("audit", "replayed from the trace alone")] {
+        let help = stdout(&run([command, "--help"])).to_lowercase();
+        // Help is wrapped to the width of the terminal.
+        let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(help.contains(says), "{help}");
+    }
+}

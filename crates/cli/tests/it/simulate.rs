@@ -99,6 +99,37 @@ fn what_cannot_be_run_leaves_no_directory() {
 }
 
 #[test]
+fn messages_are_not_kept_where_none_are_sent() {
+    let directory = place("flow").join("run");
+    let (code, _, message) = simulate(&directory, &["--messages", "--set", "network.fidelity=flow"]);
+    assert_eq!(code, Some(2), "{message}");
+    assert!(message.contains("no messages to keep") && message.contains("network.fidelity"), "{message}");
+    assert!(!directory.exists());
+}
+
+#[test]
+fn long_names_of_kinds_stay_apart_in_the_summary() {
+    let directory = place("kinds").join("run");
+    let kind = "application.app1.kind=sensitive-to-workload";
+    let (code, table, message) = simulate(&directory, &["--set", kind]);
+    assert_eq!(code, Some(0), "{message}");
+    let heads = table.lines().nth(3).expect("a row of heads").split_whitespace();
+    assert_eq!(heads.collect::<Vec<_>>(), ["all", "sensitive-to-workload", "WS", "LS"], "{table}");
+}
+
+#[test]
+fn the_policy_of_one_application_holds_beside_that_of_all_in_any_order() {
+    let directory = place("policies");
+    let orders = [["app1=workload-aware", "latency-aware"], ["latency-aware", "app1=workload-aware"]];
+    for (number, [one, other]) in orders.into_iter().enumerate() {
+        let (code, table, message) =
+            simulate(&directory.join(number.to_string()), &["--policy", one, "--policy", other]);
+        assert_eq!(code, Some(0), "{message}");
+        assert_eq!(table.lines().nth(1), Some("policy: workload-aware, latency-aware"));
+    }
+}
+
+#[test]
 fn keeps_runs_without_a_name_in_numbered_directories() {
     let place = place("numbered");
     for number in 1..=2 {

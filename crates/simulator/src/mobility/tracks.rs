@@ -184,7 +184,7 @@ pub fn to_steps(tracks: &Tracks, stepping: &Stepping) -> Result<Traces, StepErro
     };
     let count = match stepping.clock {
         Clock::Shared { step_seconds, between, after } => {
-            let steps = shared_steps(tracks, step_seconds, stepping.steps_max)?;
+            let steps = shared_steps(tracks, step_seconds, after, stepping.steps_max)?;
             for (user, fixes) in tracks.users.iter().zip(&tracks.fixes) {
                 let walk = Walk { steps, between, after };
                 walk.follow(fixes, |step, position| place(&mut gathering, user, step, position));
@@ -218,13 +218,20 @@ struct Moments {
     count: u32,
 }
 
-fn shared_steps(tracks: &Tracks, step_seconds: f64, steps_max: Option<u32>) -> Result<Moments, StepError> {
+fn shared_steps(
+    tracks: &Tracks,
+    step_seconds: f64,
+    after: After,
+    steps_max: Option<u32>,
+) -> Result<Moments, StepError> {
     if !(step_seconds.is_finite() && step_seconds > 0.0) {
         return Err(StepError::NoStep);
     }
     let all = || tracks.fixes.iter().flatten().map(|fix| fix.seconds);
     let (start, end) = (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
-    let last = ((end - start) / step_seconds).floor().max(0.0);
+    // Who goes after the last fix of all needs a step to go in.
+    let departure = if after == After::Gone { 1.0 } else { 0.0 };
+    let last = ((end - start) / step_seconds).floor().max(0.0) + departure;
     let count = steps_max.map_or(last + 1.0, |limit| (last + 1.0).min(f64::from(limit)));
     if count <= STEPS_MAX as f64 {
         Ok(Moments { start, step_seconds, count: count as u32 })

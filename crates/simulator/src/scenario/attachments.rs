@@ -182,7 +182,11 @@ impl<'a> Reading<'a> {
                 }
                 (Some(node), Some(Some(index))) if !topology.node(index).is_access_point => {
                     let message = format!("`{path}.node.{name}`: node `{node}` is no access point");
-                    self.mistake(span, &message, "name one that users can be connected to");
+                    self.mistake(
+                        span,
+                        &message,
+                        "the topology must be that of the attachments, and users are connected to its access points",
+                    );
                 }
                 (_, found) => changes.push((user, found.flatten())),
             }

@@ -1,6 +1,6 @@
 //! Scenarios from presets, files and overrides.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -386,4 +386,25 @@ fn no_change_of_a_text_makes_it_panic() {
         }
     }
     assert!(valid > 0 && invalid > 0, "{valid} {invalid}");
+}
+
+#[test]
+fn users_go_where_the_nodes_of_a_graph_are() {
+    let town = r#"graph [
+        node [ id 0 label "core" capacity 9 latitude 41.90 longitude 12.48 ]
+        node [ id 1 label "a" latitude 41.89 longitude 12.47 access_point 1 ]
+        node [ id 2 label "b" latitude 41.91 longitude 12.50 access_point 1 ]
+        edge [ source 0 target 1 ] edge [ source 0 target 2 ] ]"#;
+    let scenario = "preset = \"paper\"\n[topology]\nkind = \"file\"\nfile = \"town.gml\"\n";
+    let resolve = |town: &str| {
+        let mut files = Texts::default().with("town.gml", town);
+        Document::file(Path::new("scenario.toml"), scenario, &mut files).resolve(&mut files)
+    };
+    let resolved = resolve(town).unwrap_or_else(|error| panic!("{:#?}", error.mistakes));
+    let attachments = &resolved.scenario.attachments;
+    let used: BTreeSet<_> = attachments.steps.iter().flatten().filter_map(|(_, node)| *node).collect();
+    assert_eq!((attachments.users.len(), used.len()), (51, 2));
+    let nowhere = town.replace("latitude", "height").replace("longitude", "width");
+    let error = resolve(&nowhere).map(|_| ()).expect_err("nodes are nowhere");
+    assert!(error.mistakes[0].hint.as_ref().is_some_and(|hint| hint.contains("mobility.area")), "{error:?}");
 }

@@ -17,14 +17,15 @@ pub(super) fn text(summary: &Summary, scenario: &Scenario) -> String {
         summary.users,
         summary.policies.join(", ")
     );
+    let widths: Vec<usize> = figures.groups.iter().map(|group| group.group.chars().count().max(10) + 2).collect();
     if summary.management != "agents" {
         let end = text.len() - 1;
         text.insert_str(end, &format!("management: {}\n", summary.management));
     }
     let row = |text: &mut String, name: &str, value: &dyn Fn(&GroupFigures) -> String| {
         let _ = write!(text, "{name:<34}");
-        for group in &figures.groups {
-            let _ = write!(text, "{:>12}", value(group));
+        for (group, width) in figures.groups.iter().zip(&widths) {
+            let _ = write!(text, "{:>width$}", value(group));
         }
         text.push('\n');
     };

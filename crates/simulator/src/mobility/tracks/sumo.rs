@@ -38,7 +38,9 @@ fn place(element: &Element, coordinates: SumoCoordinates) -> Result<Position, Tr
     };
     match coordinates {
         SumoCoordinates::Degrees => Position::checked(y, x).ok_or_else(|| {
-            expected("degrees: run SUMO with `--fcd-output.geo`, or say which place `x` and `y` count metres from")
+            expected(
+                "degrees: run SUMO with `--fcd-output.geo`, or say in `origin` which place metres are counted from",
+            )
         }),
         SumoCoordinates::Metres(origin) => {
             origin.moved_m(y, x).ok_or_else(|| expected("metres that do not lead off the map"))

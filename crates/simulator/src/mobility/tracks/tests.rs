@@ -59,6 +59,7 @@ fn between_two_fixes_a_user_may_be_on_the_way() {
 fn after_the_last_fix_a_user_may_be_gone() {
     let traces = to_steps(&two_users(), &clocked(Between::LastKnown, After::Gone)).expect("steps");
     assert_eq!(traces.steps[3], [(0, Presence::Gone), (1, at(10.0, 0.0))]);
+    assert_eq!(traces.steps.last(), Some(&vec![(1, Presence::Gone)]), "the last to be seen goes, too");
 }
 
 #[test]

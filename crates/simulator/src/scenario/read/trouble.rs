@@ -106,7 +106,8 @@ fn in_words(expected: &str) -> (String, String) {
         "an array of length 2" => ("a list of two", "write `[…, …]`"),
         _ if expected.starts_with("enum ") => ("a table", "write a table with the keys that are known here"),
         "a table" => ("a table", "write a table with the keys that are known here"),
-        _ => (expected, "write that"),
+        _ if expected.contains("number") => (expected, "write a number such as 10"),
+        _ => (expected, "write one"),
     };
     (words.to_owned(), hint.to_owned())
 }

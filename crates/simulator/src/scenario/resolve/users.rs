@@ -13,7 +13,7 @@ use crate::mobility::{
     After, Assignment, Attach, AttachError, Attachments, Between, Clock, MobileUser, Stepping, SumoCoordinates,
     TraceError, TrackFormat, WanderError, assign, attach, read_positions, read_tracks, to_steps, wander_attached,
 };
-use crate::position::Position;
+use crate::position::{Area, Position};
 use crate::scenario::attachments;
 use crate::scenario::document::At;
 use crate::scenario::mistake::{Mistake, Place, Text};
@@ -79,14 +79,9 @@ impl<'a> Resolving<'a> {
         self.check_count("users", settings.users)?;
         self.check_count("hotspots", settings.hotspots)?;
         let how = self.how_to_attach(settings.attach)?;
-        let area = match (&settings.area, self.settings.topology.area()) {
-            (Some(area), _) => self.area(area, &[MOBILITY, "area".into()])?,
-            (None, Some(area)) => self.area(&area, &TOPOLOGY_AREA)?,
-            (None, None) => {
-                let mistake = self.mistake("nobody knows where users are to go", &[MOBILITY]);
-                self.mistakes.push(mistake.hint("add `[mobility.area]` with `south_west` and `north_east`"));
-                return None;
-            }
+        let area = match &settings.area {
+            Some(area) => self.area(area, &[MOBILITY, "area".into()])?,
+            None => self.covered(topology, "add `[mobility.area]` with `south_west` and `north_east`", &[MOBILITY])?,
         };
         let wandering = settings.wandering(area);
         match wander_attached(&wandering, self.settings.seed, topology, how) {
@@ -101,6 +96,19 @@ impl<'a> Resolving<'a> {
             }
             Err(WanderError::Attach(error)) => self.not_attached(&error),
         }
+    }
+
+    /// What the topology covers: as its settings say, or else where its nodes are.
+    fn covered(&mut self, topology: &Topology, remedy: &str, at: &[At<'_>]) -> Option<Area> {
+        if let Some(area) = self.settings.topology.area() {
+            return self.area(&area, &TOPOLOGY_AREA);
+        }
+        let extent = topology.extent();
+        if extent.is_none() {
+            let mistake = self.mistake("the nodes of the topology do not say which part of the map it covers", at);
+            self.mistakes.push(mistake.hint(remedy));
+        }
+        extent
     }
 
     fn not_attached(&mut self, error: &AttachError) -> Option<Attachments> {
@@ -170,7 +178,7 @@ impl<'a> Resolving<'a> {
                 Ok(traces)
             }),
             Some(format) => {
-                let stepping = self.stepping(settings)?;
+                let stepping = self.stepping(settings, topology)?;
                 read_tracks(text.text.as_bytes(), &format).map(|tracks| to_steps(&tracks, &stepping))
             }
         };
@@ -214,10 +222,12 @@ impl<'a> Resolving<'a> {
         })
     }
 
-    fn stepping(&mut self, settings: &FileSettings) -> Option<Stepping> {
-        let clip = match (settings.clip, self.settings.topology.area()) {
-            (true, Some(area)) => Some(self.area(&area, &TOPOLOGY_AREA)?),
-            _ => None,
+    fn stepping(&mut self, settings: &FileSettings, topology: &Topology) -> Option<Stepping> {
+        let clip = if settings.clip {
+            let remedy = "give nodes `latitude` and `longitude`, or write `clip = false`";
+            Some(self.covered(topology, remedy, &[MOBILITY, "clip".into()])?)
+        } else {
+            None
         };
         let clock = match settings.clock {
             ClockKind::OwnPace => Clock::OwnPace { parts: settings.parts },
@@ -242,7 +252,12 @@ impl<'a> Resolving<'a> {
             Ok(text) => Some(Arc::new(Text { name: path.display().to_string(), text, directory: path })),
             Err(error) => {
                 let mistake = self.mistake(format!("cannot read `{}`: {error}", path.display()), at);
-                self.mistakes.push(mistake.hint("a path starts from the directory of the file that it is written in"));
+                let remedy = if mistake.place.as_ref().is_some_and(|place| place.text.name.starts_with("--")) {
+                    "a path on the command line starts from the current directory"
+                } else {
+                    "a path starts from the directory of the file that it is written in"
+                };
+                self.mistakes.push(mistake.hint(remedy));
                 None
             }
         }
