@@ -27,12 +27,14 @@ pub enum Command {
     #[command(long_about = audit::LONG_ABOUT)]
     Audit(audit::Arguments),
     /// Tell which policy is better for a scenario, and whether the difference is real.
+    #[command(long_about = compare::LONG_ABOUT)]
     Compare(compare::Arguments),
     /// Print a completion script for a shell.
     Completions(completions::Arguments),
     /// Print the manual page, or write the pages of all commands.
     Man(man::Arguments),
     /// Join runs that were made apart.
+    #[command(long_about = merge::LONG_ABOUT)]
     Merge(merge::Arguments),
     /// Decide with policies, explain, check and measure them, and run the tests beside them.
     Policy(policy::Arguments),
@@ -40,8 +42,10 @@ pub enum Command {
     #[command(long_about = prolog::LONG_ABOUT)]
     Prolog(prolog::Arguments),
     /// Show runs as one page for a browser.
+    #[command(long_about = report::LONG_ABOUT)]
     Report(report::Arguments),
     /// Run the published experiments again, and compare.
+    #[command(long_about = reproduce::LONG_ABOUT)]
     Reproduce(reproduce::Arguments),
     /// Run a scenario in the simulator.
     #[command(long_about = run::LONG_ABOUT)]
@@ -49,8 +53,10 @@ pub enum Command {
     /// Write, check and show scenarios.
     Scenario(scenario::Arguments),
     /// Run a scenario with every combination of values of some keys.
+    #[command(long_about = sweep::LONG_ABOUT)]
     Sweep(sweep::Arguments),
     /// Serve the report of runs on this machine, and follow those that are still going.
+    #[command(long_about = view::LONG_ABOUT)]
     View(view::Arguments),
 }
 

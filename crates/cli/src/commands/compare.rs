@@ -10,13 +10,10 @@ use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario compare`.
 #[derive(Clone, Debug, Args)]
-#[command(
-    long_about = LONG_ABOUT,
-    after_help = "Examples:
+#[command(after_help = "Examples:
   mario compare paper --policy workload-aware --policy latency-aware
   mario compare scenario.toml --policy old.pl --policy new.pl --seeds 100 --out comparison
-  mario compare paper --set workload.period=20 --policy old.pl@memory.cycles=1 --policy old.pl@memory.cycles=10"
-)]
+  mario compare paper --set workload.period=20 --policy old.pl@memory.cycles=1 --policy old.pl@memory.cycles=10")]
 pub struct Arguments {
     /// Which runs.
     #[command(flatten)]
@@ -37,7 +34,7 @@ pub enum Format {
     Csv,
 }
 
-const LONG_ABOUT: &str = "Tell which policy is better for a scenario, and whether the difference is real.
+pub(super) const LONG_ABOUT: &str = "Tell which policy is better for a scenario, and whether the difference is real.
 
 Every policy runs with the same seeds, and so with the same users. For each figure there is the mean of each policy with its \
 95 % interval, and for each pair of policies the difference, tested by Wilcoxon's signed ranks of the pairs; the \

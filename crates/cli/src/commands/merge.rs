@@ -12,12 +12,9 @@ use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario merge`.
 #[derive(Clone, Debug, Args)]
-#[command(
-    long_about = LONG_ABOUT,
-    after_help = "Examples:
+#[command(after_help = "Examples:
   mario merge part-1 part-2
-  mario merge part-* --out all --figure LS.response"
-)]
+  mario merge part-* --out all --figure LS.response")]
 pub struct Arguments {
     /// Directories of `mario sweep --out` or `mario compare --out`
     #[arg(value_name = "DIR", required = true)]
@@ -30,7 +27,7 @@ pub struct Arguments {
     pub figures: Vec<String>,
 }
 
-const LONG_ABOUT: &str = "Join runs that were made apart: the parts of a sweep that ran on several machines, or \
+pub(super) const LONG_ABOUT: &str = "Join runs that were made apart: the parts of a sweep that ran on several machines, or \
 comparisons with other seeds or policies.
 
 All must be of the same scenario and begin at the same seed. Runs that are in several directories count once, and must have \

@@ -13,13 +13,10 @@ use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario report`.
 #[derive(Clone, Debug, Args)]
-#[command(
-    long_about = LONG_ABOUT,
-    after_help = "Examples:
+#[command(after_help = "Examples:
   mario report runs/paper-1
   mario report runs/paper-1 runs/paper-2 --out comparison.html
-  mario report runs/paper-1 --svg figures"
-)]
+  mario report runs/paper-1 --svg figures")]
 pub struct Arguments {
     /// The directories of runs, directories that have runs in them, or traces, plain or compressed with gzip
     #[arg(value_name = "RUN", required = true)]
@@ -35,7 +32,7 @@ pub struct Arguments {
     pub title: Option<String>,
 }
 
-const LONG_ABOUT: &str = "Show runs as one page for a browser.
+pub(super) const LONG_ABOUT: &str = "Show runs as one page for a browser.
 
 The page is made from the traces of the runs alone and is one file: it needs no network and nothing beside it. It shows \
 operations and movements, instances over time, where they live, response times, what was inhibited and why, and a replay in \

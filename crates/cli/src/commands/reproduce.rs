@@ -19,15 +19,12 @@ use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario reproduce`.
 #[derive(Clone, Debug, Args)]
-#[command(
-    long_about = LONG_ABOUT,
-    after_help = "Examples:
+#[command(after_help = "Examples:
   mario reproduce
   mario reproduce --seeds 30 --out results
   mario reproduce --set topology.access_latency=1 --out nearer
   mario reproduce --traces positions.csv --out taxis
-  mario reproduce --preset prototype --attachments users.json --out prototype"
-)]
+  mario reproduce --preset prototype --attachments users.json --out prototype")]
 pub struct Arguments {
     /// Where to keep the runs and the results
     #[arg(long, value_name = "DIR", default_value = "reproduction")]
@@ -64,7 +61,7 @@ pub enum PresetName {
     Prototype,
 }
 
-const LONG_ABOUT: &str = "Run the published experiments again, and compare.
+pub(super) const LONG_ABOUT: &str = "Run the published experiments again, and compare.
 
 Policies 1, 2, 3, and 4 with a memory of 1 and of 10 cycles manage the same world one after the other. Each run is kept in \
 a directory of its own; all figures are computed from the traces there and printed beside the published ones. What was \

@@ -13,13 +13,10 @@ use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario sweep`.
 #[derive(Clone, Debug, Args)]
-#[command(
-    long_about = LONG_ABOUT,
-    after_help = "Examples:
+#[command(after_help = "Examples:
   mario sweep paper --key workload.period=20,40,80 --policy latency-aware
   mario sweep paper --key topology.size=4,8 --key mobility.users=51,200 --policy latency-aware --seeds 10 --out sizes
-  mario sweep paper --key memory.cycles=1,2,5,10 --policy workload-and-latency-aware-with-memory --shard 1/4 --out part-1"
-)]
+  mario sweep paper --key memory.cycles=1,2,5,10 --policy workload-and-latency-aware-with-memory --shard 1/4 --out part-1")]
 pub struct Arguments {
     /// Which runs.
     #[command(flatten)]
@@ -35,7 +32,7 @@ pub struct Arguments {
     pub figures: Vec<String>,
 }
 
-const LONG_ABOUT: &str = "Run a scenario with every combination of values of some keys.
+pub(super) const LONG_ABOUT: &str = "Run a scenario with every combination of values of some keys.
 
 Keys are those of scenario files, as in `--set`. Every policy runs with every combination and every seed. The table has a row \
 for each combination and policy: the mean of each figure and how far its 95 % interval reaches to both sides.

@@ -14,12 +14,9 @@ use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario view`.
 #[derive(Clone, Debug, Args)]
-#[command(
-    long_about = LONG_ABOUT,
-    after_help = "Examples:
+#[command(after_help = "Examples:
   mario view runs/paper-1
-  mario view runs --port 8080"
-)]
+  mario view runs --port 8080")]
 pub struct Arguments {
     /// The directory of a run, or a directory that has runs in it
     #[arg(value_name = "DIR")]
@@ -29,7 +26,7 @@ pub struct Arguments {
     pub port: u16,
 }
 
-const LONG_ABOUT: &str = "Serve the report of runs on this machine, and follow those that are still going.
+pub(super) const LONG_ABOUT: &str = "Serve the report of runs on this machine, and follow those that are still going.
 
 The page is that of `mario report`. While a run is going, the page shows it as far as it is and grows with it. The server \
 listens on 127.0.0.1 only; it prints its address and answers until it is interrupted.";
