@@ -69,7 +69,14 @@ fn every_shipped_policy_is_clean() {
             assert!(report.findings.is_empty(), "{name}: {:?}", report.findings);
             if let Some(exploration) = report.exploration {
                 assert_eq!(exploration.ended_early, None, "{name}");
-                assert!(exploration.silent_clauses.is_empty(), "{name}: {:?}", exploration.silent_clauses);
+                // The one policy that is meant to say nothing, in no world.
+                let is_silent = name.ends_with("never-move.pl");
+                assert_eq!(
+                    exploration.silent_clauses.is_empty(),
+                    !is_silent,
+                    "{name}: {:?}",
+                    exploration.silent_clauses
+                );
                 assert!(exploration.worlds >= 31_624 && exploration.inferences_max < 1000, "{name}");
                 explored += 1;
             }
