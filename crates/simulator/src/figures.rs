@@ -25,6 +25,8 @@ pub struct Tally {
     max_rate: Vec<f64>,
     /// For each group, what happened in each step.
     steps: Vec<Vec<StepCounts>>,
+    /// For each group, what happened in each cycle.
+    cycles: Vec<Vec<CycleCounts>>,
     /// For each group, the activations of the managers.
     activations: Vec<Instances>,
     /// For each group, its instances now.
@@ -55,6 +57,16 @@ pub struct StepCounts {
     pub deploy: u64,
     /// Activations with at least one operation.
     pub active_cycles: u64,
+}
+
+/// What happened in one management cycle.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct CycleCounts {
+    /// When.
+    pub time: f64,
+    /// How many of each.
+    #[serde(flatten)]
+    pub operations: Counts,
 }
 
 /// How many instances there were at the activations of the managers.
@@ -119,6 +131,8 @@ pub struct GroupFigures {
     pub cycles_to_steady_state: Option<Spread>,
     /// What happened in each step.
     pub steps: Vec<StepCounts>,
+    /// What happened in each management cycle.
+    pub cycles: Vec<CycleCounts>,
 }
 
 /// How many of each.
@@ -131,6 +145,33 @@ pub struct Counts {
     pub replicate: u64,
     pub inhibited: u64,
     pub deploy: u64,
+}
+
+impl StepCounts {
+    fn operations(&self) -> Counts {
+        Counts {
+            undeploy: self.undeploy,
+            nop: self.nop,
+            migrate: self.migrate,
+            replicate: self.replicate,
+            inhibited: self.inhibited,
+            deploy: self.deploy,
+        }
+    }
+}
+
+impl Counts {
+    /// What is more here than it was before.
+    fn less(self, before: Counts) -> Counts {
+        Counts {
+            undeploy: self.undeploy - before.undeploy,
+            nop: self.nop - before.nop,
+            migrate: self.migrate - before.migrate,
+            replicate: self.replicate - before.replicate,
+            inhibited: self.inhibited - before.inhibited,
+            deploy: self.deploy - before.deploy,
+        }
+    }
 }
 
 /// How many of each for every movement.
@@ -163,6 +204,7 @@ impl Tally {
             application_of_user: scenario.users.iter().map(|user| user.application).collect(),
             max_rate: scenario.applications.iter().map(|plan| plan.application.max_rate.value()).collect(),
             steps: vec![vec![StepCounts::default(); step_count]; count],
+            cycles: vec![Vec::new(); count],
             activations: vec![Instances::default(); count],
             instances: vec![0; count],
             users: vec![Responses::default(); scenario.users.len()],
@@ -213,6 +255,7 @@ impl Tally {
             pearson_r_with_start: correlation::pearson(steps),
             cycles_to_steady_state: spread(&steady),
             steps: steps.clone(),
+            cycles: self.cycles[group].clone(),
         }
     }
 
@@ -290,6 +333,7 @@ impl Recorder for Tally {
     fn cycle(&mut self, time: f64, label: &[Outcome], colony: &Colony) {
         // Bit by group: whether the cycle performed an operation of it.
         let mut active: u64 = 0;
+        let before: Vec<Counts> = (0..self.groups.count()).map(|group| self.at(time, group).operations()).collect();
         for outcome in label {
             match outcome {
                 Outcome::Nop(agent) => self.count(time, colony.agent(*agent).application(), |step| step.nop += 1),
@@ -308,7 +352,9 @@ impl Recorder for Tally {
                 Outcome::Deployed { .. } => {}
             }
         }
-        for group in 0..self.groups.count() {
+        for (group, before) in before.into_iter().enumerate() {
+            let operations = self.at(time, group).operations().less(before);
+            self.cycles[group].push(CycleCounts { time, operations });
             if active >> group.min(63) & 1 == 1 {
                 self.at(time, group).active_cycles += 1;
             }

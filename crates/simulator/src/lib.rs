@@ -52,7 +52,9 @@ mod simulation;
 mod figures;
 mod output;
 
-pub use figures::{Counts, Figures, GroupFigures, Ratios, Regret, RegretFigures, Spread, StepCounts, Tally, Versus};
+pub use figures::{
+    Counts, CycleCounts, Figures, GroupFigures, Ratios, Regret, RegretFigures, Spread, StepCounts, Tally, Versus,
+};
 pub use mario_colony::{Arbitration, Memory};
 pub use mobility::{Attachments, MobileUser, Presence, Traces};
 pub use optimum::{Search, TooLarge, Value};

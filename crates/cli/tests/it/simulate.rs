@@ -49,6 +49,10 @@ fn leaves_a_complete_directory_that_the_auditor_accepts() {
     assert_eq!(summary["served"].as_u64(), Some(rows));
     let operations = read("operations.csv");
     assert!(operations.starts_with("time,undeploy,nop,migrate,replicate,inhibited\n300,"), "{operations}");
+    let cycles = summary["groups"][0]["cycles"].as_array().expect("a list");
+    let columns = ["time", "undeploy", "nop", "migrate", "replicate", "inhibited"];
+    let row = |cycle: &Value| columns.map(|column| cycle[column].as_f64().expect("a number").to_string()).join(",");
+    assert!(cycles.iter().map(row).eq(operations.lines().skip(1).map(str::to_owned)), "both tell the same cycles");
     let settings: Value = serde_json::from_str(&read("run.json")).expect("JSON");
     assert_eq!(settings["scenario"]["duration"], 4000);
     assert_eq!(settings["seed"], 1);
