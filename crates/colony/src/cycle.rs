@@ -43,12 +43,7 @@ impl Colony {
                 continue;
             }
             agent.is_pending = false;
-            let (own, needed) = (agent.node, self.needed(self.agent(*index).application));
-            let verdict = match wish.target.resolve(own) {
-                _ if wish.operation == OperationName::Undeploy => Verdict::Accepted,
-                Some(to) => self.managers[to.position()].has_room(needed),
-                None => self.unknown(own, &wish.target),
-            };
+            let verdict = self.judge_by_room(*index, wish);
             self.note(*index, wish.clone(), verdict, label);
             self.enact(label.last_mut().expect("just noted"));
         }
@@ -95,19 +90,24 @@ impl Colony {
         self.deploy_in_sequence(deployments, label);
         for position in (0..self.waiting.len()).rev() {
             let Some((index, mut wish)) = self.called(position, label) else { continue };
-            let agent = self.agent(index);
-            let (own, needed) = (agent.node, self.needed(agent.application));
-            let verdict = match wish.target.resolve(own) {
-                _ if wish.operation == OperationName::Undeploy => Verdict::Accepted,
-                Some(to) => self.managers[to.position()].has_room(needed),
-                None => self.unknown(own, &wish.target),
-            };
+            let own = self.agent(index).node;
+            let verdict = self.judge_by_room(index, &wish);
             if wish.target == Target::Own && wish.operation != OperationName::Undeploy {
                 wish.target = Target::Node(own);
             }
             self.note(index, wish, verdict, label);
             let outcome = label.last_mut().expect("just noted");
             self.enact(outcome);
+        }
+    }
+
+    /// What free hardware alone says to a wish, wherever it leads.
+    fn judge_by_room(&self, index: AgentIndex, wish: &Wish) -> Verdict {
+        let agent = self.agent(index);
+        match wish.target.resolve(agent.node) {
+            _ if wish.operation == OperationName::Undeploy => Verdict::Accepted,
+            Some(to) => self.manager(to).has_room(self.needed(agent.application)),
+            None => self.unknown(agent.node, &wish.target),
         }
     }
 

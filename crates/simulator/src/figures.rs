@@ -331,8 +331,6 @@ impl Recorder for Tally {
     }
 
     fn cycle(&mut self, time: f64, label: &[Outcome], colony: &Colony) {
-        // Bit by group: whether the cycle performed an operation of it.
-        let mut active: u64 = 0;
         let before: Vec<Counts> = (0..self.groups.count()).map(|group| self.at(time, group).operations()).collect();
         for outcome in label {
             match outcome {
@@ -341,7 +339,6 @@ impl Recorder for Tally {
                     let application = colony.agent(judged.agent).application();
                     if judged.verdict == Verdict::Accepted {
                         self.operation(time, application, judged.wish.operation);
-                        active |= 1 | (1 << self.groups.of(application).min(63));
                     } else {
                         self.count(time, application, |step| step.inhibited += 1);
                     }
@@ -355,7 +352,7 @@ impl Recorder for Tally {
         for (group, before) in before.into_iter().enumerate() {
             let operations = self.at(time, group).operations().less(before);
             self.cycles[group].push(CycleCounts { time, operations });
-            if active >> group.min(63) & 1 == 1 {
+            if operations.undeploy + operations.migrate + operations.replicate > 0 {
                 self.at(time, group).active_cycles += 1;
             }
             let instances = self.instances[group];

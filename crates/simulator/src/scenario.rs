@@ -17,7 +17,7 @@ mod schema;
 pub mod settings;
 mod tree;
 
-use mario_colony::{ApplicationIndex, Arbitration, Memory, NodeIndex, PolicyIndex};
+use mario_colony::{ApplicationIndex, Arbitration, Deployment, Memory, NodeIndex, PolicyIndex};
 use mario_domain::{Application, Fact};
 
 use crate::mobility::Attachments;
@@ -125,6 +125,12 @@ pub struct Deploy {
     pub node: NodeIndex,
     /// The policy of its agent, and of that agent's replicas.
     pub policy: PolicyIndex,
+}
+
+impl From<&Deploy> for Deployment {
+    fn from(deploy: &Deploy) -> Deployment {
+        Deployment { application: deploy.application, node: deploy.node, policy: deploy.policy }
+    }
 }
 
 /// What a user does.

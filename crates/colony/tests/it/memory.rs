@@ -35,7 +35,7 @@ fn an_inhibition_is_seen_at_the_next_k_evaluations() {
 #[test]
 fn a_policy_that_heeds_its_memory_asks_every_k_plus_first_time() {
     for (k, expected) in
-        [(0, "XXXXXXXXXXXXXXXX"), (1, "X.X.X.X.X.X.X.X."), (2, "X..X..X..X..X..X"), (10, "X..........X....")]
+        [(0, "????????????????"), (1, "?.?.?.?.?.?.?.?."), (2, "?..?..?..?..?..?"), (10, "?..........?....")]
     {
         let mut world = Plan::line(&[1, 0]).policy(TRIES_ONCE, k).found();
         let agent = world.deploy(&[0])[0];
@@ -43,7 +43,7 @@ fn a_policy_that_heeds_its_memory_asks_every_k_plus_first_time() {
             .map(|_| {
                 let asks = world.evaluate(agent).is_some();
                 world.cycle(&[]);
-                if asks { 'X' } else { '.' }
+                if asks { '?' } else { '.' }
             })
             .collect();
         assert_eq!(asked, expected, "memory of {k}");

@@ -10,7 +10,7 @@ use super::{Event, Reuse, Service, Simulation};
 use crate::chance;
 use crate::observation::in_standard_order;
 use crate::recorder::Recorder;
-use crate::scenario::Deploy;
+use crate::scenario::{Deploy, Numbering};
 
 /// With fewer agents to ask than this, a further thread costs more than it saves.
 const AGENTS_PER_THREAD: usize = 128;
@@ -32,14 +32,20 @@ impl Simulation<'_> {
             if !self.colony.agent(agent).is_alive() {
                 continue;
             }
-            if self.scenario.numbering == crate::scenario::Numbering::Shared {
-                self.colony.numbers.take(1);
-            }
+            self.take_shared_number();
             self.observations.restart(agent);
             self.queue.schedule(now + self.scenario.agents.period, Event::Evaluation(agent));
         }
-        if self.scenario.numbering == crate::scenario::Numbering::Shared {
+        if self.scenario.numbering == Numbering::Shared {
+            // From now on an instance comes with its agent.
             self.colony.numbers.per_instance = 2;
+        }
+    }
+
+    /// The prototype numbers everything with one counter: this takes a number for what is no instance.
+    pub(super) fn take_shared_number(&mut self) {
+        if self.scenario.numbering == Numbering::Shared {
+            self.colony.numbers.take(1);
         }
     }
 
@@ -164,8 +170,7 @@ impl Simulation<'_> {
             && deploy.time <= now
         {
             self.deploys_begun += 1;
-            let deployment = Deployment { application: deploy.application, node: deploy.node, policy: deploy.policy };
-            self.deployments.push(deployment);
+            self.deployments.push(deploy.into());
         }
         let plan = self.plan();
         if self.colony.waiting_count() > 0 || !plan.deployments.is_empty() || !plan.orders.is_empty() {

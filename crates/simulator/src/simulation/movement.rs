@@ -47,12 +47,9 @@ impl Simulation<'_> {
         let now = self.queue.now();
         let user = &mut self.users[index as usize];
         if user.wanted.is_some() && user.next_emission.is_none() {
-            // The prototype numbers its users together with everything else.
-            if self.scenario.numbering == crate::scenario::Numbering::Shared {
-                self.colony.numbers.take(1);
-            }
             let first = user.emitter.first(now);
             user.next_emission = Some(first);
+            self.take_shared_number();
             if let Some(flow) = &mut self.flow {
                 flow.begin_user(index, first, now);
                 self.connect_flow(index);

@@ -86,10 +86,8 @@ impl<'a> Simulation<'a> {
         for position in 0..self.colony.agent_count() {
             recorder.deployed(0.0, AgentIndex::at(position), &self.colony);
         }
-        if self.scenario.numbering == Numbering::Shared {
-            // The prototype's monitor.
-            self.colony.numbers.take(1);
-        }
+        // The prototype's monitor.
+        self.take_shared_number();
         self.step(0, recorder);
         for (position, disturbance) in (0..).zip(&self.scenario.disturbances) {
             self.queue.schedule(disturbance.time, Event::Disturbance(position));
@@ -99,9 +97,7 @@ impl<'a> Simulation<'a> {
     /// What is deployed at time 0 is there when the run begins, and must fit.
     fn deploy_first(&mut self) -> Result<(), SimulationError> {
         let first = self.scenario.deploys.iter().take_while(|deploy| deploy.time <= 0.0);
-        let deployments: Vec<Deployment> = first
-            .map(|deploy| Deployment { application: deploy.application, node: deploy.node, policy: deploy.policy })
-            .collect();
+        let deployments: Vec<Deployment> = first.map(Deployment::from).collect();
         self.deploys_begun = deployments.len();
         let mut label = Vec::new();
         self.colony.r1(&deployments, &mut self.judge, &mut label);
