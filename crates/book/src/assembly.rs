@@ -83,11 +83,11 @@ fn missing_chapters(root: &Path, summary: &str, chapters: &BTreeSet<String>) -> 
 fn copy_what_is_linked(root: &Path, sources: &Path, path: &str, text: &str) -> Result<(), BookError> {
     for link in markdown::links(text).iter().filter(|link| !link.is_outside()) {
         let file = link.target.split('#').next().unwrap_or_default();
-        let Some(file) = files::resolve(path, file).filter(|file| !file.ends_with(".md")) else { continue };
+        let Some(file) = files::resolve(path, file).filter(|file| !markdown::is_page(file)) else { continue };
         let from = root.join(&file);
         if from.is_dir() {
             let listed = files::below(&from, "")?;
-            for name in listed.iter().filter(|name| !name.ends_with(".md")) {
+            for name in listed.iter().filter(|name| !markdown::is_page(name)) {
                 copy(root, &format!("{file}/{name}"), &sources.join(&file).join(name))?;
             }
             files::write(&sources.join(&file).join("index.html"), listing(&file, &listed).as_bytes())?;

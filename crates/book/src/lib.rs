@@ -52,7 +52,8 @@ pub struct Book {
 pub fn build(root: &Path, directory: &Path, tools: &Path) -> Result<Book, BookError> {
     let mut findings = links::of_repository(root)?;
     findings.extend(assembly::assemble(root, directory)?);
-    let pages = tool::MdBook::find_or_install(root, tools)?.build(directory)?;
+    let tool = tool::MdBook::find(tools).map_or_else(|| tool::MdBook::install(root, tools), Ok)?;
+    let pages = tool.build(directory)?;
     let followed = links::of_site(&pages)?;
     findings.extend(followed.findings);
     Ok(Book { pages, findings, links: followed.links })

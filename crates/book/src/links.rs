@@ -38,7 +38,7 @@ fn broken(root: &Path, path: &str, text: &str, target: &str) -> Result<Option<St
     if !root.join(&leads_to).exists() {
         return Ok(Some(format!("`{target}` leads to `{leads_to}`, which is not there: mend the path")));
     }
-    if anchor.is_empty() || !leads_to.ends_with(".md") {
+    if anchor.is_empty() || !markdown::is_page(&leads_to) {
         return Ok(None);
     }
     let anchors = if leads_to == path {
@@ -68,12 +68,7 @@ pub fn of_site(directory: &Path) -> Result<Followed, BookError> {
     Ok(followed)
 }
 
-fn broken_in_site(
-    directory: &Path,
-    pages: &BTreeMap<String, html::Page>,
-    path: &str,
-    target: &str,
-) -> Option<String> {
+fn broken_in_site(directory: &Path, pages: &BTreeMap<String, html::Page>, path: &str, target: &str) -> Option<String> {
     let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
     let file = file.split_once('?').map_or(file, |(file, _)| file);
     let Some(mut leads_to) = (if file.is_empty() { Some(path.to_owned()) } else { files::resolve(path, file) }) else {

@@ -5,6 +5,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use mario_book::tool::{MdBook, VERSION};
 use mario_book::{Book, BookError};
 
 fn main() -> ExitCode {
@@ -35,5 +36,9 @@ fn build() -> Result<Book, BookError> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let root = root.canonicalize().map_err(|error| BookError::File(root, error))?;
     let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    mario_book::build(&root, &target.join("book"), &target.join("mdbook"))
+    let tools = target.join("mdbook");
+    if MdBook::find(&tools).is_none() {
+        eprintln!("note: mdBook {VERSION} is installed into {}; that takes about a minute, once", tools.display());
+    }
+    mario_book::build(&root, &target.join("book"), &tools)
 }

@@ -3,6 +3,8 @@
 //! This is no reader of all Markdown. It knows inline links and pictures, `[text](target)`, and headings with `#`, which is
 //! what the pages of this repository use, and passes over code.
 
+use std::path::Path;
+
 /// A link or a picture of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
@@ -22,6 +24,11 @@ impl Link {
 /// Whether a target is on another site.
 pub fn is_outside(target: &str) -> bool {
     ["http://", "https://", "mailto:", "data:"].iter().any(|scheme| target.starts_with(scheme))
+}
+
+/// Whether a path is that of a page.
+pub fn is_page(path: &str) -> bool {
+    Path::new(path).extension().is_some_and(|extension| extension == "md")
 }
 
 /// The links of a page, in order.

@@ -15,15 +15,14 @@ pub struct MdBook {
 }
 
 impl MdBook {
-    /// Takes the one on the path or in `tools` if it has the right [`VERSION`], and else installs it in `tools`, which needs
-    /// cargo and about a minute.
-    pub fn find_or_install(root: &Path, tools: &Path) -> Result<Self, BookError> {
-        let own = tools.join("bin").join(format!("mdbook{}", std::env::consts::EXE_SUFFIX));
-        for program in [PathBuf::from("mdbook"), own.clone()] {
-            if has_version(&program) {
-                return Ok(Self { program });
-            }
-        }
+    /// The one on the path, or else the one in `tools`, if it has the right [`VERSION`].
+    pub fn find(tools: &Path) -> Option<Self> {
+        let programs = [PathBuf::from("mdbook"), installed(tools)];
+        programs.into_iter().find(|program| has_version(program)).map(|program| Self { program })
+    }
+
+    /// Installs it in `tools`, which needs cargo and about a minute.
+    pub fn install(root: &Path, tools: &Path) -> Result<Self, BookError> {
         let version = format!("={VERSION}");
         let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         cargo
@@ -38,7 +37,7 @@ impl MdBook {
             // The toolchain is the one that is pinned here.
             .current_dir(root);
         run(cargo, "cargo install mdbook")?;
-        Ok(Self { program: own })
+        Ok(Self { program: installed(tools) })
     }
 
     /// Builds the book whose `book.toml` is in `directory`, and says where its pages are.
@@ -51,6 +50,10 @@ impl MdBook {
         }
         Ok(directory.join("html"))
     }
+}
+
+fn installed(tools: &Path) -> PathBuf {
+    tools.join("bin").join(format!("mdbook{}", std::env::consts::EXE_SUFFIX))
 }
 
 fn has_version(program: &Path) -> bool {

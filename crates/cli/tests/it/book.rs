@@ -8,6 +8,7 @@ mod gallery;
 mod page;
 mod trace;
 mod walk;
+mod yaml;
 
 use std::env;
 use std::ffi::OsString;

@@ -5,10 +5,9 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use serde::Deserialize;
-use serde_yaml_ng::{Deserializer, Value};
+use serde_json::Value;
 
-use super::{place, read, shell};
+use super::{place, read, shell, yaml};
 
 /// Puts a `mario` into the place that notes what it is given instead of doing it, one word on each line.
 fn note_instead_of_running(directory: &Path) {
@@ -40,9 +39,7 @@ fn all_shards(count: usize) -> BTreeSet<String> {
 
 /// The documents of a manifest.
 fn documents(path: &str) -> Vec<Value> {
-    let text = read(path);
-    let documents = Deserializer::from_str(&text).map(Value::deserialize);
-    documents.collect::<Result<_, _>>().unwrap_or_else(|error| panic!("{path}: {error}"))
+    yaml::documents(&read(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
 fn text(value: &Value) -> String {
@@ -55,7 +52,7 @@ fn container(job: &Value) -> (&Value, String) {
     let pod = &job["spec"]["template"]["spec"];
     assert_eq!(text(&pod["restartPolicy"]), "Never");
     let container = &pod["containers"][0];
-    let command: Vec<String> = container["command"].as_sequence().expect("a list").iter().map(text).collect();
+    let command: Vec<String> = container["command"].as_array().expect("a list").iter().map(text).collect();
     assert_eq!(command[..2], ["/bin/sh", "-euc"]);
     let volume = &pod["volumes"][0];
     assert_eq!(container["volumeMounts"][0]["name"], volume["name"]);
@@ -73,7 +70,7 @@ fn the_pods_of_kubernetes_make_all_parts_of_the_sweep() {
     assert_eq!(text(&job["spec"]["completionMode"]), "Indexed");
     let completions = job["spec"]["completions"].as_u64().expect("a number") as usize;
     let (container, script) = container(job);
-    let given = container["env"].as_sequence().expect("a list");
+    let given = container["env"].as_array().expect("a list");
     let given: Vec<(String, String)> =
         given.iter().map(|variable| (text(&variable["name"]), text(&variable["value"]))).collect();
     let shards: BTreeSet<String> = (0..completions)
@@ -107,7 +104,8 @@ fn the_tasks_of_slurm_make_all_parts_of_the_sweep() {
         let line = script.lines().find_map(|line| line.strip_prefix(&format!("#SBATCH --{name}=")));
         line.unwrap_or_else(|| panic!("no {name}")).to_owned()
     };
-    let (first, last) = option("array").split_once('-').map(|(first, last)| (first.to_owned(), last.to_owned())).expect("a range");
+    let (first, last) =
+        option("array").split_once('-').map(|(first, last)| (first.to_owned(), last.to_owned())).expect("a range");
     assert_eq!(first, "1", "shards count from 1");
     let count: usize = last.parse().expect("a number");
     let shards: BTreeSet<String> = (1..=count)

@@ -31,7 +31,8 @@ fn every_call_of_mario_on_every_page_is_accepted_by_its_parser() {
     for page in all {
         let text = read(&page);
         let shown = blocks(&text).into_iter().filter(|block| block.is("sh") || block.is("console"));
-        for (line, arguments) in shown.filter(|block| block.value("exit") != Some("2")).flat_map(|block| calls(&block)) {
+        for (line, arguments) in shown.filter(|block| block.value("exit") != Some("2")).flat_map(|block| calls(&block))
+        {
             let typed = std::iter::once("mario".to_owned()).chain(words(&arguments));
             let parsed = mario_cli::command().try_get_matches_from(typed);
             let is_accepted = parsed.as_ref().err().is_none_or(|error| !error.use_stderr());

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `sh` | it is run, and must succeed |
 //! | `console` | each line after `$ ` is run, and must print on standard output what follows it; a line `…` stands for any lines |
-//! | `console exit=1` | the same, and the command must end with this code |
+//! | `console exit=1` | the same, and the command must end with this code; from 2 on, what follows is on standard error |
 //! | any with `file=NAME` | the file is written |
 //! | any with `not-run` | nothing |
 
@@ -44,9 +44,11 @@ fn show(page: &str, block: &Block, directory: &Path) {
     for typed in block.commands() {
         let output = shell(&typed.command, directory).output().expect("there is a shell");
         let (printed, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        // What is wrong with the input is told on standard error; all else that is shown is data.
+        let shown = if code >= 2 { &said } else { &printed };
         let place = format!("{page}:{}: `{}`", typed.line, typed.command);
         assert_eq!(output.status.code(), Some(code), "{place}\n{printed}{said}");
-        assert!(is_as_promised(&typed.prints, &printed), "{place} prints now, to be put into the page:\n{printed}");
+        assert!(is_as_promised(&typed.prints, shown), "{place} prints now, to be put into the page:\n{shown}");
     }
 }
 
