@@ -2,6 +2,7 @@
 
 mod commands;
 mod policies;
+mod prose;
 
 use std::path::Path;
 

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::Generated;
+use super::prose::markdown;
 use crate::{BookError, files};
 
 /// A page with all policies in `policies`.
@@ -42,34 +43,9 @@ fn section(file: &str, text: &str) -> String {
     let program = program.join("\n");
     format!(
         "### {name}\n\n{}\n\n```prolog\n{}\n```\n\nIn the repository: [policies/{file}](../policies/{file}).\n\n",
-        prose(&comment),
+        markdown(comment.iter().map(|line| line.strip_prefix(' ').unwrap_or(line))),
         program.trim()
     )
-}
-
-/// The comment as Markdown. What is indented in it is a table or an example, and stays as it is.
-fn prose(comment: &[&str]) -> String {
-    let paragraphs = comment.split(|line| line.trim().is_empty());
-    let texts = paragraphs.filter(|lines| !lines.is_empty()).map(|lines| {
-        if lines.iter().all(|line| line.starts_with("   ")) {
-            format!("```text\n{}\n```", lines.join("\n"))
-        } else {
-            lines.iter().map(|line| plain(line.trim())).collect::<Vec<_>>().join("\n")
-        }
-    });
-    texts.collect::<Vec<_>>().join("\n\n")
-}
-
-/// A text in which no letter means anything to Markdown.
-fn plain(text: &str) -> String {
-    let mut plain = String::new();
-    for letter in text.chars() {
-        if "\\*_<>[]#|".contains(letter) {
-            plain.push('\\');
-        }
-        plain.push(letter);
-    }
-    plain
 }
 
 #[cfg(test)]
@@ -79,7 +55,7 @@ mod tests {
     #[test]
     fn a_section_has_the_comment_as_text_and_the_program_as_it_is() {
         let text = "% Calm: does <nothing>.\n%\n%   node(N)   a fact\n\noperation(a, _, _) :- fail.\n";
-        let expected = "### calm\n\nCalm: does \\<nothing\\>.\n\n```text\n   node(N)   a fact\n```\n\n\
+        let expected = "### calm\n\nCalm: does \\<nothing\\>.\n\n```text\nnode(N)   a fact\n```\n\n\
                         ```prolog\noperation(a, _, _) :- fail.\n```\n\nIn the repository: [policies/calm.pl](../policies/calm.pl).\n\n";
         assert_eq!(section("calm.pl", text), expected);
     }

@@ -48,17 +48,17 @@ impl Fixture {
 
     /// What is wrong with its Markdown.
     pub fn broken_links(&self) -> Vec<String> {
-        lines(links::of_repository(&self.root).expect("it can be read"))
+        lines(&links::of_repository(&self.root).expect("it can be read"))
     }
 
     /// Puts its book together, and says what is wrong with it.
     pub fn assembled(&self) -> (PathBuf, Vec<String>) {
         let directory = self.root.join("target");
         let findings = assembly::assemble(&self.root, &directory).expect("it can be read");
-        (directory.join("src"), lines(findings))
+        (directory.join("src"), lines(&findings))
     }
 }
 
-fn lines(findings: Vec<Finding>) -> Vec<String> {
+fn lines(findings: &[Finding]) -> Vec<String> {
     findings.iter().map(ToString::to_string).collect()
 }

@@ -46,9 +46,10 @@ fn shell(script: &str, directory: &Path) -> Command {
 /// The Markdown pages in a directory of the repository, in order.
 fn pages_in(directory: &str) -> Vec<String> {
     let entries = fs::read_dir(root().join(directory)).expect("the directory is there");
-    let names = entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned());
-    let mut pages: Vec<String> =
-        names.filter(|name| name.ends_with(".md")).map(|name| format!("{directory}/{name}")).collect();
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    let pages = paths.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
+    let name = |path: PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut pages: Vec<String> = pages.map(|path| format!("{directory}/{}", name(path))).collect();
     pages.sort();
     assert!(!pages.is_empty(), "{directory} has pages");
     pages
