@@ -10,7 +10,7 @@
 //! | [`assembly`] | puts the sources together |
 //! | [`tool`] | finds or installs mdBook, and runs it |
 //! | [`markdown`], [`html`] | read links and the places that links can lead to |
-//! | [`links`] | follows the links of the repository's Markdown, and of the HTML that was built |
+//! | [`links`] | follows the links of the repository's Markdown and programs, and of the HTML that was built |
 //!
 //! mdBook is run as a program and not linked: it would more than double what everybody builds for this workspace, under a
 //! licence that asks for more than a notice.
@@ -51,6 +51,7 @@ pub struct Book {
 /// Builds the book of the repository `root` in `directory`, with the mdBook that is in `tools` or will be.
 pub fn build(root: &Path, directory: &Path, tools: &Path) -> Result<Book, BookError> {
     let mut findings = links::of_repository(root)?;
+    findings.extend(links::of_code(root)?);
     findings.extend(assembly::assemble(root, directory)?);
     let tool = tool::MdBook::find(tools).map_or_else(|| tool::MdBook::install(root, tools), Ok)?;
     let pages = tool.build(directory)?;

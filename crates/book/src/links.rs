@@ -1,9 +1,13 @@
-//! Follows links: those of all Markdown in the repository, and those of the site that mdBook made.
+//! Follows links: those of all Markdown in the repository, the pages that its programs name, and those of the site that mdBook made.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::path::Path;
 
 use crate::{BookError, Finding, files, html, markdown};
+
+/// How the names of programs end.
+const CODE: [&str; 7] = ["rs", "pl", "py", "toml", "yaml", "slurm", "js"];
 
 /// What came of following the links of a site.
 #[derive(Clone, Debug, Default)]
@@ -47,6 +51,32 @@ fn broken(root: &Path, path: &str, text: &str, target: &str) -> Result<Option<St
         markdown::anchors(&files::read(&root.join(&leads_to))?)
     };
     Ok(no_such_place(target, &leads_to, anchor, &anchors))
+}
+
+/// Looks for the pages of `docs` that programs name: in messages, in comments, in examples. Tests may name what nobody wrote.
+pub fn of_code(root: &Path) -> Result<Vec<Finding>, BookError> {
+    let mut findings = Vec::new();
+    for path in files::below(root, "")? {
+        let ending = Path::new(&path).extension().and_then(OsStr::to_str).unwrap_or_default();
+        if !CODE.contains(&ending) || path.split('/').any(|part| part == "tests") {
+            continue;
+        }
+        let text = files::read(&root.join(&path))?;
+        for (index, line) in text.lines().take_while(|line| line.trim() != "#[cfg(test)]").enumerate() {
+            for page in pages_named_in(line).into_iter().filter(|page| !root.join(page).is_file()) {
+                let place = format!("{path}:{}", index + 1);
+                findings.push(Finding::new(place, format!("names `{page}`, which is not there: mend the path")));
+            }
+        }
+    }
+    Ok(findings)
+}
+
+fn pages_named_in(line: &str) -> Vec<String> {
+    let is_path = |letter: char| letter.is_ascii_alphanumeric() || "/_-.".contains(letter);
+    let paths =
+        line.split("docs/").skip(1).map(|rest| rest.split(|letter| !is_path(letter)).next().unwrap_or_default());
+    paths.filter_map(|path| Some(format!("docs/{}.md", path.split_once(".md")?.0))).collect()
 }
 
 /// Follows the links of all pages of a site in a directory.

@@ -51,6 +51,11 @@ impl Fixture {
         lines(&links::of_repository(&self.root).expect("it can be read"))
     }
 
+    /// What is wrong with what its programs name.
+    pub fn broken_names(&self) -> Vec<String> {
+        lines(&links::of_code(&self.root).expect("it can be read"))
+    }
+
     /// Puts its book together, and says what is wrong with it.
     pub fn assembled(&self) -> (PathBuf, Vec<String>) {
         let directory = self.root.join("target");

@@ -49,6 +49,14 @@ fn a_link_out_of_the_repository_is_found() {
 }
 
 #[test]
+fn a_page_that_a_program_names_and_nobody_wrote_is_found_unless_it_is_a_test() {
+    let code =
+        "//! See docs/start.md.\n\nconst HINT: &str = \"docs/gone.md says more\";\n\n#[cfg(test)]\n// docs/never.md\n";
+    let fixture = Fixture::right("code").with("src/lib.rs", code).with("tests/it.rs", "// docs/never.md\n");
+    assert_eq!(fixture.broken_names(), ["src/lib.rs:3: names `docs/gone.md`, which is not there: mend the path"]);
+}
+
+#[test]
 fn a_page_that_the_summary_forgets_is_found() {
     let fixture = Fixture::right("forgotten").with("docs/more.md", "# More\n");
     let (_, findings) = fixture.assembled();
