@@ -27,8 +27,8 @@ pub(super) fn page(root: &Path) -> Result<Generated, BookError> {
         group.push(section(&file, &text));
     }
     let text = format!(
-        "# Policies that ship\n\nEach is chosen by its name: `--policy NAME`, or `policy = \"NAME\"` in a scenario. What follows is what \
-         the files say.\n\n## Policies of agents\n\n{}\n## Policies of node managers\n\n{}\n## What policies load\n\n{}",
+        "# Policies that ship\n\nA policy of agents is chosen by its name with `--policy NAME`, or with `policy = \"NAME\"` in a scenario; one of \
+         node managers with `acceptance = \"NAME\"`. What follows is what the files say.\n\n## Policies of agents\n\n{}\n## Policies of node managers\n\n{}\n## What policies load\n\n{}",
         managing.concat(),
         accepting.concat(),
         loaded.concat()
