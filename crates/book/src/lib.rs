@@ -1,12 +1,12 @@
 //! Makes the book of mario: puts its sources together, has mdBook build them, and follows every link of the result.
 //!
 //! Start at [`build`]. The sources are a copy of a part of the repository, with all files at the paths that they have there:
-//! the pages that `docs/book/SUMMARY.md` names, what these pages link to, and a [`reference`] that is generated from the
+//! the pages that `docs/book/SUMMARY.md` names, what these pages link to, and a [`mod@reference`] that is generated from the
 //! code. So a page has the same links in the book as in the repository, and nothing is told twice.
 //!
 //! | module | what it does |
 //! |---|---|
-//! | [`reference`] | the pages that are generated |
+//! | [`mod@reference`] | the pages that are generated |
 //! | [`assembly`] | puts the sources together |
 //! | [`tool`] | finds or installs mdBook, and runs it |
 //! | [`markdown`], [`html`] | read links and the places that links can lead to |
