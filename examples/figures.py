@@ -26,7 +26,8 @@ def lines(path):
     opener = gzip.open if path.endswith(".gz") else open
     with opener(path, "rt", encoding="utf-8") as trace:
         for line in trace:
-            yield json.loads(line)
+            if line.endswith("\n"):  # else the run was broken off in the middle of it
+                yield json.loads(line)
 
 
 class Run:
@@ -166,7 +167,10 @@ def figures(run, group):
 
 def main(path, *options):
     records = lines(path)
-    run = Run(next(records))
+    header = next(records)
+    if header.get("mario_trace") != 1:
+        sys.exit(f"{path} is no trace of version 1")
+    run = Run(header)
     for record in records:
         run.read(record)
     results = [figures(run, group) for group in run.groups]

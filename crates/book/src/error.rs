@@ -17,6 +17,14 @@ pub enum BookError {
 }
 
 impl BookError {
+    /// The same, with what may help.
+    pub(crate) fn with_hint(self, hint: &str) -> Self {
+        match self {
+            Self::Failed(program, said) => Self::Failed(program, format!("{}\n{hint}", said.trim_end())),
+            other => other,
+        }
+    }
+
     pub(crate) fn file(path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |error| Self::File(path, error)

@@ -36,7 +36,8 @@ impl MdBook {
             .arg(tools.join("build"))
             // The toolchain is the one that is pinned here.
             .current_dir(root);
-        run(cargo, "cargo install mdbook")?;
+        let hint = format!("hint: an mdBook {VERSION} on the path will do, however it came there");
+        run(cargo, "cargo install mdbook").map_err(|error| error.with_hint(&hint))?;
         Ok(Self { program: installed(tools) })
     }
 
