@@ -18,7 +18,7 @@ pub(super) struct Central {
 struct Moment {
     access_points: Vec<Option<NodeIndex>>,
     rooms: Vec<Room>,
-    infrastructure: u64,
+    infrastructure: u32,
 }
 
 impl Central {
