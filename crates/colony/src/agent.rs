@@ -1,13 +1,14 @@
 //! Agents: one for each instance, with what it sees and what it remembers.
 
 use mario_domain::{InstanceId, OperationName};
+use serde::{Deserialize, Serialize};
 
 use crate::index::{ApplicationIndex, NodeIndex, PolicyIndex};
 use crate::rules::Memory;
 use crate::wish::{Target, Wish};
 
 /// The manager of one instance.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Agent {
     pub(crate) instance: InstanceId,
     pub(crate) application: ApplicationIndex,
@@ -31,7 +32,7 @@ pub struct Agent {
 }
 
 /// Client requests, as an agent sees them: `requests/4`.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RequestFact {
     /// The last hop.
     pub neighbour: Neighbour,
@@ -42,7 +43,7 @@ pub struct RequestFact {
 }
 
 /// Where client requests come through.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Neighbour {
     /// Clients on the instance's own node.
     Own,
@@ -51,7 +52,7 @@ pub enum Neighbour {
 }
 
 /// An inhibited operation that an agent remembers: `inhibited/3`.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Remembered {
     /// The evaluation that proposed it, from 1.
     pub evaluation: u32,

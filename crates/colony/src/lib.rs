@@ -32,6 +32,7 @@ mod names;
 mod colony;
 mod cycle;
 mod evaluate;
+mod saved;
 
 pub use agent::{Agent, Neighbour, Remembered, RequestFact};
 pub use colony::{Colony, ContextChange, Founding};
@@ -39,4 +40,5 @@ pub use evaluate::Evaluator;
 pub use index::{AgentIndex, ApplicationIndex, NodeIndex, PolicyIndex};
 pub use manager::{Judge, Manager, NodeState};
 pub use rules::{Arbitration, Memory, Numbers};
+pub use saved::SavedColony;
 pub use wish::{Deployment, Judged, Label, Outcome, Plan, Target, Wish};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use mario_domain::{Capacity, Hardware, Inhibition, NodeId, Request, Rule, Verdict};
 use mario_policy::{Acceptance, ManagerView};
 use mario_prolog::{Engine, Machine};
+use serde::{Deserialize, Serialize};
 
 use crate::index::{AgentIndex, NodeIndex};
 
@@ -13,7 +14,7 @@ use crate::index::{AgentIndex, NodeIndex};
 /// It judges requests one after another, in the order in which they are put to it, and counts what it has promised: two
 /// requests for the last free unit are never both accepted. Room that an undeploy or a migrate will free is not counted
 /// before [`Manager::settle`].
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Manager {
     node: NodeId,
     capacity: Capacity,
@@ -22,13 +23,15 @@ pub struct Manager {
     state: NodeState,
     neighbours: Vec<NodeIndex>,
     agents: Vec<AgentIndex>,
-    acceptance: Option<Arc<Acceptance>>,
+    /// Founded with the node, so it is not saved with what changes.
+    #[serde(skip)]
+    pub(crate) acceptance: Option<Arc<Acceptance>>,
     /// Changes whenever an agent on the node would see something new about it.
     version: u32,
 }
 
 /// Whether a node is there.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum NodeState {
     /// It is.
     Up,

@@ -1,11 +1,12 @@
 //! What is asked for, in the short form of the tables.
 
 use mario_domain::{InstanceId, NodeId, OperationName, Verdict};
+use serde::{Deserialize, Serialize};
 
 use crate::index::{AgentIndex, ApplicationIndex, NodeIndex, PolicyIndex};
 
 /// What an agent asks for.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Wish {
     /// Undeploy, migrate or replicate.
     pub operation: OperationName,
@@ -14,7 +15,7 @@ pub struct Wish {
 }
 
 /// Where an operation leads to.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Target {
     /// The node that the instance is on, written `self`.
     Own,
@@ -25,7 +26,7 @@ pub enum Target {
 }
 
 /// What an operator asks for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Deployment {
     /// What to deploy.
     pub application: ApplicationIndex,

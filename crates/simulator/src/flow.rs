@@ -22,8 +22,10 @@ use crate::scenario::{Scenario, Workload};
 use inflow::{Inflow, Members, Stay, Turns, Way};
 use load::Load;
 use schedule::Schedule;
+use serde::{Deserialize, Serialize};
 
 /// Traffic as rates.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Flow {
     window: f64,
     users: Vec<FlowUser>,
@@ -36,7 +38,7 @@ pub(crate) struct Flow {
     stale: Vec<CellIndex>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct FlowUser {
     application: ApplicationIndex,
     workload: Workload,
@@ -56,14 +58,14 @@ struct FlowUser {
 }
 
 /// The users of one application at one access point.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct FlowCell {
     members: Vec<u32>,
     ways: Vec<CellWay>,
     mode: Mode,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct CellWay {
     agent: AgentIndex,
     path: PathIndex,
@@ -71,7 +73,7 @@ struct CellWay {
 }
 
 /// How the users of a cell are counted.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 enum Mode {
     /// Not at all: there is nobody, or nothing can be reached.
     #[default]

@@ -4,17 +4,18 @@ use std::collections::VecDeque;
 
 use mario_colony::{Neighbour, NodeIndex};
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use crate::routing::Field;
 use crate::scenario::Metric;
 use crate::topology::{LinkIndex, Topology};
 
 /// Which path. Paths are kept for good: messages on their way remember them.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PathIndex(u32);
 
 /// All paths that were ever needed, and what is up.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Paths {
     links: Vec<LinkIndex>,
     all: Vec<Path>,
@@ -29,7 +30,7 @@ pub(crate) struct Paths {
     search: Search,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Path {
     first_link: u32,
     link_count: u32,
@@ -45,7 +46,7 @@ struct Path {
 }
 
 /// Memory for a search, used again and again.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Search {
     round: u32,
     /// The round in which a node was last reached.

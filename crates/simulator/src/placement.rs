@@ -2,9 +2,10 @@
 
 use mario_colony::{AgentIndex, ApplicationIndex, NodeIndex};
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 /// Where the instances of each application are.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Placement {
     /// For each application, its instances in the order in which they appeared.
     agents: Vec<Vec<AgentIndex>>,

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use mario_colony::{Neighbour, RequestFact};
+use serde::{Deserialize, Serialize};
 
 use super::schedule::Schedule;
 
@@ -14,14 +15,14 @@ use super::schedule::Schedule;
 const NOTHING: f64 = 1e-9;
 
 /// The way that requests come: the last hop and the latency of the path.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) struct Way {
     pub(super) neighbour: Neighbour,
     pub(super) latency: f64,
 }
 
 /// What reaches one instance.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Inflow {
     steady: Vec<RequestFact>,
     passing: Vec<Passing>,
@@ -31,7 +32,7 @@ pub(super) struct Inflow {
 }
 
 /// A user who came or went not long ago.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Passing {
     stay: Stay,
     way: Way,
@@ -43,14 +44,14 @@ struct Passing {
 }
 
 /// One stay of one user at one instance. Stays of a user are numbered, so that an old one is told from the present one.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Stay {
     pub(super) user: u32,
     pub(super) number: u32,
 }
 
 /// Users who take turns among several instances, of which this is one.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Turns {
     pub(super) cell: u32,
     pub(super) from: f64,
@@ -65,7 +66,7 @@ pub(super) struct Turns {
 }
 
 /// Users who take turns, in the order of their first requests.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Members {
     pub(super) schedules: Vec<Schedule>,
     /// When each sends first, if all have one period.

@@ -2,12 +2,14 @@
 
 mod evaluation;
 mod header;
+mod saved;
 
 use std::io::{self, Write};
 
 use mario_colony::{AgentIndex, ApplicationIndex, Colony, Judged, NodeIndex, Outcome};
 use mario_domain::{Capacity, OperationName, Verdict};
 use mario_policy::{Decision, Ending};
+use serde::{Deserialize, Serialize};
 
 use evaluation::target;
 
@@ -17,7 +19,7 @@ use crate::recorder::{Cause, Recorder, Served};
 use crate::scenario::Scenario;
 
 /// How much a trace holds.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Detail {
     /// Everything.
     Full,
@@ -39,7 +41,7 @@ pub struct TraceWriter<W: Write> {
 }
 
 /// What one user has seen.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Client {
     served: u64,
     lost: u64,
@@ -47,7 +49,7 @@ struct Client {
 }
 
 /// How much the instances of one application were used.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Usage {
     max_rate: f64,
     evaluations: u64,
@@ -55,7 +57,7 @@ struct Usage {
 }
 
 /// What clients saw of an application since the last record.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Seen {
     served: u64,
     lost: u64,
@@ -63,7 +65,7 @@ struct Seen {
     histogram: Histogram,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Totals {
     evaluations: u64,
     operations: u64,

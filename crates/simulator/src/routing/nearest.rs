@@ -5,6 +5,7 @@
 
 use mario_colony::{ApplicationIndex, NodeIndex};
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use super::field::{Field, Frontier, Ground};
 use crate::routing::{Client, Route, Terrain};
@@ -15,6 +16,7 @@ pub(crate) type CellIndex = u32;
 
 const NO_CELL: CellIndex = CellIndex::MAX;
 
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Nearest {
     metric: Metric,
     fields: Vec<Field>,
@@ -23,13 +25,16 @@ pub(crate) struct Nearest {
     cells: Vec<Cell>,
     /// Cells whose routes are to be found anew, since somebody last asked.
     stale: Vec<CellIndex>,
+    #[serde(skip)]
     frontier: Frontier,
+    #[serde(skip)]
     region: Vec<NodeIndex>,
+    #[serde(skip)]
     found: Vec<NodeIndex>,
 }
 
 /// The users of one application at one access point.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Cell {
     application: ApplicationIndex,
     access_point: NodeIndex,
