@@ -141,7 +141,7 @@ impl Colony {
         let to = wish.target.resolve(own);
         if wish.operation != OperationName::Undeploy {
             let may_be_own = wish.operation == OperationName::Replicate;
-            let reached = manager.reaches(own, to, &self.target_id(own, &wish.target), may_be_own);
+            let reached = manager.reaches(own, to, || self.target_id(own, &wish.target), may_be_own);
             if reached != Verdict::Accepted {
                 return reached;
             }

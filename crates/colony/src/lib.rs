@@ -32,6 +32,7 @@ mod names;
 mod colony;
 mod cycle;
 mod evaluate;
+mod recall;
 mod saved;
 
 pub use agent::{Agent, Neighbour, Remembered, RequestFact};

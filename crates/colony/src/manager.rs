@@ -26,8 +26,6 @@ pub struct Manager {
     /// Founded with the node, so it is not saved with what changes.
     #[serde(skip)]
     pub(crate) acceptance: Option<Arc<Acceptance>>,
-    /// Changes whenever an agent on the node would see something new about it.
-    version: u32,
 }
 
 /// Whether a node is there.
@@ -71,7 +69,6 @@ impl Manager {
             neighbours,
             agents: Vec::new(),
             acceptance,
-            version: 1,
         }
     }
 
@@ -110,11 +107,6 @@ impl Manager {
         self.acceptance.as_ref()
     }
 
-    /// Changes whenever an agent on the node would see something new about it.
-    pub(crate) fn version(&self) -> u32 {
-        self.version
-    }
-
     /// Whether something that needs this much may come here: by the state of the node and by its hardware, less what is
     /// promised.
     pub fn has_room(&self, needed: Hardware) -> Verdict {
@@ -134,7 +126,14 @@ impl Manager {
     }
 
     /// Whether agents here may aim at this node: at the own node to replicate only, and at neighbours.
-    pub fn reaches(&self, own: NodeIndex, target: Option<NodeIndex>, target_id: &NodeId, may_be_own: bool) -> Verdict {
+    /// `target_id` is what the target is called.
+    pub fn reaches(
+        &self,
+        own: NodeIndex,
+        target: Option<NodeIndex>,
+        target_id: impl FnOnce() -> NodeId,
+        may_be_own: bool,
+    ) -> Verdict {
         let is_reached = match target {
             Some(target) if target == own => may_be_own,
             Some(target) => self.neighbours.contains(&target),
@@ -143,7 +142,7 @@ impl Manager {
         if is_reached {
             return Verdict::Accepted;
         }
-        let rule = Rule::Neighbourhood { target: target_id.clone() };
+        let rule = Rule::Neighbourhood { target: target_id() };
         Verdict::Inhibited(Inhibition { node: self.node.clone(), rule })
     }
 
@@ -173,28 +172,30 @@ impl Manager {
         self.promised = Hardware::NONE;
     }
 
-    /// An instance is here now. Whoever calls this has asked [`Manager::has_room`].
-    pub(crate) fn arrives(&mut self, agent: AgentIndex, needed: Hardware) {
-        self.free = self.free.take(needed).expect("only what fits is accepted");
+    /// An instance is here now. Whoever calls this has asked [`Manager::has_room`]. Gives whether agents here see a
+    /// difference: unbounded hardware is as unbounded as before.
+    pub(crate) fn arrives(&mut self, agent: AgentIndex, needed: Hardware) -> bool {
+        let left = self.free.take(needed).expect("only what fits is accepted");
         self.agents.push(agent);
-        self.version += 1;
+        std::mem::replace(&mut self.free, left) != left
     }
 
-    /// An instance is no longer here.
-    pub(crate) fn departs(&mut self, agent: AgentIndex, needed: Hardware) {
-        if let Some(position) = self.agents.iter().position(|present| *present == agent) {
-            self.agents.remove(position);
-            self.free = self.free.give_back(needed).expect("what was taken fits back");
-            self.version += 1;
-        }
+    /// An instance is no longer here. Gives whether agents here see a difference.
+    pub(crate) fn departs(&mut self, agent: AgentIndex, needed: Hardware) -> bool {
+        let Some(position) = self.agents.iter().position(|present| *present == agent) else { return false };
+        self.agents.remove(position);
+        let left = self.free.give_back(needed).expect("what was taken fits back");
+        std::mem::replace(&mut self.free, left) != left
     }
 
-    pub(crate) fn set_neighbours(&mut self, neighbours: &[NodeIndex]) {
-        if self.neighbours != neighbours {
+    /// Gives whether these are others than before.
+    pub(crate) fn set_neighbours(&mut self, neighbours: &[NodeIndex]) -> bool {
+        let are_others = self.neighbours != neighbours;
+        if are_others {
             self.neighbours.clear();
             self.neighbours.extend_from_slice(neighbours);
-            self.version += 1;
         }
+        are_others
     }
 
     pub(crate) fn set_state(&mut self, state: NodeState) {
@@ -205,7 +206,6 @@ impl Manager {
     pub(crate) fn empty(&mut self) -> Vec<AgentIndex> {
         self.free = self.capacity;
         self.promised = Hardware::NONE;
-        self.version += 1;
         std::mem::take(&mut self.agents)
     }
 }

@@ -327,9 +327,8 @@ impl Recorder for Tally {
         self.evaluations += 1;
         let agent = colony.agent(agent);
         let application = agent.application().position();
-        let rate: f64 = agent.requests().iter().map(|fact| fact.rate).sum();
         self.usage[application].evaluations += 1;
-        self.usage[application].sum += rate / self.max_rate[application];
+        self.usage[application].sum += agent.rate() / self.max_rate[application];
     }
 
     fn cycle(&mut self, time: f64, label: &[Outcome], colony: &Colony) {

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use mario_colony::{Neighbour, RequestFact};
+use mario_colony::{AgentIndex, Neighbour, RequestFact};
 use serde::{Deserialize, Serialize};
 
 use super::schedule::Schedule;
@@ -27,8 +27,47 @@ pub(super) struct Inflow {
     steady: Vec<RequestFact>,
     passing: Vec<Passing>,
     turns: Vec<(Way, Turns)>,
-    /// Whether the facts may be others than when they were last asked for.
-    is_changed: bool,
+}
+
+/// What reaches all instances.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Inflows {
+    of_agent: Vec<Inflow>,
+    /// Whether the facts of an agent are what they were when they were last asked for, and stay so from period to period
+    /// until something happens. Apart from the rest: that is all there is to look at for nearly all agents.
+    is_steady: Vec<bool>,
+}
+
+impl Inflows {
+    /// A new instance.
+    pub(super) fn add(&mut self) {
+        self.of_agent.push(Inflow::default());
+        self.is_steady.push(false);
+    }
+
+    /// What reaches an instance, to be changed.
+    pub(super) fn change(&mut self, agent: AgentIndex) -> &mut Inflow {
+        self.is_steady[agent.position()] = false;
+        &mut self.of_agent[agent.position()]
+    }
+
+    /// What reached an instance in the period before `now`. `false` when it is what it was at the last call. `is_present`
+    /// tells whether a stay has not ended.
+    pub(super) fn facts(
+        &mut self,
+        agent: AgentIndex,
+        [window, now]: [f64; 2],
+        is_present: impl Fn(Stay) -> bool,
+        facts: &mut Vec<RequestFact>,
+    ) -> bool {
+        facts.clear();
+        let is_steady = &mut self.is_steady[agent.position()];
+        if *is_steady {
+            return false;
+        }
+        *is_steady = self.of_agent[agent.position()].facts(window, now, is_present, facts);
+        true
+    }
 }
 
 /// A user who came or went not long ago.
@@ -74,6 +113,11 @@ pub(super) struct Members {
 }
 
 impl Members {
+    /// How many requests all of them send in every span of this length; `None` when that depends on when it begins.
+    fn steady(&self, length: f64) -> Option<f64> {
+        self.schedules.iter().map(|schedule| schedule.steady(length)).sum()
+    }
+
     /// How many requests all of them send.
     pub(super) fn sent(&self, from: f64, until: f64) -> f64 {
         self.schedules.iter().map(|schedule| schedule.count(from, until)).sum()
@@ -81,6 +125,32 @@ impl Members {
 }
 
 impl Turns {
+    /// Whether as many requests come to this instance in each period from now on as in the one that began at `begins`.
+    fn repeats(&self, window: f64, begins: f64) -> bool {
+        if self.until.is_finite() {
+            return false;
+        }
+        match &self.members.firsts {
+            // After each period it is the same instance's turn again.
+            Some((firsts, period)) => {
+                let rounds = window / period;
+                rounds.fract() == 0.0
+                    && (rounds as u64 * firsts.len() as u64).is_multiple_of(self.count)
+                    && begins >= self.from + period
+            }
+            None => begins >= self.from && self.members.steady(window).is_some(),
+        }
+    }
+
+    /// How many requests that are sent in a period come to this instance.
+    fn count_in(&self, window: f64, [begins, ends]: [f64; 2]) -> f64 {
+        if self.members.firsts.is_none() && self.repeats(window, begins) {
+            // The same number each time, not one that is rounded in one way or another.
+            return self.members.steady(window).unwrap_or(0.0) / self.count as f64;
+        }
+        self.count(begins, ends)
+    }
+
     /// How many requests that are sent in a span come to this instance.
     fn count(&self, from: f64, until: f64) -> f64 {
         let (from, until) = (from.max(self.from), until.min(self.until));
@@ -92,11 +162,19 @@ impl Turns {
             return self.members.sent(from, until) / self.count as f64;
         };
         let users = firsts.len() as u64;
+        let further = users % self.count;
         let mut here = 0_u64;
         for (rank, first) in (0_u64..).zip(firsts) {
             let number = |time: f64| ((time - first) / period).ceil().max(0.0) as u64;
-            let mine = |round: &u64| (self.turn + round * users + rank) % self.count == self.place;
-            here += (number(from)..number(until)).filter(mine).count() as u64;
+            let rounds = number(from)..number(until);
+            let mut whose = (self.turn + rounds.start * users + rank) % self.count;
+            for _ in rounds {
+                here += u64::from(whose == self.place);
+                whose += further;
+                if whose >= self.count {
+                    whose -= self.count;
+                }
+            }
         }
         here as f64
     }
@@ -105,7 +183,6 @@ impl Turns {
 impl Inflow {
     /// A user's requests come here from `now` on.
     pub(super) fn join(&mut self, stay: Stay, way: Way, schedule: Schedule, window: f64, now: f64) {
-        self.is_changed = true;
         let rate = schedule.steady(window).unwrap_or(0.0);
         match self.steady.iter_mut().find(|fact| is_on(fact, way)) {
             Some(fact) => fact.rate += rate,
@@ -116,7 +193,6 @@ impl Inflow {
 
     /// A user's requests, which came here since `from`, no longer do.
     pub(super) fn leave(&mut self, stay: Stay, way: Way, schedule: Schedule, window: f64, [from, until]: [f64; 2]) {
-        self.is_changed = true;
         let rate = schedule.steady(window).unwrap_or(0.0);
         if let Some(fact) = self.steady.iter_mut().find(|fact| is_on(fact, way)) {
             fact.rate -= rate;
@@ -127,13 +203,11 @@ impl Inflow {
 
     /// Users begin to take turns of which some come here.
     pub(super) fn begin_turns(&mut self, way: Way, turns: Turns) {
-        self.is_changed = true;
         self.turns.push((way, turns));
     }
 
     /// The users of a cell no longer take these turns.
     pub(super) fn end_turns(&mut self, cell: u32, now: f64) {
-        self.is_changed = true;
         for (_, turns) in self.turns.iter_mut().filter(|(_, turns)| turns.cell == cell && turns.until.is_infinite()) {
             turns.until = now;
         }
@@ -141,23 +215,17 @@ impl Inflow {
 
     /// Nothing of what came before counts any more, or comes.
     pub(super) fn clear(&mut self) {
-        *self = Inflow { is_changed: true, ..Inflow::default() };
+        *self = Inflow::default();
     }
 
-    /// What reached the instance in the period before `now`. `false` when it is what it was at the last call. `is_present`
-    /// tells whether a stay has not ended.
-    pub(super) fn facts(
+    /// What reached the instance in the period before `now`. Gives whether that stays so until something happens.
+    fn facts(
         &mut self,
         window: f64,
         now: f64,
         is_present: impl Fn(Stay) -> bool,
         facts: &mut Vec<RequestFact>,
     ) -> bool {
-        facts.clear();
-        if !self.is_changed && self.passing.is_empty() && self.turns.is_empty() {
-            return false;
-        }
-        self.is_changed = false;
         facts.extend_from_slice(&self.steady);
         self.passing.retain(|passing| {
             let begins = now - window - passing.way.latency;
@@ -176,16 +244,18 @@ impl Inflow {
             }
             !is_over
         });
+        let mut is_steady = self.passing.is_empty();
         self.turns.retain(|(way, turns)| {
             let begins = now - window - way.latency;
             let is_over = turns.until <= begins;
             if !is_over {
-                add(facts, *way, turns.count(begins, now - way.latency));
+                is_steady &= turns.repeats(window, begins);
+                add(facts, *way, turns.count_in(window, [begins, now - way.latency]));
             }
             !is_over
         });
         facts.retain(|fact| fact.rate > NOTHING);
-        true
+        is_steady
     }
 }
 

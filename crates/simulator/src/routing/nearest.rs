@@ -6,6 +6,7 @@
 use mario_colony::{ApplicationIndex, NodeIndex};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 use super::field::{Field, Frontier, Ground};
 use crate::routing::{Client, Route, Terrain};
@@ -40,7 +41,7 @@ pub(crate) struct Cell {
     access_point: NodeIndex,
     is_stale: bool,
     /// The routes to the nearest instances.
-    routes: Vec<Route>,
+    routes: SmallVec<[Route; 1]>,
     /// Whose turn it is.
     turn: u32,
 }
@@ -79,7 +80,7 @@ impl Nearest {
     /// The cell of an application at an access point.
     pub(crate) fn cell(&mut self, application: ApplicationIndex, access_point: NodeIndex) -> CellIndex {
         *self.known.entry((application, access_point)).or_insert_with(|| {
-            self.cells.push(Cell { application, access_point, is_stale: true, routes: Vec::new(), turn: 0 });
+            self.cells.push(Cell { application, access_point, is_stale: true, routes: SmallVec::new(), turn: 0 });
             self.cells.len() as CellIndex - 1
         })
     }
