@@ -20,6 +20,8 @@ pub struct Agent {
     pub(crate) is_unchanged: bool,
     /// Whether it is among those who wait for the managers.
     pub(crate) is_pending: bool,
+    /// The version of the links with which the target of its proposal was in reach.
+    pub(crate) reached: Option<u32>,
     /// How often it has evaluated its policy.
     pub(crate) evaluations: u32,
     pub(crate) requests: Vec<RequestFact>,
@@ -80,6 +82,7 @@ impl Agent {
             is_alive: true,
             is_unchanged: false,
             is_pending: false,
+            reached: None,
             evaluations: 0,
             requests: Vec::new(),
             rate: 0.0,
@@ -181,6 +184,7 @@ impl Agent {
     /// The instance is on another node now, where nothing is known of the client requests that will come.
     pub(crate) fn moves(&mut self, to: NodeIndex) {
         self.node = to;
+        self.reached = None;
         self.requests.clear();
         self.rate = 0.0;
         self.knows_better();

@@ -29,6 +29,10 @@ pub struct Colony {
     /// Who has evaluated since the last cycle, in the order of evaluation.
     pub(crate) waiting: Vec<AgentIndex>,
     pub(crate) names: Names,
+    /// Changes whenever a node has other neighbours than before.
+    pub(crate) links_version: u32,
+    /// Whether no policy lets its agents remember what was inhibited.
+    pub(crate) remembers_nothing: bool,
 }
 
 /// What a colony starts with.
@@ -92,6 +96,8 @@ impl Colony {
             founding.applications.iter().map(|application| application.id.id()),
         );
         let has_node_facts = founding.node_facts.iter().any(|facts| !facts.is_empty());
+        let forgets = |policy: &Policy| policy.settings().memory == 0;
+        let remembers_nothing = founding.memory == Memory::Sliding && founding.policies.iter().all(forgets);
         Colony {
             arbitration: founding.arbitration,
             memory: founding.memory,
@@ -105,6 +111,8 @@ impl Colony {
             agents: Vec::new(),
             waiting: Vec::new(),
             names,
+            links_version: 0,
+            remembers_nothing,
         }
     }
 
@@ -156,6 +164,7 @@ impl Colony {
             }
             ContextChange::Neighbours { node, neighbours } => {
                 if self.managers[node.position()].set_neighbours(neighbours) {
+                    self.links_version += 1;
                     self.node_is_different(node);
                 }
             }
@@ -203,6 +212,7 @@ impl Colony {
             wish.target = Target::Own;
         }
         self.agents[agent.position()].proposal = wish;
+        self.agents[agent.position()].reached = None;
         self.propose_again(agent);
     }
 

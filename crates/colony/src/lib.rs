@@ -42,4 +42,4 @@ pub use index::{AgentIndex, ApplicationIndex, NodeIndex, PolicyIndex};
 pub use manager::{Judge, Manager, NodeState};
 pub use rules::{Arbitration, Memory, Numbers};
 pub use saved::SavedColony;
-pub use wish::{Deployment, Judged, Label, Outcome, Plan, Target, Wish};
+pub use wish::{Deployment, Judged, Label, Outcome, Plan, Ruling, Target, Wish};

@@ -39,6 +39,16 @@ pub enum NodeState {
     Down,
 }
 
+/// Whether there is room on a node for something.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Room {
+    Enough,
+    /// This much is left.
+    TooLittle(Capacity),
+    Leaving,
+    Down,
+}
+
 /// What a manager with its own acceptance policy needs to ask it. One for each thread.
 pub struct Judge {
     pub(crate) machine: Machine,
@@ -111,13 +121,24 @@ impl Manager {
     /// promised.
     pub fn has_room(&self, needed: Hardware) -> Verdict {
         let inhibited = |rule| Verdict::Inhibited(Inhibition { node: self.node.clone(), rule });
-        match self.state {
-            NodeState::Down => return inhibited(Rule::Down),
-            NodeState::Leaving => return inhibited(Rule::Leaving),
-            NodeState::Up => {}
+        match self.room(needed) {
+            Room::Enough => Verdict::Accepted,
+            Room::TooLittle(free) => inhibited(Rule::Capacity { needed, free }),
+            Room::Leaving => inhibited(Rule::Leaving),
+            Room::Down => inhibited(Rule::Down),
         }
+    }
+
+    /// The same, without words.
+    #[inline]
+    pub(crate) fn room(&self, needed: Hardware) -> Room {
         let left = self.unpromised();
-        if needed.fits(left) { Verdict::Accepted } else { inhibited(Rule::Capacity { needed, free: left }) }
+        match self.state {
+            NodeState::Down => Room::Down,
+            NodeState::Leaving => Room::Leaving,
+            NodeState::Up if needed.fits(left) => Room::Enough,
+            NodeState::Up => Room::TooLittle(left),
+        }
     }
 
     /// What is neither used nor promised.
@@ -126,24 +147,8 @@ impl Manager {
     }
 
     /// Whether agents here may aim at this node: at the own node to replicate only, and at neighbours.
-    /// `target_id` is what the target is called.
-    pub fn reaches(
-        &self,
-        own: NodeIndex,
-        target: Option<NodeIndex>,
-        target_id: impl FnOnce() -> NodeId,
-        may_be_own: bool,
-    ) -> Verdict {
-        let is_reached = match target {
-            Some(target) if target == own => may_be_own,
-            Some(target) => self.neighbours.contains(&target),
-            None => false,
-        };
-        if is_reached {
-            return Verdict::Accepted;
-        }
-        let rule = Rule::Neighbourhood { target: target_id() };
-        Verdict::Inhibited(Inhibition { node: self.node.clone(), rule })
+    pub fn reaches(&self, own: NodeIndex, target: NodeIndex, may_be_own: bool) -> bool {
+        if target == own { may_be_own } else { self.neighbours.contains(&target) }
     }
 
     /// What its own acceptance policy says, if it has one. `prepare` gives the view of this manager.

@@ -15,6 +15,7 @@ pub struct SavedColony {
     managers: Vec<Manager>,
     agents: Vec<Agent>,
     waiting: Vec<AgentIndex>,
+    links_version: u32,
 }
 
 impl Colony {
@@ -34,13 +35,15 @@ impl Colony {
             agents,
             waiting,
             names: _,
+            links_version,
+            remembers_nothing: _,
         } = self;
-        (numbers, managers, agents, waiting)
+        (numbers, managers, agents, waiting, links_version)
     }
 
     /// Becomes the colony that was saved. Whoever calls this has founded it with what that one was founded with.
     pub fn restore(&mut self, saved: SavedColony) {
-        let SavedColony { numbers, managers, agents, waiting } = saved;
+        let SavedColony { numbers, managers, agents, waiting, links_version } = saved;
         let founded = std::mem::replace(&mut self.managers, managers);
         for (manager, founded) in self.managers.iter_mut().zip(founded) {
             manager.acceptance = founded.acceptance;
@@ -48,5 +51,6 @@ impl Colony {
         self.numbers = numbers;
         self.agents = agents;
         self.waiting = waiting;
+        self.links_version = links_version;
     }
 }

@@ -4,8 +4,8 @@ mod correlation;
 mod groups;
 mod regret;
 
-use mario_colony::{AgentIndex, ApplicationIndex, Colony, NodeIndex, Outcome};
-use mario_domain::{OperationName, Verdict};
+use mario_colony::{AgentIndex, ApplicationIndex, Colony, NodeIndex, Outcome, Ruling};
+use mario_domain::OperationName;
 use mario_policy::Decision;
 use serde::{Deserialize, Serialize};
 
@@ -338,13 +338,13 @@ impl Recorder for Tally {
                 Outcome::Nop(agent) => self.count(time, colony.agent(*agent).application(), |step| step.nop += 1),
                 Outcome::Judged(judged) => {
                     let application = colony.agent(judged.agent).application();
-                    if judged.verdict == Verdict::Accepted {
+                    if judged.ruling.is_accepted() {
                         self.operation(time, application, judged.wish.operation);
                     } else {
                         self.count(time, application, |step| step.inhibited += 1);
                     }
                 }
-                Outcome::Deployed { deployment, verdict: Verdict::Accepted, .. } => {
+                Outcome::Deployed { deployment, ruling: Ruling::Accepted, .. } => {
                     self.operation(time, deployment.application, OperationName::Deploy);
                 }
                 Outcome::Deployed { .. } => {}

@@ -359,8 +359,8 @@ impl Flow {
         if cell.members.is_empty() || cell.ways.is_empty() {
             return;
         }
-        let is_plain = cell.ways.len() == 1
-            && self.sending(index).all(|(_, schedule)| schedule.steady(self.window).is_some());
+        let is_plain =
+            cell.ways.len() == 1 && self.sending(index).all(|(_, schedule)| schedule.steady(self.window).is_some());
         if is_plain {
             let way = cell.ways[0];
             for position in 0..cell.members.len() {
@@ -374,9 +374,18 @@ impl Flow {
             let members = Arc::new(self.turn_takers(index, now));
             let cell = &self.cells[index as usize];
             let count = cell.ways.len() as u64;
+            let regular_from = now + members.regular_after(self.window, count);
             for (place, way) in (0..).zip(&cell.ways) {
-                let members = Arc::clone(&members);
-                let turns = Turns { cell: index, from: now, until: f64::INFINITY, turn, place, count, members };
+                let turns = Turns {
+                    cell: index,
+                    from: now,
+                    until: f64::INFINITY,
+                    turn,
+                    place,
+                    count,
+                    regular_from,
+                    members: Arc::clone(&members),
+                };
                 self.inflows.change(way.agent).begin_turns(way.way, turns);
             }
             self.cells[index as usize].mode = Mode::Turns { from: now, turn, members };
@@ -392,7 +401,7 @@ impl Flow {
 
     /// The users of a cell in the order in which they send from now on.
     fn turn_takers(&self, index: CellIndex, now: f64) -> Members {
-        let mut takers: Vec<(u32, Schedule)> = self.sending(index).collect();
+        let mut takers: SmallVec<[(u32, Schedule); 4]> = self.sending(index).collect();
         let first = |taker: &(u32, Schedule)| taker.1.first_from(now).unwrap_or(now);
         takers.sort_by(|one, other| {
             let arrival = |taker: &(u32, Schedule)| self.users[taker.0 as usize].arrival;
@@ -403,9 +412,11 @@ impl Flow {
             Schedule::Mean { .. } => None,
         };
         let common = takers.first().and_then(|taker| period(&taker.1));
-        let is_common = takers.iter().all(|taker| common.is_some() && period(&taker.1) == common);
-        let firsts = is_common.then(|| (takers.iter().map(first).collect(), common.map_or(0.0, f64::from_bits)));
-        Members { schedules: takers.into_iter().map(|taker| taker.1).collect(), firsts }
+        let is_common = takers.iter().all(|taker| period(&taker.1) == common);
+        match common.map(f64::from_bits) {
+            Some(period) if is_common => Members::Regular { firsts: takers.iter().map(first).collect(), period },
+            _ => Members::Mixed(takers.into_iter().map(|taker| taker.1).collect()),
+        }
     }
 
     fn put_load(&mut self, index: CellIndex, sign: f64, world: &FlowWorld<'_>) {

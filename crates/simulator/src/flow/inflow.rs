@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use mario_colony::{AgentIndex, Neighbour, RequestFact};
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 use super::schedule::Schedule;
 
@@ -101,54 +102,70 @@ pub(super) struct Turns {
     pub(super) place: u64,
     /// How many instances there are.
     pub(super) count: u64,
+    /// From when on as many requests come to this instance in each period as in the one before; infinite if never.
+    pub(super) regular_from: f64,
     pub(super) members: Arc<Members>,
 }
 
-/// Users who take turns, in the order of their first requests.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Members {
-    pub(super) schedules: Vec<Schedule>,
-    /// When each sends first, if all have one period.
-    pub(super) firsts: Option<(Vec<f64>, f64)>,
+/// Users who take turns.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) enum Members {
+    /// All send once in a period, these at these times at first, and in this order.
+    Regular { firsts: SmallVec<[f64; 4]>, period: f64 },
+    /// Each as it likes. Then turns have no order that could be computed: each instance gets its share.
+    Mixed(Vec<Schedule>),
 }
 
 impl Members {
-    /// How many requests all of them send in every span of this length; `None` when that depends on when it begins.
-    fn steady(&self, length: f64) -> Option<f64> {
-        self.schedules.iter().map(|schedule| schedule.steady(length)).sum()
-    }
-
     /// How many requests all of them send.
     pub(super) fn sent(&self, from: f64, until: f64) -> f64 {
-        self.schedules.iter().map(|schedule| schedule.count(from, until)).sum()
+        match self {
+            Members::Regular { firsts, period } => {
+                let schedule = |first: &f64| Schedule::Exact { first: *first, period: *period };
+                firsts.iter().map(|first| schedule(first).count(from, until)).sum()
+            }
+            Members::Mixed(schedules) => schedules.iter().map(|schedule| schedule.count(from, until)).sum(),
+        }
+    }
+
+    /// After how long, from the beginning of the turns on, as many requests come to each of so many instances in each period
+    /// as in the one before.
+    pub(super) fn regular_after(&self, window: f64, instances: u64) -> f64 {
+        let (is_regular, after) = match self {
+            // After each period it is the same instance's turn again.
+            Members::Regular { firsts, period } => {
+                let rounds = window / period;
+                let requests = rounds as u64 * firsts.len() as u64;
+                (rounds.fract() == 0.0 && requests.is_multiple_of(instances), *period)
+            }
+            Members::Mixed(_) => (self.steady(window).is_some(), 0.0),
+        };
+        if is_regular { after } else { f64::INFINITY }
+    }
+
+    /// How many requests those who send each as it likes send in every span of this length; `None` when that depends on
+    /// when it begins, or on whose turn it is.
+    fn steady(&self, length: f64) -> Option<f64> {
+        match self {
+            Members::Regular { .. } => None,
+            Members::Mixed(schedules) => schedules.iter().map(|schedule| schedule.steady(length)).sum(),
+        }
     }
 }
 
 impl Turns {
     /// Whether as many requests come to this instance in each period from now on as in the one that began at `begins`.
-    fn repeats(&self, window: f64, begins: f64) -> bool {
-        if self.until.is_finite() {
-            return false;
-        }
-        match &self.members.firsts {
-            // After each period it is the same instance's turn again.
-            Some((firsts, period)) => {
-                let rounds = window / period;
-                rounds.fract() == 0.0
-                    && (rounds as u64 * firsts.len() as u64).is_multiple_of(self.count)
-                    && begins >= self.from + period
-            }
-            None => begins >= self.from && self.members.steady(window).is_some(),
-        }
+    fn is_regular(&self, begins: f64) -> bool {
+        self.until.is_infinite() && begins >= self.regular_from
     }
 
     /// How many requests that are sent in a period come to this instance.
     fn count_in(&self, window: f64, [begins, ends]: [f64; 2]) -> f64 {
-        if self.members.firsts.is_none() && self.repeats(window, begins) {
+        match self.members.steady(window) {
             // The same number each time, not one that is rounded in one way or another.
-            return self.members.steady(window).unwrap_or(0.0) / self.count as f64;
+            Some(steady) if self.is_regular(begins) => steady / self.count as f64,
+            _ => self.count(begins, ends),
         }
-        self.count(begins, ends)
     }
 
     /// How many requests that are sent in a span come to this instance.
@@ -157,8 +174,7 @@ impl Turns {
         if until <= from {
             return 0.0;
         }
-        // Without one period for all, the turns have no order that could be computed: each instance gets its share.
-        let Some((firsts, period)) = &self.members.firsts else {
+        let Members::Regular { firsts, period } = &*self.members else {
             return self.members.sent(from, until) / self.count as f64;
         };
         let users = firsts.len() as u64;
@@ -249,7 +265,7 @@ impl Inflow {
             let begins = now - window - way.latency;
             let is_over = turns.until <= begins;
             if !is_over {
-                is_steady &= turns.repeats(window, begins);
+                is_steady &= turns.is_regular(begins);
                 add(facts, *way, turns.count_in(window, [begins, now - way.latency]));
             }
             !is_over

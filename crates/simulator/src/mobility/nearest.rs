@@ -46,8 +46,11 @@ struct Best {
 
 impl Nearest {
     pub(super) fn new(places: impl Iterator<Item = (NodeIndex, Position)>) -> Nearest {
-        let place = |(node, position): (NodeIndex, Position)| {
-            Place { point: position.on_unit_sphere(), alone: 0.0, node, axis: 0 }
+        let place = |(node, position): (NodeIndex, Position)| Place {
+            point: position.on_unit_sphere(),
+            alone: 0.0,
+            node,
+            axis: 0,
         };
         let mut places: Vec<Place> = places.map(place).collect();
         arrange(&mut places);

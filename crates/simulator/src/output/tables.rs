@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use mario_colony::{AgentIndex, Colony, NodeIndex, Outcome};
-use mario_domain::{Id, InstanceId, OperationName, Verdict};
+use mario_domain::{Id, InstanceId, OperationName};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::json::{natural, number};
@@ -193,7 +193,7 @@ impl<W: Write> Recorder for Tables<'_, W> {
                     (agent.instance(), agent.application(), "nop")
                 }
                 Outcome::Judged(judged) => {
-                    let action = if judged.verdict == Verdict::Accepted {
+                    let action = if judged.ruling.is_accepted() {
                         match judged.wish.operation {
                             OperationName::Undeploy => undeploy += 1,
                             OperationName::Migrate => migrate += 1,
@@ -204,7 +204,10 @@ impl<W: Write> Recorder for Tables<'_, W> {
                         inhibited += 1;
                         "inhibited"
                     };
-                    (&judged.instance, colony.agent(judged.agent).application(), action)
+                    {
+                        let agent = colony.agent(judged.agent);
+                        (agent.instance(), agent.application(), action)
+                    }
                 }
                 // Operators' wishes are no operations of agents; the trace has them.
                 Outcome::Deployed { .. } => continue,

@@ -236,15 +236,16 @@ impl<W: Write> TraceWriter<W> {
 
     fn judged(&mut self, judged: &Judged, colony: &Colony) {
         let operation = judged.wish.operation;
-        id(&mut self.line, judged.instance.id());
+        let agent = colony.agent(judged.agent);
+        id(&mut self.line, agent.instance().id());
         self.line.push(b',');
         string(&mut self.line, operation.as_str());
-        let is_accepted = judged.verdict == Verdict::Accepted;
+        let is_accepted = judged.ruling.is_accepted();
         if operation != OperationName::Undeploy || !is_accepted {
             self.line.push(b',');
             target(&mut self.line, &judged.wish.target);
         }
-        self.verdict(&judged.verdict);
+        self.verdict(&colony.verdict(&judged.ruling, agent.application()));
         if let Some(created) = judged.created {
             self.line.push(b',');
             id(&mut self.line, colony.agent(created).instance().id());
@@ -357,10 +358,10 @@ impl<W: Write> Recorder for TraceWriter<W> {
                     self.line.extend_from_slice(b",\"nop\"");
                 }
                 Outcome::Judged(judged) => self.judged(judged, colony),
-                Outcome::Deployed { deployment, verdict, created } => {
+                Outcome::Deployed { deployment, ruling, created } => {
                     self.line.extend_from_slice(b"null,\"deploy\"");
                     self.comma_node(Some(deployment.node));
-                    self.verdict(verdict);
+                    self.verdict(&colony.verdict(ruling, deployment.application));
                     if let Some(created) = created {
                         self.line.push(b',');
                         id(&mut self.line, colony.agent(*created).instance().id());

@@ -3,7 +3,7 @@
 use mario_colony::{
     AgentIndex, ApplicationIndex, Arbitration, ContextChange, Deployment, Evaluator, NodeIndex, Outcome, Wish,
 };
-use mario_domain::{OperationName, Verdict};
+use mario_domain::OperationName;
 use mario_policy::{Decision, Wanted};
 
 use super::{Event, Reuse, Service, Simulation};
@@ -221,7 +221,7 @@ impl Simulation<'_> {
                     self.add_instance(*agent);
                 }
             }
-            Outcome::Judged(judged) if judged.verdict == Verdict::Accepted => {
+            Outcome::Judged(judged) if judged.ruling.is_accepted() => {
                 let application = self.colony.agent(judged.agent).application();
                 if let Some(agent) = judged.created {
                     self.add_instance(agent);

@@ -107,8 +107,8 @@ impl<'a> Simulation<'a> {
         let mut label = Vec::new();
         self.colony.r1(&deployments, &mut self.judge, &mut label);
         for outcome in label {
-            let Outcome::Deployed { deployment, verdict, created } = outcome else { continue };
-            match (verdict, created) {
+            let Outcome::Deployed { deployment, ruling, created } = outcome else { continue };
+            match (self.colony.verdict(&ruling, deployment.application), created) {
                 (Verdict::Inhibited(inhibition), _) => {
                     let application = self.colony.application(deployment.application).id.clone();
                     return Err(SimulationError::NoRoom { application, inhibition });

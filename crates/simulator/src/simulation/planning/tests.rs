@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use mario_colony::{ApplicationIndex, Colony, NodeIndex, Outcome, Plan};
-use mario_domain::{NodeId, OperationName, Verdict};
+use mario_domain::{NodeId, OperationName};
 
 use super::{Answers, Planner, View};
 use crate::optimum::{Allocation, changes};
@@ -69,10 +69,10 @@ impl Recorder for Operations {
             match outcome {
                 Outcome::Nop(_) => {}
                 Outcome::Judged(judged) => {
-                    self.0.push((judged.wish.operation, judged.verdict == Verdict::Accepted));
+                    self.0.push((judged.wish.operation, judged.ruling.is_accepted()));
                 }
-                Outcome::Deployed { verdict, .. } => {
-                    self.0.push((OperationName::Deploy, *verdict == Verdict::Accepted));
+                Outcome::Deployed { ruling, .. } => {
+                    self.0.push((OperationName::Deploy, ruling.is_accepted()));
                 }
             }
         }
