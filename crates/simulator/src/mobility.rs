@@ -14,6 +14,7 @@ mod wander;
 
 use mario_colony::NodeIndex;
 use mario_domain::{ApplicationId, Id};
+use serde::{Deserialize, Serialize};
 
 use crate::position::Position;
 
@@ -45,7 +46,7 @@ pub enum Presence {
 }
 
 /// Which access point users are connected to. Only changes are listed.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Attachments {
     /// The users, in the order in which they appear.
     pub users: Vec<MobileUser>,
@@ -55,7 +56,7 @@ pub struct Attachments {
 }
 
 /// A user who moves about.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct MobileUser {
     /// Which user.
     pub id: Id,

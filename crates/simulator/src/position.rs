@@ -1,7 +1,9 @@
 //! Places on the map.
 
+use serde::{Deserialize, Serialize};
+
 /// A place on the map, in degrees.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Position {
     /// Degrees north of the equator.
     pub latitude: f64,
