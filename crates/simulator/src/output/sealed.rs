@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crc32fast::Hasher;
 use serde::{Deserialize, Serialize};
@@ -92,8 +92,19 @@ impl Sealing {
 
 /// Writes a file. Until all of it is on the disk, a former one of that name stays.
 pub(super) fn write(path: &Path, content: impl FnOnce(&mut Sealing) -> io::Result<()>) -> io::Result<Seal> {
-    let unfinished = unfinished(path);
-    let file = File::create(&unfinished)?;
+    let unfinished = path.with_extension(UNFINISHED);
+    let result = write_unfinished(&unfinished, content).and_then(|seal| fs::rename(&unfinished, path).map(|()| seal));
+    if result.is_err() {
+        let _ = fs::remove_file(&unfinished);
+    } else if let Some(directory) = path.parent() {
+        // Not every system lets a directory be opened; where it does, the new name is on the disk after this.
+        let _ = File::open(directory).and_then(|directory| directory.sync_all());
+    }
+    result
+}
+
+fn write_unfinished(path: &Path, content: impl FnOnce(&mut Sealing) -> io::Result<()>) -> io::Result<Seal> {
+    let file = File::create(path)?;
     let inner = Checksummed { file, hasher: Hasher::new(), bytes: 0, broken: None };
     let mut sealing = Sealing { out: BufWriter::with_capacity(1 << 20, inner) };
     sealing.out.write_all(OPENING)?;
@@ -104,11 +115,6 @@ pub(super) fn write(path: &Path, content: impl FnOnce(&mut Sealing) -> io::Resul
     let checksum = inner.hasher.clone().finalize();
     inner.write_all(&checksum.to_le_bytes())?;
     inner.file.sync_all()?;
-    fs::rename(&unfinished, path)?;
-    if let Some(directory) = path.parent() {
-        // Not every system lets a directory be opened; where it does, the new name is on the disk after this.
-        let _ = File::open(directory).and_then(|directory| directory.sync_all());
-    }
     Ok(Seal { bytes: inner.bytes, checksum })
 }
 
@@ -129,9 +135,4 @@ pub(super) fn read(path: &Path) -> Result<(Vec<u8>, Seal), SealError> {
     content.truncate(content.len() - CHECKSUM_BYTES);
     content.drain(..=line);
     Ok((content, Seal { bytes, checksum }))
-}
-
-/// Where a file is while it is being written.
-pub(super) fn unfinished(path: &Path) -> PathBuf {
-    path.with_extension(UNFINISHED)
 }
