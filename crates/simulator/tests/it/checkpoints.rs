@@ -117,32 +117,43 @@ fn managed(number: u64) -> Scenario {
     scenario
 }
 
+/// Breaks a world off and goes on with it; gives how many breaks there were, and whether its traffic is rates.
+fn check(number: u64) -> (u32, bool) {
+    let mut dice = Pcg64::seed_from_u64(number);
+    let resolved = resolved(managed(number));
+    let is_flow = resolved.scenario.network.fidelity == Fidelity::Flow;
+    let detail = if number.is_multiple_of(3) { Detail::Operations } else { Detail::Full };
+    let way = Way {
+        keep: Keep { detail, messages: !is_flow && number.is_multiple_of(2) },
+        has_regret: number.is_multiple_of(5),
+        reuse: if number.is_multiple_of(7) { Reuse::Nothing } else { Reuse::Proposals },
+    };
+    let paths = ["whole", "broken"].map(|name| directory(&format!("{name}-{number}")));
+    let expected = whole(&resolved, &paths[0], way);
+    let (effort, breaks) = broken_off(&resolved, &paths[1], way, &mut dice);
+    assert_eq!(Effort { shared: 0, ..effort }, Effort { shared: 0, ..expected }, "world {number}");
+    let [expected, found] = paths.each_ref().map(|path| files(path));
+    assert_eq!(found.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>(), "world {number}");
+    for (name, content) in &expected {
+        assert!(found[name] == *content, "world {number}, {way:?}: another {name}");
+    }
+    paths.iter().for_each(|path| fs::remove_dir_all(path).expect("it was there"));
+    (breaks, is_flow)
+}
+
 #[test]
 fn a_run_that_is_broken_off_and_gone_on_with_leaves_the_same_bytes() {
-    let (mut breaks, mut flows) = (0, 0);
-    for number in 0..WORLDS {
-        let mut dice = Pcg64::seed_from_u64(number);
-        let resolved = resolved(managed(number));
-        let is_flow = resolved.scenario.network.fidelity == Fidelity::Flow;
-        let detail = if number % 3 == 0 { Detail::Operations } else { Detail::Full };
-        let way = Way {
-            keep: Keep { detail, messages: !is_flow && number % 2 == 0 },
-            has_regret: number % 5 == 0,
-            reuse: if number % 7 == 0 { Reuse::Nothing } else { Reuse::Proposals },
-        };
-        let paths = ["whole", "broken"].map(|name| directory(&format!("{name}-{number}")));
-        let expected = whole(&resolved, &paths[0], way);
-        let (effort, breaks_here) = broken_off(&resolved, &paths[1], way, &mut dice);
-        assert_eq!(Effort { shared: 0, ..effort }, Effort { shared: 0, ..expected }, "world {number}");
-        let [expected, found] = paths.each_ref().map(|path| files(path));
-        assert_eq!(found.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>(), "world {number}");
-        for (name, content) in &expected {
-            assert!(found[name] == *content, "world {number}, {way:?}: another {name}");
-        }
-        breaks += breaks_here;
-        flows += u32::from(is_flow && breaks_here > 0);
-        paths.iter().for_each(|path| fs::remove_dir_all(path).expect("it was there"));
-    }
+    /// Most of the time a thread waits for the disk.
+    const THREADS: u64 = 8;
+    let done: Vec<(u32, bool)> = std::thread::scope(|scope| {
+        let workers = (0..THREADS).map(|thread| {
+            scope.spawn(move || (thread..WORLDS).step_by(THREADS as usize).map(check).collect::<Vec<_>>())
+        });
+        let workers: Vec<_> = workers.collect();
+        workers.into_iter().flat_map(|worker| worker.join().expect("all worlds are the same")).collect()
+    });
+    let breaks: u32 = done.iter().map(|(breaks, _)| breaks).sum();
+    let flows = done.iter().filter(|(breaks, is_flow)| *is_flow && *breaks > 0).count();
     // Runs that nobody broke off prove nothing.
     assert!(breaks > 150 && flows > 5, "{breaks} breaks, {flows} runs with traffic as rates");
 }
