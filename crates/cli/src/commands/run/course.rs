@@ -41,8 +41,12 @@ pub(super) fn finish(
             return Err(broken_off(simulation.now(), directory));
         }
         if saving.is_due(is_there) {
+            let begun = Instant::now();
             match kept.save(&simulation) {
-                Ok(bytes) => console.detail(format!("saved at time {}: {bytes} bytes", simulation.now())),
+                Ok(bytes) => {
+                    let seconds = begun.elapsed().as_secs_f64();
+                    console.detail(format!("saved at time {}: {bytes} bytes in {seconds:.2} s", simulation.now()));
+                }
                 // What was saved before is still there, and the run itself may yet succeed.
                 Err(error) => console.show(&[not_saved(&error)]),
             }
