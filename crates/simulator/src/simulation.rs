@@ -209,8 +209,14 @@ impl Simulation<'_> {
 
     /// Runs until everything before `time` has happened, or until somebody wants a pause between two events. Pauses change
     /// nothing: the run goes on with the next call. Who wants them is asked after each activation of the managers, each step,
-    /// and every so many other events, so that a look at a clock costs nothing beside them.
-    pub fn run_until_pause(&mut self, time: f64, recorder: &mut impl Recorder, mut is_wanted: impl FnMut() -> bool) {
+    /// and every so many other events, so that a look at a clock costs nothing beside them. Gives whether everything before
+    /// `time` has happened.
+    pub fn run_until_pause(
+        &mut self,
+        time: f64,
+        recorder: &mut impl Recorder,
+        mut is_wanted: impl FnMut() -> bool,
+    ) -> bool {
         /// So many light events take less than anybody would notice.
         const EVENTS_MAX: u32 = 64;
         let mut events = 0;
@@ -230,7 +236,7 @@ impl Simulation<'_> {
                 Event::Management => {
                     self.manage(recorder);
                     if recorder.is_broken() {
-                        return;
+                        return false;
                     }
                 }
                 Event::Step(step) => self.step(step, recorder),
@@ -241,7 +247,7 @@ impl Simulation<'_> {
             if is_heavy || events == EVENTS_MAX {
                 events = 0;
                 if is_wanted() {
-                    return;
+                    return false;
                 }
             }
         }
@@ -249,6 +255,7 @@ impl Simulation<'_> {
             self.has_ended = true;
             self.tell_flow(end, recorder);
         }
+        true
     }
 
     /// Router, and what it routes on.

@@ -15,6 +15,8 @@ mod policy;
 mod prompt;
 mod readme;
 mod report;
+#[cfg(unix)]
+mod resume;
 mod scenario;
 mod simulate;
 mod streams;
