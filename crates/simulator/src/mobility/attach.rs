@@ -75,10 +75,11 @@ pub fn attach(traces: &Traces, topology: &Topology, how: Attach) -> Result<Attac
         steps.push(step);
     }
     let users = traces.users.iter().map(|id| MobileUser { id: id.clone(), application: None }).collect();
-    Ok(Attachments { users, steps })
+    Ok(Attachments { users, steps, commuters: None })
 }
 
 /// Finds the access point for a place.
+#[derive(Debug)]
 pub(super) enum Finder {
     Grid { size: u32, area: Area, access_points: Vec<NodeIndex> },
     Distance { nearest: Nearest, any: NodeIndex },
@@ -122,14 +123,17 @@ impl Attachments {
     /// Counts handovers, arrivals and departures.
     pub fn handovers(&self) -> Handovers {
         let mut now: Vec<Option<NodeIndex>> = vec![None; self.users.len()];
-        let zeros = vec![0; self.steps.len()];
+        let mut due = self.first_due();
+        let mut generated = Vec::new();
+        let zeros = vec![0; self.step_count()];
         let mut counted = Handovers {
             of_user: vec![0; self.users.len()],
             in_step: zeros.clone(),
             arrivals: zeros.clone(),
             departures: zeros,
         };
-        for (step, changes) in self.steps.iter().enumerate() {
+        for step in 0..self.step_count() {
+            let changes = self.changes(step as u32, &mut due, |user| now[user as usize], &mut generated);
             for (user, access_point) in changes {
                 let before = std::mem::replace(&mut now[*user as usize], *access_point);
                 match (before, access_point) {
@@ -144,6 +148,32 @@ impl Attachments {
             }
         }
         counted
+    }
+
+    /// How many steps there are.
+    pub fn step_count(&self) -> usize {
+        self.commuters.as_ref().map_or(self.steps.len(), |commuters| commuters.step_count() as usize)
+    }
+
+    /// For each user of whom no step is listed, in which step to look next: at once.
+    pub fn first_due(&self) -> Vec<u32> {
+        vec![0; self.commuters.as_ref().map_or(0, |commuters| commuters.user_count() as usize)]
+    }
+
+    /// The users whose access point changes in a step, after all steps before it. What is not listed is generated.
+    pub fn changes<'a>(
+        &'a self,
+        step: u32,
+        due: &mut [u32],
+        now: impl Fn(u32) -> Option<NodeIndex>,
+        generated: &'a mut Vec<(u32, Option<NodeIndex>)>,
+    ) -> &'a [(u32, Option<NodeIndex>)] {
+        let Some(commuters) = &self.commuters else {
+            return self.steps.get(step as usize).map_or(&[], Vec::as_slice);
+        };
+        generated.clear();
+        commuters.changes(step, due, now, generated);
+        generated
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod attachment;
 mod churn;
+mod city;
 mod determinism;
 mod documents;
 mod fidelity;

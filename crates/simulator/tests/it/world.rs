@@ -56,7 +56,7 @@ pub fn scenario(topology: Topology) -> Scenario {
         policies: Vec::new(),
         acceptances: Vec::new(),
         deploys: Vec::new(),
-        attachments: Attachments { users: Vec::new(), steps: vec![Vec::new()] },
+        attachments: Attachments { users: Vec::new(), steps: vec![Vec::new()], commuters: None },
         users: Vec::new(),
         step: 1_000.0,
         agents: AgentTiming { start: 100.0, period: 200.0 },
