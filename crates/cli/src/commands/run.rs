@@ -24,6 +24,7 @@ use crate::{Console, Failure, Outcome};
   mario run paper
   mario run paper --policy latency-aware --out latency --messages
   mario run paper --set topology.size=16 --set mobility.users=200 --seed 7
+  mario run city --set mobility.users=20000 --set topology.size=64 --trace summary
   mario run paper --policy baseline:central-greedy --regret
   mario run prototype --policy policies/latency-aware.pl --attachments users.json --out DIR
   mario run scenario.toml --policy app1=policies/workload-aware.pl --force --out DIR")]
@@ -65,6 +66,8 @@ pub enum TraceDetail {
     Full,
     /// No evaluations.
     Operations,
+    /// Counts for each cycle and step, and neither instances nor users one by one; there is no moves.csv and no handovers.csv.
+    Summary,
 }
 
 /// How to print the summary.
@@ -127,6 +130,7 @@ fn simulate(
     let detail = match arguments.trace {
         TraceDetail::Full => Detail::Full,
         TraceDetail::Operations => Detail::Operations,
+        TraceDetail::Summary => Detail::Summary,
     };
     let options = RunOptions {
         threads: usize::from(arguments.threads),

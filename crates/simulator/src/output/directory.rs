@@ -144,11 +144,14 @@ impl<'a> RunDirectory<'a> {
             scenario: &resolved.settings,
         };
         write_json(&path.join("run.json"), &run)?;
+        // A row for each agent or user is what a summary is to be without.
+        let is_single = keep.detail != Detail::Summary;
+        let wanted = |is_wanted: bool, name| if is_wanted { file(name).map(Some) } else { Ok(None) };
         let outputs = TableOutputs {
             operations: file("operations.csv")?,
-            moves: file("moves.csv")?,
-            handovers: file("handovers.csv")?,
-            messages: if keep.messages { Some(file("messages.csv")?) } else { None },
+            moves: wanted(is_single, "moves.csv")?,
+            handovers: wanted(is_single, "handovers.csv")?,
+            messages: wanted(keep.messages, "messages.csv")?,
         };
         let trace = TraceWriter::new(file("trace.jsonl")?, scenario, keep.detail);
         let recorders = ((Tally::new(scenario), None), (trace, Tables::new(scenario, outputs)));
