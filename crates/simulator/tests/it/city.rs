@@ -56,6 +56,21 @@ fn a_run_is_the_same_whether_ways_are_listed_or_generated_and_on_any_number_of_t
 }
 
 #[test]
+fn rush_hours_are_those_of_the_page() {
+    let handovers = city(&[]).scenario.attachments.handovers().in_step;
+    // Two steps are an hour.
+    let hours: Vec<u32> = handovers[48..].chunks(2).map(|hour| hour.iter().sum()).collect();
+    let page = include_str!("../../../../docs/mobility.md");
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| handovers | "));
+    let rows = rows.filter(|row| row.split(" | ").count() == 12);
+    let told: Vec<u32> = rows
+        .flat_map(|row| row.trim_end_matches(" |").split(" | "))
+        .map(|count| count.parse().expect("a number"))
+        .collect();
+    assert_eq!(hours, told);
+}
+
+#[test]
 fn the_auditor_finds_nothing_in_either_fidelity() {
     for fidelity in ["network.fidelity=flow", "network.fidelity=messages"] {
         let scenario = city(&["mobility.users=150", "duration=14000", "topology.size=8", fidelity]).scenario;

@@ -166,7 +166,7 @@ fn handovers_come_in_waves_of_the_height_that_is_asked_for() {
         let total: f64 = hours.iter().sum();
         // From the first who leaves at 6 to the last who arrives at 11, and in the evening from 15.5 to 20.5.
         let morning: f64 = hours[6..11].iter().sum();
-        let evening: f64 = hours[16..20].iter().sum::<f64>() + (hours[15] + hours[20]) / 2.0;
+        let evening: f64 = hours[16..20].iter().sum::<f64>() + f64::midpoint(hours[15], hours[20]);
         let share = (morning + evening) / total;
         let expected = amplitude + (1.0 - amplitude) * 10.0 / 24.0;
         assert!((share - expected).abs() < 0.03, "{amplitude}: {share} instead of {expected}: {hours:?}");
