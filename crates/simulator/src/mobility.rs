@@ -4,6 +4,8 @@
 
 mod assign;
 mod attach;
+mod commute;
+mod ground;
 mod nearest;
 mod positions;
 mod reading;
@@ -11,6 +13,8 @@ mod table;
 mod timestamps;
 mod tracks;
 mod wander;
+
+use std::sync::Arc;
 
 use mario_colony::NodeIndex;
 use mario_domain::{ApplicationId, Id};
@@ -20,6 +24,9 @@ use crate::position::Position;
 
 pub use assign::{Assignment, assign};
 pub use attach::{Attach, AttachError, Handovers, attach};
+pub(crate) use ground::GOLDEN;
+
+pub use commute::{Commuters, Commuting, Hotspot, commute, commute_attached};
 pub use positions::read_positions;
 pub use reading::{TraceError, TraceProblem};
 pub use tracks::{
@@ -53,6 +60,8 @@ pub struct Attachments {
     /// For each step, the users whose access point changed: their place in `users`, and the access point; `None` when the
     /// user is gone.
     pub steps: Vec<Vec<(u32, Option<NodeIndex>)>>,
+    /// Users who go their ways by themselves, and of whom no step is listed.
+    pub commuters: Option<Arc<Commuters>>,
 }
 
 /// A user who moves about.

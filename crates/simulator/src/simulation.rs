@@ -116,6 +116,8 @@ pub struct Simulation<'a> {
     observations: Observations,
     instances: Vec<Service>,
     users: Vec<User>,
+    /// For each user whose ways are not listed, in which step to look next. With zeros, all are looked at.
+    users_due: Vec<u32>,
     /// Who says what is done, where agents do not.
     planner: Option<Box<dyn planning::Planner>>,
     /// For each policy, whether it asks for randomness.
@@ -193,6 +195,8 @@ struct Scratch {
     batch: Vec<AgentIndex>,
     facts: Vec<RequestFact>,
     label: Label,
+    /// Who moves in a step.
+    changes: Vec<(u32, Option<NodeIndex>)>,
 }
 
 impl Simulation<'_> {

@@ -28,6 +28,7 @@ use crate::{Console, Failure, Outcome};
   mario run paper
   mario run paper --policy latency-aware --out latency --messages
   mario run paper --set topology.size=16 --set mobility.users=200 --seed 7
+  mario run city --set mobility.users=20000 --set topology.size=64 --trace summary
   mario run paper --policy baseline:central-greedy --regret
   mario run prototype --policy policies/latency-aware.pl --attachments users.json --out DIR
   mario run scenario.toml --policy app1=policies/workload-aware.pl --force --out DIR
@@ -80,6 +81,8 @@ pub enum TraceDetail {
     Full,
     /// No evaluations.
     Operations,
+    /// Counts for each cycle and step, and neither instances nor users one by one; there is no moves.csv and no handovers.csv.
+    Summary,
 }
 
 /// How to print the summary.
@@ -93,7 +96,7 @@ pub enum SummaryFormat {
 
 pub(super) const LONG_ABOUT: &str = "Run a scenario in the simulator.
 
-The scenario is one that ships (paper, prototype) or a file; `mario scenario new` writes one to start from. The run is kept in a \
+The scenario is one that ships (paper, prototype, city) or a file; `mario scenario new` writes one to start from. The run is kept in a \
 directory: trace.jsonl is everything that happened, operations.csv, moves.csv and handovers.csv are tables, summary.json has the \
 figures that are printed at the end, and run.json says what was run. Until the run is complete there is a file PARTIAL.
 
@@ -170,6 +173,7 @@ fn simulate(
     let detail = match arguments.trace {
         TraceDetail::Full => Detail::Full,
         TraceDetail::Operations => Detail::Operations,
+        TraceDetail::Summary => Detail::Summary,
     };
     let options = RunOptions {
         threads: usize::from(arguments.threads),

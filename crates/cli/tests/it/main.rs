@@ -5,6 +5,7 @@ mod audit;
 #[cfg(unix)]
 mod bad_input;
 mod baselines;
+mod bench;
 #[cfg(unix)]
 mod book;
 mod explain;

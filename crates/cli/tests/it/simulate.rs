@@ -1,5 +1,6 @@
 //! `mario run`: what it leaves, what it says, and what it does not destroy.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -171,4 +172,26 @@ fn a_full_disk_is_a_clean_error_and_the_directory_is_marked() {
     assert!(stderr(&output).contains("cannot write to"), "{}", stderr(&output));
     assert!(directory.join("PARTIAL").exists());
     assert!(!directory.join("summary.json").exists());
+}
+
+#[test]
+fn a_summary_of_a_city_can_be_audited_and_shown() {
+    let directory = place("summary").join("run");
+    let words =
+        ["run", "city", "--set", "mobility.users=100", "--set", "duration=12000", "--trace", "summary", "--out"];
+    let output = run(words.map(OsStr::new).into_iter().chain([directory.as_os_str()]));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    for (file, is_there) in
+        [("trace.jsonl", true), ("operations.csv", true), ("moves.csv", false), ("handovers.csv", false)]
+    {
+        assert_eq!(directory.join(file).exists(), is_there, "{file}");
+    }
+    let audited = run([OsStr::new("audit"), directory.as_os_str()]);
+    assert_eq!(audited.status.code(), Some(0), "{}", stdout(&audited));
+    assert!(stdout(&audited).contains("not checked: single instances and users"), "{}", stdout(&audited));
+    let page = directory.join("page.html");
+    let report = [OsStr::new("report"), directory.as_os_str(), OsStr::new("--out"), page.as_os_str()];
+    let shown = run(report);
+    assert_eq!(shown.status.code(), Some(0), "{}", stderr(&shown));
+    assert!(page.exists());
 }

@@ -1,6 +1,7 @@
 //! Finds the closest of many places.
 
 use mario_colony::NodeIndex;
+use serde::{Deserialize, Serialize};
 
 use crate::position::Position;
 
@@ -9,13 +10,13 @@ const LEAF: usize = 8;
 
 /// Places, sorted so that the closest to a point is found without looking at all: a k-d tree over the points of the unit
 /// sphere. In three dimensions there is neither a date line nor a pole to take care of.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Nearest {
     /// The tree: the median of each part is in its middle, what is below it before, what is above it after.
     places: Vec<Place>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Place {
     point: [f64; 3],
     /// Whatever is closer than this, as the square of the straight distance, is close to no other place.

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::directory::{Keep, KeepError, MARKER, OUTPUTS, Output, RUN, RunDirectory, remove};
+use super::directory::{Keep, KeepError, MARKER, Output, RUN, RunDirectory, remove};
 use super::sealed::{self, PROGRAM, Seal, SealError};
 use super::tables::{TableOutputs, Tables};
 use super::trace::TraceWriter;
@@ -121,7 +121,7 @@ impl RunDirectory<'_> {
     fn outputs(&mut self) -> impl Iterator<Item = &mut Output> {
         let (_, (trace, tables)) = &mut self.recorders;
         let TableOutputs { operations, moves, handovers, messages } = tables.outs();
-        [trace.out(), operations, moves, handovers].into_iter().chain(messages)
+        [Some(trace.out()), Some(operations), moves, handovers, messages].into_iter().flatten()
     }
 }
 
@@ -171,14 +171,20 @@ impl Checkpoint {
     /// of it can be used.
     pub fn resume(&self, threads: usize) -> Result<(Simulation<'_>, RunDirectory<'_>), ResumeError> {
         let Head { scenario, keep, reuse, has_regret, lengths } = &self.head;
-        let mut outputs = OUTPUTS.iter().zip(lengths).map(|(name, length)| self.output(name, *length));
-        let mut next = || outputs.next().unwrap_or_else(|| Err(self.damaged()));
-        let trace = next()?;
+        let mut lengths = lengths.iter();
+        let mut opened = |(name, is_kept): (&str, bool)| match (is_kept, is_kept.then(|| lengths.next()).flatten()) {
+            (true, Some(length)) => self.output(name, *length).map(Some),
+            (true, None) => Err(self.damaged()),
+            (false, _) => Ok(None),
+        };
+        let [trace, operations, moves, handovers, messages] = keep.outputs();
+        let (trace, operations) = (opened(trace)?, opened(operations)?);
+        let (Some(trace), Some(operations)) = (trace, operations) else { return Err(self.damaged()) };
         let tables = TableOutputs {
-            operations: next()?,
-            moves: next()?,
-            handovers: next()?,
-            messages: if keep.messages { Some(next()?) } else { None },
+            operations,
+            moves: opened(moves)?,
+            handovers: opened(handovers)?,
+            messages: opened(messages)?,
         };
         let damaged = |_| self.damaged();
         let mut state = postcard::Deserializer::from_bytes(&self.state);
@@ -198,7 +204,8 @@ impl Checkpoint {
             marker: self.marker.try_clone().map_err(|error| ResumeError::File(self.directory.join(MARKER), error))?,
             sealed: Some(*scenario),
         };
-        for ((output, name), length) in directory.outputs().zip(OUTPUTS).zip(lengths) {
+        let kept = keep.outputs().into_iter().filter(|(_, is_kept)| *is_kept);
+        for ((output, (name, _)), length) in directory.outputs().zip(kept).zip(&self.head.lengths) {
             let cut = output.get_ref().set_len(*length);
             cut.map_err(|error| ResumeError::File(self.directory.join(name), error))?;
         }

@@ -3,6 +3,7 @@
 mod evaluation;
 mod header;
 mod saved;
+mod summing;
 
 use std::io::{self, Write};
 
@@ -12,6 +13,7 @@ use mario_policy::{Decision, Ending};
 use serde::{Deserialize, Serialize};
 
 use evaluation::target;
+use summing::Summing;
 
 use super::json::{id, integer, natural, number, string};
 use crate::output::histogram::Histogram;
@@ -25,6 +27,8 @@ pub enum Detail {
     Full,
     /// No evaluations.
     Operations,
+    /// Counts, and neither instances nor users one by one.
+    Summary,
 }
 
 /// Writes the trace of a run.
@@ -38,6 +42,8 @@ pub struct TraceWriter<W: Write> {
     clients: Vec<Client>,
     usage: Vec<Usage>,
     totals: Totals,
+    /// What is counted instead of told, where that is so.
+    summing: Option<Box<Summing>>,
 }
 
 /// What one user has seen.
@@ -82,6 +88,7 @@ impl Detail {
         match self {
             Detail::Full => "full",
             Detail::Operations => "operations",
+            Detail::Summary => "summary",
         }
     }
 }
@@ -100,6 +107,7 @@ impl<W: Write> TraceWriter<W> {
                 .map(|plan| Usage { max_rate: plan.application.max_rate.value(), ..Usage::default() })
                 .collect(),
             totals: Totals::default(),
+            summing: (detail == Detail::Summary).then(|| Box::new(Summing::new(scenario))),
         };
         serde_json::to_writer(&mut writer.line, &header::header(scenario, detail))
             .expect("writing to memory does not fail");
@@ -138,6 +146,7 @@ impl<W: Write> TraceWriter<W> {
 
     /// Ends the trace of a run that was broken off: there is no last record.
     pub fn close(mut self) -> io::Result<W> {
+        self.tell_moves();
         match self.broken {
             Some(error) => Err(error),
             None => self.out.flush().map(|()| self.out),
@@ -150,6 +159,7 @@ impl<W: Write> TraceWriter<W> {
     }
 
     fn begin(&mut self, kind: &str, time: f64) {
+        self.tell_moves();
         self.line.push(b'[');
         string(&mut self.line, kind);
         self.line.push(b',');
@@ -219,6 +229,10 @@ impl<W: Write> TraceWriter<W> {
             number(&mut self.line, usage.sum);
             self.line.push(b']');
             self.end_line();
+        }
+        if self.summing.is_some() {
+            self.clients_of_applications(time);
+            return;
         }
         for user in 0..self.clients.len() {
             let client = self.clients[user];
@@ -290,9 +304,17 @@ impl<W: Write> Recorder for TraceWriter<W> {
         self.line.push(b']');
         self.end_line();
         self.totals.instances += 1;
+        if let Some(summing) = &mut self.summing {
+            summing.place(agent.application(), agent.node(), 1);
+        }
     }
 
     fn handover(&mut self, time: f64, user: u32, from: Option<NodeIndex>, to: Option<NodeIndex>) {
+        self.totals.handovers += 1;
+        if self.summing.is_some() {
+            self.count_move(time, user);
+            return;
+        }
         self.begin("handover", time);
         self.line.push(b',');
         natural(&mut self.line, u64::from(user));
@@ -300,7 +322,6 @@ impl<W: Write> Recorder for TraceWriter<W> {
         self.comma_node(to);
         self.line.push(b']');
         self.end_line();
-        self.totals.handovers += 1;
     }
 
     fn evaluation(&mut self, time: f64, agent: AgentIndex, colony: &Colony, decision: Option<&Decision>) {
@@ -348,6 +369,10 @@ impl<W: Write> Recorder for TraceWriter<W> {
     }
 
     fn cycle(&mut self, time: f64, label: &[Outcome], colony: &Colony) {
+        if self.summing.is_some() {
+            self.count_cycle(time, label, colony);
+            return;
+        }
         self.begin("cycle", time);
         self.line.extend_from_slice(b",[");
         for (position, outcome) in label.iter().enumerate() {
@@ -385,6 +410,11 @@ impl<W: Write> Recorder for TraceWriter<W> {
     }
 
     fn node_down(&mut self, time: f64, node: NodeIndex, cause: Cause, gone: &[AgentIndex], colony: &Colony) {
+        self.totals.instances -= gone.len() as u64;
+        if self.summing.is_some() {
+            self.count_gone(time, node, gone, colony);
+            return;
+        }
         self.begin("node-down", time);
         self.comma_node(Some(node));
         self.line.push(b',');
@@ -398,10 +428,12 @@ impl<W: Write> Recorder for TraceWriter<W> {
         }
         self.line.extend_from_slice(b"]]");
         self.end_line();
-        self.totals.instances -= gone.len() as u64;
     }
 
     fn node_up(&mut self, time: f64, node: NodeIndex) {
+        if self.summing.is_some() {
+            return;
+        }
         self.begin("node-up", time);
         self.comma_node(Some(node));
         self.line.push(b']');
@@ -409,6 +441,9 @@ impl<W: Write> Recorder for TraceWriter<W> {
     }
 
     fn node_leaving(&mut self, time: f64, node: NodeIndex) {
+        if self.summing.is_some() {
+            return;
+        }
         self.begin("node-leaving", time);
         self.comma_node(Some(node));
         self.line.push(b']');
@@ -416,6 +451,9 @@ impl<W: Write> Recorder for TraceWriter<W> {
     }
 
     fn link(&mut self, time: f64, one: NodeIndex, other: NodeIndex, is_up: bool) {
+        if self.summing.is_some() {
+            return;
+        }
         self.begin(if is_up { "link-up" } else { "link-down" }, time);
         self.comma_node(Some(one));
         self.comma_node(Some(other));

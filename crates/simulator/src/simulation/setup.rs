@@ -69,6 +69,7 @@ impl<'a> Simulation<'a> {
             observations: Observations::new(scenario.observation),
             instances: Vec::new(),
             users: users.collect(),
+            users_due: scenario.attachments.first_due(),
             planner: planning::planner(scenario),
             draws: scenario.policies.iter().map(|policy| policy.asks_for("random")).collect(),
             deployments: Vec::new(),

@@ -3,6 +3,7 @@
 mod attachment;
 mod checkpoints;
 mod churn;
+mod city;
 mod determinism;
 mod documents;
 mod fidelity;

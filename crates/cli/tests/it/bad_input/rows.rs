@@ -28,6 +28,28 @@ pub(super) const ROWS: &[Row] = &[
         accepts: &[],
     },
     Row {
+        command: "bench scale",
+        refuses: &[
+            (&["paper"], "paper"),
+            (&["--nodes"], "--nodes"),
+            (&["--nodes", "many"], "many"),
+            (&["--nodes", "-85"], "-85"),
+            (&["--nodes", "85,"], "--nodes"),
+            (&["--nodes", "0"], "have 1"),
+            (&["--nodes", "85,100"], "have 85 and 341"),
+            (&["--nodes", "1000000000"], "1000000000"),
+            (&["--nodes", "5", "--policy", "latency-awre"], "latency-awre"),
+            (&["--nodes", "5", "--policy", ""], "--policy"),
+            (&["--nodes", "5", "--threads", "0"], "0"),
+            (&["--nodes", "5", "--seed", "-1"], "-1"),
+            (&["--nodes", "5", "--seed", "18446744073709551615"], "18446744073709551615"),
+            (&["--nodes", "5", "--growth", "weeds"], "weeds"),
+            (&["--nodes", "5", "--format", "xml"], "xml"),
+        ],
+        path: None,
+        accepts: &[],
+    },
+    Row {
         command: "compare",
         refuses: &[
             (&[], "SCENARIO"),

@@ -10,8 +10,8 @@ impl<W: Write> TraceWriter<W> {
     /// All that the rest of the trace depends on, to be written down.
     pub(in crate::output) fn saved(&self) -> impl Serialize + '_ {
         // Whoever adds a field decides here whether the rest depends on it.
-        let TraceWriter { out: _, detail: _, line: _, broken: _, seen, clients, usage, totals } = self;
-        (seen, clients, usage, totals)
+        let TraceWriter { out: _, detail: _, line: _, broken: _, seen, clients, usage, totals, summing } = self;
+        (seen, clients, usage, totals, summing)
     }
 
     /// Goes on with the trace of which [`TraceWriter::saved`] was written down.
@@ -20,8 +20,8 @@ impl<W: Write> TraceWriter<W> {
         detail: Detail,
         saved: D,
     ) -> Result<TraceWriter<W>, D::Error> {
-        let (seen, clients, usage, totals) = Deserialize::deserialize(saved)?;
-        Ok(TraceWriter { out, detail, line: Vec::new(), broken: None, seen, clients, usage, totals })
+        let (seen, clients, usage, totals, summing) = Deserialize::deserialize(saved)?;
+        Ok(TraceWriter { out, detail, line: Vec::new(), broken: None, seen, clients, usage, totals, summing })
     }
 
     /// Where the trace goes.
