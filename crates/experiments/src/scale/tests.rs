@@ -37,7 +37,7 @@ fn users_of_a_growing_town_do_not_pass_more_and_more_access_points() {
     };
     // Trips are longer in a larger town, up to the length of the whole run.
     let [small, larger, large] = [85, 1_365, 21_845].map(|nodes| per_user(nodes, Growth::Town));
-    assert!(larger / small < 2.0 && (large / larger - 1.0).abs() < 0.1, "{small} {larger} {large}");
+    assert!(larger / small < 2.0 && large / larger < 1.2, "{small} {larger} {large}");
     // In the same town, access points come closer without end.
     let dense = per_user(21_845, Growth::Density);
     assert!(dense / large > 2.5, "{large} {dense}");
