@@ -9,6 +9,7 @@
 mod areas;
 mod compact;
 mod drawings;
+mod explanations;
 mod figures;
 mod fold;
 mod page;
@@ -25,6 +26,8 @@ use mario_audit::reader::ReadError;
 use serde::Serialize;
 
 use crate::published::PublishedValues;
+
+use replay::Explain;
 
 pub use drawings::Drawing;
 pub use run::Run;
@@ -53,7 +56,12 @@ pub struct Beside {
 impl Run {
     /// Makes a run of its trace. One that was cut off gives a run that says so.
     pub fn read(trace: impl BufRead) -> Result<Run, ReadError> {
-        fold::read(trace)
+        fold::read(trace, Explain::Yes)
+    }
+
+    /// The same without explanations of decisions, which take longest: for whoever reads a run again and again as it grows.
+    pub fn read_unexplained(trace: impl BufRead) -> Result<Run, ReadError> {
+        fold::read(trace, Explain::No)
     }
 
     /// The seed of the run.

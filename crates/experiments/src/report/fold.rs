@@ -11,9 +11,9 @@ use mario_domain::{InstanceId, OperationName};
 
 use super::areas::AreaCounts;
 use super::figures::{ShownFigures, counts};
-use super::placement::{Placement, resolve};
+use super::placement::{Placement, Reach, resolve};
 use super::policies::PolicyText;
-use super::replay::{Event, Recording};
+use super::replay::{Event, Explain, Recording};
 use super::run::{About, ApplicationRow, Inhibited, Nodes, ResponseRow, Run, label};
 use super::series::{Bars, Samples};
 use crate::figures::{CycleFigures, Reading, TraceFigures};
@@ -24,19 +24,20 @@ const TRACKS_MAX: usize = 200;
 const INHIBITING_NODES_MAX: usize = 40;
 
 /// Reads a whole trace. One that was cut off gives what is there.
-pub(crate) fn read(input: impl BufRead) -> Result<Run, ReadError> {
+pub(crate) fn read(input: impl BufRead, explain: Explain) -> Result<Run, ReadError> {
     let mut reader = TraceReader::new(input)?;
     let mut fold = Fold::new(Arc::clone(reader.header()));
     while let Some(record) = reader.next_record()? {
         fold.record(record);
     }
-    Ok(fold.finish())
+    Ok(fold.finish(explain))
 }
 
 struct Fold {
     header: Arc<Header>,
     about: About,
     placement: Placement,
+    reach: Reach,
     recording: Recording,
     areas: AreaCounts,
     reading: Reading,
@@ -55,6 +56,7 @@ impl Fold {
         Fold {
             about: About::new(&header),
             placement: Placement::default(),
+            reach: Reach::default(),
             recording: Recording::default(),
             areas: AreaCounts::new(&header),
             reading: Reading::new(Arc::clone(&header)),
@@ -71,6 +73,7 @@ impl Fold {
 
     fn record(&mut self, record: Record) {
         self.reading.read(&record);
+        self.reach.read(&record);
         let time = record.time();
         self.about.until.0 = time;
         match record {
@@ -82,7 +85,8 @@ impl Fold {
             Record::Evaluation(evaluation) => {
                 self.about.evaluations += 1;
                 if let Some(instance) = self.placement.find(&evaluation.instance) {
-                    self.recording.evaluation(instance, &evaluation);
+                    let unreached = self.reach.unreached(&self.header, evaluation.node);
+                    self.recording.evaluation(instance, &evaluation, unreached);
                 }
             }
             Record::Cycle(cycle) => self.cycle(&cycle),
@@ -229,11 +233,11 @@ impl Fold {
         }
     }
 
-    fn finish(self) -> Run {
+    fn finish(self, explain: Explain) -> Run {
         let header = &self.header;
         let TraceFigures { figures, cycles, .. } = self.reading.figures();
         let nodes = Nodes::new(header);
-        let replay = if nodes.is_some() { self.recording.finish(&self.placement) } else { None };
+        let replay = if nodes.is_some() { self.recording.finish(header, &self.placement, explain) } else { None };
         let areas = replay.is_none().then(|| self.areas.finish(header));
         let is_large = areas.is_some();
         let tracks = self.tracks.into_iter().enumerate().map(|(user, track)| (user as u32, track));
