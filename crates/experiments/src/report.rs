@@ -15,8 +15,10 @@ mod fold;
 mod page;
 mod placement;
 mod policies;
+mod regret;
 mod replay;
 mod run;
+mod scale;
 mod series;
 mod server;
 
@@ -31,6 +33,7 @@ use replay::Explain;
 
 pub use drawings::Drawing;
 pub use run::Run;
+pub use scale::{Scale, ScaleError, ScalePoint};
 pub use server::{Server, Source};
 
 /// Runs to be shown together.
@@ -40,6 +43,8 @@ pub struct Report {
     pub title: String,
     /// The runs, in the order in which they are shown.
     pub runs: Vec<Run>,
+    /// What runs of growing worlds cost.
+    pub scale: Vec<Scale>,
     /// Values to show beside those of the runs.
     pub published: Option<Beside>,
 }
@@ -69,6 +74,14 @@ impl Run {
         self.about.seed
     }
 
+    /// The policy of all applications; `None` when they have several.
+    pub fn policy(&self) -> Option<&str> {
+        match self.policies.as_slice() {
+            [one] => Some(&one.name),
+            _ => None,
+        }
+    }
+
     /// Whether the trace has its end.
     pub fn is_complete(&self) -> bool {
         self.about.is_complete
@@ -84,6 +97,7 @@ impl Report {
         let mut scenarios: Vec<&str> = self.runs.iter().map(|run| run.about.scenario.as_str()).collect();
         scenarios.dedup();
         match scenarios.as_slice() {
+            [] => "Scale".to_owned(),
             [one] => (*one).to_owned(),
             _ => format!("{} runs", self.runs.len()),
         }

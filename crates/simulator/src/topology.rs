@@ -32,6 +32,8 @@ pub struct Topology {
     /// The links from node `n` are at `first_link[n]..first_link[n + 1]`, in the order of the nodes that they lead to.
     first_link: Vec<u32>,
     links: Vec<Link>,
+    /// What the tiers are called, from the top down; empty when they have no names.
+    tier_names: Vec<String>,
 }
 
 /// A node as it is before anything runs.
@@ -92,6 +94,19 @@ impl Topology {
     /// All nodes, by index.
     pub fn nodes(&self) -> impl ExactSizeIterator<Item = (NodeIndex, &NodeDescription)> {
         self.nodes.iter().enumerate().map(|(position, node)| (NodeIndex::at(position), node))
+    }
+
+    /// What the tiers are called, from the top down; empty when they have no names.
+    pub fn tier_names(&self) -> &[String] {
+        &self.tier_names
+    }
+
+    /// Gives the tiers names, if these are as many as there are tiers.
+    pub(crate) fn name_tiers(&mut self, names: &[String]) {
+        let tier_count = self.nodes.iter().map(|node| usize::from(node.tier) + 1).max().unwrap_or(0);
+        if names.len() == tier_count {
+            self.tier_names = names.to_vec();
+        }
     }
 
     /// One node.
@@ -259,7 +274,7 @@ impl TopologyBuilder {
                 return Err(TopologyError::LinkTwice(one, other));
             }
         }
-        Ok(Topology { nodes: self.nodes, by_id: self.by_id, first_link, links })
+        Ok(Topology { nodes: self.nodes, by_id: self.by_id, first_link, links, tier_names: Vec::new() })
     }
 }
 

@@ -1,5 +1,6 @@
 //! What happened: the lines of a trace after the first.
 
+use super::regret::Regret;
 use super::summed::{Client, Usage};
 use std::fmt;
 
@@ -28,6 +29,8 @@ pub enum Record {
     LinkDown(LinkEvent),
     /// A link came back.
     LinkUp(LinkEvent),
+    /// The placement was compared with the best.
+    Regret(Regret),
     /// What clients saw.
     Responses(Responses),
     /// How much the instances of an application were used in the whole run.
@@ -367,6 +370,7 @@ impl Record {
             | Record::NodeUp(NodeEvent { time, .. })
             | Record::LinkDown(LinkEvent { time, .. })
             | Record::LinkUp(LinkEvent { time, .. })
+            | Record::Regret(Regret { time, .. })
             | Record::Responses(Responses { time, .. })
             | Record::Usage(Usage { time, .. })
             | Record::Client(Client { time, .. })
@@ -402,7 +406,7 @@ impl Record {
             Record::Responses(record) => places.application(record.application).fault,
             Record::Usage(record) => places.application(record.application).fault,
             Record::Client(record) => places.user(record.user).fault,
-            Record::End(_) => None,
+            Record::Regret(_) | Record::End(_) => None,
         }
     }
 }

@@ -174,7 +174,7 @@ pub(crate) fn interruptions() -> Result<Arc<AtomicBool>, Failure> {
 }
 
 /// The first of `runs/NAME-1`, `runs/NAME-2` and so on that is not there yet.
-fn free_directory(name: &str) -> PathBuf {
+pub(super) fn free_directory(name: &str) -> PathBuf {
     let plain: String = name
         .chars()
         .map(|letter| if letter.is_alphanumeric() || "-_".contains(letter) { letter } else { '-' })

@@ -1,5 +1,7 @@
 //! `mario report` and `mario view`: what they write, serve and refuse.
 
+mod explanations;
+
 use std::fs::{self, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

@@ -106,6 +106,7 @@ impl Reading {
             Record::Client(client) => self.clients[client.user as usize] = Some(client.clone()),
             Record::End(_) => self.is_complete = true,
             Record::Evaluation(_)
+            | Record::Regret(_)
             | Record::NodeLeaving(_)
             | Record::NodeUp(_)
             | Record::LinkDown(_)

@@ -13,8 +13,9 @@ use super::areas::AreaCounts;
 use super::figures::{ShownFigures, counts};
 use super::placement::{Placement, Reach, resolve};
 use super::policies::PolicyText;
+use super::regret::RegretSums;
 use super::replay::{Event, Explain, Recording};
-use super::run::{About, ApplicationRow, Inhibited, Nodes, ResponseRow, Run, label};
+use super::run::{About, ApplicationRow, Inhibited, Nodes, ResponseRow, Run, label, tier_names};
 use super::series::{Bars, Samples};
 use crate::figures::{CycleFigures, Reading, TraceFigures};
 
@@ -41,6 +42,7 @@ struct Fold {
     recording: Recording,
     areas: AreaCounts,
     reading: Reading,
+    regret: RegretSums,
     by_application: Vec<u64>,
     by_tier: Vec<u64>,
     instances: Samples<Vec<u64>>,
@@ -60,6 +62,7 @@ impl Fold {
             recording: Recording::default(),
             areas: AreaCounts::new(&header),
             reading: Reading::new(Arc::clone(&header)),
+            regret: RegretSums::new(),
             by_application: vec![0; header.applications.len()],
             by_tier: vec![0; tier_count],
             instances: Samples::new(),
@@ -96,6 +99,7 @@ impl Fold {
             Record::LinkDown(link) => self.recording.push(time, Event::LinkDown { nodes: link.nodes }),
             Record::LinkUp(link) => self.recording.push(time, Event::LinkUp { nodes: link.nodes }),
             Record::Responses(responses) => self.response(&responses),
+            Record::Regret(regret) => self.regret.add(&regret),
             Record::Usage(_) | Record::Client(_) => {}
             Record::End(end) => {
                 self.about.is_complete = true;
@@ -247,6 +251,7 @@ impl Fold {
             policies: header.policies.iter().map(PolicyText::new).collect(),
             applications: ApplicationRow::all(header),
             groups: figures.groups.iter().map(|group| group.group.clone()).collect(),
+            tier_names: tier_names(header, self.by_tier.len()),
             nodes,
             users: if is_large { Vec::new() } else { header.users.iter().map(user).collect() },
             tracks: if is_large { Vec::new() } else { tracks.collect() },
@@ -260,6 +265,7 @@ impl Fold {
                 .map(|(row, histogram)| ResponseRow { histogram: histogram.into_iter().collect(), ..row })
                 .collect(),
             inhibited: inhibited(header, self.inhibited),
+            regret: self.regret.finish(),
             replay,
             areas,
             about: self.about,

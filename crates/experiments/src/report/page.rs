@@ -13,6 +13,8 @@ const PROGRAM: &[&str] = &[
     include_str!("../../assets/areas.js"),
     include_str!("../../assets/distribution.js"),
     include_str!("../../assets/inhibited.js"),
+    include_str!("../../assets/regret.js"),
+    include_str!("../../assets/scale.js"),
     include_str!("../../assets/tables.js"),
     include_str!("../../assets/map.js"),
     include_str!("../../assets/replay-state.js"),

@@ -51,6 +51,9 @@ pub struct Settings {
     pub duration: Time,
     /// Nodes and links.
     pub topology: TopologySettings,
+    /// What the tiers are called, from the top down, for figures; counts where there are so many tiers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tiers: Vec<String>,
     /// What single nodes have that the topology does not give them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub node: Vec<NodeSettings>,
@@ -162,6 +165,7 @@ impl Default for Settings {
             seed: 1,
             duration: Time::of(52_000.0),
             topology: TopologySettings::default(),
+            tiers: Vec::new(),
             node: Vec::new(),
             application: Vec::new(),
             agents: AgentSettings::default(),

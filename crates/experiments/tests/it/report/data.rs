@@ -30,7 +30,7 @@ pub(crate) fn paper_trace(policy: &str, settings: &[&str]) -> String {
 /// A report of traces.
 pub(crate) fn report(traces: &[&str]) -> Report {
     let runs = traces.iter().map(|trace| Run::read(trace.as_bytes()).expect("a trace"));
-    Report { title: "test".to_owned(), runs: runs.collect(), published: None }
+    Report { title: "test".to_owned(), runs: runs.collect(), ..Report::default() }
 }
 
 /// A page on the disk, gone when dropped.
