@@ -117,10 +117,7 @@ impl Decisions {
             .iter()
             .map(|solution| match solution {
                 mario_policy::Solution::Proposal(proposal) => Solution::Proposal {
-                    wish: Wish {
-                        operation: proposal.operation,
-                        target: target(facts, &self.node_of, proposal.target),
-                    },
+                    wish: Wish { operation: proposal.operation, target: target(facts, &self.node_of, proposal.target) },
                     clause: proposal.clause as u64,
                 },
                 mario_policy::Solution::Invalid(invalid) => {

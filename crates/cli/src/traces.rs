@@ -24,10 +24,7 @@ pub(crate) fn read_growing_run(typed: &Path) -> Result<Run, Failure> {
     read_run_with(typed, if typed.join("PARTIAL").exists() { Run::read_unexplained } else { Run::read })
 }
 
-fn read_run_with(
-    typed: &Path,
-    read: impl Fn(Box<dyn BufRead>) -> Result<Run, ReadError>,
-) -> Result<Run, Failure> {
+fn read_run_with(typed: &Path, read: impl Fn(Box<dyn BufRead>) -> Result<Run, ReadError>) -> Result<Run, Failure> {
     let path = trace_path(typed);
     let input = open(&path).map_err(|error| cannot_read(&path, &error))?;
     read(input).map_err(|error| refuse(&path, &error))

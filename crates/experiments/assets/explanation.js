@@ -28,7 +28,7 @@ function explanationLines(lines) {
   }
   const where = (line) => (line.place ? [" ", h("small", {}, line.place.split("/").pop())] : null);
   return shown.map((line) => (line.code
-    ? h("div", { class: "line code", style: `--depth:${line.depth}` }, h("pre", { tabindex: 0 }, line.code.join("\n")), where(line))
+    ? h("div", { class: "line code", style: `--depth:${line.depth}` }, line.code.length > 1 ? h("pre", { tabindex: 0 }, line.code.join("\n")) : h("code", {}, line.code[0]), where(line))
     : h("p", { class: `line ${line.look}`, style: `--depth:${line.depth}` }, line.before ? `${line.before} ` : null,
       line.look === "met" || line.look === "failed" || line.look === "fact" ? h("code", {}, line.text) : line.text,
       line.after ? `, ${line.after}` : null, where(line))));

@@ -45,7 +45,7 @@ function summarySection(report) {
   ];
   const partial = runs.filter((run) => !run.about.is_complete).map((run) => h("p", { class: "notice partial-note" },
     `${run.label} is not complete: what is shown ends at time ${amount(run.about.until)} of ${amount(run.about.duration)}.`));
-  return h("section", { id: "summary", class: "first" }, h("h1", {}, report.title), h("p", { class: "lead" }, about.join(" \u00b7 ")), partial, comparisonTables(report));
+  return h("section", { id: "summary", class: "first" }, h("h1", {}, report.title), h("p", { class: "lead" }, about.join(" \u00b7 ")), partial, h("h2", { class: "visually-hidden" }, "Figures of all runs"), comparisonTables(report));
 }
 
 function operationsSection(report) {

@@ -1,7 +1,7 @@
 // The figures of all runs side by side, with published values below ours where there are some. Where the page is narrow, each
 // run has a small table of its own.
 
-const isNarrow = window.matchMedia("(max-width: 760px)");
+const isNarrow = window.matchMedia("screen and (max-width: 760px)");
 
 function published(report, run, figureName, group) {
   return report.published?.values[run]?.[`${group}.${figureName}`] ?? null;
@@ -52,7 +52,7 @@ function comparison(report, { title, name, note, columns }) {
   drawn.push({ element: holder, redraw: fillHolder, observer: { disconnect: () => isNarrow.removeEventListener("change", fillHolder) } });
   return h("figure", { class: "wide", "data-figure": name },
     h("div", { class: "figure-head" }, h("h3", {}, title),
-      h("span", { class: "saves" }, h("button", { type: "button", class: "save", "aria-label": `Download the data of: ${title}`, onclick: () => save(`${name}.csv`, "text/csv", csv(rows())) }, "CSV"))),
+      h("span", { class: "saves" }, h("button", { type: "button", class: "save", "aria-label": `CSV: the data of ${title}`, onclick: () => save(`${name}.csv`, "text/csv", csv(rows())) }, "CSV"))),
     holder,
     h("figcaption", {}, note, report.published ? ` Below each value, in grey: ${report.published.source}.` : ""));
 }

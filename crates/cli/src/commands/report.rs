@@ -132,8 +132,8 @@ fn beside(report: &Report, source: Source) -> Result<Beside, Failure> {
 
 /// Measurements of `mario bench scale`, called as their file.
 fn read_scale(path: &Path) -> Result<Scale, Failure> {
-    let text = fs::read_to_string(path)
-        .map_err(|error| Failure::file(format!("cannot read `{}`", path.display()), &error))?;
+    let text =
+        fs::read_to_string(path).map_err(|error| Failure::file(format!("cannot read `{}`", path.display()), &error))?;
     let name = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy();
     Scale::read(&name, &text).map_err(|error| {
         let diagnostic = Diagnostic::error(format!("`{}` holds no measurements of scale", path.display()));

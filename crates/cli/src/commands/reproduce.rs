@@ -145,7 +145,8 @@ fn refuse(error: &ReproduceError) -> Failure {
         }
         ReproduceError::Seeds => Failure::input(Diagnostic::error(error.to_string()).hint("ask for fewer `--seeds`")),
         ReproduceError::Interrupted => Failure::Environment(vec![
-            Diagnostic::error(error.to_string()).hint("run it again with another --out, or with --force to replace what was kept"),
+            Diagnostic::error(error.to_string())
+                .hint("run it again with another --out, or with --force to replace what was kept"),
         ]),
     }
 }

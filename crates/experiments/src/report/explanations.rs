@@ -22,16 +22,8 @@ pub(crate) const EXPLAINED_MAX: usize = 3_000;
 const CHUNK: usize = 64;
 
 /// What a line is, by its place here.
-const LOOKS: [Look; 8] = [
-    Look::Proposed,
-    Look::Missed,
-    Look::Code,
-    Look::Met,
-    Look::Failed,
-    Look::Fact,
-    Look::Change,
-    Look::Remark,
-];
+const LOOKS: [Look; 8] =
+    [Look::Proposed, Look::Missed, Look::Code, Look::Met, Look::Failed, Look::Fact, Look::Change, Look::Remark];
 
 /// What an agent knew when it decided.
 #[derive(Clone, Debug)]
@@ -164,7 +156,14 @@ mod tests {
 
     fn line(depth: usize, text: &str, place: Option<&str>) -> Line {
         let place = place.map(str::to_owned);
-        Line { depth, look: Look::Failed, before: "fails".to_owned(), text: text.to_owned(), after: String::new(), place }
+        Line {
+            depth,
+            look: Look::Failed,
+            before: "fails".to_owned(),
+            text: text.to_owned(),
+            after: String::new(),
+            place,
+        }
     }
 
     #[test]

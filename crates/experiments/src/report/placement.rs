@@ -74,9 +74,8 @@ impl Reach {
             return Vec::new();
         }
         let neighbours = header.nodes[node as usize].neighbours.iter().copied();
-        let is_lost = |other: &u32| {
-            self.nodes.contains(other) || self.links.contains(&[node.min(*other), node.max(*other)])
-        };
+        let is_lost =
+            |other: &u32| self.nodes.contains(other) || self.links.contains(&[node.min(*other), node.max(*other)]);
         neighbours.filter(is_lost).collect()
     }
 }

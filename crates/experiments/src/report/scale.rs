@@ -70,9 +70,7 @@ impl Scale {
             if point.evaluated > point.asked {
                 return fault("evaluated", "must be no more than `asked`");
             }
-            for (key, number) in
-                [("cpu_ns_per_agent_cycle", point.cpu_ns_per_agent_cycle), ("wall_s", point.wall_s)]
-            {
+            for (key, number) in [("cpu_ns_per_agent_cycle", point.cpu_ns_per_agent_cycle), ("wall_s", point.wall_s)] {
                 if number < 0.0 {
                     return fault(key, "must not be negative");
                 }

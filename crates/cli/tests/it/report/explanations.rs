@@ -92,7 +92,10 @@ fn the_page_explains_as_the_command_does() {
     let replay = &data["runs"][0]["replay"];
     let decisions = replay["decisions"].as_object().expect("decisions");
     let all = decisions.iter().flat_map(|(instance, list)| {
-        list.as_array().expect("a list").iter().map(move |decision| (instance.parse::<usize>().expect("a number"), decision))
+        list.as_array()
+            .expect("a list")
+            .iter()
+            .map(move |decision| (instance.parse::<usize>().expect("a number"), decision))
     });
     let all: Vec<(usize, &Value)> = all.collect();
     let (mut silent, mut remembering) = (0, 0);
