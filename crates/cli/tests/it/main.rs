@@ -5,6 +5,8 @@ mod audit;
 #[cfg(unix)]
 mod bad_input;
 mod baselines;
+#[cfg(unix)]
+mod book;
 mod explain;
 mod help;
 mod input;
