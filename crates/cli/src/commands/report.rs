@@ -21,7 +21,7 @@ use crate::{Console, Failure, Outcome};
   mario report runs/paper-1 runs/paper-2 --out comparison.html
   mario report runs/paper-1 --svg figures
   mario report runs --published
-  mario bench scale --format json > scale.json && mario report runs/paper-1 --scale scale.json")]
+  mario report runs/paper-1 --scale scale.json")]
 pub struct Arguments {
     /// The directories of runs, directories that have runs in them, or traces, plain or compressed with gzip
     #[arg(value_name = "RUN", required_unless_present = "scale")]

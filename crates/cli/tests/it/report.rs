@@ -1,5 +1,6 @@
 //! `mario report` and `mario view`: what they write, serve and refuse.
 
+mod beside;
 mod explanations;
 
 use std::fs::{self, OpenOptions};

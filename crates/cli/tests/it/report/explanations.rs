@@ -14,7 +14,7 @@ fn reported() -> (PathBuf, Value, Value) {
     let _ = fs::remove_dir_all(&directory);
     fs::create_dir_all(&directory).expect("the test's own directory is writable");
     let policy = "workload-and-latency-aware-with-memory";
-    let settings = ["run", "paper", "--policy", policy, "--set", "memory.cycles=3", "--set", "time.duration=6000"];
+    let settings = ["run", "paper", "--policy", policy, "--set", "memory.cycles=3", "--set", "duration=6000"];
     for arguments in [&[&settings[..], &["--out", "run"]].concat()[..], &["report", "run"]] {
         let output = mario().args(arguments).current_dir(&directory).output().expect("it runs");
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
