@@ -148,9 +148,10 @@ impl Console {
         Progress { task, shown: None, is_shown: self.shows_progress }
     }
 
-    /// Tells how far a run is that ends at this time, on standard error if that is a terminal.
-    pub fn progress_bar(&self, end: f64) -> ProgressBar {
-        ProgressBar { end, from: 0.0, requests: 0, began: Instant::now(), shown: None, is_shown: self.shows_progress }
+    /// Tells how far a run is that ends at this time, on standard error if that is a terminal. `from` is the time that it has
+    /// come to already, and `requests` how many client requests were sent until then.
+    pub fn progress_bar(&self, end: f64, from: f64, requests: u64) -> ProgressBar {
+        ProgressBar { end, from, requests, began: Instant::now(), shown: None, is_shown: self.shows_progress }
     }
 
     /// Shows problems on standard error; warnings only to a user who did not ask for quiet.
@@ -215,13 +216,6 @@ pub struct ProgressBar {
 }
 
 impl ProgressBar {
-    /// The run has come to this time already, and has sent so many client requests.
-    #[must_use]
-    pub fn going_on(mut self, from: f64, requests: u64) -> ProgressBar {
-        (self.from, self.requests) = (from, requests);
-        self
-    }
-
     /// Says to which time the run has come, and how many client requests were sent. Call it as often as is easy.
     pub fn at(&mut self, time: f64, requests: u64) {
         const WIDTH: usize = 24;

@@ -25,8 +25,7 @@ pub(super) fn finish(
     interrupted: &AtomicBool,
     console: &Console,
 ) -> Result<Summary, Failure> {
-    let progress = console.progress_bar(scenario.duration);
-    let mut progress = progress.going_on(simulation.now(), simulation.effort().emitted);
+    let mut progress = console.progress_bar(scenario.duration, simulation.now(), simulation.effort().emitted);
     let mut saving = Saving::new(every, scenario.management_period, simulation.now());
     while !simulation.is_over() && !kept.is_broken() {
         let glance = Instant::now() + GLANCE;
