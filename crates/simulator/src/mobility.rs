@@ -14,10 +14,9 @@ mod timestamps;
 mod tracks;
 mod wander;
 
-use std::sync::Arc;
-
 use mario_colony::NodeIndex;
 use mario_domain::{ApplicationId, Id};
+use serde::{Deserialize, Serialize};
 
 use crate::position::Position;
 
@@ -52,7 +51,7 @@ pub enum Presence {
 }
 
 /// Which access point users are connected to. Only changes are listed.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Attachments {
     /// The users, in the order in which they appear.
     pub users: Vec<MobileUser>,
@@ -60,11 +59,11 @@ pub struct Attachments {
     /// user is gone.
     pub steps: Vec<Vec<(u32, Option<NodeIndex>)>>,
     /// Users who go their ways by themselves, and of whom no step is listed.
-    pub commuters: Option<Arc<Commuters>>,
+    pub commuters: Option<Box<Commuters>>,
 }
 
 /// A user who moves about.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct MobileUser {
     /// Which user.
     pub id: Id,

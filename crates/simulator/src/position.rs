@@ -1,7 +1,9 @@
 //! Places on the map.
 
+use serde::{Deserialize, Serialize};
+
 /// A place on the map, in degrees.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Position {
     /// Degrees north of the equator.
     pub latitude: f64,
@@ -10,7 +12,7 @@ pub struct Position {
 }
 
 /// A rectangle on the map.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Area {
     /// Its corner with the least latitude and longitude.
     pub south_west: Position,

@@ -6,6 +6,8 @@ mod audit;
 mod bad_input;
 mod baselines;
 mod bench;
+#[cfg(unix)]
+mod book;
 mod explain;
 mod help;
 mod input;
@@ -14,6 +16,8 @@ mod policy;
 mod prompt;
 mod readme;
 mod report;
+#[cfg(unix)]
+mod resume;
 mod scenario;
 mod simulate;
 mod streams;

@@ -5,14 +5,15 @@ use std::fmt;
 
 use mario_colony::NodeIndex;
 use mario_domain::NodeId;
+use serde::{Deserialize, Serialize};
 
-use super::nearest::Nearest;
+use super::nearest::{Found, Nearest};
 use super::{Attachments, MobileUser, Presence, Traces};
 use crate::position::{Area, Position};
 use crate::topology::Topology;
 
 /// Which access point a user is connected to.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Attach {
     /// The one whose cell of a grid the user is in; outside, the closest at the border. Access points take the cells in
     /// their order: first from south to north, then from west to east.
@@ -58,17 +59,12 @@ pub struct Handovers {
 /// Connects users to access points.
 pub fn attach(traces: &Traces, topology: &Topology, how: Attach) -> Result<Attachments, AttachError> {
     let find = Finder::new(topology, how)?;
-    let mut now: Vec<Option<NodeIndex>> = vec![None; traces.users.len()];
+    let mut now: Vec<Whereabouts> = vec![Whereabouts::default(); traces.users.len()];
     let mut steps = Vec::with_capacity(traces.steps.len());
     for changes in &traces.steps {
         let mut step = Vec::new();
         for (user, presence) in changes {
-            let access_point = match presence {
-                Presence::At(position) => Some(find.access_point(*position)),
-                Presence::Gone => None,
-            };
-            if now[*user as usize] != access_point {
-                now[*user as usize] = access_point;
+            if let Some(access_point) = find.follow(&mut now[*user as usize], *presence) {
                 step.push((*user, access_point));
             }
         }
@@ -78,8 +74,15 @@ pub fn attach(traces: &Traces, topology: &Topology, how: Attach) -> Result<Attac
     Ok(Attachments { users, steps, commuters: None })
 }
 
+/// Where a user is connected, with where to look first when the user has moved.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Whereabouts {
+    access_point: Option<NodeIndex>,
+    last: Option<Found>,
+}
+
 /// Finds the access point for a place.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Finder {
     Grid { size: u32, area: Area, access_points: Vec<NodeIndex> },
     Distance { nearest: Nearest, any: NodeIndex },
@@ -108,13 +111,27 @@ impl Finder {
         }
     }
 
-    pub(super) fn access_point(&self, position: Position) -> NodeIndex {
+    /// Follows a user to a place. Gives where the user is connected now, if that is not where it was.
+    pub(super) fn follow(&self, user: &mut Whereabouts, presence: Presence) -> Option<Option<NodeIndex>> {
+        let access_point = match presence {
+            Presence::At(position) => Some(self.access_point(position, &mut user.last)),
+            Presence::Gone => None,
+        };
+        let before = std::mem::replace(&mut user.access_point, access_point);
+        (before != access_point).then_some(access_point)
+    }
+
+    /// The access point for a place. `last` is any that was found before, and then the one that was found.
+    pub(super) fn access_point(&self, position: Position, last: &mut Option<Found>) -> NodeIndex {
         match self {
             Finder::Grid { size, area, access_points } => {
                 let (x, y) = area.cell(*size, position);
                 access_points[x as usize * *size as usize + y as usize]
             }
-            Finder::Distance { nearest, any } => nearest.to(position).unwrap_or(*any),
+            Finder::Distance { nearest, any } => {
+                *last = nearest.to(position, *last);
+                last.map_or(*any, |found| found.node)
+            }
         }
     }
 }

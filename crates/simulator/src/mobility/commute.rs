@@ -7,11 +7,10 @@
 //! **The wave.** Most users keep common hours: they leave home around one hour of the day and their goal around another.
 //! The others keep the same day by clocks of their own, spread evenly, so that as many of them are under way at any time.
 
-use std::sync::Arc;
-
 use mario_colony::NodeIndex;
 use mario_domain::Id;
 use rand::RngExt;
+use serde::{Deserialize, Serialize};
 
 use super::attach::{Attach, Finder};
 use super::ground::{GOLDEN, Metres, anywhere, between, near, stream};
@@ -21,7 +20,7 @@ use crate::position::{Area, Position};
 use crate::topology::Topology;
 
 /// Users who go from home to a goal and back, day by day. Hours count from 0 to 24 in a day, however long the day is.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Commuting {
     /// Where they live and go.
     pub area: Area,
@@ -50,7 +49,7 @@ pub struct Commuting {
 }
 
 /// A place that attracts users.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Hotspot {
     /// Where it is; `None` is a place that is drawn.
     pub position: Option<Position>,
@@ -61,7 +60,7 @@ pub struct Hotspot {
 }
 
 /// The users of a city, ready to be asked where they are.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Commuters {
     commuting: Commuting,
     seed: u64,
@@ -177,7 +176,7 @@ pub fn commute_attached(
 ) -> Result<Attachments, WanderError> {
     let users = ids(commuting.users).map(|id| MobileUser { id, application: None }).collect();
     let commuters = Commuters::new(commuting, seed, topology, how)?;
-    Ok(Attachments { users, steps: Vec::new(), commuters: Some(Arc::new(commuters)) })
+    Ok(Attachments { users, steps: Vec::new(), commuters: Some(Box::new(commuters)) })
 }
 
 fn ids(users: u32) -> impl Iterator<Item = Id> {
@@ -242,7 +241,7 @@ impl Commuters {
                 // To ask a step too early costs little; to ask too late would be wrong.
                 Some(until) => ((until / self.commuting.step).floor().min(f64::from(u32::MAX)) as u32).max(step + 1),
             };
-            let access_point = Some(self.finder.access_point(self.on_map(whereabouts.place)));
+            let access_point = Some(self.finder.access_point(self.on_map(whereabouts.place), &mut None));
             if access_point != now(user) {
                 changes.push((user, access_point));
             }

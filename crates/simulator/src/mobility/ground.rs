@@ -4,9 +4,10 @@
 
 use rand::RngExt;
 use rand_pcg::Pcg64;
+use serde::{Deserialize, Serialize};
 
 /// A place as metres north and east of the south-west corner.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Metres {
     pub(super) north: f64,
     pub(super) east: f64,

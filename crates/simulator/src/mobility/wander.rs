@@ -7,12 +7,11 @@
 use std::error::Error;
 use std::fmt;
 
-use mario_colony::NodeIndex;
 use mario_domain::Id;
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
-use super::attach::{Attach, AttachError, Finder};
+use super::attach::{Attach, AttachError, Finder, Whereabouts};
 use super::ground::{GOLDEN, Metres, anywhere, between, distance, near, stream};
 use super::{Attachments, MobileUser, Presence, Traces};
 use crate::position::{Area, Position};
@@ -158,17 +157,14 @@ pub fn wander_attached(
     let town = Town::new(wandering, seed)?;
     let find = Finder::new(topology, how).map_err(WanderError::Attach)?;
     let mut steps = vec![Vec::new(); wandering.steps as usize];
-    let mut now: (u32, Option<NodeIndex>) = (u32::MAX, None);
+    let mut now = (u32::MAX, Whereabouts::default());
     town.follow_all(|user, step, place| {
-        let before = if now.0 == user { now.1 } else { None };
-        let access_point = match place {
-            Presence::At(position) => Some(find.access_point(position)),
-            Presence::Gone => None,
-        };
-        if before != access_point {
+        if now.0 != user {
+            now = (user, Whereabouts::default());
+        }
+        if let Some(access_point) = find.follow(&mut now.1, place) {
             steps[step as usize].push((user, access_point));
         }
-        now = (user, access_point);
     });
     let users = ids(wandering.users).map(|id| MobileUser { id, application: None }).collect();
     Ok(Attachments { users, steps, commuters: None })

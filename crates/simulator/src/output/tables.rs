@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use mario_colony::{AgentIndex, Colony, NodeIndex, Outcome};
-use mario_domain::{Id, InstanceId, OperationName, Verdict};
+use mario_domain::{Id, InstanceId, OperationName};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::json::{natural, number};
 use crate::recorder::{Recorder, Served};
@@ -19,10 +20,15 @@ struct Table<W: Write> {
 
 impl<W: Write> Table<W> {
     fn new(out: W, header: &str) -> Table<W> {
-        let mut table = Table { out, row: Vec::new(), broken: None };
+        let mut table = Table::resumed(out);
         table.row.extend_from_slice(header.as_bytes());
         table.end_row();
         table
+    }
+
+    /// Goes on with a table that has its header.
+    fn resumed(out: W) -> Table<W> {
+        Table { out, row: Vec::new(), broken: None }
     }
 
     fn end_row(&mut self) {
@@ -101,6 +107,39 @@ impl<'a, W: Write> Tables<'a, W> {
         }
     }
 
+    /// All that the rest of the tables depends on, to be written down.
+    pub(super) fn saved(&self) -> impl Serialize + '_ {
+        // Whoever adds a field decides here whether the rest depends on it.
+        let Tables { scenario: _, operations: _, moves: _, handovers: _, messages: _, instances } = self;
+        instances
+    }
+
+    /// Goes on with the tables of which [`Tables::saved`] was written down.
+    pub(super) fn resumed<'de, D: Deserializer<'de>>(
+        scenario: &'a Scenario,
+        outputs: TableOutputs<W>,
+        saved: D,
+    ) -> Result<Tables<'a, W>, D::Error> {
+        Ok(Tables {
+            scenario,
+            operations: Table::resumed(outputs.operations),
+            moves: outputs.moves.map(Table::resumed),
+            handovers: outputs.handovers.map(Table::resumed),
+            messages: outputs.messages.map(Table::resumed),
+            instances: Deserialize::deserialize(saved)?,
+        })
+    }
+
+    /// Where the tables go.
+    pub(super) fn outs(&mut self) -> TableOutputs<&mut W> {
+        TableOutputs {
+            operations: &mut self.operations.out,
+            moves: self.moves.as_mut().map(|table| &mut table.out),
+            handovers: self.handovers.as_mut().map(|table| &mut table.out),
+            messages: self.messages.as_mut().map(|table| &mut table.out),
+        }
+    }
+
     /// Writes out what is left, and gives the outputs back.
     pub fn finish(self) -> io::Result<TableOutputs<W>> {
         Ok(TableOutputs {
@@ -151,7 +190,7 @@ impl<W: Write> Recorder for Tables<'_, W> {
                     (agent.instance(), agent.application(), "nop")
                 }
                 Outcome::Judged(judged) => {
-                    let action = if judged.verdict == Verdict::Accepted {
+                    let action = if judged.ruling.is_accepted() {
                         match judged.wish.operation {
                             OperationName::Undeploy => undeploy += 1,
                             OperationName::Migrate => migrate += 1,
@@ -162,7 +201,10 @@ impl<W: Write> Recorder for Tables<'_, W> {
                         inhibited += 1;
                         "inhibited"
                     };
-                    (&judged.instance, colony.agent(judged.agent).application(), action)
+                    {
+                        let agent = colony.agent(judged.agent);
+                        (agent.instance(), agent.application(), action)
+                    }
                 }
                 // Operators' wishes are no operations of agents; the trace has them.
                 Outcome::Deployed { .. } => continue,

@@ -2,6 +2,7 @@
 
 mod evaluation;
 mod header;
+mod saved;
 mod summing;
 
 use std::io::{self, Write};
@@ -9,6 +10,7 @@ use std::io::{self, Write};
 use mario_colony::{AgentIndex, ApplicationIndex, Colony, Judged, NodeIndex, Outcome};
 use mario_domain::{Capacity, OperationName, Verdict};
 use mario_policy::{Decision, Ending};
+use serde::{Deserialize, Serialize};
 
 use evaluation::target;
 use summing::Summing;
@@ -19,7 +21,7 @@ use crate::recorder::{Cause, Recorder, Served};
 use crate::scenario::Scenario;
 
 /// How much a trace holds.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Detail {
     /// Everything.
     Full,
@@ -45,7 +47,7 @@ pub struct TraceWriter<W: Write> {
 }
 
 /// What one user has seen.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Client {
     served: u64,
     lost: u64,
@@ -53,7 +55,7 @@ struct Client {
 }
 
 /// How much the instances of one application were used.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Usage {
     max_rate: f64,
     evaluations: u64,
@@ -61,7 +63,7 @@ struct Usage {
 }
 
 /// What clients saw of an application since the last record.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Seen {
     served: u64,
     lost: u64,
@@ -69,7 +71,7 @@ struct Seen {
     histogram: Histogram,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Totals {
     evaluations: u64,
     operations: u64,
@@ -248,15 +250,16 @@ impl<W: Write> TraceWriter<W> {
 
     fn judged(&mut self, judged: &Judged, colony: &Colony) {
         let operation = judged.wish.operation;
-        id(&mut self.line, judged.instance.id());
+        let agent = colony.agent(judged.agent);
+        id(&mut self.line, agent.instance().id());
         self.line.push(b',');
         string(&mut self.line, operation.as_str());
-        let is_accepted = judged.verdict == Verdict::Accepted;
+        let is_accepted = judged.ruling.is_accepted();
         if operation != OperationName::Undeploy || !is_accepted {
             self.line.push(b',');
             target(&mut self.line, &judged.wish.target);
         }
-        self.verdict(&judged.verdict);
+        self.verdict(&colony.verdict(&judged.ruling, agent.application()));
         if let Some(created) = judged.created {
             self.line.push(b',');
             id(&mut self.line, colony.agent(created).instance().id());
@@ -380,10 +383,10 @@ impl<W: Write> Recorder for TraceWriter<W> {
                     self.line.extend_from_slice(b",\"nop\"");
                 }
                 Outcome::Judged(judged) => self.judged(judged, colony),
-                Outcome::Deployed { deployment, verdict, created } => {
+                Outcome::Deployed { deployment, ruling, created } => {
                     self.line.extend_from_slice(b"null,\"deploy\"");
                     self.comma_node(Some(deployment.node));
-                    self.verdict(verdict);
+                    self.verdict(&colony.verdict(ruling, deployment.application));
                     if let Some(created) = created {
                         self.line.push(b',');
                         id(&mut self.line, colony.agent(*created).instance().id());

@@ -1,6 +1,7 @@
 //! The crate from outside.
 
 mod attachment;
+mod checkpoints;
 mod churn;
 mod city;
 mod determinism;

@@ -133,7 +133,7 @@ fn run(scenario: &Scenario, options: RunOptions) -> (Vec<u8>, Report, Story, Eff
 }
 
 /// The world of a number. What has no room at the beginning is deployed a moment later, and may be inhibited then.
-fn world(number: u64) -> Scenario {
+pub fn world(number: u64) -> Scenario {
     let mut scenario = drawn::draw(number);
     if let Err(error) = Simulation::new(&scenario, RunOptions::default()) {
         assert!(matches!(error, SimulationError::NoRoom { .. }), "{error}");

@@ -2,7 +2,7 @@
 
 use mario_audit::{Audit, Options, Report};
 use mario_colony::{AgentIndex, ApplicationIndex, Colony, NodeIndex, Outcome, PolicyIndex};
-use mario_domain::{Application, ApplicationId, Capacity, Hardware, Id, NodeId, Quantity, Verdict};
+use mario_domain::{Application, ApplicationId, Capacity, Hardware, Id, NodeId, Quantity};
 use mario_prolog::Engine;
 use mario_simulator::{
     AgentTiming, ApplicationPlan, Arbitration, Attachments, Cause, Deploy, Detail, Disturbance, DisturbanceEvent,
@@ -162,8 +162,8 @@ impl Recorder for Story {
     fn cycle(&mut self, time: f64, label: &[Outcome], _colony: &Colony) {
         self.cycles.push(time);
         for outcome in label {
-            if let Outcome::Deployed { deployment, verdict, .. } = outcome {
-                self.deploys.push((time, deployment.node.0, *verdict == Verdict::Accepted));
+            if let Outcome::Deployed { deployment, ruling, .. } = outcome {
+                self.deploys.push((time, deployment.node.0, ruling.is_accepted()));
             }
         }
     }

@@ -117,7 +117,7 @@ fn here(arguments: &Arguments, sizes: &[Size], console: &Console) -> Result<Outc
     for size in sizes {
         let mut bar = None;
         let measured = measure(&question(arguments, *size), &mut Disk, &mut |now, end, requests| {
-            bar.get_or_insert_with(|| console.progress_bar(end)).at(now, requests);
+            bar.get_or_insert_with(|| console.progress_bar(end, 0.0, 0)).at(now, requests);
         });
         drop(bar);
         let measured = measured.map_err(|error| match error {

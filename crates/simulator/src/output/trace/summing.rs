@@ -3,14 +3,16 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use mario_colony::{AgentIndex, ApplicationIndex, Colony, Judged, NodeIndex, Outcome};
-use mario_domain::{OperationName, Rule, Verdict};
+use mario_colony::{AgentIndex, ApplicationIndex, Colony, Judged, NodeIndex, Outcome, Ruling};
+use mario_domain::{OperationName, Rule};
+use serde::{Deserialize, Serialize};
 
 use super::TraceWriter;
 use crate::output::json::{natural, number, string};
 use crate::scenario::Scenario;
 
 /// What is counted instead of told.
+#[derive(Serialize, Deserialize)]
 pub(super) struct Summing {
     application_of_user: Vec<ApplicationIndex>,
     tier_of_node: Vec<u16>,
@@ -68,15 +70,21 @@ impl Summing {
     }
 }
 
-const fn word(rule: &Rule) -> &'static str {
-    match rule {
+/// The word for the rule that speaks against it; `None` when it was accepted.
+fn word(ruling: &Ruling) -> Option<&'static str> {
+    let inhibition = match ruling {
+        Ruling::Accepted => return None,
+        Ruling::NoRoom { .. } => return Some("capacity"),
+        Ruling::Inhibited(inhibition) => inhibition,
+    };
+    Some(match &inhibition.rule {
         Rule::Capacity { .. } => "capacity",
         Rule::Neighbourhood { .. } => "neighbourhood",
         Rule::Leaving => "leaving",
         Rule::Down => "down",
         Rule::Acceptance { .. } => "acceptance",
         Rule::AcceptanceFailed { .. } => "acceptance-failed",
-    }
+    })
 }
 
 impl<W: Write> TraceWriter<W> {
@@ -111,9 +119,9 @@ impl<W: Write> TraceWriter<W> {
                 Outcome::Nop(agent) => rows[colony.agent(*agent).application().position()].nop += 1,
                 Outcome::Judged(judged) => {
                     let row = &mut rows[colony.agent(judged.agent).application().position()];
-                    if let Verdict::Inhibited(inhibition) = &judged.verdict {
+                    if let Some(rule) = word(&judged.ruling) {
                         row.inhibited += 1;
-                        *rules.entry(word(&inhibition.rule)).or_default() += 1;
+                        *rules.entry(rule).or_default() += 1;
                         continue;
                     }
                     match judged.wish.operation {
@@ -123,18 +131,15 @@ impl<W: Write> TraceWriter<W> {
                     }
                     summing.follow(judged, colony);
                 }
-                Outcome::Deployed { deployment, verdict, created } => {
+                Outcome::Deployed { deployment, ruling, created } => {
                     let row = &mut rows[deployment.application.position()];
-                    match (verdict, created) {
-                        (Verdict::Inhibited(inhibition), _) => {
-                            row.not_deployed += 1;
-                            *rules.entry(word(&inhibition.rule)).or_default() += 1;
-                        }
-                        (Verdict::Accepted, Some(created)) => {
-                            row.deployed += 1;
-                            summing.place(deployment.application, colony.agent(*created).node(), 1);
-                        }
-                        (Verdict::Accepted, None) => {}
+                    if let Some(rule) = word(ruling) {
+                        row.not_deployed += 1;
+                        *rules.entry(rule).or_default() += 1;
+                    }
+                    if let Some(created) = created {
+                        row.deployed += 1;
+                        summing.place(deployment.application, colony.agent(*created).node(), 1);
                     }
                 }
             }

@@ -1,0 +1,82 @@
+//! Files of a directory, and paths as links write them: with `/` between the parts, from the top of the directory.
+
+use std::fs;
+use std::path::Path;
+
+use crate::BookError;
+
+/// Directories that hold nothing of ours. Build output is known by the tag that cargo puts into it.
+const FOREIGN_DIRECTORIES: [&str; 2] = [".git", "node_modules"];
+const BUILD_OUTPUT_TAG: &str = "CACHEDIR.TAG";
+
+/// The paths of all files below `directory` whose names end in `ending`, in order.
+pub(crate) fn below(directory: &Path, ending: &str) -> Result<Vec<String>, BookError> {
+    let mut paths = Vec::new();
+    collect(directory, "", ending, &mut paths)?;
+    paths.sort();
+    Ok(paths)
+}
+
+fn collect(directory: &Path, prefix: &str, ending: &str, paths: &mut Vec<String>) -> Result<(), BookError> {
+    for entry in fs::read_dir(directory).map_err(BookError::file(directory))? {
+        let entry = entry.map_err(BookError::file(directory))?;
+        let kind = entry.file_type().map_err(BookError::file(directory))?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if kind.is_dir() {
+            let is_foreign = FOREIGN_DIRECTORIES.contains(&name.as_str());
+            if !is_foreign && !entry.path().join(BUILD_OUTPUT_TAG).exists() {
+                collect(&entry.path(), &format!("{prefix}{name}/"), ending, paths)?;
+            }
+        } else if name.ends_with(ending) {
+            paths.push(format!("{prefix}{name}"));
+        }
+    }
+    Ok(())
+}
+
+/// Where `link` leads to from the page `from`. `None` when that is outside of the directory.
+pub(crate) fn resolve(from: &str, link: &str) -> Option<String> {
+    let mut parts: Vec<&str> = from.split('/').collect();
+    parts.pop();
+    for part in link.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            part => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
+}
+
+/// A text file.
+pub(crate) fn read(path: &Path) -> Result<String, BookError> {
+    fs::read_to_string(path).map_err(BookError::file(path))
+}
+
+/// Writes a file, and makes the directories above it.
+pub(crate) fn write(path: &Path, content: &[u8]) -> Result<(), BookError> {
+    if let Some(directory) = path.parent() {
+        fs::create_dir_all(directory).map_err(BookError::file(directory))?;
+    }
+    fs::write(path, content).map_err(BookError::file(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_leads_from_the_directory_of_its_page() {
+        for (from, link, to) in [
+            ("docs/runs.md", "trace.md", Some("docs/trace.md")),
+            ("docs/book/gallery.md", "../runs.md", Some("docs/runs.md")),
+            ("docs/book/gallery.md", "../../README.md", Some("README.md")),
+            ("README.md", "./policies/", Some("policies")),
+            ("README.md", "../elsewhere.md", None),
+        ] {
+            assert_eq!(resolve(from, link).as_deref(), to, "{link}");
+        }
+    }
+}

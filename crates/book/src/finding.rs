@@ -1,0 +1,24 @@
+//! What is wrong with a page.
+
+use std::fmt;
+
+/// One place that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The page, with a line where there is one.
+    pub place: String,
+    /// What is wrong there and how to mend it.
+    pub message: String,
+}
+
+impl Finding {
+    pub(crate) fn new(place: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { place: place.into(), message: message.into() }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {}", self.place, self.message)
+    }
+}

@@ -1,0 +1,54 @@
+//! The pages that are generated from the code: whatever is new there is in the next book by itself.
+
+mod commands;
+mod policies;
+mod prose;
+
+use std::path::Path;
+
+use mario_cli::Exit;
+
+use crate::BookError;
+
+/// A page that nobody writes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Generated {
+    /// What it is called in the summary.
+    pub title: String,
+    /// Below how many others it is in the summary.
+    pub depth: usize,
+    /// Where it is in the sources of the book.
+    pub path: String,
+    /// All of it.
+    pub text: String,
+}
+
+impl Generated {
+    /// A page with this content.
+    pub fn new(title: impl Into<String>, depth: usize, path: impl Into<String>, text: String) -> Self {
+        Self { title: title.into(), depth, path: path.into(), text }
+    }
+
+    /// Its line in the summary.
+    pub fn entry(&self) -> String {
+        format!("{}- [{}]({})", "  ".repeat(self.depth), self.title, self.path)
+    }
+}
+
+/// All of them, in the order of the summary.
+pub fn pages(root: &Path) -> Result<Vec<Generated>, BookError> {
+    let mut pages = commands::pages();
+    pages.push(exit_codes());
+    pages.push(policies::page(root)?);
+    Ok(pages)
+}
+
+fn exit_codes() -> Generated {
+    let rows: Vec<String> = Exit::ALL.iter().map(|exit| format!("| {} | {} |", exit.code(), exit.meaning())).collect();
+    let text = format!(
+        "# Exit codes\n\nEvery command of mario ends with one of these.\n\n| code | meaning |\n|---|---|\n{}\n\n\
+         `mario prolog` ends with the code that the program gives to `halt/1`, if it does.\n",
+        rows.join("\n")
+    );
+    Generated::new("Exit codes", 0, "reference/exit-codes.md", text)
+}

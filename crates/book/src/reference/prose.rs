@@ -1,0 +1,49 @@
+//! Texts that were written for terminals and comments, as Markdown.
+
+/// Paragraphs as Markdown. What is indented in them by two spaces or more is an example or a table, and stays as it is but for the margin.
+pub(super) fn markdown<'a>(lines: impl IntoIterator<Item = &'a str>) -> String {
+    let lines: Vec<&str> = lines.into_iter().collect();
+    let paragraphs = lines.split(|line| line.trim().is_empty()).filter(|lines| !lines.is_empty());
+    let texts = paragraphs.map(|lines| {
+        if lines.iter().all(|line| line.starts_with("  ")) {
+            let margin = lines.iter().map(|line| line.len() - line.trim_start().len()).min().unwrap_or_default();
+            let lines: Vec<&str> = lines.iter().map(|line| &line[margin..]).collect();
+            format!("```text\n{}\n```", lines.join("\n"))
+        } else {
+            lines.iter().map(|line| plain(line.trim())).collect::<Vec<_>>().join("\n")
+        }
+    });
+    texts.collect::<Vec<_>>().join("\n\n")
+}
+
+/// A text in which nothing means anything to Markdown, but for code between backquotes.
+pub(super) fn plain(text: &str) -> String {
+    let mut plain = String::new();
+    let mut is_code = false;
+    for letter in text.chars() {
+        is_code ^= letter == '`';
+        if !is_code && "\\*_<>[]#".contains(letter) {
+            plain.push('\\');
+        }
+        plain.push(letter);
+    }
+    plain
+}
+
+/// The same for the cell of a table, which a bar would end even within code.
+pub(super) fn cell(text: &str) -> String {
+    plain(text).replace('|', "\\|")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_mean_themselves_and_code_stays_code() {
+        assert_eq!(plain("a *b* `c_*|` <d>"), "a \\*b\\* `c_*|` \\<d\\>");
+        assert_eq!(cell("a *b* `c|`"), "a \\*b\\* `c\\|`");
+        let text = ["One", " two.", "", "  an <example>", "    of it", "", "Three."];
+        assert_eq!(markdown(text), "One\ntwo.\n\n```text\nan <example>\n  of it\n```\n\nThree.");
+    }
+}

@@ -1,0 +1,42 @@
+//! The pictures of the gallery are what its commands make.
+//!
+//! `UPDATE_GALLERY=1` writes what they make now into the gallery, to be looked at before it is committed.
+
+use std::fs;
+
+use super::walk::walk;
+use super::{place, read, root};
+
+const PAGE: &str = "docs/book/gallery.md";
+const PICTURES: &str = "docs/book/gallery";
+
+/// All pictures together may take so much, so that the page is quick to load and the repository small.
+const SIZE_BYTES_MAX: usize = 300_000;
+
+#[test]
+fn every_picture_is_what_the_commands_on_its_page_make() {
+    let page = read(PAGE);
+    let mut shown: Vec<&str> =
+        page.split("](gallery/").skip(1).filter_map(|rest| rest.split_once(')')).map(|(name, _)| name).collect();
+    shown.sort_unstable();
+    let directory = place("gallery");
+    assert!(walk(PAGE, &directory) > 0);
+    let mut size = 0;
+    for name in &shown {
+        let made = fs::read(directory.join("gallery").join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let kept = root().join(PICTURES).join(name);
+        if std::env::var_os("UPDATE_GALLERY").is_some() {
+            fs::create_dir_all(root().join(PICTURES)).expect("the sources are writable");
+            fs::write(&kept, &made).expect("the sources are writable");
+        }
+        let is_current = fs::read(&kept).is_ok_and(|kept| kept == made);
+        assert!(is_current, "{PICTURES}/{name} is not what is drawn now: UPDATE_GALLERY=1 cargo test -p mario gallery");
+        size += made.len();
+    }
+    assert!(size < SIZE_BYTES_MAX, "the pictures take {size} bytes: show fewer of them");
+    let entries = fs::read_dir(root().join(PICTURES)).expect("the gallery is there");
+    let mut kept: Vec<String> =
+        entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+    kept.sort();
+    assert_eq!(kept, shown, "{PAGE} shows each picture once, and nothing else is there");
+}

@@ -1,0 +1,74 @@
+//! Does what the pages of the book tell their reader to do.
+//!
+//! | block | what is done with it |
+//! |---|---|
+//! | `sh` | it is run, and must succeed |
+//! | `console` | each line after `$ ` is run, and must print on standard output what follows it; a line `…` stands for any lines |
+//! | `console exit=1` | the same, and the command must end with this code; from 2 on, what follows is on standard error |
+//! | any with `file=NAME` | the file is written |
+//! | any with `not-run` | nothing |
+
+use std::fs;
+use std::path::Path;
+
+use super::page::{Block, blocks, is_as_promised};
+use super::{pages_in, place, read, shell};
+
+/// Walks through a page in a directory. Gives the number of commands that were run.
+pub(super) fn walk(page: &str, directory: &Path) -> usize {
+    let mut count = 0;
+    for block in blocks(&read(page)) {
+        if let Some(name) = block.value("file") {
+            fs::write(directory.join(name), &block.text).expect("the test's own directory is writable");
+        }
+        if block.is_run() && block.is("sh") {
+            run(page, &block, directory);
+            count += 1;
+        }
+        if block.is_run() && block.is("console") {
+            count += block.commands().len();
+            show(page, &block, directory);
+        }
+    }
+    count
+}
+
+fn run(page: &str, block: &Block, directory: &Path) {
+    let output = shell(&block.text, directory).output().expect("there is a shell");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{page}:{}: this fails:\n{}\n{said}", block.line, block.text);
+}
+
+fn show(page: &str, block: &Block, directory: &Path) {
+    let code = block.value("exit").map_or(0, |code| code.parse().expect("a number"));
+    for typed in block.commands() {
+        let output = shell(&typed.command, directory).output().expect("there is a shell");
+        let (printed, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        // What is wrong with the input is told on standard error; all else that is shown is data.
+        let shown = if code >= 2 { &said } else { &printed };
+        let place = format!("{page}:{}: `{}`", typed.line, typed.command);
+        assert_eq!(output.status.code(), Some(code), "{place}\n{printed}{said}");
+        assert!(is_as_promised(&typed.prints, shown), "{place} prints now, to be put into the page:\n{shown}");
+    }
+}
+
+#[test]
+fn the_tutorial_can_be_followed_from_its_first_page_to_its_last() {
+    let directory = place("tutorial");
+    let pages = ["first-run", "first-policy", "first-comparison"].map(|name| format!("docs/book/tutorial/{name}.md"));
+    let mut expected = pages.to_vec();
+    expected.sort();
+    assert_eq!(pages_in("docs/book/tutorial"), expected, "all of it is walked through");
+    for page in pages {
+        assert!(walk(&page, &directory) > 2, "{page}");
+    }
+}
+
+#[test]
+fn every_guide_and_explanation_can_be_followed() {
+    for page in [pages_in("docs/book/guides"), pages_in("docs/book/explanation")].concat() {
+        let name = page.rsplit('/').next().unwrap_or_default();
+        let count = walk(&page, &place(name));
+        assert!(count > 0 || !page.contains("/guides/"), "{page} has no command");
+    }
+}
