@@ -3,6 +3,7 @@
 mod context;
 mod cycles;
 mod evaluations;
+mod regret;
 mod summed;
 
 use std::io::BufRead;
@@ -162,6 +163,7 @@ impl Audit {
             Record::NodeUp(record) => self.node_up(record.node),
             Record::LinkDown(record) => self.link(record.nodes, false),
             Record::LinkUp(record) => self.link(record.nodes, true),
+            Record::Regret(record) => self.regret(record),
             Record::Responses(record) => self.responses(record),
             Record::Usage(record) => self.usage(record),
             Record::Client(record) => self.client(record),

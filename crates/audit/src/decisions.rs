@@ -1,13 +1,13 @@
 //! Makes decisions again, from the facts that are recorded with them.
 
-use mario_domain::{Capacity, Id, InstanceId, OperationName, Quantity};
+use mario_domain::{Capacity, Id, OperationName};
 use mario_policy::{Constant, Decider, Ending, KnowledgeBase, Policy, Wanted};
-use mario_prolog::{Engine, Value};
+use mario_prolog::Engine;
 use rustc_hash::FxHashMap;
 
-use crate::facts::ExtraFacts;
+use crate::knowledge::{Knowledge, Situation};
 use crate::policies;
-use crate::reader::{Header, Neighbour, Seen, Solution, Target, Wish};
+use crate::reader::{Header, Neighbour, Solution, Target, Wish};
 use crate::texts::solutions_text;
 use crate::world::World;
 
@@ -17,27 +17,13 @@ const KEPT_MAX: usize = 1 << 16;
 /// Everything that is needed to decide as the agents did.
 pub(crate) struct Decisions {
     policies: Vec<Option<Policy>>,
-    /// With what every agent knows.
-    facts: KnowledgeBase,
-    extra: ExtraFacts,
-    /// Whether the facts hold what was drawn for one agent alone.
-    has_drawn: bool,
+    knowledge: Knowledge,
     decider: Decider,
     node_of: FxHashMap<Id, u32>,
     kept: FxHashMap<Box<[u8]>, Decided>,
     key: Vec<u8>,
     made: u64,
     computed: u64,
-}
-
-/// What one agent knew when it decided.
-pub(crate) struct Situation<'a> {
-    pub(crate) policy: u32,
-    pub(crate) application: u32,
-    pub(crate) instance: &'a InstanceId,
-    pub(crate) node: u32,
-    pub(crate) free: Capacity,
-    pub(crate) seen: &'a Seen,
 }
 
 /// What follows from some facts.
@@ -49,14 +35,6 @@ struct Decided {
 impl Decisions {
     /// Compiles the policies of a header. `fault` is told of those that are none.
     pub(crate) fn new(header: &Header, engine: &Engine, fault: &mut dyn FnMut(String, String)) -> Decisions {
-        let mut facts = KnowledgeBase::new(engine.symbols());
-        for application in &header.applications {
-            facts.push_application(&application.descriptor());
-        }
-        let extra = ExtraFacts::new(header);
-        for fact in extra.general() {
-            facts.push_domain_fact(fact);
-        }
         let policies = header
             .policies
             .iter()
@@ -71,9 +49,7 @@ impl Decisions {
         let node_of = header.nodes.iter().zip(0..).map(|(node, place)| (node.id.id().clone(), place)).collect();
         Decisions {
             policies,
-            facts,
-            extra,
-            has_drawn: false,
+            knowledge: Knowledge::new(header, engine),
             decider: Decider::new(engine),
             node_of,
             kept: FxHashMap::default(),
@@ -133,18 +109,15 @@ impl Decisions {
     }
 
     fn decide(&mut self, header: &Header, world: &World, situation: &Situation<'_>) -> Option<Decided> {
-        let instance = self.fill(header, world, situation);
+        let (facts, instance) = self.knowledge.of(header, situation, |from, to| world.reaches(from, to));
         let policy = self.policies[situation.policy as usize].as_ref()?;
-        let decision = self.decider.decide(policy, &self.facts, instance, Wanted::All);
+        let decision = self.decider.decide(policy, facts, instance, Wanted::All);
         let solutions = decision
             .solutions
             .iter()
             .map(|solution| match solution {
                 mario_policy::Solution::Proposal(proposal) => Solution::Proposal {
-                    wish: Wish {
-                        operation: proposal.operation,
-                        target: target(&self.facts, &self.node_of, proposal.target),
-                    },
+                    wish: Wish { operation: proposal.operation, target: target(facts, &self.node_of, proposal.target) },
                     clause: proposal.clause as u64,
                 },
                 mario_policy::Solution::Invalid(invalid) => {
@@ -154,53 +127,6 @@ impl Decisions {
             .collect();
         let ending = (decision.ending != Ending::Complete).then(|| decision.ending.to_string());
         Some(Decided { solutions, ending })
-    }
-
-    /// Makes the knowledge base that of the agent; gives its instance.
-    fn fill(&mut self, header: &Header, world: &World, situation: &Situation<'_>) -> Constant {
-        let facts = &mut self.facts;
-        facts.clear_situation();
-        let id = |facts: &KnowledgeBase, node: u32| facts.id(header.nodes[node as usize].id.id());
-        let own = id(facts, situation.node);
-        let reached = header.nodes[situation.node as usize].neighbours.iter();
-        let reached: Vec<u32> =
-            reached.copied().filter(|neighbour| world.reaches(situation.node, *neighbour)).collect();
-        let neighbours: Vec<Constant> = reached.iter().map(|neighbour| id(facts, *neighbour)).collect();
-        let free = facts.capacity(situation.free);
-        facts.push_node(own, free, neighbours);
-        if self.extra.has_nodes() || self.has_drawn {
-            facts.clear_facts();
-            let near = std::iter::once(situation.node).chain(reached);
-            let about_nodes = near.flat_map(|node| self.extra.of_node(node));
-            for fact in self.extra.general().iter().chain(about_nodes) {
-                facts.push_domain_fact(fact);
-            }
-        }
-        let instance = facts.id(situation.instance.id());
-        self.has_drawn = situation.seen.random.is_some();
-        if let Some(drawn) = situation.seen.random {
-            let key = facts.constant("random");
-            facts.push_fact(instance, key, Value::Integer(i64::from(drawn)));
-        }
-        let application = facts.id(header.applications[situation.application as usize].id.id());
-        facts.push_instance(instance, application, own);
-        for fact in &situation.seen.requests {
-            let neighbour = match fact.neighbour {
-                Neighbour::Own => facts.constant(mario_domain::SELF),
-                Neighbour::Node(node) => id(facts, node),
-            };
-            facts.push_requests(instance, neighbour, number(fact.rate), number(fact.latency));
-        }
-        for wish in &situation.seen.inhibited {
-            let operation = facts.constant(wish.operation.as_str());
-            let target = match &wish.target {
-                Target::Own => facts.constant(mario_domain::SELF),
-                Target::Node(node) => id(facts, *node),
-                Target::Unknown(id) => facts.id(id),
-            };
-            facts.push_inhibited(operation, instance, target);
-        }
-        instance
     }
 
     /// Writes all that a decision depends on into `key`.
@@ -268,13 +194,6 @@ fn encode_id(key: &mut Vec<u8>, id: &Id) {
             key.extend((name.as_str().len() as u64).to_le_bytes());
             key.extend(name.as_str().as_bytes());
         }
-    }
-}
-
-fn number(quantity: Quantity) -> Constant {
-    match quantity.as_whole() {
-        Some(whole) => Value::Integer(i64::from(whole)),
-        None => Value::Float(quantity.value()),
     }
 }
 

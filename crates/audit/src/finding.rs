@@ -68,6 +68,7 @@ kinds! {
     Handover, "handover", "A user moves from where the user was to an access point that is up.";
     Down, "down", "Nothing happens on a node that is down, and nothing comes to one that leaves.";
     Context, "context", "What goes was there, and what comes was not.";
+    Regret, "regret", "The placement and its users are counted as they are, and the best is worth no less.";
     Time, "time", "Times do not decrease, and nothing follows the end.";
     Totals, "totals", "The totals are those of what is recorded.";
 }

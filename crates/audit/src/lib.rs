@@ -2,7 +2,7 @@
 //!
 //! Start at [`audit()`]: it reads a trace and gives a [`Report`] of what was checked, what was counted, and what is wrong,
 //! each as a [`Finding`]. [`Audit`] is the same for records that come from elsewhere. [`reader`] is for whoever makes
-//! something else of a trace.
+//! something else of a trace, and [`Knowledge`] for whoever wants to decide or explain again.
 //!
 //! The auditor replays the state of the infrastructure from the records alone, by the rules of the semantics, and holds
 //! each record against it. What it cannot know, such as how many client requests reached an instance, it takes as
@@ -21,6 +21,7 @@ mod report;
 mod world;
 
 mod facts;
+mod knowledge;
 mod policies;
 
 mod acceptances;
@@ -31,4 +32,6 @@ mod texts;
 
 pub use audit::{Audit, Decide, Options, audit};
 pub use finding::{Finding, FindingKind};
+pub use knowledge::{Knowledge, Situation};
+pub use policies::resolver;
 pub use report::{Counts, Provenance, Report, TraceEnding};

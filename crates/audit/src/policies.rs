@@ -22,6 +22,11 @@ impl Resolver for Files {
     }
 }
 
+/// Gives a policy of a header what it loads.
+pub fn resolver(policy: &TracedPolicy) -> Box<dyn Resolver> {
+    Box::new(Files(policy.files.clone()))
+}
+
 /// Compiles the policy of agents.
 pub(crate) fn of_agents(engine: &Engine, policy: &TracedPolicy) -> Result<Policy, String> {
     let (name, text, files) = parts(policy)?;
@@ -42,7 +47,7 @@ pub(crate) fn of_managers(engine: &Engine, policy: &TracedPolicy) -> Result<Acce
 
 fn parts(policy: &TracedPolicy) -> Result<(&str, &str, Box<dyn Resolver>), String> {
     let (name, text) = policy.files.first().ok_or("it has no text")?;
-    Ok((name, text, Box::new(Files(policy.files.clone()))))
+    Ok((name, text, resolver(policy)))
 }
 
 /// An error with the first of the problems behind it.

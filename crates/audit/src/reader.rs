@@ -3,6 +3,7 @@
 mod header;
 mod parse;
 mod record;
+mod regret;
 mod summed;
 
 use std::error::Error;
@@ -19,6 +20,7 @@ pub use record::{
     Cause, Cycle, Deployed, End, Evaluation, Handover, LinkEvent, Neighbour, NodeDown, NodeEvent, Outcome, Reason,
     Record, RequestFact, Responses, Rule, Seen, Solution, Target, Totals, Verdict, Wish,
 };
+pub use regret::{Regret, Search, Worth};
 pub use summed::{Client, Clients, Counted, Gone, Handovers, OutcomeCounts, Placed, RuleName, Usage};
 
 /// No line of a trace is longer: a header with a hundred thousand nodes takes some ten megabytes.
@@ -78,7 +80,7 @@ impl<R: BufRead> TraceReader<R> {
         let is_whole = read_line(&mut input, &mut buffer, 0)?;
         let version = serde_json::from_slice::<Version>(&buffer);
         match version {
-            Ok(Version { mario_trace: FORMAT }) => {}
+            Ok(Version { mario_trace: 1..=FORMAT }) => {}
             Ok(Version { mario_trace }) => return Err(ReadError::Format(mario_trace)),
             Err(error) if error.is_data() => return Err(ReadError::NotATrace),
             Err(_) if is_whole => return Err(ReadError::NotATrace),
@@ -159,7 +161,7 @@ impl fmt::Display for ReadError {
             ReadError::Io { line, .. } => write!(formatter, "cannot read the trace after line {line}"),
             ReadError::NotATrace => formatter.write_str("this is no trace: its first line is not the header of one"),
             ReadError::Format(format) => {
-                write!(formatter, "this trace has format {format}; this mario reads {FORMAT}")
+                write!(formatter, "this trace has format {format}; this mario reads 1 to {FORMAT}")
             }
             ReadError::Header(message) => write!(formatter, "line 1 is no header of a trace: {message}"),
             ReadError::Record { line, column: Some(column), message } => {

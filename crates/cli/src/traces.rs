@@ -16,9 +16,18 @@ const TRACE_NAME: &str = "trace.jsonl";
 
 /// Reads what is shown of a run.
 pub(crate) fn read_run(typed: &Path) -> Result<Run, Failure> {
+    read_run_with(typed, Run::read)
+}
+
+/// The same for a run that is read again and again as it grows.
+pub(crate) fn read_growing_run(typed: &Path) -> Result<Run, Failure> {
+    read_run_with(typed, if typed.join("PARTIAL").exists() { Run::read_unexplained } else { Run::read })
+}
+
+fn read_run_with(typed: &Path, read: impl Fn(Box<dyn BufRead>) -> Result<Run, ReadError>) -> Result<Run, Failure> {
     let path = trace_path(typed);
     let input = open(&path).map_err(|error| cannot_read(&path, &error))?;
-    Run::read(input).map_err(|error| refuse(&path, &error))
+    read(input).map_err(|error| refuse(&path, &error))
 }
 
 /// The trace that is meant: the one in the directory, if a directory was named.

@@ -69,8 +69,9 @@ mod tests {
                 max_rate: Quantity::whole(10),
                 max_latency: Quantity::fraction(0.1).expect("finite"),
             };
-            let bytes = postcard::to_stdvec(&application).expect("plain data");
-            assert_eq!(postcard::from_bytes::<Application>(&bytes).expect("the same"), application);
+            let mut memory = [0; 64];
+            let bytes = postcard::to_slice(&application, &mut memory).expect("plain data");
+            assert_eq!(postcard::from_bytes::<Application>(bytes).expect("the same"), application);
         }
     }
 }

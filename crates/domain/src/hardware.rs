@@ -155,8 +155,9 @@ mod tests {
         for (json, capacity) in [("9", Capacity::units(9)), ("\"unbounded\"", Capacity::Unbounded)] {
             assert_eq!(serde_json::from_str::<Capacity>(json).expect("a capacity"), capacity);
             assert_eq!(serde_json::to_string(&capacity).expect("a capacity"), json);
-            let bytes = postcard::to_stdvec(&capacity).expect("plain data");
-            assert_eq!(postcard::from_bytes::<Capacity>(&bytes).expect("the same"), capacity);
+            let mut memory = [0; 64];
+            let bytes = postcard::to_slice(&capacity, &mut memory).expect("plain data");
+            assert_eq!(postcard::from_bytes::<Capacity>(bytes).expect("the same"), capacity);
         }
         for json in ["-1", "1.5", "\"infinite\"", "null"] {
             let error = serde_json::from_str::<Capacity>(json).expect_err("not a capacity").to_string();

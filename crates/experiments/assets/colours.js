@@ -24,12 +24,8 @@ function tierColour(tier, count) {
   return `var(--tier-${Math.round((tier / Math.max(1, count - 1)) * 3)})`;
 }
 
-// What a tier is called: by what all its nodes are, else by its number.
 function tierName(run, tier) {
-  const members = run.nodes ? run.nodes.tiers.flatMap((other, node) => (other === tier ? [node] : [])) : [];
-  if (members.length && members.every((node) => run.nodes.is_access_point[node])) return "access points";
-  if (members.length && members.every((node) => run.nodes.capacities[node] < 0)) return "cloud";
-  return `tier ${tier}`;
+  return run.tier_names[tier] ?? `tier ${tier}`;
 }
 
 function groupName(group) {

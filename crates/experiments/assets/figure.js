@@ -6,7 +6,7 @@ const drawn = [];
 function figure({ name, title, caption, draw, rows, wide }) {
   const plot = h("div", { class: "plot" });
   const button = (text, what, act) =>
-    h("button", { type: "button", class: "save", "aria-label": `Download ${what} of: ${title}`, onclick: act }, text);
+    h("button", { type: "button", class: "save", "aria-label": `${text}: ${what} of ${title}`, onclick: act }, text);
   const element = h("figure", { class: wide ? "wide" : null, "data-figure": name },
     h("div", { class: "figure-head" },
       h("h3", {}, title),

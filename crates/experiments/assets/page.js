@@ -45,7 +45,7 @@ function summarySection(report) {
   ];
   const partial = runs.filter((run) => !run.about.is_complete).map((run) => h("p", { class: "notice partial-note" },
     `${run.label} is not complete: what is shown ends at time ${amount(run.about.until)} of ${amount(run.about.duration)}.`));
-  return h("section", { id: "summary", class: "first" }, h("h1", {}, report.title), h("p", { class: "lead" }, about.join(" \u00b7 ")), partial, comparisonTables(report));
+  return h("section", { id: "summary", class: "first" }, h("h1", {}, report.title), h("p", { class: "lead" }, about.join(" \u00b7 ")), partial, h("h2", { class: "visually-hidden" }, "Figures of all runs"), comparisonTables(report));
 }
 
 function operationsSection(report) {
@@ -99,9 +99,11 @@ function sections(report) {
     plainSection(report, "responses", "Response times", "How long client requests took, by kind of application. The axis is logarithmic; the dashed line is the median.", (run) => ({ draw: (width) => distributionChart(run, width), rows: () => distributionRows(run) })),
     plainSection(report, "inhibited", "What was inhibited, where and why", "The nodes whose managers said no most often.", (run) => ({ draw: (width) => inhibitedChart(run, width), rows: () => inhibitedRows(run) })),
     steadySection(report),
+    regretSection(report),
+    scaleSection(report),
     section("map", "The map", "Nodes by position, the tree between them, and the way of each user from access point to access point in the colour of the application used. Between access points the way is drawn as a curve; the trace does not have the streets.",
       grid(distinctMaps(report).map((run) => figure({ name: fileName("map", run.about.scenario, run.about.seed), title: `${run.about.scenario}, seed ${run.about.seed}`, wide: true, draw: (width) => mapChart(run, width), rows: () => mapRows(run) })))),
-  ];
+  ].filter(Boolean);
 }
 
 // Runs with the same nodes and the same users' ways have the same map.
@@ -114,9 +116,7 @@ function distinctMaps(report) {
 }
 
 function aboutReport(report) {
-  const rows = report.runs.map((run) => h("tr", {}, h("th", { scope: "row" }, run.label), [run.about.scenario, run.about.seed, run.about.program, run.about.observation, run.about.routing, run.about.arbitration, run.about.memory, whole(run.about.evaluations), whole(run.about.served), whole(run.about.lost)].map((value) => h("td", {}, value))));
-  return [h("h2", {}, "About these runs"),
-    h("div", { class: "table", tabindex: 0, role: "region", "aria-label": "About these runs" }, h("table", { class: "plain" }, h("thead", {}, h("tr", {}, ["Run", "scenario", "seed", "made by", "observation", "routing", "arbitration", "memory", "evaluations", "served", "lost"].map((head) => h("th", { scope: "col" }, head)))), h("tbody", {}, rows))),
+  return [h("h2", {}, "About these runs"), aboutTable(report),
     h("p", { class: "hint" }, "Made from the traces of the runs alone. Colours: applications after Okabe and Ito, outcomes after Tol (bright); both are chosen to be told apart with any colour vision, and nothing is told by colour alone.")];
 }
 
@@ -139,7 +139,8 @@ function mount(report) {
   document.title = `${report.title} \u2013 mario`;
   const main = document.getElementById("main");
   if (!report.runs.length) {
-    main.replaceChildren(h("p", { class: "notice" }, "There is no run to show yet."));
+    const scale = scaleSection(report);
+    main.replaceChildren(...(scale ? [h("section", { class: "first" }, h("h1", {}, report.title)), scale] : [h("p", { class: "notice" }, "There is no run to show yet.")]));
     return;
   }
   const stage = h("div", { class: "player" });
@@ -148,8 +149,8 @@ function mount(report) {
   requestAnimationFrame(() => requestAnimationFrame(() => { main.style.minHeight = ""; }));
   main.replaceChildren(summarySection(report), section("replay", "Replay", report.runs.some((run) => run.replay) ? "Squares are instances, each in a unit of its node and in the colour of its application; rings are users." : null, stage), ...sections(report));
   player = new Player(report, stage, player);
-  const names = { summary: "Summary", replay: "Replay", operations: "Operations", movements: "Movements", instances: "Instances", tiers: "Tiers", responses: "Responses", inhibited: "Inhibited", steady: "Steady state", map: "Map" };
-  document.getElementById("sections").replaceChildren(...Object.entries(names).map(([id, name]) => h("a", { href: `#${id}` }, name)));
+  const names = { summary: "Summary", replay: "Replay", operations: "Operations", movements: "Movements", instances: "Instances", tiers: "Tiers", responses: "Responses", inhibited: "Inhibited", steady: "Steady state", regret: "Regret", scale: "Scale", map: "Map" };
+  document.getElementById("sections").replaceChildren(...Object.entries(names).filter(([id]) => document.getElementById(id)).map(([id, name]) => h("a", { href: `#${id}` }, name)));
   document.getElementById("about").replaceChildren(...aboutReport(report));
 }
 

@@ -45,7 +45,7 @@ function areaRows(run, counts, most, width) {
   const svg = s("svg", { viewBox: `0 0 ${width} ${areas.length * 30 + 8}`, class: "stage areas", role: "img", "aria-label": "Instances by tier" });
   areas.forEach((area, place) => {
     const y = 6 + place * 30;
-    svg.append(s("text", { x: 0, y: y + 15, class: "direct" }, `tier ${area.cell[1]}`));
+    svg.append(s("text", { x: 0, y: y + 15, class: "direct" }, tierName(run, area.cell[1])));
     let left = 70;
     for (const [application, count] of counts[place]) {
       const breadth = ((width - 130) * count) / most;

@@ -85,27 +85,35 @@ function repeats([first, last, count], now) {
 }
 
 function decisionDetails(run, app, policy, decision, now) {
-  const [first, , , , free, seen] = decision;
+  const [first, , , , free, seen, place] = decision;
   const [more, last] = repeats(decision, now);
-  const [requests = [], inhibited = [], solutions = [], ending = null] = seen;
+  const [requests = [], inhibited = [], solutions = [], ending = null, random = null] = seen;
   const chosen = solutions[0];
   const isValid = chosen && typeof chosen[0] === "number";
   const clause = chosen ? policy.clauses[chosen[2]] : null;
   const asked = !chosen ? "It asked for nothing" : isValid ? `It asked to ${wishText(run, chosen)}` : `Its answer was no operation: ${chosen[0]}`;
   const when = more ? `at time ${amount(first)}, and on the same facts ${plural(more, "time")} more until ${amount(last)}` : `at time ${amount(first)}`;
+  const parts = explanationParts(run, place);
   return h("div", { class: "decision" },
     h("p", { class: "asked" }, h("strong", {}, asked), ` ${when}.`),
     ending ? h("p", { class: "hint" }, `Its policy was stopped: ${ending}.`) : null,
-    h("h4", {}, "Why"),
+    h("h4", {}, "What it saw"),
     h("ul", { class: "why" }, demandWords(run, app, requests, free).map((words) => h("li", {}, words)),
-      inhibited.length ? h("li", {}, `It remembers as inhibited: ${list(inhibited.map((wish) => wishText(run, wish)))}.`) : null),
-    clause ? [
-      h("p", { class: "rule" }, `The first answer came from clause ${chosen[2] + 1} of ${policy.name} (${clause.place}):`),
-      h("pre", { tabindex: 0 }, clause.text),
-      clause.words.length ? h("dl", { class: "words" }, clause.words.map(([name, meaning]) => [h("dt", {}, name), h("dd", {}, meaning)])) : null,
-    ] : chosen ? null : h("p", { class: "rule" }, `No clause of ${policy.name} had an answer.`),
-    requests.length ? h("details", {}, h("summary", {}, "Facts"), factsTable(run, app, requests)) : null,
+      inhibited.length ? h("li", {}, `It remembers as inhibited: ${list(inhibited.map((wish) => wishText(run, wish)))}.`) : null,
+      random === null ? null : h("li", {}, `${whole(random)} was drawn for it.`)),
+    requests.length ? h("details", {}, h("summary", {}, "All facts"), factsTable(run, app, requests)) : null,
+    chosen ? [
+      h("h4", {}, "Why"),
+      h("p", { class: "rule" }, `The first answer came from clause ${chosen[2] + 1} of ${policy.name}${clause ? ` (${clause.place})` : ""}${parts || !clause ? "." : ":"}`),
+      clause && !parts ? h("pre", { tabindex: 0 }, clause.text) : null,
+      clause && clause.words.length ? h("dl", { class: "words" }, clause.words.map(([name, meaning]) => [h("dt", {}, name), h("dd", {}, meaning)])) : null,
+    ] : h("p", { class: "rule" }, `No clause of ${policy.name} had an answer.`),
+    parts ? explanationDetails(parts) : hint(explanationMissing(run, place)),
     policy.clauses.length ? h("details", {}, h("summary", {}, "All clauses of the policy"), policy.clauses.map(({ text }) => h("pre", { tabindex: 0 }, text))) : null);
+}
+
+function hint(words) {
+  return words ? h("p", { class: "hint" }, words) : null;
 }
 
 function factsTable(run, app, requests) {

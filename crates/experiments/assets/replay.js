@@ -30,7 +30,7 @@ class Player {
     this.clock = h("output", { class: "clock", "aria-live": "off" });
     this.spark = h("div", { class: "spark", "aria-hidden": "true" });
     this.stageRoot = h("div", { class: "stage-root" });
-    this.details = h("aside", { class: "details", "aria-label": "Details", "aria-live": "polite" });
+    this.details = h("aside", { class: "details", tabindex: 0, "aria-label": "Details", "aria-live": "polite" });
     this.happened = h("p", { class: "happened" });
     this.pickers = h("div", { class: "pickers" });
     const speeds = h("select", { "aria-label": "Moments in a second", onchange: (event) => this.setSpeed(Number(event.target.value)) },

@@ -9,13 +9,16 @@
 mod areas;
 mod compact;
 mod drawings;
+mod explanations;
 mod figures;
 mod fold;
 mod page;
 mod placement;
 mod policies;
+mod regret;
 mod replay;
 mod run;
+mod scale;
 mod series;
 mod server;
 
@@ -26,8 +29,11 @@ use serde::Serialize;
 
 use crate::published::PublishedValues;
 
+use replay::Explain;
+
 pub use drawings::Drawing;
 pub use run::Run;
+pub use scale::{Scale, ScaleError, ScalePoint};
 pub use server::{Server, Source};
 
 /// Runs to be shown together.
@@ -37,6 +43,8 @@ pub struct Report {
     pub title: String,
     /// The runs, in the order in which they are shown.
     pub runs: Vec<Run>,
+    /// What runs of growing worlds cost.
+    pub scale: Vec<Scale>,
     /// Values to show beside those of the runs.
     pub published: Option<Beside>,
 }
@@ -53,12 +61,25 @@ pub struct Beside {
 impl Run {
     /// Makes a run of its trace. One that was cut off gives a run that says so.
     pub fn read(trace: impl BufRead) -> Result<Run, ReadError> {
-        fold::read(trace)
+        fold::read(trace, Explain::Yes)
+    }
+
+    /// The same without explanations of decisions, which take longest: for whoever reads a run again and again as it grows.
+    pub fn read_unexplained(trace: impl BufRead) -> Result<Run, ReadError> {
+        fold::read(trace, Explain::No)
     }
 
     /// The seed of the run.
     pub fn seed(&self) -> u64 {
         self.about.seed
+    }
+
+    /// The policy of all applications; `None` when they have several.
+    pub fn policy(&self) -> Option<&str> {
+        match self.policies.as_slice() {
+            [one] => Some(&one.name),
+            _ => None,
+        }
     }
 
     /// Whether the trace has its end.
@@ -76,6 +97,7 @@ impl Report {
         let mut scenarios: Vec<&str> = self.runs.iter().map(|run| run.about.scenario.as_str()).collect();
         scenarios.dedup();
         match scenarios.as_slice() {
+            [] => "Scale".to_owned(),
             [one] => (*one).to_owned(),
             _ => format!("{} runs", self.runs.len()),
         }

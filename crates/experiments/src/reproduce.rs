@@ -19,6 +19,7 @@ use mario_simulator::scenario::{Document, Files, Resolved};
 use mario_simulator::{Detail, Existing, Keep, KeepError, RunDirectory, RunOptions, Simulation};
 
 use crate::figures::{TraceFigures, from_trace};
+use crate::published::{Published, published};
 use crate::runs::{RunError, in_parallel, resolve, traced};
 
 pub use claims::{Claim, claims};
@@ -62,6 +63,8 @@ pub struct Options<'a> {
     pub seeds: u64,
     /// How many threads.
     pub jobs: usize,
+    /// Whether the runs that are kept are compared with the best placement.
+    pub regret: bool,
 }
 
 /// An experiment that was run.
@@ -155,6 +158,20 @@ impl Preset {
     }
 }
 
+/// What was published about a policy that ships, by its name.
+pub fn published_about(policy: &str) -> Option<&'static Published> {
+    let experiments = Preset::Paper.experiments();
+    let experiment = experiments.iter().find(|experiment| experiment.policy == policy)?;
+    published(experiment.published)
+}
+
+/// The policies that something was published about.
+pub fn published_policies() -> Vec<&'static str> {
+    let mut policies: Vec<&str> = Preset::Paper.experiments().iter().map(|experiment| experiment.policy).collect();
+    policies.dedup();
+    policies
+}
+
 impl Experiment {
     /// The world, managed by the policy of the experiment.
     pub fn document(&self, world: &Document) -> Document {
@@ -185,7 +202,7 @@ pub fn reproduce<F: Files>(
         Reproduction { preset: options.preset, notes: first[0].notes.clone(), experiments: Vec::new() };
     for (experiment, resolved) in experiments.iter().zip(&first) {
         let directory = options.directory.join(experiment.name);
-        keep(resolved, &directory, options.existing)?;
+        keep(resolved, &directory, options)?;
         let (figures, findings) = read(&directory)?;
         let seed = resolved.scenario.seed;
         let others = Vec::new();
@@ -243,12 +260,15 @@ fn refuse_former_runs(experiments: &[Experiment], options: &Options<'_>) -> Resu
     Ok(())
 }
 
-fn keep(resolved: &Resolved, directory: &Path, existing: Existing) -> Result<(), ReproduceError> {
+fn keep(resolved: &Resolved, directory: &Path, options: &Options<'_>) -> Result<(), ReproduceError> {
     let scenario = &resolved.scenario;
     let mut simulation = Simulation::new(scenario, RunOptions::default())
         .map_err(|error| ReproduceError::Run(RunError::Simulation(error)))?;
     let keep = Keep { detail: Detail::Full, messages: false };
-    let mut kept = RunDirectory::create(directory, resolved, keep, existing).map_err(ReproduceError::Keep)?;
+    let mut kept = RunDirectory::create(directory, resolved, keep, options.existing).map_err(ReproduceError::Keep)?;
+    if options.regret {
+        kept = kept.with_regret(scenario);
+    }
     let effort = simulation.run(kept.recorder());
     kept.complete(scenario, effort).map_err(ReproduceError::Keep)?;
     Ok(())

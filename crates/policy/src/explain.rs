@@ -10,6 +10,7 @@
 
 mod change;
 mod edit;
+mod lines;
 mod search;
 mod step;
 
@@ -22,6 +23,7 @@ use crate::knowledge_base::{Constant, KnowledgeBase};
 use crate::policy::{Policy, PolicyError, Settings};
 
 pub use change::{Change, FactChange};
+pub use lines::{Line, Look};
 pub use step::{ClauseText, Comparison, Step, StepKind};
 
 const INTERPRETER: &str = concat!(include_str!("explain/interpreter.pl"), include_str!("explain/text.pl"));

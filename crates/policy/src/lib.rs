@@ -59,7 +59,8 @@ pub use acceptance::{Acceptance, AcceptanceError, MANAGER_FACTS, ManagerView};
 pub use check::{Allowed, Finding, FindingKind, Report, Resolvers, check, find_unknown_call};
 pub use decide::{Decider, Decision, Ending, InvalidProposal, Proposal, ProposalFault, Solution, Wanted};
 pub use explain::{
-    Change, ClauseText, Comparison, Explained, Explainer, FactChange, Miss, MissedOperation, Proof, Step, StepKind,
+    Change, ClauseText, Comparison, Explained, Explainer, FactChange, Line, Look, Miss, MissedOperation, Proof, Step,
+    StepKind,
 };
 pub use explore::{Bounds, Exploration};
 pub use facts::{FactProblem, FactsError};

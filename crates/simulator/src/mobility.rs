@@ -14,6 +14,8 @@ mod timestamps;
 mod tracks;
 mod wander;
 
+use std::sync::Arc;
+
 use mario_colony::NodeIndex;
 use mario_domain::{ApplicationId, Id};
 use serde::{Deserialize, Serialize};
@@ -59,7 +61,7 @@ pub struct Attachments {
     /// user is gone.
     pub steps: Vec<Vec<(u32, Option<NodeIndex>)>>,
     /// Users who go their ways by themselves, and of whom no step is listed.
-    pub commuters: Option<Box<Commuters>>,
+    pub commuters: Option<Arc<Commuters>>,
 }
 
 /// A user who moves about.

@@ -89,6 +89,14 @@ impl Allocation {
 }
 
 impl Search {
+    /// Its name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Search::Greedy => "greedy",
+            Search::Exact => "exact",
+        }
+    }
+
     /// The exact search where the world is small enough for it at all times, else the greedy one.
     pub fn for_world(scenario: &Scenario) -> Search {
         if exact::check(scenario).is_ok() { Search::Exact } else { Search::Greedy }

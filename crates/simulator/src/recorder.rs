@@ -3,6 +3,8 @@
 use mario_colony::{AgentIndex, ApplicationIndex, Colony, NodeIndex, Outcome};
 use mario_policy::Decision;
 
+use crate::optimum::{Search, Value};
+
 /// Takes down what happens in a run, in the order in which it happens.
 ///
 /// A simulation calls these; each does nothing unless it is implemented. `colony` is the state at that moment: before the
@@ -29,6 +31,14 @@ pub trait Recorder {
 
     /// The managers were active, whether or not there was anything to judge.
     fn activation(&mut self, time: f64, colony: &Colony) {}
+
+    /// How far the placement was from the best at the last activation, if this listener looks; those after it hear of it.
+    fn compared(&self) -> Option<Compared> {
+        None
+    }
+
+    /// The placement was compared with the best, after an activation of the managers.
+    fn regret(&mut self, time: f64, compared: &Compared) {}
 
     /// A node went, and these instances with it.
     fn node_down(&mut self, time: f64, node: NodeIndex, cause: Cause, gone: &[AgentIndex], colony: &Colony) {}
@@ -61,6 +71,19 @@ pub trait Recorder {
     fn is_broken(&self) -> bool {
         false
     }
+}
+
+/// A placement and the best one of the same moment.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Compared {
+    /// How the best was looked for.
+    pub search: Search,
+    /// Connected users.
+    pub users: u64,
+    /// What the placement is worth.
+    pub actual: Value,
+    /// What the best is worth: no less.
+    pub best: Value,
 }
 
 /// Why a node went.
@@ -133,6 +156,18 @@ impl<A: Recorder, B: Recorder> Recorder for (A, B) {
     fn activation(&mut self, time: f64, colony: &Colony) {
         self.0.activation(time, colony);
         self.1.activation(time, colony);
+        if let Some(compared) = self.0.compared() {
+            self.1.regret(time, &compared);
+        }
+    }
+
+    fn compared(&self) -> Option<Compared> {
+        self.0.compared().or_else(|| self.1.compared())
+    }
+
+    fn regret(&mut self, time: f64, compared: &Compared) {
+        self.0.regret(time, compared);
+        self.1.regret(time, compared);
     }
 
     fn node_down(&mut self, time: f64, node: NodeIndex, cause: Cause, gone: &[AgentIndex], colony: &Colony) {
@@ -218,6 +253,16 @@ impl<R: Recorder> Recorder for Option<R> {
     fn activation(&mut self, time: f64, colony: &Colony) {
         if let Some(recorder) = self {
             recorder.activation(time, colony);
+        }
+    }
+
+    fn compared(&self) -> Option<Compared> {
+        self.as_ref().and_then(R::compared)
+    }
+
+    fn regret(&mut self, time: f64, compared: &Compared) {
+        if let Some(recorder) = self {
+            recorder.regret(time, compared);
         }
     }
 

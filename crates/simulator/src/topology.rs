@@ -35,6 +35,8 @@ pub struct Topology {
     /// The links from node `n` are at `first_link[n]..first_link[n + 1]`, in the order of the nodes that they lead to.
     first_link: Vec<u32>,
     links: Vec<Link>,
+    /// What the tiers are called, from the top down; empty when they have no names.
+    tier_names: Vec<String>,
 }
 
 /// A topology as it is written: ids are looked up in a table that follows from the nodes.
@@ -43,13 +45,14 @@ struct SavedTopology {
     nodes: Vec<NodeDescription>,
     first_link: Vec<u32>,
     links: Vec<Link>,
+    tier_names: Vec<String>,
 }
 
 impl From<SavedTopology> for Topology {
     fn from(saved: SavedTopology) -> Topology {
-        let SavedTopology { nodes, first_link, links } = saved;
+        let SavedTopology { nodes, first_link, links, tier_names } = saved;
         let by_id = nodes.iter().enumerate().map(|(position, node)| (node.id.clone(), NodeIndex::at(position)));
-        Topology { by_id: by_id.collect(), nodes, first_link, links }
+        Topology { by_id: by_id.collect(), nodes, first_link, links, tier_names }
     }
 }
 
@@ -111,6 +114,19 @@ impl Topology {
     /// All nodes, by index.
     pub fn nodes(&self) -> impl ExactSizeIterator<Item = (NodeIndex, &NodeDescription)> {
         self.nodes.iter().enumerate().map(|(position, node)| (NodeIndex::at(position), node))
+    }
+
+    /// What the tiers are called, from the top down; empty when they have no names.
+    pub fn tier_names(&self) -> &[String] {
+        &self.tier_names
+    }
+
+    /// Gives the tiers names, if these are as many as there are tiers.
+    pub(crate) fn name_tiers(&mut self, names: &[String]) {
+        let tier_count = self.nodes.iter().map(|node| usize::from(node.tier) + 1).max().unwrap_or(0);
+        if names.len() == tier_count {
+            self.tier_names = names.to_vec();
+        }
     }
 
     /// One node.
@@ -278,7 +294,7 @@ impl TopologyBuilder {
                 return Err(TopologyError::LinkTwice(one, other));
             }
         }
-        Ok(Topology { nodes: self.nodes, by_id: self.by_id, first_link, links })
+        Ok(Topology { nodes: self.nodes, by_id: self.by_id, first_link, links, tier_names: Vec::new() })
     }
 }
 

@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 use mario_domain::{Id, OperationName, Quantity};
 
 use super::{Audit, instance_text};
-use crate::decisions::Situation;
 use crate::finding::FindingKind;
+use crate::knowledge::Situation;
 use crate::reader::{Evaluation, Memory, Neighbour, RequestFact, Seen, Solution, Target, Wish};
 use crate::texts::{target_text, wish_text};
 use crate::world::{AgentPlace, Pending};

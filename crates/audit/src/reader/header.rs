@@ -3,8 +3,8 @@
 use mario_domain::{Application, ApplicationId, Capacity, Fact, Hardware, Id, NodeId, OwnerId, Quantity};
 use serde::{Deserialize, Serialize};
 
-/// The version of the format that is read here.
-pub const FORMAT: u64 = 1;
+/// The newest version of the format that is read here; all before it are read, too.
+pub const FORMAT: u64 = 2;
 
 /// What was run, where, by whom, and by which rules.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -38,6 +38,9 @@ pub struct Header {
     pub forgets_every: Option<u64>,
     /// What is run.
     pub applications: Vec<TracedApplication>,
+    /// What the tiers are called, from the top down; empty when they have no names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tiers: Vec<String>,
     /// Where.
     pub nodes: Vec<TracedNode>,
     /// What else is known.

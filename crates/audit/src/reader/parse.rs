@@ -14,6 +14,7 @@ use super::record::{
     Cause, Cycle, Deployed, End, Evaluation, Handover, LinkEvent, Neighbour, NodeDown, NodeEvent, Outcome, Reason,
     Record, RequestFact, Responses, Rule, Seen, Solution, Target, Verdict, Wish,
 };
+use super::regret::{Regret, Search, Worth};
 use super::summed::{Client, Clients, Counted, Gone, Handovers, Usage};
 
 /// The elements of an array, one by one.
@@ -108,6 +109,7 @@ enum Kind {
     NodeUp,
     LinkDown,
     LinkUp,
+    Regret,
     Responses,
     Usage,
     Client,
@@ -121,7 +123,7 @@ enum Kind {
 from_word!(Kind, "a kind of record",
     "deployed" => Deployed, "handover" => Handover, "evaluation" => Evaluation, "cycle" => Cycle,
     "node-down" => NodeDown, "node-leaving" => NodeLeaving, "node-up" => NodeUp, "link-down" => LinkDown,
-    "link-up" => LinkUp, "responses" => Responses, "usage" => Usage, "client" => Client,
+    "link-up" => LinkUp, "regret" => Regret, "responses" => Responses, "usage" => Usage, "client" => Client,
     "clients" => Clients, "handovers" => Handovers, "counts" => Counts, "gone" => Gone, "end" => End);
 
 from_word!(Cause, "why a node is down: `absent`, `crash` or `leave`", "absent" => Absent, "crash" => Crash, "leave" => Leave);
@@ -130,6 +132,19 @@ from_array!(Record, "a record", elements => {
     let kind: Kind = elements.next("kind")?;
     let time: f64 = elements.next("time")?;
     record(kind, time, elements)
+});
+
+from_word!(Search, "how the best was looked for: `greedy` or `exact`", "greedy" => Greedy, "exact" => Exact);
+
+from_array!(Worth, "what a placement is worth", elements => {
+    let worth = Worth {
+        present: elements.next("number of applications")?,
+        satisfied: elements.next("number of satisfied users")?,
+        served: elements.next("number of users served")?,
+        latency_millionths: elements.next("sum of latencies")?,
+        instances: elements.next("number of instances")?,
+    };
+    elements.end(worth)
 });
 
 fn record<'de, A: SeqAccess<'de>>(kind: Kind, time: f64, mut elements: Elements<'de, A>) -> Result<Record, A::Error> {
@@ -185,6 +200,17 @@ fn record<'de, A: SeqAccess<'de>>(kind: Kind, time: f64, mut elements: Elements<
                 histogram: elements.next("histogram")?,
             };
             elements.end(Record::Responses(record))
+        }
+        Kind::Regret => {
+            elements.what = "a record `regret`";
+            let record = Regret {
+                time,
+                search: elements.next("search")?,
+                users: elements.next("number of users")?,
+                actual: elements.next("actual worth")?,
+                best: elements.next("best worth")?,
+            };
+            elements.end(Record::Regret(record))
         }
         Kind::Usage => {
             elements.what = "a record `usage`";

@@ -1,5 +1,6 @@
 //! What happened: the lines of a trace after the first.
 
+use super::regret::Regret;
 use super::summed::{self, Client, Clients, Counted, Gone, Handovers, Usage};
 use std::fmt;
 
@@ -28,6 +29,8 @@ pub enum Record {
     LinkDown(LinkEvent),
     /// A link came back.
     LinkUp(LinkEvent),
+    /// The placement was compared with the best.
+    Regret(Regret),
     /// What clients saw.
     Responses(Responses),
     /// How much the instances of an application were used in the whole run.
@@ -379,6 +382,7 @@ impl Record {
             | Record::NodeUp(NodeEvent { time, .. })
             | Record::LinkDown(LinkEvent { time, .. })
             | Record::LinkUp(LinkEvent { time, .. })
+            | Record::Regret(Regret { time, .. })
             | Record::Responses(Responses { time, .. })
             | Record::Usage(Usage { time, .. })
             | Record::Client(Client { time, .. })
@@ -420,7 +424,7 @@ impl Record {
             Record::Usage(_) | Record::Clients(_) | Record::Handovers(_) | Record::Counts(_) | Record::Gone(_) => {
                 summed::applications(self).into_iter().fold(places, Places::application).fault
             }
-            Record::End(_) => None,
+            Record::Regret(_) | Record::End(_) => None,
         }
     }
 }

@@ -4,6 +4,7 @@ mod golden;
 mod mutations;
 mod random;
 mod reading;
+mod regret;
 mod trace;
 mod truth;
 mod world;

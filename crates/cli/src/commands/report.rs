@@ -1,12 +1,15 @@
 //! `mario report`.
 
 use std::collections::BTreeMap;
+use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use mario_diagnostics::Diagnostic;
-use mario_experiments::report::Report;
+use mario_experiments::published::{Published, PublishedValues};
+use mario_experiments::report::{Beside, Report, Run, Scale, ScaleError};
+use mario_experiments::reproduce::{published_about, published_policies};
 
 use crate::traces::{read_run, runs_in};
 use crate::{Console, Failure, Outcome};
@@ -16,10 +19,12 @@ use crate::{Console, Failure, Outcome};
 #[command(after_help = "Examples:
   mario report runs/paper-1
   mario report runs/paper-1 runs/paper-2 --out comparison.html
-  mario report runs/paper-1 --svg figures")]
+  mario report runs/paper-1 --svg figures
+  mario report runs --published
+  mario report runs/paper-1 --scale scale.json")]
 pub struct Arguments {
     /// The directories of runs, directories that have runs in them, or traces, plain or compressed with gzip
-    #[arg(value_name = "RUN", required = true)]
+    #[arg(value_name = "RUN", required_unless_present = "scale")]
     pub runs: Vec<PathBuf>,
     /// Where to write the page; a former report is replaced
     #[arg(long, value_name = "FILE", default_value = "report.html")]
@@ -27,16 +32,32 @@ pub struct Arguments {
     /// Also write every figure as an SVG file into this directory
     #[arg(long, value_name = "DIR")]
     pub svg: Option<PathBuf>,
+    /// Show what was published about the same policies beside: in the paper, or what its prototype's stored runs come to
+    #[arg(long, value_name = "WHERE", num_args = 0..=1, require_equals = true, default_missing_value = "paper")]
+    pub published: Option<Source>,
+    /// Also show what runs of growing worlds cost: a file that `mario bench scale --format json` wrote; may be given again
+    #[arg(long, value_name = "FILE")]
+    pub scale: Vec<PathBuf>,
     /// What the page is called
     #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,
+}
+
+/// Where published values are from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Source {
+    /// The tables and sentences of the paper.
+    Paper,
+    /// The stored runs of its prototype.
+    Prototype,
 }
 
 pub(super) const LONG_ABOUT: &str = "Show runs as one page for a browser.
 
 The page is made from the traces of the runs alone and is one file: it needs no network and nothing beside it. It shows \
 operations and movements, instances over time, where they live, response times, what was inhibited and why, and a replay in \
-which every instance tells its last decision and the reason for it.
+which every instance tells its last decision and the reason for it, and why it did not decide otherwise. Runs made with \
+`--regret` show how far they were from the best placement.
 
 A run that was interrupted, or is still going, is shown as far as it went. `mario view` follows one that is still going.";
 
@@ -47,7 +68,11 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         [] => vec![path.clone()],
         runs => runs.to_vec(),
     });
-    let report = read(&expanded.collect::<Vec<PathBuf>>(), arguments.title.as_deref(), console)?;
+    let mut report = read(&expanded.collect::<Vec<PathBuf>>(), arguments.title.as_deref(), console)?;
+    report.scale = arguments.scale.iter().map(|path| read_scale(path)).collect::<Result<Vec<Scale>, Failure>>()?;
+    if let Some(source) = arguments.published {
+        report.published = Some(beside(&report, source)?);
+    }
     let page = report.html();
     write(&arguments.out, page.as_bytes())?;
     console.inform(format!("{} ({:.1} MB)", arguments.out.display(), page.len() as f64 / 1e6));
@@ -65,9 +90,19 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
 
 /// Reads runs that are to be shown together. Those of the same name are told apart by seed, then by path.
 pub(crate) fn read(runs: &[PathBuf], title: Option<&str>, console: &Console) -> Result<Report, Failure> {
+    read_with(read_run, runs, title, console)
+}
+
+/// The same, with the runs read in some way.
+pub(crate) fn read_with(
+    read_one: impl Fn(&Path) -> Result<Run, Failure>,
+    runs: &[PathBuf],
+    title: Option<&str>,
+    console: &Console,
+) -> Result<Report, Failure> {
     let mut report = Report::default();
     for path in runs {
-        let run = read_run(path)?;
+        let run = read_one(path)?;
         if !run.is_complete() {
             console.inform(format!("note: `{}` is not complete; it is shown as far as it went", path.display()));
         }
@@ -77,6 +112,37 @@ pub(crate) fn read(runs: &[PathBuf], title: Option<&str>, console: &Console) -> 
     tell_apart(&mut report, |_, place| runs[place].display().to_string());
     report.title = title.map_or_else(|| report.default_title(), str::to_owned);
     Ok(report)
+}
+
+/// What was published about the policies of the runs.
+fn beside(report: &Report, source: Source) -> Result<Beside, Failure> {
+    let known = report.runs.iter().map(|run| run.policy().and_then(published_about));
+    let known: Vec<Option<&Published>> = known.collect();
+    if known.iter().all(Option::is_none) {
+        let diagnostic = Diagnostic::error("nothing was published about the policies of these runs");
+        return Err(Failure::input(diagnostic.hint(format!("it was about {}", published_policies().join(", ")))));
+    }
+    let (name, values): (&str, fn(&Published) -> &PublishedValues) = match source {
+        Source::Paper => ("the paper", |published| &published.paper),
+        Source::Prototype => ("the stored runs of the paper's prototype", |published| &published.run),
+    };
+    let values = known.into_iter().map(|known| known.map(|known| values(known).clone()).unwrap_or_default());
+    Ok(Beside { source: name.to_owned(), values: values.collect() })
+}
+
+/// Measurements of `mario bench scale`, called as their file.
+fn read_scale(path: &Path) -> Result<Scale, Failure> {
+    let text =
+        fs::read_to_string(path).map_err(|error| Failure::file(format!("cannot read `{}`", path.display()), &error))?;
+    let name = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy();
+    Scale::read(&name, &text).map_err(|error| {
+        let diagnostic = Diagnostic::error(format!("`{}` holds no measurements of scale", path.display()));
+        let cause: &dyn Error = match &error {
+            ScaleError::Json(cause) => cause,
+            ScaleError::Empty | ScaleError::Number { .. } => &error,
+        };
+        Failure::input(diagnostic.caused_by(cause).hint("`mario bench scale --format json` writes them"))
+    })
 }
 
 /// Adds what `mark` says to the labels that several runs have.

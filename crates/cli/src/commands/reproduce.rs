@@ -1,6 +1,6 @@
 //! `mario reproduce`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use clap::{Args, ValueEnum};
@@ -11,7 +11,7 @@ use mario_experiments::reproduce::{Options, Preset, ReproduceError, Reproduction
 use mario_simulator::Existing;
 use mario_simulator::scenario::Document;
 
-use crate::commands::run::not_kept;
+use crate::commands::run::{free_directory, not_kept};
 use crate::commands::{interruptions, report};
 use crate::experiments::{Jobs, cannot_write, run_failure};
 use crate::scenarios::{Disk, failure};
@@ -22,13 +22,15 @@ use crate::{Console, Failure, Outcome};
 #[command(after_help = "Examples:
   mario reproduce
   mario reproduce --seeds 30 --out results
+  mario reproduce --regret --out regret
   mario reproduce --set topology.access_latency=1 --out nearer
   mario reproduce --traces positions.csv --out taxis
   mario reproduce --preset prototype --attachments users.json --out prototype")]
 pub struct Arguments {
-    /// Where to keep the runs and the results
-    #[arg(long, value_name = "DIR", default_value = "reproduction")]
-    pub out: PathBuf,
+    /// Where to keep the runs and the results; without it, in the first directory `runs/reproduction-1`,
+    /// `runs/reproduction-2`, … that is not there yet
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
     /// In which world: as the paper describes it, or as its prototype ran it
     #[arg(long, value_name = "PRESET", default_value = "paper")]
     pub preset: PresetName,
@@ -47,8 +49,11 @@ pub struct Arguments {
     /// How many threads
     #[command(flatten)]
     pub jobs: Jobs,
-    /// Replace the runs that are in the directory
+    /// Compare the placement with the best at each activation of the managers; takes much longer
     #[arg(long)]
+    pub regret: bool,
+    /// Replace the runs that are in the directory
+    #[arg(long, requires = "out")]
     pub force: bool,
 }
 
@@ -84,13 +89,15 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     if let Some(path) = &arguments.attachments {
         document.set_attachments(path);
     }
+    let directory = arguments.out.clone().unwrap_or_else(|| free_directory("reproduction"));
     let options = Options {
         preset,
         document: &document,
-        directory: &arguments.out,
+        directory: &directory,
         existing: if arguments.force { Existing::Replace } else { Existing::Refuse },
         seeds: arguments.seeds,
         jobs: arguments.jobs.count(),
+        regret: arguments.regret,
     };
     let interrupted = interruptions()?;
     let mut progress = console.progress("runs");
@@ -100,21 +107,21 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     });
     drop(progress);
     let reproduction = reproduction.map_err(|error| refuse(&error))?;
-    reproduction.write(&arguments.out).map_err(|error| cannot_write(&error.0, &error.1))?;
+    reproduction.write(&directory).map_err(|error| cannot_write(&error.0, &error.1))?;
     for note in &reproduction.notes {
         console.inform(format!("note: {note}"));
     }
     let text = reproduction.text();
     console.write_data(|stdout| stdout.write_all(text.as_bytes()))?;
-    let page = write_report(arguments, &reproduction, console)?;
-    console.inform(format!("kept in {}; look at {}", arguments.out.display(), page.display()));
+    let page = write_report(&directory, &reproduction, console)?;
+    console.inform(format!("kept in {}; look at {}", directory.display(), page.display()));
     Ok(Outcome::Done)
 }
 
 /// The page of all experiments, beside what was published.
-fn write_report(arguments: &Arguments, reproduction: &Reproduction, console: &Console) -> Result<PathBuf, Failure> {
+fn write_report(directory: &Path, reproduction: &Reproduction, console: &Console) -> Result<PathBuf, Failure> {
     let experiments: Vec<_> = reproduction.experiments.iter().map(|reproduced| &reproduced.experiment).collect();
-    let runs: Vec<PathBuf> = experiments.iter().map(|experiment| arguments.out.join(experiment.name)).collect();
+    let runs: Vec<PathBuf> = experiments.iter().map(|experiment| directory.join(experiment.name)).collect();
     let mut report = report::read(&runs, Some("The paper's experiments, reproduced"), console)?;
     for (run, experiment) in report.runs.iter_mut().zip(&experiments) {
         experiment.title.clone_into(&mut run.label);
@@ -123,7 +130,7 @@ fn write_report(arguments: &Arguments, reproduction: &Reproduction, console: &Co
         .iter()
         .map(|experiment| published(experiment.published).map(|known| known.paper.clone()).unwrap_or_default());
     report.published = Some(Beside { source: "the paper".to_owned(), values: values.collect() });
-    let page = arguments.out.join("report.html");
+    let page = directory.join("report.html");
     report::write(&page, report.html().as_bytes())?;
     Ok(page)
 }
@@ -138,7 +145,8 @@ fn refuse(error: &ReproduceError) -> Failure {
         }
         ReproduceError::Seeds => Failure::input(Diagnostic::error(error.to_string()).hint("ask for fewer `--seeds`")),
         ReproduceError::Interrupted => Failure::Environment(vec![
-            Diagnostic::error(error.to_string()).hint("run it again with --force to replace what was kept"),
+            Diagnostic::error(error.to_string())
+                .hint("run it again with another --out, or with --force to replace what was kept"),
         ]),
     }
 }

@@ -192,7 +192,7 @@ fn simulate(
 }
 
 /// The first of `runs/NAME-1`, `runs/NAME-2` and so on that is not there yet.
-fn free_directory(name: &str) -> PathBuf {
+pub(super) fn free_directory(name: &str) -> PathBuf {
     let plain: String = name
         .chars()
         .map(|letter| if letter.is_alphanumeric() || "-_".contains(letter) { letter } else { '-' })

@@ -9,7 +9,7 @@ use mario_diagnostics::{Diagnostic, Renderer};
 use mario_experiments::report::{Report, Server, Source};
 
 use crate::commands::report;
-use crate::traces::{runs_in, trace_path};
+use crate::traces::{read_growing_run, runs_in, trace_path};
 use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario view`.
@@ -81,7 +81,7 @@ impl Source for Runs<'_> {
         if runs.is_empty() {
             return Err(format!("`{}` has no run in it.", self.directory.display()));
         }
-        report::read(&runs, None, &self.console.quiet()).map_err(|failure| {
+        report::read_with(read_growing_run, &runs, None, &self.console.quiet()).map_err(|failure| {
             let shown = failure.diagnostics().iter().map(|diagnostic| Renderer::plain().render(diagnostic));
             shown.collect::<Vec<String>>().join("\n")
         })

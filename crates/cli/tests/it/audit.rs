@@ -96,8 +96,8 @@ fn refuses_what_is_no_trace_with_the_place_and_a_remedy() {
     for (name, text, expected) in [
         (
             "newer.jsonl",
-            TRACE.replace("\"mario_trace\":1", "\"mario_trace\":2"),
-            "cause: this trace has format 2; this mario reads 1\nhint: use the version of mario that wrote it\n",
+            TRACE.replace("\"mario_trace\":1", "\"mario_trace\":3"),
+            "cause: this trace has format 3; this mario reads 1 to 2\nhint: use the version of mario that wrote it\n",
         ),
         (
             "table.csv",

@@ -1,5 +1,8 @@
 //! `mario report` and `mario view`: what they write, serve and refuse.
 
+mod beside;
+mod explanations;
+
 use std::fs::{self, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

@@ -129,6 +129,7 @@ impl Reading {
             Record::End(_) => self.is_complete = true,
             Record::Evaluation(_)
             | Record::Gone(_)
+            | Record::Regret(_)
             | Record::NodeLeaving(_)
             | Record::NodeUp(_)
             | Record::LinkDown(_)

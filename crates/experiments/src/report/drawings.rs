@@ -6,7 +6,9 @@ mod canvas;
 mod inhibited;
 mod map;
 mod points;
+mod regret;
 mod responses;
+mod scale;
 
 use super::Report;
 use super::run::Run;
@@ -60,10 +62,13 @@ pub(crate) fn drawings(report: &Report) -> Vec<Drawing> {
             ("steady", bars::steady(run)),
         ];
         drawings.extend(single.into_iter().map(|(figure, svg)| Drawing { file_name: name(figure), svg }));
+        drawings.extend(regret::satisfied(run).map(|svg| Drawing { file_name: name("regret"), svg }));
         drawings.extend(map::map(run).map(|svg| Drawing { file_name: name("map"), svg }));
         drawings
     };
-    report.runs.iter().enumerate().flat_map(of_run).collect()
+    let of_scale = scale::drawings(&report.scale).into_iter();
+    let of_scale = of_scale.map(|(measure, svg)| Drawing { file_name: format!("scale-{measure}.svg"), svg });
+    report.runs.iter().enumerate().flat_map(of_run).chain(of_scale).collect()
 }
 
 /// A text as part of the name of a file.

@@ -12,10 +12,11 @@ use mario_domain::{InstanceId, OperationName};
 
 use super::areas::AreaCounts;
 use super::figures::{ShownFigures, counts};
-use super::placement::{Placement, resolve};
+use super::placement::{Placement, Reach, resolve};
 use super::policies::PolicyText;
-use super::replay::{Event, Recording};
-use super::run::{About, ApplicationRow, Inhibited, Nodes, ResponseRow, Run, label};
+use super::regret::RegretSums;
+use super::replay::{Event, Explain, Recording};
+use super::run::{About, ApplicationRow, Inhibited, Nodes, ResponseRow, Run, label, tier_names};
 use super::series::{Bars, Samples};
 use crate::figures::{CycleFigures, Reading, TraceFigures};
 
@@ -25,13 +26,13 @@ const TRACKS_MAX: usize = 200;
 const INHIBITING_NODES_MAX: usize = 40;
 
 /// Reads a whole trace. One that was cut off gives what is there.
-pub(crate) fn read(input: impl BufRead) -> Result<Run, ReadError> {
+pub(crate) fn read(input: impl BufRead, explain: Explain) -> Result<Run, ReadError> {
     let mut reader = TraceReader::new(input)?;
     let mut fold = Fold::new(Arc::clone(reader.header()));
     while let Some(record) = reader.next_record()? {
         fold.record(record);
     }
-    Ok(fold.finish())
+    Ok(fold.finish(explain))
 }
 
 /// Who inhibited, where the trace does not tell.
@@ -41,9 +42,11 @@ struct Fold {
     header: Arc<Header>,
     about: About,
     placement: Placement,
+    reach: Reach,
     recording: Recording,
     areas: AreaCounts,
     reading: Reading,
+    regret: RegretSums,
     by_application: Vec<u64>,
     by_tier: Vec<u64>,
     instances: Samples<Vec<u64>>,
@@ -59,9 +62,11 @@ impl Fold {
         Fold {
             about: About::new(&header),
             placement: Placement::default(),
+            reach: Reach::default(),
             recording: Recording::default(),
             areas: AreaCounts::new(&header),
             reading: Reading::new(Arc::clone(&header)),
+            regret: RegretSums::new(),
             by_application: vec![0; header.applications.len()],
             by_tier: vec![0; tier_count],
             instances: Samples::new(),
@@ -75,6 +80,7 @@ impl Fold {
 
     fn record(&mut self, record: Record) {
         self.reading.read(&record);
+        self.reach.read(&record);
         let time = record.time();
         self.about.until.0 = time;
         match record {
@@ -86,7 +92,8 @@ impl Fold {
             Record::Evaluation(evaluation) => {
                 self.about.evaluations += 1;
                 if let Some(instance) = self.placement.find(&evaluation.instance) {
-                    self.recording.evaluation(instance, &evaluation);
+                    let unreached = self.reach.unreached(&self.header, evaluation.node);
+                    self.recording.evaluation(instance, &evaluation, unreached);
                 }
             }
             Record::Cycle(cycle) => self.cycle(&cycle),
@@ -97,6 +104,7 @@ impl Fold {
             Record::LinkUp(link) => self.recording.push(time, Event::LinkUp { nodes: link.nodes }),
             Record::Responses(responses) => self.response(&responses),
             Record::Counts(counted) => self.counted(&counted),
+            Record::Regret(regret) => self.regret.add(&regret),
             Record::Usage(_) | Record::Client(_) | Record::Clients(_) | Record::Handovers(_) | Record::Gone(_) => {}
             Record::End(end) => {
                 self.about.is_complete = true;
@@ -256,12 +264,12 @@ impl Fold {
         }
     }
 
-    fn finish(self) -> Run {
+    fn finish(self, explain: Explain) -> Run {
         let header = &self.header;
         let TraceFigures { figures, cycles, .. } = self.reading.figures();
         let nodes = Nodes::new(header);
-        let is_single = header.detail != Detail::Summary;
-        let replay = if nodes.is_some() && is_single { self.recording.finish(&self.placement) } else { None };
+        let is_replayed = nodes.is_some() && header.detail != Detail::Summary;
+        let replay = if is_replayed { self.recording.finish(header, &self.placement, explain) } else { None };
         let areas = replay.is_none().then(|| self.areas.finish(header));
         let is_large = areas.is_some();
         let tracks = self.tracks.into_iter().enumerate().map(|(user, track)| (user as u32, track));
@@ -271,6 +279,7 @@ impl Fold {
             policies: header.policies.iter().map(PolicyText::new).collect(),
             applications: ApplicationRow::all(header),
             groups: figures.groups.iter().map(|group| group.group.clone()).collect(),
+            tier_names: tier_names(header, self.by_tier.len()),
             nodes,
             users: if is_large { Vec::new() } else { header.users.iter().map(user).collect() },
             tracks: if is_large { Vec::new() } else { tracks.collect() },
@@ -284,6 +293,7 @@ impl Fold {
                 .map(|(row, histogram)| ResponseRow { histogram: histogram.into_iter().collect(), ..row })
                 .collect(),
             inhibited: inhibited(header, self.inhibited),
+            regret: self.regret.finish(),
             replay,
             areas,
             about: self.about,

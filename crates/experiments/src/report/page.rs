@@ -13,11 +13,14 @@ const PROGRAM: &[&str] = &[
     include_str!("../../assets/areas.js"),
     include_str!("../../assets/distribution.js"),
     include_str!("../../assets/inhibited.js"),
+    include_str!("../../assets/regret.js"),
+    include_str!("../../assets/scale.js"),
     include_str!("../../assets/tables.js"),
     include_str!("../../assets/map.js"),
     include_str!("../../assets/replay-state.js"),
     include_str!("../../assets/replay-layout.js"),
     include_str!("../../assets/replay-stage.js"),
+    include_str!("../../assets/explanation.js"),
     include_str!("../../assets/replay-details.js"),
     include_str!("../../assets/replay-areas.js"),
     include_str!("../../assets/replay.js"),
@@ -28,6 +31,7 @@ const STYLE: &[&str] = &[
     include_str!("../../assets/page.css"),
     include_str!("../../assets/figures.css"),
     include_str!("../../assets/replay.css"),
+    include_str!("../../assets/explanation.css"),
     include_str!("../../assets/print.css"),
 ];
 

@@ -1,6 +1,8 @@
-//! Where instances are, as the records say.
+//! Where instances are, and which nodes reach each other, as the records say.
 
-use mario_audit::reader::{Header, Target};
+use std::collections::BTreeSet;
+
+use mario_audit::reader::{Header, Record, Target};
 use mario_domain::InstanceId;
 use rustc_hash::FxHashMap;
 
@@ -42,6 +44,39 @@ impl Placement {
 
     pub(crate) fn get_mut(&mut self, place: u32) -> &mut Placed {
         &mut self.instances[place as usize]
+    }
+}
+
+/// What is down at a time.
+#[derive(Debug, Default)]
+pub(crate) struct Reach {
+    nodes: BTreeSet<u32>,
+    /// Each with the lower place first.
+    links: BTreeSet<[u32; 2]>,
+}
+
+impl Reach {
+    /// Nodes and links go and come back.
+    pub(crate) fn read(&mut self, record: &Record) {
+        let ordered = |[one, other]: [u32; 2]| [one.min(other), one.max(other)];
+        match record {
+            Record::NodeDown(down) => _ = self.nodes.insert(down.node),
+            Record::NodeUp(up) => _ = self.nodes.remove(&up.node),
+            Record::LinkDown(link) => _ = self.links.insert(ordered(link.nodes)),
+            Record::LinkUp(link) => _ = self.links.remove(&ordered(link.nodes)),
+            _ => {}
+        }
+    }
+
+    /// The neighbours of a node that it does not reach.
+    pub(crate) fn unreached(&self, header: &Header, node: u32) -> Vec<u32> {
+        if self.nodes.is_empty() && self.links.is_empty() {
+            return Vec::new();
+        }
+        let neighbours = header.nodes[node as usize].neighbours.iter().copied();
+        let is_lost =
+            |other: &u32| self.nodes.contains(other) || self.links.contains(&[node.min(*other), node.max(*other)]);
+        neighbours.filter(is_lost).collect()
     }
 }
 

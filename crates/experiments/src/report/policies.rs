@@ -6,8 +6,9 @@
 use std::collections::BTreeMap;
 
 use mario_audit::reader::TracedPolicy;
+use mario_audit::resolver;
 use mario_policy::{Policy, Settings};
-use mario_prolog::{Engine, Resolver};
+use mario_prolog::Engine;
 use serde::Serialize;
 
 /// A policy as the page shows it.
@@ -30,28 +31,13 @@ pub(crate) struct ClauseText {
     pub(crate) words: Vec<(String, String)>,
 }
 
-/// Finds the files of a policy in its header.
-struct Files(Vec<(String, String)>);
-
-impl Resolver for Files {
-    fn resolve(&mut self, _from: &str, wanted: &str) -> Result<(String, String), String> {
-        let file_name = |path: &str| {
-            let last = path.rsplit('/').next().unwrap_or_default();
-            last.strip_suffix(".pl").unwrap_or(last).to_owned()
-        };
-        let found = self.0.iter().find(|(name, _)| file_name(name) == file_name(wanted));
-        found.cloned().ok_or_else(|| "the trace does not have this file".to_owned())
-    }
-}
-
 impl PolicyText {
     /// What a header has of a policy. One that cannot be loaded any more is shown without clauses.
     pub(crate) fn new(policy: &TracedPolicy) -> PolicyText {
         let mut meanings = BTreeMap::new();
         policy.files.iter().for_each(|(_, text)| collect_meanings(text, &mut meanings));
         let loaded = policy.files.first().and_then(|(name, text)| {
-            let files = Box::new(Files(policy.files.clone()));
-            Policy::load(&Engine::new(), name, text, Some(files), Settings::default()).ok()
+            Policy::load(&Engine::new(), name, text, Some(resolver(policy)), Settings::default()).ok()
         });
         let clause = |place: &mario_prolog::Place| {
             let text = place.source_text().get(place.span.clone()).unwrap_or_default();

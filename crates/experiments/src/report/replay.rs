@@ -4,13 +4,15 @@
 
 use std::collections::BTreeMap;
 
-use mario_audit::reader::{Evaluation, Neighbour, Seen, Solution, Target, Wish};
+use mario_audit::reader::{Evaluation, Header, Neighbour, Seen, Solution, Target, Wish};
 use mario_domain::{Capacity, InstanceId, OperationName};
+use rustc_hash::FxHashMap;
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::compact::Compact;
+use super::explanations::{self, Case, Explanations};
 use super::placement::Placement;
 
 /// More instances than this are shown by area, not one by one.
@@ -20,6 +22,13 @@ const EVENTS_MAX: usize = 60_000;
 /// More decisions than this are left out; everything else is shown.
 const DECISIONS_MAX: usize = 60_000;
 
+/// Whether decisions are explained, which takes longer than everything else.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Explain {
+    Yes,
+    No,
+}
+
 /// What happened, one by one.
 #[derive(Debug, Default)]
 pub(crate) struct Recording {
@@ -27,6 +36,8 @@ pub(crate) struct Recording {
     events: Vec<(u32, Event)>,
     decisions: BTreeMap<u32, Vec<Decision>>,
     decision_count: usize,
+    cases: Vec<Case>,
+    case_places: FxHashMap<String, u32>,
     reasons: Vec<(String, String, String)>,
     reason_places: BTreeMap<(String, String), u32>,
     is_too_large: bool,
@@ -58,6 +69,16 @@ struct Decision {
     node: u32,
     free: Capacity,
     seen: Value,
+    /// The place of what it knew among all that was known; decisions from the same facts have the same.
+    case: u32,
+}
+
+impl Decision {
+    /// The agent decided so once more.
+    fn repeat(&mut self, time: f64) {
+        self.last = time;
+        self.count += 1;
+    }
 }
 
 impl Recording {
@@ -102,32 +123,54 @@ impl Recording {
         place
     }
 
-    /// Adds what an agent saw and decided.
-    pub(crate) fn evaluation(&mut self, instance: u32, record: &Evaluation) {
+    /// Adds what an agent saw and decided, when its node did not reach some of its neighbours.
+    pub(crate) fn evaluation(&mut self, instance: u32, record: &Evaluation, unreached: Vec<u32>) {
         if self.is_too_large || self.decision_count > DECISIONS_MAX {
             return;
         }
-        let of_instance = self.decisions.entry(instance).or_default();
-        let seen = match (&record.seen, of_instance.last()) {
-            (Some(seen), _) => compact(seen),
-            (None, Some(last)) => last.seen.clone(),
+        let last = self.decisions.get_mut(&instance).and_then(|of_instance| of_instance.last_mut());
+        let seen = match (&record.seen, last) {
+            (Some(seen), _) => seen.clone(),
+            (None, Some(last)) => {
+                let case = &self.cases[last.case as usize];
+                if (case.node, case.free, &case.unreached) == (record.node, record.free, &unreached) {
+                    last.repeat(record.time);
+                    return;
+                }
+                case.seen.clone()
+            }
             // A trace that says "the same" of nothing is not this module's to judge.
             (None, None) => return,
         };
+        let compact = compact(&seen);
+        let (node, free) = (record.node, record.free);
+        let case = self.case(&compact, Case { instance, node, free, seen, unreached });
+        let of_instance = self.decisions.entry(instance).or_default();
         if let Some(last) = of_instance.last_mut()
-            && (last.node, last.free) == (record.node, record.free)
-            && last.seen == seen
+            && last.case == case
         {
-            last.last = record.time;
-            last.count += 1;
+            last.repeat(record.time);
             return;
         }
-        let (node, free) = (record.node, record.free);
-        of_instance.push(Decision { first: record.time, last: record.time, count: 1, node, free, seen });
+        of_instance.push(Decision { first: record.time, last: record.time, count: 1, node, free, seen: compact, case });
         self.decision_count += 1;
         if self.decision_count > DECISIONS_MAX {
             self.decisions.clear();
+            self.cases.clear();
+            self.case_places.clear();
         }
+    }
+
+    /// The place of a case.
+    fn case(&mut self, seen: &Value, case: Case) -> u32 {
+        let Case { instance, node, free, unreached, .. } = &case;
+        let key = format!("{instance} {node} {free} {unreached:?} {seen}");
+        let next = self.cases.len() as u32;
+        let place = *self.case_places.entry(key).or_insert(next);
+        if place == next {
+            self.cases.push(case);
+        }
+        place
     }
 
     fn forget(&mut self) {
@@ -135,10 +178,11 @@ impl Recording {
     }
 
     /// For the page; `None` when there is too much to show one by one.
-    pub(crate) fn finish(self, placement: &Placement) -> Option<Replay> {
+    pub(crate) fn finish(self, header: &Header, placement: &Placement, explain: Explain) -> Option<Replay> {
         if self.is_too_large {
             return None;
         }
+        let explanations = (explain == Explain::Yes).then(|| explanations::explain(header, placement, &self.cases));
         let instances = placement.instances.iter();
         Some(Replay {
             instances: instances.map(|one| (one.id.clone(), one.application, one.policy)).collect(),
@@ -146,6 +190,7 @@ impl Recording {
             events: self.events.into_iter().map(|(moment, event)| Line(moment, event)).collect(),
             decisions: self.decisions,
             has_all_decisions: self.decision_count <= DECISIONS_MAX,
+            explanations,
             reasons: self.reasons,
         })
     }
@@ -160,6 +205,8 @@ pub(crate) struct Replay {
     events: Vec<Line>,
     decisions: BTreeMap<u32, Vec<Decision>>,
     has_all_decisions: bool,
+    /// For the cases of decisions, in order; not for all where there are very many.
+    explanations: Option<Explanations>,
     /// The id of a node, a rule, and the rule in words.
     reasons: Vec<(String, String, String)>,
 }
@@ -209,8 +256,8 @@ impl Serialize for Decision {
             Capacity::Unbounded => -1,
             Capacity::Bounded(units) => units.as_units() as i64,
         };
-        let Decision { first, last, count, node, seen, .. } = self;
-        (Compact(*first), Compact(*last), count, node, free, seen).serialize(serializer)
+        let Decision { first, last, count, node, seen, case, .. } = self;
+        (Compact(*first), Compact(*last), count, node, free, seen, case).serialize(serializer)
     }
 }
 
@@ -224,7 +271,7 @@ fn operation_code(operation: OperationName) -> i64 {
     }
 }
 
-/// What was seen and decided: `[requests, inhibited, solutions, ending]`, without what is empty at its end.
+/// What was seen and decided: `[requests, inhibited, solutions, ending, random]`, without what is empty at its end.
 fn compact(seen: &Seen) -> Value {
     let requests = seen.requests.iter().map(|fact| {
         let neighbour = match fact.neighbour {
@@ -246,6 +293,7 @@ fn compact(seen: &Seen) -> Value {
         // Repeats say how many reasons there are; the page shows the first few.
         solutions.take(4).collect(),
         json!(seen.ending),
+        json!(seen.random),
     ];
     let is_empty = |part: &Value| part.is_null() || part.as_array().is_some_and(Vec::is_empty);
     while parts.last().is_some_and(is_empty) {

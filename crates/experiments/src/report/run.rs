@@ -9,6 +9,7 @@ use super::compact::Compact;
 use super::figures::ShownFigures;
 use super::placement::parents;
 use super::policies::PolicyText;
+use super::regret::ShownRegret;
 use super::replay::Replay;
 use super::series::{Bars, Samples};
 
@@ -21,6 +22,8 @@ pub struct Run {
     pub(crate) policies: Vec<PolicyText>,
     pub(crate) applications: Vec<ApplicationRow>,
     pub(crate) groups: Vec<String>,
+    /// What tiers are called, from the top down.
+    pub(crate) tier_names: Vec<String>,
     pub(crate) nodes: Option<Nodes>,
     pub(crate) users: Vec<(String, u32)>,
     /// The access points of some users, in the order in which they were there.
@@ -33,6 +36,7 @@ pub struct Run {
     pub(crate) tiers: Samples<Vec<u64>>,
     pub(crate) responses: Vec<ResponseRow>,
     pub(crate) inhibited: Inhibited,
+    pub(crate) regret: Option<ShownRegret>,
     pub(crate) replay: Option<Replay>,
     pub(crate) areas: Option<Areas>,
 }
@@ -200,6 +204,27 @@ impl About {
             lost: 0,
         }
     }
+}
+
+/// What tiers are called: as the scenario says, else by what all nodes of a tier are, else by their number.
+pub(crate) fn tier_names(header: &Header, count: usize) -> Vec<String> {
+    let mut members = vec![0_u64; count];
+    let (mut access_points, mut unbounded) = (members.clone(), members.clone());
+    for node in &header.nodes {
+        let tier = node.tier as usize;
+        if tier < count {
+            members[tier] += 1;
+            access_points[tier] += u64::from(node.access_point);
+            unbounded[tier] += u64::from(node.capacity == Capacity::Unbounded);
+        }
+    }
+    let name = |tier: usize| match header.tiers.get(tier) {
+        Some(name) => name.clone(),
+        None if members[tier] > 0 && access_points[tier] == members[tier] => "access points".to_owned(),
+        None if members[tier] > 0 && unbounded[tier] == members[tier] => "cloud".to_owned(),
+        None => format!("tier {tier}"),
+    };
+    (0..count).map(name).collect()
 }
 
 /// What the run is called: by its policies, and how long their agents remember.

@@ -1,5 +1,6 @@
 //! The report, in a real browser where one is needed.
 
+mod accessibility;
 mod browser;
 mod data;
 mod input;

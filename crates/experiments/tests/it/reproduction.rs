@@ -11,7 +11,7 @@ use mario_simulator::{Existing, KeepError};
 use crate::{Disk, fresh_directory};
 
 fn run(preset: Preset, document: &Document, directory: &Path, seeds: u64) -> Result<Reproduction, ReproduceError> {
-    let options = Options { preset, document, directory, existing: Existing::Refuse, seeds, jobs: 2 };
+    let options = Options { preset, document, directory, existing: Existing::Refuse, seeds, jobs: 2, regret: false };
     reproduce(&options, || Disk, &mut |_, _| true)
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::optimum::{Allocation, Distances, Problem, Search, Value, room};
 use crate::paths::Paths;
-use crate::recorder::{Cause, Recorder};
+use crate::recorder::{Cause, Compared, Recorder};
 use crate::scenario::Scenario;
 
 /// Compares the placement with the best one at each activation of the managers, when what they accepted is enacted.
@@ -21,6 +21,8 @@ pub struct Regret<'a> {
     moment: Option<(Problem, Value)>,
     /// What the placement is worth; `None` when it has changed, or the moment has.
     actual: Option<Value>,
+    /// What was found at the last activation.
+    last: Option<Compared>,
     sums: Sums,
 }
 
@@ -82,6 +84,7 @@ impl<'a> Regret<'a> {
             access_points: vec![None; scenario.users.len()],
             moment: None,
             actual: None,
+            last: None,
             sums: Sums::default(),
         }
     }
@@ -89,7 +92,8 @@ impl<'a> Regret<'a> {
     /// All that the rest depends on, to be written down. What is best at a moment can be found again.
     pub(crate) fn saved(&self) -> impl Serialize + '_ {
         // Whoever adds a field decides here whether the rest depends on it.
-        let Regret { scenario: _, search: _, paths, distances: _, access_points, moment: _, actual: _, sums } = self;
+        let Regret { scenario: _, search: _, paths, distances: _, access_points, moment: _, actual: _, last: _, sums } =
+            self;
         (paths, access_points, sums)
     }
 
@@ -186,6 +190,7 @@ impl Recorder for Regret<'_> {
         let actual = self.actual.unwrap_or_else(|| problem.value(&allocations(colony, self.scenario)));
         self.actual = Some(actual);
         let best = actual.max(*found);
+        self.last = Some(Compared { search: self.search, users: problem.users(), actual, best });
         let sums = &mut self.sums;
         sums.activations += 1;
         sums.optimal += u64::from(actual == best);
@@ -200,5 +205,9 @@ impl Recorder for Regret<'_> {
             }
         }
         self.moment = Some(moment);
+    }
+
+    fn compared(&self) -> Option<Compared> {
+        self.last
     }
 }

@@ -82,7 +82,7 @@ pub(super) struct Whereabouts {
 }
 
 /// Finds the access point for a place.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Finder {
     Grid { size: u32, area: Area, access_points: Vec<NodeIndex> },
     Distance { nearest: Nearest, any: NodeIndex },
@@ -121,7 +121,7 @@ impl Finder {
         (before != access_point).then_some(access_point)
     }
 
-    /// The access point for a place. `last` is any that was found before, and then the one that was found.
+    /// The access point for a place. `last` is what was found before for a place that may be near.
     pub(super) fn access_point(&self, position: Position, last: &mut Option<Found>) -> NodeIndex {
         match self {
             Finder::Grid { size, area, access_points } => {

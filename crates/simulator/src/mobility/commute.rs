@@ -7,6 +7,8 @@
 //! **The wave.** Most users keep common hours: they leave home around one hour of the day and their goal around another.
 //! The others keep the same day by clocks of their own, spread evenly, so that as many of them are under way at any time.
 
+use std::sync::Arc;
+
 use mario_colony::NodeIndex;
 use mario_domain::Id;
 use rand::RngExt;
@@ -60,7 +62,7 @@ pub struct Hotspot {
 }
 
 /// The users of a city, ready to be asked where they are.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Commuters {
     commuting: Commuting,
     seed: u64,
@@ -176,7 +178,7 @@ pub fn commute_attached(
 ) -> Result<Attachments, WanderError> {
     let users = ids(commuting.users).map(|id| MobileUser { id, application: None }).collect();
     let commuters = Commuters::new(commuting, seed, topology, how)?;
-    Ok(Attachments { users, steps: Vec::new(), commuters: Some(Box::new(commuters)) })
+    Ok(Attachments { users, steps: Vec::new(), commuters: Some(Arc::new(commuters)) })
 }
 
 fn ids(users: u32) -> impl Iterator<Item = Id> {

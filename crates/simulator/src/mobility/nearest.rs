@@ -10,7 +10,7 @@ const LEAF: usize = 8;
 
 /// Places, sorted so that the closest to a point is found without looking at all: a k-d tree over the points of the unit
 /// sphere. In three dimensions there is neither a date line nor a pole to take care of.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Nearest {
     /// The tree: the median of each part is in its middle, what is below it before, what is above it after.
     places: Vec<Place>,

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::directory::{Keep, KeepError, MARKER, OUTPUTS, Output, RUN, RunDirectory, remove};
+use super::directory::{Keep, KeepError, MARKER, Output, RUN, RunDirectory, remove};
 use super::sealed::{self, PROGRAM, Seal, SealError};
 use super::tables::{TableOutputs, Tables};
 use super::trace::TraceWriter;
@@ -171,17 +171,21 @@ impl Checkpoint {
     /// of it can be used.
     pub fn resume(&self, threads: usize) -> Result<(Simulation<'_>, RunDirectory<'_>), ResumeError> {
         let Head { scenario, keep, reuse, has_regret, lengths } = &self.head;
-        let [trace, operations, moves, handovers, messages] = OUTPUTS;
-        let names = OUTPUTS.into_iter().filter(|name| keep.has(name));
-        let mut outputs = names.clone().zip(lengths).map(|(name, length)| self.output(name, *length));
-        let mut next = |name| match keep.has(name) {
-            true => outputs.next().unwrap_or_else(|| Err(self.damaged())).map(Some),
-            false => Ok(None),
+        let mut lengths = lengths.iter();
+        let mut opened = |(name, is_kept): (&str, bool)| match (is_kept, is_kept.then(|| lengths.next()).flatten()) {
+            (true, Some(length)) => self.output(name, *length).map(Some),
+            (true, None) => Err(self.damaged()),
+            (false, _) => Ok(None),
         };
-        let mut always = |name| next(name)?.ok_or_else(|| self.damaged());
-        let (trace, operations) = (always(trace)?, always(operations)?);
-        let tables =
-            TableOutputs { operations, moves: next(moves)?, handovers: next(handovers)?, messages: next(messages)? };
+        let [trace, operations, moves, handovers, messages] = keep.outputs();
+        let (trace, operations) = (opened(trace)?, opened(operations)?);
+        let (Some(trace), Some(operations)) = (trace, operations) else { return Err(self.damaged()) };
+        let tables = TableOutputs {
+            operations,
+            moves: opened(moves)?,
+            handovers: opened(handovers)?,
+            messages: opened(messages)?,
+        };
         let damaged = |_| self.damaged();
         let mut state = postcard::Deserializer::from_bytes(&self.state);
         let options = RunOptions { threads, reuse: *reuse };
@@ -200,7 +204,8 @@ impl Checkpoint {
             marker: self.marker.try_clone().map_err(|error| ResumeError::File(self.directory.join(MARKER), error))?,
             sealed: Some(*scenario),
         };
-        for ((output, name), length) in directory.outputs().zip(names).zip(lengths) {
+        let kept = keep.outputs().into_iter().filter(|(_, is_kept)| *is_kept);
+        for ((output, (name, _)), length) in directory.outputs().zip(kept).zip(&self.head.lengths) {
             let cut = output.get_ref().set_len(*length);
             cut.map_err(|error| ResumeError::File(self.directory.join(name), error))?;
         }

@@ -29,8 +29,8 @@ use crate::simulation::Effort;
 /// Says that a run is not complete. It is the first file to come and the last to go.
 pub(super) const MARKER: &str = "PARTIAL";
 
-/// What is written while a run goes on. The last is there only if somebody wants it.
-pub(super) const OUTPUTS: [&str; 5] = ["trace.jsonl", "operations.csv", "moves.csv", "handovers.csv", "messages.csv"];
+/// What may be written while a run goes on.
+const OUTPUTS: [&str; 5] = ["trace.jsonl", "operations.csv", "moves.csv", "handovers.csv", "messages.csv"];
 
 /// What is written once.
 const SUMMARY: &str = "summary.json";
@@ -43,6 +43,16 @@ pub struct Keep {
     pub detail: Detail,
     /// Whether every single client request is kept in `messages.csv`.
     pub messages: bool,
+}
+
+impl Keep {
+    /// What is written while a run goes on, and whether it is this time.
+    pub(super) fn outputs(self) -> [(&'static str, bool); 5] {
+        // A row for each agent or user is what a summary is to be without.
+        let is_single = self.detail != Detail::Summary;
+        let [trace, operations, moves, handovers, messages] = OUTPUTS;
+        [(trace, true), (operations, true), (moves, is_single), (handovers, is_single), (messages, self.messages)]
+    }
 }
 
 /// What to do with files of a former run.
@@ -117,16 +127,6 @@ pub struct Summary {
     pub figures: Figures,
 }
 
-impl Keep {
-    /// Whether there is an output of this name.
-    pub(super) fn has(self, name: &str) -> bool {
-        let [_, _, moves, handovers, messages] = OUTPUTS;
-        // A row for each agent or user is what a summary is to be without.
-        let is_single = name == moves || name == handovers;
-        (self.messages || name != messages) && !(is_single && self.detail == Detail::Summary)
-    }
-}
-
 impl Summary {
     /// Sums up a run.
     pub fn new(scenario: &Scenario, figures: Figures, effort: Effort) -> Summary {
@@ -169,15 +169,15 @@ impl<'a> RunDirectory<'a> {
             scenario: &resolved.settings,
         };
         write_json(&path.join(RUN), &run)?;
-        let [trace, operations, moves, handovers, messages] = OUTPUTS;
-        let wanted = |name| if keep.has(name) { file(name).map(Some) } else { Ok(None) };
+        let [trace, operations, moves, handovers, messages] = keep.outputs();
+        let wanted = |(name, is_kept)| if is_kept { file(name).map(Some) } else { Ok(None) };
         let outputs = TableOutputs {
-            operations: file(operations)?,
+            operations: file(operations.0)?,
             moves: wanted(moves)?,
             handovers: wanted(handovers)?,
             messages: wanted(messages)?,
         };
-        let trace = TraceWriter::new(file(trace)?, scenario, keep.detail);
+        let trace = TraceWriter::new(file(trace.0)?, scenario, keep.detail);
         let recorders = ((Tally::new(scenario), None), (trace, Tables::new(scenario, outputs)));
         Ok(RunDirectory { path: path.to_owned(), scenario, keep, recorders, marker, sealed: None })
     }

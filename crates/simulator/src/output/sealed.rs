@@ -6,6 +6,7 @@ use std::path::Path;
 
 use crc32fast::Hasher;
 use lz4_flex::block::{compress_into, decompress_into, get_maximum_output_size};
+use postcard::ser_flavors::Flavor;
 use serde::{Deserialize, Serialize};
 
 /// Who writes these files, and alone can read them.
@@ -60,10 +61,8 @@ impl Sealing {
 
     /// Appends a value.
     pub(super) fn put(&mut self, value: &impl Serialize) -> io::Result<()> {
-        match postcard::to_io(value, &mut *self) {
-            Ok(_) => Ok(()),
-            Err(error) => Err(self.broken.take().unwrap_or_else(|| io::Error::other(error))),
-        }
+        postcard::serialize_with_flavor(value, Appending(self))
+            .map_err(|error| self.broken.take().unwrap_or_else(|| io::Error::other(error)))
     }
 
     /// Packs and writes what has come together.
@@ -94,21 +93,34 @@ impl Sealing {
     }
 }
 
-impl Write for Sealing {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.chunk.len() == CHUNK_BYTES
-            && let Err(error) = self.pack()
-        {
-            let told = error.kind().into();
-            self.broken = Some(error);
-            return Err(told);
-        }
-        let taken = bytes.len().min(CHUNK_BYTES - self.chunk.len());
-        self.chunk.extend_from_slice(&bytes[..taken]);
-        Ok(taken)
+/// Takes what is serialised.
+struct Appending<'a>(&'a mut Sealing);
+
+impl Flavor for Appending<'_> {
+    type Output = ();
+
+    #[inline]
+    fn try_push(&mut self, byte: u8) -> postcard::Result<()> {
+        self.try_extend(&[byte])
     }
 
-    fn flush(&mut self) -> io::Result<()> {
+    #[inline]
+    fn try_extend(&mut self, mut bytes: &[u8]) -> postcard::Result<()> {
+        let Appending(sealing) = self;
+        while bytes.len() > CHUNK_BYTES - sealing.chunk.len() {
+            let (fitting, rest) = bytes.split_at(CHUNK_BYTES - sealing.chunk.len());
+            sealing.chunk.extend_from_slice(fitting);
+            bytes = rest;
+            if let Err(error) = sealing.pack() {
+                sealing.broken = Some(error);
+                return Err(postcard::Error::SerializeBufferFull);
+            }
+        }
+        sealing.chunk.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn finalize(self) -> postcard::Result<()> {
         Ok(())
     }
 }

@@ -17,7 +17,7 @@ use summing::Summing;
 
 use super::json::{id, integer, natural, number, string};
 use crate::output::histogram::Histogram;
-use crate::recorder::{Cause, Recorder, Served};
+use crate::recorder::{Cause, Compared, Recorder, Served};
 use crate::scenario::Scenario;
 
 /// How much a trace holds.
@@ -427,6 +427,24 @@ impl<W: Write> Recorder for TraceWriter<W> {
             id(&mut self.line, colony.agent(*agent).instance().id());
         }
         self.line.extend_from_slice(b"]]");
+        self.end_line();
+    }
+
+    fn regret(&mut self, time: f64, compared: &Compared) {
+        self.begin("regret", time);
+        self.line.push(b',');
+        string(&mut self.line, compared.search.as_str());
+        self.line.push(b',');
+        natural(&mut self.line, compared.users);
+        for value in [compared.actual, compared.best] {
+            let parts = [value.present, value.satisfied, value.served, value.latency_millionths, value.instances];
+            for (position, part) in parts.into_iter().enumerate() {
+                self.line.extend_from_slice(if position == 0 { b",[" } else { b"," });
+                integer(&mut self.line, part);
+            }
+            self.line.push(b']');
+        }
+        self.line.push(b']');
         self.end_line();
     }
 

@@ -78,6 +78,7 @@ impl Resolving<'_> {
         if policies.texts.iter().any(|policy| policy.asks_for(TIER)) {
             tell_tiers(&mut topology);
         }
+        topology.name_tiers(&self.settings.tiers);
         let settings = self.settings;
         let management = match settings.management.strategy {
             ManagementStrategy::Agents => Management::Agents,

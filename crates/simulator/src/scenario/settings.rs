@@ -55,6 +55,9 @@ pub struct Settings {
     pub duration: Time,
     /// Nodes and links.
     pub topology: TopologySettings,
+    /// What the tiers are called, from the top down, for figures; counts where there are so many tiers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tiers: Vec<String>,
     /// What single nodes have that the topology does not give them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub node: Vec<NodeSettings>,
@@ -169,6 +172,7 @@ impl Default for Settings {
             seed: 1,
             duration: Time::of(52_000.0),
             topology: TopologySettings::default(),
+            tiers: Vec::new(),
             node: Vec::new(),
             application: Vec::new(),
             applications: DrawnApplications::default(),

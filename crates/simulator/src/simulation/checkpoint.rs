@@ -18,8 +18,6 @@ impl<'a> Simulation<'a> {
             evaluators: _,
             draws: _,
             scratch: _,
-            // With zeros, everybody is looked at once more.
-            users_due: _,
             queue,
             colony,
             placement,
@@ -32,6 +30,7 @@ impl<'a> Simulation<'a> {
             observations,
             instances,
             users,
+            users_due,
             planner,
             deployments,
             deploys_begun,
@@ -41,7 +40,7 @@ impl<'a> Simulation<'a> {
             agents_have_started,
             effort,
         } = self;
-        let world = (queue, colony.saved(), placement, paths, router, instances, users);
+        let world = (queue, colony.saved(), placement, paths, router, instances, (users, users_due));
         let traffic = (flow, links, messages, arriving, observations);
         let memory = planner.as_ref().and_then(|planner| planner.memory());
         let operators = (memory, deployments, deploys_begun, is_redeploying);
@@ -61,7 +60,8 @@ impl<'a> Simulation<'a> {
     fn restore<'de, D: Deserializer<'de>>(&mut self, saved: D) -> Result<(), D::Error> {
         let (world, traffic, operators, course) = Deserialize::deserialize(saved)?;
         let colony;
-        (self.queue, colony, self.placement, self.paths, self.router, self.instances, self.users) = world;
+        (self.queue, colony, self.placement, self.paths, self.router, self.instances, (self.users, self.users_due)) =
+            world;
         self.colony.restore(colony);
         (self.flow, self.links, self.messages, self.arriving, self.observations) = traffic;
         let memory;

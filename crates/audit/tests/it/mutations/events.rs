@@ -37,6 +37,7 @@ pub const MUTATIONS: &[Mutation] = &[
     ("served requests are miscounted", Default, |trace, _| miscount(trace, "served"), FindingKind::Totals),
     ("lost requests are miscounted", Default, |trace, _| miscount(trace, "lost"), FindingKind::Totals),
     ("instances are miscounted", Default, |trace, _| miscount(trace, "instances"), FindingKind::Totals),
+    ("users who are not there count for the best placement", Default, crowd, FindingKind::Regret),
     ("a histogram of other requests", Default, histogram, FindingKind::Totals),
     ("the policy does not compile", Default, broken_policy, FindingKind::Policy),
     ("the manager's policy does not compile", Default, broken_acceptance, FindingKind::Policy),
@@ -50,6 +51,14 @@ fn deployed_later(trace: &mut Trace, choice: usize) -> Option<()> {
     let index = pick(trace.of_kind("cycle"), choice)?;
     let time = trace.records[index][1].clone();
     trace.records.insert(index + 1, json!(["deployed", time, FRESH, 0, 0, 0]));
+    Some(())
+}
+
+fn crowd(trace: &mut Trace, choice: usize) -> Option<()> {
+    let index = pick(trace.of_kind("cycle"), choice)?;
+    let time = trace.records[index][1].clone();
+    let worth = [0, 0, 0, 0, 0];
+    trace.records.insert(index + 1, json!(["regret", time, "greedy", 999, worth, worth]));
     Some(())
 }
 

@@ -1,6 +1,5 @@
 //! `mario policy explain`.
 
-mod lines;
 mod page;
 mod text;
 

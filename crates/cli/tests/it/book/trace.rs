@@ -35,7 +35,7 @@ fn every_key_and_every_record_of_real_traces_is_on_the_page_and_every_record_of_
         {kind=\"link-down\", time=3000, link=[\"n0lt0ln0\", \"n1lt1ln1\"], repair=500}]'";
     let runs = [
         format!("paper --policy workload-and-latency-aware --set duration=8000 {disturbed}"),
-        "prototype --policy workload-and-latency-aware-with-memory --set duration=4000".to_owned(),
+        "prototype --policy workload-and-latency-aware-with-memory --set duration=4000 --regret".to_owned(),
         "paper --policy cells --set managers.acceptance=accept-what-fits --set duration=4000".to_owned(),
     ];
     let mut seen_keys = BTreeSet::new();

@@ -13,24 +13,8 @@ pub(super) fn by_application(run: &Run) -> String {
 
 pub(super) fn by_tier(run: &Run) -> String {
     let count = run.tiers.values.first().map_or(0, Vec::len);
-    let names: Vec<String> = (0..count).map(|tier| tier_name(run, tier)).collect();
     let colours: Vec<&str> = (0..count).map(|tier| tier_colour(tier, count)).collect();
-    stacked(run, &run.tiers, &names, &colours, &format!("Instances by tier, {}", run.label))
-}
-
-/// What all nodes of a tier are, else its number.
-fn tier_name(run: &Run, tier: usize) -> String {
-    let Some(nodes) = &run.nodes else { return format!("tier {tier}") };
-    let members = || (0..nodes.tiers.len()).filter(|node| nodes.tiers[*node] as usize == tier);
-    if members().count() == 0 {
-        format!("tier {tier}")
-    } else if members().all(|node| nodes.is_access_point[node] == 1) {
-        "access points".to_owned()
-    } else if members().all(|node| nodes.capacities[node] < 0) {
-        "cloud".to_owned()
-    } else {
-        format!("tier {tier}")
-    }
+    stacked(run, &run.tiers, &run.tier_names, &colours, &format!("Instances by tier, {}", run.label))
 }
 
 fn stacked(run: &Run, samples: &Samples<Vec<u64>>, names: &[String], colours: &[&str], title: &str) -> String {

@@ -107,13 +107,17 @@ impl Canvas {
     /// The axis on the left, with its grid.
     pub(super) fn y_axis(&mut self, scale: Scale, most: f64, label: &str) {
         for value in ticks(most, 4) {
-            let y = scale.at(value);
-            let colour = if value == 0.0 { SOFT } else { GRID };
-            let (left, right) = (self.left, self.right);
-            self.path(&format!("M{left:.2} {y:.2}H{right:.2}"), &format!(r#"stroke="{colour}" stroke-width="0.6""#));
-            self.soft_text([left - 6.0, y + 3.0], &number(value), Anchor::End);
+            self.y_tick(scale.at(value), value);
         }
         self.soft_text([0.0, self.top - 12.0], label, Anchor::Start);
+    }
+
+    /// A line of the grid at a height, with its value.
+    pub(super) fn y_tick(&mut self, height: f64, value: f64) {
+        let colour = if value == 0.0 { SOFT } else { GRID };
+        let (left, right) = (self.left, self.right);
+        self.path(&format!("M{left:.2} {height:.2}H{right:.2}"), &format!(r#"stroke="{colour}" stroke-width="0.6""#));
+        self.soft_text([left - 6.0, height + 3.0], &number(value), Anchor::End);
     }
 
     /// The axis below.

@@ -98,6 +98,23 @@ impl Browser {
         self.call("Emulation.setEmulatedMedia", &features);
     }
 
+    /// Shows the page as it would be printed on A4.
+    pub(crate) fn print_media(&self) {
+        self.resize(718, 1040);
+        self.call("Emulation.setEmulatedMedia", &json!({"media": "print"}));
+        self.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))");
+    }
+
+    /// How many pages a print of it has.
+    pub(crate) fn printed_pages(&self) -> usize {
+        let size = json!({"paperWidth": 8.27, "paperHeight": 11.69, "printBackground": true});
+        let answer = self.call("Page.printToPDF", &size);
+        // A PDF names each of its pages once, outside the compressed parts.
+        let encoded = answer["data"].as_str().expect("a file in base64");
+        let decoded = self.evaluate(&format!("atob('{encoded}').split(/\\/Type\\s*\\/Page[^s]/).length - 1"));
+        decoded.as_u64().expect("a number") as usize
+    }
+
     /// Opens a file and waits until its figures are drawn.
     pub(crate) fn open(&self, path: &Path) {
         self.visit(&format!("file://{}", path.display()));

@@ -5,14 +5,36 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process;
 
-use mario_experiments::report::{Report, Run};
+use mario_experiments::report::{Report, Run, Scale};
 use mario_experiments::runs;
 use mario_simulator::scenario::{Document, NoFiles};
-use mario_simulator::{Detail, RunOptions, Simulation, TraceWriter};
+use mario_simulator::{Detail, Regret, RunOptions, Simulation, TraceWriter};
 use serde_json::Value;
 
 /// The trace of the scenario `paper` with a policy.
 pub(crate) fn paper_trace(policy: &str, settings: &[&str]) -> String {
+    traced(policy, settings, false)
+}
+
+/// The same for a short run that is compared with the best placement.
+pub(crate) fn paper_trace_with_regret(policy: &str) -> String {
+    traced(policy, &["duration=6000"], true)
+}
+
+/// Measurements of worlds that grow.
+pub(crate) fn scale() -> Scale {
+    let point = |nodes: u64| {
+        format!(
+            r#"{{"nodes":{nodes},"users":{0},"agents":{0},"cycles":10,"asked":{1},"evaluated":{0},"cpu_ns_per_agent_cycle":900.5,"peak_bytes":{1}000,"wall_s":0.5}}"#,
+            nodes * 3,
+            nodes * 30
+        )
+    };
+    let points: Vec<String> = [85, 341, 1365, 5461, 21845].map(point).to_vec();
+    Scale::read("measured", &format!("[{}]", points.join(","))).expect("measurements")
+}
+
+fn traced(policy: &str, settings: &[&str], with_regret: bool) -> String {
     let mut document = Document::preset("paper").expect("it ships");
     document.set_policy(policy);
     if !settings.is_empty() {
@@ -21,16 +43,17 @@ pub(crate) fn paper_trace(policy: &str, settings: &[&str]) -> String {
     let resolved = runs::resolve(&document, 1, &mut NoFiles).expect("a scenario");
     let scenario = &resolved.scenario;
     let mut simulation = Simulation::new(scenario, RunOptions::default()).expect("it can be run");
-    let mut trace = TraceWriter::new(Vec::new(), scenario, Detail::Full);
-    simulation.run(&mut trace);
-    let trace = trace.finish(scenario.duration).expect("writing to memory does not fail");
+    let regret = with_regret.then(|| Regret::new(scenario));
+    let mut recorders = (regret, TraceWriter::new(Vec::new(), scenario, Detail::Full));
+    simulation.run(&mut recorders);
+    let trace = recorders.1.finish(scenario.duration).expect("writing to memory does not fail");
     String::from_utf8(trace).expect("a trace is text")
 }
 
 /// A report of traces.
 pub(crate) fn report(traces: &[&str]) -> Report {
     let runs = traces.iter().map(|trace| Run::read(trace.as_bytes()).expect("a trace"));
-    Report { title: "test".to_owned(), runs: runs.collect(), published: None }
+    Report { title: "test".to_owned(), runs: runs.collect(), ..Report::default() }
 }
 
 /// A page on the disk, gone when dropped.

@@ -53,8 +53,8 @@ fn a_trace_that_was_cut_off_is_shown_up_to_the_cut() {
 
 #[test]
 fn a_trace_of_a_newer_format_is_refused() {
-    let trace = small_header("").replace("\"mario_trace\":1", "\"mario_trace\":2");
-    assert!(matches!(Run::read(trace.as_bytes()), Err(ReadError::Format(2))));
+    let trace = small_header("").replace("\"mario_trace\":1", "\"mario_trace\":3");
+    assert!(matches!(Run::read(trace.as_bytes()), Err(ReadError::Format(3))));
 }
 
 #[test]
@@ -131,6 +131,13 @@ fn a_hundred_thousand_instances_are_shown_by_area() {
     // Twenty cycles took fifty each.
     assert_eq!(browser.text(".details h3"), "99\u{202f}000 instances");
     assert!(browser.number("document.querySelectorAll('*').length") < 5_000, "the page stays light");
+    let steps = "(() => { const began = performance.now(); const slider = document.querySelector('.timeline input'); \
+                 for (let moment = 0; moment <= Number(slider.max); moment += 1) { slider.value = moment; slider.dispatchEvent(new Event('input')); } \
+                 return Math.round((performance.now() - began) / (Number(slider.max) + 1)); })()";
+    let milliseconds = browser.number(steps);
+    assert!(milliseconds < 100, "a step takes {milliseconds} ms: it is to be played at 10 a second");
+    browser.resize(390, 844);
+    assert_eq!(browser.number("document.documentElement.scrollWidth"), 390);
 }
 
 #[test]

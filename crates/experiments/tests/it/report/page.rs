@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use mario_experiments::report::Report;
 use serde_json::Value;
 
 use super::browser::Browser;
-use super::data::{PageFile, of_kind, paper_trace, records, report};
+use super::data::{PageFile, of_kind, paper_trace, paper_trace_with_regret, records, report, scale};
 
 #[test]
 fn opens_from_the_disk_without_errors_and_without_a_network() {
@@ -92,6 +93,94 @@ fn figures_and_their_data_can_be_taken_away() {
     assert!(!drawing.contains("var(--"), "colours are written out");
     let parses = "window.taken.text().then(text => new DOMParser().parseFromString(text, 'image/svg+xml').querySelector('parsererror') === null)";
     assert_eq!(browser.evaluate(parses), true);
+}
+
+#[test]
+fn regret_is_drawn_for_runs_that_were_compared_with_the_best_and_for_no_other() {
+    let Some(browser) = Browser::start(1280, 900) else { return };
+    let traces = [paper_trace_with_regret("workload-aware"), paper_trace("latency-aware", &["duration=6000"])];
+    let page = PageFile::new("regret", &report(&[&traces[0], &traces[1]]));
+    browser.open(page.path());
+    assert_eq!(browser.number("document.querySelectorAll('#regret figure').length"), 1);
+    let records = records(&traces[0]);
+    let moments = of_kind(&records, "regret");
+    assert_eq!(moments.len(), 59, "the managers are active every 100 until 6000");
+    let satisfied = |side: usize| moments.iter().map(|moment| moment[side][1].as_f64().expect("a number")).sum::<f64>();
+    let mean = (satisfied(5) - satisfied(4)) / moments.len() as f64;
+    assert!(browser.text("#regret .plot").contains(&format!("mean regret {mean:.2}")), "{mean}");
+    assert!(browser.text("[data-figure=response-and-usage]").contains(&format!("{mean:.2}")));
+    browser.evaluate("URL.createObjectURL = (blob) => { window.taken = blob; return 'data:,'; }; 1");
+    browser.click("#regret figure .save:nth-of-type(2)");
+    let table = browser.evaluate("window.taken.text()");
+    let lines: Vec<&str> = table.as_str().expect("text").lines().collect();
+    assert_eq!(lines[0], "time,users,satisfied,satisfied_best,latency,latency_best,instances,instances_best");
+    assert_eq!(lines.len(), 1 + moments.len());
+    browser.click("#regret input[value=instances]");
+    assert!(browser.text("#regret .plot").starts_with("0"), "drawn again");
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+    assert!(report(&[&traces[0]]).drawings().iter().any(|drawing| drawing.file_name.ends_with("-regret.svg")));
+}
+
+#[test]
+fn measurements_of_scale_are_drawn_with_runs_and_alone() {
+    let Some(browser) = Browser::start(1280, 900) else { return };
+    let alone = Report { title: "Scale".to_owned(), scale: vec![scale()], ..Report::default() };
+    let mut with_run = report(&[&paper_trace("latency-aware", &["duration=6000"])]);
+    with_run.scale = vec![scale(), scale()];
+    for (name, report, points) in [("scale-alone", &alone, 5), ("scale-with-run", &with_run, 10)] {
+        let page = PageFile::new(name, report);
+        browser.open(page.path());
+        assert_eq!(browser.number("document.querySelectorAll('#scale figure').length"), 3);
+        let drawn = "document.querySelector('#scale figure').querySelectorAll('.scale-point').length";
+        assert_eq!(browser.number(drawn), points);
+        assert!(browser.text("#scale .plot").contains("21\u{202f}845"), "sizes are on the axis");
+        assert_eq!(browser.complaints(), Vec::<String>::new());
+        let names: Vec<String> = report.drawings().into_iter().map(|drawing| drawing.file_name).collect();
+        assert!(names.contains(&"scale-cpu.svg".to_owned()) && names.contains(&"scale-memory.svg".to_owned()));
+    }
+}
+
+#[test]
+fn tiers_are_called_as_the_scenario_calls_them_or_by_what_they_are() {
+    let trace = paper_trace("latency-aware", &["duration=6000"]);
+    let names = |trace: &str| {
+        let data: Value = serde_json::from_str(&report(&[trace]).json()).expect("JSON");
+        data["runs"][0]["tier_names"].to_string()
+    };
+    assert_eq!(names(&trace), r#"["cloud","data centres","edge nodes","access points"]"#);
+    // Names for another number of tiers are not used.
+    let larger = paper_trace("latency-aware", &["duration=2000", "topology.size=16"]);
+    assert_eq!(names(&larger), r#"["cloud","tier 1","tier 2","tier 3","access points"]"#);
+    let Some(browser) = Browser::start(1280, 900) else { return };
+    let page = PageFile::new("tiers", &report(&[&trace]));
+    browser.open(page.path());
+    for name in ["cloud", "data centres", "edge nodes", "access points"] {
+        assert!(browser.text("#tiers .plot").contains(name), "{name}");
+        assert!(browser.text(".details").contains(name), "{name}");
+    }
+}
+
+#[test]
+fn prints_every_section_and_no_control() {
+    let Some(browser) = Browser::start(1280, 900) else { return };
+    let page = PageFile::new("print", &report(&[&paper_trace_with_regret("workload-aware")]));
+    browser.open(page.path());
+    let pages = browser.printed_pages();
+    assert!((5..=14).contains(&pages), "{pages} pages");
+    browser.print_media();
+    assert_eq!(
+        browser.number("document.querySelectorAll('table.narrow').length"),
+        0,
+        "paper has room for whole tables"
+    );
+    for control in [".transport", ".saves", ".controls", ".masthead", ".pickers"] {
+        let shown = format!("document.querySelector('{control}').getClientRects().length");
+        assert_eq!(browser.number(&shown), 0, "{control} is of no use on paper");
+    }
+    let cut = browser.evaluate(
+        "[...document.querySelectorAll('main, .table, figure')].filter(element => element.scrollWidth > element.clientWidth + 1).length",
+    );
+    assert_eq!(cut, 0, "nothing is cut off");
 }
 
 #[test]

@@ -136,6 +136,51 @@ fn an_instance_tells_what_it_decided_and_why_as_the_trace_has_it() {
     assert!(asked >= 3, "{asked} instances asked for something");
 }
 
+/// The texts of the explanation that the page holds for the last decision of an instance up to a time.
+fn explanation(browser: &Browser, chip: i64, time: i64) -> Vec<String> {
+    let texts = browser.evaluate(&format!(
+        "(() => {{ const replay = JSON.parse(document.getElementById('data').textContent).runs[0].replay; \
+         const place = replay.decisions[{chip}].filter(decision => decision[0] <= {time}).pop()[6]; \
+         const {{texts, lines, parts, all}} = replay.explanations; \
+         return all[place].flatMap(part => parts[part].map(line => texts[lines[line][2] ?? 0])); }})()"
+    ));
+    texts.as_array().expect("a list").iter().map(|text| text.as_str().expect("a text").to_owned()).collect()
+}
+
+#[test]
+fn an_instance_that_asked_for_nothing_tells_why_not() {
+    let trace = paper_trace("workload-and-latency-aware", &[]);
+    let Some((browser, _page)) = opened("why-not", &trace) else { return };
+    let time = 2700;
+    go_to(&browser, &trace, time);
+    let chips = browser.evaluate("[...document.querySelectorAll('.chip')].map(chip => Number(chip.dataset.instance))");
+    let mut silent = 0;
+    for chip in chips.as_array().expect("a list").iter().filter_map(Value::as_i64).step_by(3) {
+        browser.click(&format!(".chip[data-instance='{chip}']"));
+        let details = browser.text(".details");
+        if !details.contains("It asked for nothing") {
+            assert!(details.contains("Why nothing else"), "{details}");
+            continue;
+        }
+        silent += 1;
+        let texts = explanation(&browser, chip, time);
+        assert!(texts[0].starts_with("nop: "), "{texts:?}");
+        for text in &texts[1..] {
+            let title = text.replacen("no ", "No ", 1);
+            assert!(details.contains(text.as_str()) || details.contains(&title), "{text:?} is not in {details}");
+        }
+        for operation in ["No undeploy", "No migrate", "No replicate"] {
+            assert!(details.contains(operation), "{details}");
+        }
+        // It is open: nobody has to unfold it.
+        assert_eq!(browser.number("document.querySelectorAll('.details details.missed[open]').length"), 3);
+        let failed = browser.text(".details .line.failed");
+        assert!(failed.starts_with("fails "), "{failed}");
+        assert!(browser.text(".details .line.change").starts_with("would "), "the smallest change");
+    }
+    assert!(silent >= 3, "{silent} instances asked for nothing");
+}
+
 #[test]
 fn a_node_tells_its_verdicts_so_far() {
     let trace = paper_trace("workload-and-latency-aware", &[]);

@@ -9,7 +9,7 @@ use crate::topology::NodeDescription;
 use crate::{Arbitration, Memory};
 
 /// The version of the format.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 #[derive(Serialize)]
 pub(super) struct Header<'a> {
@@ -28,6 +28,8 @@ pub(super) struct Header<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     forgets_every: Option<u32>,
     applications: Vec<HeaderApplication<'a>>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    tiers: &'a [String],
     nodes: Vec<HeaderNode<'a>>,
     facts: Vec<&'a Fact>,
     policies: Vec<HeaderPolicy<'a>>,
@@ -117,6 +119,7 @@ pub(super) fn header(scenario: &Scenario, detail: Detail) -> Header<'_> {
         applications: (scenario.applications.iter())
             .map(|plan| HeaderApplication { application: &plan.application, kind: &plan.kind, policy: plan.policy.0 })
             .collect(),
+        tiers: topology.tier_names(),
         nodes: nodes.collect(),
         facts: of_applications.chain(of_nodes).collect(),
         policies: scenario.policies.iter().map(policy).collect(),

@@ -70,21 +70,26 @@ impl Summing {
     }
 }
 
-/// The word for the rule that speaks against it; `None` when it was accepted.
-fn word(ruling: &Ruling) -> Option<&'static str> {
-    let inhibition = match ruling {
-        Ruling::Accepted => return None,
-        Ruling::NoRoom { .. } => return Some("capacity"),
-        Ruling::Inhibited(inhibition) => inhibition,
-    };
-    Some(match &inhibition.rule {
-        Rule::Capacity { .. } => "capacity",
+/// The rule that speaks against something; `None` when it was accepted.
+fn rule_against(ruling: &Ruling) -> Option<&'static str> {
+    match ruling {
+        Ruling::Accepted => None,
+        Ruling::NoRoom { .. } => Some(CAPACITY),
+        Ruling::Inhibited(inhibition) => Some(word(&inhibition.rule)),
+    }
+}
+
+const CAPACITY: &str = "capacity";
+
+const fn word(rule: &Rule) -> &'static str {
+    match rule {
+        Rule::Capacity { .. } => CAPACITY,
         Rule::Neighbourhood { .. } => "neighbourhood",
         Rule::Leaving => "leaving",
         Rule::Down => "down",
         Rule::Acceptance { .. } => "acceptance",
         Rule::AcceptanceFailed { .. } => "acceptance-failed",
-    })
+    }
 }
 
 impl<W: Write> TraceWriter<W> {
@@ -119,7 +124,7 @@ impl<W: Write> TraceWriter<W> {
                 Outcome::Nop(agent) => rows[colony.agent(*agent).application().position()].nop += 1,
                 Outcome::Judged(judged) => {
                     let row = &mut rows[colony.agent(judged.agent).application().position()];
-                    if let Some(rule) = word(&judged.ruling) {
+                    if let Some(rule) = rule_against(&judged.ruling) {
                         row.inhibited += 1;
                         *rules.entry(rule).or_default() += 1;
                         continue;
@@ -133,13 +138,16 @@ impl<W: Write> TraceWriter<W> {
                 }
                 Outcome::Deployed { deployment, ruling, created } => {
                     let row = &mut rows[deployment.application.position()];
-                    if let Some(rule) = word(ruling) {
-                        row.not_deployed += 1;
-                        *rules.entry(rule).or_default() += 1;
-                    }
-                    if let Some(created) = created {
-                        row.deployed += 1;
-                        summing.place(deployment.application, colony.agent(*created).node(), 1);
+                    match (rule_against(ruling), created) {
+                        (Some(rule), _) => {
+                            row.not_deployed += 1;
+                            *rules.entry(rule).or_default() += 1;
+                        }
+                        (None, Some(created)) => {
+                            row.deployed += 1;
+                            summing.place(deployment.application, colony.agent(*created).node(), 1);
+                        }
+                        (None, None) => {}
                     }
                 }
             }

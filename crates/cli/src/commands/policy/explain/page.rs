@@ -3,9 +3,7 @@
 use std::fmt;
 use std::io::{self, Write};
 
-use mario_policy::Explained;
-
-use super::lines::{Line, Look, error, parts};
+use mario_policy::{Explained, Line, Look};
 
 const STYLE: &str = "\
 :root { color-scheme: light dark; --step: 1rem; --ink: #1d2330; --paper: #fbfbf9; --faint: #646c7a; --line: #d9dce1; \
@@ -40,8 +38,8 @@ pub(super) fn section(page: &mut dyn Write, explained: &Explained, line: Option<
         let (instance, outcome) = (Escaped(&explained.instance), outcome(explained));
         writeln!(page, "<details>\n<summary>line {line}, instance {instance}: {}</summary>", Escaped(&outcome))?;
     }
-    let error = error(explained).map(|line| vec![line]);
-    for lines in parts(explained).into_iter().chain(error) {
+    let error = explained.error_line().map(|line| vec![line]);
+    for lines in explained.parts().into_iter().chain(error) {
         writeln!(page, "<section>")?;
         for line in &lines {
             write_line(page, line)?;
@@ -65,18 +63,8 @@ pub(super) fn end(page: &mut dyn Write) -> io::Result<()> {
 }
 
 fn write_line(page: &mut dyn Write, line: &Line) -> io::Result<()> {
-    let class = match line.look {
-        Look::Proposed => "proposed",
-        Look::Missed => "missed",
-        Look::Code => "code",
-        Look::Met => "met",
-        Look::Failed => "failed",
-        Look::Fact => "fact",
-        Look::Change => "change",
-        Look::Remark => "remark",
-    };
     let text = Escaped(&line.text);
-    write!(page, "<p class=\"{class}\" style=\"--depth: {}\">", line.depth)?;
+    write!(page, "<p class=\"{}\" style=\"--depth: {}\">", line.look.as_str(), line.depth)?;
     if !line.before.is_empty() {
         write!(page, "{} ", Escaped(&line.before))?;
     }

@@ -2,12 +2,10 @@
 
 use std::io::{self, Write};
 
-use mario_policy::Explained;
-
-use super::lines::{Line, Look, parts};
+use mario_policy::{Explained, Line, Look};
 
 pub(super) fn write(stdout: &mut dyn Write, explained: &Explained, coloured: bool) -> io::Result<()> {
-    for (index, lines) in parts(explained).iter().enumerate() {
+    for (index, lines) in explained.parts().iter().enumerate() {
         if index > 0 {
             writeln!(stdout)?;
         }

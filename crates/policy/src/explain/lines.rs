@@ -1,10 +1,10 @@
 //! An explanation as lines to be read from top to bottom, for whoever shows them.
 
-use mario_policy::{ClauseText, Explained, MissedOperation, Proof, Step, StepKind};
+use super::{ClauseText, Explained, MissedOperation, Proof, Step, StepKind};
 
 /// What a line is, which decides how it looks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Look {
+pub enum Look {
     /// What is proposed.
     Proposed,
     /// What is not.
@@ -25,16 +25,35 @@ pub(super) enum Look {
 
 /// One line.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Line {
-    pub(super) depth: usize,
-    pub(super) look: Look,
+pub struct Line {
+    /// How far it is indented.
+    pub depth: usize,
+    /// What it is.
+    pub look: Look,
     /// Said before the text.
-    pub(super) before: String,
-    pub(super) text: String,
+    pub before: String,
+    /// What it says.
+    pub text: String,
     /// Said after the text.
-    pub(super) after: String,
+    pub after: String,
     /// Where in the policy.
-    pub(super) place: Option<String>,
+    pub place: Option<String>,
+}
+
+impl Look {
+    /// Its name, for whoever styles it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Look::Proposed => "proposed",
+            Look::Missed => "missed",
+            Look::Code => "code",
+            Look::Met => "met",
+            Look::Failed => "failed",
+            Look::Fact => "fact",
+            Look::Change => "change",
+            Look::Remark => "remark",
+        }
+    }
 }
 
 impl Line {
@@ -43,21 +62,23 @@ impl Line {
     }
 }
 
-/// The parts of an explanation, each of some lines: first what is proposed, then what is not.
-pub(super) fn parts(explained: &Explained) -> Vec<Vec<Line>> {
-    let mut parts = Vec::new();
-    if explained.proposals.is_empty() && explained.error.is_none() {
-        let nothing = format!("nop: {} proposes nothing", explained.instance);
-        parts.push(vec![Line::new(0, Look::Proposed, nothing)]);
+impl Explained {
+    /// The parts of an explanation, each of some lines: first what is proposed, then what is not.
+    pub fn parts(&self) -> Vec<Vec<Line>> {
+        let mut parts = Vec::new();
+        if self.proposals.is_empty() && self.error.is_none() {
+            let nothing = format!("nop: {} proposes nothing", self.instance);
+            parts.push(vec![Line::new(0, Look::Proposed, nothing)]);
+        }
+        parts.extend(self.proposals.iter().map(proof));
+        parts.extend(self.missed.iter().map(missed));
+        parts
     }
-    parts.extend(explained.proposals.iter().map(proof));
-    parts.extend(explained.missed.iter().map(missed));
-    parts
-}
 
-/// Why there is no decision, if there is none. A terminal has it among its errors.
-pub(super) fn error(explained: &Explained) -> Option<Line> {
-    Some(Line::new(0, Look::Missed, explained.error.clone()?))
+    /// Why there is no decision, if there is none. A terminal has it among its errors.
+    pub fn error_line(&self) -> Option<Line> {
+        Some(Line::new(0, Look::Missed, self.error.clone()?))
+    }
 }
 
 fn proof(proof: &Proof) -> Vec<Line> {

@@ -1,0 +1,107 @@
+//! What an agent knew, as a knowledge base, from what is recorded of an evaluation.
+
+use mario_domain::{Capacity, InstanceId, Quantity};
+use mario_policy::{Constant, KnowledgeBase};
+use mario_prolog::{Engine, Value};
+
+use crate::facts::ExtraFacts;
+use crate::reader::{Header, Neighbour, Seen, Target};
+
+/// Makes knowledge bases of recorded evaluations, one after the other in the same memory.
+pub struct Knowledge {
+    /// With what every agent knows.
+    facts: KnowledgeBase,
+    extra: ExtraFacts,
+    /// Whether the facts hold what was drawn for one agent alone.
+    has_drawn: bool,
+}
+
+/// What one agent saw when it decided.
+#[derive(Clone, Copy, Debug)]
+pub struct Situation<'a> {
+    /// The place of its policy.
+    pub policy: u32,
+    /// The place of its application.
+    pub application: u32,
+    /// Its instance.
+    pub instance: &'a InstanceId,
+    /// Where the instance is.
+    pub node: u32,
+    /// The free hardware of that node.
+    pub free: Capacity,
+    /// The rest.
+    pub seen: &'a Seen,
+}
+
+impl Knowledge {
+    /// With the facts of a header. The names are those of `engine`, which must be that of the policies.
+    pub fn new(header: &Header, engine: &Engine) -> Knowledge {
+        let mut facts = KnowledgeBase::new(engine.symbols());
+        for application in &header.applications {
+            facts.push_application(&application.descriptor());
+        }
+        let extra = ExtraFacts::new(header);
+        for fact in extra.general() {
+            facts.push_domain_fact(fact);
+        }
+        Knowledge { facts, extra, has_drawn: false }
+    }
+
+    /// The knowledge base of an agent, and its instance. `reaches` tells whether one node reached another at the time.
+    pub fn of(
+        &mut self,
+        header: &Header,
+        situation: &Situation<'_>,
+        reaches: impl Fn(u32, u32) -> bool,
+    ) -> (&KnowledgeBase, Constant) {
+        let facts = &mut self.facts;
+        facts.clear_situation();
+        let id = |facts: &KnowledgeBase, node: u32| facts.id(header.nodes[node as usize].id.id());
+        let own = id(facts, situation.node);
+        let reached = header.nodes[situation.node as usize].neighbours.iter();
+        let reached: Vec<u32> = reached.copied().filter(|neighbour| reaches(situation.node, *neighbour)).collect();
+        let neighbours: Vec<Constant> = reached.iter().map(|neighbour| id(facts, *neighbour)).collect();
+        let free = facts.capacity(situation.free);
+        facts.push_node(own, free, neighbours);
+        if self.extra.has_nodes() || self.has_drawn {
+            facts.clear_facts();
+            let near = std::iter::once(situation.node).chain(reached);
+            let about_nodes = near.flat_map(|node| self.extra.of_node(node));
+            for fact in self.extra.general().iter().chain(about_nodes) {
+                facts.push_domain_fact(fact);
+            }
+        }
+        let instance = facts.id(situation.instance.id());
+        self.has_drawn = situation.seen.random.is_some();
+        if let Some(drawn) = situation.seen.random {
+            let key = facts.constant("random");
+            facts.push_fact(instance, key, Value::Integer(i64::from(drawn)));
+        }
+        let application = facts.id(header.applications[situation.application as usize].id.id());
+        facts.push_instance(instance, application, own);
+        for fact in &situation.seen.requests {
+            let neighbour = match fact.neighbour {
+                Neighbour::Own => facts.constant(mario_domain::SELF),
+                Neighbour::Node(node) => id(facts, node),
+            };
+            facts.push_requests(instance, neighbour, number(fact.rate), number(fact.latency));
+        }
+        for wish in &situation.seen.inhibited {
+            let operation = facts.constant(wish.operation.as_str());
+            let target = match &wish.target {
+                Target::Own => facts.constant(mario_domain::SELF),
+                Target::Node(node) => id(facts, *node),
+                Target::Unknown(id) => facts.id(id),
+            };
+            facts.push_inhibited(operation, instance, target);
+        }
+        (&self.facts, instance)
+    }
+}
+
+fn number(quantity: Quantity) -> Constant {
+    match quantity.as_whole() {
+        Some(whole) => Value::Integer(i64::from(whole)),
+        None => Value::Float(quantity.value()),
+    }
+}

@@ -1,0 +1,182 @@
+//! Why agents decided as they did: made again from the facts in the trace, in the words of `mario policy explain`.
+//!
+//! Equal knowledge bases are explained once, and what many explanations have in common is held once.
+
+use std::num::NonZero;
+use std::thread;
+
+use mario_audit::reader::{Header, Seen};
+use mario_audit::{Knowledge, Situation, resolver};
+use mario_domain::Capacity;
+use mario_policy::{Explainer, Line, Look, Settings};
+use mario_prolog::Engine;
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+
+use super::placement::Placement;
+use crate::runs::in_parallel;
+
+/// More knowledge bases than this are not explained: each takes some milliseconds and half a kilobyte.
+pub(crate) const EXPLAINED_MAX: usize = 3_000;
+/// So many are explained by one thread at a time.
+const CHUNK: usize = 64;
+
+/// What a line is, by its place here.
+const LOOKS: [Look; 8] =
+    [Look::Proposed, Look::Missed, Look::Code, Look::Met, Look::Failed, Look::Fact, Look::Change, Look::Remark];
+
+/// What an agent knew when it decided.
+#[derive(Clone, Debug)]
+pub(crate) struct Case {
+    /// The number of its instance.
+    pub(crate) instance: u32,
+    pub(crate) node: u32,
+    pub(crate) free: Capacity,
+    pub(crate) seen: Seen,
+    /// The neighbours that its node did not reach.
+    pub(crate) unreached: Vec<u32>,
+}
+
+/// Explanations as the page holds them.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub(crate) struct Explanations {
+    /// Every text once; the first is empty.
+    texts: Vec<String>,
+    /// Depth and look of a line, then the places of what it says, of what is said before and after that, and of the clause's
+    /// place in its file; without zeros at the end.
+    lines: Vec<Vec<u32>>,
+    /// The lines of each part.
+    parts: Vec<Vec<u32>>,
+    /// The parts of each explanation; none where the policy cannot be loaded any more.
+    all: Vec<Vec<u32>>,
+}
+
+/// Explains the first of these, in order.
+pub(crate) fn explain(header: &Header, placement: &Placement, cases: &[Case]) -> Explanations {
+    let chunks: Vec<&[Case]> = cases[..cases.len().min(EXPLAINED_MAX)].chunks(CHUNK).collect();
+    let jobs = thread::available_parallelism().map_or(1, NonZero::get);
+    let mut book = Book::default();
+    book.text("");
+    in_parallel(
+        jobs,
+        &chunks,
+        |chunk| explain_chunk(header, placement, chunk),
+        |_, explained| {
+            explained.iter().for_each(|parts| book.add(parts));
+            true
+        },
+    );
+    book.pages
+}
+
+fn explain_chunk(header: &Header, placement: &Placement, cases: &[Case]) -> Vec<Vec<Vec<Line>>> {
+    let engine = Engine::new();
+    let mut knowledge = Knowledge::new(header, &engine);
+    let mut explainers: FxHashMap<u32, Option<Explainer>> = FxHashMap::default();
+    let mut explained = Vec::with_capacity(cases.len());
+    for case in cases {
+        let placed = placement.get(case.instance);
+        let explainer = explainers.entry(placed.policy).or_insert_with(|| {
+            let policy = &header.policies[placed.policy as usize];
+            let (name, text) = policy.files.first()?;
+            Explainer::load(&engine, name, text, Some(resolver(policy)), Settings::default()).ok()
+        });
+        let situation = Situation {
+            policy: placed.policy,
+            application: placed.application,
+            instance: &placed.id,
+            node: case.node,
+            free: case.free,
+            seen: &case.seen,
+        };
+        let parts = explainer.as_mut().map(|explainer| {
+            let (facts, instance) =
+                knowledge.of(header, &situation, |_, neighbour| !case.unreached.contains(&neighbour));
+            let explanation = explainer.explain(facts, instance);
+            let error = explanation.error_line().map(|line| vec![line]);
+            explanation.parts().into_iter().chain(error).collect()
+        });
+        explained.push(parts.unwrap_or_default());
+    }
+    explained
+}
+
+/// Explanations on their way into the page.
+#[derive(Default)]
+struct Book {
+    pages: Explanations,
+    text_places: FxHashMap<String, u32>,
+    line_places: FxHashMap<Vec<u32>, u32>,
+    part_places: FxHashMap<Vec<u32>, u32>,
+}
+
+impl Book {
+    fn add(&mut self, parts: &[Vec<Line>]) {
+        let places = parts.iter().map(|lines| {
+            let lines: Vec<u32> = lines.iter().map(|line| self.line(line)).collect();
+            place_of(lines, &mut self.part_places, &mut self.pages.parts)
+        });
+        let places = places.collect();
+        self.pages.all.push(places);
+    }
+
+    fn line(&mut self, line: &Line) -> u32 {
+        let look = LOOKS.iter().position(|look| *look == line.look).unwrap_or(LOOKS.len() - 1);
+        let place = line.place.clone().unwrap_or_default();
+        let texts = [&line.text, &line.before, &line.after, &place].map(|text| self.text(text));
+        let mut numbers = vec![line.depth as u32, look as u32];
+        numbers.extend(texts);
+        while numbers.last() == Some(&0) {
+            numbers.pop();
+        }
+        place_of(numbers, &mut self.line_places, &mut self.pages.lines)
+    }
+
+    fn text(&mut self, text: &str) -> u32 {
+        if let Some(place) = self.text_places.get(text) {
+            return *place;
+        }
+        place_of(text.to_owned(), &mut self.text_places, &mut self.pages.texts)
+    }
+}
+
+/// The place of an item in a table that has each once.
+fn place_of<T: Clone + Eq + std::hash::Hash>(item: T, places: &mut FxHashMap<T, u32>, table: &mut Vec<T>) -> u32 {
+    let next = table.len() as u32;
+    let place = *places.entry(item.clone()).or_insert(next);
+    if place == next {
+        table.push(item);
+    }
+    place
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(depth: usize, text: &str, place: Option<&str>) -> Line {
+        let place = place.map(str::to_owned);
+        Line {
+            depth,
+            look: Look::Failed,
+            before: "fails".to_owned(),
+            text: text.to_owned(),
+            after: String::new(),
+            place,
+        }
+    }
+
+    #[test]
+    fn what_explanations_have_in_common_is_held_once() {
+        let mut book = Book::default();
+        book.text("");
+        let common = vec![line(1, "idle(s1)", Some("library.pl:20"))];
+        book.add(&[common.clone(), vec![line(0, "idle(s1)", None), line(1, "a", None)]]);
+        book.add(&[common]);
+        let pages = book.pages;
+        assert_eq!(pages.texts, ["", "idle(s1)", "fails", "library.pl:20", "a"]);
+        assert_eq!(pages.lines, [vec![1, 4, 1, 2, 0, 3], vec![0, 4, 1, 2], vec![1, 4, 4, 2]]);
+        assert_eq!(pages.parts, [vec![0], vec![1, 2]]);
+        assert_eq!(pages.all, [vec![0, 1], vec![0]]);
+    }
+}

@@ -1,0 +1,132 @@
+//! How far the placement was from the best, where the run was looked at for that.
+
+use mario_audit::reader::{Regret, Worth};
+use serde::Serialize;
+
+use super::compact::Compact;
+use super::series::Samples;
+
+/// What is summed up while a trace is read.
+#[derive(Debug)]
+pub(crate) struct RegretSums {
+    against: &'static str,
+    activations: u64,
+    optimal: u64,
+    users: u64,
+    satisfied: [u64; 2],
+    instances: [u64; 2],
+    /// Mean latencies of the users served, and of how many activations.
+    latency: [(f64, u64); 2],
+    satisfied_regret_max: u64,
+    samples: Samples<Moment>,
+}
+
+/// What was at one activation: users, then satisfied users, mean latency and instances, each actual and best.
+type Moment = (u64, [u64; 2], [Option<Compact>; 2], [u64; 2]);
+
+/// Regret as the page holds it. Of pairs, the first is what was, the second the best; they are means over activations.
+#[derive(Debug, Serialize)]
+pub(crate) struct ShownRegret {
+    /// How the best was looked for: `exact` or `greedy`.
+    pub(crate) against: &'static str,
+    pub(crate) activations: u64,
+    /// How often the placement was worth as much as the best.
+    pub(crate) optimal: u64,
+    pub(crate) users: f64,
+    pub(crate) satisfied: [f64; 2],
+    pub(crate) latency: [Option<f64>; 2],
+    pub(crate) instances: [f64; 2],
+    pub(crate) satisfied_regret_max: u64,
+    pub(crate) samples: Samples<Moment>,
+}
+
+impl RegretSums {
+    pub(crate) fn new() -> RegretSums {
+        RegretSums {
+            against: "",
+            activations: 0,
+            optimal: 0,
+            users: 0,
+            satisfied: [0; 2],
+            instances: [0; 2],
+            latency: [(0.0, 0); 2],
+            satisfied_regret_max: 0,
+            samples: Samples::new(),
+        }
+    }
+
+    pub(crate) fn add(&mut self, record: &Regret) {
+        let both = [&record.actual, &record.best];
+        let latency = both.map(mean_latency);
+        self.against = record.search.as_str();
+        self.activations += 1;
+        self.optimal += u64::from(record.actual == record.best);
+        self.users += record.users;
+        for (place, worth) in both.into_iter().enumerate() {
+            self.satisfied[place] += worth.satisfied;
+            self.instances[place] += worth.instances;
+            if let Some(latency) = latency[place] {
+                self.latency[place].0 += latency;
+                self.latency[place].1 += 1;
+            }
+        }
+        let regret = record.best.satisfied.saturating_sub(record.actual.satisfied);
+        self.satisfied_regret_max = self.satisfied_regret_max.max(regret);
+        let satisfied = both.map(|worth| worth.satisfied);
+        let instances = both.map(|worth| worth.instances);
+        // Three digits are all that can be seen.
+        let latency = latency.map(|latency| latency.map(|latency| Compact((latency * 1e3).round() / 1e3)));
+        self.samples.push(record.time, || (record.users, satisfied, latency, instances));
+    }
+
+    /// `None` when nobody looked.
+    pub(crate) fn finish(self) -> Option<ShownRegret> {
+        if self.activations == 0 {
+            return None;
+        }
+        let mean = |sum: u64| sum as f64 / self.activations as f64;
+        Some(ShownRegret {
+            against: self.against,
+            activations: self.activations,
+            optimal: self.optimal,
+            users: mean(self.users),
+            satisfied: self.satisfied.map(mean),
+            latency: self.latency.map(|(sum, count)| (count > 0).then(|| sum / count as f64)),
+            instances: self.instances.map(mean),
+            satisfied_regret_max: self.satisfied_regret_max,
+            samples: self.samples,
+        })
+    }
+}
+
+/// The mean latency of the users who reach an instance.
+fn mean_latency(worth: &Worth) -> Option<f64> {
+    (worth.served > 0).then(|| worth.latency_millionths as f64 / 1e6 / worth.served as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use mario_audit::reader::Search;
+
+    use super::*;
+
+    fn worth(satisfied: u64, served: u64, latency_millionths: u64, instances: u64) -> Worth {
+        Worth { present: 1, satisfied, served, latency_millionths, instances }
+    }
+
+    #[test]
+    fn means_are_over_activations_and_latencies_over_those_with_a_user_served() {
+        let mut sums = RegretSums::new();
+        let record = |time, actual, best| Regret { time, search: Search::Exact, users: 4, actual, best };
+        sums.add(&record(100.0, worth(1, 2, 6_000_000, 1), worth(3, 4, 4_000_000, 5)));
+        sums.add(&record(200.0, worth(0, 0, 0, 1), worth(1, 1, 2_500_000, 2)));
+        sums.add(&record(300.0, worth(3, 4, 4_000_000, 4), worth(3, 4, 4_000_000, 4)));
+        let shown = sums.finish().expect("it was looked at");
+        assert_eq!((shown.against, shown.activations, shown.optimal, shown.users), ("exact", 3, 1, 4.0));
+        assert_eq!(shown.satisfied, [4.0 / 3.0, 7.0 / 3.0]);
+        assert_eq!(shown.latency, [Some(2.0), Some(1.5)]);
+        assert_eq!(shown.instances, [2.0, 11.0 / 3.0]);
+        assert_eq!(shown.satisfied_regret_max, 2);
+        assert_eq!(shown.samples.values[1].2, [None, Some(Compact(2.5))]);
+    }
+}

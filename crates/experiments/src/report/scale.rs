@@ -1,0 +1,133 @@
+//! What runs of growing worlds cost, from the files that `mario bench scale` writes.
+
+use std::error::Error;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The measurements of one file.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Scale {
+    /// What they are called on the page.
+    pub name: String,
+    /// One for each size, the smallest first.
+    pub points: Vec<ScalePoint>,
+}
+
+/// What a run at one size came to.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ScalePoint {
+    /// Nodes.
+    pub nodes: u64,
+    /// Users.
+    pub users: u64,
+    /// Agents, on average.
+    pub agents: u64,
+    /// Cycles.
+    pub cycles: u64,
+    /// Decisions asked.
+    pub asked: u64,
+    /// Decisions for which a policy was evaluated.
+    pub evaluated: u64,
+    /// CPU time for each agent and cycle, in nanoseconds.
+    pub cpu_ns_per_agent_cycle: f64,
+    /// The most memory that the process had.
+    pub peak_bytes: u64,
+    /// How long it took, in seconds.
+    pub wall_s: f64,
+}
+
+/// Why a text is no list of measurements.
+#[derive(Debug)]
+pub enum ScaleError {
+    /// It is no JSON, or not of the right shape.
+    Json(serde_json::Error),
+    /// There is no measurement in it.
+    Empty,
+    /// A number cannot be drawn.
+    Number {
+        /// Which measurement, from 1.
+        place: usize,
+        /// Which key.
+        key: &'static str,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+}
+
+impl Scale {
+    /// Reads what `mario bench scale --format json` printed.
+    pub fn read(name: &str, text: &str) -> Result<Scale, ScaleError> {
+        let mut points: Vec<ScalePoint> = serde_json::from_str(text).map_err(ScaleError::Json)?;
+        if points.is_empty() {
+            return Err(ScaleError::Empty);
+        }
+        for (place, point) in points.iter().enumerate() {
+            let fault = |key, why| Err(ScaleError::Number { place: place + 1, key, why });
+            if point.nodes == 0 {
+                return fault("nodes", "must be at least 1");
+            }
+            if point.evaluated > point.asked {
+                return fault("evaluated", "must be no more than `asked`");
+            }
+            for (key, number) in [("cpu_ns_per_agent_cycle", point.cpu_ns_per_agent_cycle), ("wall_s", point.wall_s)] {
+                if number < 0.0 {
+                    return fault(key, "must not be negative");
+                }
+            }
+        }
+        points.sort_by_key(|point| point.nodes);
+        Ok(Scale { name: name.to_owned(), points })
+    }
+}
+
+impl fmt::Display for ScaleError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ScaleError::Json(_) => formatter.write_str("this is no list of measurements"),
+            ScaleError::Empty => formatter.write_str("there is no measurement in it"),
+            ScaleError::Number { place, key, why } => write!(formatter, "`{key}` of measurement {place} {why}"),
+        }
+    }
+}
+
+impl Error for ScaleError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            ScaleError::Json(error) => Some(error),
+            ScaleError::Empty | ScaleError::Number { .. } => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn point(nodes: u64, evaluated: i64, wall_s: f64) -> String {
+        format!(
+            r#"{{"nodes":{nodes},"users":3,"agents":2,"cycles":4,"asked":8,"evaluated":{evaluated},"cpu_ns_per_agent_cycle":900.5,"peak_bytes":1000,"wall_s":{wall_s}}}"#
+        )
+    }
+
+    #[test]
+    fn measurements_are_in_the_order_of_size() {
+        let scale = Scale::read("s", &format!("[{},{}]", point(341, 5, 1.0), point(85, 8, 0.5))).expect("measurements");
+        assert_eq!(scale.points.iter().map(|point| point.nodes).collect::<Vec<u64>>(), [85, 341]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_place() {
+        let refusal = |text: &str| {
+            let error = Scale::read("s", text).expect_err("it is wrong");
+            error.source().map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"))
+        };
+        assert_eq!(refusal("[]"), "there is no measurement in it");
+        assert_eq!(refusal("nodes"), "this is no list of measurements: expected ident at line 1 column 2");
+        assert!(refusal("[{\"nodes\":85}]").contains("missing field `users` at line 1"));
+        let wrong = format!("[{},{}]", point(85, 8, 1.0), point(341, 9, 1.0));
+        assert_eq!(refusal(&wrong), "`evaluated` of measurement 2 must be no more than `asked`");
+        assert_eq!(refusal(&format!("[{}]", point(0, 8, 1.0))), "`nodes` of measurement 1 must be at least 1");
+        assert_eq!(refusal(&format!("[{}]", point(1, 8, -1.0))), "`wall_s` of measurement 1 must not be negative");
+    }
+}
