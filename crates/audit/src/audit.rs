@@ -4,6 +4,7 @@ mod context;
 mod cycles;
 mod evaluations;
 mod regret;
+mod summed;
 
 use std::io::BufRead;
 use std::sync::Arc;
@@ -62,6 +63,8 @@ pub struct Audit {
     usage: Vec<(u64, f64)>,
     /// What the users saw, all together: requests served, requests lost.
     clients: Option<(u64, u64)>,
+    /// Where instances are, in a trace of counts.
+    tiers: summed::Tiers,
     counts: Counts,
     line: u64,
     time: f64,
@@ -111,6 +114,7 @@ impl Audit {
         let applications = header.applications.len();
         Audit {
             world: World::new(&header),
+            tiers: summed::Tiers::new(&header),
             decisions,
             acceptances,
             header,
@@ -163,14 +167,18 @@ impl Audit {
             Record::Responses(record) => self.responses(record),
             Record::Usage(record) => self.usage(record),
             Record::Client(record) => self.client(record),
+            Record::Clients(record) => self.clients(record),
+            Record::Handovers(record) => self.handovers(record),
+            Record::Counts(record) => self.counted(record),
+            Record::Gone(record) => self.gone(record),
             Record::End(record) => self.end(record),
         }
-        self.counts.instances_max = self.counts.instances_max.max(self.world.alive());
+        self.counts.instances_max = self.counts.instances_max.max(self.alive());
     }
 
     /// Nothing follows.
     pub fn finish(mut self) -> Report {
-        self.counts.instances = self.world.alive();
+        self.counts.instances = self.alive();
         if let Some(decisions) = &self.decisions {
             (self.counts.decisions, self.counts.computed_decisions) = decisions.counts();
         }
@@ -190,6 +198,10 @@ impl Audit {
         let mut say = |words: &str| unchecked.push(words.to_owned());
         if self.header.detail == Detail::Operations {
             say("decisions, facts, memory and proposals: the trace has no evaluations");
+        } else if self.header.detail == Detail::Summary {
+            say("decisions, facts, memory, proposals, targets, verdicts and their reasons: the trace has only counts");
+            say("the hardware of single nodes: the trace has only counts; that of each tier was checked");
+            say("single instances and users, and which nodes and links went and came: the trace has only counts");
         } else if self.options.decide == Decide::AsRecorded {
             say("that decisions follow from the facts: not wanted");
         }
@@ -259,6 +271,9 @@ impl Audit {
         let needed = self.needed(record.application);
         self.require_room(record.node, needed, &instance_text(&record.instance));
         self.appear(&record.instance, record.application, record.policy, record.node);
+        if self.header.detail == Detail::Summary {
+            self.tiers.add(record.application, self.header.nodes[record.node as usize].tier);
+        }
     }
 
     fn responses(&mut self, record: &Responses) {
@@ -304,7 +319,7 @@ impl Audit {
             handovers: self.counts.handovers,
             served: self.counts.served,
             lost: self.counts.lost,
-            instances: self.world.alive(),
+            instances: self.alive(),
         };
         let pairs = [
             ("evaluations", expected.evaluations, record.totals.evaluations),

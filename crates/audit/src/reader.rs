@@ -21,7 +21,7 @@ pub use record::{
     Record, RequestFact, Responses, Rule, Seen, Solution, Target, Totals, Verdict, Wish,
 };
 pub use regret::{Regret, Search, Worth};
-pub use summed::{Client, Usage};
+pub use summed::{Client, Clients, Counted, Gone, Handovers, OutcomeCounts, Placed, RuleName, Usage};
 
 /// No line of a trace is longer: a header with a hundred thousand nodes takes some ten megabytes.
 const LINE_BYTES_MAX: u64 = 1 << 30;

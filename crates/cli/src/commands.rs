@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 mod audit;
+mod bench;
 mod compare;
 mod completions;
 mod man;
@@ -26,6 +27,8 @@ pub enum Command {
     /// Check a trace without trusting the program that wrote it.
     #[command(long_about = audit::LONG_ABOUT)]
     Audit(audit::Arguments),
+    /// Measure what mario takes of the machine.
+    Bench(bench::Arguments),
     /// Tell which policy is better for a scenario, and whether the difference is real.
     #[command(long_about = compare::LONG_ABOUT)]
     Compare(compare::Arguments),
@@ -63,6 +66,7 @@ pub enum Command {
 pub(crate) fn run(command: Command, console: &Console) -> Result<Outcome, Failure> {
     match command {
         Command::Audit(arguments) => audit::run(&arguments, console),
+        Command::Bench(arguments) => bench::run(&arguments, console),
         Command::Compare(arguments) => compare::run(&arguments, console),
         Command::Completions(arguments) => completions::run(&arguments, console),
         Command::Man(arguments) => man::run(&arguments, console),

@@ -148,9 +148,10 @@ impl Console {
         Progress { task, shown: None, is_shown: self.shows_progress }
     }
 
-    /// Tells how far a run is that ends at this time, on standard error if that is a terminal.
-    pub fn progress_bar(&self, end: f64) -> ProgressBar {
-        ProgressBar { end, began: Instant::now(), shown: None, is_shown: self.shows_progress }
+    /// Tells how far a run is that ends at this time, on standard error if that is a terminal. `from` is the time that it has
+    /// come to already, and `requests` how many client requests were sent until then.
+    pub fn progress_bar(&self, end: f64, from: f64, requests: u64) -> ProgressBar {
+        ProgressBar { end, from, requests, began: Instant::now(), shown: None, is_shown: self.shows_progress }
     }
 
     /// Shows problems on standard error; warnings only to a user who did not ask for quiet.
@@ -207,6 +208,8 @@ impl Progress {
 #[derive(Debug)]
 pub struct ProgressBar {
     end: f64,
+    from: f64,
+    requests: u64,
     began: Instant,
     shown: Option<Instant>,
     is_shown: bool,
@@ -225,8 +228,8 @@ impl ProgressBar {
         let filled = (part * WIDTH as f64) as usize;
         let bar = format!("{}{}", "=".repeat(filled), " ".repeat(WIDTH - filled));
         let seconds = self.began.elapsed().as_secs_f64();
-        let rate = requests as f64 / seconds;
-        let left = if part > 0.0 { seconds / part - seconds } else { 0.0 };
+        let rate = requests.saturating_sub(self.requests) as f64 / seconds;
+        let left = if time > self.from { seconds * (self.end - time) / (time - self.from) } else { 0.0 };
         to_stderr(&format!(
             "\r[{bar}] {:3.0} %  time {time:.0} of {:.0}  {rate:.0} client requests/s  {left:.0} s left\x1b[K",
             part * 100.0,

@@ -28,13 +28,16 @@ pub enum Exit {
     Environment,
     /// mario is at fault.
     Bug,
+    /// Somebody interrupted the command.
+    Interrupted,
     /// A program that mario ran chose the code.
     Halted(u8),
 }
 
 impl Exit {
     /// All that mario itself chooses, by their code.
-    pub const ALL: [Self; 5] = [Self::Success, Self::CheckFailed, Self::Input, Self::Environment, Self::Bug];
+    pub const ALL: [Self; 6] =
+        [Self::Success, Self::CheckFailed, Self::Input, Self::Environment, Self::Bug, Self::Interrupted];
 
     /// The number that the shell sees.
     pub const fn code(self) -> u8 {
@@ -45,6 +48,8 @@ impl Exit {
             Self::Environment => 3,
             // The code that Rust gives a process that panicked.
             Self::Bug => 101,
+            // As shells say it of a process that the signal 2 ended.
+            Self::Interrupted => 130,
             Self::Halted(status) => status,
         }
     }
@@ -57,6 +62,7 @@ impl Exit {
             Self::Input => "the input is at fault: arguments, files",
             Self::Environment => "the environment is at fault: permissions, a full disk",
             Self::Bug => "a bug in mario",
+            Self::Interrupted => "interrupted; the run was saved",
             Self::Halted(_) => "the program that was run chose it",
         }
     }
@@ -71,6 +77,7 @@ impl From<&Result<Outcome, Failure>> for Exit {
             Ok(Outcome::Halted(status)) => Self::Halted(*status),
             Err(Failure::Input(_)) => Self::Input,
             Err(Failure::Environment(_)) => Self::Environment,
+            Err(Failure::Interrupted(_)) => Self::Interrupted,
         }
     }
 }
@@ -93,11 +100,12 @@ mod tests {
             (Ok(Outcome::Halted(7)), 7),
             (Err(Failure::Input(Vec::new())), 2),
             (Err(Failure::Environment(Vec::new())), 3),
+            (Err(Failure::Interrupted(Vec::new())), 130),
             (Err(Failure::OutputClosed), 0),
         ];
         for (result, code) in cases {
             assert_eq!(Exit::from(&result).code(), code, "{result:?}");
         }
-        assert_eq!(Exit::ALL.map(Exit::code), [0, 1, 2, 3, 101]);
+        assert_eq!(Exit::ALL.map(Exit::code), [0, 1, 2, 3, 101, 130]);
     }
 }

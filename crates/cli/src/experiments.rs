@@ -45,7 +45,7 @@ pub(crate) fn cannot_write(path: &Path, error: &io::Error) -> Failure {
 /// Arguments that say which runs to make.
 #[derive(Clone, Debug, Args)]
 pub struct StudyArguments {
-    /// A scenario that ships (paper, prototype) or the path of a scenario file
+    /// A scenario that ships (paper, prototype, city) or the path of a scenario file
     #[arg(value_name = "SCENARIO")]
     pub scenario: PathBuf,
     /// A policy to run it with, and keys of the scenario that go with it; may be given again

@@ -11,6 +11,8 @@ pub enum Failure {
     Input(Vec<Diagnostic>),
     /// The user's input may be right, but the machine cannot serve it.
     Environment(Vec<Diagnostic>),
+    /// Somebody wanted it to stop.
+    Interrupted(Vec<Diagnostic>),
     /// Nobody reads standard output any more; there is nothing to say and nobody to say it to.
     OutputClosed,
 }
@@ -44,7 +46,7 @@ impl Failure {
     /// What to tell the user.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         match self {
-            Self::Input(diagnostics) | Self::Environment(diagnostics) => diagnostics,
+            Self::Input(diagnostics) | Self::Environment(diagnostics) | Self::Interrupted(diagnostics) => diagnostics,
             Self::OutputClosed => &[],
         }
     }

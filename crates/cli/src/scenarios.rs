@@ -14,7 +14,7 @@ use crate::{Failure, TEXT_SIZE_BYTES_MAX, read_text};
 /// Arguments that say which scenario, and what of it is to be different.
 #[derive(Clone, Debug, Args)]
 pub struct ScenarioArguments {
-    /// A scenario that ships (paper, prototype) or the path of a scenario file
+    /// A scenario that ships (paper, prototype, city) or the path of a scenario file
     #[arg(value_name = "SCENARIO")]
     pub scenario: PathBuf,
     /// Override a key, e.g. topology.size=16; may be given again

@@ -1,37 +1,43 @@
 //! Agents: one for each instance, with what it sees and what it remembers.
 
 use mario_domain::{InstanceId, OperationName};
+use serde::{Deserialize, Serialize};
 
 use crate::index::{ApplicationIndex, NodeIndex, PolicyIndex};
+use crate::recall::Former;
 use crate::rules::Memory;
 use crate::wish::{Target, Wish};
 
 /// The manager of one instance.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Agent {
     pub(crate) instance: InstanceId,
     pub(crate) application: ApplicationIndex,
     pub(crate) policy: PolicyIndex,
     pub(crate) node: NodeIndex,
     pub(crate) is_alive: bool,
-    /// Whether its facts are those of its last evaluation, apart from those of its node.
+    /// Whether its facts are those of its last evaluation.
     pub(crate) is_unchanged: bool,
     /// Whether it is among those who wait for the managers.
     pub(crate) is_pending: bool,
-    /// The version of its node at its last evaluation.
-    pub(crate) seen_version: u32,
+    /// The version of the links with which the target of its proposal was in reach.
+    pub(crate) reached: Option<u32>,
     /// How often it has evaluated its policy.
     pub(crate) evaluations: u32,
     pub(crate) requests: Vec<RequestFact>,
+    /// How many requests these are together.
+    pub(crate) rate: f64,
     /// What was drawn for its next evaluation, if its policy asks for randomness.
     pub(crate) random: Option<u32>,
     pub(crate) remembered: Vec<Remembered>,
     /// What it proposed at its last evaluation.
     pub(crate) proposal: Option<Wish>,
+    /// What it saw and proposed before; nothing until it sees something new.
+    pub(crate) former: Option<Box<Former>>,
 }
 
 /// Client requests, as an agent sees them: `requests/4`.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RequestFact {
     /// The last hop.
     pub neighbour: Neighbour,
@@ -42,7 +48,7 @@ pub struct RequestFact {
 }
 
 /// Where client requests come through.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Neighbour {
     /// Clients on the instance's own node.
     Own,
@@ -51,7 +57,7 @@ pub enum Neighbour {
 }
 
 /// An inhibited operation that an agent remembers: `inhibited/3`.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Remembered {
     /// The evaluation that proposed it, from 1.
     pub evaluation: u32,
@@ -76,12 +82,14 @@ impl Agent {
             is_alive: true,
             is_unchanged: false,
             is_pending: false,
-            seen_version: 0,
+            reached: None,
             evaluations: 0,
             requests: Vec::new(),
+            rate: 0.0,
             random: None,
             remembered: Vec::new(),
             proposal: None,
+            former: None,
         }
     }
 
@@ -120,6 +128,11 @@ impl Agent {
         &self.requests
     }
 
+    /// How many client requests it sees, by whichever way they come.
+    pub fn rate(&self) -> f64 {
+        self.rate
+    }
+
     /// What was drawn for its evaluation, if its policy asks for randomness: `fact(Instance, random, Drawn)`.
     pub fn random(&self) -> Option<u32> {
         self.random
@@ -142,7 +155,7 @@ impl Agent {
         }
         let evaluation = self.evaluations;
         self.remembered.push(Remembered { evaluation, operation, target });
-        self.is_unchanged = false;
+        self.knows_better();
     }
 
     /// Counts an evaluation whose facts have been read, and forgets what is too old for the next one.
@@ -164,15 +177,17 @@ impl Agent {
             }
         }
         if self.remembered.len() != before {
-            self.is_unchanged = false;
+            self.knows_better();
         }
     }
 
     /// The instance is on another node now, where nothing is known of the client requests that will come.
     pub(crate) fn moves(&mut self, to: NodeIndex) {
         self.node = to;
+        self.reached = None;
         self.requests.clear();
-        self.is_unchanged = false;
+        self.rate = 0.0;
+        self.knows_better();
     }
 
     /// The instance is gone. What only a living agent needs is given back.
@@ -180,7 +195,9 @@ impl Agent {
         self.is_alive = false;
         self.is_unchanged = false;
         self.requests = Vec::new();
+        self.rate = 0.0;
         self.remembered = Vec::new();
         self.proposal = None;
+        self.former = None;
     }
 }

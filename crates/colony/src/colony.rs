@@ -29,6 +29,10 @@ pub struct Colony {
     /// Who has evaluated since the last cycle, in the order of evaluation.
     pub(crate) waiting: Vec<AgentIndex>,
     pub(crate) names: Names,
+    /// Changes whenever a node has other neighbours than before.
+    pub(crate) links_version: u32,
+    /// Whether no policy lets its agents remember what was inhibited.
+    pub(crate) remembers_nothing: bool,
 }
 
 /// What a colony starts with.
@@ -92,6 +96,8 @@ impl Colony {
             founding.applications.iter().map(|application| application.id.id()),
         );
         let has_node_facts = founding.node_facts.iter().any(|facts| !facts.is_empty());
+        let forgets = |policy: &Policy| policy.settings().memory == 0;
+        let remembers_nothing = founding.memory == Memory::Sliding && founding.policies.iter().all(forgets);
         Colony {
             arbitration: founding.arbitration,
             memory: founding.memory,
@@ -105,6 +111,8 @@ impl Colony {
             agents: Vec::new(),
             waiting: Vec::new(),
             names,
+            links_version: 0,
+            remembers_nothing,
         }
     }
 
@@ -147,20 +155,18 @@ impl Colony {
     pub fn r2(&mut self, change: ContextChange<'_>) -> Vec<AgentIndex> {
         match change {
             ContextChange::Requests { agent, facts } => {
-                let agent = &mut self.agents[agent.position()];
-                if agent.requests != facts {
-                    agent.requests.clear();
-                    agent.requests.extend_from_slice(facts);
-                    agent.is_unchanged = false;
-                }
+                self.agents[agent.position()].sees(facts);
             }
             ContextChange::Random { agent, drawn } => {
                 let agent = &mut self.agents[agent.position()];
                 agent.random = Some(drawn);
-                agent.is_unchanged = false;
+                agent.knows_better();
             }
             ContextChange::Neighbours { node, neighbours } => {
-                self.managers[node.position()].set_neighbours(neighbours);
+                if self.managers[node.position()].set_neighbours(neighbours) {
+                    self.links_version += 1;
+                    self.node_is_different(node);
+                }
             }
             ContextChange::Leaving(node) => self.managers[node.position()].set_state(NodeState::Leaving),
             ContextChange::Up(node) => self.managers[node.position()].set_state(NodeState::Up),
@@ -182,8 +188,19 @@ impl Colony {
     /// Whether an agent's facts are those of its last evaluation. A policy is a pure function of them, so its proposal is
     /// the same too.
     pub fn is_unchanged(&self, agent: AgentIndex) -> bool {
-        let agent = self.agent(agent);
-        agent.is_unchanged && agent.seen_version == self.manager(agent.node).version()
+        self.agent(agent).is_unchanged
+    }
+
+    /// Whether an agent saw before what it sees now, and knew the rest too, so that what it proposes is known. Only the
+    /// last facts before the present ones are remembered.
+    pub fn recalls(&self, agent: AgentIndex) -> bool {
+        self.agent(agent).recalls()
+    }
+
+    /// Records that an agent proposes what it proposed when it saw the same before; [`Colony::recalls`] tells that it did.
+    pub fn propose_as_before(&mut self, index: AgentIndex) {
+        let wish = self.agents[index.position()].recall();
+        self.propose(index, wish);
     }
 
     /// Records what an agent proposes: it waits for the managers now. An undeploy is of its own instance, whatever target
@@ -195,13 +212,13 @@ impl Colony {
             wish.target = Target::Own;
         }
         self.agents[agent.position()].proposal = wish;
+        self.agents[agent.position()].reached = None;
         self.propose_again(agent);
     }
 
     /// Records that an agent proposes what it proposed last.
     pub fn propose_again(&mut self, index: AgentIndex) {
         let agent = &mut self.agents[index.position()];
-        agent.seen_version = self.managers[agent.node.position()].version();
         agent.is_unchanged = true;
         agent.count_evaluation(self.memory, self.policies[agent.policy.position()].settings().memory);
         if !agent.is_pending {
@@ -221,7 +238,7 @@ impl Colony {
         let number = self.numbers.take(self.numbers.per_instance);
         self.agents.push(Agent::new(InstanceId::number(number), application, policy, node));
         let needed = self.needed(application);
-        self.managers[node.position()].arrives(index, needed);
+        self.arrives(index, node, needed);
         index
     }
 
@@ -231,7 +248,7 @@ impl Colony {
         agent.dies();
         let (node, application) = (agent.node, agent.application);
         let needed = self.needed(application);
-        self.managers[node.position()].departs(index, needed);
+        self.departs(index, node, needed);
     }
 
     /// An agent moves to a node that has room for it.
@@ -240,7 +257,26 @@ impl Colony {
         let (from, application) = (agent.node, agent.application);
         agent.moves(to);
         let needed = self.needed(application);
-        self.managers[from.position()].departs(index, needed);
-        self.managers[to.position()].arrives(index, needed);
+        self.departs(index, from, needed);
+        self.arrives(index, to, needed);
+    }
+
+    fn arrives(&mut self, index: AgentIndex, node: NodeIndex, needed: Hardware) {
+        if self.managers[node.position()].arrives(index, needed) {
+            self.node_is_different(node);
+        }
+    }
+
+    fn departs(&mut self, index: AgentIndex, node: NodeIndex, needed: Hardware) {
+        if self.managers[node.position()].departs(index, needed) {
+            self.node_is_different(node);
+        }
+    }
+
+    /// The agents on a node see something new about it.
+    fn node_is_different(&mut self, node: NodeIndex) {
+        for agent in self.managers[node.position()].agents() {
+            self.agents[agent.position()].knows_better();
+        }
     }
 }

@@ -5,9 +5,9 @@ use mario_policy::ManagerView;
 
 use crate::colony::Colony;
 use crate::index::{AgentIndex, ApplicationIndex, NodeIndex};
-use crate::manager::Judge;
+use crate::manager::{Judge, Room};
 use crate::rules::Arbitration;
-use crate::wish::{Deployment, Judged, Label, Outcome, Plan, Target, Wish};
+use crate::wish::{Deployment, Judged, Label, Outcome, Plan, Ruling, Target, Wish};
 
 impl Colony {
     /// Rule r1: what operators and agents ask for is judged, and all that is accepted is enacted. `label` becomes the label of the
@@ -43,8 +43,8 @@ impl Colony {
                 continue;
             }
             agent.is_pending = false;
-            let verdict = self.judge_by_room(*index, wish);
-            self.note(*index, wish.clone(), verdict, label);
+            let ruling = self.judge_by_room(*index, wish);
+            self.note(*index, wish.clone(), ruling, label);
             self.enact(label.last_mut().expect("just noted"));
         }
         self.deploy_in_sequence(&plan.deployments, label);
@@ -59,25 +59,25 @@ impl Colony {
 
     fn cycle_by_managers(&mut self, deployments: &[Deployment], judge: &mut Judge, label: &mut Label) {
         for deployment in deployments {
-            let verdict = self.judge_deployment(deployment, judge);
-            if verdict == Verdict::Accepted {
+            let ruling = self.judge_deployment(deployment, judge);
+            if ruling.is_accepted() {
                 let needed = self.needed(deployment.application);
                 self.managers[deployment.node.position()].promise(needed);
             }
-            label.push(Outcome::Deployed { deployment: *deployment, verdict, created: None });
+            label.push(Outcome::Deployed { deployment: *deployment, ruling, created: None });
         }
         for position in 0..self.waiting.len() {
             let Some((index, wish)) = self.called(position, label) else { continue };
-            let verdict = self.judge(index, &wish, judge);
+            let ruling = self.judge(index, &wish, judge);
             let from = self.agent(index).node;
-            if verdict == Verdict::Accepted
+            if ruling.is_accepted()
                 && wish.operation != OperationName::Undeploy
                 && let Some(to) = wish.target.resolve(from)
             {
                 let needed = self.needed(self.agent(index).application);
                 self.managers[to.position()].promise(needed);
             }
-            self.note(index, wish, verdict, label);
+            self.note(index, wish, ruling, label);
         }
         for outcome in label {
             self.enact(outcome);
@@ -91,31 +91,41 @@ impl Colony {
         for position in (0..self.waiting.len()).rev() {
             let Some((index, mut wish)) = self.called(position, label) else { continue };
             let own = self.agent(index).node;
-            let verdict = self.judge_by_room(index, &wish);
+            let ruling = self.judge_by_room(index, &wish);
             if wish.target == Target::Own && wish.operation != OperationName::Undeploy {
                 wish.target = Target::Node(own);
             }
-            self.note(index, wish, verdict, label);
+            self.note(index, wish, ruling, label);
             let outcome = label.last_mut().expect("just noted");
             self.enact(outcome);
         }
     }
 
     /// What free hardware alone says to a wish, wherever it leads.
-    fn judge_by_room(&self, index: AgentIndex, wish: &Wish) -> Verdict {
+    fn judge_by_room(&self, index: AgentIndex, wish: &Wish) -> Ruling {
         let agent = self.agent(index);
         match wish.target.resolve(agent.node) {
-            _ if wish.operation == OperationName::Undeploy => Verdict::Accepted,
-            Some(to) => self.manager(to).has_room(self.needed(agent.application)),
-            None => self.unknown(agent.node, &wish.target),
+            _ if wish.operation == OperationName::Undeploy => Ruling::Accepted,
+            Some(to) => self.judge_room(to, self.needed(agent.application)),
+            None => self.out_of_reach(agent.node, &wish.target),
+        }
+    }
+
+    /// What the manager of a node says to something that needs this much, by the state of the node and its hardware.
+    fn judge_room(&self, node: NodeIndex, needed: Hardware) -> Ruling {
+        let manager = self.manager(node);
+        match manager.room(needed) {
+            Room::Enough => Ruling::Accepted,
+            Room::TooLittle(free) => Ruling::NoRoom { node, free },
+            Room::Leaving | Room::Down => manager.has_room(needed).into(),
         }
     }
 
     /// Operators' deployments, by free hardware alone, each enacted before the next is judged.
     fn deploy_in_sequence(&mut self, deployments: &[Deployment], label: &mut Label) {
         for deployment in deployments {
-            let verdict = self.managers[deployment.node.position()].has_room(self.needed(deployment.application));
-            let mut outcome = Outcome::Deployed { deployment: *deployment, verdict, created: None };
+            let ruling = self.judge_room(deployment.node, self.needed(deployment.application));
+            let mut outcome = Outcome::Deployed { deployment: *deployment, ruling, created: None };
             self.enact(&mut outcome);
             label.push(outcome);
         }
@@ -133,44 +143,52 @@ impl Colony {
     }
 
     /// What the managers concerned say to an agent's wish. The manager of the agent's own node is asked first.
-    fn judge(&self, index: AgentIndex, wish: &Wish, judge: &mut Judge) -> Verdict {
+    fn judge(&mut self, index: AgentIndex, wish: &Wish, judge: &mut Judge) -> Ruling {
         let agent = self.agent(index);
         let own = agent.node;
-        let manager = self.manager(own);
         let needed = self.needed(agent.application);
         let to = wish.target.resolve(own);
         if wish.operation != OperationName::Undeploy {
-            let may_be_own = wish.operation == OperationName::Replicate;
-            let reached = manager.reaches(own, to, &self.target_id(own, &wish.target), may_be_own);
-            if reached != Verdict::Accepted {
-                return reached;
-            }
-            if let Some(to) = to {
-                let room = self.manager(to).has_room(needed);
-                if room != Verdict::Accepted {
-                    return room;
-                }
+            let Some(to) = to.filter(|to| self.is_in_reach(index, wish, *to)) else {
+                return self.out_of_reach(own, &wish.target);
+            };
+            let room = self.judge_room(to, needed);
+            if !room.is_accepted() {
+                return room;
             }
         }
         let concerned = [Some(own), to.filter(|to| *to != own)];
         let has_own_policy = |node: &NodeIndex| self.manager(*node).acceptance().is_some();
         if !concerned.iter().flatten().any(has_own_policy) {
-            return Verdict::Accepted;
+            return Ruling::Accepted;
         }
         let request = self.request(index, wish);
-        self.ask(concerned.into_iter().flatten(), &request, needed, judge)
+        self.ask(concerned.into_iter().flatten(), &request, needed, judge).into()
     }
 
-    fn judge_deployment(&self, deployment: &Deployment, judge: &mut Judge) -> Verdict {
+    /// Whether the manager of an agent's own node lets it aim at a node. That is so until the agent wishes something else,
+    /// or links change.
+    fn is_in_reach(&mut self, index: AgentIndex, wish: &Wish, to: NodeIndex) -> bool {
+        let agent = &mut self.agents[index.position()];
+        if agent.reached == Some(self.links_version) {
+            return true;
+        }
+        let may_be_own = wish.operation == OperationName::Replicate;
+        let is_in_reach = self.managers[agent.node.position()].reaches(agent.node, to, may_be_own);
+        agent.reached = is_in_reach.then_some(self.links_version);
+        is_in_reach
+    }
+
+    fn judge_deployment(&self, deployment: &Deployment, judge: &mut Judge) -> Ruling {
         let needed = self.needed(deployment.application);
         let manager = self.manager(deployment.node);
-        let room = manager.has_room(needed);
-        if room != Verdict::Accepted || manager.acceptance().is_none() {
+        let room = self.judge_room(deployment.node, needed);
+        if !room.is_accepted() || manager.acceptance().is_none() {
             return room;
         }
         let application = self.application(deployment.application).id.clone();
         let request = Request::deploy(application, manager.node().clone());
-        self.ask(std::iter::once(deployment.node), &request, needed, judge)
+        self.ask(std::iter::once(deployment.node), &request, needed, judge).into()
     }
 
     /// Asks the acceptance policies of these nodes, until one says no.
@@ -223,7 +241,7 @@ impl Colony {
         let target = match &wish.target {
             Target::Own => mario_domain::Target::Own,
             Target::Node(node) => mario_domain::Target::Node(self.manager(*node).node().clone()),
-            Target::Unknown(id) => mario_domain::Target::Node(id.clone()),
+            Target::Unknown(id) => mario_domain::Target::Node(NodeId::clone(id)),
         };
         let operation = match wish.operation {
             OperationName::Undeploy => Operation::Undeploy,
@@ -238,36 +256,48 @@ impl Colony {
 
     fn target_id(&self, own: NodeIndex, target: &Target) -> NodeId {
         match target {
-            Target::Unknown(id) => id.clone(),
+            Target::Unknown(id) => NodeId::clone(id),
             Target::Own => self.manager(own).node().clone(),
             Target::Node(node) => self.manager(*node).node().clone(),
         }
     }
 
-    fn unknown(&self, own: NodeIndex, target: &Target) -> Verdict {
+    fn out_of_reach(&self, own: NodeIndex, target: &Target) -> Ruling {
         let rule = Rule::Neighbourhood { target: self.target_id(own, target) };
-        Verdict::Inhibited(Inhibition { node: self.manager(own).node().clone(), rule })
+        Ruling::Inhibited(Box::new(Inhibition { node: self.manager(own).node().clone(), rule }))
     }
 
-    fn note(&mut self, index: AgentIndex, wish: Wish, verdict: Verdict, label: &mut Label) {
-        let agent = &self.agents[index.position()];
-        let (instance, from) = (agent.instance.clone(), agent.node);
-        label.push(Outcome::Judged(Judged { agent: index, instance, wish, from, verdict, created: None }));
+    /// A ruling on an instance of an application in the words of the domain.
+    pub fn verdict(&self, ruling: &Ruling, application: ApplicationIndex) -> Verdict {
+        match ruling {
+            Ruling::Accepted => Verdict::Accepted,
+            Ruling::NoRoom { node, free } => {
+                let node = self.manager(*node).node().clone();
+                Verdict::Inhibited(Inhibition::capacity(node, self.needed(application), *free))
+            }
+            Ruling::Inhibited(inhibition) => Verdict::Inhibited(Inhibition::clone(inhibition)),
+        }
+    }
+
+    fn note(&mut self, index: AgentIndex, wish: Wish, ruling: Ruling, label: &mut Label) {
+        let from = self.agent(index).node;
+        label.push(Outcome::Judged(Judged { agent: index, wish, from, ruling, created: None }));
     }
 
     /// Makes an accepted outcome true. An inhibited one changes nothing but the memory of the agent that asked.
     fn enact(&mut self, outcome: &mut Outcome) {
         match outcome {
             Outcome::Nop(_) => {}
-            Outcome::Deployed { deployment, verdict, created } => {
-                if *verdict == Verdict::Accepted {
+            Outcome::Deployed { deployment, ruling, created } => {
+                if ruling.is_accepted() {
                     self.managers[deployment.node.position()].settle();
                     *created = Some(self.create(deployment.application, deployment.policy, deployment.node));
                 }
             }
-            Outcome::Judged(judged) => match judged.verdict {
-                Verdict::Accepted => judged.created = self.perform(judged.agent, &judged.wish),
-                Verdict::Inhibited(_) => {
+            Outcome::Judged(judged) => match judged.ruling {
+                Ruling::Accepted => judged.created = self.perform(judged.agent, &judged.wish),
+                Ruling::NoRoom { .. } | Ruling::Inhibited(_) if self.remembers_nothing => {}
+                Ruling::NoRoom { .. } | Ruling::Inhibited(_) => {
                     let agent = &mut self.agents[judged.agent.position()];
                     let cycles = self.policies[agent.policy.position()].settings().memory;
                     agent.remember(judged.wish.operation, judged.wish.target.clone(), self.memory, cycles);

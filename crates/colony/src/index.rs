@@ -1,10 +1,12 @@
 //! Positions of things in their tables: four bytes each, and not to be confused with one another.
 
+use serde::{Deserialize, Serialize};
+
 /// Ids of things for people are `mario_domain` ids; these are for tables.
 macro_rules! indices {
     ($($(#[$doc:meta])* $name:ident;)*) => { $(
         $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
         pub struct $name(pub u32);
 
         impl $name {

@@ -32,6 +32,8 @@ mod names;
 mod colony;
 mod cycle;
 mod evaluate;
+mod recall;
+mod saved;
 
 pub use agent::{Agent, Neighbour, Remembered, RequestFact};
 pub use colony::{Colony, ContextChange, Founding};
@@ -39,4 +41,5 @@ pub use evaluate::Evaluator;
 pub use index::{AgentIndex, ApplicationIndex, NodeIndex, PolicyIndex};
 pub use manager::{Judge, Manager, NodeState};
 pub use rules::{Arbitration, Memory, Numbers};
-pub use wish::{Deployment, Judged, Label, Outcome, Plan, Target, Wish};
+pub use saved::SavedColony;
+pub use wish::{Deployment, Judged, Label, Outcome, Plan, Ruling, Target, Wish};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use mario_domain::{Capacity, Hardware, Inhibition, NodeId, Request, Rule, Verdict};
 use mario_policy::{Acceptance, ManagerView};
 use mario_prolog::{Engine, Machine};
+use serde::{Deserialize, Serialize};
 
 use crate::index::{AgentIndex, NodeIndex};
 
@@ -13,7 +14,7 @@ use crate::index::{AgentIndex, NodeIndex};
 /// It judges requests one after another, in the order in which they are put to it, and counts what it has promised: two
 /// requests for the last free unit are never both accepted. Room that an undeploy or a migrate will free is not counted
 /// before [`Manager::settle`].
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Manager {
     node: NodeId,
     capacity: Capacity,
@@ -22,19 +23,29 @@ pub struct Manager {
     state: NodeState,
     neighbours: Vec<NodeIndex>,
     agents: Vec<AgentIndex>,
-    acceptance: Option<Arc<Acceptance>>,
-    /// Changes whenever an agent on the node would see something new about it.
-    version: u32,
+    /// Founded with the node, so it is not saved with what changes.
+    #[serde(skip)]
+    pub(crate) acceptance: Option<Arc<Acceptance>>,
 }
 
 /// Whether a node is there.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum NodeState {
     /// It is.
     Up,
     /// It is, but it will go, and takes nothing new.
     Leaving,
     /// It is not.
+    Down,
+}
+
+/// Whether there is room on a node for something.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Room {
+    Enough,
+    /// This much is left.
+    TooLittle(Capacity),
+    Leaving,
     Down,
 }
 
@@ -68,7 +79,6 @@ impl Manager {
             neighbours,
             agents: Vec::new(),
             acceptance,
-            version: 1,
         }
     }
 
@@ -107,22 +117,28 @@ impl Manager {
         self.acceptance.as_ref()
     }
 
-    /// Changes whenever an agent on the node would see something new about it.
-    pub(crate) fn version(&self) -> u32 {
-        self.version
-    }
-
     /// Whether something that needs this much may come here: by the state of the node and by its hardware, less what is
     /// promised.
     pub fn has_room(&self, needed: Hardware) -> Verdict {
         let inhibited = |rule| Verdict::Inhibited(Inhibition { node: self.node.clone(), rule });
-        match self.state {
-            NodeState::Down => return inhibited(Rule::Down),
-            NodeState::Leaving => return inhibited(Rule::Leaving),
-            NodeState::Up => {}
+        match self.room(needed) {
+            Room::Enough => Verdict::Accepted,
+            Room::TooLittle(free) => inhibited(Rule::Capacity { needed, free }),
+            Room::Leaving => inhibited(Rule::Leaving),
+            Room::Down => inhibited(Rule::Down),
         }
+    }
+
+    /// The same, without words.
+    #[inline]
+    pub(crate) fn room(&self, needed: Hardware) -> Room {
         let left = self.unpromised();
-        if needed.fits(left) { Verdict::Accepted } else { inhibited(Rule::Capacity { needed, free: left }) }
+        match self.state {
+            NodeState::Down => Room::Down,
+            NodeState::Leaving => Room::Leaving,
+            NodeState::Up if needed.fits(left) => Room::Enough,
+            NodeState::Up => Room::TooLittle(left),
+        }
     }
 
     /// What is neither used nor promised.
@@ -131,17 +147,8 @@ impl Manager {
     }
 
     /// Whether agents here may aim at this node: at the own node to replicate only, and at neighbours.
-    pub fn reaches(&self, own: NodeIndex, target: Option<NodeIndex>, target_id: &NodeId, may_be_own: bool) -> Verdict {
-        let is_reached = match target {
-            Some(target) if target == own => may_be_own,
-            Some(target) => self.neighbours.contains(&target),
-            None => false,
-        };
-        if is_reached {
-            return Verdict::Accepted;
-        }
-        let rule = Rule::Neighbourhood { target: target_id.clone() };
-        Verdict::Inhibited(Inhibition { node: self.node.clone(), rule })
+    pub fn reaches(&self, own: NodeIndex, target: NodeIndex, may_be_own: bool) -> bool {
+        if target == own { may_be_own } else { self.neighbours.contains(&target) }
     }
 
     /// What its own acceptance policy says, if it has one. `prepare` gives the view of this manager.
@@ -170,28 +177,30 @@ impl Manager {
         self.promised = Hardware::NONE;
     }
 
-    /// An instance is here now. Whoever calls this has asked [`Manager::has_room`].
-    pub(crate) fn arrives(&mut self, agent: AgentIndex, needed: Hardware) {
-        self.free = self.free.take(needed).expect("only what fits is accepted");
+    /// An instance is here now. Whoever calls this has asked [`Manager::has_room`]. Gives whether agents here see a
+    /// difference: unbounded hardware is as unbounded as before.
+    pub(crate) fn arrives(&mut self, agent: AgentIndex, needed: Hardware) -> bool {
+        let left = self.free.take(needed).expect("only what fits is accepted");
         self.agents.push(agent);
-        self.version += 1;
+        std::mem::replace(&mut self.free, left) != left
     }
 
-    /// An instance is no longer here.
-    pub(crate) fn departs(&mut self, agent: AgentIndex, needed: Hardware) {
-        if let Some(position) = self.agents.iter().position(|present| *present == agent) {
-            self.agents.remove(position);
-            self.free = self.free.give_back(needed).expect("what was taken fits back");
-            self.version += 1;
-        }
+    /// An instance is no longer here. Gives whether agents here see a difference.
+    pub(crate) fn departs(&mut self, agent: AgentIndex, needed: Hardware) -> bool {
+        let Some(position) = self.agents.iter().position(|present| *present == agent) else { return false };
+        self.agents.remove(position);
+        let left = self.free.give_back(needed).expect("what was taken fits back");
+        std::mem::replace(&mut self.free, left) != left
     }
 
-    pub(crate) fn set_neighbours(&mut self, neighbours: &[NodeIndex]) {
-        if self.neighbours != neighbours {
+    /// Gives whether these are others than before.
+    pub(crate) fn set_neighbours(&mut self, neighbours: &[NodeIndex]) -> bool {
+        let are_others = self.neighbours != neighbours;
+        if are_others {
             self.neighbours.clear();
             self.neighbours.extend_from_slice(neighbours);
-            self.version += 1;
         }
+        are_others
     }
 
     pub(crate) fn set_state(&mut self, state: NodeState) {
@@ -202,7 +211,6 @@ impl Manager {
     pub(crate) fn empty(&mut self) -> Vec<AgentIndex> {
         self.free = self.capacity;
         self.promised = Hardware::NONE;
-        self.version += 1;
         std::mem::take(&mut self.agents)
     }
 }

@@ -109,10 +109,10 @@ impl Names {
             _ => Err(IdError::Empty),
         };
         // The empty name has no id; what stands in for it must not be taken for a node that has that id.
-        let Ok(id) = id else { return Target::Unknown(NodeId::number(0)) };
+        let Ok(id) = id else { return Target::Unknown(Box::new(NodeId::number(0))) };
         match self.by_id.get(&id) {
             Some(node) => Target::Node(*node),
-            None => NodeId::try_from(id).map_or(Target::Own, Target::Unknown),
+            None => NodeId::try_from(id).map_or(Target::Own, |id| Target::Unknown(Box::new(id))),
         }
     }
 

@@ -1,7 +1,9 @@
 //! The settings of the transition system.
 
+use serde::{Deserialize, Serialize};
+
 /// How requests to manage are judged.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Arbitration {
     /// By the managers of all nodes concerned; what is accepted is enacted together.
     Managers,
@@ -13,7 +15,7 @@ pub enum Arbitration {
 }
 
 /// How long agents remember what was inhibited.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Memory {
     /// For as many of their last evaluations as their policy says.
     Sliding,
@@ -25,7 +27,7 @@ pub enum Memory {
 }
 
 /// Which numbers new instances get.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Numbers {
     /// The next one.
     pub next: i64,

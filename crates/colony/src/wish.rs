@@ -1,11 +1,12 @@
 //! What is asked for, in the short form of the tables.
 
-use mario_domain::{InstanceId, NodeId, OperationName, Verdict};
+use mario_domain::{Capacity, Inhibition, NodeId, OperationName, Verdict};
+use serde::{Deserialize, Serialize};
 
 use crate::index::{AgentIndex, ApplicationIndex, NodeIndex, PolicyIndex};
 
 /// What an agent asks for.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Wish {
     /// Undeploy, migrate or replicate.
     pub operation: OperationName,
@@ -14,18 +15,18 @@ pub struct Wish {
 }
 
 /// Where an operation leads to.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Target {
     /// The node that the instance is on, written `self`.
     Own,
     /// A node.
     Node(NodeIndex),
     /// A name that no node has.
-    Unknown(NodeId),
+    Unknown(Box<NodeId>),
 }
 
 /// What an operator asks for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Deployment {
     /// What to deploy.
     pub application: ApplicationIndex,
@@ -57,7 +58,7 @@ pub enum Outcome {
         /// What was asked for.
         deployment: Deployment,
         /// What the manager of the node said.
-        verdict: Verdict,
+        ruling: Ruling,
         /// The new agent, if it was accepted.
         created: Option<AgentIndex>,
     },
@@ -68,16 +69,47 @@ pub enum Outcome {
 pub struct Judged {
     /// Who proposed it.
     pub agent: AgentIndex,
-    /// The instance of that agent, under the id it had before.
-    pub instance: InstanceId,
     /// What was proposed.
     pub wish: Wish,
     /// Where the instance was.
     pub from: NodeIndex,
     /// What the managers concerned said.
-    pub verdict: Verdict,
+    pub ruling: Ruling,
     /// The agent that appeared, if one did: a replica, or the migrated instance where that is a new agent.
     pub created: Option<AgentIndex>,
+}
+
+/// What managers said. Nearly all inhibitions are for want of room, and there may be one for each agent in each cycle, so
+/// that one has a short form; [`Colony::verdict`](crate::Colony::verdict) gives the whole of each.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Ruling {
+    /// It may be done.
+    Accepted,
+    /// A node has too little free hardware.
+    NoRoom {
+        /// The node.
+        node: NodeIndex,
+        /// What it had free when it was asked.
+        free: Capacity,
+    },
+    /// Any other rule speaks against it.
+    Inhibited(Box<Inhibition>),
+}
+
+impl Ruling {
+    /// Whether it may be done.
+    pub fn is_accepted(&self) -> bool {
+        matches!(self, Ruling::Accepted)
+    }
+}
+
+impl From<Verdict> for Ruling {
+    fn from(verdict: Verdict) -> Ruling {
+        match verdict {
+            Verdict::Accepted => Ruling::Accepted,
+            Verdict::Inhibited(inhibition) => Ruling::Inhibited(Box::new(inhibition)),
+        }
+    }
 }
 
 /// The label of one cycle: what was judged, in the order judged. Everything accepted has been enacted.

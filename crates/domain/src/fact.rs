@@ -38,6 +38,13 @@ impl FactValue {
 
 impl Serialize for FactValue {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if !serializer.is_human_readable() {
+            let id_or_number: Result<&Id, f64> = match self {
+                FactValue::Id(id) => Ok(id),
+                FactValue::Number(number) => Err(*number),
+            };
+            return id_or_number.serialize(serializer);
+        }
         match self {
             FactValue::Id(id) => id.serialize(serializer),
             FactValue::Number(number) => serializer.serialize_f64(*number),
@@ -47,6 +54,10 @@ impl Serialize for FactValue {
 
 impl<'de> Deserialize<'de> for FactValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<FactValue, D::Error> {
+        if !deserializer.is_human_readable() {
+            let id_or_number = Result::<Id, f64>::deserialize(deserializer)?;
+            return Ok(id_or_number.map_or_else(FactValue::Number, FactValue::Id));
+        }
         deserializer.deserialize_any(FactValueVisitor)
     }
 }
@@ -91,6 +102,11 @@ mod tests {
             assert_eq!(serde_json::to_string(&fact).expect("plain data"), json);
         }
         assert!(serde_json::from_str::<FactValue>("[1]").is_err());
+        for value in [FactValue::Number(0.1), FactValue::Id(Id::number(-1)), FactValue::name("eu").expect("a name")] {
+            let mut memory = [0; 64];
+            let bytes = postcard::to_slice(&value, &mut memory).expect("plain data");
+            assert_eq!(postcard::from_bytes::<FactValue>(bytes).expect("the same"), value);
+        }
         assert!(serde_json::from_str::<FactValue>("\"\"").is_err());
     }
 }

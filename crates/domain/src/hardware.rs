@@ -96,6 +96,13 @@ impl fmt::Display for Capacity {
 
 impl Serialize for Capacity {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if !serializer.is_human_readable() {
+            let bound = match self {
+                Capacity::Bounded(hardware) => Some(hardware),
+                Capacity::Unbounded => None,
+            };
+            return bound.serialize(serializer);
+        }
         match self {
             Capacity::Bounded(hardware) => hardware.serialize(serializer),
             Capacity::Unbounded => serializer.serialize_str("unbounded"),
@@ -105,6 +112,10 @@ impl Serialize for Capacity {
 
 impl<'de> Deserialize<'de> for Capacity {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Capacity, D::Error> {
+        if !deserializer.is_human_readable() {
+            let bound = Option::<Hardware>::deserialize(deserializer)?;
+            return Ok(bound.map_or(Capacity::Unbounded, Capacity::Bounded));
+        }
         deserializer.deserialize_any(CapacityVisitor)
     }
 }
@@ -144,6 +155,9 @@ mod tests {
         for (json, capacity) in [("9", Capacity::units(9)), ("\"unbounded\"", Capacity::Unbounded)] {
             assert_eq!(serde_json::from_str::<Capacity>(json).expect("a capacity"), capacity);
             assert_eq!(serde_json::to_string(&capacity).expect("a capacity"), json);
+            let mut memory = [0; 64];
+            let bytes = postcard::to_slice(&capacity, &mut memory).expect("plain data");
+            assert_eq!(postcard::from_bytes::<Capacity>(bytes).expect("the same"), capacity);
         }
         for json in ["-1", "1.5", "\"infinite\"", "null"] {
             let error = serde_json::from_str::<Capacity>(json).expect_err("not a capacity").to_string();

@@ -1,5 +1,6 @@
 //! Names and numbers that stand for something.
 
+use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
@@ -82,6 +83,14 @@ impl Error for IdError {}
 
 impl Serialize for Id {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if !serializer.is_human_readable() {
+            // A binary format does not say by itself whether a name or a number follows.
+            let number_or_name: Result<i64, &str> = match self {
+                Id::Number(number) => Ok(*number),
+                Id::Name(name) => Err(name.as_str()),
+            };
+            return number_or_name.serialize(serializer);
+        }
         match self {
             Id::Number(number) => serializer.serialize_i64(*number),
             Id::Name(name) => serializer.serialize_str(name.as_str()),
@@ -91,6 +100,12 @@ impl Serialize for Id {
 
 impl<'de> Deserialize<'de> for Id {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Id, D::Error> {
+        if !deserializer.is_human_readable() {
+            return match Result::<i64, Cow<'_, str>>::deserialize(deserializer)? {
+                Ok(number) => Ok(Id::Number(number)),
+                Err(name) => Id::name(&name).map_err(de::Error::custom),
+            };
+        }
         deserializer.deserialize_any(IdVisitor)
     }
 }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Quantity(Number);
 
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 enum Number {
     Whole(u32),
     Fraction(f64),
@@ -91,6 +91,9 @@ impl Error for QuantityError {}
 
 impl Serialize for Quantity {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if !serializer.is_human_readable() {
+            return self.0.serialize(serializer);
+        }
         match self.0 {
             Number::Whole(value) => serializer.serialize_u32(value),
             Number::Fraction(value) => serializer.serialize_f64(value),
@@ -100,6 +103,12 @@ impl Serialize for Quantity {
 
 impl<'de> Deserialize<'de> for Quantity {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Quantity, D::Error> {
+        if !deserializer.is_human_readable() {
+            return match Number::deserialize(deserializer)? {
+                Number::Whole(value) => Ok(Quantity::whole(value)),
+                Number::Fraction(value) => Quantity::fraction(value).map_err(de::Error::custom),
+            };
+        }
         deserializer.deserialize_any(QuantityVisitor)
     }
 }

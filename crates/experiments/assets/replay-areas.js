@@ -62,7 +62,9 @@ function areaDetails(run, frame) {
   run.areas.frames.values[frame].forEach(([, application, count]) => { totals[application] += count; });
   return [
     h("h3", {}, plural(sum(totals), "instance")),
-    h("p", { class: "hint" }, "This run is too large to show instance by instance. Each square is a part of the map; it grows with the instances in it, and its stripes are their applications."),
+    h("p", { class: "hint" }, run.about.detail === "summary"
+      ? "The trace of this run has only counts: how many instances of each application there are in each tier, cycle by cycle."
+      : "This run is too large to show instance by instance. Each square is a part of the map; it grows with the instances in it, and its stripes are their applications."),
     h("ul", { class: "totals" }, run.applications.slice(0, 30).map((application, place) => h("li", {},
       h("span", { class: "swatch", style: `background:${applicationColour(place)}` }), `${application.id} `, h("span", { class: "number" }, whole(totals[place]))))),
   ];

@@ -2,8 +2,8 @@
 //! report of them.
 //!
 //! Start at [`figures::from_trace`] for what a run came to, at [`reproduce::reproduce`] for the published
-//! experiments, at [`study::carry_out`] for many runs of many policies, at [`comparison::Comparison`] for how they differ, and
-//! at [`report::Report`] to look at them.
+//! experiments, at [`study::carry_out`] for many runs of many policies, at [`comparison::Comparison`] for how they differ, at
+//! [`report::Report`] to look at them, and at [`scale::measure`] for what they cost.
 //!
 //! **Invariant:** what is drawn or printed of a kept run is computed from its trace alone.
 //! **Invariant:** results are the same whatever the number of threads.
@@ -25,3 +25,5 @@ pub mod comparison;
 pub mod sweep;
 
 pub mod report;
+
+pub mod scale;

@@ -4,10 +4,10 @@ mod correlation;
 mod groups;
 mod regret;
 
-use mario_colony::{AgentIndex, ApplicationIndex, Colony, NodeIndex, Outcome};
-use mario_domain::{OperationName, Verdict};
+use mario_colony::{AgentIndex, ApplicationIndex, Colony, NodeIndex, Outcome, Ruling};
+use mario_domain::OperationName;
 use mario_policy::Decision;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::recorder::{Cause, Recorder, Served};
 use crate::scenario::Scenario;
@@ -17,7 +17,7 @@ use groups::Groups;
 pub use regret::{Regret, RegretFigures, Versus};
 
 /// Counts while a run goes on; [`Tally::figures`] says what they come to.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Tally {
     step: f64,
     groups: Groups,
@@ -25,8 +25,8 @@ pub struct Tally {
     max_rate: Vec<f64>,
     /// For each group, what happened in each step.
     steps: Vec<Vec<StepCounts>>,
-    /// For each group, what happened in each cycle.
-    cycles: Vec<Vec<CycleCounts>>,
+    /// For each group, what happened in each cycle, and when.
+    cycles: Vec<Vec<(f64, Counts)>>,
     /// For each group, the activations of the managers.
     activations: Vec<Instances>,
     /// For each group, its instances now.
@@ -39,7 +39,7 @@ pub struct Tally {
 }
 
 /// What happened in one step of mobility.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct StepCounts {
     /// Handovers, arrivals and departures.
     pub movements: u64,
@@ -70,20 +70,20 @@ pub struct CycleCounts {
 }
 
 /// How many instances there were at the activations of the managers.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Instances {
     activations: u64,
     sum: u64,
     max: u64,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Responses {
     count: u64,
     sum: f64,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Usage {
     evaluations: u64,
     sum: f64,
@@ -136,7 +136,7 @@ pub struct GroupFigures {
 }
 
 /// How many of each.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "each is the operation of that name")]
 pub struct Counts {
     pub undeploy: u64,
@@ -255,7 +255,9 @@ impl Tally {
             pearson_r_with_start: correlation::pearson(steps),
             cycles_to_steady_state: spread(&steady),
             steps: steps.clone(),
-            cycles: self.cycles[group].clone(),
+            cycles: (self.cycles[group].iter())
+                .map(|(time, operations)| CycleCounts { time: *time, operations: *operations })
+                .collect(),
         }
     }
 
@@ -325,9 +327,8 @@ impl Recorder for Tally {
         self.evaluations += 1;
         let agent = colony.agent(agent);
         let application = agent.application().position();
-        let rate: f64 = agent.requests().iter().map(|fact| fact.rate).sum();
         self.usage[application].evaluations += 1;
-        self.usage[application].sum += rate / self.max_rate[application];
+        self.usage[application].sum += agent.rate() / self.max_rate[application];
     }
 
     fn cycle(&mut self, time: f64, label: &[Outcome], colony: &Colony) {
@@ -337,13 +338,13 @@ impl Recorder for Tally {
                 Outcome::Nop(agent) => self.count(time, colony.agent(*agent).application(), |step| step.nop += 1),
                 Outcome::Judged(judged) => {
                     let application = colony.agent(judged.agent).application();
-                    if judged.verdict == Verdict::Accepted {
+                    if judged.ruling.is_accepted() {
                         self.operation(time, application, judged.wish.operation);
                     } else {
                         self.count(time, application, |step| step.inhibited += 1);
                     }
                 }
-                Outcome::Deployed { deployment, verdict: Verdict::Accepted, .. } => {
+                Outcome::Deployed { deployment, ruling: Ruling::Accepted, .. } => {
                     self.operation(time, deployment.application, OperationName::Deploy);
                 }
                 Outcome::Deployed { .. } => {}
@@ -351,7 +352,7 @@ impl Recorder for Tally {
         }
         for (group, before) in before.into_iter().enumerate() {
             let operations = self.at(time, group).operations().less(before);
-            self.cycles[group].push(CycleCounts { time, operations });
+            self.cycles[group].push((time, operations));
             if operations.undeploy + operations.migrate + operations.replicate > 0 {
                 self.at(time, group).active_cycles += 1;
             }

@@ -19,16 +19,19 @@ use crate::recorder::Recorder;
 use crate::routing::{CellIndex, Nearest, Terrain};
 use crate::scenario::{Scenario, Workload};
 
-use inflow::{Inflow, Members, Stay, Turns, Way};
+use inflow::{Inflows, Members, Stay, Turns, Way};
 use load::Load;
 use schedule::Schedule;
+use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 /// Traffic as rates.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Flow {
     window: f64,
     users: Vec<FlowUser>,
     cells: Vec<FlowCell>,
-    inflows: Vec<Inflow>,
+    inflows: Inflows,
     load: Load,
     hops: f64,
     /// Instances that are gone, or somewhere else.
@@ -36,7 +39,7 @@ pub(crate) struct Flow {
     stale: Vec<CellIndex>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct FlowUser {
     application: ApplicationIndex,
     workload: Workload,
@@ -56,14 +59,18 @@ struct FlowUser {
 }
 
 /// The users of one application at one access point.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct FlowCell {
-    members: Vec<u32>,
-    ways: Vec<CellWay>,
+    members: SmallVec<[u32; 4]>,
+    /// Where their requests go; not known while there are no members.
+    ways: Ways,
     mode: Mode,
 }
 
-#[derive(Clone, Copy, Debug)]
+/// Nearly always there is one.
+type Ways = SmallVec<[CellWay; 1]>;
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct CellWay {
     agent: AgentIndex,
     path: PathIndex,
@@ -71,7 +78,7 @@ struct CellWay {
 }
 
 /// How the users of a cell are counted.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 enum Mode {
     /// Not at all: there is nobody, or nothing can be reached.
     #[default]
@@ -101,7 +108,7 @@ impl Flow {
             window: scenario.agents.period,
             users: users.collect(),
             cells: Vec::new(),
-            inflows: Vec::new(),
+            inflows: Inflows::default(),
             load: Load::new(scenario.topology.link_count()),
             hops: 0.0,
             cleared: Vec::new(),
@@ -111,7 +118,7 @@ impl Flow {
 
     /// A new instance.
     pub(crate) fn add_instance(&mut self) {
-        self.inflows.push(Inflow::default());
+        self.inflows.add();
     }
 
     /// An instance is gone, or somewhere else: what was on its way to it is lost. [`Flow::settle`] is to follow.
@@ -180,14 +187,14 @@ impl Flow {
         state.stays += 1;
         state.since = now;
         let stay = Stay { user, number: state.stays };
-        self.inflows[way.agent.position()].join(stay, way.way, schedule, self.window, now);
+        self.inflows.change(way.agent).join(stay, way.way, schedule, self.window, now);
     }
 
     fn end_stay(&mut self, user: u32, way: CellWay, schedule: Schedule, now: f64) {
         let state = &mut self.users[user as usize];
         let stay = Stay { user, number: state.stays };
         state.stays += 1;
-        self.inflows[way.agent.position()].leave(stay, way.way, schedule, self.window, [state.since, now]);
+        self.inflows.change(way.agent).leave(stay, way.way, schedule, self.window, [state.since, now]);
     }
 
     fn leave(&mut self, index: CellIndex, user: u32, world: &FlowWorld<'_>) {
@@ -217,10 +224,13 @@ impl Flow {
             self.close(*cell, world);
         }
         for agent in std::mem::take(&mut self.cleared) {
-            self.inflows[agent.position()].clear();
+            self.inflows.change(agent).clear();
         }
         for cell in &stale {
-            self.cells[*cell as usize].ways = ways(router, *cell, &mut world.terrain);
+            // Of cells where nobody is, the routes are found when somebody comes.
+            let is_deserted = self.cells[*cell as usize].members.is_empty();
+            self.cells[*cell as usize].ways =
+                if is_deserted { Ways::new() } else { ways(router, *cell, &mut world.terrain) };
             self.open(*cell, 0, world);
         }
         self.stale = stale;
@@ -230,7 +240,7 @@ impl Flow {
     pub(crate) fn facts(&mut self, agent: AgentIndex, now: f64, facts: &mut Vec<RequestFact>) -> bool {
         let users = &self.users;
         let is_present = |stay: Stay| users[stay.user as usize].stays == stay.number;
-        self.inflows[agent.position()].facts(self.window, now, is_present, facts)
+        self.inflows.facts(agent, [self.window, now], is_present, facts)
     }
 
     /// Tells the recorder what all users sent until now. Gives how many requests that were, and over how many links they went.
@@ -278,6 +288,9 @@ impl Flow {
     }
 
     fn account(&mut self, index: CellIndex, world: &FlowWorld<'_>) {
+        if self.cells[index as usize].members.is_empty() {
+            return;
+        }
         let toll = self.toll(index, world);
         for position in 0..self.cells[index as usize].members.len() {
             self.account_user(self.cells[index as usize].members[position], toll, world.now);
@@ -301,7 +314,7 @@ impl Flow {
     }
 
     /// Changes who is in a cell. Whose turn it is stays as it is.
-    fn change_members(&mut self, cell: CellIndex, world: &FlowWorld<'_>, change: impl FnOnce(&mut Vec<u32>)) {
+    fn change_members(&mut self, cell: CellIndex, world: &FlowWorld<'_>, change: impl FnOnce(&mut SmallVec<[u32; 4]>)) {
         let turn = match &self.cells[cell as usize].mode {
             Mode::Turns { from, turn, members } => {
                 let count = self.cells[cell as usize].ways.len().max(1) as u64;
@@ -332,7 +345,7 @@ impl Flow {
             }
             Mode::Turns { .. } => {
                 for way in &self.cells[index as usize].ways {
-                    self.inflows[way.agent.position()].end_turns(index, now);
+                    self.inflows.change(way.agent).end_turns(index, now);
                 }
             }
         }
@@ -346,8 +359,8 @@ impl Flow {
         if cell.members.is_empty() || cell.ways.is_empty() {
             return;
         }
-        let schedules: Vec<Schedule> = self.sending(index).map(|(_, schedule)| schedule).collect();
-        let is_plain = cell.ways.len() == 1 && schedules.iter().all(|schedule| schedule.steady(self.window).is_some());
+        let is_plain =
+            cell.ways.len() == 1 && self.sending(index).all(|(_, schedule)| schedule.steady(self.window).is_some());
         if is_plain {
             let way = cell.ways[0];
             for position in 0..cell.members.len() {
@@ -361,10 +374,19 @@ impl Flow {
             let members = Arc::new(self.turn_takers(index, now));
             let cell = &self.cells[index as usize];
             let count = cell.ways.len() as u64;
+            let regular_from = now + members.regular_after(self.window, count);
             for (place, way) in (0..).zip(&cell.ways) {
-                let members = Arc::clone(&members);
-                let turns = Turns { cell: index, from: now, until: f64::INFINITY, turn, place, count, members };
-                self.inflows[way.agent.position()].begin_turns(way.way, turns);
+                let turns = Turns {
+                    cell: index,
+                    from: now,
+                    until: f64::INFINITY,
+                    turn,
+                    place,
+                    count,
+                    regular_from,
+                    members: Arc::clone(&members),
+                };
+                self.inflows.change(way.agent).begin_turns(way.way, turns);
             }
             self.cells[index as usize].mode = Mode::Turns { from: now, turn, members };
         }
@@ -379,7 +401,7 @@ impl Flow {
 
     /// The users of a cell in the order in which they send from now on.
     fn turn_takers(&self, index: CellIndex, now: f64) -> Members {
-        let mut takers: Vec<(u32, Schedule)> = self.sending(index).collect();
+        let mut takers: SmallVec<[(u32, Schedule); 4]> = self.sending(index).collect();
         let first = |taker: &(u32, Schedule)| taker.1.first_from(now).unwrap_or(now);
         takers.sort_by(|one, other| {
             let arrival = |taker: &(u32, Schedule)| self.users[taker.0 as usize].arrival;
@@ -390,9 +412,11 @@ impl Flow {
             Schedule::Mean { .. } => None,
         };
         let common = takers.first().and_then(|taker| period(&taker.1));
-        let is_common = takers.iter().all(|taker| common.is_some() && period(&taker.1) == common);
-        let firsts = is_common.then(|| (takers.iter().map(first).collect(), common.map_or(0.0, f64::from_bits)));
-        Members { schedules: takers.into_iter().map(|taker| taker.1).collect(), firsts }
+        let is_common = takers.iter().all(|taker| period(&taker.1) == common);
+        match common.map(f64::from_bits) {
+            Some(period) if is_common => Members::Regular { firsts: takers.iter().map(first).collect(), period },
+            _ => Members::Mixed(takers.into_iter().map(|taker| taker.1).collect()),
+        }
     }
 
     fn put_load(&mut self, index: CellIndex, sign: f64, world: &FlowWorld<'_>) {
@@ -414,8 +438,8 @@ pub(crate) struct FlowWorld<'a> {
 }
 
 /// The routes of a cell, with what agents see of them.
-fn ways(router: &mut Nearest, cell: CellIndex, terrain: &mut Terrain<'_>) -> Vec<CellWay> {
-    let routes = router.routes(cell, terrain).to_vec();
+fn ways(router: &mut Nearest, cell: CellIndex, terrain: &mut Terrain<'_>) -> Ways {
+    let routes = router.routes(cell, terrain);
     let way = |path| Way { neighbour: terrain.paths.last_hop(path), latency: terrain.paths.latency(path) };
-    routes.into_iter().map(|route| CellWay { agent: route.agent, path: route.path, way: way(route.path) }).collect()
+    routes.iter().map(|route| CellWay { agent: route.agent, path: route.path, way: way(route.path) }).collect()
 }

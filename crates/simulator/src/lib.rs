@@ -58,7 +58,10 @@ pub use figures::{
 pub use mario_colony::{Arbitration, Memory};
 pub use mobility::{Attachments, MobileUser, Presence, Traces};
 pub use optimum::{Search, TooLarge, Value};
-pub use output::{Detail, Existing, Keep, KeepError, RunDirectory, Summary, TableOutputs, Tables, TraceWriter};
+pub use output::{
+    Checkpoint, Detail, Existing, Keep, KeepError, ResumeError, RunDirectory, Summary, TableOutputs, Tables,
+    TraceWriter,
+};
 pub use position::{Area, Position};
 pub use queue::EventQueue;
 pub use recorder::{Cause, Compared, Recorder, Served};

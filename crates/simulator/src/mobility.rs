@@ -4,6 +4,8 @@
 
 mod assign;
 mod attach;
+mod commute;
+mod ground;
 mod nearest;
 mod positions;
 mod reading;
@@ -12,13 +14,19 @@ mod timestamps;
 mod tracks;
 mod wander;
 
+use std::sync::Arc;
+
 use mario_colony::NodeIndex;
 use mario_domain::{ApplicationId, Id};
+use serde::{Deserialize, Serialize};
 
 use crate::position::Position;
 
 pub use assign::{Assignment, assign};
 pub use attach::{Attach, AttachError, Handovers, attach};
+pub(crate) use ground::GOLDEN;
+
+pub use commute::{Commuters, Commuting, Hotspot, commute, commute_attached};
 pub use positions::read_positions;
 pub use reading::{TraceError, TraceProblem};
 pub use tracks::{
@@ -45,17 +53,19 @@ pub enum Presence {
 }
 
 /// Which access point users are connected to. Only changes are listed.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Attachments {
     /// The users, in the order in which they appear.
     pub users: Vec<MobileUser>,
     /// For each step, the users whose access point changed: their place in `users`, and the access point; `None` when the
     /// user is gone.
     pub steps: Vec<Vec<(u32, Option<NodeIndex>)>>,
+    /// Users who go their ways by themselves, and of whom no step is listed.
+    pub commuters: Option<Arc<Commuters>>,
 }
 
 /// A user who moves about.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct MobileUser {
     /// Which user.
     pub id: Id,

@@ -1,13 +1,14 @@
 //! Messages on their way, and the links that they keep busy.
 
 use mario_colony::AgentIndex;
+use serde::{Deserialize, Serialize};
 
 use crate::paths::PathIndex;
 use crate::scenario::{Network, Occupancy};
 use crate::topology::{LinkIndex, Topology};
 
 /// A client request on its way.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Message {
     pub(crate) emitted: f64,
     pub(crate) user: u32,
@@ -18,11 +19,11 @@ pub(crate) struct Message {
 }
 
 /// Which message, while it is on its way.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct MessageIndex(u32);
 
 /// Messages on their way. Places are used again.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Messages {
     messages: Vec<Message>,
     free: Vec<MessageIndex>,
@@ -50,13 +51,13 @@ impl Messages {
 }
 
 /// The links, each direction by itself.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Links {
     states: Vec<LinkState>,
     hops: u64,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct LinkState {
     /// How long a message keeps the link busy.
     occupied: f64,

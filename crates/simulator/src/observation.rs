@@ -4,12 +4,14 @@
 //! latency, in standard order. *Route entries* is what the prototype shows, see [`Sight::entry_facts`].
 
 use mario_colony::{AgentIndex, Colony, Neighbour, NodeIndex, RequestFact};
+use serde::{Deserialize, Serialize};
 
 use crate::paths::{PathIndex, Paths};
 use crate::routing::Router;
 use crate::scenario::Observation;
 
 /// What has reached the instances.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Observations {
     strategy: Observation,
     of_agent: Vec<Sight>,
@@ -18,7 +20,7 @@ pub(crate) struct Observations {
 }
 
 /// What has reached one instance.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Sight {
     arrivals: Vec<RequestFact>,
     /// The requests taken up lately: their numbers among all, and the access points they came from.

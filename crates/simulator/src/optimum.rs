@@ -33,7 +33,7 @@ pub(crate) use problem::{Demand, Problem, Room, demand_rate, room};
 pub use value::Value;
 
 /// How the best allocation is looked for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Search {
     /// By adding what helps most, then by exchanging while that helps. There may be better ones.

@@ -4,34 +4,33 @@ use std::collections::VecDeque;
 
 use mario_colony::{Neighbour, NodeIndex};
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use crate::routing::Field;
 use crate::scenario::Metric;
 use crate::topology::{LinkIndex, Topology};
 
 /// Which path. Paths are kept for good: messages on their way remember them.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PathIndex(u32);
 
 /// All paths that were ever needed, and what is up.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Paths {
     links: Vec<LinkIndex>,
     all: Vec<Path>,
-    /// The paths as things are now.
-    known: FxHashMap<(NodeIndex, NodeIndex), PathIndex>,
-    /// All paths between two nodes that there have been: what goes and comes again and again adds none.
-    variants: FxHashMap<(NodeIndex, NodeIndex), Vec<PathIndex>>,
+    /// The path between two nodes that was found last. It holds if it is of the present version.
+    last_found: FxHashMap<(NodeIndex, NodeIndex), PathIndex>,
     node_is_up: Vec<bool>,
     link_is_up: Vec<bool>,
     /// Changes whenever a node or a link goes or comes.
-    version: u64,
+    version: u32,
     /// Whether a message can be sent over a link: it is up, and so are the nodes at both ends.
     link_carries: Vec<bool>,
     search: Search,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Path {
     first_link: u32,
     link_count: u32,
@@ -39,10 +38,15 @@ struct Path {
     last_hop: Neighbour,
     origin: NodeIndex,
     end: NodeIndex,
+    /// The version of the infrastructure in which it was found last.
+    version: u32,
+    /// Another path between the same nodes; the last leads back to the first. What goes and comes again and again adds
+    /// none.
+    variant: PathIndex,
 }
 
 /// Memory for a search, used again and again.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Search {
     round: u32,
     /// The round in which a node was last reached.
@@ -80,8 +84,7 @@ impl Paths {
         Paths {
             links: Vec::new(),
             all: Vec::new(),
-            known: FxHashMap::default(),
-            variants: FxHashMap::default(),
+            last_found: FxHashMap::default(),
             node_is_up: vec![true; nodes],
             link_is_up: vec![true; topology.link_count()],
             version: 1,
@@ -105,7 +108,6 @@ impl Paths {
         for (_, link) in topology.links_from(node) {
             self.update_link(topology, node, link.to);
         }
-        self.known.clear();
         self.version += 1;
     }
 
@@ -117,7 +119,6 @@ impl Paths {
         }
         if has_changed {
             self.update_link(topology, one, other);
-            self.known.clear();
             self.version += 1;
         }
         has_changed
@@ -221,14 +222,17 @@ impl Paths {
     }
 
     /// Changes whenever a node or a link goes or comes.
-    pub(crate) fn version(&self) -> u64 {
+    pub(crate) fn version(&self) -> u32 {
         self.version
     }
 
     /// The path to a node that the last search from `from` found.
     pub(crate) fn path_found(&mut self, topology: &Topology, from: NodeIndex, to: NodeIndex) -> PathIndex {
-        if let Some(known) = self.known.get(&(from, to)) {
-            return *known;
+        let last = self.last_found.get(&(from, to)).copied();
+        if let Some(last) = last
+            && self.all[last.0 as usize].version == self.version
+        {
+            return last;
         }
         let first_link = self.links.len();
         let mut node = to;
@@ -238,38 +242,64 @@ impl Paths {
             node = before;
         }
         self.links[first_link..].reverse();
-        let index = self.variant(from, to, first_link).unwrap_or_else(|| self.keep(topology, from, to, first_link));
-        self.known.insert((from, to), index);
+        let known = last.and_then(|last| self.variant(last, first_link));
+        let index = match known {
+            Some(known) => {
+                self.links.truncate(first_link);
+                self.all[known.0 as usize].version = self.version;
+                known
+            }
+            None => self.keep(topology, (from, to), first_link, last),
+        };
+        if last != Some(index) {
+            self.last_found.insert((from, to), index);
+        }
         index
     }
 
-    /// The path that has the links from `first_link` on, which are forgotten then, if there has been one.
-    fn variant(&mut self, from: NodeIndex, to: NodeIndex, first_link: usize) -> Option<PathIndex> {
+    /// The variant of a path that has just the links from `first_link` on.
+    fn variant(&self, path: PathIndex, first_link: usize) -> Option<PathIndex> {
         let (before, links) = self.links.split_at(first_link);
-        let is_same = |index: &&PathIndex| {
-            let path = &self.all[index.0 as usize];
-            before[path.first_link as usize..][..path.link_count as usize] == *links
-        };
-        let known = *self.variants.get(&(from, to))?.iter().find(is_same)?;
-        self.links.truncate(first_link);
-        Some(known)
+        let mut index = path;
+        loop {
+            let variant = &self.all[index.0 as usize];
+            if before[variant.first_link as usize..][..variant.link_count as usize] == *links {
+                return Some(index);
+            }
+            index = variant.variant;
+            if index == path {
+                return None;
+            }
+        }
     }
 
-    /// Keeps the path that has the links from `first_link` on.
-    fn keep(&mut self, topology: &Topology, from: NodeIndex, to: NodeIndex, first_link: usize) -> PathIndex {
+    /// Keeps the path that has the links from `first_link` on, beside its variants.
+    fn keep(
+        &mut self,
+        topology: &Topology,
+        (from, to): (NodeIndex, NodeIndex),
+        first_link: usize,
+        beside: Option<PathIndex>,
+    ) -> PathIndex {
         let links = &self.links[first_link..];
         let latency = links.iter().map(|link| topology.link(*link).latency).sum();
         let last_hop = if to == from { Neighbour::Own } else { Neighbour::Node(self.search.from[to.position()].0) };
         let index = PathIndex(u32::try_from(self.all.len()).expect("fewer than 2^32 paths"));
+        let link_count = links.len() as u32;
+        let variant = match beside {
+            Some(beside) => std::mem::replace(&mut self.all[beside.0 as usize].variant, index),
+            None => index,
+        };
         self.all.push(Path {
-            first_link: first_link as u32,
-            link_count: links.len() as u32,
+            first_link: u32::try_from(first_link).expect("fewer than 2^32 links of paths"),
+            link_count,
             latency,
             last_hop,
             origin: from,
             end: to,
+            version: self.version,
+            variant,
         });
-        self.variants.entry((from, to)).or_default().push(index);
         index
     }
 

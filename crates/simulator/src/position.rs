@@ -1,7 +1,9 @@
 //! Places on the map.
 
+use serde::{Deserialize, Serialize};
+
 /// A place on the map, in degrees.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Position {
     /// Degrees north of the equator.
     pub latitude: f64,
@@ -10,7 +12,7 @@ pub struct Position {
 }
 
 /// A rectangle on the map.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Area {
     /// Its corner with the least latitude and longitude.
     pub south_west: Position,
@@ -90,6 +92,13 @@ impl Area {
             latitude: low.latitude + north * (high.latitude - low.latitude),
             longitude: low.longitude + east * (high.longitude - low.longitude),
         }
+    }
+
+    /// How far a place is from south to north and from west to east, each from 0 to 1 for a place in it.
+    pub fn part(self, place: Position) -> (f64, f64) {
+        let (low, high) = (self.south_west, self.north_east);
+        let part = |value: f64, low: f64, high: f64| (value - low) / (high - low);
+        (part(place.latitude, low.latitude, high.latitude), part(place.longitude, low.longitude, high.longitude))
     }
 
     /// Whether a place is in it, or on its border.

@@ -1,5 +1,7 @@
 //! What happens next: events by time, and in the order of scheduling where times are equal.
 
+use serde::{Deserialize, Serialize};
+
 /// A stable radix heap.
 ///
 /// Time in a simulation never runs backwards, so a key is never less than the last one taken. That lets events be kept in
@@ -7,7 +9,7 @@
 /// in its life, and all events of one time are always in the same bucket, in the order in which they came.
 ///
 /// Keys are the bits of times: for numbers that are not negative their order is that of the numbers.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct EventQueue<E> {
     now: u64,
     /// The events of the present, those before `taken` gone already.
@@ -17,6 +19,7 @@ pub struct EventQueue<E> {
     later: Vec<Vec<(u64, E)>>,
     /// Which buckets of `later` have something in them.
     occupied: u64,
+    #[serde(skip, default = "Vec::new")]
     spare: Vec<(u64, E)>,
 }
 

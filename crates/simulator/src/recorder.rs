@@ -22,7 +22,8 @@ pub trait Recorder {
     /// A user's connection moved; arrived from nowhere, or left for nowhere.
     fn handover(&mut self, time: f64, user: u32, from: Option<NodeIndex>, to: Option<NodeIndex>) {}
 
-    /// An agent evaluated its policy; `None` when its facts are those of its last evaluation.
+    /// An agent evaluated its policy; `None` when its facts are those of its last evaluation, and also when decisions are not
+    /// wanted and what it proposes is known from before.
     fn evaluation(&mut self, time: f64, agent: AgentIndex, colony: &Colony, decision: Option<&Decision>) {}
 
     /// The managers judged what was pending.

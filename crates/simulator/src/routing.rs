@@ -7,6 +7,7 @@ mod least_used;
 mod nearest;
 
 use mario_colony::{AgentIndex, ApplicationIndex, Colony, NodeIndex};
+use serde::{Deserialize, Serialize};
 
 use crate::paths::{PathIndex, Paths};
 use crate::placement::Placement;
@@ -18,7 +19,7 @@ pub(crate) use least_used::RouteEntry;
 pub(crate) use nearest::{CellIndex, Nearest};
 
 /// Which instance a client request goes to, and by which path.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Route {
     pub(crate) path: PathIndex,
     pub(crate) agent: AgentIndex,
@@ -40,6 +41,7 @@ pub(crate) struct Terrain<'a> {
     pub(crate) colony: &'a Colony,
 }
 
+#[derive(Serialize, Deserialize)]
 pub(crate) enum Router {
     Nearest(Nearest),
     LeastUsed(least_used::LeastUsed),

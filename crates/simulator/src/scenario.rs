@@ -19,6 +19,7 @@ mod tree;
 
 use mario_colony::{ApplicationIndex, Arbitration, Deployment, Memory, NodeIndex, PolicyIndex};
 use mario_domain::{Application, Fact};
+use serde::{Deserialize, Serialize};
 
 use crate::mobility::Attachments;
 use crate::optimum::Search;
@@ -35,7 +36,7 @@ pub use schema::{schema, schema_text};
 pub use settings::Settings;
 
 /// Everything that a run depends on. Files have been read, randomness has been drawn, and names have been looked up.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Scenario {
     /// What people call it.
     pub name: String,
@@ -87,7 +88,7 @@ pub struct Scenario {
 }
 
 /// An application in a scenario.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ApplicationPlan {
     /// Its descriptor.
     pub application: Application,
@@ -104,7 +105,7 @@ pub struct ApplicationPlan {
 }
 
 /// The text of a policy, complete.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PolicyText {
     /// What people call it.
     pub name: String,
@@ -115,7 +116,7 @@ pub struct PolicyText {
 }
 
 /// What an operator deploys.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Deploy {
     /// From when on the operator asks for it.
     pub time: f64,
@@ -134,7 +135,7 @@ impl From<&Deploy> for Deployment {
 }
 
 /// What a user does.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct UserPlan {
     /// The application that the user uses.
     pub application: ApplicationIndex,
@@ -143,7 +144,7 @@ pub struct UserPlan {
 }
 
 /// When a user sends client requests. Times count from the user's arrival.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Workload {
     /// Every `period`, first after `phase`.
     Periodic {
@@ -169,7 +170,7 @@ pub enum Workload {
 }
 
 /// When agents evaluate.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct AgentTiming {
     /// Agents of instances that are deployed before this time exist from this time on.
     pub start: f64,
@@ -178,7 +179,7 @@ pub struct AgentTiming {
 }
 
 /// How messages travel.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Network {
     /// The size of a client request, in the units of the links' bandwidth.
     pub message_size: f64,
@@ -189,7 +190,7 @@ pub struct Network {
 }
 
 /// Whether messages are sent one by one.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Fidelity {
     /// They are.
     Messages,
@@ -198,7 +199,7 @@ pub enum Fidelity {
 }
 
 /// For how long a message keeps a link busy.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Occupancy {
     /// Until it has arrived: a link carries one message at a time.
     Latency,
@@ -207,7 +208,7 @@ pub enum Occupancy {
 }
 
 /// Who manages.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Management {
     /// The agents of instances, each by its policy.
     Agents,
@@ -218,7 +219,7 @@ pub enum Management {
 }
 
 /// What agents see of their clients' requests: the `requests/4` facts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Observation {
     /// What reached the instance in its last evaluation period, one fact for each last hop and latency, in standard order.
     Arrivals,
@@ -227,7 +228,7 @@ pub enum Observation {
 }
 
 /// Which instance a client request goes to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Routing {
     /// The nearest; equals take turns.
     Nearest(Metric),
@@ -236,7 +237,7 @@ pub enum Routing {
 }
 
 /// What is near.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Metric {
     /// Few hops.
     Hops,
@@ -245,7 +246,7 @@ pub enum Metric {
 }
 
 /// Which numbers instances get.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Numbering {
     /// 1, 2, 3 and so on.
     Counted,
@@ -264,7 +265,7 @@ impl Metric {
 }
 
 /// Something that goes wrong, or right again.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Disturbance {
     /// When.
     pub time: f64,
@@ -273,7 +274,7 @@ pub struct Disturbance {
 }
 
 /// What goes wrong, or right again.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum DisturbanceEvent {
     /// A node is gone, and all that ran on it.
     Crash(NodeIndex),

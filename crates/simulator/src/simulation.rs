@@ -8,7 +8,10 @@
 //! | `management` | agents that evaluate, managers that judge, operators that deploy |
 //! | `planning` | what somebody who sees everything wants done, where that is who manages |
 //! | `disturbances` | nodes and links that go and come |
+//!
+//! Between two events everything can be saved, and restored elsewhere: `checkpoint`.
 
+mod checkpoint;
 mod disturbances;
 mod management;
 mod movement;
@@ -22,6 +25,7 @@ use std::fmt;
 
 use mario_colony::{AgentIndex, ApplicationIndex, Colony, Deployment, Evaluator, Judge, Label, NodeIndex, RequestFact};
 use mario_policy::{AcceptanceError, PolicyError};
+use serde::{Deserialize, Serialize};
 
 use crate::flow::{Flow, FlowWorld};
 use crate::network::{Links, MessageIndex, Messages};
@@ -36,7 +40,7 @@ use crate::scenario::Scenario;
 use crate::workload::Emitter;
 
 /// How to run a scenario. None of it changes the result.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct RunOptions {
     /// How many threads evaluate agents.
     pub threads: usize,
@@ -45,7 +49,7 @@ pub struct RunOptions {
 }
 
 /// What to do with an agent whose facts did not change.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Reuse {
     /// Take its last proposal: a policy is a pure function of its facts.
     Proposals,
@@ -78,7 +82,7 @@ pub enum SimulationError {
 }
 
 /// How much was done.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Effort {
     /// Evaluations that were due.
     pub asked: u64,
@@ -112,6 +116,8 @@ pub struct Simulation<'a> {
     observations: Observations,
     instances: Vec<Service>,
     users: Vec<User>,
+    /// For each user whose ways are not listed, in which step to look next. With zeros, all are looked at.
+    users_due: Vec<u32>,
     /// Who says what is done, where agents do not.
     planner: Option<Box<dyn planning::Planner>>,
     /// For each policy, whether it asks for randomness.
@@ -130,7 +136,7 @@ pub struct Simulation<'a> {
 }
 
 /// Something that happens at a time.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 enum Event {
     /// A user sends a client request.
     Emission(u32),
@@ -155,14 +161,14 @@ enum Event {
 }
 
 /// An instance as a server: one client request at a time, first come first served.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Service {
     is_busy: bool,
     waiting: VecDeque<Waiting>,
 }
 
 /// A client request that waits for its instance.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Waiting {
     user: u32,
     access_point: NodeIndex,
@@ -171,7 +177,7 @@ struct Waiting {
 }
 
 /// A user.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct User {
     application: ApplicationIndex,
     /// Where the user would be connected if everything worked.
@@ -189,6 +195,8 @@ struct Scratch {
     batch: Vec<AgentIndex>,
     facts: Vec<RequestFact>,
     label: Label,
+    /// Who moves in a step.
+    changes: Vec<(u32, Option<NodeIndex>)>,
 }
 
 impl Simulation<'_> {
@@ -200,11 +208,29 @@ impl Simulation<'_> {
 
     /// Runs until everything before `time` has happened.
     pub fn run_until(&mut self, time: f64, recorder: &mut impl Recorder) {
+        self.run_until_pause(time, recorder, || false);
+    }
+
+    /// Runs until everything before `time` has happened, or until somebody wants a pause between two events. Pauses change
+    /// nothing: the run goes on with the next call. Who wants them is asked after each activation of the managers, each step,
+    /// and every so many other events, so that a look at a clock costs nothing beside them. Gives whether everything before
+    /// `time` has happened.
+    pub fn run_until_pause(
+        &mut self,
+        time: f64,
+        recorder: &mut impl Recorder,
+        mut is_wanted: impl FnMut() -> bool,
+    ) -> bool {
+        /// So many light events take less than anybody would notice.
+        const EVENTS_MAX: u32 = 64;
+        let mut events = 0;
         if !self.has_begun {
             self.begin(recorder);
         }
         let end = time.min(self.scenario.duration);
         while let Some(event) = self.queue.next_before(end) {
+            events += 1;
+            let is_heavy = matches!(event, Event::Management | Event::Step(_));
             match event {
                 Event::Arrival(message) => self.arrive(message),
                 Event::Handling => self.handle_messages(recorder),
@@ -214,7 +240,7 @@ impl Simulation<'_> {
                 Event::Management => {
                     self.manage(recorder);
                     if recorder.is_broken() {
-                        return;
+                        return false;
                     }
                 }
                 Event::Step(step) => self.step(step, recorder),
@@ -222,11 +248,18 @@ impl Simulation<'_> {
                 Event::Disturbance(position) => self.disturb(position, recorder),
                 Event::Redeploy(application) => self.redeploy(application),
             }
+            if is_heavy || events == EVENTS_MAX {
+                events = 0;
+                if is_wanted() {
+                    return false;
+                }
+            }
         }
         if end >= self.scenario.duration && !self.has_ended {
             self.has_ended = true;
             self.tell_flow(end, recorder);
         }
+        true
     }
 
     /// Router, and what it routes on.
@@ -265,6 +298,16 @@ impl Simulation<'_> {
     /// The time that the run has come to.
     pub fn now(&self) -> f64 {
         self.queue.now()
+    }
+
+    /// How it is run.
+    pub fn options(&self) -> RunOptions {
+        self.options
+    }
+
+    /// Whether the run has come to its end.
+    pub fn is_over(&self) -> bool {
+        self.has_ended
     }
 
     /// The colony as it is now.

@@ -16,6 +16,7 @@ use std::fmt;
 use mario_colony::NodeIndex;
 use mario_domain::{Capacity, Fact, NodeId};
 use rustc_hash::{FxBuildHasher, FxHashMap};
+use serde::{Deserialize, Serialize};
 
 use crate::position::{Area, Position};
 
@@ -25,9 +26,11 @@ pub use tiled::{ShapeError, TiledTree, tiled_tree};
 pub use tree::{Tree, tree};
 
 /// The infrastructure. Nodes keep the order in which they were added; each link has two directions.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(from = "SavedTopology")]
 pub struct Topology {
     nodes: Vec<NodeDescription>,
+    #[serde(skip)]
     by_id: FxHashMap<NodeId, NodeIndex>,
     /// The links from node `n` are at `first_link[n]..first_link[n + 1]`, in the order of the nodes that they lead to.
     first_link: Vec<u32>,
@@ -36,8 +39,25 @@ pub struct Topology {
     tier_names: Vec<String>,
 }
 
+/// A topology as it is written: ids are looked up in a table that follows from the nodes.
+#[derive(Deserialize)]
+struct SavedTopology {
+    nodes: Vec<NodeDescription>,
+    first_link: Vec<u32>,
+    links: Vec<Link>,
+    tier_names: Vec<String>,
+}
+
+impl From<SavedTopology> for Topology {
+    fn from(saved: SavedTopology) -> Topology {
+        let SavedTopology { nodes, first_link, links, tier_names } = saved;
+        let by_id = nodes.iter().enumerate().map(|(position, node)| (node.id.clone(), NodeIndex::at(position)));
+        Topology { by_id: by_id.collect(), nodes, first_link, links, tier_names }
+    }
+}
+
 /// A node as it is before anything runs.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct NodeDescription {
     /// Which node.
     pub id: NodeId,
@@ -54,7 +74,7 @@ pub struct NodeDescription {
 }
 
 /// One direction of a link.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Link {
     /// The node that it leads to.
     pub to: NodeIndex,
@@ -65,7 +85,7 @@ pub struct Link {
 }
 
 /// Which direction of which link.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct LinkIndex(pub u32);
 
 /// Why something is no infrastructure.

@@ -2,11 +2,12 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+use serde::{Deserialize, Serialize};
 
 use crate::scenario::Workload;
 
 /// The clock of one user.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Emitter {
     workload: Workload,
     /// Where the user's randomness comes from; a user without needs none.

@@ -64,6 +64,8 @@ pub enum Detail {
     Full,
     /// Everything but evaluations.
     Operations,
+    /// Counts, and neither instances nor users one by one.
+    Summary,
 }
 
 /// How requests to manage are judged.

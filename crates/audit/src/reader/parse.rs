@@ -15,7 +15,7 @@ use super::record::{
     Record, RequestFact, Responses, Rule, Seen, Solution, Target, Verdict, Wish,
 };
 use super::regret::{Regret, Search, Worth};
-use super::summed::{Client, Usage};
+use super::summed::{Client, Clients, Counted, Gone, Handovers, Usage};
 
 /// The elements of an array, one by one.
 struct Elements<'a, A> {
@@ -113,13 +113,18 @@ enum Kind {
     Responses,
     Usage,
     Client,
+    Clients,
+    Handovers,
+    Counts,
+    Gone,
     End,
 }
 
 from_word!(Kind, "a kind of record",
     "deployed" => Deployed, "handover" => Handover, "evaluation" => Evaluation, "cycle" => Cycle,
     "node-down" => NodeDown, "node-leaving" => NodeLeaving, "node-up" => NodeUp, "link-down" => LinkDown,
-    "link-up" => LinkUp, "regret" => Regret, "responses" => Responses, "usage" => Usage, "client" => Client, "end" => End);
+    "link-up" => LinkUp, "regret" => Regret, "responses" => Responses, "usage" => Usage, "client" => Client,
+    "clients" => Clients, "handovers" => Handovers, "counts" => Counts, "gone" => Gone, "end" => End);
 
 from_word!(Cause, "why a node is down: `absent`, `crash` or `leave`", "absent" => Absent, "crash" => Crash, "leave" => Leave);
 
@@ -207,7 +212,18 @@ fn record<'de, A: SeqAccess<'de>>(kind: Kind, time: f64, mut elements: Elements<
             };
             elements.end(Record::Regret(record))
         }
-        Kind::Usage | Kind::Client => summed(kind, time, elements),
+        Kind::Usage => {
+            elements.what = "a record `usage`";
+            let record = Usage {
+                time,
+                application: elements.next("application")?,
+                evaluations: elements.next("number of evaluations")?,
+                sum: elements.next("sum of usages")?,
+            };
+            elements.end(Record::Usage(record))
+        }
+        Kind::Client | Kind::Clients => clients(kind, time, elements),
+        Kind::Handovers | Kind::Counts | Kind::Gone => counted(kind, time, elements),
         Kind::End => {
             elements.what = "a record `end`";
             let totals = elements.next("totals")?;
@@ -216,27 +232,43 @@ fn record<'de, A: SeqAccess<'de>>(kind: Kind, time: f64, mut elements: Elements<
     }
 }
 
-/// A record that sums a whole run up.
-fn summed<'de, A: SeqAccess<'de>>(kind: Kind, time: f64, mut elements: Elements<'de, A>) -> Result<Record, A::Error> {
-    if matches!(kind, Kind::Usage) {
-        elements.what = "a record `usage`";
-        let record = Usage {
-            time,
-            application: elements.next("application")?,
-            evaluations: elements.next("number of evaluations")?,
-            sum: elements.next("sum of usages")?,
-        };
-        elements.end(Record::Usage(record))
+/// A record of what clients saw in the whole run.
+fn clients<'de, A: SeqAccess<'de>>(kind: Kind, time: f64, mut elements: Elements<'de, A>) -> Result<Record, A::Error> {
+    const SERVED: &str = "number of requests served";
+    const LOST: &str = "number of requests lost";
+    const SUM: &str = "sum of response times";
+    if matches!(kind, Kind::Clients) {
+        elements.what = "a record `clients`";
+        let (application, users) = (elements.next("application")?, elements.next("number of users")?);
+        let (served, lost, sum) = (elements.next(SERVED)?, elements.next(LOST)?, elements.next(SUM)?);
+        elements.end(Record::Clients(Clients { time, application, users, served, lost, sum }))
     } else {
         elements.what = "a record `client`";
-        let record = Client {
-            time,
-            user: elements.next("user")?,
-            served: elements.next("number of requests served")?,
-            lost: elements.next("number of requests lost")?,
-            sum: elements.next("sum of response times")?,
-        };
-        elements.end(Record::Client(record))
+        let user = elements.next("user")?;
+        let (served, lost, sum) = (elements.next(SERVED)?, elements.next(LOST)?, elements.next(SUM)?);
+        elements.end(Record::Client(Client { time, user, served, lost, sum }))
+    }
+}
+
+/// A record of a trace of counts.
+fn counted<'de, A: SeqAccess<'de>>(kind: Kind, time: f64, mut elements: Elements<'de, A>) -> Result<Record, A::Error> {
+    match kind {
+        Kind::Handovers => {
+            elements.what = "a record `handovers`";
+            let moves = elements.next("moves")?;
+            elements.end(Record::Handovers(Handovers { time, moves }))
+        }
+        Kind::Gone => {
+            elements.what = "a record `gone`";
+            let placed = elements.next("instances")?;
+            elements.end(Record::Gone(Gone { time, placed }))
+        }
+        _ => {
+            elements.what = "a record `counts`";
+            let (outcomes, rules) = (elements.next("outcomes")?, elements.next("rules")?);
+            let placed = elements.next("instances")?;
+            elements.end(Record::Counts(Counted { time, outcomes, rules, placed }))
+        }
     }
 }
 

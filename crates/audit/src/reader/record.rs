@@ -1,7 +1,7 @@
 //! What happened: the lines of a trace after the first.
 
 use super::regret::Regret;
-use super::summed::{Client, Usage};
+use super::summed::{self, Client, Clients, Counted, Gone, Handovers, Usage};
 use std::fmt;
 
 use mario_domain::{Capacity, Hardware, Id, InstanceId, OperationName, Quantity};
@@ -37,6 +37,14 @@ pub enum Record {
     Usage(Usage),
     /// What a user saw in the whole run.
     Client(Client),
+    /// What the users of an application saw in the whole run, in a trace of counts.
+    Clients(Clients),
+    /// How often users moved at a time, in a trace of counts.
+    Handovers(Handovers),
+    /// What became of the agents in a cycle, in a trace of counts.
+    Counts(Counted),
+    /// Instances went with their nodes, in a trace of counts.
+    Gone(Gone),
     /// The run is complete.
     End(End),
 }
@@ -331,6 +339,10 @@ pub struct Totals {
 }
 
 impl Rule {
+    /// The words of all rules.
+    pub const WORDS: [&'static str; 6] =
+        ["capacity", "neighbourhood", "leaving", "down", "acceptance", "acceptance-failed"];
+
     /// Its word.
     pub const fn as_str(&self) -> &'static str {
         match self {
@@ -374,6 +386,10 @@ impl Record {
             | Record::Responses(Responses { time, .. })
             | Record::Usage(Usage { time, .. })
             | Record::Client(Client { time, .. })
+            | Record::Clients(Clients { time, .. })
+            | Record::Handovers(Handovers { time, .. })
+            | Record::Counts(Counted { time, .. })
+            | Record::Gone(Gone { time, .. })
             | Record::End(End { time, .. }) => *time,
         }
     }
@@ -404,8 +420,10 @@ impl Record {
                 places.node(record.nodes[0]).node(record.nodes[1]).fault
             }
             Record::Responses(record) => places.application(record.application).fault,
-            Record::Usage(record) => places.application(record.application).fault,
             Record::Client(record) => places.user(record.user).fault,
+            Record::Usage(_) | Record::Clients(_) | Record::Handovers(_) | Record::Counts(_) | Record::Gone(_) => {
+                summed::applications(self).into_iter().fold(places, Places::application).fault
+            }
             Record::Regret(_) | Record::End(_) => None,
         }
     }

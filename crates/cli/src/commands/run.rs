@@ -1,19 +1,23 @@
 //! `mario run`.
 
+mod course;
+mod every;
 mod summary;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{Args, ValueEnum};
 use mario_diagnostics::Diagnostic;
 use mario_simulator::scenario::Resolved;
 use mario_simulator::{
-    Detail, Existing, Fidelity, Keep, KeepError, Reuse, RunDirectory, RunOptions, Simulation, SimulationError, Summary,
+    Detail, Existing, Fidelity, Keep, KeepError, Reuse, RunDirectory, RunOptions, Scenario, Simulation,
+    SimulationError, Summary,
 };
-use signal_hook::consts::{SIGINT, SIGTERM};
+
+use every::Every;
+
+pub(crate) use course::interruptions;
 
 use crate::scenarios::ScenarioArguments;
 use crate::{Console, Failure, Outcome};
@@ -24,14 +28,26 @@ use crate::{Console, Failure, Outcome};
   mario run paper
   mario run paper --policy latency-aware --out latency --messages
   mario run paper --set topology.size=16 --set mobility.users=200 --seed 7
+  mario run city --set mobility.users=20000 --set topology.size=64 --trace summary
   mario run paper --policy baseline:central-greedy --regret
   mario run prototype --policy policies/latency-aware.pl --attachments users.json --out DIR
-  mario run scenario.toml --policy app1=policies/workload-aware.pl --force --out DIR")]
+  mario run scenario.toml --policy app1=policies/workload-aware.pl --force --out DIR
+  mario run city.toml --checkpoint-every 300 --out DIR
+  mario run --resume DIR",
+  mut_arg("scenario", |scenario| scenario.required(false).required_unless_present("resume")))]
 #[allow(clippy::struct_excessive_bools, reason = "each is a flag that a user gives or does not give")]
 pub struct Arguments {
-    /// Which scenario.
+    /// Which scenario; none where a run is gone on with.
     #[command(flatten)]
-    pub scenario: ScenarioArguments,
+    pub scenario: Option<ScenarioArguments>,
+    /// Go on with the run in this directory from where it was last saved; nothing else needs to be said
+    #[arg(long, value_name = "DIR", conflicts_with_all = [
+        "scenario", "overrides", "policies", "seed", "attachments", "out", "force", "trace", "messages", "no_reuse", "regret",
+    ])]
+    pub resume: Option<PathBuf>,
+    /// How often the run is saved so that it can be gone on with: a number of seconds, of cycles (`20cycles`), or `never`
+    #[arg(long, value_name = "SECONDS", default_value = "60")]
+    pub checkpoint_every: Every,
     /// Where to keep the run; without it, in the first directory `runs/NAME-1`, `runs/NAME-2`, … that is not there yet
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -65,6 +81,8 @@ pub enum TraceDetail {
     Full,
     /// No evaluations.
     Operations,
+    /// Counts for each cycle and step, and neither instances nor users one by one; there is no moves.csv and no handovers.csv.
+    Summary,
 }
 
 /// How to print the summary.
@@ -78,14 +96,19 @@ pub enum SummaryFormat {
 
 pub(super) const LONG_ABOUT: &str = "Run a scenario in the simulator.
 
-The scenario is one that ships (paper, prototype) or a file; `mario scenario new` writes one to start from. The run is kept in a \
+The scenario is one that ships (paper, prototype, city) or a file; `mario scenario new` writes one to start from. The run is kept in a \
 directory: trace.jsonl is everything that happened, operations.csv, moves.csv and handovers.csv are tables, summary.json has the \
 figures that are printed at the end, and run.json says what was run. Until the run is complete there is a file PARTIAL.
 
-The same scenario and seed give the same bytes.";
+The same scenario and seed give the same bytes.
+
+A run that takes longer than a minute is saved every minute, in the same directory; --checkpoint-every says otherwise. Ctrl-C saves it, too. Whatever ended it, `mario run --resume DIR` goes on from there with the program that began it, and leaves in the end what it would have left without a break, byte by byte. A second Ctrl-C ends it at once.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
-    let resolved = arguments.scenario.resolve()?;
+    let (Some(scenario), None) = (&arguments.scenario, &arguments.resume) else {
+        return resume(arguments, console);
+    };
+    let resolved = scenario.resolve()?;
     if arguments.messages && resolved.scenario.network.fidelity == Fidelity::Flow {
         return Err(Failure::input(
             Diagnostic::error("there are no messages to keep: `network.fidelity` is `flow`")
@@ -101,13 +124,38 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         None => (free_directory(&resolved.scenario.name), Existing::Refuse),
     };
     let summary = simulate(arguments, &resolved, &directory, existing, console)?;
+    tell(arguments, &summary, &resolved.scenario, &directory, console)
+}
+
+/// Goes on with a run.
+fn resume(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
+    let directory = arguments.resume.as_deref().unwrap_or(Path::new("."));
+    let checkpoint = course::open(directory)?;
+    let scenario = checkpoint.scenario();
+    let interrupted = interruptions()?;
+    let resumed = checkpoint.resume(usize::from(arguments.threads));
+    let (simulation, kept) = resumed.map_err(|error| course::not_resumed(&error))?;
+    console.inform(format!("going on at time {} of {}", simulation.now(), scenario.duration));
+    let summary =
+        course::finish(simulation, kept, scenario, (directory, arguments.checkpoint_every), &interrupted, console)?;
+    tell(arguments, &summary, scenario, directory, console)
+}
+
+/// Tells what a run came to.
+fn tell(
+    arguments: &Arguments,
+    summary: &Summary,
+    scenario: &Scenario,
+    directory: &Path,
+    console: &Console,
+) -> Result<Outcome, Failure> {
     match arguments.format {
         SummaryFormat::Text => {
-            let text = summary::text(&summary, &resolved.scenario);
+            let text = summary::text(summary, scenario);
             console.write_data(|stdout| stdout.write_all(text.as_bytes()))?;
         }
         SummaryFormat::Json => console.write_data(|stdout| {
-            serde_json::to_writer_pretty(&mut *stdout, &summary)?;
+            serde_json::to_writer_pretty(&mut *stdout, summary)?;
             stdout.write_all(b"\n")
         })?,
     }
@@ -122,11 +170,10 @@ fn simulate(
     existing: Existing,
     console: &Console,
 ) -> Result<Summary, Failure> {
-    /// In how many parts a run is done, with a look at clock and user after each.
-    const PARTS: u32 = 400;
     let detail = match arguments.trace {
         TraceDetail::Full => Detail::Full,
         TraceDetail::Operations => Detail::Operations,
+        TraceDetail::Summary => Detail::Summary,
     };
     let options = RunOptions {
         threads: usize::from(arguments.threads),
@@ -135,42 +182,13 @@ fn simulate(
     let scenario = &resolved.scenario;
     let keep = Keep { detail, messages: arguments.messages };
     // What cannot be run must not leave a directory, or replace one: so this comes first.
-    let mut simulation = Simulation::new(scenario, options).map_err(|error| not_runnable(&error))?;
+    let simulation = Simulation::new(scenario, options).map_err(|error| not_runnable(&error))?;
     let interrupted = interruptions()?;
     let mut kept = RunDirectory::create(directory, resolved, keep, existing).map_err(|error| not_kept(&error))?;
     if arguments.regret {
         kept = kept.with_regret(scenario);
     }
-    let mut progress = console.progress_bar(scenario.duration);
-    for part in 1..=PARTS {
-        simulation.run_until(scenario.duration * f64::from(part) / f64::from(PARTS), kept.recorder());
-        if kept.is_broken() {
-            break;
-        }
-        if interrupted.load(Ordering::Relaxed) && part < PARTS {
-            drop(progress);
-            kept.break_off().map_err(|error| not_kept(&error))?;
-            return Err(broken_off(simulation.now(), directory));
-        }
-        progress.at(simulation.now(), simulation.effort().emitted);
-    }
-    drop(progress);
-    let effort = simulation.effort();
-    drop(simulation);
-    kept.complete(scenario, effort).map_err(|error| not_kept(&error))
-}
-
-/// A flag that is raised when somebody wants the process to stop. A second time, it stops at once.
-pub(crate) fn interruptions() -> Result<Arc<AtomicBool>, Failure> {
-    let flag = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        let registered = signal_hook::flag::register_conditional_default(signal, Arc::clone(&flag))
-            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&flag)));
-        if let Err(error) = registered {
-            return Err(Failure::Environment(vec![Diagnostic::error("cannot listen for signals").caused_by(&error)]));
-        }
-    }
-    Ok(flag)
+    course::finish(simulation, kept, scenario, (directory, arguments.checkpoint_every), &interrupted, console)
 }
 
 /// The first of `runs/NAME-1`, `runs/NAME-2` and so on that is not there yet.
@@ -181,12 +199,6 @@ pub(super) fn free_directory(name: &str) -> PathBuf {
         .collect();
     let candidates = (1_u32..).map(|number| Path::new("runs").join(format!("{plain}-{number}")));
     candidates.into_iter().find(|candidate| !candidate.exists()).unwrap_or_else(|| PathBuf::from("runs"))
-}
-
-fn broken_off(time: f64, directory: &Path) -> Failure {
-    let diagnostic = Diagnostic::error(format!("the run was broken off at time {time}"))
-        .hint(format!("`{}` holds what happened until then, and is marked as partial", directory.display()));
-    Failure::Environment(vec![diagnostic])
 }
 
 pub(super) fn not_kept(error: &KeepError) -> Failure {

@@ -5,6 +5,7 @@ mod audit;
 #[cfg(unix)]
 mod bad_input;
 mod baselines;
+mod bench;
 #[cfg(unix)]
 mod book;
 mod explain;
@@ -15,6 +16,8 @@ mod policy;
 mod prompt;
 mod readme;
 mod report;
+#[cfg(unix)]
+mod resume;
 mod scenario;
 mod simulate;
 mod streams;

@@ -1,9 +1,9 @@
 //! `mario run`: what it leaves, what it says, and what it does not destroy.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -174,33 +174,24 @@ fn a_full_disk_is_a_clean_error_and_the_directory_is_marked() {
     assert!(!directory.join("summary.json").exists());
 }
 
-#[cfg(unix)]
 #[test]
-fn an_interrupted_run_is_marked_and_true_up_to_its_end() {
-    use nix::sys::signal::{Signal, kill};
-    use nix::unistd::Pid;
-    let directory = place("interrupted").join("run");
-    let mut child = mario()
-        .args(["run", "paper", "--set", "duration=100000000", "--out"])
-        .arg(&directory)
-        .stdout(std::process::Stdio::null())
-        .stderr(std::process::Stdio::piped())
-        .spawn()
-        .expect("it runs");
-    let trace = directory.join("trace.jsonl");
-    let patience = Instant::now() + Duration::from_mins(1);
-    while fs::metadata(&trace).map_or(0, |file| file.len()) < 500_000 {
-        assert!(Instant::now() < patience, "the run does not get going");
-        std::thread::sleep(Duration::from_millis(10));
+fn a_summary_of_a_city_can_be_audited_and_shown() {
+    let directory = place("summary").join("run");
+    let words =
+        ["run", "city", "--set", "mobility.users=100", "--set", "duration=12000", "--trace", "summary", "--out"];
+    let output = run(words.map(OsStr::new).into_iter().chain([directory.as_os_str()]));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    for (file, is_there) in
+        [("trace.jsonl", true), ("operations.csv", true), ("moves.csv", false), ("handovers.csv", false)]
+    {
+        assert_eq!(directory.join(file).exists(), is_there, "{file}");
     }
-    kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).expect("it is there");
-    let status = child.wait().expect("it ends");
-    let mut message = String::new();
-    std::io::Read::read_to_string(child.stderr.as_mut().expect("piped"), &mut message).expect("text");
-    assert_eq!(status.code(), Some(3), "{message}");
-    assert!(message.contains("broken off at time"), "{message}");
-    assert!(directory.join("PARTIAL").exists());
-    let audited = run(["audit".as_ref(), directory.as_os_str()]);
-    assert_eq!(audited.status.code(), Some(0), "{}{}", stdout(&audited), stderr(&audited));
-    assert!(stdout(&audited).contains("interrupted"), "{}", stdout(&audited));
+    let audited = run([OsStr::new("audit"), directory.as_os_str()]);
+    assert_eq!(audited.status.code(), Some(0), "{}", stdout(&audited));
+    assert!(stdout(&audited).contains("not checked: single instances and users"), "{}", stdout(&audited));
+    let page = directory.join("page.html");
+    let report = [OsStr::new("report"), directory.as_os_str(), OsStr::new("--out"), page.as_os_str()];
+    let shown = run(report);
+    assert_eq!(shown.status.code(), Some(0), "{}", stderr(&shown));
+    assert!(page.exists());
 }

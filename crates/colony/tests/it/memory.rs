@@ -85,7 +85,7 @@ fn a_refusal_at_the_evaluation_that_forgets_is_the_first_of_the_new_memory() {
 fn sliding_memory_is_seen_in_standard_order_and_without_repeats() {
     let mut world = Plan::line(&[1, 0]).policy(STILL, 10).found();
     let agent = world.deploy(&[0])[0];
-    let unknown = Target::Unknown(mario_domain::NodeId::number(7));
+    let unknown = Target::Unknown(Box::new(mario_domain::NodeId::number(7)));
     let targets = [node(1), Target::Own, unknown.clone(), node(1)];
     for operation in [Replicate, Migrate] {
         for target in &targets {

@@ -30,7 +30,7 @@ fn an_undeploy_takes_the_agent_and_gives_its_room_back() {
 #[test]
 fn an_undeploy_is_of_the_instance_itself_whatever_target_came_with_it() {
     for arbitration in [Arbitration::Managers, Arbitration::Sequential] {
-        for target in [node(1), Target::Unknown(NodeId::name("nowhere").expect("a name"))] {
+        for target in [node(1), Target::Unknown(Box::new(NodeId::name("nowhere").expect("a name")))] {
             let mut world = Plan { arbitration, ..Plan::line(&[1, 1]) }.found();
             let agents = world.deploy(&[0, 1]);
             world.propose(agents[0], Undeploy, target);
@@ -117,7 +117,7 @@ fn a_target_outside_the_neighbourhood_is_inhibited_with_that_reason() {
         world.cycle(&[]);
         assert_eq!(world.verdict(), inhibited(0, Rule::Neighbourhood { target: node_id(2) }));
         let nowhere = NodeId::name("nowhere").expect("a name");
-        world.propose(agent, operation, Target::Unknown(nowhere.clone()));
+        world.propose(agent, operation, Target::Unknown(Box::new(nowhere.clone())));
         world.cycle(&[]);
         assert_eq!(world.verdict(), inhibited(0, Rule::Neighbourhood { target: nowhere }));
         assert_eq!(world.placement(), [vec![0], vec![], vec![]]);

@@ -152,8 +152,10 @@ impl World {
     pub fn verdicts(&self) -> Vec<Option<Verdict>> {
         let verdict = |outcome: &Outcome| match outcome {
             Outcome::Nop(_) => None,
-            Outcome::Judged(judged) => Some(judged.verdict.clone()),
-            Outcome::Deployed { verdict, .. } => Some(verdict.clone()),
+            Outcome::Judged(judged) => {
+                Some(self.colony.verdict(&judged.ruling, self.colony.agent(judged.agent).application()))
+            }
+            Outcome::Deployed { deployment, ruling, .. } => Some(self.colony.verdict(ruling, deployment.application)),
         };
         self.label.iter().map(verdict).collect()
     }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use mario_audit::reader::{
-    Client, Cycle, Deployed, Handover, Header, NodeDown, Outcome, Record, Rule, Target, TracedApplication, Usage,
-    Verdict, Wish,
+    Client, Counted, Cycle, Deployed, Handover, Handovers, Header, NodeDown, Outcome, Record, Rule, Target,
+    TracedApplication, Usage, Verdict, Wish,
 };
 use mario_domain::{Capacity, InstanceId, OperationName};
 
@@ -36,11 +36,19 @@ pub struct Reading {
     usage: Vec<Option<f64>>,
     /// By user.
     clients: Vec<Option<Client>>,
+    /// Of a trace of counts.
+    summed: Summed,
     whereabouts: Whereabouts,
     evaluations: u64,
     served: u64,
     lost: u64,
     is_complete: bool,
+}
+
+/// What a trace of counts tells in sums.
+struct Summed {
+    /// By application, the mean over its users of their mean response times.
+    responses: Vec<Option<f64>>,
 }
 
 #[derive(Clone, Copy)]
@@ -62,6 +70,7 @@ impl Reading {
             cycles: vec![Vec::new(); group_count],
             usage: vec![None; header.applications.len()],
             clients: vec![None; header.users.len()],
+            summed: Summed { responses: vec![None; header.applications.len()] },
             whereabouts: Whereabouts {
                 applications: header.applications.iter().map(at_the_top).collect(),
                 ..Whereabouts::default()
@@ -104,8 +113,22 @@ impl Reading {
                 self.usage[*application as usize] = (*evaluations > 0).then(|| sum / *evaluations as f64);
             }
             Record::Client(client) => self.clients[client.user as usize] = Some(client.clone()),
+            Record::Clients(clients) => {
+                let mean = (clients.users > 0).then(|| clients.sum / clients.users as f64);
+                self.summed.responses[clients.application as usize] = mean;
+            }
+            Record::Handovers(Handovers { time, moves }) => {
+                let step = self.step_of(*time);
+                for (application, count) in moves {
+                    for group in self.groups.of(*application) {
+                        self.movements[group][step] += count;
+                    }
+                }
+            }
+            Record::Counts(counted) => self.counted(counted),
             Record::End(_) => self.is_complete = true,
             Record::Evaluation(_)
+            | Record::Gone(_)
             | Record::Regret(_)
             | Record::NodeLeaving(_)
             | Record::NodeUp(_)
@@ -148,6 +171,37 @@ impl Reading {
         for running in self.instances.values() {
             for group in self.groups.of(running.application) {
                 instances[group] += 1;
+            }
+        }
+        for (group, operations) in counts.into_iter().enumerate() {
+            self.cycles[group].push(CycleFigures { time: cycle.time, operations, instances: instances[group] });
+        }
+    }
+
+    /// A cycle of a trace of counts.
+    fn counted(&mut self, cycle: &Counted) {
+        let mut counts = vec![OperationCounts::default(); self.groups.names.len()];
+        for outcome in &cycle.outcomes {
+            for group in self.groups.of(outcome.application) {
+                counts[group].add(&OperationCounts {
+                    undeploy: outcome.undeploy,
+                    nop: outcome.nop,
+                    migrate: outcome.migrate,
+                    replicate: outcome.replicate,
+                    inhibited: outcome.inhibited,
+                });
+            }
+        }
+        for (rule, count) in &cycle.rules {
+            *self.whereabouts.inhibited_by_rule.entry(rule.as_str()).or_default() += count;
+        }
+        let mut instances = vec![0; self.groups.names.len()];
+        for placed in &cycle.placed {
+            for group in self.groups.of(placed.application) {
+                instances[group] += placed.instances;
+            }
+            if placed.tier > self.top && placed.instances > 0 {
+                self.whereabouts.applications[placed.application as usize].left_the_top = true;
             }
         }
         for (group, operations) in counts.into_iter().enumerate() {
@@ -273,6 +327,9 @@ impl Reading {
 
     /// The mean over the users of an application of their mean response times.
     fn response(&self, application: usize) -> Option<f64> {
+        if let Some(response) = self.summed.responses[application] {
+            return Some(response);
+        }
         let users = self.header.users.iter().zip(&self.clients);
         mean(users.filter(|(user, _)| user.application as usize == application).filter_map(|(_, client)| {
             let client = client.as_ref()?;

@@ -1,6 +1,6 @@
 //! The replay of a run that is too large to be shown one by one: instances counted by area and application.
 
-use mario_audit::reader::Header;
+use mario_audit::reader::{Detail, Header};
 use mario_domain::Capacity;
 use serde::Serialize;
 
@@ -70,6 +70,18 @@ impl AreaCounts {
         *count = count.saturating_add_signed(by);
     }
 
+    /// Nothing is anywhere.
+    pub(crate) fn clear(&mut self) {
+        self.now.fill(0);
+    }
+
+    /// So many instances of an application are in a tier; where areas are tiers.
+    pub(crate) fn put(&mut self, tier: u32, application: u32, instances: u64) {
+        let Some(area) = self.areas.iter().position(|area| u32::from(area.cell[1]) == tier) else { return };
+        let count = &mut self.now[area * self.application_count + application as usize];
+        *count = count.saturating_add(instances.min(u32::MAX.into()) as u32);
+    }
+
     /// Takes a picture.
     pub(crate) fn frame(&mut self, time: f64) {
         let (now, applications) = (&self.now, self.application_count);
@@ -82,7 +94,7 @@ impl AreaCounts {
     }
 
     pub(crate) fn finish(self, header: &Header) -> Areas {
-        let by = if has_map(header) { "map" } else { "tiers" };
+        let by = if is_by_map(header) { "map" } else { "tiers" };
         Areas { by, parts: self.areas, frames: self.frames }
     }
 }
@@ -91,9 +103,14 @@ pub(crate) fn has_map(header: &Header) -> bool {
     !header.nodes.is_empty() && header.nodes.iter().all(|node| node.position.is_some())
 }
 
+/// Whether areas are parts of the map. A trace of counts tells of tiers only.
+fn is_by_map(header: &Header) -> bool {
+    has_map(header) && header.detail != Detail::Summary
+}
+
 /// The cell of each node.
 fn cells(header: &Header) -> Vec<[u16; 2]> {
-    if !has_map(header) {
+    if !is_by_map(header) {
         return header.nodes.iter().map(|node| [0, node.tier.min(u16::MAX.into()) as u16]).collect();
     }
     let positions: Vec<[f64; 2]> = header.nodes.iter().filter_map(|node| node.position).collect();

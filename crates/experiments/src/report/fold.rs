@@ -5,7 +5,8 @@ use std::io::BufRead;
 use std::sync::Arc;
 
 use mario_audit::reader::{
-    Cycle, Handover, Header, NodeDown, Outcome, ReadError, Reason, Record, Responses, TraceReader, Verdict, Wish,
+    Counted, Cycle, Detail, Handover, Header, NodeDown, Outcome, ReadError, Reason, Record, Responses, TraceReader,
+    Verdict, Wish,
 };
 use mario_domain::{InstanceId, OperationName};
 
@@ -33,6 +34,9 @@ pub(crate) fn read(input: impl BufRead, explain: Explain) -> Result<Run, ReadErr
     }
     Ok(fold.finish(explain))
 }
+
+/// Who inhibited, where the trace does not tell.
+const ALL_NODES: &str = "all nodes";
 
 struct Fold {
     header: Arc<Header>,
@@ -99,8 +103,9 @@ impl Fold {
             Record::LinkDown(link) => self.recording.push(time, Event::LinkDown { nodes: link.nodes }),
             Record::LinkUp(link) => self.recording.push(time, Event::LinkUp { nodes: link.nodes }),
             Record::Responses(responses) => self.response(&responses),
+            Record::Counts(counted) => self.counted(&counted),
             Record::Regret(regret) => self.regret.add(&regret),
-            Record::Usage(_) | Record::Client(_) => {}
+            Record::Usage(_) | Record::Client(_) | Record::Clients(_) | Record::Handovers(_) | Record::Gone(_) => {}
             Record::End(end) => {
                 self.about.is_complete = true;
                 self.about.evaluations = end.totals.evaluations;
@@ -159,6 +164,28 @@ impl Fold {
         self.instances.push(cycle.time, || self.by_application.clone());
         self.tiers.push(cycle.time, || self.by_tier.clone());
         self.areas.frame(cycle.time);
+    }
+
+    /// A cycle of a trace of counts: nobody knows which instances did what, but how many there are and in which tiers.
+    fn counted(&mut self, counted: &Counted) {
+        self.by_application.fill(0);
+        self.by_tier.fill(0);
+        self.areas.clear();
+        for placed in &counted.placed {
+            self.by_application[placed.application as usize] += placed.instances;
+            if let Some(count) = self.by_tier.get_mut(placed.tier as usize) {
+                *count += placed.instances;
+            }
+            self.areas.put(placed.tier, placed.application, placed.instances);
+        }
+        for (rule, count) in &counted.rules {
+            *self.inhibited.entry(ALL_NODES.to_owned()).or_default().entry(rule.as_str()).or_default() += count;
+        }
+        let alive = self.by_application.iter().sum();
+        self.about.instances_at_most = self.about.instances_at_most.max(alive);
+        self.instances.push(counted.time, || self.by_application.clone());
+        self.tiers.push(counted.time, || self.by_tier.clone());
+        self.areas.frame(counted.time);
     }
 
     fn judged(&mut self, time: f64, instance: u32, wish: &Wish, verdict: &Verdict) {
@@ -241,7 +268,8 @@ impl Fold {
         let header = &self.header;
         let TraceFigures { figures, cycles, .. } = self.reading.figures();
         let nodes = Nodes::new(header);
-        let replay = if nodes.is_some() { self.recording.finish(header, &self.placement, explain) } else { None };
+        let is_replayed = nodes.is_some() && header.detail != Detail::Summary;
+        let replay = if is_replayed { self.recording.finish(header, &self.placement, explain) } else { None };
         let areas = replay.is_none().then(|| self.areas.finish(header));
         let is_large = areas.is_some();
         let tracks = self.tracks.into_iter().enumerate().map(|(user, track)| (user as u32, track));

@@ -181,6 +181,7 @@ impl About {
             detail: match header.detail {
                 Detail::Full => "full",
                 Detail::Operations => "operations",
+                Detail::Summary => "summary",
             },
             observation: header.observation.clone(),
             routing: header.routing.clone(),

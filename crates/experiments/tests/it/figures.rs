@@ -16,7 +16,7 @@ fn both(scenario: &Scenario, detail: Detail) -> (RunFigures, RunFigures) {
     (tally.figures().into(), from_trace.figures)
 }
 
-fn scenario(preset: &str, overrides: &[&str]) -> Scenario {
+pub(crate) fn scenario(preset: &str, overrides: &[&str]) -> Scenario {
     let mut document = Document::preset(preset).expect("a preset");
     document.set(&overrides.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>());
     document.resolve(&mut Disk).expect("a scenario").scenario
@@ -31,7 +31,7 @@ fn figures_from_a_trace_are_those_that_the_simulator_counted() {
                 document.set_policy(policy);
                 document.set_seed(seed);
                 let scenario = document.resolve(&mut Disk).expect("a scenario").scenario;
-                for detail in [Detail::Full, Detail::Operations] {
+                for detail in [Detail::Full, Detail::Operations, Detail::Summary] {
                     let (counted, read) = both(&scenario, detail);
                     assert_eq!(counted, read, "{preset} with {policy} and seed {seed}");
                 }
@@ -49,7 +49,9 @@ fn also_when_users_leave_and_nodes_fail() {
         &["duration=1500"],
     ];
     for overrides in worlds {
-        let (counted, read) = both(&scenario("paper", overrides), Detail::Operations);
-        assert_eq!(counted, read, "{overrides:?}");
+        for detail in [Detail::Operations, Detail::Summary] {
+            let (counted, read) = both(&scenario("paper", overrides), detail);
+            assert_eq!(counted, read, "{overrides:?}");
+        }
     }
 }

@@ -4,6 +4,7 @@ mod figures;
 mod report;
 mod reproduction;
 mod studies;
+mod summaries;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,10 +1,11 @@
 //! The groups that figures are given for: all applications, and each kind of them.
 
 use mario_colony::ApplicationIndex;
+use serde::{Deserialize, Serialize};
 
 use crate::scenario::Scenario;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Groups {
     names: Vec<String>,
     of_application: Vec<usize>,

@@ -1,7 +1,7 @@
 //! How far a placement is from the best at the same moment.
 
 use mario_colony::{AgentIndex, Colony, NodeIndex, Outcome};
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::optimum::{Allocation, Distances, Problem, Search, Value, room};
 use crate::paths::Paths;
@@ -26,7 +26,7 @@ pub struct Regret<'a> {
     sums: Sums,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Sums {
     activations: u64,
     optimal: u64,
@@ -87,6 +87,20 @@ impl<'a> Regret<'a> {
             last: None,
             sums: Sums::default(),
         }
+    }
+
+    /// All that the rest depends on, to be written down. What is best at a moment can be found again.
+    pub(crate) fn saved(&self) -> impl Serialize + '_ {
+        // Whoever adds a field decides here whether the rest depends on it.
+        let Regret { scenario: _, search: _, paths, distances: _, access_points, moment: _, actual: _, last: _, sums } =
+            self;
+        (paths, access_points, sums)
+    }
+
+    /// Goes on where [`Regret::saved`] was written down.
+    pub(crate) fn resumed<'de, D: Deserializer<'de>>(scenario: &'a Scenario, saved: D) -> Result<Regret<'a>, D::Error> {
+        let (paths, access_points, sums) = Deserialize::deserialize(saved)?;
+        Ok(Regret { paths, access_points, sums, ..Regret::new(scenario) })
     }
 
     /// What it comes to; `None` when the managers were never active.

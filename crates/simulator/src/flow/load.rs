@@ -1,10 +1,12 @@
 //! How busy links and instances are, and how long requests wait for them by the theory of queues.
 
+use serde::{Deserialize, Serialize};
+
 use crate::network::Links;
 use crate::paths::{PathIndex, Paths};
 
 /// How busy the links are: the share of time in which each carries something.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Load {
     links: Vec<f64>,
 }

@@ -1,9 +1,11 @@
 //! How many requests a user sends in a span of time, without sending them one by one.
 
+use serde::{Deserialize, Serialize};
+
 use crate::scenario::Workload;
 
 /// When a user sends client requests, from the user's arrival on.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) enum Schedule {
     /// At exact times: first, first + period, and so on.
     Exact { first: f64, period: f64 },

@@ -1,8 +1,8 @@
 //! Which user uses which application.
 
 use mario_colony::ApplicationIndex;
-use rand::SeedableRng;
 use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
 /// How users are dealt out to applications.
@@ -18,6 +18,12 @@ pub enum Assignment {
         /// The seed.
         seed: u64,
     },
+    /// Drawn for each user from this seed, whatever the kind: the second application half as often as the first, the third a
+    /// third as often, and so on.
+    Popular {
+        /// The seed.
+        seed: u64,
+    },
 }
 
 /// Gives each user an application. `handovers` has one number for each user; `kinds` has, for each kind of application,
@@ -25,10 +31,13 @@ pub enum Assignment {
 pub fn assign(handovers: &[u32], kinds: &[Vec<ApplicationIndex>], how: Assignment) -> Option<Vec<ApplicationIndex>> {
     let kinds: Vec<&[ApplicationIndex]> = kinds.iter().map(Vec::as_slice).filter(|kind| !kind.is_empty()).collect();
     let mut application_of = vec![*kinds.first()?.first()?; handovers.len()];
+    if let Assignment::Popular { seed } = how {
+        return Some(by_popularity(handovers.len(), kinds.concat(), seed));
+    }
     let mut users: Vec<usize> = (0..handovers.len()).collect();
     match how {
         Assignment::Balanced => users.sort_by_key(|user| std::cmp::Reverse(handovers[*user])),
-        Assignment::RoundRobin => {}
+        Assignment::RoundRobin | Assignment::Popular { .. } => {}
         Assignment::Random { seed } => users.shuffle(&mut Pcg64::seed_from_u64(seed)),
     }
     let among_kinds = deal(&users, kinds.len(), handovers, how);
@@ -41,6 +50,23 @@ pub fn assign(handovers: &[u32], kinds: &[Vec<ApplicationIndex>], how: Assignmen
         }
     }
     Some(application_of)
+}
+
+/// Draws an application for each user. The order of applications is that of popularity, kind or no kind.
+fn by_popularity(users: usize, mut applications: Vec<ApplicationIndex>, seed: u64) -> Vec<ApplicationIndex> {
+    applications.sort_unstable();
+    let mut sum = 0.0;
+    let weights = (1..=applications.len()).map(|rank| {
+        sum += 1.0 / rank as f64;
+        sum
+    });
+    let sums: Vec<f64> = weights.collect();
+    let mut random = Pcg64::seed_from_u64(seed);
+    let mut draw = || {
+        let drawn = random.random::<f64>() * sum;
+        applications[sums.partition_point(|sum| *sum <= drawn).min(applications.len() - 1)]
+    };
+    (0..users).map(|_| draw()).collect()
 }
 
 /// Deals users in rounds, in each of which every heap gets one.
@@ -110,5 +136,19 @@ mod tests {
         assert_eq!(random(1), random(1));
         assert_ne!(random(1), random(2));
         assert_eq!(assign(&[0], &[vec![]], Assignment::Balanced), None);
+    }
+
+    #[test]
+    fn popular_applications_come_first() {
+        let users = 60_000;
+        let assigned =
+            assign(&vec![0; users], &kinds(), Assignment::Popular { seed: 1 }).expect("there are applications");
+        let all: f64 = (1..=6).map(|rank| 1.0 / f64::from(rank)).sum();
+        for rank in 1..=6_u32 {
+            let found = assigned.iter().filter(|application| application.0 + 1 == rank).count() as f64;
+            let expected = users as f64 / f64::from(rank) / all;
+            assert!((found / expected - 1.0).abs() < 0.05, "{rank}: {found} {expected}");
+        }
+        assert_eq!(assign(&[0], &[vec![]], Assignment::Popular { seed: 1 }), None);
     }
 }

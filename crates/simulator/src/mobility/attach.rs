@@ -5,14 +5,15 @@ use std::fmt;
 
 use mario_colony::NodeIndex;
 use mario_domain::NodeId;
+use serde::{Deserialize, Serialize};
 
-use super::nearest::Nearest;
+use super::nearest::{Found, Nearest};
 use super::{Attachments, MobileUser, Presence, Traces};
 use crate::position::{Area, Position};
 use crate::topology::Topology;
 
 /// Which access point a user is connected to.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Attach {
     /// The one whose cell of a grid the user is in; outside, the closest at the border. Access points take the cells in
     /// their order: first from south to north, then from west to east.
@@ -58,27 +59,30 @@ pub struct Handovers {
 /// Connects users to access points.
 pub fn attach(traces: &Traces, topology: &Topology, how: Attach) -> Result<Attachments, AttachError> {
     let find = Finder::new(topology, how)?;
-    let mut now: Vec<Option<NodeIndex>> = vec![None; traces.users.len()];
+    let mut now: Vec<Whereabouts> = vec![Whereabouts::default(); traces.users.len()];
     let mut steps = Vec::with_capacity(traces.steps.len());
     for changes in &traces.steps {
         let mut step = Vec::new();
         for (user, presence) in changes {
-            let access_point = match presence {
-                Presence::At(position) => Some(find.access_point(*position)),
-                Presence::Gone => None,
-            };
-            if now[*user as usize] != access_point {
-                now[*user as usize] = access_point;
+            if let Some(access_point) = find.follow(&mut now[*user as usize], *presence) {
                 step.push((*user, access_point));
             }
         }
         steps.push(step);
     }
     let users = traces.users.iter().map(|id| MobileUser { id: id.clone(), application: None }).collect();
-    Ok(Attachments { users, steps })
+    Ok(Attachments { users, steps, commuters: None })
+}
+
+/// Where a user is connected, with where to look first when the user has moved.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Whereabouts {
+    access_point: Option<NodeIndex>,
+    last: Option<Found>,
 }
 
 /// Finds the access point for a place.
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Finder {
     Grid { size: u32, area: Area, access_points: Vec<NodeIndex> },
     Distance { nearest: Nearest, any: NodeIndex },
@@ -107,13 +111,27 @@ impl Finder {
         }
     }
 
-    pub(super) fn access_point(&self, position: Position) -> NodeIndex {
+    /// Follows a user to a place. Gives where the user is connected now, if that is not where it was.
+    pub(super) fn follow(&self, user: &mut Whereabouts, presence: Presence) -> Option<Option<NodeIndex>> {
+        let access_point = match presence {
+            Presence::At(position) => Some(self.access_point(position, &mut user.last)),
+            Presence::Gone => None,
+        };
+        let before = std::mem::replace(&mut user.access_point, access_point);
+        (before != access_point).then_some(access_point)
+    }
+
+    /// The access point for a place. `last` is what was found before for a place that may be near.
+    pub(super) fn access_point(&self, position: Position, last: &mut Option<Found>) -> NodeIndex {
         match self {
             Finder::Grid { size, area, access_points } => {
                 let (x, y) = area.cell(*size, position);
                 access_points[x as usize * *size as usize + y as usize]
             }
-            Finder::Distance { nearest, any } => nearest.to(position).unwrap_or(*any),
+            Finder::Distance { nearest, any } => {
+                *last = nearest.to(position, *last);
+                last.map_or(*any, |found| found.node)
+            }
         }
     }
 }
@@ -122,14 +140,17 @@ impl Attachments {
     /// Counts handovers, arrivals and departures.
     pub fn handovers(&self) -> Handovers {
         let mut now: Vec<Option<NodeIndex>> = vec![None; self.users.len()];
-        let zeros = vec![0; self.steps.len()];
+        let mut due = self.first_due();
+        let mut generated = Vec::new();
+        let zeros = vec![0; self.step_count()];
         let mut counted = Handovers {
             of_user: vec![0; self.users.len()],
             in_step: zeros.clone(),
             arrivals: zeros.clone(),
             departures: zeros,
         };
-        for (step, changes) in self.steps.iter().enumerate() {
+        for step in 0..self.step_count() {
+            let changes = self.changes(step as u32, &mut due, |user| now[user as usize], &mut generated);
             for (user, access_point) in changes {
                 let before = std::mem::replace(&mut now[*user as usize], *access_point);
                 match (before, access_point) {
@@ -144,6 +165,32 @@ impl Attachments {
             }
         }
         counted
+    }
+
+    /// How many steps there are.
+    pub fn step_count(&self) -> usize {
+        self.commuters.as_ref().map_or(self.steps.len(), |commuters| commuters.step_count() as usize)
+    }
+
+    /// For each user of whom no step is listed, in which step to look next: at once.
+    pub fn first_due(&self) -> Vec<u32> {
+        vec![0; self.commuters.as_ref().map_or(0, |commuters| commuters.user_count() as usize)]
+    }
+
+    /// The users whose access point changes in a step, after all steps before it. What is not listed is generated.
+    pub fn changes<'a>(
+        &'a self,
+        step: u32,
+        due: &mut [u32],
+        now: impl Fn(u32) -> Option<NodeIndex>,
+        generated: &'a mut Vec<(u32, Option<NodeIndex>)>,
+    ) -> &'a [(u32, Option<NodeIndex>)] {
+        let Some(commuters) = &self.commuters else {
+            return self.steps.get(step as usize).map_or(&[], Vec::as_slice);
+        };
+        generated.clear();
+        commuters.changes(step, due, now, generated);
+        generated
     }
 }
 

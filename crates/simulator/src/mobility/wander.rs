@@ -7,12 +7,12 @@
 use std::error::Error;
 use std::fmt;
 
-use mario_colony::NodeIndex;
 use mario_domain::Id;
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
-use super::attach::{Attach, AttachError, Finder};
+use super::attach::{Attach, AttachError, Finder, Whereabouts};
+use super::ground::{GOLDEN, Metres, anywhere, between, distance, near, stream};
 use super::{Attachments, MobileUser, Presence, Traces};
 use crate::position::{Area, Position};
 use crate::topology::Topology;
@@ -157,31 +157,21 @@ pub fn wander_attached(
     let town = Town::new(wandering, seed)?;
     let find = Finder::new(topology, how).map_err(WanderError::Attach)?;
     let mut steps = vec![Vec::new(); wandering.steps as usize];
-    let mut now: (u32, Option<NodeIndex>) = (u32::MAX, None);
+    let mut now = (u32::MAX, Whereabouts::default());
     town.follow_all(|user, step, place| {
-        let before = if now.0 == user { now.1 } else { None };
-        let access_point = match place {
-            Presence::At(position) => Some(find.access_point(position)),
-            Presence::Gone => None,
-        };
-        if before != access_point {
+        if now.0 != user {
+            now = (user, Whereabouts::default());
+        }
+        if let Some(access_point) = find.follow(&mut now.1, place) {
             steps[step as usize].push((user, access_point));
         }
-        now = (user, access_point);
     });
     let users = ids(wandering.users).map(|id| MobileUser { id, application: None }).collect();
-    Ok(Attachments { users, steps })
+    Ok(Attachments { users, steps, commuters: None })
 }
 
 fn ids(users: u32) -> impl Iterator<Item = Id> {
     (1..=i64::from(users)).map(Id::number)
-}
-
-/// A place as metres north and east of the south-west corner.
-#[derive(Clone, Copy, Debug)]
-struct Metres {
-    north: f64,
-    east: f64,
 }
 
 /// What all users share.
@@ -201,9 +191,6 @@ enum Doing {
     Resting { seconds: f64 },
     Driving { to: Metres, speed: f64 },
 }
-
-/// The share of the golden section: multiples of it, without their whole parts, spread evenly however many are taken.
-const GOLDEN: f64 = 0.618_033_988_749_894_9;
 
 impl<'w> Town<'w> {
     fn new(wandering: &'w Wandering, seed: u64) -> Result<Town<'w>, WanderError> {
@@ -282,19 +269,14 @@ impl<'w> Town<'w> {
     }
 
     fn waypoint(&self, random: &mut Pcg64) -> Metres {
-        let near = random.random::<f64>() < self.wandering.attraction;
-        if self.hotspots.is_empty() || !near {
+        let is_attracted = random.random::<f64>() < self.wandering.attraction;
+        if self.hotspots.is_empty() || !is_attracted {
             return anywhere(self.size, random);
         }
         // The lesser of two draws: the first hotspots attract more than the last.
         let (one, other) = (random.random_range(0..self.hotspots.len()), random.random_range(0..self.hotspots.len()));
         let hotspot = self.hotspots[one.min(other)];
-        // The difference of two draws: most people stay close to the middle.
-        let mut offset = || (random.random::<f64>() - random.random::<f64>()) * self.wandering.hotspot_radius;
-        Metres {
-            north: (hotspot.north + offset()).clamp(0.0, self.size.north),
-            east: (hotspot.east + offset()).clamp(0.0, self.size.east),
-        }
+        near(hotspot, self.wandering.hotspot_radius, self.size, random)
     }
 
     fn rest(&self, random: &mut Pcg64) -> Doing {
@@ -342,24 +324,6 @@ fn arrivals(wandering: &Wandering, random: &mut Pcg64) -> Vec<u32> {
     }
     first_of_step.push(next);
     first_of_step
-}
-
-/// A generator of its own for each user, so that what one draws does not depend on the others.
-fn stream(seed: u64, user: u64) -> Pcg64 {
-    Pcg64::new(u128::from(seed) << 64 | u128::from(seed ^ user.wrapping_mul(0x9e37_79b9_7f4a_7c15)), u128::from(user))
-}
-
-fn anywhere(size: Metres, random: &mut Pcg64) -> Metres {
-    Metres { north: random.random::<f64>() * size.north, east: random.random::<f64>() * size.east }
-}
-
-fn between(from: Metres, to: Metres, share: f64) -> Metres {
-    Metres { north: from.north + share * (to.north - from.north), east: from.east + share * (to.east - from.east) }
-}
-
-fn distance(from: Metres, to: Metres) -> f64 {
-    let (north, east) = (to.north - from.north, to.east - from.east);
-    (north * north + east * east).sqrt()
 }
 
 impl fmt::Display for WanderError {

@@ -23,7 +23,7 @@ pub(crate) struct Reach {
 /// How far nodes are from access points, as long as the infrastructure is what it is.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Distances {
-    version: u64,
+    version: u32,
     known: FxHashMap<NodeIndex, Arc<[Reach]>>,
 }
 

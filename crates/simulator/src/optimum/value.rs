@@ -4,12 +4,12 @@ use std::cmp::Ordering;
 use std::iter::Sum;
 use std::ops::{Add, Sub};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What an allocation is worth, or the difference of two such. The greater is the better: first more applications that have an
 /// instance at all, then more users who are satisfied, then more users who reach an instance, then less latency in all, then
 /// fewer instances.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Value {
     /// Applications with at least one instance.
     pub present: i64,

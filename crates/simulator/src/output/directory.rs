@@ -7,6 +7,7 @@
 //! | `summary.json` | the figures |
 //! | `run.json` | the scenario as it was resolved, the seed and the version |
 //! | `PARTIAL` | there until the run is complete |
+//! | `checkpoint`, `checkpoint.scenario` | what a run that is not complete can be gone on with, see [`Checkpoint`](super::Checkpoint) |
 
 use std::error::Error;
 use std::fmt;
@@ -14,8 +15,10 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+use super::checkpoint;
+use super::sealed::Seal;
 use super::tables::{TableOutputs, Tables};
 use super::trace::{Detail, TraceWriter};
 use crate::figures::{Figures, Regret, Tally};
@@ -24,19 +27,32 @@ use crate::scenario::{Resolved, Scenario, Settings};
 use crate::simulation::Effort;
 
 /// Says that a run is not complete. It is the first file to come and the last to go.
-const MARKER: &str = "PARTIAL";
+pub(super) const MARKER: &str = "PARTIAL";
 
-/// All files of a run.
-const FILES: [&str; 8] =
-    [MARKER, "trace.jsonl", "operations.csv", "moves.csv", "handovers.csv", "messages.csv", "summary.json", "run.json"];
+/// What may be written while a run goes on.
+const OUTPUTS: [&str; 5] = ["trace.jsonl", "operations.csv", "moves.csv", "handovers.csv", "messages.csv"];
+
+/// What is written once.
+const SUMMARY: &str = "summary.json";
+pub(super) const RUN: &str = "run.json";
 
 /// How much a run leaves.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Keep {
     /// How much the trace holds.
     pub detail: Detail,
     /// Whether every single client request is kept in `messages.csv`.
     pub messages: bool,
+}
+
+impl Keep {
+    /// What is written while a run goes on, and whether it is this time.
+    pub(super) fn outputs(self) -> [(&'static str, bool); 5] {
+        // A row for each agent or user is what a summary is to be without.
+        let is_single = self.detail != Detail::Summary;
+        let [trace, operations, moves, handovers, messages] = OUTPUTS;
+        [(trace, true), (operations, true), (moves, is_single), (handovers, is_single), (messages, self.messages)]
+    }
 }
 
 /// What to do with files of a former run.
@@ -59,12 +75,21 @@ pub enum KeepError {
 
 /// A recorder that keeps everything of a run in a directory.
 pub struct RunDirectory<'a> {
-    path: PathBuf,
-    recorders: Recorders<'a>,
+    pub(super) path: PathBuf,
+    pub(super) scenario: &'a Scenario,
+    pub(super) keep: Keep,
+    pub(super) recorders: Recorders<'a>,
+    /// Locked while the run goes on, so that nobody else goes on with it.
+    pub(super) marker: File,
+    /// The seal of the scenario, once there is a checkpoint.
+    pub(super) sealed: Option<Seal>,
 }
 
+/// A file on its way.
+pub(super) type Output = BufWriter<File>;
+
 /// Figures, trace and tables.
-type Recorders<'a> = ((Tally, Option<Regret<'a>>), (TraceWriter<BufWriter<File>>, Tables<'a, BufWriter<File>>));
+pub(super) type Recorders<'a> = ((Tally, Option<Regret<'a>>), (TraceWriter<Output>, Tables<'a, Output>));
 
 /// What is in `run.json`.
 #[derive(Serialize)]
@@ -133,8 +158,8 @@ impl<'a> RunDirectory<'a> {
             let path = path.join(name);
             File::create(&path).map(BufWriter::new).map_err(|error| KeepError::Write(path, error))
         };
-        let marker = "This run is not complete. What is here is true up to where it ends.\n";
-        write(&path.join(MARKER), marker.as_bytes())?;
+        let marker_path = path.join(MARKER);
+        let marker = mark(&marker_path).map_err(|error| KeepError::Write(marker_path, error))?;
         let scenario = &resolved.scenario;
         let run = RunFile {
             program: concat!("mario ", env!("CARGO_PKG_VERSION")),
@@ -143,16 +168,18 @@ impl<'a> RunDirectory<'a> {
             messages: keep.messages,
             scenario: &resolved.settings,
         };
-        write_json(&path.join("run.json"), &run)?;
+        write_json(&path.join(RUN), &run)?;
+        let [trace, operations, moves, handovers, messages] = keep.outputs();
+        let wanted = |(name, is_kept)| if is_kept { file(name).map(Some) } else { Ok(None) };
         let outputs = TableOutputs {
-            operations: file("operations.csv")?,
-            moves: file("moves.csv")?,
-            handovers: file("handovers.csv")?,
-            messages: if keep.messages { Some(file("messages.csv")?) } else { None },
+            operations: file(operations.0)?,
+            moves: wanted(moves)?,
+            handovers: wanted(handovers)?,
+            messages: wanted(messages)?,
         };
-        let trace = TraceWriter::new(file("trace.jsonl")?, scenario, keep.detail);
+        let trace = TraceWriter::new(file(trace.0)?, scenario, keep.detail);
         let recorders = ((Tally::new(scenario), None), (trace, Tables::new(scenario, outputs)));
-        Ok(RunDirectory { path: path.to_owned(), recorders })
+        Ok(RunDirectory { path: path.to_owned(), scenario, keep, recorders, marker, sealed: None })
     }
 
     /// Has the placement compared with the best at each activation of the managers. This may take longer than the run.
@@ -174,15 +201,27 @@ impl<'a> RunDirectory<'a> {
 
     /// Ends a run that came to its end.
     pub fn complete(self, scenario: &Scenario, effort: Effort) -> Result<Summary, KeepError> {
-        let (path, ((tally, regret), (trace, tables))) = (self.path, self.recorders);
+        let RunDirectory { path, scenario: _, keep: _, recorders, marker, sealed } = self;
+        let ((tally, regret), (trace, tables)) = recorders;
         let failed = |error| KeepError::Write(path.clone(), error);
-        trace.finish(scenario.duration).map_err(failed)?;
-        tables.finish().map_err(failed)?;
+        let trace = trace.finish(scenario.duration).map_err(failed)?;
+        let tables = tables.finish().map_err(failed)?;
         let figures = Figures { regret: regret.and_then(|regret| regret.figures()), ..tally.figures() };
         let summary = Summary::new(scenario, figures, effort);
-        write_json(&path.join("summary.json"), &summary)?;
-        let marker = path.join(MARKER);
-        fs::remove_file(&marker).map_err(|error| KeepError::Write(marker, error))?;
+        write_json(&path.join(SUMMARY), &summary)?;
+        drop(marker);
+        if sealed.is_none() {
+            remove(&path, &[MARKER])?;
+            return Ok(summary);
+        }
+        // What the checkpoint could bring back must be on the disk before it goes.
+        let TableOutputs { operations, moves, handovers, messages } = tables;
+        for output in [Some(trace), Some(operations), moves, handovers, messages].into_iter().flatten() {
+            output.get_ref().sync_all().map_err(failed)?;
+        }
+        File::open(path.join(SUMMARY)).and_then(|file| file.sync_all()).map_err(failed)?;
+        remove(&path, &[MARKER])?;
+        remove(&path, &checkpoint::FILES)?;
         Ok(summary)
     }
 
@@ -206,7 +245,23 @@ fn prepare(path: &Path, existing: Existing) -> Result<(), KeepError> {
     if existing == Existing::Refuse {
         return Err(KeepError::Exists(path.to_owned()));
     }
-    for name in FILES {
+    remove(path, &OUTPUTS)?;
+    remove(path, &[SUMMARY, RUN, MARKER])?;
+    remove(path, &checkpoint::FILES)
+}
+
+/// Makes the file that says that a run is not complete, and locks it for as long as it is open.
+fn mark(path: &Path) -> io::Result<File> {
+    let mut marker = File::create(path)?;
+    marker.write_all(b"This run is not complete. What is here is true up to where it ends.\n")?;
+    // Where there are no locks, nobody can be kept away.
+    let _ = marker.try_lock();
+    Ok(marker)
+}
+
+/// Removes files of a run, if they are there.
+pub(super) fn remove(path: &Path, names: &[&str]) -> Result<(), KeepError> {
+    for name in names {
         match fs::remove_file(path.join(name)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 return Err(KeepError::Write(path.join(name), error));

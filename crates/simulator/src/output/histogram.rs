@@ -1,7 +1,9 @@
 //! How many took how long.
 
+use serde::{Deserialize, Serialize};
+
 /// Counts by quarter powers of two.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Histogram {
     zeros: u64,
     /// Counts from bucket `first` on.

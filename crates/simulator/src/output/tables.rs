@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use mario_colony::{AgentIndex, Colony, NodeIndex, Outcome};
-use mario_domain::{Id, InstanceId, OperationName, Verdict};
+use mario_domain::{Id, InstanceId, OperationName};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::json::{natural, number};
 use crate::recorder::{Recorder, Served};
@@ -19,10 +20,15 @@ struct Table<W: Write> {
 
 impl<W: Write> Table<W> {
     fn new(out: W, header: &str) -> Table<W> {
-        let mut table = Table { out, row: Vec::new(), broken: None };
+        let mut table = Table::resumed(out);
         table.row.extend_from_slice(header.as_bytes());
         table.end_row();
         table
+    }
+
+    /// Goes on with a table that has its header.
+    fn resumed(out: W) -> Table<W> {
+        Table { out, row: Vec::new(), broken: None }
     }
 
     fn end_row(&mut self) {
@@ -69,8 +75,8 @@ impl<W: Write> Table<W> {
 pub struct Tables<'a, W: Write> {
     scenario: &'a Scenario,
     operations: Table<W>,
-    moves: Table<W>,
-    handovers: Table<W>,
+    moves: Option<Table<W>>,
+    handovers: Option<Table<W>>,
     messages: Option<Table<W>>,
     /// For each agent, its instance, for the table of messages.
     instances: Vec<InstanceId>,
@@ -80,10 +86,10 @@ pub struct Tables<'a, W: Write> {
 pub struct TableOutputs<W: Write> {
     /// `operations.csv`.
     pub operations: W,
-    /// `moves.csv`.
-    pub moves: W,
-    /// `handovers.csv`.
-    pub handovers: W,
+    /// `moves.csv`, if that is wanted.
+    pub moves: Option<W>,
+    /// `handovers.csv`, if that is wanted.
+    pub handovers: Option<W>,
     /// `messages.csv`, if that is wanted.
     pub messages: Option<W>,
 }
@@ -94,10 +100,43 @@ impl<'a, W: Write> Tables<'a, W> {
         Tables {
             scenario,
             operations: Table::new(outputs.operations, "time,undeploy,nop,migrate,replicate,inhibited"),
-            moves: Table::new(outputs.moves, "instance,app,time,action"),
-            handovers: Table::new(outputs.handovers, "user,time,from,to"),
+            moves: outputs.moves.map(|out| Table::new(out, "instance,app,time,action")),
+            handovers: outputs.handovers.map(|out| Table::new(out, "user,time,from,to")),
             messages: (outputs.messages).map(|out| Table::new(out, "user,instance,emitted,arrived,started,ended")),
             instances: Vec::new(),
+        }
+    }
+
+    /// All that the rest of the tables depends on, to be written down.
+    pub(super) fn saved(&self) -> impl Serialize + '_ {
+        // Whoever adds a field decides here whether the rest depends on it.
+        let Tables { scenario: _, operations: _, moves: _, handovers: _, messages: _, instances } = self;
+        instances
+    }
+
+    /// Goes on with the tables of which [`Tables::saved`] was written down.
+    pub(super) fn resumed<'de, D: Deserializer<'de>>(
+        scenario: &'a Scenario,
+        outputs: TableOutputs<W>,
+        saved: D,
+    ) -> Result<Tables<'a, W>, D::Error> {
+        Ok(Tables {
+            scenario,
+            operations: Table::resumed(outputs.operations),
+            moves: outputs.moves.map(Table::resumed),
+            handovers: outputs.handovers.map(Table::resumed),
+            messages: outputs.messages.map(Table::resumed),
+            instances: Deserialize::deserialize(saved)?,
+        })
+    }
+
+    /// Where the tables go.
+    pub(super) fn outs(&mut self) -> TableOutputs<&mut W> {
+        TableOutputs {
+            operations: &mut self.operations.out,
+            moves: self.moves.as_mut().map(|table| &mut table.out),
+            handovers: self.handovers.as_mut().map(|table| &mut table.out),
+            messages: self.messages.as_mut().map(|table| &mut table.out),
         }
     }
 
@@ -105,8 +144,8 @@ impl<'a, W: Write> Tables<'a, W> {
     pub fn finish(self) -> io::Result<TableOutputs<W>> {
         Ok(TableOutputs {
             operations: self.operations.finish()?,
-            moves: self.moves.finish()?,
-            handovers: self.handovers.finish()?,
+            moves: self.moves.map(Table::finish).transpose()?,
+            handovers: self.handovers.map(Table::finish).transpose()?,
             messages: self.messages.map(Table::finish).transpose()?,
         })
     }
@@ -117,13 +156,6 @@ impl<'a, W: Write> Tables<'a, W> {
             self.instances.extend(new.map(|position| colony.agent(AgentIndex::at(position)).instance().clone()));
         }
     }
-
-    fn node(&mut self, node: Option<NodeIndex>) {
-        match node {
-            Some(node) => self.handovers.id(self.scenario.topology.node(node).id.id()),
-            None => self.handovers.text("none"),
-        }
-    }
 }
 
 impl<W: Write> Recorder for Tables<'_, W> {
@@ -132,14 +164,18 @@ impl<W: Write> Recorder for Tables<'_, W> {
     }
 
     fn handover(&mut self, time: f64, user: u32, from: Option<NodeIndex>, to: Option<NodeIndex>) {
-        self.handovers.id(&self.scenario.attachments.users[user as usize].id);
-        self.handovers.comma();
-        number(&mut self.handovers.row, time);
-        self.handovers.comma();
-        self.node(from);
-        self.handovers.comma();
-        self.node(to);
-        self.handovers.end_row();
+        let Some(handovers) = &mut self.handovers else { return };
+        handovers.id(&self.scenario.attachments.users[user as usize].id);
+        handovers.comma();
+        number(&mut handovers.row, time);
+        for node in [from, to] {
+            handovers.comma();
+            match node {
+                Some(node) => handovers.id(self.scenario.topology.node(node).id.id()),
+                None => handovers.text("none"),
+            }
+        }
+        handovers.end_row();
     }
 
     fn cycle(&mut self, time: f64, label: &[Outcome], colony: &Colony) {
@@ -154,7 +190,7 @@ impl<W: Write> Recorder for Tables<'_, W> {
                     (agent.instance(), agent.application(), "nop")
                 }
                 Outcome::Judged(judged) => {
-                    let action = if judged.verdict == Verdict::Accepted {
+                    let action = if judged.ruling.is_accepted() {
                         match judged.wish.operation {
                             OperationName::Undeploy => undeploy += 1,
                             OperationName::Migrate => migrate += 1,
@@ -165,20 +201,24 @@ impl<W: Write> Recorder for Tables<'_, W> {
                         inhibited += 1;
                         "inhibited"
                     };
-                    (&judged.instance, colony.agent(judged.agent).application(), action)
+                    {
+                        let agent = colony.agent(judged.agent);
+                        (agent.instance(), agent.application(), action)
+                    }
                 }
                 // Operators' wishes are no operations of agents; the trace has them.
                 Outcome::Deployed { .. } => continue,
             };
             has_agents = true;
-            self.moves.id(instance.id());
-            self.moves.comma();
-            self.moves.id(self.scenario.applications[application.position()].application.id.id());
-            self.moves.comma();
-            number(&mut self.moves.row, time);
-            self.moves.comma();
-            self.moves.text(action);
-            self.moves.end_row();
+            let Some(moves) = &mut self.moves else { continue };
+            moves.id(instance.id());
+            moves.comma();
+            moves.id(self.scenario.applications[application.position()].application.id.id());
+            moves.comma();
+            number(&mut moves.row, time);
+            moves.comma();
+            moves.text(action);
+            moves.end_row();
         }
         if has_agents {
             number(&mut self.operations.row, time);
@@ -203,7 +243,8 @@ impl<W: Write> Recorder for Tables<'_, W> {
     }
 
     fn is_broken(&self) -> bool {
-        let tables = [Some(&self.operations), Some(&self.moves), Some(&self.handovers), self.messages.as_ref()];
-        tables.into_iter().flatten().any(|table| table.broken.is_some())
+        let others = [self.moves.as_ref(), self.handovers.as_ref(), self.messages.as_ref()];
+        let tables = std::iter::once(Some(&self.operations)).chain(others);
+        tables.flatten().any(|table| table.broken.is_some())
     }
 }

@@ -2,14 +2,18 @@
 
 mod evaluation;
 mod header;
+mod saved;
+mod summing;
 
 use std::io::{self, Write};
 
 use mario_colony::{AgentIndex, ApplicationIndex, Colony, Judged, NodeIndex, Outcome};
 use mario_domain::{Capacity, OperationName, Verdict};
 use mario_policy::{Decision, Ending};
+use serde::{Deserialize, Serialize};
 
 use evaluation::target;
+use summing::Summing;
 
 use super::json::{id, integer, natural, number, string};
 use crate::output::histogram::Histogram;
@@ -17,12 +21,14 @@ use crate::recorder::{Cause, Compared, Recorder, Served};
 use crate::scenario::Scenario;
 
 /// How much a trace holds.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Detail {
     /// Everything.
     Full,
     /// No evaluations.
     Operations,
+    /// Counts, and neither instances nor users one by one.
+    Summary,
 }
 
 /// Writes the trace of a run.
@@ -36,10 +42,12 @@ pub struct TraceWriter<W: Write> {
     clients: Vec<Client>,
     usage: Vec<Usage>,
     totals: Totals,
+    /// What is counted instead of told, where that is so.
+    summing: Option<Box<Summing>>,
 }
 
 /// What one user has seen.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Client {
     served: u64,
     lost: u64,
@@ -47,7 +55,7 @@ struct Client {
 }
 
 /// How much the instances of one application were used.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Usage {
     max_rate: f64,
     evaluations: u64,
@@ -55,7 +63,7 @@ struct Usage {
 }
 
 /// What clients saw of an application since the last record.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Seen {
     served: u64,
     lost: u64,
@@ -63,7 +71,7 @@ struct Seen {
     histogram: Histogram,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Totals {
     evaluations: u64,
     operations: u64,
@@ -80,6 +88,7 @@ impl Detail {
         match self {
             Detail::Full => "full",
             Detail::Operations => "operations",
+            Detail::Summary => "summary",
         }
     }
 }
@@ -98,6 +107,7 @@ impl<W: Write> TraceWriter<W> {
                 .map(|plan| Usage { max_rate: plan.application.max_rate.value(), ..Usage::default() })
                 .collect(),
             totals: Totals::default(),
+            summing: (detail == Detail::Summary).then(|| Box::new(Summing::new(scenario))),
         };
         serde_json::to_writer(&mut writer.line, &header::header(scenario, detail))
             .expect("writing to memory does not fail");
@@ -136,6 +146,7 @@ impl<W: Write> TraceWriter<W> {
 
     /// Ends the trace of a run that was broken off: there is no last record.
     pub fn close(mut self) -> io::Result<W> {
+        self.tell_moves();
         match self.broken {
             Some(error) => Err(error),
             None => self.out.flush().map(|()| self.out),
@@ -148,6 +159,7 @@ impl<W: Write> TraceWriter<W> {
     }
 
     fn begin(&mut self, kind: &str, time: f64) {
+        self.tell_moves();
         self.line.push(b'[');
         string(&mut self.line, kind);
         self.line.push(b',');
@@ -218,6 +230,10 @@ impl<W: Write> TraceWriter<W> {
             self.line.push(b']');
             self.end_line();
         }
+        if self.summing.is_some() {
+            self.clients_of_applications(time);
+            return;
+        }
         for user in 0..self.clients.len() {
             let client = self.clients[user];
             self.begin("client", time);
@@ -234,15 +250,16 @@ impl<W: Write> TraceWriter<W> {
 
     fn judged(&mut self, judged: &Judged, colony: &Colony) {
         let operation = judged.wish.operation;
-        id(&mut self.line, judged.instance.id());
+        let agent = colony.agent(judged.agent);
+        id(&mut self.line, agent.instance().id());
         self.line.push(b',');
         string(&mut self.line, operation.as_str());
-        let is_accepted = judged.verdict == Verdict::Accepted;
+        let is_accepted = judged.ruling.is_accepted();
         if operation != OperationName::Undeploy || !is_accepted {
             self.line.push(b',');
             target(&mut self.line, &judged.wish.target);
         }
-        self.verdict(&judged.verdict);
+        self.verdict(&colony.verdict(&judged.ruling, agent.application()));
         if let Some(created) = judged.created {
             self.line.push(b',');
             id(&mut self.line, colony.agent(created).instance().id());
@@ -287,9 +304,17 @@ impl<W: Write> Recorder for TraceWriter<W> {
         self.line.push(b']');
         self.end_line();
         self.totals.instances += 1;
+        if let Some(summing) = &mut self.summing {
+            summing.place(agent.application(), agent.node(), 1);
+        }
     }
 
     fn handover(&mut self, time: f64, user: u32, from: Option<NodeIndex>, to: Option<NodeIndex>) {
+        self.totals.handovers += 1;
+        if self.summing.is_some() {
+            self.count_move(time, user);
+            return;
+        }
         self.begin("handover", time);
         self.line.push(b',');
         natural(&mut self.line, u64::from(user));
@@ -297,7 +322,6 @@ impl<W: Write> Recorder for TraceWriter<W> {
         self.comma_node(to);
         self.line.push(b']');
         self.end_line();
-        self.totals.handovers += 1;
     }
 
     fn evaluation(&mut self, time: f64, agent: AgentIndex, colony: &Colony, decision: Option<&Decision>) {
@@ -345,6 +369,10 @@ impl<W: Write> Recorder for TraceWriter<W> {
     }
 
     fn cycle(&mut self, time: f64, label: &[Outcome], colony: &Colony) {
+        if self.summing.is_some() {
+            self.count_cycle(time, label, colony);
+            return;
+        }
         self.begin("cycle", time);
         self.line.extend_from_slice(b",[");
         for (position, outcome) in label.iter().enumerate() {
@@ -355,10 +383,10 @@ impl<W: Write> Recorder for TraceWriter<W> {
                     self.line.extend_from_slice(b",\"nop\"");
                 }
                 Outcome::Judged(judged) => self.judged(judged, colony),
-                Outcome::Deployed { deployment, verdict, created } => {
+                Outcome::Deployed { deployment, ruling, created } => {
                     self.line.extend_from_slice(b"null,\"deploy\"");
                     self.comma_node(Some(deployment.node));
-                    self.verdict(verdict);
+                    self.verdict(&colony.verdict(ruling, deployment.application));
                     if let Some(created) = created {
                         self.line.push(b',');
                         id(&mut self.line, colony.agent(*created).instance().id());
@@ -382,6 +410,11 @@ impl<W: Write> Recorder for TraceWriter<W> {
     }
 
     fn node_down(&mut self, time: f64, node: NodeIndex, cause: Cause, gone: &[AgentIndex], colony: &Colony) {
+        self.totals.instances -= gone.len() as u64;
+        if self.summing.is_some() {
+            self.count_gone(time, node, gone, colony);
+            return;
+        }
         self.begin("node-down", time);
         self.comma_node(Some(node));
         self.line.push(b',');
@@ -395,7 +428,6 @@ impl<W: Write> Recorder for TraceWriter<W> {
         }
         self.line.extend_from_slice(b"]]");
         self.end_line();
-        self.totals.instances -= gone.len() as u64;
     }
 
     fn regret(&mut self, time: f64, compared: &Compared) {
@@ -417,6 +449,9 @@ impl<W: Write> Recorder for TraceWriter<W> {
     }
 
     fn node_up(&mut self, time: f64, node: NodeIndex) {
+        if self.summing.is_some() {
+            return;
+        }
         self.begin("node-up", time);
         self.comma_node(Some(node));
         self.line.push(b']');
@@ -424,6 +459,9 @@ impl<W: Write> Recorder for TraceWriter<W> {
     }
 
     fn node_leaving(&mut self, time: f64, node: NodeIndex) {
+        if self.summing.is_some() {
+            return;
+        }
         self.begin("node-leaving", time);
         self.comma_node(Some(node));
         self.line.push(b']');
@@ -431,6 +469,9 @@ impl<W: Write> Recorder for TraceWriter<W> {
     }
 
     fn link(&mut self, time: f64, one: NodeIndex, other: NodeIndex, is_up: bool) {
+        if self.summing.is_some() {
+            return;
+        }
         self.begin(if is_up { "link-up" } else { "link-down" }, time);
         self.comma_node(Some(one));
         self.comma_node(Some(other));

@@ -5,13 +5,14 @@
 use std::collections::BinaryHeap;
 
 use mario_colony::NodeIndex;
+use serde::{Deserialize, Serialize};
 
 use crate::paths::{Candidate, Paths};
 use crate::scenario::Metric;
 use crate::topology::Topology;
 
 /// Distances to the nearest instance; infinite where none can be reached.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Field {
     distance: Vec<f64>,
 }

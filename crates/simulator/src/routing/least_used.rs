@@ -6,22 +6,24 @@
 
 use mario_colony::{AgentIndex, NodeIndex};
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use crate::paths::PathIndex;
 use crate::routing::{Client, Route, Terrain};
 
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub(crate) struct LeastUsed {
     by_client: FxHashMap<(u32, NodeIndex), Route>,
     /// For each instance, its entries in the order of insertion. An instance is here from the first time it was a choice.
     entries: FxHashMap<AgentIndex, Vec<RouteEntry>>,
     /// How often each instance was chosen, in the order in which they were first chosen.
     used: Vec<(AgentIndex, u32)>,
+    #[serde(skip)]
     found: Vec<NodeIndex>,
 }
 
 /// An entry of the routing table.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct RouteEntry {
     pub(crate) access_point: NodeIndex,
     pub(crate) path: PathIndex,

@@ -5,6 +5,8 @@
 
 use mario_colony::{ApplicationIndex, NodeIndex};
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 use super::field::{Field, Frontier, Ground};
 use crate::routing::{Client, Route, Terrain};
@@ -15,6 +17,7 @@ pub(crate) type CellIndex = u32;
 
 const NO_CELL: CellIndex = CellIndex::MAX;
 
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Nearest {
     metric: Metric,
     fields: Vec<Field>,
@@ -23,19 +26,22 @@ pub(crate) struct Nearest {
     cells: Vec<Cell>,
     /// Cells whose routes are to be found anew, since somebody last asked.
     stale: Vec<CellIndex>,
+    #[serde(skip)]
     frontier: Frontier,
+    #[serde(skip)]
     region: Vec<NodeIndex>,
+    #[serde(skip)]
     found: Vec<NodeIndex>,
 }
 
 /// The users of one application at one access point.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Cell {
     application: ApplicationIndex,
     access_point: NodeIndex,
     is_stale: bool,
     /// The routes to the nearest instances.
-    routes: Vec<Route>,
+    routes: SmallVec<[Route; 1]>,
     /// Whose turn it is.
     turn: u32,
 }
@@ -74,7 +80,7 @@ impl Nearest {
     /// The cell of an application at an access point.
     pub(crate) fn cell(&mut self, application: ApplicationIndex, access_point: NodeIndex) -> CellIndex {
         *self.known.entry((application, access_point)).or_insert_with(|| {
-            self.cells.push(Cell { application, access_point, is_stale: true, routes: Vec::new(), turn: 0 });
+            self.cells.push(Cell { application, access_point, is_stale: true, routes: SmallVec::new(), turn: 0 });
             self.cells.len() as CellIndex - 1
         })
     }

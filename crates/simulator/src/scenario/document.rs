@@ -181,10 +181,28 @@ impl Document {
                 ids.push(id);
             }
         }
+        let draws = self.tree.get("applications").is_some();
+        if let (None, Some(Node { value: Value::Table(drawn), .. })) = (application, self.tree.get_mut("applications"))
+        {
+            drawn.remove("policy");
+            drawn.entries.push(("policy".to_owned(), node.clone()));
+            if let Some(Node { value: Value::List(sorts), .. }) = drawn.get_mut("mix") {
+                for sort in sorts {
+                    if let Value::Table(sort) = &mut sort.value {
+                        sort.remove("policy");
+                    }
+                }
+            }
+        }
         if let (false, Some(wanted)) = (is_found, application) {
             let place = Place { text, span: 0..wanted.len() };
             let mistake = Mistake::new(format!("there is no application `{wanted}`")).at(Some(place));
-            self.mistakes.push(mistake.known(wanted, "applications", ids.iter().map(String::as_str)));
+            let mistake = mistake.known(wanted, "applications", ids.iter().map(String::as_str));
+            self.mistakes.push(if draws && ids.is_empty() {
+                mistake.hint("applications that are drawn have one policy, or one for each sort in `applications.mix`")
+            } else {
+                mistake
+            });
         }
     }
 

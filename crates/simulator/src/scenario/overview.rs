@@ -101,7 +101,7 @@ impl Scenario {
             users: self.users.len(),
             handovers: handovers.total(),
             late_arrivals: handovers.late_arrivals(),
-            steps: self.attachments.steps.len(),
+            steps: self.attachments.step_count(),
             deploys: self.deploys.len(),
             disturbances: self.disturbances.len(),
         }

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use super::mistake::Text;
 
-const PRESETS: [(&str, &str); 2] = [
+const PRESETS: [(&str, &str); 3] = [
     ("paper", include_str!("../../../../scenarios/paper.toml")),
     ("prototype", include_str!("../../../../scenarios/prototype.toml")),
+    ("city", include_str!("../../../../scenarios/city.toml")),
 ];
 
 /// The names of all presets.

@@ -4,6 +4,7 @@
 
 mod applications;
 mod churn;
+mod drawn;
 mod infrastructure;
 mod users;
 

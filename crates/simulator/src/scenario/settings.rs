@@ -4,6 +4,8 @@
 
 mod application;
 mod churn;
+mod city;
+mod drawn;
 mod mobility;
 mod number;
 mod strategies;
@@ -12,6 +14,8 @@ mod workload;
 
 pub use application::{ApplicationSettings, DeploySettings, Facts};
 pub use churn::{ChurnSettings, FailureSettings, LinkDown, LinkUp, NodeDown, NodeJoin, NodeLeave, RedeploySettings};
+pub use city::{CitySettings, PlaceSettings};
+pub use drawn::{DrawnApplications, SortSettings};
 pub use mobility::{
     AfterKind, AttachKind, AttachmentSettings, BetweenKind, ClockKind, FileSettings, GeneratedSettings, MobilityFormat,
     MobilitySettings, StaticSettings,
@@ -60,6 +64,9 @@ pub struct Settings {
     /// What is run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub application: Vec<ApplicationSettings>,
+    /// Applications that are drawn from the seed, beside those that are listed.
+    #[serde(skip_serializing_if = "DrawnApplications::are_none")]
+    pub applications: DrawnApplications,
     /// When agents evaluate.
     pub agents: AgentSettings,
     /// When managers judge, and what they accept.
@@ -168,6 +175,7 @@ impl Default for Settings {
             tiers: Vec::new(),
             node: Vec::new(),
             application: Vec::new(),
+            applications: DrawnApplications::default(),
             agents: AgentSettings::default(),
             managers: ManagerSettings::default(),
             workload: WorkloadSettings::default(),

@@ -3,7 +3,7 @@
 use mario_colony::{
     AgentIndex, ApplicationIndex, Arbitration, ContextChange, Deployment, Evaluator, NodeIndex, Outcome, Wish,
 };
-use mario_domain::{OperationName, Verdict};
+use mario_domain::OperationName;
 use mario_policy::{Decision, Wanted};
 
 use super::{Event, Reuse, Service, Simulation};
@@ -64,9 +64,6 @@ impl Simulation<'_> {
                 _ => None,
             };
         }
-        for agent in &batch {
-            self.look(*agent);
-        }
         self.effort.asked += batch.len() as u64;
         let wanted = if recorder.wants_decisions() { Wanted::All } else { Wanted::First };
         if self.options.threads > 1 && batch.len() >= 2 * AGENTS_PER_THREAD {
@@ -107,12 +104,29 @@ impl Simulation<'_> {
         self.scratch.facts = facts;
     }
 
+    /// Whether an agent's policy need not be asked: what it would say is known.
+    fn is_known(&self, agent: AgentIndex, wanted: Wanted) -> bool {
+        // Of what an agent proposed before, only the proposal is kept, not all that its policy said.
+        let is_known = self.colony.is_unchanged(agent) || (wanted == Wanted::First && self.colony.recalls(agent));
+        is_known && self.options.reuse == Reuse::Proposals
+    }
+
+    /// An agent proposes what is known already.
+    fn repeat(&mut self, agent: AgentIndex, recorder: &mut impl Recorder) {
+        recorder.evaluation(self.queue.now(), agent, &self.colony, None);
+        if self.colony.is_unchanged(agent) {
+            self.colony.propose_again(agent);
+        } else {
+            self.colony.propose_as_before(agent);
+        }
+    }
+
     fn ask_in_turn(&mut self, batch: &[AgentIndex], wanted: Wanted, recorder: &mut impl Recorder) {
         let now = self.queue.now();
         for agent in batch {
-            if self.colony.is_unchanged(*agent) && self.options.reuse == Reuse::Proposals {
-                recorder.evaluation(now, *agent, &self.colony, None);
-                self.colony.propose_again(*agent);
+            self.look(*agent);
+            if self.is_known(*agent, wanted) {
+                self.repeat(*agent, recorder);
                 continue;
             }
             self.effort.evaluated += 1;
@@ -125,19 +139,39 @@ impl Simulation<'_> {
     }
 
     fn ask_in_parallel(&mut self, batch: &[AgentIndex], wanted: Wanted, recorder: &mut impl Recorder) {
-        let reuse = self.options.reuse;
-        let colony = &self.colony;
-        let chunk = batch.len().div_ceil(self.options.threads);
-        let ask = |evaluator: &mut Evaluator, agent: AgentIndex| -> Option<Answer> {
-            if colony.is_unchanged(agent) && reuse == Reuse::Proposals {
-                return None;
+        let mut due = Vec::new();
+        for agent in batch {
+            self.look(*agent);
+            if !self.is_known(*agent, wanted) {
+                due.push(*agent);
             }
+        }
+        let answers = self.answers(&due, wanted);
+        let now = self.queue.now();
+        let mut answers = due.iter().zip(answers.into_iter().flatten()).peekable();
+        for agent in batch {
+            let Some((_, answer)) = answers.next_if(|(due, _)| *due == agent) else {
+                self.repeat(*agent, recorder);
+                continue;
+            };
+            self.effort.evaluated += 1;
+            let decision = answer.decision.as_ref().filter(|_| !self.colony.is_unchanged(*agent));
+            recorder.evaluation(now, *agent, &self.colony, decision);
+            self.colony.propose(*agent, answer.wish);
+        }
+    }
+
+    /// What the policies of these agents say, each thread asking its share of them.
+    fn answers(&mut self, due: &[AgentIndex], wanted: Wanted) -> Vec<Vec<Answer>> {
+        let colony = &self.colony;
+        let chunk = due.len().div_ceil(self.options.threads).max(AGENTS_PER_THREAD);
+        let ask = |evaluator: &mut Evaluator, agent: AgentIndex| {
             let decision = evaluator.evaluate(colony, agent, wanted);
             let wish = colony.wish(agent, decision);
-            Some(Answer { wish, decision: (wanted == Wanted::All).then(|| decision.clone()) })
+            Answer { wish, decision: (wanted == Wanted::All).then(|| decision.clone()) }
         };
-        let answers: Vec<Vec<Option<Answer>>> = std::thread::scope(|scope| {
-            let workers: Vec<_> = batch
+        std::thread::scope(|scope| {
+            let workers: Vec<_> = due
                 .chunks(chunk)
                 .zip(&mut self.evaluators)
                 .map(|(agents, evaluator)| {
@@ -145,22 +179,7 @@ impl Simulation<'_> {
                 })
                 .collect();
             workers.into_iter().map(|worker| worker.join().expect("evaluating does not panic")).collect()
-        });
-        let now = self.queue.now();
-        for (agent, answer) in batch.iter().zip(answers.into_iter().flatten()) {
-            let is_unchanged = self.colony.is_unchanged(*agent);
-            let Some(answer) = answer else {
-                recorder.evaluation(now, *agent, &self.colony, None);
-                self.colony.propose_again(*agent);
-                continue;
-            };
-            self.effort.evaluated += 1;
-            match &answer.decision {
-                Some(decision) if !is_unchanged => recorder.evaluation(now, *agent, &self.colony, Some(decision)),
-                _ => recorder.evaluation(now, *agent, &self.colony, None),
-            }
-            self.colony.propose(*agent, answer.wish);
-        }
+        })
     }
 
     /// The managers judge what is pending: rule r1.
@@ -202,7 +221,7 @@ impl Simulation<'_> {
                     self.add_instance(*agent);
                 }
             }
-            Outcome::Judged(judged) if judged.verdict == Verdict::Accepted => {
+            Outcome::Judged(judged) if judged.ruling.is_accepted() => {
                 let application = self.colony.agent(judged.agent).application();
                 if let Some(agent) = judged.created {
                     self.add_instance(agent);

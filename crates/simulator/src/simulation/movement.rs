@@ -9,13 +9,16 @@ impl Simulation<'_> {
     /// A step of mobility: users move, and whoever is new begins to send.
     pub(super) fn step(&mut self, step: u32, recorder: &mut impl Recorder) {
         let now = self.queue.now();
-        let steps = &self.scenario.attachments.steps;
+        let attachments = &self.scenario.attachments;
         self.tell_flow(now, recorder);
         recorder.step(now, step as usize);
-        if step as usize + 1 < steps.len() {
+        if step as usize + 1 < attachments.step_count() {
             self.queue.schedule(f64::from(step + 1) * self.scenario.step, Event::Step(step + 1));
         }
-        let Some(changes) = steps.get(step as usize) else { return };
+        let mut generated = std::mem::take(&mut self.scratch.changes);
+        let users = &self.users;
+        let changes =
+            attachments.changes(step, &mut self.users_due, |user| users[user as usize].wanted, &mut generated);
         for (user, wanted) in changes {
             self.users[*user as usize].wanted = *wanted;
             self.connect(*user, recorder);
@@ -26,6 +29,7 @@ impl Simulation<'_> {
         for (user, _) in changes {
             self.begin_sending(*user);
         }
+        self.scratch.changes = generated;
         self.watch_over_applications();
     }
 

@@ -15,10 +15,18 @@ use crate::paths::Paths;
 use crate::placement::Placement;
 use crate::scenario::{Management, Scenario};
 
+pub(super) use edge::Answers;
+
 /// Says what is to be done with instances, from a view of everything.
 pub(super) trait Planner: Send {
     /// What is to be done at this activation of the managers.
     fn plan(&mut self, view: &View<'_>) -> Plan;
+
+    /// What it remembers of its former plans; `None` where a plan follows from the view alone.
+    fn memory(&self) -> Option<Answers>;
+
+    /// Remembers what another one, whose memory this is, remembered.
+    fn remember(&mut self, memory: Answers);
 }
 
 /// The world as a planner sees it.

@@ -26,6 +26,18 @@ use crate::workload::Emitter;
 impl<'a> Simulation<'a> {
     /// The world of a scenario at time 0, with what is deployed then and the users who are there then.
     pub fn new(scenario: &'a Scenario, options: RunOptions) -> Result<Simulation<'a>, SimulationError> {
+        let mut simulation = Simulation::empty(scenario, options)?;
+        simulation.queue.schedule(scenario.agents.start, Event::Start);
+        simulation.queue.schedule(scenario.management_period, Event::Management);
+        for node in absent_at_first(scenario) {
+            simulation.take_down(node, Cause::Absent, &mut Nobody);
+        }
+        simulation.deploy_first()?;
+        Ok(simulation)
+    }
+
+    /// A world in which nothing is deployed and nothing is about to happen.
+    pub(super) fn empty(scenario: &'a Scenario, options: RunOptions) -> Result<Simulation<'a>, SimulationError> {
         if let Some(search) = scenario.management.search() {
             search.check(scenario).map_err(SimulationError::TooLarge)?;
         }
@@ -40,7 +52,7 @@ impl<'a> Simulation<'a> {
             next_emission: None,
             emitter: Emitter::new(plan.workload, scenario.seed, index),
         });
-        let mut simulation = Simulation {
+        Ok(Simulation {
             scenario,
             options,
             queue: EventQueue::default(),
@@ -57,6 +69,7 @@ impl<'a> Simulation<'a> {
             observations: Observations::new(scenario.observation),
             instances: Vec::new(),
             users: users.collect(),
+            users_due: scenario.attachments.first_due(),
             planner: planning::planner(scenario),
             draws: scenario.policies.iter().map(|policy| policy.asks_for("random")).collect(),
             deployments: Vec::new(),
@@ -67,14 +80,7 @@ impl<'a> Simulation<'a> {
             agents_have_started: false,
             effort: Effort::default(),
             scratch: Scratch::default(),
-        };
-        simulation.queue.schedule(scenario.agents.start, Event::Start);
-        simulation.queue.schedule(scenario.management_period, Event::Management);
-        for node in absent_at_first(scenario) {
-            simulation.take_down(node, Cause::Absent, &mut Nobody);
-        }
-        simulation.deploy_first()?;
-        Ok(simulation)
+        })
     }
 
     /// Tells how the world is at time 0, and lets the first users in.
@@ -102,8 +108,8 @@ impl<'a> Simulation<'a> {
         let mut label = Vec::new();
         self.colony.r1(&deployments, &mut self.judge, &mut label);
         for outcome in label {
-            let Outcome::Deployed { deployment, verdict, created } = outcome else { continue };
-            match (verdict, created) {
+            let Outcome::Deployed { deployment, ruling, created } = outcome else { continue };
+            match (self.colony.verdict(&ruling, deployment.application), created) {
                 (Verdict::Inhibited(inhibition), _) => {
                     let application = self.colony.application(deployment.application).id.clone();
                     return Err(SimulationError::NoRoom { application, inhibition });

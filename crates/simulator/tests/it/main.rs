@@ -1,7 +1,9 @@
 //! The crate from outside.
 
 mod attachment;
+mod checkpoints;
 mod churn;
+mod city;
 mod determinism;
 mod documents;
 mod fidelity;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use flate2::read::GzDecoder;
 use mario_colony::{AgentIndex, Colony, Neighbour, NodeIndex, Outcome, Target};
-use mario_domain::{Id, OperationName, Verdict};
+use mario_domain::{Id, OperationName};
 use mario_policy::{Decision, Solution};
 use mario_simulator::scenario::{Document, Files};
 use mario_simulator::{
@@ -154,14 +154,14 @@ impl Recorder for Comparison {
                     ])
                 }
                 Outcome::Judged(judged) => {
-                    let done = judged.verdict == Verdict::Accepted;
+                    let done = judged.ruling.is_accepted();
                     let created = judged.created.map(|agent| colony.agent(agent).instance().clone());
                     let target = match judged.wish.operation {
                         OperationName::Undeploy => json!("self"),
                         _ => self.target(&judged.wish.target, judged.from),
                     };
                     json!([
-                        judged.instance,
+                        colony.agent(judged.agent).instance(),
                         colony.agent(judged.agent).application().0 + 1,
                         self.nodes[judged.from.position()],
                         judged.wish.operation.as_str(),

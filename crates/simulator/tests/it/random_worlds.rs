@@ -20,7 +20,7 @@ use mario_simulator::{
     Detail, Effort, Observation, Reuse, Routing, RunOptions, Scenario, Simulation, SimulationError, TraceWriter,
 };
 
-use crate::world::{Story, outputs};
+use crate::world::{Story, audited, outputs};
 
 /// How many worlds a plain test run draws.
 const WORLDS: u64 = 400;
@@ -133,7 +133,7 @@ fn run(scenario: &Scenario, options: RunOptions) -> (Vec<u8>, Report, Story, Eff
 }
 
 /// The world of a number. What has no room at the beginning is deployed a moment later, and may be inhibited then.
-fn world(number: u64) -> Scenario {
+pub fn world(number: u64) -> Scenario {
     let mut scenario = drawn::draw(number);
     if let Err(error) = Simulation::new(&scenario, RunOptions::default()) {
         assert!(matches!(error, SimulationError::NoRoom { .. }), "{error}");
@@ -165,6 +165,14 @@ fn check(number: u64, seen: &mut BTreeMap<&'static str, u64>) {
         let options = RunOptions { threads: 2, reuse: Reuse::Nothing };
         let ([again, ..], _) = outputs(&scenario, options, Detail::Full);
         assert!(again == trace, "world {number} has another trace when everything is asked again");
+    }
+    if number % 4 == 1 {
+        let ([summary, ..], _) = outputs(&scenario, RunOptions::default(), Detail::Summary);
+        let counted = audited(&summary);
+        assert!(counted.is_clean(), "world {number}: {counted}");
+        assert_eq!(counted.counts.operations, report.counts.operations, "world {number}");
+        assert_eq!(counted.counts.inhibited, report.counts.inhibited, "world {number}");
+        assert_eq!(counted.counts.handovers, report.counts.handovers, "world {number}");
     }
     for (what, count) in report.counts.operations.iter().chain(&report.counts.inhibited) {
         *seen.entry(what).or_default() += count;

@@ -2,7 +2,7 @@
 
 use mario_audit::{Audit, Options, Report};
 use mario_colony::{AgentIndex, ApplicationIndex, Colony, NodeIndex, Outcome, PolicyIndex};
-use mario_domain::{Application, ApplicationId, Capacity, Hardware, Id, NodeId, Quantity, Verdict};
+use mario_domain::{Application, ApplicationId, Capacity, Hardware, Id, NodeId, Quantity};
 use mario_prolog::Engine;
 use mario_simulator::{
     AgentTiming, ApplicationPlan, Arbitration, Attachments, Cause, Deploy, Detail, Disturbance, DisturbanceEvent,
@@ -56,7 +56,7 @@ pub fn scenario(topology: Topology) -> Scenario {
         policies: Vec::new(),
         acceptances: Vec::new(),
         deploys: Vec::new(),
-        attachments: Attachments { users: Vec::new(), steps: vec![Vec::new()] },
+        attachments: Attachments { users: Vec::new(), steps: vec![Vec::new()], commuters: None },
         users: Vec::new(),
         step: 1_000.0,
         agents: AgentTiming { start: 100.0, period: 200.0 },
@@ -162,8 +162,8 @@ impl Recorder for Story {
     fn cycle(&mut self, time: f64, label: &[Outcome], _colony: &Colony) {
         self.cycles.push(time);
         for outcome in label {
-            if let Outcome::Deployed { deployment, verdict, .. } = outcome {
-                self.deploys.push((time, deployment.node.0, *verdict == Verdict::Accepted));
+            if let Outcome::Deployed { deployment, ruling, .. } = outcome {
+                self.deploys.push((time, deployment.node.0, ruling.is_accepted()));
             }
         }
     }
@@ -215,13 +215,18 @@ pub fn audited(trace: &[u8]) -> Report {
 
 /// All that a run writes: the trace and the four tables.
 pub fn outputs(scenario: &Scenario, options: RunOptions, detail: Detail) -> ([Vec<u8>; 5], Effort) {
-    let empty =
-        TableOutputs { operations: Vec::new(), moves: Vec::new(), handovers: Vec::new(), messages: Some(Vec::new()) };
+    let empty = TableOutputs {
+        operations: Vec::new(),
+        moves: Some(Vec::new()),
+        handovers: Some(Vec::new()),
+        messages: Some(Vec::new()),
+    };
     let mut recorders = (TraceWriter::new(Vec::new(), scenario, detail), Tables::new(scenario, empty));
     let mut simulation = Simulation::new(scenario, options).expect("it can be run");
     let effort = simulation.run(&mut recorders);
     let trace = recorders.0.finish(scenario.duration).expect("memory takes everything");
     let tables = recorders.1.finish().expect("memory takes everything");
     let messages = tables.messages.expect("it was wanted");
-    ([trace, tables.operations, tables.moves, tables.handovers, messages], effort)
+    let [moves, handovers] = [tables.moves, tables.handovers].map(Option::unwrap_or_default);
+    ([trace, tables.operations, moves, handovers, messages], effort)
 }

@@ -138,7 +138,7 @@ fn load(asker: &mut Asker<'_>, sources: &mut Sources, files: &[String]) -> Resul
             asker.console.report(&failure);
             Ok(Ended::Unanswered)
         }
-        Err(Failure::OutputClosed) => Err(Failure::OutputClosed),
+        Err(failure @ (Failure::Interrupted(_) | Failure::OutputClosed)) => Err(failure),
     }
 }
 

@@ -26,9 +26,10 @@ impl Resolving<'_> {
     pub(super) fn applications(&mut self, topology: &Topology) -> (Vec<ApplicationPlan>, Policies) {
         let mut policies = Policies::default();
         let mut plans = Vec::new();
-        if self.settings.application.is_empty() {
+        if self.settings.application.is_empty() && self.settings.applications.are_none() {
             let mistake = self.mistake("there is no application", &[]);
-            self.mistakes.push(mistake.hint("add `[[application]]`, or build upon `preset = \"paper\"`"));
+            let remedy = "add `[[application]]` or `[applications]` with a `count`, or build upon `preset = \"paper\"`";
+            self.mistakes.push(mistake.hint(remedy));
         }
         for (position, application) in self.settings.application.iter().enumerate() {
             let at = |key| [At::Key("application"), position.into(), At::Key(key)];
@@ -57,10 +58,11 @@ impl Resolving<'_> {
                 home: home.unwrap_or(NodeIndex(0)),
             });
         }
+        self.draw_applications(topology, &mut plans, &mut policies);
         (plans, policies)
     }
 
-    fn check_hardware(&mut self, topology: &Topology, id: &ApplicationId, units: u64, at: &[At<'_>]) {
+    pub(super) fn check_hardware(&mut self, topology: &Topology, id: &ApplicationId, units: u64, at: &[At<'_>]) {
         let hardware = Hardware::units(units);
         if topology.nodes().any(|(_, node)| hardware.fits(node.capacity)) {
             return;
@@ -103,8 +105,8 @@ impl Resolving<'_> {
             let plan = &applications[application.position()];
             let policy = match &deploy.policy {
                 Some(policy) => {
-                    let memory = self.settings.application[application.position()].memory;
-                    let memory = memory.or(self.settings.memory.cycles);
+                    let listed = self.settings.application.get(application.position());
+                    let memory = listed.and_then(|listed| listed.memory).or(self.settings.memory.cycles);
                     self.policy(policies, policy, memory, &at("policy"))
                 }
                 None => Some(plan.policy),
@@ -162,7 +164,7 @@ impl Resolving<'_> {
         found
     }
 
-    fn policy(
+    pub(super) fn policy(
         &mut self,
         policies: &mut Policies,
         written: &str,
@@ -219,7 +221,7 @@ pub(super) fn find_application(applications: &[ApplicationPlan], id: &Id) -> Opt
 }
 
 /// Where applications start: the first node of the least tier.
-fn cloud(topology: &Topology) -> Option<NodeIndex> {
+pub(super) fn cloud(topology: &Topology) -> Option<NodeIndex> {
     topology.nodes().min_by_key(|(_, node)| node.tier).map(|(index, _)| index)
 }
 

@@ -11,15 +11,16 @@ use super::Resolving;
 use super::applications::find_application;
 use crate::mobility::{
     After, Assignment, Attach, AttachError, Attachments, Between, Clock, MobileUser, Stepping, SumoCoordinates,
-    TraceError, TrackFormat, WanderError, assign, attach, read_positions, read_tracks, to_steps, wander_attached,
+    TraceError, TrackFormat, WanderError, assign, attach, commute_attached, read_positions, read_tracks, to_steps,
+    wander_attached,
 };
 use crate::position::{Area, Position};
 use crate::scenario::attachments;
 use crate::scenario::document::At;
 use crate::scenario::mistake::{Mistake, Place, Text};
 use crate::scenario::settings::{
-    AfterKind, AssignmentKind, AttachKind, BetweenKind, ClockKind, FileSettings, GeneratedSettings, MobilityFormat,
-    MobilitySettings, Phase, PhaseWord, TopologySettings, UserSettings, WorkloadSettings,
+    AfterKind, AssignmentKind, AttachKind, BetweenKind, CitySettings, ClockKind, FileSettings, GeneratedSettings,
+    MobilityFormat, MobilitySettings, Phase, PhaseWord, TopologySettings, UserSettings, WorkloadSettings,
 };
 use crate::scenario::{ApplicationPlan, UserPlan, Workload};
 use crate::topology::Topology;
@@ -34,6 +35,7 @@ impl<'a> Resolving<'a> {
     pub(super) fn step(&self) -> f64 {
         match &self.settings.mobility {
             MobilitySettings::Generated(settings) => settings.step.value(),
+            MobilitySettings::City(settings) => settings.step.value(),
             MobilitySettings::File(settings) => settings.step.value(),
             MobilitySettings::Attachments(settings) => settings.step.value(),
             MobilitySettings::Static(settings) => settings.step.value(),
@@ -43,6 +45,7 @@ impl<'a> Resolving<'a> {
     pub(super) fn attachments(&mut self, topology: &Topology, applications: &[ApplicationPlan]) -> Attachments {
         let found = match &self.settings.mobility {
             MobilitySettings::Generated(settings) => self.generated(settings, topology),
+            MobilitySettings::City(settings) => self.city(settings, topology),
             MobilitySettings::Static(settings) => self.fixed(settings.users, topology),
             MobilitySettings::Attachments(settings) => self.attachment_file(&settings.file, topology, applications),
             MobilitySettings::File(settings) => self.position_file(settings, topology),
@@ -83,10 +86,29 @@ impl<'a> Resolving<'a> {
             Some(area) => self.area(area, &[MOBILITY, "area".into()])?,
             None => self.covered(topology, "add `[mobility.area]` with `south_west` and `north_east`", &[MOBILITY])?,
         };
-        let wandering = settings.wandering(area);
-        match wander_attached(&wandering, self.settings.seed, topology, how) {
+        let made = wander_attached(&settings.wandering(area), self.settings.seed, topology, how);
+        self.made_users(made)
+    }
+
+    fn city(&mut self, settings: &CitySettings, topology: &Topology) -> Option<Attachments> {
+        self.check_count("users", settings.users)?;
+        self.check_count("hotspots", settings.hotspots)?;
+        let how = self.how_to_attach(settings.attach)?;
+        let area = match &settings.area {
+            Some(area) => self.area(area, &[MOBILITY, "area".into()])?,
+            None => self.covered(topology, "add `[mobility.area]` with `south_west` and `north_east`", &[MOBILITY])?,
+        };
+        let commuting = settings.commuting(area, self.settings.duration.value());
+        let made = commute_attached(commuting, self.settings.seed, topology, how);
+        self.made_users(made)
+    }
+
+    /// Users who were generated, or what is wrong with what they were generated from.
+    fn made_users(&mut self, made: Result<Attachments, WanderError>) -> Option<Attachments> {
+        match made {
             Ok(attachments) => {
-                self.notes.push(format!("{} users are generated from seed {}", settings.users, self.settings.seed));
+                let (users, seed) = (attachments.users.len(), self.settings.seed);
+                self.notes.push(format!("{users} users are generated from seed {seed}"));
                 Some(attachments)
             }
             Err(WanderError::Setting { setting, expected }) => {
@@ -125,7 +147,7 @@ impl<'a> Resolving<'a> {
         if access_points.is_empty() {
             return self.not_attached(&AttachError::NoAccessPoint);
         }
-        let mut attachments = Attachments { users: Vec::new(), steps: vec![Vec::new()] };
+        let mut attachments = Attachments { users: Vec::new(), steps: vec![Vec::new()], commuters: None };
         for user in 0..users {
             attachments.users.push(MobileUser { id: Id::number(i64::from(user) + 1), application: None });
             attachments.steps[0].push((user, Some(access_points[user as usize % access_points.len()])));
@@ -346,8 +368,14 @@ impl<'a> Resolving<'a> {
             AssignmentKind::Balanced => Assignment::Balanced,
             AssignmentKind::RoundRobin => Assignment::RoundRobin,
             AssignmentKind::Random => Assignment::Random { seed: self.seed_for(2) },
+            AssignmentKind::Popular => Assignment::Popular { seed: self.seed_for(2) },
         };
-        assign(&attachments.handovers().of_user, &kinds, how).unwrap_or_default()
+        // Only `balanced` asks how often users move, and not everybody's ways are listed.
+        let handovers = match how {
+            Assignment::Balanced => attachments.handovers().of_user,
+            _ => vec![0; attachments.users.len()],
+        };
+        assign(&handovers, &kinds, how).unwrap_or_default()
     }
 
     fn workload(&self, position: usize, count: usize, own: Option<&UserSettings>) -> Workload {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AreaSettings, Period, Positive, read_by_kind};
+use super::{AreaSettings, CitySettings, Period, Positive, read_by_kind};
 use crate::mobility::{Arrivals, Wandering};
 use crate::position::Area;
 
@@ -13,6 +13,8 @@ use crate::position::Area;
 pub enum MobilitySettings {
     /// Users go from place to place, drawn from the seed.
     Generated(GeneratedSettings),
+    /// Users live somewhere, and commute day by day, drawn from the seed.
+    City(CitySettings),
     /// Positions from a file.
     File(FileSettings),
     /// Access points from a file.
@@ -23,6 +25,7 @@ pub enum MobilitySettings {
 
 read_by_kind!(MobilitySettings {
     "generated" => Generated(GeneratedSettings),
+    "city" => City(CitySettings),
     "file" => File(FileSettings),
     "attachments" => Attachments(AttachmentSettings),
     "static" => Static(StaticSettings),

@@ -95,6 +95,8 @@ pub enum AssignmentKind {
     RoundRobin,
     /// At random.
     Random,
+    /// At random, the second application half as often as the first, the third a third as often, and so on.
+    Popular,
 }
 
 /// What one user does that differs from the workload. What is not given is as there.

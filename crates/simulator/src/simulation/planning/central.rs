@@ -2,7 +2,7 @@
 
 use mario_colony::{ApplicationIndex, NodeIndex, Plan};
 
-use super::{Planner, View};
+use super::{Answers, Planner, View};
 use crate::optimum::{Allocation, Distances, Problem, Room, Search, changes};
 
 /// Looks for the best allocation of everything, and goes there in one cycle.
@@ -18,7 +18,7 @@ pub(super) struct Central {
 struct Moment {
     access_points: Vec<Option<NodeIndex>>,
     rooms: Vec<Room>,
-    infrastructure: u64,
+    infrastructure: u32,
 }
 
 impl Central {
@@ -57,4 +57,10 @@ impl Planner for Central {
         }
         changes(view.scenario, best, view.placement, view.colony, &moment.rooms)
     }
+
+    fn memory(&self) -> Option<Answers> {
+        None
+    }
+
+    fn remember(&mut self, _memory: Answers) {}
 }

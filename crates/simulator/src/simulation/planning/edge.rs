@@ -2,6 +2,7 @@
 
 use mario_colony::{Deployment, NodeIndex, Plan};
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use super::{Planner, View};
 use crate::optimum::{Distances, demand_rate};
@@ -10,6 +11,12 @@ use crate::scenario::Scenario;
 /// Gives each user who comes a share of an instance, on the access point or as near to it as there is room.
 pub(super) struct FirstFit {
     distances: Distances,
+    answers: Answers,
+}
+
+/// What users were given.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::simulation) struct Answers {
     /// For each user, whether there was an answer to the user's demand.
     is_answered: Vec<bool>,
     /// For each application and node, what its instances there still handle.
@@ -20,8 +27,7 @@ impl FirstFit {
     pub(super) fn new(scenario: &Scenario) -> FirstFit {
         FirstFit {
             distances: Distances::default(),
-            is_answered: vec![false; scenario.users.len()],
-            spare: FxHashMap::default(),
+            answers: Answers { is_answered: vec![false; scenario.users.len()], spare: FxHashMap::default() },
         }
     }
 }
@@ -30,7 +36,7 @@ impl Planner for FirstFit {
     fn plan(&mut self, view: &View<'_>) -> Plan {
         let mut plan = Plan::default();
         let new: Vec<usize> = (0..view.users.len())
-            .filter(|user| !self.is_answered[*user] && view.users[*user].access_point.is_some())
+            .filter(|user| !self.answers.is_answered[*user] && view.users[*user].access_point.is_some())
             .collect();
         if new.is_empty() {
             return plan;
@@ -45,7 +51,7 @@ impl Planner for FirstFit {
             }
         }
         for user in new {
-            self.is_answered[user] = true;
+            self.answers.is_answered[user] = true;
             let Some(access_point) = view.users[user].access_point else { continue };
             let user = &view.scenario.users[user];
             let plan_of = &view.scenario.applications[user.application.position()];
@@ -56,7 +62,7 @@ impl Planner for FirstFit {
             nodes.retain(|node| reach[node.position()].distance.is_finite());
             nodes.sort_by(|one, other| reach[one.position()].distance.total_cmp(&reach[other.position()].distance));
             for node in nodes {
-                let spare = self.spare.entry((user.application.0, node)).or_insert(0.0);
+                let spare = self.answers.spare.entry((user.application.0, node)).or_insert(0.0);
                 let room = &mut rooms[node.position()];
                 if *spare >= rate {
                     *spare -= rate;
@@ -72,5 +78,13 @@ impl Planner for FirstFit {
             }
         }
         plan
+    }
+
+    fn memory(&self) -> Option<Answers> {
+        Some(self.answers.clone())
+    }
+
+    fn remember(&mut self, memory: Answers) {
+        self.answers = memory;
     }
 }

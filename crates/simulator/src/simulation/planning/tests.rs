@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use mario_colony::{ApplicationIndex, Colony, NodeIndex, Outcome, Plan};
-use mario_domain::{NodeId, OperationName, Verdict};
+use mario_domain::{NodeId, OperationName};
 
-use super::{Planner, View};
+use super::{Answers, Planner, View};
 use crate::optimum::{Allocation, changes};
 use crate::recorder::Recorder;
 use crate::scenario::{Document, NoFiles, Scenario};
@@ -51,6 +51,12 @@ impl Planner for Fixed {
     fn plan(&mut self, view: &View<'_>) -> Plan {
         changes(view.scenario, &self.0, view.placement, view.colony, &view.rooms())
     }
+
+    fn memory(&self) -> Option<Answers> {
+        None
+    }
+
+    fn remember(&mut self, _memory: Answers) {}
 }
 
 /// All operations, and how they were judged.
@@ -63,10 +69,10 @@ impl Recorder for Operations {
             match outcome {
                 Outcome::Nop(_) => {}
                 Outcome::Judged(judged) => {
-                    self.0.push((judged.wish.operation, judged.verdict == Verdict::Accepted));
+                    self.0.push((judged.wish.operation, judged.ruling.is_accepted()));
                 }
-                Outcome::Deployed { verdict, .. } => {
-                    self.0.push((OperationName::Deploy, *verdict == Verdict::Accepted));
+                Outcome::Deployed { ruling, .. } => {
+                    self.0.push((OperationName::Deploy, ruling.is_accepted()));
                 }
             }
         }

@@ -1,0 +1,163 @@
+//! `mario bench scale`.
+
+use std::env;
+use std::process::{Command, Stdio};
+
+use clap::{Args, ValueEnum};
+use mario_diagnostics::Diagnostic;
+use mario_experiments::scale::{
+    DEFAULT_NODES, Growth, MeasureError, Measured, NoSuchTree, Question, Size, measure, table,
+};
+
+use crate::experiments::run_failure;
+use crate::scenarios::{Disk, failure};
+use crate::{Console, Failure, Outcome};
+
+/// Arguments of `mario bench scale`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  mario bench scale
+  mario bench scale --nodes 85,1365,21845 --threads 2
+  mario bench scale --nodes 85,1365 --policy latency-aware --format json")]
+pub struct Arguments {
+    /// How many nodes, one number for each run: 1, 5, 21, 85, 341, 1365 and so on
+    #[arg(long, value_name = "N,…", value_delimiter = ',', default_values_t = DEFAULT_NODES)]
+    pub nodes: Vec<u64>,
+    /// The policy of all applications: the path of a file, the name of one that ships, or baseline:NAME
+    #[arg(long, value_name = "POLICY", default_value = "workload-and-latency-aware", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub policy: String,
+    /// Draw everything random from this seed
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// How many threads evaluate agents; the runs are the same with any number
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: u16,
+    /// What grows with the number of nodes
+    #[arg(long, value_name = "WHAT", default_value = "town")]
+    pub growth: WhatGrows,
+    /// How to print the result
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: TableFormat,
+    /// Measure the one size in this process, and print its object: what the process that was started by the user asks of those
+    /// that it starts
+    #[arg(long, hide = true)]
+    pub here: bool,
+}
+
+/// What grows with the number of nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum WhatGrows {
+    /// The town: access points stay 500 m apart, with a hotspot to 16 of them.
+    Town,
+    /// The network in the same 4 by 4 km: users pass more and more access points.
+    Density,
+}
+
+/// How to print the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TableFormat {
+    /// A table for people.
+    Text,
+    /// A list with an object for each size.
+    Json,
+}
+
+pub(super) const LONG_ABOUT: &str = "Measure how the cost of a run grows with the size of its world.
+
+Each size is the paper's scenario on a tree with so many nodes, with 2.86 users for each node, traffic as rates and the full 52,000 \
+time units, in a process of its own. A line tells how many agents there were on average, how many decisions were asked (one for each \
+agent and cycle) and how many of them a policy was really evaluated for, the CPU time of the run over the decisions asked, the most \
+memory that the process had, and how long making the world and running it took. The last line compares the largest size with the \
+smallest.
+
+CPU time is that of all threads in the run itself; making the world is not in it. A run of less than a second is repeated, and \
+its least time counts.";
+
+pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
+    let mut sizes = Vec::new();
+    for nodes in &arguments.nodes {
+        sizes.push(Size::with_nodes(*nodes).map_err(|error| no_such_tree(&error))?);
+    }
+    if arguments.here {
+        return here(arguments, &sizes, console);
+    }
+    // A policy that cannot be run is told once, and before anything is measured.
+    let smallest = Size::with_nodes(1).map_err(|error| no_such_tree(&error))?;
+    question(arguments, smallest).document().resolve(&mut Disk).map_err(|error| failure(&error))?;
+    let mut measured = Vec::new();
+    for size in sizes {
+        console.inform(format!("{} nodes, {} users", size.nodes(), size.users()));
+        measured.push(apart(arguments, size)?);
+    }
+    match arguments.format {
+        TableFormat::Text => console.write_data(|stdout| stdout.write_all(table(&measured).as_bytes()))?,
+        TableFormat::Json => console.write_data(|stdout| {
+            serde_json::to_writer_pretty(&mut *stdout, &measured)?;
+            stdout.write_all(b"\n")
+        })?,
+    }
+    Ok(Outcome::Done)
+}
+
+fn question(arguments: &Arguments, size: Size) -> Question {
+    Question {
+        size,
+        policy: arguments.policy.clone(),
+        seed: arguments.seed,
+        threads: usize::from(arguments.threads),
+        growth: match arguments.growth {
+            WhatGrows::Town => Growth::Town,
+            WhatGrows::Density => Growth::Density,
+        },
+    }
+}
+
+/// Measures the sizes in this process, and prints an object for each.
+fn here(arguments: &Arguments, sizes: &[Size], console: &Console) -> Result<Outcome, Failure> {
+    for size in sizes {
+        let mut bar = None;
+        let measured = measure(&question(arguments, *size), &mut Disk, &mut |now, end, requests| {
+            bar.get_or_insert_with(|| console.progress_bar(end, 0.0, 0)).at(now, requests);
+        });
+        drop(bar);
+        let measured = measured.map_err(|error| match error {
+            MeasureError::Run(error) => run_failure(&error),
+            MeasureError::NoUsage => Failure::Environment(vec![Diagnostic::error(error.to_string())]),
+        })?;
+        console.write_data(|stdout| {
+            serde_json::to_writer(&mut *stdout, &measured)?;
+            stdout.write_all(b"\n")
+        })?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// Measures a size in a process of its own, so that the peak of its memory is its own too.
+fn apart(arguments: &Arguments, size: Size) -> Result<Measured, Failure> {
+    let environment = |error: &dyn std::error::Error| {
+        let title = format!("cannot measure {} nodes in a process of their own", size.nodes());
+        Failure::Environment(vec![Diagnostic::error(title).caused_by(error)])
+    };
+    let program = env::current_exe().map_err(|error| environment(&error))?;
+    let growth = arguments.growth.to_possible_value().expect("every value has a word");
+    let output = Command::new(program)
+        .args(["bench", "scale", "--here", "--policy", &arguments.policy, "--growth", growth.get_name()])
+        .args(["--nodes", &size.nodes().to_string(), "--seed", &arguments.seed.to_string()])
+        .args(["--threads", &arguments.threads.to_string()])
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|error| environment(&error))?;
+    if !output.status.success() {
+        let title = format!("measuring {} nodes ended early: {}", size.nodes(), output.status);
+        let hint = "if the system ended it, it had too little memory: leave the largest size away";
+        return Err(Failure::Environment(vec![Diagnostic::error(title).hint(hint)]));
+    }
+    serde_json::from_slice(&output.stdout).map_err(|error| environment(&error))
+}
+
+fn no_such_tree(error: &NoSuchTree) -> Failure {
+    let near: Vec<String> =
+        [error.below, error.above].into_iter().flatten().map(|size| size.nodes().to_string()).collect();
+    let hint = format!("the nearest full trees have {}", near.join(" and "));
+    Failure::input(Diagnostic::error(error.to_string()).hint(hint))
+}

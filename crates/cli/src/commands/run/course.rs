@@ -1,0 +1,121 @@
+//! The course of a run: it goes on, tells how far it is, is saved now and then, and can be interrupted.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use mario_diagnostics::Diagnostic;
+use mario_simulator::{Checkpoint, Effort, KeepError, ResumeError, RunDirectory, Scenario, Simulation, Summary};
+use signal_hook::consts::{SIGINT, SIGTERM};
+
+use super::every::{Every, Saving};
+use super::{not_kept, not_runnable};
+use crate::{Console, Failure};
+
+/// How often a run looks up to tell how far it is.
+const GLANCE: Duration = Duration::from_millis(100);
+
+/// Lets a run go on to its end.
+pub(super) fn finish(
+    mut simulation: Simulation<'_>,
+    mut kept: RunDirectory<'_>,
+    scenario: &Scenario,
+    (directory, every): (&Path, Every),
+    interrupted: &AtomicBool,
+    console: &Console,
+) -> Result<Summary, Failure> {
+    let mut progress = console.progress_bar(scenario.duration, simulation.now(), simulation.effort().emitted);
+    let mut saving = Saving::new(every, scenario.management_period, simulation.now());
+    while !simulation.is_over() && !kept.is_broken() {
+        let glance = Instant::now() + GLANCE;
+        let is_there = simulation.run_until_pause(saving.until(), kept.recorder(), || {
+            interrupted.load(Ordering::Relaxed) || Instant::now() >= glance
+        });
+        if simulation.is_over() || kept.is_broken() {
+            break;
+        }
+        if interrupted.load(Ordering::Relaxed) {
+            drop(progress);
+            kept.save(&simulation).map_err(|error| not_kept(&error))?;
+            return Err(broken_off(simulation.now(), directory));
+        }
+        if saving.is_due(is_there) {
+            let begun = Instant::now();
+            match kept.save(&simulation) {
+                Ok(bytes) => {
+                    let seconds = begun.elapsed().as_secs_f64();
+                    console.detail(format!("saved at time {}: {bytes} bytes in {seconds:.2} s", simulation.now()));
+                }
+                // What was saved before is still there, and the run itself may yet succeed.
+                Err(error) => console.show(&[not_saved(&error)]),
+            }
+            saving.saved(simulation.now());
+        }
+        progress.at(simulation.now(), simulation.effort().emitted);
+    }
+    drop(progress);
+    let effort: Effort = simulation.effort();
+    drop(simulation);
+    kept.complete(scenario, effort).map_err(|error| not_kept(&error))
+}
+
+/// A flag that is raised when somebody wants the process to stop. A second time, it stops at once.
+pub(crate) fn interruptions() -> Result<Arc<AtomicBool>, Failure> {
+    let flag = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        let registered = signal_hook::flag::register_conditional_default(signal, Arc::clone(&flag))
+            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&flag)));
+        if let Err(error) = registered {
+            return Err(Failure::Environment(vec![Diagnostic::error("cannot listen for signals").caused_by(&error)]));
+        }
+    }
+    Ok(flag)
+}
+
+/// The run in a directory, as it was when it was last saved.
+pub(super) fn open(directory: &Path) -> Result<Checkpoint, Failure> {
+    Checkpoint::open(directory).map_err(|error| not_resumed(&error))
+}
+
+fn broken_off(time: f64, directory: &Path) -> Failure {
+    let shown = directory.display();
+    let diagnostic = Diagnostic::error(format!("the run was broken off at time {time}, and saved"))
+        .hint(format!("go on with it: mario run --resume {shown}"))
+        .hint(format!("`{shown}` holds what happened until then, and is marked as partial"));
+    Failure::Interrupted(vec![diagnostic])
+}
+
+fn not_saved(error: &KeepError) -> Diagnostic {
+    let diagnostic = Diagnostic::warning("the run could not be saved now, and goes on");
+    match error {
+        KeepError::Write(_, cause) => diagnostic.caused_by(cause),
+        KeepError::Exists(_) => diagnostic,
+    }
+}
+
+/// Why nobody can go on with a run, and what to do about it.
+pub(super) fn not_resumed(error: &ResumeError) -> Failure {
+    let again = "start the run again, with --force to replace what it left";
+    let hint = match error {
+        ResumeError::NoRun(_) => "name a directory that `mario run` has made".to_owned(),
+        ResumeError::Complete(path) => {
+            format!("there is nothing to go on with; `mario report {}` shows it", path.display())
+        }
+        ResumeError::Busy(_) => "wait for the process that runs it, or interrupt that first".to_owned(),
+        ResumeError::NoCheckpoint(_) => format!("{again}; --checkpoint-every says how often it is saved"),
+        ResumeError::Damaged(_) => format!("put the file back as it was, or {again}"),
+        ResumeError::Foreign { .. } => format!("go on with the program that wrote it, or {again}"),
+        ResumeError::Short { path, .. } => {
+            let compressed = path.with_added_extension("gz");
+            if compressed.exists() {
+                format!("decompress it first: gunzip {}", compressed.display())
+            } else {
+                format!("put the file back as it was, or {again}")
+            }
+        }
+        ResumeError::File(_, cause) => return Failure::file(format!("cannot go on with the run: {error}"), cause),
+        ResumeError::Simulation(error) => return not_runnable(error),
+    };
+    Failure::input(Diagnostic::error(format!("cannot go on with the run: {error}")).hint(hint))
+}

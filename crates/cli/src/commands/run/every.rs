@@ -1,0 +1,101 @@
+//! How often a run is saved.
+
+use std::str::FromStr;
+use std::time::{Duration, Instant};
+
+/// How often a run is saved.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Every {
+    /// Whenever so much time has passed outside the simulation.
+    Elapsed(Duration),
+    /// Whenever the managers were active so many times.
+    Cycles(u32),
+    /// Only when it is interrupted.
+    Never,
+}
+
+impl FromStr for Every {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Every, String> {
+        let wrong = || "a number of seconds, a number of cycles such as `20cycles`, or `never`".to_owned();
+        if text == "never" {
+            return Ok(Every::Never);
+        }
+        if let Some(count) = text.strip_suffix("cycles") {
+            let count = count.trim_end().parse().ok().filter(|count| *count > 0);
+            return count.map(Every::Cycles).ok_or_else(wrong);
+        }
+        let seconds = text.parse().ok().filter(|seconds: &f64| *seconds > 0.0);
+        let elapsed = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        elapsed.map(Every::Elapsed).ok_or_else(wrong)
+    }
+}
+
+/// When a run is to be saved next.
+pub(super) struct Saving {
+    every: Every,
+    /// The time between two cycles.
+    period: f64,
+    /// When it was last saved, or began.
+    since: Instant,
+    /// The time in the simulation at which it is to be saved next.
+    until: f64,
+}
+
+impl Saving {
+    /// A run has come to a time.
+    pub(super) fn new(every: Every, period: f64, now: f64) -> Saving {
+        let mut saving = Saving { every, period, since: Instant::now(), until: f64::INFINITY };
+        saving.saved(now);
+        saving
+    }
+
+    /// The time in the simulation to which it may go on before it is saved.
+    pub(super) fn until(&self) -> f64 {
+        self.until
+    }
+
+    /// Whether it is to be saved now; `is_there` tells whether it has gone on as far as it may.
+    pub(super) fn is_due(&self, is_there: bool) -> bool {
+        match self.every {
+            Every::Elapsed(elapsed) => self.since.elapsed() >= elapsed,
+            Every::Cycles(_) => is_there,
+            Every::Never => false,
+        }
+    }
+
+    /// It was saved at this time.
+    pub(super) fn saved(&mut self, now: f64) {
+        self.since = Instant::now();
+        if let Every::Cycles(count) = self.every {
+            // Just after the activation, and whatever else happens at that moment.
+            let cycles = (now / self.period).floor() + f64::from(count);
+            self.until = (cycles * self.period).next_up();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_seconds_cycles_and_never() {
+        assert_eq!("60".parse(), Ok(Every::Elapsed(Duration::from_mins(1))));
+        assert_eq!("0.5".parse(), Ok(Every::Elapsed(Duration::from_millis(500))));
+        assert_eq!("20cycles".parse(), Ok(Every::Cycles(20)));
+        assert_eq!("never".parse(), Ok(Every::Never));
+        for text in ["", "0", "-1", "NaN", "inf", "1e300", "0cycles", "cycles", "1.5cycles", "often"] {
+            assert!(text.parse::<Every>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn by_cycles_it_is_due_after_every_so_many_of_them() {
+        let mut saving = Saving::new(Every::Cycles(2), 300.0, 0.0);
+        assert!(saving.until() > 600.0 && saving.until() < 601.0);
+        saving.saved(600.0);
+        assert!(saving.until() > 1_200.0 && saving.until() < 1_201.0);
+    }
+}

@@ -1,0 +1,54 @@
+//! `mario bench`.
+
+use serde_json::Value;
+
+use crate::{run, stderr, stdout};
+
+#[test]
+fn the_cost_at_each_size_is_told_with_exactly_the_keys_that_are_documented() {
+    let output = run(["bench", "scale", "--nodes", "85,1365", "--format", "json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let sizes: Value = serde_json::from_str(&stdout(&output)).expect("JSON");
+    let sizes = sizes.as_array().expect("a list");
+    assert_eq!(sizes.len(), 2);
+    for (size, (nodes, users)) in sizes.iter().zip([(85, 243), (1_365, 3_905)]) {
+        let keys: Vec<&str> = size.as_object().expect("an object").keys().map(String::as_str).collect();
+        let mut wanted =
+            ["nodes", "users", "agents", "cycles", "asked", "evaluated", "cpu_ns_per_agent_cycle"].to_vec();
+        wanted.extend(["peak_bytes", "wall_s"]);
+        wanted.sort_unstable();
+        let mut found = keys.clone();
+        found.sort_unstable();
+        assert_eq!(found, wanted);
+        let number = |key: &str| size[key].as_f64().expect("a number");
+        assert_eq!(size["nodes"], nodes);
+        assert_eq!(size["users"], users);
+        assert!(number("evaluated") < number("asked") && number("evaluated") > 0.0, "{size}");
+        assert!((number("asked") / number("cycles") - number("agents")).abs() <= 0.5, "{size}");
+        // More agents than applications, and fewer than there could ever be.
+        assert!(number("agents") > 6.0 && number("agents") < 20.0 * number("nodes"), "{size}");
+        assert!(number("cpu_ns_per_agent_cycle") > 1.0 && number("wall_s") > 0.0, "{size}");
+        assert!(number("peak_bytes") > 1e6, "{size}");
+    }
+    // Sixteen times the world takes more memory: each process counts its own.
+    assert!(sizes[1]["peak_bytes"].as_u64() > sizes[0]["peak_bytes"].as_u64(), "{sizes:?}");
+    assert!(stderr(&output).contains("1365 nodes, 3905 users"), "{}", stderr(&output));
+}
+
+#[test]
+fn the_table_compares_the_largest_size_with_the_smallest() {
+    let output = run(["bench", "scale", "--nodes", "5,21", "--policy", "latency-aware", "--threads", "2"]);
+    let text = stdout(&output);
+    assert_eq!(text.lines().count(), 4, "{text}{}", stderr(&output));
+    assert!(text.lines().last().is_some_and(|line| line.contains("21 nodes against 5:")), "{text}");
+}
+
+#[test]
+fn two_threads_ask_and_evaluate_as_often_as_one() {
+    let counts = |threads| {
+        let output = run(["bench", "scale", "--nodes", "85", "--threads", threads, "--format", "json"]);
+        let sizes: Value = serde_json::from_str(&stdout(&output)).expect("JSON");
+        (sizes[0]["asked"].clone(), sizes[0]["evaluated"].clone())
+    };
+    assert_eq!(counts("1"), counts("2"));
+}

@@ -1,0 +1,234 @@
+//! `mario run --resume`: runs that were killed, interrupted or spoilt.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::{mario, run, stderr, stdout};
+
+/// A place for one test, with nothing in it.
+fn place(name: &str) -> PathBuf {
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("resume").join(name);
+    let _ = fs::remove_dir_all(&place);
+    fs::create_dir_all(&place).expect("the test's own directory is writable");
+    place
+}
+
+/// All files in a directory.
+fn files(path: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries = fs::read_dir(path).expect("a directory").map(|entry| entry.expect("an entry"));
+    entries
+        .map(|entry| (entry.file_name().into_string().expect("a name"), fs::read(entry.path()).expect("a file")))
+        .collect()
+}
+
+/// The paper's world for much longer, where nodes fail at random and one leaves for good.
+fn scenario(place: &Path) -> PathBuf {
+    let path = place.join("long.toml");
+    let text = "preset = \"paper\"\nduration = 400000\n\n[redeploy]\ndelay = 500\n\n\
+        [[failures]]\nmean_time_between = 200000\nmean_repair = 3000\n\n\
+        [[churn]]\nkind = \"leave\"\ntime = 150000\nnotice = 20000\nnode = \"n2lt0ln1\"\n";
+    fs::write(&path, text).expect("writable");
+    path
+}
+
+/// A child process that ends with the test.
+struct Running(Child);
+
+impl Running {
+    fn start(arguments: &[&str]) -> Running {
+        let mut command = mario();
+        let command = command.args(arguments).stdout(Stdio::null()).stderr(Stdio::piped());
+        Running(command.spawn().expect("it runs"))
+    }
+
+    fn signal(&self, signal: Signal) {
+        kill(Pid::from_raw(self.0.id() as i32), signal).expect("it is there");
+    }
+
+    /// Waits until something holds.
+    fn until(&mut self, holds: impl Fn() -> bool) {
+        let patience = Instant::now() + Duration::from_mins(1);
+        while !holds() {
+            assert!(Instant::now() < patience, "it does not get going");
+            assert!(self.0.try_wait().expect("it is ours").is_none(), "it ended: {}", self.end().1);
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// The exit code, and what it said.
+    fn end(&mut self) -> (Option<i32>, String) {
+        let mut message = String::new();
+        self.0.stderr.as_mut().expect("piped").read_to_string(&mut message).expect("text");
+        (self.0.wait().expect("it ends").code(), message)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A generator of its own, so that each way of running has its own moments.
+fn random(state: &mut u64) -> u64 {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    *state
+}
+
+/// Kills a run at some moments, goes on with it each time, and holds what it leaves in the end against a run that nobody killed.
+fn killed_again_and_again(name: &str, options: &[&str], seed: u64) {
+    let place = place(name);
+    let scenario = scenario(&place);
+    let scenario = scenario.to_str().expect("a name");
+    let [whole, broken] = ["whole", "broken"].map(|name| place.join(name));
+    let [shown, broken_shown] = [&whole, &broken].map(|path| path.to_str().expect("a name"));
+    let output = run(["run", scenario, "--out", shown].iter().chain(options));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let printed = stdout(&output);
+
+    let pace = ["--checkpoint-every", "40cycles"];
+    let arguments: Vec<&str> =
+        ["run", scenario, "--out", broken_shown].iter().chain(options).chain(&pace).copied().collect();
+    let mut running = Running::start(&arguments);
+    let checkpoint = broken.join("checkpoint");
+    running.until(|| checkpoint.exists());
+    let (mut state, mut kills) = (seed, 0);
+    for number in 0..6_u64 {
+        std::thread::sleep(Duration::from_millis(random(&mut state) % 160));
+        if running.0.try_wait().expect("it is ours").is_some() {
+            break;
+        }
+        running.signal(Signal::SIGKILL);
+        assert_eq!(running.end().0, None, "a signal ended it");
+        kills += 1;
+        assert!(broken.join("PARTIAL").exists());
+        let threads = (1 + number % 2).to_string();
+        running = Running::start(
+            &["run", "--resume", broken_shown, "--threads", &threads].iter().chain(&pace).copied().collect::<Vec<_>>(),
+        );
+    }
+    drop(running);
+    // A run that came to its end before it could be killed proves nothing.
+    assert!(kills > 2, "{kills} kills");
+    let output = run(["run", "--resume", broken_shown]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(stdout(&output), printed);
+    let [expected, found] = [files(&whole), files(&broken)];
+    assert_eq!(found.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>());
+    for (name, content) in &expected {
+        assert!(found[name] == *content, "another {name}");
+    }
+}
+
+#[test]
+fn a_run_with_messages_that_is_killed_again_and_again_leaves_the_same_bytes() {
+    killed_again_and_again("messages", &["--messages"], 4_101_842_887_655_102_017);
+}
+
+#[test]
+fn a_run_with_rates_that_is_killed_again_and_again_leaves_the_same_bytes() {
+    let options = ["--set", "network.fidelity=flow", "--trace", "operations"];
+    killed_again_and_again("rates", &options, 88_172_645_463_325_252);
+}
+
+/// A run without end, and the directory that it is kept in.
+fn endless(place: &Path) -> (Running, PathBuf) {
+    let directory = place.join("run");
+    let out = directory.to_str().expect("a name");
+    let mut running = Running::start(&["run", "paper", "--set", "duration=100000000", "--out", out]);
+    let trace = directory.join("trace.jsonl");
+    running.until(|| fs::metadata(&trace).map_or(0, |file| file.len()) > 500_000);
+    (running, directory)
+}
+
+#[test]
+fn an_interrupted_run_is_saved_and_true_up_to_its_end() {
+    let place = place("interrupted");
+    let (mut running, directory) = endless(&place);
+    let shown = directory.to_str().expect("a name");
+    let busy = run(["run", "--resume", shown]);
+    assert_eq!(busy.status.code(), Some(2));
+    assert!(stderr(&busy).contains("is going on"), "{}", stderr(&busy));
+    for signal in [Signal::SIGINT, Signal::SIGTERM] {
+        running.signal(signal);
+        let (code, message) = running.end();
+        assert_eq!(code, Some(130), "{message}");
+        assert!(message.contains("broken off at time"), "{message}");
+        assert!(message.contains(&format!("mario run --resume {shown}")), "{message}");
+        assert!(directory.join("PARTIAL").exists() && directory.join("checkpoint").exists());
+        let trace = fs::read(directory.join("trace.jsonl")).expect("a trace");
+        assert_eq!(trace.last(), Some(&b'\n'), "whole lines only");
+        running = Running::start(&["run", "--resume", shown]);
+        running.until(|| fs::metadata(directory.join("trace.jsonl")).is_ok_and(|file| file.len() > trace.len() as u64));
+    }
+    running.signal(Signal::SIGINT);
+    assert_eq!(running.end().0, Some(130));
+    let audited = run(["audit", shown]);
+    assert_eq!(audited.status.code(), Some(0), "{}{}", stdout(&audited), stderr(&audited));
+    assert!(stdout(&audited).contains("interrupted"), "{}", stdout(&audited));
+    let page = place.join("page.html");
+    let reported = run(["report", shown, "--out", page.to_str().expect("a name")]);
+    assert_eq!(reported.status.code(), Some(0), "{}", stderr(&reported));
+    assert!(page.exists());
+}
+
+#[test]
+fn what_cannot_be_gone_on_with_is_said_precisely_and_stays_as_it_is() {
+    let place = place("refused");
+    let (mut running, directory) = endless(&place);
+    running.signal(Signal::SIGINT);
+    assert_eq!(running.end().0, Some(130));
+    let shown = directory.to_str().expect("a name");
+    let refused = |expected: &[&str]| {
+        let before = files(&directory);
+        let output = run(["run", "--resume", shown]);
+        let message = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{message}");
+        assert!(expected.iter().all(|part| message.contains(part)), "{message}");
+        assert!(files(&directory) == before, "nothing is lost");
+    };
+    let aside = place.join("aside");
+    let spoil = |name: &str, spoil: &dyn Fn(&[u8]) -> Option<Vec<u8>>, expected: &[&str]| {
+        let path = directory.join(name);
+        fs::copy(&path, &aside).expect("it is there");
+        match spoil(&fs::read(&path).expect("it is there")) {
+            Some(content) => fs::write(&path, content).expect("writable"),
+            None => fs::remove_file(&path).expect("it was there"),
+        }
+        refused(expected);
+        fs::copy(&aside, &path).expect("writable");
+    };
+    let half = |bytes: &[u8]| Some(bytes[..bytes.len() / 2].to_vec());
+    let flipped = |bytes: &[u8]| {
+        let mut bytes = bytes.to_vec();
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 4;
+        Some(bytes)
+    };
+    let gone = |_: &[u8]| None;
+    spoil("checkpoint", &half, &["checkpoint` is damaged", "start the run again"]);
+    spoil("checkpoint", &flipped, &["checkpoint` is damaged", "--force"]);
+    spoil("checkpoint", &|_| Some(Vec::new()), &["checkpoint` is damaged"]);
+    spoil("checkpoint", &gone, &["was broken off before it was saved", "--checkpoint-every"]);
+    spoil("checkpoint.scenario", &flipped, &["checkpoint.scenario` is damaged"]);
+    spoil("checkpoint.scenario", &gone, &["checkpoint.scenario`", "check the path"]);
+    spoil("trace.jsonl", &half, &["trace.jsonl` has", "when the run was saved", "put the file back"]);
+    spoil("handovers.csv", &gone, &["handovers.csv` is gone", "put the file back"]);
+    spoil("run.json", &gone, &["holds no run", "a directory that `mario run` has made"]);
+    fs::write(directory.join("trace.jsonl.gz"), "").expect("writable");
+    spoil("trace.jsonl", &gone, &["trace.jsonl` is gone", "gunzip"]);
+    fs::remove_file(directory.join("PARTIAL")).expect("it was there");
+    fs::remove_file(directory.join("checkpoint")).expect("it was there");
+    fs::remove_file(directory.join("checkpoint.scenario")).expect("it was there");
+    refused(&["is complete", "mario report"]);
+}

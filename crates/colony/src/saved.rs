@@ -1,0 +1,56 @@
+//! What of a colony changes while it lives, to be written down and taken up again.
+
+use serde::{Deserialize, Serialize};
+
+use crate::agent::Agent;
+use crate::colony::Colony;
+use crate::index::AgentIndex;
+use crate::manager::Manager;
+use crate::rules::Numbers;
+
+/// What [`Colony::saved`] wrote, read again.
+#[derive(Deserialize)]
+pub struct SavedColony {
+    numbers: Numbers,
+    managers: Vec<Manager>,
+    agents: Vec<Agent>,
+    waiting: Vec<AgentIndex>,
+    links_version: u32,
+}
+
+impl Colony {
+    /// All that changes while the colony lives. What it was founded with is not part of it.
+    pub fn saved(&self) -> impl Serialize + '_ {
+        // Whoever adds a field decides here whether it changes.
+        let Colony {
+            arbitration: _,
+            memory: _,
+            numbers,
+            applications: _,
+            application_facts: _,
+            node_facts: _,
+            has_node_facts: _,
+            policies: _,
+            managers,
+            agents,
+            waiting,
+            names: _,
+            links_version,
+            remembers_nothing: _,
+        } = self;
+        (numbers, managers, agents, waiting, links_version)
+    }
+
+    /// Becomes the colony that was saved. Whoever calls this has founded it with what that one was founded with.
+    pub fn restore(&mut self, saved: SavedColony) {
+        let SavedColony { numbers, managers, agents, waiting, links_version } = saved;
+        let founded = std::mem::replace(&mut self.managers, managers);
+        for (manager, founded) in self.managers.iter_mut().zip(founded) {
+            manager.acceptance = founded.acceptance;
+        }
+        self.numbers = numbers;
+        self.agents = agents;
+        self.waiting = waiting;
+        self.links_version = links_version;
+    }
+}

@@ -1,0 +1,65 @@
+//! Tests of sizes and tables; that runs can be measured is tested where they are started.
+
+use mario_simulator::scenario::NoFiles;
+
+use super::*;
+
+#[test]
+fn sizes_are_those_of_full_trees_with_users_in_proportion() {
+    let users = DEFAULT_NODES.map(|nodes| Size::with_nodes(nodes).expect("a full tree").users());
+    assert_eq!(users, [243, 3_905, 62_499, 1_000_000]);
+    assert_eq!(Size::with_nodes(1).expect("the cloud alone").users(), 3);
+}
+
+#[test]
+fn a_size_between_two_trees_names_both() {
+    let error = Size::with_nodes(1_000).expect_err("no tree");
+    assert_eq!((error.below.map(Size::nodes), error.above.map(Size::nodes)), (Some(341), Some(1_365)));
+    assert!(error.to_string().contains("1000 nodes"), "{error}");
+    let nothing = Size::with_nodes(0).expect_err("no tree");
+    assert_eq!((nothing.below, nothing.above.map(Size::nodes)), (None, Some(1)));
+    let huge = Size::with_nodes(u64::MAX).expect_err("no tree");
+    assert_eq!((huge.below.map(Size::nodes), huge.above), (Some(5_592_405), None));
+}
+
+fn scenario(nodes: u64, growth: Growth) -> mario_simulator::Scenario {
+    let size = Size::with_nodes(nodes).expect("a full tree");
+    let question = Question { size, policy: "workload-and-latency-aware".to_owned(), seed: 1, threads: 1, growth };
+    question.document().resolve(&mut NoFiles).expect("a scenario").scenario
+}
+
+#[test]
+fn users_of_a_growing_town_do_not_pass_more_and_more_access_points() {
+    let per_user = |nodes, growth| {
+        let scenario = scenario(nodes, growth);
+        assert_eq!(scenario.topology.node_count() as u64, nodes);
+        scenario.attachments.handovers().total() as f64 / scenario.users.len() as f64
+    };
+    // Trips are longer in a larger town, up to the length of the whole run.
+    let [small, larger, large] = [85, 1_365, 21_845].map(|nodes| per_user(nodes, Growth::Town));
+    assert!(larger / small < 2.0 && large / larger < 1.2, "{small} {larger} {large}");
+    // In the same town, access points come closer without end.
+    let dense = per_user(21_845, Growth::Density);
+    assert!(dense / large > 2.5, "{large} {dense}");
+}
+
+#[test]
+fn the_table_ends_in_how_the_largest_compares_to_the_smallest() {
+    let measured = |nodes, cpu_ns_per_agent_cycle| Measured {
+        nodes,
+        users: 3 * nodes,
+        agents: 10,
+        cycles: 5,
+        asked: 50,
+        evaluated: 7,
+        cpu_ns_per_agent_cycle,
+        peak_bytes: 3 << 20,
+        wall_s: 1.5,
+    };
+    let text = table(&[measured(85, 1_000.0), measured(1_365, 1_500.0)]);
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 4);
+    assert!(lines[1].split_whitespace().eq(["85", "255", "10", "5", "50", "7", "1000", "3.0", "1.50"]), "{text}");
+    assert_eq!(lines[3], "CPU per agent and cycle, 1365 nodes against 85: 1.50 times");
+    assert_eq!(table(&[measured(85, 1.0)]).lines().count(), 2);
+}

@@ -1,0 +1,42 @@
+//! What this process has taken of the machine.
+
+/// The CPU time of all threads so far, in nanoseconds.
+#[cfg(unix)]
+pub(super) fn cpu_ns() -> Option<u64> {
+    use nix::sys::time::TimeValLike;
+    let usage = own()?;
+    let microseconds = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
+    u64::try_from(microseconds).ok().map(|microseconds| microseconds * 1_000)
+}
+
+/// The most memory that it ever had, in bytes.
+#[cfg(unix)]
+pub(super) fn peak_bytes() -> Option<u64> {
+    /// What the system counts the peak in.
+    const UNIT: u64 = if cfg!(target_vendor = "apple") { 1 } else { 1024 };
+    // Linux's own count begins with this program; the portable one may remember the program that started it.
+    high_water_mark().or_else(|| u64::try_from(own()?.max_rss()).ok().map(|peak| peak * UNIT))
+}
+
+#[cfg(unix)]
+fn own() -> Option<nix::sys::resource::Usage> {
+    nix::sys::resource::getrusage(nix::sys::resource::UsageWho::RUSAGE_SELF).ok()
+}
+
+#[cfg(unix)]
+fn high_water_mark() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix(" kB")?.trim().parse().ok()?;
+    Some(kibibytes * 1024)
+}
+
+#[cfg(not(unix))]
+pub(super) fn cpu_ns() -> Option<u64> {
+    None
+}
+
+#[cfg(not(unix))]
+pub(super) fn peak_bytes() -> Option<u64> {
+    None
+}

@@ -1,0 +1,138 @@
+//! Traces of counts: as true as others, much smaller, and enough for what counts are enough for.
+
+use mario_audit::{FindingKind, Options, audit};
+use mario_experiments::report::{Report, Run};
+use mario_simulator::{Detail, RunOptions, Scenario, Simulation, TraceWriter};
+use serde_json::Value;
+
+use crate::figures::scenario;
+
+const FAILING: [&str; 3] =
+    ["failures=[{mean_time_between=2000, mean_repair=3000}]", "redeploy.delay=500", "mobility.mean_stay=9"];
+
+fn trace(scenario: &Scenario, detail: Detail) -> String {
+    let mut trace = TraceWriter::new(Vec::new(), scenario, detail);
+    Simulation::new(scenario, RunOptions::default()).expect("a scenario that can be run").run(&mut trace);
+    String::from_utf8(trace.finish(scenario.duration).expect("memory")).expect("text")
+}
+
+fn kinds(trace: &str) -> Vec<String> {
+    let kind = |line: &str| serde_json::from_str::<Vec<Value>>(line).expect("a record")[0].as_str().map(str::to_owned);
+    let mut kinds: Vec<String> = trace.lines().skip(1).map(|line| kind(line).expect("a kind")).collect();
+    kinds.sort();
+    kinds.dedup();
+    kinds
+}
+
+#[test]
+fn an_auditor_finds_nothing_and_says_what_was_not_checked() {
+    let worlds: [(&str, &[&str]); 4] =
+        [("paper", &[]), ("paper", &FAILING), ("prototype", &[]), ("city", &["mobility.users=200", "duration=26000"])];
+    for (preset, overrides) in worlds {
+        let scenario = scenario(preset, overrides);
+        let trace = trace(&scenario, Detail::Summary);
+        let report = audit(trace.as_bytes(), Options::default(), &mut |_| {}).expect("a trace");
+        assert!(report.is_clean(), "{preset} {overrides:?}:\n{report}");
+        assert!(
+            report.counts.cycles > 50 && report.counts.handovers > 50 && report.counts.instances_max > 6,
+            "{report}"
+        );
+        let words = report.to_string();
+        assert!(words.contains("not checked: the hardware of single nodes"), "{words}");
+    }
+}
+
+#[test]
+fn it_counts_what_a_full_trace_tells_one_by_one() {
+    for overrides in [&[][..], &FAILING] {
+        let scenario = scenario("paper", overrides);
+        let [full, summary] = [Detail::Full, Detail::Summary].map(|detail| trace(&scenario, detail));
+        let [of_full, of_summary] = [&full, &summary]
+            .map(|trace| audit(trace.as_bytes(), Options::default(), &mut |_| {}).expect("a trace").counts);
+        assert_eq!(of_full.operations, of_summary.operations);
+        assert_eq!(of_full.inhibited, of_summary.inhibited);
+        assert_eq!((of_full.nops, of_full.cycles), (of_summary.nops, of_summary.cycles));
+        assert_eq!((of_full.handovers, of_full.instances), (of_summary.handovers, of_summary.instances));
+        assert_eq!((of_full.served, of_full.lost), (of_summary.served, of_summary.lost));
+        let ends: Vec<&str> = [&full, &summary].map(|trace| trace.lines().last().expect("an end")).to_vec();
+        assert_eq!(ends[0], ends[1]);
+        assert!(summary.len() * 5 < full.len(), "{} {}", summary.len(), full.len());
+        let mut expected = vec!["clients", "counts", "deployed", "end"];
+        expected.extend(if overrides.is_empty() { vec![] } else { vec!["gone"] });
+        expected.extend(["handovers", "responses", "usage"]);
+        assert_eq!(kinds(&summary), expected);
+    }
+}
+
+#[test]
+fn an_auditor_finds_counts_that_cannot_be() {
+    let scenario = scenario("paper", &["duration=3000"]);
+    let trace = trace(&scenario, Detail::Summary);
+    let found = |change: &dyn Fn(&mut Vec<Value>) -> bool| {
+        let mut is_changed = false;
+        let lines = trace.lines().map(|line| match serde_json::from_str::<Vec<Value>>(line) {
+            Ok(mut record) if !is_changed => {
+                is_changed = change(&mut record);
+                serde_json::to_string(&record).expect("JSON")
+            }
+            _ => line.to_owned(),
+        });
+        let text: Vec<String> = lines.collect();
+        assert!(is_changed);
+        audit((text.join("\n") + "\n").as_bytes(), Options::default(), &mut |_| {}).expect("a trace")
+    };
+    let is = |record: &[Value], kind: &str| record[0] == kind;
+    let more_instances = found(&|record| {
+        let is_it = is(record, "counts");
+        if is_it {
+            record[4][0][2] = 1_000.into();
+        }
+        is_it
+    });
+    assert!(more_instances.count(FindingKind::Instance) > 0, "{more_instances}");
+    let crowded = found(&|record| {
+        let is_it = is(record, "counts");
+        if is_it {
+            record[4].as_array_mut().expect("a list").push(Value::from(vec![0, 3, 1_000]));
+        }
+        is_it
+    });
+    assert!(crowded.count(FindingKind::Capacity) > 0, "{crowded}");
+    let no_reason = found(&|record| {
+        let is_it = is(record, "counts") && !record[3].as_array().expect("a list").is_empty();
+        if is_it {
+            record[3] = Value::Array(Vec::new());
+        }
+        is_it
+    });
+    assert!(no_reason.count(FindingKind::Totals) > 0, "{no_reason}");
+    let one_more_move = found(&|record| {
+        let is_it = is(record, "handovers");
+        if is_it {
+            record[2][0][1] = 999.into();
+        }
+        is_it
+    });
+    assert_eq!(one_more_move.count(FindingKind::Totals), 1, "{one_more_move}");
+}
+
+#[test]
+fn the_page_of_a_summary_shows_what_counts_are_enough_for() {
+    let scenario = scenario("paper", &["duration=9000"]);
+    let data = |detail| {
+        let run = Run::read(trace(&scenario, detail).as_bytes()).expect("a trace");
+        let report = Report { title: "counts".to_owned(), runs: vec![run], ..Report::default() };
+        assert!(report.html().contains("</html>"));
+        let data: Value = serde_json::from_str(&report.json()).expect("JSON");
+        data["runs"][0].clone()
+    };
+    let (full, summary) = (data(Detail::Full), data(Detail::Summary));
+    for part in ["figures", "bars", "instances", "tiers", "responses", "groups", "applications"] {
+        assert_eq!(full[part], summary[part], "{part}");
+    }
+    assert_eq!(summary["about"]["detail"], "summary");
+    assert!(summary["replay"].is_null());
+    assert_eq!(summary["areas"]["by"], "tiers");
+    assert!(!summary["areas"]["frames"]["values"].as_array().expect("frames").is_empty());
+    assert_eq!(summary["inhibited"]["nodes"][0][0], "all nodes");
+}

@@ -1,0 +1,45 @@
+//! Generated places: points on a plane over an area, and what they are drawn from.
+//!
+//! Only additions, products and square roots are involved, so a seed gives the same places on every machine.
+
+use rand::RngExt;
+use rand_pcg::Pcg64;
+use serde::{Deserialize, Serialize};
+
+/// A place as metres north and east of the south-west corner.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Metres {
+    pub(super) north: f64,
+    pub(super) east: f64,
+}
+
+/// The share of the golden section: multiples of it, without their whole parts, spread evenly however many are taken.
+pub(crate) const GOLDEN: f64 = 0.618_033_988_749_894_9;
+
+/// A generator of its own for each user, so that what one draws does not depend on the others.
+pub(super) fn stream(seed: u64, user: u64) -> Pcg64 {
+    Pcg64::new(u128::from(seed) << 64 | u128::from(seed ^ user.wrapping_mul(0x9e37_79b9_7f4a_7c15)), u128::from(user))
+}
+
+pub(super) fn anywhere(size: Metres, random: &mut Pcg64) -> Metres {
+    Metres { north: random.random::<f64>() * size.north, east: random.random::<f64>() * size.east }
+}
+
+pub(super) fn between(from: Metres, to: Metres, share: f64) -> Metres {
+    Metres { north: from.north + share * (to.north - from.north), east: from.east + share * (to.east - from.east) }
+}
+
+pub(super) fn distance(from: Metres, to: Metres) -> f64 {
+    let (north, east) = (to.north - from.north, to.east - from.east);
+    (north * north + east * east).sqrt()
+}
+
+/// A place near another, at most this far from it in each direction and within an area of this size.
+pub(super) fn near(place: Metres, radius: f64, size: Metres, random: &mut Pcg64) -> Metres {
+    // The difference of two draws: most people stay close to the middle.
+    let mut offset = || (random.random::<f64>() - random.random::<f64>()) * radius;
+    Metres {
+        north: (place.north + offset()).clamp(0.0, size.north),
+        east: (place.east + offset()).clamp(0.0, size.east),
+    }
+}

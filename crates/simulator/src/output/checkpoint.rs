@@ -1,0 +1,285 @@
+//! Saving a run that goes on, and going on with it.
+//!
+//! Two files beside the others of the run. `checkpoint.scenario` is written once: the scenario as it was resolved, with the
+//! texts of all policies, so that nothing else is needed to go on. `checkpoint` is written again and again: the state of the
+//! simulation, that of whoever takes down what happens, and how long each output was. Whoever goes on cuts the outputs back to
+//! that length, so that what was written afterwards is written again.
+
+use std::error::Error;
+use std::fmt;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::directory::{Keep, KeepError, MARKER, Output, RUN, RunDirectory, remove};
+use super::sealed::{self, PROGRAM, Seal, SealError};
+use super::tables::{TableOutputs, Tables};
+use super::trace::TraceWriter;
+use crate::figures::{Regret, Tally};
+use crate::scenario::Scenario;
+use crate::simulation::{Reuse, RunOptions, Simulation, SimulationError};
+
+const CHECKPOINT: &str = "checkpoint";
+const SCENARIO: &str = "checkpoint.scenario";
+
+/// All files of a checkpoint, the unfinished one included.
+pub(super) const FILES: [&str; 3] = [CHECKPOINT, SCENARIO, "checkpoint.new"];
+
+/// A run that is not complete, as it was when it was last saved.
+pub struct Checkpoint {
+    directory: PathBuf,
+    scenario: Scenario,
+    head: Head,
+    /// What follows the head.
+    state: Vec<u8>,
+    marker: File,
+}
+
+/// What must be known before anything of the state can be read.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Head {
+    scenario: Seal,
+    keep: Keep,
+    reuse: Reuse,
+    has_regret: bool,
+    /// How long the outputs were, in the order of their names.
+    lengths: Vec<u64>,
+}
+
+/// Why nobody can go on with a run.
+#[derive(Debug)]
+pub enum ResumeError {
+    /// There is no such directory, or it holds no run.
+    NoRun(PathBuf),
+    /// The run has come to its end.
+    Complete(PathBuf),
+    /// Another process goes on with it.
+    Busy(PathBuf),
+    /// It was never saved.
+    NoCheckpoint(PathBuf),
+    /// This file of the checkpoint is not as it was written, or not all of it is there.
+    Damaged(PathBuf),
+    /// Another program wrote the checkpoint.
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// The program that wrote it.
+        by: String,
+        /// This program.
+        this: &'static str,
+    },
+    /// An output is shorter than it was when the run was saved, or gone.
+    Short {
+        /// The output.
+        path: PathBuf,
+        /// How many bytes it had.
+        saved: u64,
+        /// How many it has; `None` when it is gone.
+        found: Option<u64>,
+    },
+    /// A file cannot be read or changed.
+    File(PathBuf, io::Error),
+    /// The scenario cannot be run.
+    Simulation(SimulationError),
+}
+
+impl RunDirectory<'_> {
+    /// Saves the run as it is now, in the place of when it was last saved. Gives how many bytes that took.
+    pub fn save(&mut self, simulation: &Simulation<'_>) -> Result<u64, KeepError> {
+        let path = self.path.clone();
+        let failed = |error| KeepError::Write(path.clone(), error);
+        let mut lengths = Vec::new();
+        for output in self.outputs() {
+            output.flush().map_err(failed)?;
+            output.get_ref().sync_data().map_err(failed)?;
+            lengths.push(output.stream_position().map_err(failed)?);
+        }
+        let scenario = match self.sealed {
+            Some(seal) => seal,
+            None => sealed::write(&path.join(SCENARIO), |file| file.put(self.scenario)).map_err(failed)?,
+        };
+        self.sealed = Some(scenario);
+        let ((tally, regret), (trace, tables)) = &self.recorders;
+        let reuse = simulation.options().reuse;
+        let head = Head { scenario, keep: self.keep, reuse, has_regret: regret.is_some(), lengths };
+        let state = sealed::write(&path.join(CHECKPOINT), |file| {
+            file.put(&head)?;
+            file.put(&simulation.saved())?;
+            file.put(tally)?;
+            if let Some(regret) = regret {
+                file.put(&regret.saved())?;
+            }
+            file.put(&trace.saved())?;
+            file.put(&tables.saved())
+        });
+        state.map(|seal| seal.bytes).map_err(failed)
+    }
+
+    /// The outputs, in the order of their names.
+    fn outputs(&mut self) -> impl Iterator<Item = &mut Output> {
+        let (_, (trace, tables)) = &mut self.recorders;
+        let TableOutputs { operations, moves, handovers, messages } = tables.outs();
+        [Some(trace.out()), Some(operations), moves, handovers, messages].into_iter().flatten()
+    }
+}
+
+impl Checkpoint {
+    /// Reads when the run in a directory was last saved. Changes nothing.
+    pub fn open(directory: &Path) -> Result<Checkpoint, ResumeError> {
+        if !directory.join(RUN).is_file() {
+            return Err(ResumeError::NoRun(directory.to_owned()));
+        }
+        let marker_path = directory.join(MARKER);
+        let marker = match File::open(&marker_path) {
+            Ok(marker) => marker,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                // It may have been killed before it could do this itself.
+                let _ = remove(directory, &FILES);
+                return Err(ResumeError::Complete(directory.to_owned()));
+            }
+            Err(error) => return Err(ResumeError::File(marker_path, error)),
+        };
+        if let Err(TryLockError::WouldBlock) = marker.try_lock() {
+            return Err(ResumeError::Busy(directory.to_owned()));
+        }
+        let path = directory.join(CHECKPOINT);
+        if !path.exists() {
+            return Err(ResumeError::NoCheckpoint(directory.to_owned()));
+        }
+        let (state, _) = sealed::read(&path).map_err(|error| ResumeError::seal(path.clone(), error))?;
+        let damaged = |_| ResumeError::Damaged(path.clone());
+        let (head, rest) = postcard::take_from_bytes::<Head>(&state).map_err(damaged)?;
+        let scenario_path = directory.join(SCENARIO);
+        let read = sealed::read(&scenario_path);
+        let (content, seal) = read.map_err(|error| ResumeError::seal(scenario_path.clone(), error))?;
+        if seal != head.scenario {
+            return Err(ResumeError::Damaged(scenario_path));
+        }
+        let scenario = postcard::from_bytes(&content).map_err(|_| ResumeError::Damaged(scenario_path))?;
+        let state = rest.to_vec();
+        Ok(Checkpoint { directory: directory.to_owned(), scenario, head, state, marker })
+    }
+
+    /// The scenario that is run.
+    pub fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
+    /// The run as it was when it was saved, and the directory that goes on with it. Nothing in the directory is changed unless all
+    /// of it can be used.
+    pub fn resume(&self, threads: usize) -> Result<(Simulation<'_>, RunDirectory<'_>), ResumeError> {
+        let Head { scenario, keep, reuse, has_regret, lengths } = &self.head;
+        let mut lengths = lengths.iter();
+        let mut opened = |(name, is_kept): (&str, bool)| match (is_kept, is_kept.then(|| lengths.next()).flatten()) {
+            (true, Some(length)) => self.output(name, *length).map(Some),
+            (true, None) => Err(self.damaged()),
+            (false, _) => Ok(None),
+        };
+        let [trace, operations, moves, handovers, messages] = keep.outputs();
+        let (trace, operations) = (opened(trace)?, opened(operations)?);
+        let (Some(trace), Some(operations)) = (trace, operations) else { return Err(self.damaged()) };
+        let tables = TableOutputs {
+            operations,
+            moves: opened(moves)?,
+            handovers: opened(handovers)?,
+            messages: opened(messages)?,
+        };
+        let damaged = |_| self.damaged();
+        let mut state = postcard::Deserializer::from_bytes(&self.state);
+        let options = RunOptions { threads, reuse: *reuse };
+        let simulation = Simulation::restored(&self.scenario, options, &mut state).map_err(ResumeError::Simulation)?;
+        let simulation = simulation.map_err(damaged)?;
+        let tally = Tally::deserialize(&mut state).map_err(damaged)?;
+        let regret = has_regret.then(|| Regret::resumed(&self.scenario, &mut state));
+        let regret = regret.transpose().map_err(damaged)?;
+        let trace = TraceWriter::resumed(trace, keep.detail, &mut state).map_err(damaged)?;
+        let tables = Tables::resumed(&self.scenario, tables, &mut state).map_err(damaged)?;
+        let mut directory = RunDirectory {
+            path: self.directory.clone(),
+            scenario: &self.scenario,
+            keep: *keep,
+            recorders: ((tally, regret), (trace, tables)),
+            marker: self.marker.try_clone().map_err(|error| ResumeError::File(self.directory.join(MARKER), error))?,
+            sealed: Some(*scenario),
+        };
+        let kept = keep.outputs().into_iter().filter(|(_, is_kept)| *is_kept);
+        for ((output, (name, _)), length) in directory.outputs().zip(kept).zip(&self.head.lengths) {
+            let cut = output.get_ref().set_len(*length);
+            cut.map_err(|error| ResumeError::File(self.directory.join(name), error))?;
+        }
+        Ok((simulation, directory))
+    }
+
+    /// Opens an output where it is to be gone on with.
+    fn output(&self, name: &str, saved: u64) -> Result<Output, ResumeError> {
+        let path = self.directory.join(name);
+        let opened = OpenOptions::new().read(true).write(true).open(&path);
+        let mut file = match opened {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(ResumeError::Short { path, saved, found: None });
+            }
+            Err(error) => return Err(ResumeError::File(path, error)),
+        };
+        let failed = |error| ResumeError::File(path.clone(), error);
+        let found = file.metadata().map_err(failed)?.len();
+        if found < saved {
+            return Err(ResumeError::Short { path, saved, found: Some(found) });
+        }
+        file.seek(SeekFrom::Start(saved)).map_err(failed)?;
+        Ok(BufWriter::new(file))
+    }
+
+    fn damaged(&self) -> ResumeError {
+        ResumeError::Damaged(self.directory.join(CHECKPOINT))
+    }
+}
+
+impl ResumeError {
+    fn seal(path: PathBuf, error: SealError) -> ResumeError {
+        match error {
+            SealError::Read(error) => ResumeError::File(path, error),
+            SealError::Broken => ResumeError::Damaged(path),
+            SealError::Foreign(by) => ResumeError::Foreign { path, by, this: PROGRAM },
+        }
+    }
+}
+
+impl fmt::Display for ResumeError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ResumeError::NoRun(path) => write!(formatter, "`{}` holds no run", path.display()),
+            ResumeError::Complete(path) => write!(formatter, "the run in `{}` is complete", path.display()),
+            ResumeError::Busy(path) => write!(formatter, "the run in `{}` is going on", path.display()),
+            ResumeError::NoCheckpoint(path) => {
+                write!(formatter, "the run in `{}` was broken off before it was saved", path.display())
+            }
+            ResumeError::Damaged(path) => {
+                write!(formatter, "`{}` is damaged: it is not what was written, or not all of it", path.display())
+            }
+            ResumeError::Foreign { path, by, this } => {
+                write!(formatter, "`{}` was written by {by}, and this is {this}", path.display())
+            }
+            ResumeError::Short { path, saved, found: Some(found) } => {
+                write!(formatter, "`{}` has {found} bytes, and had {saved} when the run was saved", path.display())
+            }
+            ResumeError::Short { path, saved, found: None } => {
+                write!(formatter, "`{}` is gone, and had {saved} bytes when the run was saved", path.display())
+            }
+            ResumeError::File(path, _) => write!(formatter, "cannot use `{}`", path.display()),
+            ResumeError::Simulation(error) => error.fmt(formatter),
+        }
+    }
+}
+
+impl Error for ResumeError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            ResumeError::File(_, error) => Some(error),
+            ResumeError::Simulation(error) => error.source(),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Files that are there whole or not at all: who wrote them in front, a checksum at the end, and packed in between.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::Path;
+
+use crc32fast::Hasher;
+use lz4_flex::block::{compress_into, decompress_into, get_maximum_output_size};
+use postcard::ser_flavors::Flavor;
+use serde::{Deserialize, Serialize};
+
+/// Who writes these files, and alone can read them.
+pub(super) const PROGRAM: &str = concat!("mario ", env!("CARGO_PKG_VERSION"), " of sources ", env!("MARIO_SOURCES"));
+
+/// What such a file begins with; the program and the end of the line follow.
+const OPENING: &[u8] = b"checkpoint of ";
+
+/// The end of a file's name while it is being written.
+const UNFINISHED: &str = "new";
+
+/// How many bytes are packed together. In front of them stand their number, packed and not.
+const CHUNK_BYTES: usize = 1 << 20;
+
+/// The bytes of such a number, and of the checksum.
+const NUMBER_BYTES: usize = size_of::<u32>();
+
+/// Tells one content from another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) struct Seal {
+    pub(super) bytes: u64,
+    checksum: u32,
+}
+
+/// A file on its way.
+pub(super) struct Sealing {
+    file: File,
+    hasher: Hasher,
+    bytes: u64,
+    chunk: Vec<u8>,
+    packed: Vec<u8>,
+    /// What went wrong: whoever serialises keeps only that something did.
+    broken: Option<io::Error>,
+}
+
+/// Why what is there is not what was written.
+#[derive(Debug)]
+pub(super) enum SealError {
+    /// It cannot be read.
+    Read(io::Error),
+    /// It is not as it was written, or not all of it is there.
+    Broken,
+    /// Another program wrote it.
+    Foreign(String),
+}
+
+impl Sealing {
+    fn new(file: File) -> Sealing {
+        let packed = vec![0; get_maximum_output_size(CHUNK_BYTES)];
+        Sealing { file, hasher: Hasher::new(), bytes: 0, chunk: Vec::with_capacity(CHUNK_BYTES), packed, broken: None }
+    }
+
+    /// Appends a value.
+    pub(super) fn put(&mut self, value: &impl Serialize) -> io::Result<()> {
+        postcard::serialize_with_flavor(value, Appending(self))
+            .map_err(|error| self.broken.take().unwrap_or_else(|| io::Error::other(error)))
+    }
+
+    /// Packs and writes what has come together.
+    fn pack(&mut self) -> io::Result<()> {
+        let packed = compress_into(&self.chunk, &mut self.packed).map_err(io::Error::other)?;
+        let numbers = [packed, self.chunk.len()].map(|number| (number as u32).to_le_bytes());
+        self.append(numbers.as_flattened())?;
+        let content = std::mem::take(&mut self.packed);
+        let result = self.append(&content[..packed]);
+        self.packed = content;
+        self.chunk.clear();
+        result
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.hasher.update(bytes);
+        self.bytes += bytes.len() as u64;
+        self.file.write_all(bytes)
+    }
+
+    /// Writes what is left, and the checksum; all of it is on the disk then.
+    fn close(mut self) -> io::Result<Seal> {
+        self.pack()?;
+        let checksum = self.hasher.clone().finalize();
+        self.append(&checksum.to_le_bytes())?;
+        self.file.sync_all()?;
+        Ok(Seal { bytes: self.bytes, checksum })
+    }
+}
+
+/// Takes what is serialised.
+struct Appending<'a>(&'a mut Sealing);
+
+impl Flavor for Appending<'_> {
+    type Output = ();
+
+    #[inline]
+    fn try_push(&mut self, byte: u8) -> postcard::Result<()> {
+        self.try_extend(&[byte])
+    }
+
+    #[inline]
+    fn try_extend(&mut self, mut bytes: &[u8]) -> postcard::Result<()> {
+        let Appending(sealing) = self;
+        while bytes.len() > CHUNK_BYTES - sealing.chunk.len() {
+            let (fitting, rest) = bytes.split_at(CHUNK_BYTES - sealing.chunk.len());
+            sealing.chunk.extend_from_slice(fitting);
+            bytes = rest;
+            if let Err(error) = sealing.pack() {
+                sealing.broken = Some(error);
+                return Err(postcard::Error::SerializeBufferFull);
+            }
+        }
+        sealing.chunk.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn finalize(self) -> postcard::Result<()> {
+        Ok(())
+    }
+}
+
+/// Writes a file. Until all of it is on the disk, a former one of that name stays.
+pub(super) fn write(path: &Path, content: impl FnOnce(&mut Sealing) -> io::Result<()>) -> io::Result<Seal> {
+    let unfinished = path.with_extension(UNFINISHED);
+    let result = write_unfinished(&unfinished, content).and_then(|seal| fs::rename(&unfinished, path).map(|()| seal));
+    if result.is_err() {
+        let _ = fs::remove_file(&unfinished);
+    } else if let Some(directory) = path.parent() {
+        // Not every system lets a directory be opened; where it does, the new name is on the disk after this.
+        let _ = File::open(directory).and_then(|directory| directory.sync_all());
+    }
+    result
+}
+
+fn write_unfinished(path: &Path, content: impl FnOnce(&mut Sealing) -> io::Result<()>) -> io::Result<Seal> {
+    let mut sealing = Sealing::new(File::create(path)?);
+    for part in [OPENING, PROGRAM.as_bytes(), b"\n"] {
+        sealing.append(part)?;
+    }
+    content(&mut sealing)?;
+    sealing.close()
+}
+
+/// Reads what [`Sealing::put`] wrote.
+pub(super) fn read(path: &Path) -> Result<(Vec<u8>, Seal), SealError> {
+    let file = fs::read(path).map_err(SealError::Read)?;
+    let bytes = file.len() as u64;
+    let Some((before, end)) = file.split_last_chunk::<NUMBER_BYTES>() else { return Err(SealError::Broken) };
+    let checksum = u32::from_le_bytes(*end);
+    if !before.starts_with(OPENING) || crc32fast::hash(before) != checksum {
+        return Err(SealError::Broken);
+    }
+    let line = before.iter().position(|byte| *byte == b'\n').ok_or(SealError::Broken)?;
+    let program = String::from_utf8_lossy(&before[OPENING.len()..line]);
+    if program != PROGRAM {
+        return Err(SealError::Foreign(program.into_owned()));
+    }
+    let content = unpack(&before[line + 1..]).ok_or(SealError::Broken)?;
+    Ok((content, Seal { bytes, checksum }))
+}
+
+fn unpack(mut packed: &[u8]) -> Option<Vec<u8>> {
+    let mut content = Vec::new();
+    while !packed.is_empty() {
+        let mut number = || {
+            let (number, rest) = packed.split_first_chunk::<NUMBER_BYTES>()?;
+            packed = rest;
+            Some(u32::from_le_bytes(*number) as usize)
+        };
+        let (packed_bytes, bytes) = (number()?, number()?);
+        if bytes > CHUNK_BYTES {
+            return None;
+        }
+        let (chunk, rest) = packed.split_at_checked(packed_bytes)?;
+        let begin = content.len();
+        content.resize(begin + bytes, 0);
+        let unpacked = decompress_into(chunk, &mut content[begin..]).ok()?;
+        if unpacked != bytes {
+            return None;
+        }
+        packed = rest;
+    }
+    Some(content)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_longer_than_a_chunk_comes_back() {
+        let path = std::env::temp_dir().join(format!("mario-sealed-{}", std::process::id()));
+        for count in [0, 1, CHUNK_BYTES as u32 / 4, CHUNK_BYTES as u32] {
+            let numbers: Vec<f64> = (0..count).map(|number| f64::from(number).sqrt()).collect();
+            let seal = write(&path, |file| file.put(&numbers).and_then(|()| file.put(&count))).expect("writable");
+            let (content, found) = read(&path).unwrap_or_else(|error| panic!("{error:?}"));
+            assert_eq!(found, seal);
+            let (values, after): (Vec<f64>, u32) = postcard::from_bytes(&content).expect("what was written");
+            assert!(values == numbers && after == count);
+        }
+        fs::remove_file(path).expect("it was there");
+    }
+}

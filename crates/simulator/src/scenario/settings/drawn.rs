@@ -1,0 +1,82 @@
+//! Applications that are drawn instead of listed.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Positive, Time};
+
+/// Applications that are drawn from the seed, beside those that are listed. Each is of one sort of the `mix`, in proportion to the
+/// weights, and each of its numbers is a whole number between the two that the sort gives, both included.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct DrawnApplications {
+    /// How many applications are drawn.
+    pub count: u32,
+    /// What their ids begin with; a number from 1 on follows.
+    pub prefix: String,
+    /// The policy of their agents, unless the sort has its own: the name of a shipped one or the path of a `.pl` file.
+    pub policy: String,
+    /// The sorts of applications: each `{ kind = "WS", weight = 1, hardware = [1, 2], max_rate = [5, 20], max_latency = [10, 30] }`,
+    /// and perhaps `service_time = [0.01, 0.05]`, any time between the two, and `policy`. `weight` is 1 and `hardware` is `[1, 1]` unless
+    /// given.
+    pub mix: Vec<SortSettings>,
+}
+
+/// A sort of applications.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SortSettings {
+    /// The group that they belong to in figures.
+    pub kind: String,
+    /// How many applications are of this sort, compared to the others.
+    #[serde(default = "one")]
+    pub weight: Positive,
+    /// The hardware that one instance needs.
+    #[serde(default = "one_unit")]
+    pub hardware: [u32; 2],
+    /// The client requests that one instance handles in one evaluation period.
+    pub max_rate: [u32; 2],
+    /// The latency that a client request tolerates, in milliseconds.
+    pub max_latency: [u32; 2],
+    /// How long an instance takes to serve one client request: any time between the two; `network.service_time` unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service_time: Option<[Time; 2]>,
+    /// The policy of their agents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<String>,
+}
+
+fn one() -> Positive {
+    Positive::of(1.0)
+}
+
+fn one_unit() -> [u32; 2] {
+    [1, 1]
+}
+
+impl DrawnApplications {
+    /// Whether none is drawn.
+    pub fn are_none(&self) -> bool {
+        self.count == 0
+    }
+}
+
+impl Default for DrawnApplications {
+    fn default() -> DrawnApplications {
+        let sort = |kind: &str, hardware, max_rate, max_latency| SortSettings {
+            kind: kind.to_owned(),
+            weight: one(),
+            hardware,
+            max_rate,
+            max_latency,
+            service_time: None,
+            policy: None,
+        };
+        DrawnApplications {
+            count: 0,
+            prefix: "app".to_owned(),
+            policy: "workload-and-latency-aware".to_owned(),
+            mix: vec![sort("WS", [1, 2], [5, 20], [10, 30]), sort("LS", [1, 1], [20, 60], [1, 8])],
+        }
+    }
+}

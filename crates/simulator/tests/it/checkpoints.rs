@@ -1,0 +1,261 @@
+//! A run that is saved, dropped and gone on with leaves what a run without a break leaves.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use mario_simulator::scenario::{Document, NoFiles, Resolved};
+use mario_simulator::{
+    Arbitration, Checkpoint, Detail, Effort, Existing, Fidelity, Keep, Management, ResumeError, Reuse, RunDirectory,
+    RunOptions, Scenario, Search, Simulation,
+};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+
+use crate::random_worlds::world;
+
+/// How many worlds a plain test run breaks off.
+const WORLDS: u64 = 120;
+
+/// How a world is run.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    keep: Keep,
+    has_regret: bool,
+    reuse: Reuse,
+}
+
+/// An empty directory of this name.
+fn directory(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("checkpoints").join(name);
+    let _ = fs::remove_dir_all(&path);
+    path
+}
+
+/// All files in a directory.
+fn files(path: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries = fs::read_dir(path).expect("a directory").map(|entry| entry.expect("an entry"));
+    entries
+        .map(|entry| (entry.file_name().into_string().expect("a name"), fs::read(entry.path()).expect("a file")))
+        .collect()
+}
+
+fn resolved(scenario: Scenario) -> Resolved {
+    let resolved = Document::preset("paper").expect("a preset").resolve(&mut NoFiles).expect("a scenario");
+    Resolved { scenario, ..resolved }
+}
+
+fn begin<'a>(resolved: &'a Resolved, path: &Path, way: Way, threads: usize) -> (Simulation<'a>, RunDirectory<'a>) {
+    let options = RunOptions { threads, reuse: way.reuse };
+    let simulation = Simulation::new(&resolved.scenario, options).expect("it can be run");
+    let kept = RunDirectory::create(path, resolved, way.keep, Existing::Refuse).expect("a new directory");
+    (simulation, if way.has_regret { kept.with_regret(&resolved.scenario) } else { kept })
+}
+
+/// Runs a world without a break.
+fn whole(resolved: &Resolved, path: &Path, way: Way) -> Effort {
+    let (mut simulation, mut kept) = begin(resolved, path, way, 1);
+    let effort = simulation.run(kept.recorder());
+    kept.complete(&resolved.scenario, effort).expect("writable");
+    effort
+}
+
+/// Lets a run go on until so many looks whether somebody wants a pause, and saves it then. Gives whether it came to its end.
+fn part(simulation: &mut Simulation<'_>, kept: &mut RunDirectory<'_>, looks: u32) -> bool {
+    let mut left = looks;
+    simulation.run_until_pause(f64::INFINITY, kept.recorder(), || {
+        left -= 1;
+        left == 0
+    });
+    if !simulation.is_over() {
+        kept.save(simulation).expect("writable");
+    }
+    simulation.is_over()
+}
+
+/// Runs a world with breaks: each time, nothing but the directory is left. Gives how many breaks there were.
+fn broken_off(resolved: &Resolved, path: &Path, way: Way, dice: &mut Pcg64) -> (Effort, u32) {
+    let mut breaks = 0;
+    {
+        let (mut simulation, mut kept) = begin(resolved, path, way, 1);
+        // Also before anything has happened.
+        if dice.random_range(0..8) == 0 {
+            kept.save(&simulation).expect("writable");
+        } else if part(&mut simulation, &mut kept, dice.random_range(1..12)) {
+            let effort = simulation.effort();
+            kept.complete(&resolved.scenario, effort).expect("writable");
+            return (effort, breaks);
+        }
+        if dice.random_range(0..2) == 0 {
+            // What happens after the last time it was saved is done again.
+            simulation.run_until(simulation.now() + dice.random_range(0.0..300.0), kept.recorder());
+        }
+    }
+    loop {
+        breaks += 1;
+        let checkpoint = Checkpoint::open(path).expect("a checkpoint");
+        let (mut simulation, mut kept) = checkpoint.resume(dice.random_range(1..3)).expect("it can be gone on with");
+        let looks = if breaks == 3 { u32::MAX } else { dice.random_range(1..12) };
+        if part(&mut simulation, &mut kept, looks) {
+            let effort = simulation.effort();
+            kept.complete(checkpoint.scenario(), effort).expect("writable");
+            return (effort, breaks);
+        }
+    }
+}
+
+/// Somebody with a view of everything manages some of the worlds.
+fn managed(number: u64) -> Scenario {
+    let mut scenario = world(number);
+    let management = match number % 6 {
+        0 => Management::EdgeFirstFit,
+        1 => Management::Central(Search::Greedy),
+        _ => return scenario,
+    };
+    scenario.management = management;
+    scenario.arbitration = Arbitration::Central;
+    scenario
+}
+
+/// Breaks a world off and goes on with it; gives how many breaks there were, and whether its traffic is rates.
+fn check(number: u64) -> (u32, bool) {
+    let mut dice = Pcg64::seed_from_u64(number);
+    let resolved = resolved(managed(number));
+    let is_flow = resolved.scenario.network.fidelity == Fidelity::Flow;
+    let detail = if number.is_multiple_of(3) { Detail::Operations } else { Detail::Full };
+    let way = Way {
+        keep: Keep { detail, messages: !is_flow && number.is_multiple_of(2) },
+        has_regret: number.is_multiple_of(5),
+        reuse: if number.is_multiple_of(7) { Reuse::Nothing } else { Reuse::Proposals },
+    };
+    let paths = ["whole", "broken"].map(|name| directory(&format!("{name}-{number}")));
+    let expected = whole(&resolved, &paths[0], way);
+    let (effort, breaks) = broken_off(&resolved, &paths[1], way, &mut dice);
+    assert_eq!(Effort { shared: 0, ..effort }, Effort { shared: 0, ..expected }, "world {number}");
+    let [expected, found] = paths.each_ref().map(|path| files(path));
+    assert_eq!(found.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>(), "world {number}");
+    for (name, content) in &expected {
+        assert!(found[name] == *content, "world {number}, {way:?}: another {name}");
+    }
+    paths.iter().for_each(|path| fs::remove_dir_all(path).expect("it was there"));
+    (breaks, is_flow)
+}
+
+#[test]
+fn a_run_that_is_broken_off_and_gone_on_with_leaves_the_same_bytes() {
+    /// Most of the time a thread waits for the disk.
+    const THREADS: u64 = 8;
+    let done: Vec<(u32, bool)> = std::thread::scope(|scope| {
+        let workers = (0..THREADS).map(|thread| {
+            scope.spawn(move || (thread..WORLDS).step_by(THREADS as usize).map(check).collect::<Vec<_>>())
+        });
+        let workers: Vec<_> = workers.collect();
+        workers.into_iter().flat_map(|worker| worker.join().expect("all worlds are the same")).collect()
+    });
+    let breaks: u32 = done.iter().map(|(breaks, _)| breaks).sum();
+    let flows = done.iter().filter(|(breaks, is_flow)| *is_flow && *breaks > 0).count();
+    // Runs that nobody broke off prove nothing.
+    assert!(breaks > 150 && flows > 5, "{breaks} breaks, {flows} runs with traffic as rates");
+}
+
+/// The directory of a run that was saved and broken off.
+fn saved_run(name: &str) -> PathBuf {
+    let resolved = resolved(world(8));
+    let path = directory(name);
+    let keep = Keep { detail: Detail::Full, messages: false };
+    let way = Way { keep, has_regret: false, reuse: Reuse::Proposals };
+    let (mut simulation, mut kept) = begin(&resolved, &path, way, 1);
+    assert!(!part(&mut simulation, &mut kept, 3), "it is not over yet");
+    path
+}
+
+/// Why nobody can go on with a run; nothing in its directory is changed by trying.
+fn refusal(path: &Path) -> ResumeError {
+    let before = files(path);
+    let result = Checkpoint::open(path).and_then(|checkpoint| checkpoint.resume(1).map(|_| ()));
+    assert!(files(path) == before, "the directory stays as it is");
+    result.expect_err("nobody can go on with it")
+}
+
+#[test]
+fn no_flipped_bit_and_no_missing_byte_goes_unnoticed() {
+    let path = saved_run("damaged");
+    for name in ["checkpoint", "checkpoint.scenario"] {
+        let file = path.join(name);
+        let whole = fs::read(&file).expect("it is there");
+        let places = (0..whole.len()).step_by(whole.len() / 50 + 1).chain([whole.len() - 1]);
+        for place in places {
+            let mut flipped = whole.clone();
+            flipped[place] ^= 1 << (place % 8);
+            for content in [&flipped[..], &whole[..place]] {
+                fs::write(&file, content).expect("writable");
+                let error = refusal(&path);
+                assert!(matches!(&error, ResumeError::Damaged(damaged) if *damaged == file), "{place}: {error}");
+            }
+        }
+        fs::write(&file, whole).expect("writable");
+    }
+    assert!(Checkpoint::open(&path).expect("a checkpoint").resume(1).is_ok());
+}
+
+#[test]
+fn a_scenario_of_another_run_is_not_taken_for_that_of_this_one() {
+    let path = saved_run("exchanged");
+    let resolved = resolved(world(9));
+    let other = directory("exchanged-other");
+    let keep = Keep { detail: Detail::Full, messages: false };
+    let (simulation, mut kept) = begin(&resolved, &other, Way { keep, has_regret: false, reuse: Reuse::Proposals }, 1);
+    kept.save(&simulation).expect("writable");
+    fs::copy(other.join("checkpoint.scenario"), path.join("checkpoint.scenario")).expect("writable");
+    assert!(matches!(refusal(&path), ResumeError::Damaged(file) if file.ends_with("checkpoint.scenario")));
+}
+
+#[test]
+fn what_was_written_by_another_program_is_said_to_be() {
+    let path = saved_run("foreign");
+    let file = path.join("checkpoint");
+    let mut content = fs::read(&file).expect("it is there");
+    let end = content.iter().position(|byte| *byte == b'\n').expect("a first line");
+    content.truncate(content.len() - 4);
+    content[end - 1] ^= 1;
+    let checksum = crc32fast::hash(&content);
+    content.extend_from_slice(&checksum.to_le_bytes());
+    fs::write(&file, content).expect("writable");
+    let error = refusal(&path);
+    let ResumeError::Foreign { by, this, .. } = &error else { panic!("{error}") };
+    assert!(by != this && by.starts_with("mario "), "{error}");
+}
+
+#[test]
+fn outputs_that_became_shorter_are_noticed_before_anything_is_changed() {
+    let path = saved_run("short");
+    let trace = path.join("trace.jsonl");
+    let whole = fs::read(&trace).expect("it is there");
+    fs::write(&trace, &whole[..whole.len() - 1]).expect("writable");
+    let error = refusal(&path);
+    let expected = whole.len() as u64;
+    assert!(
+        matches!(error, ResumeError::Short { saved, found: Some(found), .. } if saved == expected && found + 1 == saved)
+    );
+    fs::remove_file(&trace).expect("it was there");
+    assert!(matches!(refusal(&path), ResumeError::Short { found: None, .. }));
+}
+
+#[test]
+fn only_what_was_saved_and_is_not_complete_and_is_nobody_elses_can_be_gone_on_with() {
+    let path = saved_run("refused");
+    assert!(matches!(Checkpoint::open(&path.join("nowhere")), Err(ResumeError::NoRun(_))));
+    {
+        let checkpoint = Checkpoint::open(&path).expect("a checkpoint");
+        let _running = checkpoint.resume(1).expect("it can be gone on with");
+        assert!(matches!(Checkpoint::open(&path), Err(ResumeError::Busy(_))));
+    }
+    fs::rename(path.join("checkpoint"), path.join("elsewhere")).expect("it was there");
+    assert!(matches!(refusal(&path), ResumeError::NoCheckpoint(_)));
+    fs::rename(path.join("elsewhere"), path.join("checkpoint")).expect("it was there");
+    let checkpoint = Checkpoint::open(&path).expect("a checkpoint");
+    let (mut simulation, mut kept) = checkpoint.resume(1).expect("it can be gone on with");
+    let effort = simulation.run(kept.recorder());
+    kept.complete(checkpoint.scenario(), effort).expect("writable");
+    assert!(matches!(refusal(&path), ResumeError::Complete(_)));
+}

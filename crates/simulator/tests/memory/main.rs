@@ -1,0 +1,108 @@
+//! What a world takes of the memory, byte by byte: a program of its own, because everything in it is counted.
+//!
+//! `cargo test -p mario-simulator --test memory -- --nocapture` prints the numbers that `docs/scale.md` states.
+
+use std::alloc::System;
+
+use mario_simulator::scenario::{Document, NoFiles};
+use mario_simulator::{Deploy, Effort, Recorder, RunOptions, Scenario, Simulation};
+use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+/// The bytes that are in use now.
+fn in_use() -> i64 {
+    let stats = ALLOCATOR.stats();
+    stats.bytes_allocated as i64 - stats.bytes_deallocated as i64
+}
+
+struct Nobody;
+
+impl Recorder for Nobody {}
+
+fn scenario(preset: &str, policy: &str, overrides: &[String]) -> Scenario {
+    let mut document = Document::preset(preset).expect("a preset");
+    document.set(overrides);
+    document.set_policy(policy);
+    document.resolve(&mut NoFiles).expect("a scenario").scenario
+}
+
+/// The bytes that a world is using when its run has come to an end, and what was done in it.
+fn bytes_at_the_end(make: impl FnOnce() -> Scenario) -> (f64, Effort) {
+    let before = in_use();
+    let scenario = make();
+    let mut simulation = Simulation::new(&scenario, RunOptions::default()).expect("it can be run");
+    let effort = simulation.run(&mut Nobody);
+    let bytes = in_use() - before;
+    drop(simulation);
+    (bytes as f64, effort)
+}
+
+/// The bytes for each more, which must be the same from the first size to the second as from the second to the third. Sizes double,
+/// so that lists which double when they are full have as much to spare at each.
+fn bytes_each(what: &str, first: u32, bytes: impl Fn(u32) -> f64) -> f64 {
+    let [small, medium, large] = [first, 2 * first, 4 * first].map(bytes);
+    let first = f64::from(first);
+    let (once, again) = ((medium - small) / first, (large - medium) / (2.0 * first));
+    println!("{what}: {once:.0} bytes each, then {again:.0}");
+    assert!((again / once - 1.0).abs() < 0.15, "{what}: {once} bytes each, then {again}");
+    again
+}
+
+fn city(users: u32, duration: u32) -> Scenario {
+    let overrides = [format!("mobility.users={users}"), format!("duration={duration}"), "topology.size=8".to_owned()];
+    scenario("city", "baseline:never-move", &overrides)
+}
+
+/// The paper's scenario with so many users in traffic as rates.
+fn paper(size: u32, users: u32, duration: u32) -> Scenario {
+    let overrides = [
+        format!("topology.size={size}"),
+        format!("mobility.users={users}"),
+        format!("mobility.first_users={users}"),
+        format!("duration={duration}"),
+        "network.fidelity=flow".to_owned(),
+    ];
+    scenario("paper", "workload-and-latency-aware", &overrides)
+}
+
+/// Agents that have no users, and whose policy proposes nothing.
+fn idle(agents: u32) -> Scenario {
+    let overrides = ["mobility.users=1".to_owned(), "duration=2000".to_owned(), "network.fidelity=flow".to_owned()];
+    let mut scenario = scenario("paper", "baseline:never-move", &overrides);
+    let unused = scenario.deploys.iter().find(|deploy| deploy.application != scenario.users[0].application);
+    let unused: Deploy = unused.expect("there are six applications").clone();
+    scenario.deploys = vec![unused; agents as usize];
+    scenario
+}
+
+// One test, because whatever ran beside it would be counted too.
+#[test]
+fn memory_grows_with_users_agents_and_nodes_and_not_with_time() {
+    // Policies are compiled once for all that follows.
+    bytes_at_the_end(|| city(16, 2_000));
+
+    let of_user = bytes_each("a user of the city", 4_096, |users| bytes_at_the_end(|| city(users, 9_000)).0);
+    assert!(of_user < 600.0, "{of_user} bytes for a user");
+
+    let of_agent = bytes_each("an idle agent", 1_024, |agents| {
+        let (bytes, effort) = bytes_at_the_end(|| idle(agents));
+        // Nobody is asked twice about the same facts.
+        assert!(effort.evaluated <= u64::from(agents) && effort.asked >= 9 * u64::from(agents), "{effort:?}");
+        bytes
+    });
+    assert!(of_agent < 1_500.0, "{of_agent} bytes for an agent");
+
+    // Days go by, and nothing is kept of them.
+    let (one_day, _) = bytes_at_the_end(|| city(4_096, 24_000));
+    let (four_days, _) = bytes_at_the_end(|| city(4_096, 96_000));
+    println!("a city after a day: {one_day:.0} bytes, after four days: {four_days:.0}");
+    assert!(four_days < 1.02 * one_day, "{one_day} bytes after a day, {four_days} after four");
+
+    // The whole world: nodes, users and agents four times as many each time.
+    let worlds = [(16, 976), (32, 3_905), (64, 15_624)];
+    let bytes = worlds.map(|(size, users)| bytes_at_the_end(|| paper(size, users, 2_000)).0);
+    println!("worlds of 341, 1365 and 5461 nodes: {bytes:?} bytes");
+    assert!(bytes[2] / bytes[1] < 4.0 * 1.2 && bytes[1] / bytes[0] < 4.0 * 1.2, "{bytes:?}");
+}
