@@ -45,6 +45,15 @@ fn resolved(scenario: Scenario) -> Resolved {
     Resolved { scenario, ..resolved }
 }
 
+/// A small town.
+fn city(seed: u64) -> Resolved {
+    let mut document = Document::preset("city").expect("a preset");
+    let keys = ["topology.size=4", "mobility.users=60", "duration=6000"];
+    document.set(&keys.map(str::to_owned));
+    document.set_seed(seed);
+    document.resolve(&mut NoFiles).expect("a scenario")
+}
+
 fn begin<'a>(resolved: &'a Resolved, path: &Path, way: Way, threads: usize) -> (Simulation<'a>, RunDirectory<'a>) {
     let options = RunOptions { threads, reuse: way.reuse };
     let simulation = Simulation::new(&resolved.scenario, options).expect("it can be run");
@@ -120,12 +129,14 @@ fn managed(number: u64) -> Scenario {
 /// Breaks a world off and goes on with it; gives how many breaks there were, and whether its traffic is rates.
 fn check(number: u64) -> (u32, bool) {
     let mut dice = Pcg64::seed_from_u64(number);
-    let resolved = resolved(managed(number));
+    // Users who go their ways by themselves are in cities alone.
+    let resolved = if number.is_multiple_of(10) { city(number) } else { resolved(managed(number)) };
     let is_flow = resolved.scenario.network.fidelity == Fidelity::Flow;
-    let detail = if number.is_multiple_of(3) { Detail::Operations } else { Detail::Full };
+    let details = [Detail::Full, Detail::Operations, Detail::Full, Detail::Summary];
+    let detail = details[(number / 10 + number) as usize % details.len()];
     let way = Way {
         keep: Keep { detail, messages: !is_flow && number.is_multiple_of(2) },
-        has_regret: number.is_multiple_of(5),
+        has_regret: number.is_multiple_of(9),
         reuse: if number.is_multiple_of(7) { Reuse::Nothing } else { Reuse::Proposals },
     };
     let paths = ["whole", "broken"].map(|name| directory(&format!("{name}-{number}")));
