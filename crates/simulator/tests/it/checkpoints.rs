@@ -113,20 +113,8 @@ fn broken_off(resolved: &Resolved, path: &Path, way: Way, dice: &mut Pcg64) -> (
     }
 }
 
-/// A city with short days, in which users are under way from the beginning on.
-fn city(number: u64) -> Scenario {
-    let mut document = Document::preset("city").expect("a preset");
-    let overrides = ["topology.size=4", "mobility.users=30", "mobility.day=2000", "mobility.step=70", "duration=3000"];
-    document.set(&overrides.map(str::to_owned));
-    document.set_seed(number);
-    document.resolve(&mut NoFiles).expect("a scenario").scenario
-}
-
-/// Somebody with a view of everything manages some of the worlds, and some are cities.
+/// Somebody with a view of everything manages some of the worlds.
 fn managed(number: u64) -> Scenario {
-    if number % 8 == 3 {
-        return city(number);
-    }
     let mut scenario = world(number);
     let management = match number % 6 {
         0 => Management::EdgeFirstFit,
