@@ -33,7 +33,7 @@ pub(super) const ROWS: &[Row] = &[
             (&["paper"], "paper"),
             (&["--nodes"], "--nodes"),
             (&["--nodes", "many"], "many"),
-            (&["--nodes", "-85"], "-85"),
+            (&["--nodes", "-85"], "-8"),
             (&["--nodes", "85,"], "--nodes"),
             (&["--nodes", "0"], "have 1"),
             (&["--nodes", "85,100"], "have 85 and 341"),
