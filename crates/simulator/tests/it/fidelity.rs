@@ -1,9 +1,14 @@
 //! Traffic as rates against traffic message by message.
 
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
 use mario_colony::{AgentIndex, Colony, RequestFact, Wish};
 use mario_policy::Decision;
 use mario_simulator::scenario::{Document, NoFiles};
-use mario_simulator::{Recorder, RunOptions, Scenario, Simulation};
+use mario_simulator::{Recorder, RunOptions, Scenario, Simulation, Tally};
+
+use crate::documents::check_part;
 
 /// What an agent saw, and what it had proposed before.
 #[derive(PartialEq, Debug)]
@@ -24,13 +29,17 @@ impl Recorder for Looks {
     }
 }
 
-fn looks(fidelity: &str, policy: &str, settings: &[&str]) -> Vec<Look> {
+fn scenario(fidelity: &str, policy: &str, settings: &[&str]) -> Scenario {
     let mut document = Document::preset("paper").expect("a preset");
     let mut overrides: Vec<String> = settings.iter().map(|setting| (*setting).to_owned()).collect();
     overrides.push(format!("network.fidelity={fidelity}"));
     document.set(&overrides);
     document.set_policy(policy);
-    let scenario: Scenario = document.resolve(&mut NoFiles).expect("a scenario").scenario;
+    document.resolve(&mut NoFiles).expect("a scenario").scenario
+}
+
+fn looks(fidelity: &str, policy: &str, settings: &[&str]) -> Vec<Look> {
+    let scenario = scenario(fidelity, policy, settings);
     let mut looks = Looks::default();
     Simulation::new(&scenario, RunOptions::default()).expect("it can be run").run(&mut looks);
     looks.0
@@ -54,4 +63,65 @@ fn agents_see_and_decide_the_same_while_nothing_queues() {
             assert_eq!(one_by_one.len(), as_rates.len());
         }
     }
+}
+
+/// What a run at one fidelity came to.
+struct Ran {
+    /// What each agent saw and had proposed, by time and agent.
+    looks: BTreeMap<(u64, AgentIndex), (Vec<RequestFact>, Option<Wish>)>,
+    response: f64,
+    operations: u64,
+}
+
+fn ran(fidelity: &str, settings: &[&str]) -> Ran {
+    let scenario = scenario(fidelity, "workload-and-latency-aware", settings);
+    let mut recorders = (Looks::default(), Tally::new(&scenario));
+    Simulation::new(&scenario, RunOptions::default()).expect("it can be run").run(&mut recorders);
+    let (looks, tally) = recorders;
+    let all = &tally.figures().groups[0];
+    let by_agent = |look: Look| ((look.time.to_bits(), look.agent), (look.facts, look.before));
+    Ran {
+        looks: looks.0.into_iter().map(by_agent).collect(),
+        response: all.response.expect("somebody is served"),
+        operations: all.operations.replicate + all.operations.migrate + all.operations.undeploy,
+    }
+}
+
+/// Worlds in which more and more queues.
+const WORLDS: [(&str, &[&str]); 8] = [
+    ("nothing queues", &WIDE),
+    ("the paper's, phases spread", &["workload.phase=spread"]),
+    ("the paper's", &[]),
+    ("2 × the users, phases spread", &["mobility.users=102", "mobility.first_users=102", "workload.phase=spread"]),
+    ("2 × the users", &["mobility.users=102", "mobility.first_users=102"]),
+    ("5 × the users, phases spread", &["mobility.users=255", "mobility.first_users=255", "workload.phase=spread"]),
+    ("5 × the users", &["mobility.users=255", "mobility.first_users=255"]),
+    ("5 × the users, at random times", &["mobility.users=255", "mobility.first_users=255", "workload.kind=poisson"]),
+];
+
+#[test]
+fn the_page_says_how_far_rates_are_from_messages() {
+    let mut table = "| world | evaluations | of which others | operations: messages, rates | mean response: messages, rates | error |\n\
+        |---|---|---|---|---|---|\n"
+        .to_owned();
+    for (world, settings) in WORLDS {
+        let (messages, rates) = (ran("messages", settings), ran("flow", settings));
+        let same = messages.looks.iter().filter(|(key, look)| rates.looks.get(*key) == Some(*look)).count();
+        let others = messages.looks.len().max(rates.looks.len()) - same;
+        let error = 100.0 * (rates.response / messages.response - 1.0);
+        if settings == WIDE {
+            assert_eq!((others, messages.operations), (0, rates.operations));
+            // The last requests of messages are still on their way at the end.
+            assert!(error.abs() < 1e-3, "{error}");
+        }
+        let (evaluations, response) = (messages.looks.len(), [messages.response, rates.response]);
+        let [one_by_one, as_rates] = [messages.operations, rates.operations];
+        writeln!(
+            table,
+            "| {world} | {evaluations} | {others} | {one_by_one}, {as_rates} | {:.2}, {:.2} | {error:+.1} % |",
+            response[0], response[1]
+        )
+        .expect("memory");
+    }
+    check_part("docs/scale.md", "rates against messages", &table);
 }
