@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use mario_colony::{AgentIndex, Colony, RequestFact, Wish};
+use mario_colony::{AgentIndex, Colony, Outcome, RequestFact, Wish};
 use mario_policy::Decision;
 use mario_simulator::scenario::{Document, NoFiles};
 use mario_simulator::{Recorder, RunOptions, Scenario, Simulation, Tally};
@@ -67,21 +67,43 @@ fn agents_see_and_decide_the_same_while_nothing_queues() {
 
 /// What a run at one fidelity came to.
 struct Ran {
-    /// What each agent saw and had proposed, by time and agent.
-    looks: BTreeMap<(u64, AgentIndex), (Vec<RequestFact>, Option<Wish>)>,
+    /// How often an application proposed what, where and when.
+    decisions: BTreeMap<Decided, u64>,
     response: f64,
     operations: u64,
 }
 
+/// The bits of the time, the application, the node, and what was proposed there.
+type Decided = (u64, u32, u32, Option<(&'static str, String)>);
+
+#[derive(Default)]
+struct Decisions(BTreeMap<Decided, u64>);
+
+impl Recorder for Decisions {
+    fn cycle(&mut self, time: f64, label: &[Outcome], colony: &Colony) {
+        for outcome in label {
+            let (agent, node, wish) = match outcome {
+                Outcome::Nop(agent) => (*agent, colony.agent(*agent).node(), None),
+                Outcome::Judged(judged) => {
+                    let wish = (judged.wish.operation.as_str(), format!("{:?}", judged.wish.target));
+                    (judged.agent, judged.from, Some(wish))
+                }
+                Outcome::Deployed { .. } => continue,
+            };
+            let application = colony.agent(agent).application().0;
+            *self.0.entry((time.to_bits(), application, node.0, wish)).or_default() += 1;
+        }
+    }
+}
+
 fn ran(fidelity: &str, settings: &[&str]) -> Ran {
     let scenario = scenario(fidelity, "workload-and-latency-aware", settings);
-    let mut recorders = (Looks::default(), Tally::new(&scenario));
+    let mut recorders = (Decisions::default(), Tally::new(&scenario));
     Simulation::new(&scenario, RunOptions::default()).expect("it can be run").run(&mut recorders);
-    let (looks, tally) = recorders;
+    let (Decisions(decisions), tally) = recorders;
     let all = &tally.figures().groups[0];
-    let by_agent = |look: Look| ((look.time.to_bits(), look.agent), (look.facts, look.before));
     Ran {
-        looks: looks.0.into_iter().map(by_agent).collect(),
+        decisions,
         response: all.response.expect("somebody is served"),
         operations: all.operations.replicate + all.operations.migrate + all.operations.undeploy,
     }
@@ -101,24 +123,28 @@ const WORLDS: [(&str, &[&str]); 8] = [
 
 #[test]
 fn the_page_says_how_far_rates_are_from_messages() {
-    let mut table = "| world | evaluations | of which others | operations: messages, rates | mean response: messages, rates | error |\n\
+    let mut table =
+        "| world | decisions | others | operations: messages, rates | mean response: messages, rates | error |\n\
         |---|---|---|---|---|---|\n"
-        .to_owned();
+            .to_owned();
     for (world, settings) in WORLDS {
         let (messages, rates) = (ran("messages", settings), ran("flow", settings));
-        let same = messages.looks.iter().filter(|(key, look)| rates.looks.get(*key) == Some(*look)).count();
-        let others = messages.looks.len().max(rates.looks.len()) - same;
+        let same =
+            |(decided, count): (&Decided, &u64)| rates.decisions.get(decided).map_or(0, |other| *count.min(other));
+        let same: u64 = messages.decisions.iter().map(same).sum();
+        let all = [&messages, &rates].map(|ran| ran.decisions.values().sum::<u64>());
+        let others = all[0].max(all[1]) - same;
         let error = 100.0 * (rates.response / messages.response - 1.0);
         if settings == WIDE {
             assert_eq!((others, messages.operations), (0, rates.operations));
             // The last requests of messages are still on their way at the end.
             assert!(error.abs() < 1e-3, "{error}");
         }
-        let (evaluations, response) = (messages.looks.len(), [messages.response, rates.response]);
+        let (decisions, response) = (all[0], [messages.response, rates.response]);
         let [one_by_one, as_rates] = [messages.operations, rates.operations];
         writeln!(
             table,
-            "| {world} | {evaluations} | {others} | {one_by_one}, {as_rates} | {:.2}, {:.2} | {error:+.1} % |",
+            "| {world} | {decisions} | {others} | {one_by_one}, {as_rates} | {:.2}, {:.2} | {error:+.1} % |",
             response[0], response[1]
         )
         .expect("memory");
