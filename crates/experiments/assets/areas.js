@@ -1,12 +1,13 @@
 // What there is over time, stacked: instances by application, and by tier.
 
 // `parts` are `{ name, colour, values }`, lowest first; values hold from their time on.
-function stackedSteps({ times, parts, end, label, width }) {
+function stackedSteps({ times, parts: all, end, label, width }) {
+  const parts = fewParts(all);
   const longest = Math.max(4, ...parts.map((part) => part.name.length));
-  const { svg, box } = canvas(width, 236, { left: 34, right: Math.min(width * 0.4, 28 + longest * 6.4), top: 30, bottom: 36 });
-  if (!times.length) return nothing(width, "No cycle has happened.");
   const totals = times.map((_, place) => sum(parts.map((part) => part.values[place])));
   const top = Math.max(1, ...totals);
+  const { svg, box } = canvas(width, 236, { left: leftRoom(top, 34), right: Math.min(width * 0.4, 28 + longest * 6.4), top: 30, bottom: 36 });
+  if (!times.length) return nothing(width, "No cycle has happened.");
   const last = times.length > 1 ? times[times.length - 1] + (times[1] - times[0]) : end;
   const x = linear([0, end], [box.left, box.right]);
   const y = linear([0, top], [box.bottom, box.top]);
@@ -43,6 +44,18 @@ function stackedSteps({ times, parts, end, label, width }) {
   }, (place) => [`time ${amount(times[place])}: ${totals[place]} in all`,
     ...[...parts].reverse().filter((part) => part.values[place]).map((part) => `${part.name} ${part.values[place]}`)]);
   return svg;
+}
+
+// More parts than can be labelled: the smallest become one.
+const PARTS_MAX = 12;
+
+function fewParts(parts) {
+  if (parts.length <= PARTS_MAX) return parts;
+  const order = parts.map((part, place) => [sum(part.values), place]).sort((one, other) => other[0] - one[0]);
+  const kept = new Set(order.slice(0, PARTS_MAX - 1).map(([, place]) => place));
+  const rest = parts.filter((_, place) => !kept.has(place));
+  const others = { name: `${whole(rest.length)} others`, colour: "var(--nop)", values: parts[0].values.map((_, nth) => sum(rest.map((part) => part.values[nth]))) };
+  return [...parts.filter((_, place) => kept.has(place)), others];
 }
 
 function stackedRows(times, parts) {

@@ -10,6 +10,11 @@ function yAxis(svg, box, scale, values, { label, format = amount } = {}) {
   if (label) svg.append(s("text", { x: 0, y: box.top - 12, class: "axis-label" }, label));
 }
 
+// How much room the numbers of a left axis need.
+function leftRoom(top, least) {
+  return Math.max(least, 14 + whole(top).length * 7);
+}
+
 function rightAxis(svg, box, scale, values, label) {
   for (const value of values) {
     svg.append(s("text", { x: box.right + 7, y: scale(value) + 3.5, class: "tick" }, amount(value)));

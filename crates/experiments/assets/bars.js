@@ -20,7 +20,8 @@ function barHeight(bar, visible) {
 // `view` is what the controls say: group, by, visible outcomes.
 function operationsChart(run, view, width, highest) {
   const bars = barsOf(run, view.group, view.by);
-  const { svg, box } = canvas(width, 236, { left: 40, right: 34, top: 30, bottom: 36 });
+  const mostHandovers = Math.max(1, ...run.figures[view.group].steps.slice(1).map(([count]) => count));
+  const { svg, box } = canvas(width, 236, { left: leftRoom(highest, 40), right: 20 + whole(mostHandovers).length * 7, top: 30, bottom: 36 });
   if (!bars.length) return nothing(width, "No cycle has happened.");
   const x = linear([0, run.about.duration], [box.left, box.right]);
   const top = Math.max(1, highest);

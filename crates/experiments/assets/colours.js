@@ -21,7 +21,7 @@ function inkOn(colour) {
 }
 
 function tierColour(tier, count) {
-  return `var(--tier-${Math.round((tier / Math.max(1, count - 1)) * 3)})`;
+  return `var(--tier-${Math.round((tier / Math.max(1, count - 1)) * 6)})`;
 }
 
 function tierName(run, tier) {

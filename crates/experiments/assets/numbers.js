@@ -30,13 +30,17 @@ function ticks(low, high, count, isWhole) {
   const span = Math.max(high - low, 1e-9);
   const rough = span / Math.max(1, count);
   const power = 10 ** Math.floor(Math.log10(rough));
-  let gap = [1, 2, 5, 10].map((factor) => factor * power).find((candidate) => candidate >= rough);
-  if (isWhole) gap = Math.max(1, gap);
-  const found = [];
-  for (let value = Math.ceil(low / gap) * gap; value <= high + gap * 1e-6; value += gap) {
-    found.push(Math.round(value / gap) * gap);
-  }
-  return found;
+  const gaps = [0.5, 1, 2, 5, 10].map((factor) => factor * power);
+  const place = gaps.findIndex((candidate) => candidate >= rough);
+  const spaced = (gap) => {
+    const found = [];
+    for (let value = Math.ceil(low / gap) * gap; value <= high + gap * 1e-6; value += gap) found.push(Math.round(value / gap) * gap);
+    return found;
+  };
+  const least = (gap) => (isWhole ? Math.max(1, gap) : gap);
+  const found = spaced(least(gaps[place]));
+  // One number alone tells nothing about an axis.
+  return found.length < 2 ? spaced(least(gaps[Math.max(0, place - 1)])) : found;
 }
 
 function linear([low, high], [start, end]) {

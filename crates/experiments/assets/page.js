@@ -57,7 +57,7 @@ function operationsSection(report) {
     caption: run.bars.cycles_per_bar > 1 ? `By cycle, each bar stands for ${run.bars.cycles_per_bar} cycles.` : null,
     draw: (width) => operationsChart(run, { ...view, group: Math.min(view.group, run.groups.length - 1) }, width, highest()), rows: () => operationsRows(run, view),
   })));
-  return section("operations", "Operations", "What became of the agents over time. All runs have the same scale. The dark line is the number of handovers in each step, on the right axis; the first connections of users, in step 0, are not drawn.",
+  return section("operations", "Operations", "What became of the agents over time. All runs have the same scale. The line is the number of handovers in each step, on the right axis; the first connections of users, in step 0, are not drawn.",
     h("div", { class: "controls" }, groupChoice(report, "operations-group"),
       choice({ name: "by", label: "Bars", options: [["cycle", "By cycle"], ["step", "By step"]], value: view.by, change: (by) => { view.by = by; change(); } }), outcomeToggles(change)), charts);
 }

@@ -16,11 +16,11 @@ function meanRegret(run, measure) {
 function regretChart(run, measure, width) {
   const { samples, against } = run.regret;
   const { place, digits, label } = REGRETS[measure];
-  const { svg, box } = canvas(width, 220, { left: 34, right: 52, top: 30, bottom: 36 });
   const end = run.about.duration;
   const times = samples.times;
   const pairs = samples.values.map((moment) => moment[place]);
   const top = Math.max(1, ...pairs.flat().filter((value) => value !== null));
+  const { svg, box } = canvas(width, 220, { left: leftRoom(top, 34), right: 52, top: 30, bottom: 36 });
   const x = linear([0, end], [box.left, box.right]);
   const y = linear([0, top], [box.bottom, box.top]);
   yAxis(svg, box, y, ticks(0, top, 4, measure !== "latency"), { label });

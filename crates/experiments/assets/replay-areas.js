@@ -43,12 +43,13 @@ function areaMap(run, counts, most, width) {
 function areaRows(run, counts, most, width) {
   const { parts: areas } = run.areas;
   const svg = s("svg", { viewBox: `0 0 ${width} ${areas.length * 30 + 8}`, class: "stage areas", role: "img", "aria-label": "Instances by tier" });
+  const start = 16 + 7 * Math.max(...areas.map((area) => tierName(run, area.cell[1]).length));
   areas.forEach((area, place) => {
     const y = 6 + place * 30;
     svg.append(s("text", { x: 0, y: y + 15, class: "direct" }, tierName(run, area.cell[1])));
-    let left = 70;
+    let left = start;
     for (const [application, count] of counts[place]) {
-      const breadth = ((width - 130) * count) / most;
+      const breadth = ((width - start - 60) * count) / most;
       svg.append(s("rect", { x: left, y, width: breadth, height: 20, style: `fill:${applicationColour(application)}` }));
       left += breadth;
     }

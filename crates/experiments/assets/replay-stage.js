@@ -10,11 +10,13 @@ class Stage {
     const { width, height } = this.layout;
     this.svg = s("svg", { viewBox: `0 0 ${width} ${height}`, class: `stage ${kind}`, role: "img", "aria-label": "What is where" });
     this.links = new Map();
+    // What nodes with many units hold, in words, above everything that is close to them.
+    this.crowds = new Map();
     this.svg.append(this.drawLinks(), this.drawNodes());
     this.marks = s("g", { class: "marks" });
     this.userLayer = s("g", { class: "users" });
     this.chipLayer = s("g", { class: "chips" });
-    this.svg.append(this.userLayer, this.chipLayer, this.marks);
+    this.svg.append(this.userLayer, this.chipLayer, s("g", { class: "crowds" }, [...this.crowds.values()]), this.marks);
     this.chips = new Map();
     this.users = new Map();
   }
@@ -52,7 +54,7 @@ class Stage {
         const side = cellSide(box.cell);
         group.append(s("rect", { x: x - side / 2, y: y - side / 2, width: side, height: side, rx: 2, class: "cell" }));
       }
-      if (capacity < 0 || capacity > CELLS_MAX) group.append(s("text", { x: box.x + box.width - 3, y: box.y - 3, class: "crowd" }));
+      if (capacity < 0 || capacity > CELLS_MAX) this.crowds.set(node, s("text", { x: box.x + box.width - 3, y: box.y - 3, class: "crowd" }));
       layer.append(group);
       return group;
     });
@@ -133,7 +135,7 @@ class Stage {
       group.classList.toggle("down", state.down.has(node));
       group.classList.toggle("going", state.leaving.has(node));
       group.classList.toggle("full", capacity >= 0 && used >= capacity && capacity > 0);
-      const crowd = group.querySelector(".crowd");
+      const crowd = this.crowds.get(node);
       if (crowd) crowd.textContent = capacity < 0 ? `${used} in use` : `${used} of ${capacity}`;
     });
     this.links.forEach((line, key) => line.classList.toggle("down", state.broken.has(key)));

@@ -7,10 +7,10 @@ function stepPoints(run, group) {
 }
 
 function scatterChart(run, group, width) {
-  const { svg, box } = canvas(width, 250, { left: 34, right: 14, top: 30, bottom: 38 });
   const points = stepPoints(run, group).slice(1);
   if (!points.length) return nothing(width, "The run has one step only.");
   const most = (key) => Math.max(1, ...points.map((point) => point[key]));
+  const { svg, box } = canvas(width, 250, { left: leftRoom(most("operations"), 34), right: 14, top: 30, bottom: 38 });
   const [right, top] = [most("movements") * 1.06, most("operations") * 1.06];
   const x = linear([0, right], [box.left + 8, box.right]);
   const y = linear([0, top], [box.bottom, box.top]);

@@ -33,7 +33,7 @@ use replay::Explain;
 
 pub use drawings::Drawing;
 pub use run::Run;
-pub use scale::{Scale, ScaleError, ScalePoint};
+pub use scale::{Scale, ScaleError};
 pub use server::{Server, Source};
 
 /// Runs to be shown together.

@@ -1,8 +1,8 @@
 //! How the cost of a run grows with the size of its world.
 //!
-//! The world is the paper's, at any size that a full tree has: [`Size`]. It grows as a town grows: access points stay as far
-//! apart and hotspots as dense as in the paper, and there are as many users for each node, so that every part of it looks like
-//! the paper's town and only the tree above it becomes deeper. [`measure`] runs one size in this process; whoever wants honest
+//! The world is the paper's, at any size that a full tree has: [`Size`]. It grows by districts: each is a town like the
+//! paper's, with access points as far apart, hotspots of its own and users who stay in it, and there are as many users for
+//! each node, so that only the tree above the districts becomes deeper. [`measure`] runs one size in this process; whoever wants honest
 //! peaks of memory for several sizes takes a process for each.
 
 mod usage;
@@ -53,7 +53,7 @@ pub struct Question {
 /// What of the world grows with the number of nodes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Growth {
-    /// The town: access points stay as far apart.
+    /// The town: it has more districts like the paper's town.
     Town,
     /// The network in the same town: access points come closer to each other, and users pass more of them.
     Density,
@@ -107,8 +107,8 @@ const SPACING_M: f64 = 500.0;
 /// The middle of the town.
 const CENTRE: Position = Position { latitude: 41.8986, longitude: 12.4806 };
 
-/// How many access points there are to a hotspot.
-const ACCESS_POINTS_PER_HOTSPOT: u64 = 16;
+/// How many access points a district has in each direction: as many as the paper's town.
+const DISTRICT_SIDE: u64 = 8;
 
 /// A short run is made again until this much CPU time was measured, and its least time counts: the first pages and the first
 /// instructions cost more than all that follow.
@@ -167,7 +167,7 @@ impl Question {
             let corner = |position: Position| format!("[{}, {}]", position.latitude, position.longitude);
             overrides.push(format!("topology.area.south_west={}", corner(area.south_west)));
             overrides.push(format!("topology.area.north_east={}", corner(area.north_east)));
-            overrides.push(format!("mobility.hotspots={}", (side * side / ACCESS_POINTS_PER_HOTSPOT).max(1)));
+            overrides.push(format!("mobility.districts={}", (side / DISTRICT_SIDE).max(1)));
         }
         document.set(&overrides);
         document.set_policy(&self.policy);

@@ -8,8 +8,7 @@
 mod inflow;
 mod load;
 mod schedule;
-
-use std::sync::Arc;
+mod turns;
 
 use mario_colony::{AgentIndex, ApplicationIndex, NodeIndex, RequestFact};
 
@@ -19,11 +18,12 @@ use crate::recorder::Recorder;
 use crate::routing::{CellIndex, Nearest, Terrain};
 use crate::scenario::{Scenario, Workload};
 
-use inflow::{Inflows, Members, Stay, Turns, Way};
+use inflow::{Inflows, Share, Stay, Way};
 use load::Load;
 use schedule::Schedule;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
+use turns::{Members, TurnsIndex, TurnsTable};
 
 /// Traffic as rates.
 #[derive(Serialize, Deserialize)]
@@ -32,6 +32,7 @@ pub(crate) struct Flow {
     users: Vec<FlowUser>,
     cells: Vec<FlowCell>,
     inflows: Inflows,
+    turns: TurnsTable,
     load: Load,
     hops: f64,
     /// Instances that are gone, or somewhere else.
@@ -86,7 +87,7 @@ enum Mode {
     /// Each by itself, all to one instance.
     Plain,
     /// Together, as they take turns.
-    Turns { from: f64, turn: u64, members: Arc<Members> },
+    Turns(TurnsIndex),
 }
 
 impl Flow {
@@ -109,6 +110,7 @@ impl Flow {
             users: users.collect(),
             cells: Vec::new(),
             inflows: Inflows::default(),
+            turns: TurnsTable::default(),
             load: Load::new(scenario.topology.link_count()),
             hops: 0.0,
             cleared: Vec::new(),
@@ -224,7 +226,7 @@ impl Flow {
             self.close(*cell, world);
         }
         for agent in std::mem::take(&mut self.cleared) {
-            self.inflows.change(agent).clear();
+            self.inflows.change(agent).clear(&mut self.turns);
         }
         for cell in &stale {
             // Of cells where nobody is, the routes are found when somebody comes.
@@ -240,7 +242,7 @@ impl Flow {
     pub(crate) fn facts(&mut self, agent: AgentIndex, now: f64, facts: &mut Vec<RequestFact>) -> bool {
         let users = &self.users;
         let is_present = |stay: Stay| users[stay.user as usize].stays == stay.number;
-        self.inflows.facts(agent, [self.window, now], is_present, facts)
+        self.inflows.facts(agent, [self.window, now], &mut self.turns, is_present, facts)
     }
 
     /// Tells the recorder what all users sent until now. Gives how many requests that were, and over how many links they went.
@@ -316,10 +318,7 @@ impl Flow {
     /// Changes who is in a cell. Whose turn it is stays as it is.
     fn change_members(&mut self, cell: CellIndex, world: &FlowWorld<'_>, change: impl FnOnce(&mut SmallVec<[u32; 4]>)) {
         let turn = match &self.cells[cell as usize].mode {
-            Mode::Turns { from, turn, members } => {
-                let count = self.cells[cell as usize].ways.len().max(1) as u64;
-                (turn + members.sent(*from, world.now) as u64) % count
-            }
+            Mode::Turns(turns) => self.turns.get(*turns).turn_at(world.now),
             Mode::Idle | Mode::Plain => 0,
         };
         self.close(cell, world);
@@ -343,9 +342,10 @@ impl Flow {
                     }
                 }
             }
-            Mode::Turns { .. } => {
+            Mode::Turns(turns) => {
+                self.turns.end(turns, now);
                 for way in &self.cells[index as usize].ways {
-                    self.inflows.change(way.agent).end_turns(index, now);
+                    self.inflows.change(way.agent);
                 }
             }
         }
@@ -371,24 +371,13 @@ impl Flow {
             }
             self.cells[index as usize].mode = Mode::Plain;
         } else {
-            let members = Arc::new(self.turn_takers(index, now));
-            let cell = &self.cells[index as usize];
-            let count = cell.ways.len() as u64;
-            let regular_from = now + members.regular_after(self.window, count);
+            let members = self.turn_takers(index, now);
+            let cell = &mut self.cells[index as usize];
+            let turns = self.turns.begin(members, [self.window, now], turn, cell.ways.len());
             for (place, way) in (0..).zip(&cell.ways) {
-                let turns = Turns {
-                    cell: index,
-                    from: now,
-                    until: f64::INFINITY,
-                    turn,
-                    place,
-                    count,
-                    regular_from,
-                    members: Arc::clone(&members),
-                };
-                self.inflows.change(way.agent).begin_turns(way.way, turns);
+                self.inflows.change(way.agent).take_turns(Share { way: way.way, turns, place });
             }
-            self.cells[index as usize].mode = Mode::Turns { from: now, turn, members };
+            cell.mode = Mode::Turns(turns);
         }
         self.put_load(index, 1.0, world);
     }

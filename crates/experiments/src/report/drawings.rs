@@ -25,7 +25,7 @@ pub struct Drawing {
 /// Applications, in the palette of Okabe and Ito, cool colours first.
 const APPLICATIONS: [&str; 6] = ["#0072B2", "#56B4E9", "#009E73", "#E69F00", "#D55E00", "#CC79A7"];
 /// Tiers, from the top.
-const TIERS: [&str; 4] = ["#16324f", "#3a6a9c", "#7fa8d1", "#c3d7ec"];
+const TIERS: [&str; 7] = ["#16324f", "#284e76", "#3a6a9c", "#5d89b7", "#7fa8d1", "#a1c0df", "#c3d7ec"];
 /// What becomes of agents, in the order of the counts, in the palette "bright" of Tol.
 const OUTCOME_COLOURS: [&str; 5] = ["#CCBB44", "#BBBBBB", "#4477AA", "#228833", "#EE6677"];
 
@@ -35,7 +35,7 @@ fn application_colour(place: usize) -> &'static str {
 
 fn tier_colour(tier: usize, count: usize) -> &'static str {
     let part = tier as f64 / count.saturating_sub(1).max(1) as f64;
-    TIERS[((part * 3.0).round() as usize).min(TIERS.len() - 1)]
+    TIERS[((part * 6.0).round() as usize).min(TIERS.len() - 1)]
 }
 
 /// All figures of a report: those of each run, numbered in the order of the runs.

@@ -123,9 +123,9 @@ mod tests {
         sums.add(&record(300.0, worth(3, 4, 4_000_000, 4), worth(3, 4, 4_000_000, 4)));
         let shown = sums.finish().expect("it was looked at");
         assert_eq!((shown.against, shown.activations, shown.optimal, shown.users), ("exact", 3, 1, 4.0));
-        assert_eq!(shown.satisfied, [4.0 / 3.0, 7.0 / 3.0]);
+        assert_eq!(shown.satisfied.map(Compact), [4.0 / 3.0, 7.0 / 3.0].map(Compact));
         assert_eq!(shown.latency, [Some(2.0), Some(1.5)]);
-        assert_eq!(shown.instances, [2.0, 11.0 / 3.0]);
+        assert_eq!(shown.instances.map(Compact), [2.0, 11.0 / 3.0].map(Compact));
         assert_eq!(shown.satisfied_regret_max, 2);
         assert_eq!(shown.samples.values[1].2, [None, Some(Compact(2.5))]);
     }

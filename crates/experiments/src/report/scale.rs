@@ -3,7 +3,9 @@
 use std::error::Error;
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+
+use crate::scale::Measured;
 
 /// The measurements of one file.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -11,30 +13,7 @@ pub struct Scale {
     /// What they are called on the page.
     pub name: String,
     /// One for each size, the smallest first.
-    pub points: Vec<ScalePoint>,
-}
-
-/// What a run at one size came to.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-pub struct ScalePoint {
-    /// Nodes.
-    pub nodes: u64,
-    /// Users.
-    pub users: u64,
-    /// Agents, on average.
-    pub agents: u64,
-    /// Cycles.
-    pub cycles: u64,
-    /// Decisions asked.
-    pub asked: u64,
-    /// Decisions for which a policy was evaluated.
-    pub evaluated: u64,
-    /// CPU time for each agent and cycle, in nanoseconds.
-    pub cpu_ns_per_agent_cycle: f64,
-    /// The most memory that the process had.
-    pub peak_bytes: u64,
-    /// How long it took, in seconds.
-    pub wall_s: f64,
+    pub points: Vec<Measured>,
 }
 
 /// Why a text is no list of measurements.
@@ -58,7 +37,7 @@ pub enum ScaleError {
 impl Scale {
     /// Reads what `mario bench scale --format json` printed.
     pub fn read(name: &str, text: &str) -> Result<Scale, ScaleError> {
-        let mut points: Vec<ScalePoint> = serde_json::from_str(text).map_err(ScaleError::Json)?;
+        let mut points: Vec<Measured> = serde_json::from_str(text).map_err(ScaleError::Json)?;
         if points.is_empty() {
             return Err(ScaleError::Empty);
         }

@@ -35,9 +35,9 @@ fn users_of_a_growing_town_do_not_pass_more_and_more_access_points() {
         assert_eq!(scenario.topology.node_count() as u64, nodes);
         scenario.attachments.handovers().total() as f64 / scenario.users.len() as f64
     };
-    // Trips are longer in a larger town, up to the length of the whole run.
+    // Chance is all that is left where there are few.
     let [small, larger, large] = [85, 1_365, 21_845].map(|nodes| per_user(nodes, Growth::Town));
-    assert!(larger / small < 2.0 && large / larger < 1.2, "{small} {larger} {large}");
+    assert!((larger / small - 1.0).abs() < 0.2 && (large / larger - 1.0).abs() < 0.05, "{small} {larger} {large}");
     // In the same town, access points come closer without end.
     let dense = per_user(21_845, Growth::Density);
     assert!(dense / large > 2.5, "{large} {dense}");

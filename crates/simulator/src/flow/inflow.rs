@@ -2,15 +2,13 @@
 //!
 //! Most of it is *steady*: users who have been routed here for longer than an evaluation period send the same number in each.
 //! Whoever came or went lately is *passing*: how much of the period it concerns is counted. Users who share several equally
-//! near instances are counted request by request, as they take turns ([`Turns`]).
-
-use std::sync::Arc;
+//! near instances are counted request by request, as they take turns ([`Share`]).
 
 use mario_colony::{AgentIndex, Neighbour, RequestFact};
 use serde::{Deserialize, Serialize};
-use smallvec::SmallVec;
 
 use super::schedule::Schedule;
+use super::turns::{TurnsIndex, TurnsTable};
 
 /// What is left of sums of fractions is nothing.
 const NOTHING: f64 = 1e-9;
@@ -27,7 +25,7 @@ pub(super) struct Way {
 pub(super) struct Inflow {
     steady: Vec<RequestFact>,
     passing: Vec<Passing>,
-    turns: Vec<(Way, Turns)>,
+    shares: Vec<Share>,
 }
 
 /// What reaches all instances.
@@ -58,6 +56,7 @@ impl Inflows {
         &mut self,
         agent: AgentIndex,
         [window, now]: [f64; 2],
+        table: &mut TurnsTable,
         is_present: impl Fn(Stay) -> bool,
         facts: &mut Vec<RequestFact>,
     ) -> bool {
@@ -66,7 +65,7 @@ impl Inflows {
         if *is_steady {
             return false;
         }
-        *is_steady = self.of_agent[agent.position()].facts(window, now, is_present, facts);
+        *is_steady = self.of_agent[agent.position()].facts([window, now], table, is_present, facts);
         true
     }
 }
@@ -90,110 +89,13 @@ pub(super) struct Stay {
     pub(super) number: u32,
 }
 
-/// Users who take turns among several instances, of which this is one.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Turns {
-    pub(super) cell: u32,
-    pub(super) from: f64,
-    pub(super) until: f64,
-    /// Whose turn it was at first.
-    pub(super) turn: u64,
-    /// Which of them this instance is.
-    pub(super) place: u64,
-    /// How many instances there are.
-    pub(super) count: u64,
-    /// From when on as many requests come to this instance in each period as in the one before; infinite if never.
-    pub(super) regular_from: f64,
-    pub(super) members: Arc<Members>,
-}
-
-/// Users who take turns.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) enum Members {
-    /// All send once in a period, these at these times at first, and in this order.
-    Regular { firsts: SmallVec<[f64; 4]>, period: f64 },
-    /// Each as it likes. Then turns have no order that could be computed: each instance gets its share.
-    Mixed(Vec<Schedule>),
-}
-
-impl Members {
-    /// How many requests all of them send.
-    pub(super) fn sent(&self, from: f64, until: f64) -> f64 {
-        match self {
-            Members::Regular { firsts, period } => {
-                let schedule = |first: &f64| Schedule::Exact { first: *first, period: *period };
-                firsts.iter().map(|first| schedule(first).count(from, until)).sum()
-            }
-            Members::Mixed(schedules) => schedules.iter().map(|schedule| schedule.count(from, until)).sum(),
-        }
-    }
-
-    /// After how long, from the beginning of the turns on, as many requests come to each of so many instances in each period
-    /// as in the one before.
-    pub(super) fn regular_after(&self, window: f64, instances: u64) -> f64 {
-        let (is_regular, after) = match self {
-            // After each period it is the same instance's turn again.
-            Members::Regular { firsts, period } => {
-                let rounds = window / period;
-                let requests = rounds as u64 * firsts.len() as u64;
-                (rounds.fract() == 0.0 && requests.is_multiple_of(instances), *period)
-            }
-            Members::Mixed(_) => (self.steady(window).is_some(), 0.0),
-        };
-        if is_regular { after } else { f64::INFINITY }
-    }
-
-    /// How many requests those who send each as it likes send in every span of this length; `None` when that depends on
-    /// when it begins, or on whose turn it is.
-    fn steady(&self, length: f64) -> Option<f64> {
-        match self {
-            Members::Regular { .. } => None,
-            Members::Mixed(schedules) => schedules.iter().map(|schedule| schedule.steady(length)).sum(),
-        }
-    }
-}
-
-impl Turns {
-    /// Whether as many requests come to this instance in each period from now on as in the one that began at `begins`.
-    fn is_regular(&self, begins: f64) -> bool {
-        self.until.is_infinite() && begins >= self.regular_from
-    }
-
-    /// How many requests that are sent in a period come to this instance.
-    fn count_in(&self, window: f64, [begins, ends]: [f64; 2]) -> f64 {
-        match self.members.steady(window) {
-            // The same number each time, not one that is rounded in one way or another.
-            Some(steady) if self.is_regular(begins) => steady / self.count as f64,
-            _ => self.count(begins, ends),
-        }
-    }
-
-    /// How many requests that are sent in a span come to this instance.
-    fn count(&self, from: f64, until: f64) -> f64 {
-        let (from, until) = (from.max(self.from), until.min(self.until));
-        if until <= from {
-            return 0.0;
-        }
-        let Members::Regular { firsts, period } = &*self.members else {
-            return self.members.sent(from, until) / self.count as f64;
-        };
-        let users = firsts.len() as u64;
-        let further = users % self.count;
-        let mut here = 0_u64;
-        for (rank, first) in (0_u64..).zip(firsts) {
-            let number = |time: f64| ((time - first) / period).ceil().max(0.0) as u64;
-            let rounds = number(from)..number(until);
-            let mut whose = (self.turn + rounds.start * users + rank) % self.count;
-            for _ in rounds {
-                here += u64::from(whose == self.place);
-                whose += further;
-                if whose >= self.count {
-                    whose -= self.count;
-                }
-            }
-        }
-        here as f64
-    }
+/// Turns of the users of a cell, of which some come here.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Share {
+    pub(super) way: Way,
+    pub(super) turns: TurnsIndex,
+    /// Which of the instances this is.
+    pub(super) place: u32,
 }
 
 impl Inflow {
@@ -218,27 +120,23 @@ impl Inflow {
     }
 
     /// Users begin to take turns of which some come here.
-    pub(super) fn begin_turns(&mut self, way: Way, turns: Turns) {
-        self.turns.push((way, turns));
-    }
-
-    /// The users of a cell no longer take these turns.
-    pub(super) fn end_turns(&mut self, cell: u32, now: f64) {
-        for (_, turns) in self.turns.iter_mut().filter(|(_, turns)| turns.cell == cell && turns.until.is_infinite()) {
-            turns.until = now;
-        }
+    pub(super) fn take_turns(&mut self, share: Share) {
+        self.shares.push(share);
     }
 
     /// Nothing of what came before counts any more, or comes.
-    pub(super) fn clear(&mut self) {
+    pub(super) fn clear(&mut self, table: &mut TurnsTable) {
+        for share in &self.shares {
+            table.release(share.turns);
+        }
         *self = Inflow::default();
     }
 
     /// What reached the instance in the period before `now`. Gives whether that stays so until something happens.
     fn facts(
         &mut self,
-        window: f64,
-        now: f64,
+        [window, now]: [f64; 2],
+        table: &mut TurnsTable,
         is_present: impl Fn(Stay) -> bool,
         facts: &mut Vec<RequestFact>,
     ) -> bool {
@@ -261,14 +159,16 @@ impl Inflow {
             !is_over
         });
         let mut is_steady = self.passing.is_empty();
-        self.turns.retain(|(way, turns)| {
-            let begins = now - window - way.latency;
-            let is_over = turns.until <= begins;
-            if !is_over {
-                is_steady &= turns.is_regular(begins);
-                add(facts, *way, turns.count_in(window, [begins, now - way.latency]));
+        self.shares.retain(|share| {
+            let (begins, ends) = (now - window - share.way.latency, now - share.way.latency);
+            let turns = table.get(share.turns);
+            if turns.are_over(begins) {
+                table.release(share.turns);
+                return false;
             }
-            !is_over
+            is_steady &= turns.are_regular(begins);
+            add(facts, share.way, turns.count_in(share.place, window, [begins, ends]));
+            true
         });
         facts.retain(|fact| fact.rate > NOTHING);
         is_steady

@@ -40,7 +40,9 @@ pub struct Wandering {
     pub speed_min: f64,
     /// The highest speed of a trip, in metres per second.
     pub speed_max: f64,
-    /// How many hotspots there are.
+    /// How many districts there are in each direction. Nobody leaves the own district.
+    pub districts: u32,
+    /// How many hotspots there are in each district.
     pub hotspots: u32,
     /// How far from a hotspot people go, in metres.
     pub hotspot_radius: f64,
@@ -98,6 +100,7 @@ impl Wandering {
             rest_seconds_max: 600.0,
             speed_min: 3.0,
             speed_max: 14.0,
+            districts: 1,
             hotspots: 4,
             hotspot_radius: 800.0,
             attraction: 0.6,
@@ -128,6 +131,7 @@ impl Wandering {
                 "a number of metres, not negative",
                 self.hotspot_radius == 0.0 || positive(self.hotspot_radius),
             ),
+            ("districts", "from 1 to 1000", (1..=1_000).contains(&self.districts)),
             ("attraction", "from 0 to 1", share(self.attraction)),
             ("area", "larger than nothing", positive(self.area.height_m()) && positive(self.area.width_m())),
         ];
@@ -179,11 +183,20 @@ struct Town<'w> {
     wandering: &'w Wandering,
     seed: u64,
     size: Metres,
+    /// The size of a district.
+    district: Metres,
+    /// The hotspots of all districts, each as a place in its district.
     hotspots: Vec<Metres>,
     /// The first user of each step; one more for the end.
     first_of_step: Vec<u32>,
     /// Where the even spread of resting users begins.
     resting_phase: f64,
+}
+
+/// Where a user stays.
+struct District<'t> {
+    south_west: Metres,
+    hotspots: &'t [Metres],
 }
 
 /// What a user is doing.
@@ -197,10 +210,13 @@ impl<'w> Town<'w> {
         wandering.check()?;
         let size = Metres { north: wandering.area.height_m(), east: wandering.area.width_m() };
         let mut random = stream(seed, u64::MAX);
-        let hotspots = (0..wandering.hotspots).map(|_| anywhere(size, &mut random)).collect();
+        let across = f64::from(wandering.districts);
+        let district = Metres { north: size.north / across, east: size.east / across };
+        let hotspots = u64::from(wandering.districts).pow(2) * u64::from(wandering.hotspots);
+        let hotspots = (0..hotspots).map(|_| anywhere(district, &mut random)).collect();
         let resting_phase = random.random::<f64>();
         let first_of_step = arrivals(wandering, &mut random);
-        Ok(Town { wandering, seed, size, hotspots, first_of_step, resting_phase })
+        Ok(Town { wandering, seed, size, district, hotspots, first_of_step, resting_phase })
     }
 
     /// Follows each user in turn, and tells of each step in which the user is somewhere else than before.
@@ -214,13 +230,14 @@ impl<'w> Town<'w> {
 
     fn follow(&self, user: u32, arrival: u32, mut tell: impl FnMut(u32, Presence)) {
         let mut random = stream(self.seed, u64::from(user));
-        let mut place = self.waypoint(&mut random);
+        let district = self.district_of(user);
+        let mut place = self.waypoint(&district, &mut random);
         let spread = (self.resting_phase + f64::from(user) * GOLDEN).fract();
         let mut doing = if spread < self.wandering.resting_share {
             self.rest(&mut random)
         } else {
             // Under way already: anywhere between two waypoints.
-            let (to, done) = (self.waypoint(&mut random), random.random::<f64>());
+            let (to, done) = (self.waypoint(&district, &mut random), random.random::<f64>());
             place = between(place, to, done);
             Doing::Driving { to, speed: self.speed(&mut random) }
         };
@@ -231,14 +248,14 @@ impl<'w> Town<'w> {
                 tell(step, Presence::Gone);
                 return;
             }
-            if self.advance(&mut place, &mut doing, &mut random) {
+            if self.advance(&district, &mut place, &mut doing, &mut random) {
                 tell(step, self.presence(place));
             }
         }
     }
 
     /// Lets one step pass, and says whether the user moved in it.
-    fn advance(&self, place: &mut Metres, doing: &mut Doing, random: &mut Pcg64) -> bool {
+    fn advance(&self, district: &District<'_>, place: &mut Metres, doing: &mut Doing, random: &mut Pcg64) -> bool {
         let mut left = self.wandering.step_seconds;
         let mut moved = false;
         // Where trips and rests are far shorter than a step, what is left of the step is rest.
@@ -250,7 +267,7 @@ impl<'w> Town<'w> {
                 }
                 Doing::Resting { seconds } => {
                     left -= *seconds;
-                    *doing = Doing::Driving { to: self.waypoint(random), speed: self.speed(random) };
+                    *doing = Doing::Driving { to: self.waypoint(district, random), speed: self.speed(random) };
                 }
                 Doing::Driving { to, speed } => {
                     moved = true;
@@ -268,15 +285,28 @@ impl<'w> Town<'w> {
         moved
     }
 
-    fn waypoint(&self, random: &mut Pcg64) -> Metres {
-        let is_attracted = random.random::<f64>() < self.wandering.attraction;
-        if self.hotspots.is_empty() || !is_attracted {
-            return anywhere(self.size, random);
+    /// Users are dealt to the districts in turn.
+    fn district_of(&self, user: u32) -> District<'_> {
+        let across = self.wandering.districts;
+        let (count, number) = (self.wandering.hotspots as usize, user % (across * across));
+        let [north, east] = [number / across, number % across].map(f64::from);
+        District {
+            south_west: Metres { north: north * self.district.north, east: east * self.district.east },
+            hotspots: &self.hotspots[number as usize * count..][..count],
         }
-        // The lesser of two draws: the first hotspots attract more than the last.
-        let (one, other) = (random.random_range(0..self.hotspots.len()), random.random_range(0..self.hotspots.len()));
-        let hotspot = self.hotspots[one.min(other)];
-        near(hotspot, self.wandering.hotspot_radius, self.size, random)
+    }
+
+    fn waypoint(&self, district: &District<'_>, random: &mut Pcg64) -> Metres {
+        let hotspots = district.hotspots;
+        let is_attracted = random.random::<f64>() < self.wandering.attraction;
+        let place = if hotspots.is_empty() || !is_attracted {
+            anywhere(self.district, random)
+        } else {
+            // The lesser of two draws: the first hotspots attract more than the last.
+            let (one, other) = (random.random_range(0..hotspots.len()), random.random_range(0..hotspots.len()));
+            near(hotspots[one.min(other)], self.wandering.hotspot_radius, self.district, random)
+        };
+        Metres { north: district.south_west.north + place.north, east: district.south_west.east + place.east }
     }
 
     fn rest(&self, random: &mut Pcg64) -> Doing {

@@ -47,7 +47,7 @@ pub struct Arguments {
 /// What grows with the number of nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum WhatGrows {
-    /// The town: access points stay 500 m apart, with a hotspot to 16 of them.
+    /// The town: it gets more districts, each like the paper's town.
     Town,
     /// The network in the same 4 by 4 km: users pass more and more access points.
     Density,

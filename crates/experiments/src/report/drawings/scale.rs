@@ -1,11 +1,12 @@
 //! What runs cost, by the size of their world.
 
-use super::super::scale::{Scale, ScalePoint};
+use super::super::scale::Scale;
 use super::application_colour;
 use super::canvas::{Anchor, Canvas, number};
+use crate::scale::Measured;
 
 /// What is drawn: a name for the file, a title with the unit, and the value.
-type Measure = (&'static str, &'static str, Axis, fn(&ScalePoint) -> f64);
+type Measure = (&'static str, &'static str, Axis, fn(&Measured) -> f64);
 
 /// How values go up.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -41,7 +42,7 @@ fn drawing(scales: &[Scale], (_, title, axis, value): &Measure) -> String {
     let mut floor = f64::NEG_INFINITY;
     for (place, scale) in scales.iter().enumerate() {
         let colour = application_colour(place * 4);
-        let at = |point: &ScalePoint| [x.at((point.nodes as f64).log10()), height(value(point))];
+        let at = |point: &Measured| [x.at((point.nodes as f64).log10()), height(value(point))];
         let steps: Vec<String> =
             scale.points.iter().map(|point| at(point).map(|place| format!("{place:.1}")).join(" ")).collect();
         canvas.path(&format!("M{}", steps.join("L")), &format!(r#"fill="none" stroke="{colour}" stroke-width="1.3""#));

@@ -141,6 +141,34 @@ fn a_hundred_thousand_instances_are_shown_by_area() {
 }
 
 #[test]
+fn many_applications_are_labelled_as_far_as_there_is_room_and_kept_in_the_data() {
+    let quick = r#"{"id":"quick","hardware":1,"max_rate":4,"max_latency":1,"kind":"LS","policy":0}"#;
+    let applications: Vec<String> = (0..20).map(|place| quick.replace("quick", &format!("a{place}"))).collect();
+    let header = small_header("");
+    assert!(header.contains(quick));
+    let mut trace = header.replace(quick, &applications.join(","));
+    for place in 0..20 {
+        let _ = writeln!(trace, r#"["deployed",0,{place},{place},0,0]"#);
+    }
+    trace += "[\"cycle\",10,[[0,\"nop\"]]]\n[\"cycle\",20,[[0,\"nop\"]]]\n";
+    let drawings = report(&[&trace]).drawings();
+    let drawing = drawings.iter().find(|drawing| drawing.file_name.ends_with("-instances.svg")).expect("it is drawn");
+    assert!(drawing.svg.contains(">9 others<") && drawing.svg.contains(">a10<") && !drawing.svg.contains(">a11<"));
+    let Some((browser, _)) = shown("many-applications", &trace) else { return };
+    let labels = browser.text("#instances .plot");
+    assert!(labels.contains("9 others") && labels.contains("a10") && !labels.contains("a11"), "{labels}");
+    let places = "[...document.querySelectorAll('#instances .plot text.direct')].map(text => text.getBoundingClientRect()) \
+                  .sort((one, other) => one.top - other.top)";
+    let overlap = format!("{places}.some((one, nth, all) => nth && all[nth - 1].top + 12 > one.top)");
+    assert_eq!(browser.evaluate(&overlap), false, "no label lies on another");
+    browser.evaluate("URL.createObjectURL = (blob) => { window.taken = blob; return 'data:,'; }; 1");
+    browser.click("#instances figure .save:nth-of-type(2)");
+    let table = browser.evaluate("window.taken.text()");
+    let first = table.as_str().expect("text").lines().next().map(|line| line.split(',').count());
+    assert_eq!(first, Some(21), "the data has all of them");
+}
+
+#[test]
 fn drawings_are_complete_files_also_for_runs_in_which_nothing_happened() {
     for trace in [small_header(""), paper_trace("workload-aware", &[])] {
         let drawings = report(&[&trace]).drawings();

@@ -116,7 +116,7 @@ fn regret_is_drawn_for_runs_that_were_compared_with_the_best_and_for_no_other() 
     assert_eq!(lines[0], "time,users,satisfied,satisfied_best,latency,latency_best,instances,instances_best");
     assert_eq!(lines.len(), 1 + moments.len());
     browser.click("#regret input[value=instances]");
-    assert!(browser.text("#regret .plot").starts_with("0"), "drawn again");
+    assert!(browser.text("#regret .plot").contains("instances"), "drawn again");
     assert_eq!(browser.complaints(), Vec::<String>::new());
     assert!(report(&[&traces[0]]).drawings().iter().any(|drawing| drawing.file_name.ends_with("-regret.svg")));
 }

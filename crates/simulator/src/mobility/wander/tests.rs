@@ -41,6 +41,31 @@ fn attaching_on_the_way_gives_what_attaching_afterwards_gives() {
 }
 
 #[test]
+fn a_town_of_districts_is_as_busy_as_many_towns_and_nobody_leaves_the_own_one() {
+    let rome = Wandering { arrivals: Arrivals::AtOnce, users: 400, ..Wandering::rome() };
+    let centre = rome.area.at(0.5, 0.5);
+    let area = Area::around(centre, 16_000.0, 16_000.0).expect("on the map");
+    let large = Wandering { area, districts: 4, users: 16 * 400, ..rome.clone() };
+    let busy = |wandering: &Wandering, size: u32| {
+        let capacities = vec![Capacity::units(1); size.ilog2() as usize + 1];
+        let latencies = vec![1.0; size.ilog2() as usize];
+        let shape = TiledTree { size, capacities, latencies, area: Some(wandering.area) };
+        let attached = wander_attached(wandering, 3, &tiled_tree(&shape).expect("a tree"), Attach::Distance);
+        attached.expect("attached").handovers().total() as f64 / f64::from(wandering.users)
+    };
+    let (one, many) = (busy(&rome, 8), busy(&large, 32));
+    assert!((many / one - 1.0).abs() < 0.15, "{one} {many}");
+    for (user, presence) in wander(&large, 3).expect("a trace").steps.iter().flatten() {
+        let Presence::At(position) = presence else { continue };
+        let (north, east) = area.cell(4, *position);
+        // On a border, rounding may take a place to the other side of it.
+        let on_border = |part: f64| (part * 4.0 - (part * 4.0).round()).abs() < 1e-9;
+        let (part_north, part_east) = area.part(*position);
+        assert!(north * 4 + east == user % 16 || on_border(part_north) || on_border(part_east), "{user} {position:?}");
+    }
+}
+
+#[test]
 fn users_stay_in_the_area_and_are_no_faster_than_allowed() {
     let rome = Wandering::rome();
     let traces = wander(&rome, 3).expect("a trace");

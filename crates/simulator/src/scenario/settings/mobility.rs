@@ -69,7 +69,11 @@ pub struct GeneratedSettings {
     pub speed_min: Positive,
     /// The highest speed of a trip, in metres per second.
     pub speed_max: Positive,
-    /// How many hotspots there are, near which users like to go.
+    /// How many districts the area has in each direction. Users are dealt to them in turn, and none leaves the own
+    /// district.
+    #[schemars(range(min = 1, max = 1000))]
+    pub districts: u32,
+    /// How many hotspots there are in each district, near which users like to go.
     pub hotspots: u32,
     /// How far from a hotspot users go, in metres.
     #[schemars(range(min = 0))]
@@ -221,6 +225,7 @@ impl GeneratedSettings {
             rest_seconds_max: self.rest_seconds_max,
             speed_min: self.speed_min.value(),
             speed_max: self.speed_max.value(),
+            districts: self.districts,
             hotspots: self.hotspots,
             hotspot_radius: self.hotspot_radius,
             attraction: self.attraction,
@@ -262,6 +267,7 @@ impl Default for GeneratedSettings {
             rest_seconds_max: 600.0,
             speed_min: Positive::of(3.0),
             speed_max: Positive::of(14.0),
+            districts: 1,
             hotspots: 4,
             hotspot_radius: 800.0,
             attraction: 0.6,

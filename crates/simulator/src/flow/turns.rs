@@ -1,0 +1,180 @@
+//! Users of one cell who take turns among several equally near instances.
+
+use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
+
+use super::schedule::Schedule;
+
+/// Which turns.
+pub(super) type TurnsIndex = u32;
+
+/// All turns that are taken, or were so lately that they still count for somebody.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct TurnsTable {
+    all: Vec<Turns>,
+    free: Vec<TurnsIndex>,
+}
+
+/// How the users of a cell take turns, from one change of its users or routes to the next.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Turns {
+    from: f64,
+    /// Infinite while they are taken.
+    until: f64,
+    /// Whose turn it was at first.
+    turn: u64,
+    /// How many instances there are.
+    count: u64,
+    /// From when on as many requests come to an instance in each period as in the one before; infinite if never.
+    regular_from: f64,
+    members: Members,
+    /// How many still need to know: the cell, and its instances.
+    holders: u32,
+}
+
+/// Users who take turns.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) enum Members {
+    /// All send once in a period, these at these times at first, and in this order.
+    Regular { firsts: SmallVec<[f64; 4]>, period: f64 },
+    /// Each as it likes. Then turns have no order that could be computed: each instance gets its share.
+    Mixed(Vec<Schedule>),
+}
+
+impl TurnsTable {
+    /// Users of a cell begin to take turns among so many instances. The cell and the instances hold these turns.
+    pub(super) fn begin(
+        &mut self,
+        members: Members,
+        [window, now]: [f64; 2],
+        turn: u64,
+        instances: usize,
+    ) -> TurnsIndex {
+        let count = instances as u64;
+        let turns = Turns {
+            from: now,
+            until: f64::INFINITY,
+            turn,
+            count,
+            regular_from: now + members.regular_after(window, count),
+            members,
+            holders: instances as u32 + 1,
+        };
+        if let Some(index) = self.free.pop() {
+            self.all[index as usize] = turns;
+            return index;
+        }
+        self.all.push(turns);
+        self.all.len() as TurnsIndex - 1
+    }
+
+    pub(super) fn get(&self, index: TurnsIndex) -> &Turns {
+        &self.all[index as usize]
+    }
+
+    /// The users of the cell no longer take these turns. The cell holds them no more.
+    pub(super) fn end(&mut self, index: TurnsIndex, now: f64) {
+        self.all[index as usize].until = now;
+        self.release(index);
+    }
+
+    /// Somebody needs to know of these turns no more.
+    pub(super) fn release(&mut self, index: TurnsIndex) {
+        let turns = &mut self.all[index as usize];
+        turns.holders -= 1;
+        if turns.holders == 0 {
+            turns.members = Members::Mixed(Vec::new());
+            self.free.push(index);
+        }
+    }
+}
+
+impl Turns {
+    /// Whether these were over at a time.
+    pub(super) fn are_over(&self, time: f64) -> bool {
+        self.until <= time
+    }
+
+    /// Whose turn it is at a time.
+    pub(super) fn turn_at(&self, now: f64) -> u64 {
+        (self.turn + self.members.sent(self.from, now) as u64) % self.count
+    }
+
+    /// Whether as many requests come to an instance in each period from now on as in the one that began at `begins`.
+    pub(super) fn are_regular(&self, begins: f64) -> bool {
+        self.until.is_infinite() && begins >= self.regular_from
+    }
+
+    /// How many requests that are sent in a period come to the instance at this place.
+    pub(super) fn count_in(&self, place: u32, window: f64, [begins, ends]: [f64; 2]) -> f64 {
+        match self.members.steady(window) {
+            // The same number each time, not one that is rounded in one way or another.
+            Some(steady) if self.are_regular(begins) => steady / self.count as f64,
+            _ => self.count(u64::from(place), begins, ends),
+        }
+    }
+
+    /// How many requests that are sent in a span come to the instance at this place.
+    fn count(&self, place: u64, from: f64, until: f64) -> f64 {
+        let (from, until) = (from.max(self.from), until.min(self.until));
+        if until <= from {
+            return 0.0;
+        }
+        let Members::Regular { firsts, period } = &self.members else {
+            return self.members.sent(from, until) / self.count as f64;
+        };
+        let users = firsts.len() as u64;
+        let further = users % self.count;
+        let mut here = 0_u64;
+        for (rank, first) in (0_u64..).zip(firsts) {
+            let number = |time: f64| ((time - first) / period).ceil().max(0.0) as u64;
+            let rounds = number(from)..number(until);
+            let mut whose = (self.turn + rounds.start * users + rank) % self.count;
+            for _ in rounds {
+                here += u64::from(whose == place);
+                whose += further;
+                if whose >= self.count {
+                    whose -= self.count;
+                }
+            }
+        }
+        here as f64
+    }
+}
+
+impl Members {
+    /// How many requests all of them send.
+    fn sent(&self, from: f64, until: f64) -> f64 {
+        match self {
+            Members::Regular { firsts, period } => {
+                let schedule = |first: &f64| Schedule::Exact { first: *first, period: *period };
+                firsts.iter().map(|first| schedule(first).count(from, until)).sum()
+            }
+            Members::Mixed(schedules) => schedules.iter().map(|schedule| schedule.count(from, until)).sum(),
+        }
+    }
+
+    /// After how long, from the beginning of the turns on, as many requests come to each of so many instances in each
+    /// period as in the one before.
+    fn regular_after(&self, window: f64, instances: u64) -> f64 {
+        let (is_regular, after) = match self {
+            // After each period it is the same instance's turn again.
+            Members::Regular { firsts, period } => {
+                let rounds = window / period;
+                let requests = rounds as u64 * firsts.len() as u64;
+                (rounds.fract() == 0.0 && requests.is_multiple_of(instances), *period)
+            }
+            Members::Mixed(_) => (self.steady(window).is_some(), 0.0),
+        };
+        if is_regular { after } else { f64::INFINITY }
+    }
+
+    /// How many requests those who send each as it likes send in every span of this length; `None` when that depends on
+    /// when it begins, or on whose turn it is.
+    fn steady(&self, length: f64) -> Option<f64> {
+        match self {
+            Members::Regular { .. } => None,
+            Members::Mixed(schedules) => schedules.iter().map(|schedule| schedule.steady(length)).sum(),
+        }
+    }
+}
