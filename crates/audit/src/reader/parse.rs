@@ -12,10 +12,8 @@ use serde::de::{self, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::record::{
     Cause, Cycle, Deployed, End, Evaluation, Handover, LinkEvent, Neighbour, NodeDown, NodeEvent, Outcome, Reason,
-    Record, RequestFact, Responses, Rule, Seen, Solution, Target, Verdict, Wish,
+    Record, RequestFact, Rule, Seen, Solution, Target, Verdict, Wish,
 };
-use super::regret::{Regret, Search, Worth};
-use super::summed::{Client, Clients, Counted, Gone, Handovers, Usage};
 
 /// The elements of an array, one by one.
 struct Elements<'a, A> {
@@ -98,6 +96,8 @@ macro_rules! from_word {
     };
 }
 
+mod summed;
+
 #[derive(Clone, Copy)]
 enum Kind {
     Deployed,
@@ -132,19 +132,6 @@ from_array!(Record, "a record", elements => {
     let kind: Kind = elements.next("kind")?;
     let time: f64 = elements.next("time")?;
     record(kind, time, elements)
-});
-
-from_word!(Search, "how the best was looked for: `greedy` or `exact`", "greedy" => Greedy, "exact" => Exact);
-
-from_array!(Worth, "what a placement is worth", elements => {
-    let worth = Worth {
-        present: elements.next("number of applications")?,
-        satisfied: elements.next("number of satisfied users")?,
-        served: elements.next("number of users served")?,
-        latency_millionths: elements.next("sum of latencies")?,
-        instances: elements.next("number of instances")?,
-    };
-    elements.end(worth)
 });
 
 fn record<'de, A: SeqAccess<'de>>(kind: Kind, time: f64, mut elements: Elements<'de, A>) -> Result<Record, A::Error> {
@@ -189,85 +176,13 @@ fn record<'de, A: SeqAccess<'de>>(kind: Kind, time: f64, mut elements: Elements<
             let is_up = matches!(kind, Kind::LinkUp);
             elements.end(if is_up { Record::LinkUp(event) } else { Record::LinkDown(event) })
         }
-        Kind::Responses => {
-            elements.what = "a record `responses`";
-            let record = Responses {
-                time,
-                application: elements.next("application")?,
-                served: elements.next("number of requests served")?,
-                lost: elements.next("number of requests lost")?,
-                sum: elements.next("sum of response times")?,
-                histogram: elements.next("histogram")?,
-            };
-            elements.end(Record::Responses(record))
-        }
-        Kind::Regret => {
-            elements.what = "a record `regret`";
-            let record = Regret {
-                time,
-                search: elements.next("search")?,
-                users: elements.next("number of users")?,
-                actual: elements.next("actual worth")?,
-                best: elements.next("best worth")?,
-            };
-            elements.end(Record::Regret(record))
-        }
-        Kind::Usage => {
-            elements.what = "a record `usage`";
-            let record = Usage {
-                time,
-                application: elements.next("application")?,
-                evaluations: elements.next("number of evaluations")?,
-                sum: elements.next("sum of usages")?,
-            };
-            elements.end(Record::Usage(record))
-        }
-        Kind::Client | Kind::Clients => clients(kind, time, elements),
-        Kind::Handovers | Kind::Counts | Kind::Gone => counted(kind, time, elements),
+        Kind::Responses | Kind::Regret | Kind::Usage => summed::summed(kind, time, elements),
+        Kind::Client | Kind::Clients => summed::clients(kind, time, elements),
+        Kind::Handovers | Kind::Counts | Kind::Gone => summed::counted(kind, time, elements),
         Kind::End => {
             elements.what = "a record `end`";
             let totals = elements.next("totals")?;
             elements.end(Record::End(End { time, totals }))
-        }
-    }
-}
-
-/// A record of what clients saw in the whole run.
-fn clients<'de, A: SeqAccess<'de>>(kind: Kind, time: f64, mut elements: Elements<'de, A>) -> Result<Record, A::Error> {
-    const SERVED: &str = "number of requests served";
-    const LOST: &str = "number of requests lost";
-    const SUM: &str = "sum of response times";
-    if matches!(kind, Kind::Clients) {
-        elements.what = "a record `clients`";
-        let (application, users) = (elements.next("application")?, elements.next("number of users")?);
-        let (served, lost, sum) = (elements.next(SERVED)?, elements.next(LOST)?, elements.next(SUM)?);
-        elements.end(Record::Clients(Clients { time, application, users, served, lost, sum }))
-    } else {
-        elements.what = "a record `client`";
-        let user = elements.next("user")?;
-        let (served, lost, sum) = (elements.next(SERVED)?, elements.next(LOST)?, elements.next(SUM)?);
-        elements.end(Record::Client(Client { time, user, served, lost, sum }))
-    }
-}
-
-/// A record of a trace of counts.
-fn counted<'de, A: SeqAccess<'de>>(kind: Kind, time: f64, mut elements: Elements<'de, A>) -> Result<Record, A::Error> {
-    match kind {
-        Kind::Handovers => {
-            elements.what = "a record `handovers`";
-            let moves = elements.next("moves")?;
-            elements.end(Record::Handovers(Handovers { time, moves }))
-        }
-        Kind::Gone => {
-            elements.what = "a record `gone`";
-            let placed = elements.next("instances")?;
-            elements.end(Record::Gone(Gone { time, placed }))
-        }
-        _ => {
-            elements.what = "a record `counts`";
-            let (outcomes, rules) = (elements.next("outcomes")?, elements.next("rules")?);
-            let placed = elements.next("instances")?;
-            elements.end(Record::Counts(Counted { time, outcomes, rules, placed }))
         }
     }
 }

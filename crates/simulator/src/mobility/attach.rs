@@ -112,6 +112,10 @@ impl Finder {
     }
 
     /// Follows a user to a place. Gives where the user is connected now, if that is not where it was.
+    #[allow(
+        clippy::option_option,
+        reason = "the outer says whether anything changed, the inner is nowhere for who is gone"
+    )]
     pub(super) fn follow(&self, user: &mut Whereabouts, presence: Presence) -> Option<Option<NodeIndex>> {
         let access_point = match presence {
             Presence::At(position) => Some(self.access_point(position, &mut user.last)),

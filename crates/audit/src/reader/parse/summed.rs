@@ -1,0 +1,115 @@
+//! Records that sum up.
+
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{self, Deserializer, SeqAccess, Visitor};
+
+use super::{Elements, Kind};
+use crate::reader::record::{Record, Responses};
+use crate::reader::regret::{Regret, Search, Worth};
+use crate::reader::summed::{Client, Clients, Counted, Gone, Handovers, Usage};
+
+from_word!(Search, "how the best was looked for: `greedy` or `exact`", "greedy" => Greedy, "exact" => Exact);
+
+from_array!(Worth, "what a placement is worth", elements => {
+    let worth = Worth {
+        present: elements.next("number of applications")?,
+        satisfied: elements.next("number of satisfied users")?,
+        served: elements.next("number of users served")?,
+        latency_millionths: elements.next("sum of latencies")?,
+        instances: elements.next("number of instances")?,
+    };
+    elements.end(worth)
+});
+
+/// What clients saw, how far from the best a placement is, and how much instances were used.
+pub(super) fn summed<'de, A: SeqAccess<'de>>(
+    kind: Kind,
+    time: f64,
+    mut elements: Elements<'de, A>,
+) -> Result<Record, A::Error> {
+    match kind {
+        Kind::Responses => {
+            elements.what = "a record `responses`";
+            let record = Responses {
+                time,
+                application: elements.next("application")?,
+                served: elements.next("number of requests served")?,
+                lost: elements.next("number of requests lost")?,
+                sum: elements.next("sum of response times")?,
+                histogram: elements.next("histogram")?,
+            };
+            elements.end(Record::Responses(record))
+        }
+        Kind::Regret => {
+            elements.what = "a record `regret`";
+            let record = Regret {
+                time,
+                search: elements.next("search")?,
+                users: elements.next("number of users")?,
+                actual: elements.next("actual worth")?,
+                best: elements.next("best worth")?,
+            };
+            elements.end(Record::Regret(record))
+        }
+        _ => {
+            elements.what = "a record `usage`";
+            let record = Usage {
+                time,
+                application: elements.next("application")?,
+                evaluations: elements.next("number of evaluations")?,
+                sum: elements.next("sum of usages")?,
+            };
+            elements.end(Record::Usage(record))
+        }
+    }
+}
+
+/// A record of what clients saw in the whole run.
+pub(super) fn clients<'de, A: SeqAccess<'de>>(
+    kind: Kind,
+    time: f64,
+    mut elements: Elements<'de, A>,
+) -> Result<Record, A::Error> {
+    const SERVED: &str = "number of requests served";
+    const LOST: &str = "number of requests lost";
+    const SUM: &str = "sum of response times";
+    if matches!(kind, Kind::Clients) {
+        elements.what = "a record `clients`";
+        let (application, users) = (elements.next("application")?, elements.next("number of users")?);
+        let (served, lost, sum) = (elements.next(SERVED)?, elements.next(LOST)?, elements.next(SUM)?);
+        elements.end(Record::Clients(Clients { time, application, users, served, lost, sum }))
+    } else {
+        elements.what = "a record `client`";
+        let user = elements.next("user")?;
+        let (served, lost, sum) = (elements.next(SERVED)?, elements.next(LOST)?, elements.next(SUM)?);
+        elements.end(Record::Client(Client { time, user, served, lost, sum }))
+    }
+}
+
+/// A record of a trace of counts.
+pub(super) fn counted<'de, A: SeqAccess<'de>>(
+    kind: Kind,
+    time: f64,
+    mut elements: Elements<'de, A>,
+) -> Result<Record, A::Error> {
+    match kind {
+        Kind::Handovers => {
+            elements.what = "a record `handovers`";
+            let moves = elements.next("moves")?;
+            elements.end(Record::Handovers(Handovers { time, moves }))
+        }
+        Kind::Gone => {
+            elements.what = "a record `gone`";
+            let placed = elements.next("instances")?;
+            elements.end(Record::Gone(Gone { time, placed }))
+        }
+        _ => {
+            elements.what = "a record `counts`";
+            let (outcomes, rules) = (elements.next("outcomes")?, elements.next("rules")?);
+            let placed = elements.next("instances")?;
+            elements.end(Record::Counts(Counted { time, outcomes, rules, placed }))
+        }
+    }
+}
