@@ -105,7 +105,7 @@ impl Server {
         // Until now, or until nothing is left.
         let until = if growth < 0.0 { span.min(self.backlog / -growth) } else { span };
         let backlog = (self.backlog + growth * until).max(0.0);
-        let waited = self.waited + (self.backlog + backlog) / 2.0 * until;
+        let waited = self.waited + f64::midpoint(self.backlog, backlog) * until;
         Server { backlog, since: now, waited, ..self }
     }
 }
