@@ -19,7 +19,7 @@ use crate::routing::{CellIndex, Nearest, Terrain};
 use crate::scenario::{Scenario, Workload};
 
 use inflow::{Inflows, Share, Stay, Way};
-use load::Load;
+use load::{Carriers, Load};
 use schedule::Schedule;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
@@ -66,6 +66,9 @@ struct FlowCell {
     /// Where their requests go; not known while there are no members.
     ways: Ways,
     mode: Mode,
+    /// When its users were counted last, and how much the backlogs on its ways had summed up to then.
+    counted: f64,
+    waited: f64,
 }
 
 /// Nearly always there is one.
@@ -121,6 +124,7 @@ impl Flow {
     /// A new instance.
     pub(crate) fn add_instance(&mut self) {
         self.inflows.add();
+        self.load.add_instance();
     }
 
     /// An instance is gone, or somewhere else: what was on its way to it is lost. [`Flow::settle`] is to follow.
@@ -178,7 +182,7 @@ impl Flow {
             cell.members.push(user);
             let way = cell.ways[0];
             self.begin_stay(user, way, schedule, world.now);
-            self.load.add(way.path, schedule.rate(), world.terrain.paths, world.links);
+            self.load.add(&way, schedule.rate(), world.carriers(&way));
         } else {
             self.change_members(index, world, |members| members.push(user));
         }
@@ -211,7 +215,7 @@ impl Flow {
                 cell.mode = Mode::Idle;
             }
             self.end_stay(user, way, schedule, world.now);
-            self.load.add(way.path, -schedule.rate(), world.terrain.paths, world.links);
+            self.load.add(&way, -schedule.rate(), world.carriers(&way));
         } else {
             self.change_members(index, world, |members| members.retain(|member| *member != user));
         }
@@ -227,6 +231,7 @@ impl Flow {
         }
         for agent in std::mem::take(&mut self.cleared) {
             self.inflows.change(agent).clear(&mut self.turns);
+            self.load.clear_instance(agent);
         }
         for cell in &stale {
             // Of cells where nobody is, the routes are found when somebody comes.
@@ -275,18 +280,32 @@ impl Flow {
         (emitted, hops as u64)
     }
 
-    /// What a request of a cell takes: time and links; `None` when it is lost.
+    /// What a request of a cell takes, on average since its users were counted last: time and links; `None` when it is lost.
     fn toll(&self, index: CellIndex, world: &FlowWorld<'_>) -> Option<(f64, f64)> {
         let cell = &self.cells[index as usize];
         let mut sum = (0.0, 0.0);
         for way in &cell.ways {
-            let (time, hops) = self.load.travel(way.path, world.terrain.paths, world.links);
-            let application = world.terrain.colony.agent(way.agent).application();
-            let service = world.scenario.applications[application.position()].service_time;
-            sum = (sum.0 + time + service, sum.1 + hops as f64);
+            let (time, hops) = self.load.travel(way, world.carriers(way));
+            sum = (sum.0 + time, sum.1 + hops);
+        }
+        let span = world.now - cell.counted;
+        if span > 0.0 {
+            sum.0 += (self.waited(index, world) - cell.waited) / span;
         }
         let count = cell.ways.len() as f64;
         (count > 0.0).then(|| (sum.0 / count, sum.1 / count))
+    }
+
+    /// The backlogs on all ways of a cell, summed up over time until now.
+    fn waited(&self, index: CellIndex, world: &FlowWorld<'_>) -> f64 {
+        self.cells[index as usize].ways.iter().map(|way| self.load.waited(way, world.carriers(way))).sum()
+    }
+
+    /// From now on the users of a cell are counted anew.
+    fn count_from_now(&mut self, index: CellIndex, world: &FlowWorld<'_>) {
+        let waited = self.waited(index, world);
+        let cell = &mut self.cells[index as usize];
+        (cell.counted, cell.waited) = (world.now, waited);
     }
 
     fn account(&mut self, index: CellIndex, world: &FlowWorld<'_>) {
@@ -297,6 +316,7 @@ impl Flow {
         for position in 0..self.cells[index as usize].members.len() {
             self.account_user(self.cells[index as usize].members[position], toll, world.now);
         }
+        self.count_from_now(index, world);
     }
 
     /// Counts what a user sent since it was last counted.
@@ -380,6 +400,7 @@ impl Flow {
             cell.mode = Mode::Turns(turns);
         }
         self.put_load(index, 1.0, world);
+        self.count_from_now(index, world);
     }
 
     /// The users of a cell who send, and when.
@@ -413,7 +434,7 @@ impl Flow {
         let cell = &self.cells[index as usize];
         let share = sign * rate / cell.ways.len() as f64;
         for way in &cell.ways {
-            self.load.add(way.path, share, world.terrain.paths, world.links);
+            self.load.add(way, share, world.carriers(way));
         }
     }
 }
@@ -424,6 +445,15 @@ pub(crate) struct FlowWorld<'a> {
     pub(crate) scenario: &'a Scenario,
     pub(crate) links: &'a Links,
     pub(crate) terrain: Terrain<'a>,
+}
+
+impl FlowWorld<'_> {
+    /// What the requests of a way go over now.
+    fn carriers(&self, way: &CellWay) -> Carriers<'_> {
+        let application = self.terrain.colony.agent(way.agent).application();
+        let service_time = self.scenario.applications[application.position()].service_time;
+        Carriers { paths: self.terrain.paths, links: self.links, service_time, now: self.now }
+    }
 }
 
 /// The routes of a cell, with what agents see of them.

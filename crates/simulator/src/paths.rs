@@ -153,6 +153,13 @@ impl Paths {
         (position < path.link_count).then(|| self.links[(path.first_link + position) as usize])
     }
 
+    /// All links of a path.
+    #[inline]
+    pub(crate) fn links(&self, path: PathIndex) -> &[LinkIndex] {
+        let path = &self.all[path.0 as usize];
+        &self.links[path.first_link as usize..][..path.link_count as usize]
+    }
+
     pub(crate) fn latency(&self, path: PathIndex) -> f64 {
         self.all[path.0 as usize].latency
     }

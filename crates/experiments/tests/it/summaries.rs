@@ -2,7 +2,7 @@
 
 use mario_audit::{FindingKind, Options, audit};
 use mario_experiments::report::{Report, Run};
-use mario_simulator::{Detail, RunOptions, Scenario, Simulation, TraceWriter};
+use mario_simulator::{Detail, Regret, RunOptions, Scenario, Simulation, TraceWriter};
 use serde_json::Value;
 
 use crate::figures::scenario;
@@ -61,6 +61,25 @@ fn it_counts_what_a_full_trace_tells_one_by_one() {
         expected.extend(if overrides.is_empty() { vec![] } else { vec!["gone"] });
         expected.extend(["handovers", "responses", "usage"]);
         assert_eq!(kinds(&summary), expected);
+    }
+}
+
+#[test]
+fn it_may_tell_how_far_the_placement_was_from_the_best() {
+    for overrides in [&["duration=4000"][..], &["duration=4000", FAILING[0], FAILING[1]]] {
+        let scenario = scenario("paper", overrides);
+        let told = |detail: Detail| {
+            let mut recorders = (Some(Regret::new(&scenario)), TraceWriter::new(Vec::new(), &scenario, detail));
+            Simulation::new(&scenario, RunOptions::default()).expect("it can be run").run(&mut recorders);
+            let trace = recorders.1.finish(scenario.duration).expect("memory");
+            let report = audit(trace.as_slice(), Options::default(), &mut |_| {}).expect("a trace");
+            assert!(report.is_clean(), "{overrides:?}:\n{report}");
+            let text = String::from_utf8(trace).expect("text");
+            text.lines().filter(|line| line.starts_with("[\"regret\"")).map(str::to_owned).collect::<Vec<String>>()
+        };
+        let of_summary = told(Detail::Summary);
+        assert_eq!(of_summary.len(), 39, "one for each activation of the managers");
+        assert_eq!(of_summary, told(Detail::Full));
     }
 }
 

@@ -20,6 +20,15 @@ fn check(path: &str, wanted: &str) {
     assert!(found == wanted, "`{}` is not up to date: run the tests with UPDATE_DOCUMENTS=1", path.display());
 }
 
+/// Compares the part of a page that is between two comments with what it should be.
+pub fn check_part(path: &str, name: &str, wanted: &str) {
+    let page = fs::read_to_string(workspace(path)).expect("it is there");
+    let [begin, end] = ["begin", "end"].map(|word| format!("<!-- {word}: {name} -->\n"));
+    let (before, rest) = page.split_once(&begin).expect("the part begins");
+    let (_, after) = rest.split_once(&end).expect("the part ends");
+    check(path, &format!("{before}{begin}{wanted}{end}{after}"));
+}
+
 #[test]
 fn the_schema_is_that_of_the_code() {
     check("scenarios/scenario.schema.json", &schema_text());

@@ -1,9 +1,14 @@
 //! Traffic as rates against traffic message by message.
 
-use mario_colony::{AgentIndex, Colony, RequestFact, Wish};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use mario_colony::{AgentIndex, Colony, Outcome, RequestFact, Wish};
 use mario_policy::Decision;
 use mario_simulator::scenario::{Document, NoFiles};
-use mario_simulator::{Recorder, RunOptions, Scenario, Simulation};
+use mario_simulator::{Recorder, RunOptions, Scenario, Simulation, Tally};
+
+use crate::documents::check_part;
 
 /// What an agent saw, and what it had proposed before.
 #[derive(PartialEq, Debug)]
@@ -24,13 +29,17 @@ impl Recorder for Looks {
     }
 }
 
-fn looks(fidelity: &str, policy: &str, settings: &[&str]) -> Vec<Look> {
+fn scenario(fidelity: &str, policy: &str, settings: &[&str]) -> Scenario {
     let mut document = Document::preset("paper").expect("a preset");
     let mut overrides: Vec<String> = settings.iter().map(|setting| (*setting).to_owned()).collect();
     overrides.push(format!("network.fidelity={fidelity}"));
     document.set(&overrides);
     document.set_policy(policy);
-    let scenario: Scenario = document.resolve(&mut NoFiles).expect("a scenario").scenario;
+    document.resolve(&mut NoFiles).expect("a scenario").scenario
+}
+
+fn looks(fidelity: &str, policy: &str, settings: &[&str]) -> Vec<Look> {
+    let scenario = scenario(fidelity, policy, settings);
     let mut looks = Looks::default();
     Simulation::new(&scenario, RunOptions::default()).expect("it can be run").run(&mut looks);
     looks.0
@@ -54,4 +63,91 @@ fn agents_see_and_decide_the_same_while_nothing_queues() {
             assert_eq!(one_by_one.len(), as_rates.len());
         }
     }
+}
+
+/// What a run at one fidelity came to.
+struct Ran {
+    /// How often an application proposed what, where and when.
+    decisions: BTreeMap<Decided, u64>,
+    response: f64,
+    operations: u64,
+}
+
+/// The bits of the time, the application, the node, and what was proposed there.
+type Decided = (u64, u32, u32, Option<(&'static str, String)>);
+
+#[derive(Default)]
+struct Decisions(BTreeMap<Decided, u64>);
+
+impl Recorder for Decisions {
+    fn cycle(&mut self, time: f64, label: &[Outcome], colony: &Colony) {
+        for outcome in label {
+            let (agent, node, wish) = match outcome {
+                Outcome::Nop(agent) => (*agent, colony.agent(*agent).node(), None),
+                Outcome::Judged(judged) => {
+                    let wish = (judged.wish.operation.as_str(), format!("{:?}", judged.wish.target));
+                    (judged.agent, judged.from, Some(wish))
+                }
+                Outcome::Deployed { .. } => continue,
+            };
+            let application = colony.agent(agent).application().0;
+            *self.0.entry((time.to_bits(), application, node.0, wish)).or_default() += 1;
+        }
+    }
+}
+
+fn ran(fidelity: &str, settings: &[&str]) -> Ran {
+    let scenario = scenario(fidelity, "workload-and-latency-aware", settings);
+    let mut recorders = (Decisions::default(), Tally::new(&scenario));
+    Simulation::new(&scenario, RunOptions::default()).expect("it can be run").run(&mut recorders);
+    let (Decisions(decisions), tally) = recorders;
+    let all = &tally.figures().groups[0];
+    Ran {
+        decisions,
+        response: all.response.expect("somebody is served"),
+        operations: all.operations.replicate + all.operations.migrate + all.operations.undeploy,
+    }
+}
+
+/// Worlds in which more and more queues.
+const WORLDS: [(&str, &[&str]); 8] = [
+    ("nothing queues", &WIDE),
+    ("the paper's, phases spread", &["workload.phase=spread"]),
+    ("the paper's", &[]),
+    ("2 × the users, phases spread", &["mobility.users=102", "mobility.first_users=102", "workload.phase=spread"]),
+    ("2 × the users", &["mobility.users=102", "mobility.first_users=102"]),
+    ("5 × the users, phases spread", &["mobility.users=255", "mobility.first_users=255", "workload.phase=spread"]),
+    ("5 × the users", &["mobility.users=255", "mobility.first_users=255"]),
+    ("5 × the users, at random times", &["mobility.users=255", "mobility.first_users=255", "workload.kind=poisson"]),
+];
+
+#[test]
+fn the_page_says_how_far_rates_are_from_messages() {
+    let mut table =
+        "| world | decisions | others | operations: messages, rates | mean response: messages, rates | error |\n\
+        |---|---|---|---|---|---|\n"
+            .to_owned();
+    for (world, settings) in WORLDS {
+        let (messages, rates) = (ran("messages", settings), ran("flow", settings));
+        let same =
+            |(decided, count): (&Decided, &u64)| rates.decisions.get(decided).map_or(0, |other| *count.min(other));
+        let same: u64 = messages.decisions.iter().map(same).sum();
+        let all = [&messages, &rates].map(|ran| ran.decisions.values().sum::<u64>());
+        let others = all[0].max(all[1]) - same;
+        let error = 100.0 * (rates.response / messages.response - 1.0);
+        if settings == WIDE {
+            assert_eq!((others, messages.operations), (0, rates.operations));
+            // The last requests of messages are still on their way at the end.
+            assert!(error.abs() < 1e-3, "{error}");
+        }
+        let (decisions, response) = (all[0], [messages.response, rates.response]);
+        let [one_by_one, as_rates] = [messages.operations, rates.operations];
+        writeln!(
+            table,
+            "| {world} | {decisions} | {others} | {one_by_one}, {as_rates} | {:.2}, {:.2} | {error:+.1} % |",
+            response[0], response[1]
+        )
+        .expect("memory");
+    }
+    check_part("docs/scale.md", "rates against messages", &table);
 }
