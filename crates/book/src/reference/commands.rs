@@ -105,7 +105,9 @@ mod tests {
                 continue;
             }
             let page = pages.iter().find(|page| page.title == format!("`{name}`")).expect(&name);
-            for option in command.get_arguments().filter(|arg| name == "mario" || !arg.is_global_set()) {
+            for option in
+                command.get_arguments().filter(|arg| (name == "mario" || !arg.is_global_set()) && !arg.is_hide_set())
+            {
                 let is_shown = option.get_long().is_none_or(|long| page.text.contains(&format!("--{long}")));
                 assert!(is_shown || option.get_id() == "help", "{name} {}", option.get_id());
             }

@@ -92,7 +92,10 @@ fn killed_again_and_again(name: &str, options: &[&str], seed: u64) {
     let scenario = scenario.to_str().expect("a name");
     let [whole, broken] = ["whole", "broken"].map(|name| place.join(name));
     let [shown, broken_shown] = [&whole, &broken].map(|path| path.to_str().expect("a name"));
+    let began = Instant::now();
     let output = run(["run", scenario, "--out", shown].iter().chain(options));
+    // However fast the machine is, there is time for each of the kills.
+    let pause = began.elapsed() / 6;
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let printed = stdout(&output);
 
@@ -104,7 +107,7 @@ fn killed_again_and_again(name: &str, options: &[&str], seed: u64) {
     running.until(|| checkpoint.exists());
     let (mut state, mut kills) = (seed, 0);
     for number in 0..6_u64 {
-        std::thread::sleep(Duration::from_millis(random(&mut state) % 160));
+        std::thread::sleep(pause.mul_f64((random(&mut state) % 1_000) as f64 / 1_000.0));
         if running.0.try_wait().expect("it is ours").is_some() {
             break;
         }
