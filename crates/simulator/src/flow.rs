@@ -395,7 +395,7 @@ impl Flow {
             let cell = &mut self.cells[index as usize];
             let turns = self.turns.begin(members, [self.window, now], turn, cell.ways.len());
             for (place, way) in (0..).zip(&cell.ways) {
-                self.inflows.change(way.agent).take_turns(Share { way: way.way, turns, place });
+                self.inflows.change(way.agent).take_turns(Share { way: way.way, turns, place, cycle: None });
             }
             cell.mode = Mode::Turns(turns);
         }

@@ -8,7 +8,7 @@ use mario_colony::{AgentIndex, Neighbour, RequestFact};
 use serde::{Deserialize, Serialize};
 
 use super::schedule::Schedule;
-use super::turns::{TurnsIndex, TurnsTable};
+use super::turns::{Cycle, TurnsIndex, TurnsTable};
 
 /// What is left of sums of fractions is nothing.
 const NOTHING: f64 = 1e-9;
@@ -32,21 +32,20 @@ pub(super) struct Inflow {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Inflows {
     of_agent: Vec<Inflow>,
-    /// Whether the facts of an agent are what they were when they were last asked for, and stay so from period to period
-    /// until something happens. Apart from the rest: that is all there is to look at for nearly all agents.
-    is_steady: Vec<bool>,
+    /// Apart from the rest: that is all there is to look at for nearly all agents.
+    course: Vec<Course>,
 }
 
 impl Inflows {
     /// A new instance.
     pub(super) fn add(&mut self) {
         self.of_agent.push(Inflow::default());
-        self.is_steady.push(false);
+        self.course.push(Course::Open);
     }
 
     /// What reaches an instance, to be changed.
     pub(super) fn change(&mut self, agent: AgentIndex) -> &mut Inflow {
-        self.is_steady[agent.position()] = false;
+        self.course[agent.position()] = Course::Open;
         &mut self.of_agent[agent.position()]
     }
 
@@ -61,11 +60,13 @@ impl Inflows {
         facts: &mut Vec<RequestFact>,
     ) -> bool {
         facts.clear();
-        let is_steady = &mut self.is_steady[agent.position()];
-        if *is_steady {
-            return false;
+        let course = &mut self.course[agent.position()];
+        let inflow = &mut self.of_agent[agent.position()];
+        match course {
+            Course::Steady => return false,
+            Course::Cycling => inflow.cycle(facts),
+            Course::Open => *course = inflow.facts([window, now], table, is_present, facts),
         }
-        *is_steady = self.of_agent[agent.position()].facts([window, now], table, is_present, facts);
         true
     }
 }
@@ -96,6 +97,19 @@ pub(super) struct Share {
     pub(super) turns: TurnsIndex,
     /// Which of the instances this is.
     pub(super) place: u32,
+    /// The period that is looked at next, once it is like all that follow.
+    pub(super) cycle: Option<Cycle>,
+}
+
+/// How the facts of an agent go on from period to period, until something happens.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+enum Course {
+    /// They are to be counted.
+    Open,
+    /// By turns alone, all of which have a cycle.
+    Cycling,
+    /// As they are.
+    Steady,
 }
 
 impl Inflow {
@@ -132,14 +146,24 @@ impl Inflow {
         *self = Inflow::default();
     }
 
-    /// What reached the instance in the period before `now`. Gives whether that stays so until something happens.
+    /// What reached the instance in the next period, when it goes on by turns alone.
+    fn cycle(&mut self, facts: &mut Vec<RequestFact>) {
+        facts.extend_from_slice(&self.steady);
+        for share in &mut self.shares {
+            let count = share.cycle.as_mut().map_or(0.0, |cycle| cycle.take(share.place));
+            add(facts, share.way, count);
+        }
+        facts.retain(|fact| fact.rate > NOTHING);
+    }
+
+    /// What reached the instance in the period before `now`. Gives how that goes on.
     fn facts(
         &mut self,
         [window, now]: [f64; 2],
         table: &mut TurnsTable,
         is_present: impl Fn(Stay) -> bool,
         facts: &mut Vec<RequestFact>,
-    ) -> bool {
+    ) -> Course {
         facts.extend_from_slice(&self.steady);
         self.passing.retain(|passing| {
             let begins = now - window - passing.way.latency;
@@ -158,8 +182,8 @@ impl Inflow {
             }
             !is_over
         });
-        let mut is_steady = self.passing.is_empty();
-        self.shares.retain(|share| {
+        let (mut is_steady, mut has_cycles) = (true, true);
+        self.shares.retain_mut(|share| {
             let (begins, ends) = (now - window - share.way.latency, now - share.way.latency);
             let turns = table.get(share.turns);
             if turns.are_over(begins) {
@@ -168,10 +192,16 @@ impl Inflow {
             }
             is_steady &= turns.are_regular(begins);
             add(facts, share.way, turns.count_in(share.place, window, [begins, ends]));
+            share.cycle = turns.cycle(window, begins + window);
+            has_cycles &= share.cycle.is_some();
             true
         });
         facts.retain(|fact| fact.rate > NOTHING);
-        is_steady
+        match self.passing.is_empty() {
+            true if is_steady => Course::Steady,
+            true if has_cycles => Course::Cycling,
+            _ => Course::Open,
+        }
     }
 }
 

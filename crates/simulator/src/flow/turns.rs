@@ -32,6 +32,17 @@ pub(super) struct Turns {
     holders: u32,
 }
 
+/// A period of turns that are taken all the time: what comes to an instance can be counted without a look at the users.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) struct Cycle {
+    /// Whose turn it is at its beginning.
+    whose: u32,
+    /// How many requests there are in it.
+    requests: u32,
+    /// How many instances there are.
+    count: u32,
+}
+
 /// Users who take turns.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Members {
@@ -114,6 +125,23 @@ impl Turns {
         }
     }
 
+    /// The period that begins at `begins`, if all users of these turns send from its beginning to its end, and as many
+    /// requests as in each after it.
+    pub(super) fn cycle(&self, window: f64, begins: f64) -> Option<Cycle> {
+        let Members::Regular { firsts, period } = &self.members else { return None };
+        let rounds = window / period;
+        if rounds.fract() != 0.0 || self.until.is_finite() || begins < self.from + period {
+            return None;
+        }
+        // Requests are numbered in the order in which they are sent, so those of a period follow each other.
+        let before: u64 = firsts.iter().map(|first| number(*first, *period, begins)).sum();
+        Some(Cycle {
+            whose: ((self.turn + before) % self.count) as u32,
+            requests: u32::try_from(rounds as u64 * firsts.len() as u64).ok()?,
+            count: self.count as u32,
+        })
+    }
+
     /// How many requests that are sent in a span come to the instance at this place.
     fn count(&self, place: u64, from: f64, until: f64) -> f64 {
         let (from, until) = (from.max(self.from), until.min(self.until));
@@ -127,8 +155,7 @@ impl Turns {
         let further = users % self.count;
         let mut here = 0_u64;
         for (rank, first) in (0_u64..).zip(firsts) {
-            let number = |time: f64| ((time - first) / period).ceil().max(0.0) as u64;
-            let rounds = number(from)..number(until);
+            let rounds = number(*first, *period, from)..number(*first, *period, until);
             let mut whose = (self.turn + rounds.start * users + rank) % self.count;
             for _ in rounds {
                 here += u64::from(whose == place);
@@ -139,6 +166,22 @@ impl Turns {
             }
         }
         here as f64
+    }
+}
+
+/// How many requests have been sent before a time.
+fn number(first: f64, period: f64, time: f64) -> u64 {
+    ((time - first) / period).ceil().max(0.0) as u64
+}
+
+impl Cycle {
+    /// How many requests of this period come to the instance at this place. The next time, it is those of the next period.
+    pub(super) fn take(&mut self, place: u32) -> f64 {
+        let Cycle { whose, requests, count } = *self;
+        // Its first turn, then every so many.
+        let first = if place >= whose { place - whose } else { place + count - whose };
+        self.whose = (whose + requests % count) % count;
+        if requests > first { f64::from((requests - 1 - first) / count + 1) } else { 0.0 }
     }
 }
 
@@ -175,6 +218,42 @@ impl Members {
         match self {
             Members::Regular { .. } => None,
             Members::Mixed(schedules) => schedules.iter().map(|schedule| schedule.steady(length)).sum(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cycle_counts_what_counting_request_by_request_gives() {
+        let mut table = TurnsTable::default();
+        for (firsts, period) in
+            [(vec![40.0], 40.0), (vec![3.0, 11.5, 30.0], 40.0), (vec![1.0, 2.0, 3.0, 4.0, 5.0], 20.0)]
+        {
+            for instances in 1..7_usize {
+                for turn in 0..instances as u64 {
+                    let members = Members::Regular { firsts: firsts.iter().copied().collect(), period };
+                    let index = table.begin(members, [200.0, 0.0], turn, instances);
+                    let turns = table.get(index);
+                    assert_eq!(turns.cycle(200.0, period - 1.0), None, "it has not begun for all");
+                    let begins = 57.0;
+                    let cycle = turns.cycle(200.0, begins).expect("they have begun");
+                    for place in 0..instances as u32 {
+                        let mut cycle = cycle;
+                        for period in 0..9 {
+                            let begins = begins + 200.0 * f64::from(period);
+                            let expected = turns.count(u64::from(place), begins, begins + 200.0);
+                            assert!(
+                                (cycle.take(place) - expected).abs() < 1e-12,
+                                "{firsts:?} {instances} {turn} {place}"
+                            );
+                        }
+                    }
+                    table.end(index, 100.0);
+                }
+            }
         }
     }
 }
