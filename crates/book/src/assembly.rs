@@ -83,6 +83,10 @@ fn missing_chapters(root: &Path, summary: &str, chapters: &BTreeSet<String>) -> 
 fn copy_what_is_linked(root: &Path, sources: &Path, path: &str, text: &str) -> Result<(), BookError> {
     for link in markdown::links(text).iter().filter(|link| !link.is_outside()) {
         let file = link.target.split('#').next().unwrap_or_default();
+        if file.is_empty() {
+            // It leads to another place of the same page.
+            continue;
+        }
         let Some(file) = files::resolve(path, file).filter(|file| !markdown::is_page(file)) else { continue };
         let from = root.join(&file);
         if from.is_dir() {

@@ -62,7 +62,7 @@ impl Exit {
             Self::Input => "the input is at fault: arguments, files",
             Self::Environment => "the environment is at fault: permissions, a full disk",
             Self::Bug => "a bug in mario",
-            Self::Interrupted => "interrupted; the run was saved",
+            Self::Interrupted => "interrupted",
             Self::Halted(_) => "the program that was run chose it",
         }
     }

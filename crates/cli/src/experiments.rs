@@ -131,7 +131,7 @@ impl StudyArguments {
             StudyError::Seeds => Failure::input(Diagnostic::error(error.to_string()).hint("ask for fewer `--seeds`")),
             StudyError::Interrupted => {
                 let diagnostic = Diagnostic::error(error.to_string());
-                Failure::Environment(vec![match &self.out {
+                Failure::Interrupted(vec![match &self.out {
                     Some(_) => diagnostic.hint("the same command makes the runs that are missing"),
                     None => diagnostic.hint("with `--out DIR`, what was done would be kept"),
                 }])

@@ -28,7 +28,8 @@ function figure({ name, title, caption, draw, rows, wide }) {
     const width = Math.floor(plot.clientWidth);
     if (width !== last) {
       last = width;
-      redraw();
+      // Not here: what is drawn changes the height, which would have to be observed in the same frame again.
+      requestAnimationFrame(redraw);
     }
   });
   observer.observe(plot);

@@ -31,7 +31,8 @@ pub(super) const LONG_ABOUT: &str = "Join runs that were made apart: the parts o
 comparisons with other seeds or policies.
 
 All must be of the same scenario and begin at the same seed. Runs that are in several directories count once, and must have \
-come out the same. The result is what one machine would have made.";
+come out the same. The result is what one machine would have made. Where runs are missing, those that are there are shown, and the \
+exit code is 1.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let mut joined: Option<Results> = None;
@@ -57,7 +58,9 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
             write_results(directory, "comparison.csv", &comparison.csv())?;
         }
         console.write_data(|stdout| stdout.write_all(comparison.text().as_bytes()))?;
-        return Ok(Outcome::Done);
+    } else {
+        show(&joined, &arguments.figures, arguments.out.as_deref(), console)?;
     }
-    show(&joined, &arguments.figures, arguments.out.as_deref(), console)
+    // A script that joins the parts of a study is to notice that one is not there.
+    Ok(if joined.missing() > 0 { Outcome::CheckFailed } else { Outcome::Done })
 }

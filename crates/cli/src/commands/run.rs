@@ -207,6 +207,10 @@ pub(super) fn not_kept(error: &KeepError) -> Failure {
             Diagnostic::error(format!("cannot keep the run: {error}"))
                 .hint("name another directory, or replace the run in it with --force"),
         ),
+        KeepError::Busy(_) => Failure::input(
+            Diagnostic::error(format!("cannot keep the run: {error}"))
+                .hint("wait until it is complete, or name another directory"),
+        ),
         KeepError::Write(_, cause) => Failure::file(error.to_string(), cause),
     }
 }

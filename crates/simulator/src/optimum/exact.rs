@@ -172,6 +172,10 @@ fn enumerate(problem: &Problem, demand: &Demand, node: usize, allocation: &mut A
 impl fmt::Display for TooLarge {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            TooLarge::Allocations { application, ways: u64::MAX } => write!(
+                formatter,
+                "there are more than 10^19 ways to allocate application `{application}`, and an exact search takes {ALLOCATIONS_MAX}"
+            ),
             TooLarge::Allocations { application, ways } => write!(
                 formatter,
                 "there are up to {ways} ways to allocate application `{application}`, and an exact search takes {ALLOCATIONS_MAX}"

@@ -11,7 +11,7 @@
 
 use std::error::Error;
 use std::fmt;
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -69,6 +69,8 @@ pub enum Existing {
 pub enum KeepError {
     /// The directory has files in it.
     Exists(PathBuf),
+    /// Another process keeps its run there.
+    Busy(PathBuf),
     /// Something in it cannot be written.
     Write(PathBuf, io::Error),
 }
@@ -245,6 +247,11 @@ fn prepare(path: &Path, existing: Existing) -> Result<(), KeepError> {
     if existing == Existing::Refuse {
         return Err(KeepError::Exists(path.to_owned()));
     }
+    if let Ok(marker) = File::open(path.join(MARKER))
+        && let Err(TryLockError::WouldBlock) = marker.try_lock()
+    {
+        return Err(KeepError::Busy(path.to_owned()));
+    }
     remove(path, &OUTPUTS)?;
     remove(path, &[SUMMARY, RUN, MARKER])?;
     remove(path, &checkpoint::FILES)
@@ -287,6 +294,7 @@ impl fmt::Display for KeepError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             KeepError::Exists(path) => write!(formatter, "`{}` is there already and not empty", path.display()),
+            KeepError::Busy(path) => write!(formatter, "the run in `{}` is going on", path.display()),
             KeepError::Write(path, _) => write!(formatter, "cannot write to `{}`", path.display()),
         }
     }
@@ -295,7 +303,7 @@ impl fmt::Display for KeepError {
 impl Error for KeepError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            KeepError::Exists(_) => None,
+            KeepError::Exists(_) | KeepError::Busy(_) => None,
             KeepError::Write(_, error) => Some(error),
         }
     }

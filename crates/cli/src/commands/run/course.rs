@@ -79,9 +79,11 @@ pub(super) fn open(directory: &Path) -> Result<Checkpoint, Failure> {
 }
 
 fn broken_off(time: f64, directory: &Path) -> Failure {
-    let shown = directory.display();
+    let shown = directory.display().to_string();
+    let is_plain = shown.chars().all(|letter| letter.is_alphanumeric() || "/._-+~".contains(letter));
+    let quoted = if is_plain { shown.clone() } else { format!("'{}'", shown.replace('\'', "'\\''")) };
     let diagnostic = Diagnostic::error(format!("the run was broken off at time {time}, and saved"))
-        .hint(format!("go on with it: mario run --resume {shown}"))
+        .hint(format!("go on with it: mario run --resume {quoted}"))
         .hint(format!("`{shown}` holds what happened until then, and is marked as partial"));
     Failure::Interrupted(vec![diagnostic])
 }
@@ -90,7 +92,7 @@ fn not_saved(error: &KeepError) -> Diagnostic {
     let diagnostic = Diagnostic::warning("the run could not be saved now, and goes on");
     match error {
         KeepError::Write(_, cause) => diagnostic.caused_by(cause),
-        KeepError::Exists(_) => diagnostic,
+        KeepError::Exists(_) | KeepError::Busy(_) => diagnostic,
     }
 }
 

@@ -110,12 +110,9 @@ fn the_tasks_of_slurm_make_all_parts_of_the_sweep() {
     let count: usize = last.parse().expect("a number");
     let shards: BTreeSet<String> = (1..=count)
         .map(|task| {
-            let environment = [
-                ("SLURM_ARRAY_TASK_ID", task.to_string()),
-                ("SLURM_ARRAY_TASK_COUNT", count.to_string()),
-                ("SLURM_CPUS_PER_TASK", option("cpus-per-task")),
-            ]
-            .map(|(name, value)| (name.to_owned(), value));
+            let environment =
+                [("SLURM_ARRAY_TASK_ID", task.to_string()), ("SLURM_CPUS_PER_TASK", option("cpus-per-task"))]
+                    .map(|(name, value)| (name.to_owned(), value));
             accepted_shard(&call(&script, &directory, &environment))
         })
         .collect();
