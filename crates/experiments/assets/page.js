@@ -48,6 +48,15 @@ function summarySection(report) {
   return h("section", { id: "summary", class: "first" }, h("h1", {}, report.title), h("p", { class: "lead" }, about.join(" \u00b7 ")), partial, h("h2", { class: "visually-hidden" }, "Figures of all runs"), comparisonTables(report));
 }
 
+function claimsSection(report) {
+  const { claims } = report;
+  if (!claims.length) return null;
+  const holding = claims.filter((claim) => claim.holds).length;
+  return section("claims", "What was claimed", `${holding} of ${claims.length} claims about these experiments hold in these runs. One world is one sample: with other users it may be others.`,
+    h("ul", { class: "claims" }, claims.map((claim) => h("li", { class: claim.holds ? "holds" : "fails" },
+      h("strong", {}, claim.holds ? "holds" : "does not hold"), h("span", {}, claim.claim, h("span", { class: "hint" }, ` ${claim.numbers}`))))));
+}
+
 function operationsSection(report) {
   const charts = h("div", { class: "column" });
   const highest = () => Math.max(...report.runs.map((run) => Math.max(0, ...barsOf(run, Math.min(view.group, run.groups.length - 1), view.by).map((bar) => barHeight(bar, view.visible)))));
@@ -92,6 +101,7 @@ function sections(report) {
     draw: (width) => stackedSteps({ times: samples(run).times, parts: parts(run), end: run.about.duration, label, width }), rows: () => stackedRows(samples(run).times, parts(run)),
   });
   return [
+    claimsSection(report),
     operationsSection(report),
     movementsSection(report),
     plainSection(report, "instances", "Instances over time", "How many instances of each application there are.", stacked(applicationParts, (run) => run.instances, "instances")),
@@ -149,7 +159,7 @@ function mount(report) {
   requestAnimationFrame(() => requestAnimationFrame(() => { main.style.minHeight = ""; }));
   main.replaceChildren(summarySection(report), section("replay", "Replay", report.runs.some((run) => run.replay) ? "Squares are instances, each in a unit of its node and in the colour of its application; rings are users." : null, stage), ...sections(report));
   player = new Player(report, stage, player);
-  const names = { summary: "Summary", replay: "Replay", operations: "Operations", movements: "Movements", instances: "Instances", tiers: "Tiers", responses: "Responses", inhibited: "Inhibited", steady: "Steady state", regret: "Regret", scale: "Scale", map: "Map" };
+  const names = { summary: "Summary", replay: "Replay", claims: "Claims", operations: "Operations", movements: "Movements", instances: "Instances", tiers: "Tiers", responses: "Responses", inhibited: "Inhibited", steady: "Steady state", regret: "Regret", scale: "Scale", map: "Map" };
   document.getElementById("sections").replaceChildren(...Object.entries(names).filter(([id]) => document.getElementById(id)).map(([id, name]) => h("a", { href: `#${id}` }, name)));
   document.getElementById("about").replaceChildren(...aboutReport(report));
 }

@@ -28,6 +28,7 @@ use mario_audit::reader::ReadError;
 use serde::Serialize;
 
 use crate::published::PublishedValues;
+use crate::reproduce::Claim;
 
 use replay::Explain;
 
@@ -47,6 +48,8 @@ pub struct Report {
     pub scale: Vec<Scale>,
     /// Values to show beside those of the runs.
     pub published: Option<Beside>,
+    /// What was claimed about these runs, and whether it holds.
+    pub claims: Vec<Claim>,
 }
 
 /// Values from elsewhere, to be shown beside those of the runs.

@@ -130,6 +130,7 @@ fn write_report(directory: &Path, reproduction: &Reproduction, console: &Console
         .iter()
         .map(|experiment| published(experiment.published).map(|known| known.paper.clone()).unwrap_or_default());
     report.published = Some(Beside { source: "the paper".to_owned(), values: values.collect() });
+    report.claims = reproduction.claims().into_iter().map(|judged| judged.claim).collect();
     let page = directory.join("report.html");
     report::write(&page, report.html().as_bytes())?;
     Ok(page)

@@ -96,5 +96,13 @@ fn reproducing_again_takes_a_directory_that_is_free() {
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         let page = format!("runs/reproduction-{number}/report.html");
         assert!(directory.join(&page).exists() && stderr(&output).contains(&page), "{}", stderr(&output));
+        let shown = data(&directory.join(format!("runs/reproduction-{number}")))["claims"].clone();
+        let shown = shown.as_array().expect("a list");
+        let printed = String::from_utf8(output.stdout).expect("text");
+        assert!(printed.contains(&format!("of {} claims hold", shown.len())), "{printed}");
+        for claim in shown {
+            let verdict = if claim["holds"] == true { "holds        " } else { "does not hold" };
+            assert!(printed.contains(&format!("{verdict}  {}", claim["claim"].as_str().expect("text"))), "{claim}");
+        }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use mario_experiments::report::Report;
+use mario_experiments::reproduce::Claim;
 use serde_json::Value;
 
 use super::browser::Browser;
@@ -119,6 +120,24 @@ fn regret_is_drawn_for_runs_that_were_compared_with_the_best_and_for_no_other() 
     assert!(browser.text("#regret .plot").contains("instances"), "drawn again");
     assert_eq!(browser.complaints(), Vec::<String>::new());
     assert!(report(&[&traces[0]]).drawings().iter().any(|drawing| drawing.file_name.ends_with("-regret.svg")));
+}
+
+#[test]
+fn claims_are_listed_with_whether_they_hold() {
+    let Some(browser) = Browser::start(390, 900) else { return };
+    let mut report = report(&[&paper_trace("latency-aware", &["duration=6000"])]);
+    let page = PageFile::new("no-claims", &report);
+    browser.open(page.path());
+    assert_eq!(browser.number("document.querySelectorAll('#claims').length"), 0);
+    for (claim, holds) in [("all is well", true), ("nothing moves", false), ("nobody waits", false)] {
+        report.claims.push(Claim { claim: claim.to_owned(), holds, numbers: "7 of 9".to_owned() });
+    }
+    let page = PageFile::new("claims", &report);
+    browser.open(page.path());
+    assert!(browser.text("#claims").contains("1 of 3 claims"));
+    assert!(browser.text("#claims li:nth-child(2)").starts_with("does not hold"), "{}", browser.text("#claims"));
+    assert_eq!(browser.number("document.querySelectorAll('#claims li.fails').length"), 2);
+    assert_eq!(browser.complaints(), Vec::<String>::new());
 }
 
 #[test]
