@@ -52,3 +52,42 @@ fn two_threads_ask_and_evaluate_as_often_as_one() {
     };
     assert_eq!(counts("1"), counts("2"));
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn whoever_measures_a_size_ends_with_the_process_that_asked_for_it() {
+    use std::fs;
+    use std::path::Path;
+    use std::process::Stdio;
+    use std::time::{Duration, Instant};
+    let patience = Instant::now() + Duration::from_mins(1);
+    let wait = || {
+        assert!(Instant::now() < patience);
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    let mut parent = crate::mario()
+        .args(["bench", "scale", "--nodes", "87381"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it runs");
+    let process = parent.id();
+    let children = format!("/proc/{process}/task/{process}/children");
+    let child = loop {
+        let children = fs::read_to_string(&children).expect("Linux tells");
+        if let Some(child) = children.split_whitespace().next() {
+            break child.to_owned();
+        }
+        wait();
+    };
+    parent.kill().expect("it is there");
+    parent.wait().expect("it ends");
+    // Whoever adopts it may leave it as a zombie, which runs no more.
+    let is_running = || {
+        let status = fs::read_to_string(Path::new("/proc").join(&child).join("status")).unwrap_or_default();
+        status.lines().any(|line| line.starts_with("State:") && !line.contains('Z'))
+    };
+    while is_running() {
+        wait();
+    }
+}

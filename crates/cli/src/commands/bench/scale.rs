@@ -1,6 +1,7 @@
 //! `mario bench scale`.
 
 use std::env;
+use std::io;
 use std::process::{Command, Stdio};
 
 use clap::{Args, ValueEnum};
@@ -114,6 +115,11 @@ fn question(arguments: &Arguments, size: Size) -> Question {
 
 /// Measures the sizes in this process, and prints an object for each.
 fn here(arguments: &Arguments, sizes: &[Size], console: &Console) -> Result<Outcome, Failure> {
+    // The process that started this one holds the other end of standard input: when that is gone, nobody wants the result.
+    std::thread::spawn(|| {
+        let _ = io::copy(&mut io::stdin(), &mut io::sink());
+        std::process::exit(1);
+    });
     for size in sizes {
         let mut bar = None;
         let measured = measure(&question(arguments, *size), &mut Disk, &mut |now, end, requests| {
@@ -140,13 +146,17 @@ fn apart(arguments: &Arguments, size: Size) -> Result<Measured, Failure> {
     };
     let program = env::current_exe().map_err(|error| environment(&error))?;
     let growth = arguments.growth.to_possible_value().expect("every value has a word");
-    let output = Command::new(program)
+    let mut child = Command::new(program)
         .args(["bench", "scale", "--here", "--policy", &arguments.policy, "--growth", growth.get_name()])
         .args(["--nodes", &size.nodes().to_string(), "--seed", &arguments.seed.to_string()])
         .args(["--threads", &arguments.threads.to_string()])
-        .stderr(Stdio::inherit())
-        .output()
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
         .map_err(|error| environment(&error))?;
+    let held = child.stdin.take();
+    let output = child.wait_with_output().map_err(|error| environment(&error))?;
+    drop(held);
     if !output.status.success() {
         let title = format!("measuring {} nodes ended early: {}", size.nodes(), output.status);
         let hint = "if the system ended it, it had too little memory: leave the largest size away";
