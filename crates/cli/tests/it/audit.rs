@@ -48,7 +48,7 @@ fn takes_a_directory_and_a_compressed_trace() {
     let archive = File::create(compressed.join("trace.jsonl.gz")).expect("writable");
     let mut archive = GzEncoder::new(archive, Compression::fast());
     archive.write_all(TRACE.as_bytes()).and_then(|()| archive.finish().map(drop)).expect("writable");
-    let expected = audit(&file("true.jsonl", TRACE), &[]);
+    let expected = audit(&file("true-to-compress.jsonl", TRACE), &[]);
     for path in [plain, compressed.clone(), compressed.join("trace.jsonl.gz")] {
         assert_eq!(audit(&path, &[]), expected, "{}", path.display());
     }
