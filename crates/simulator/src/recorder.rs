@@ -302,6 +302,18 @@ impl<R: Recorder> Recorder for Option<R> {
         }
     }
 
+    fn served_many(&mut self, user: u32, application: ApplicationIndex, count: u64, response: f64) {
+        if let Some(recorder) = self {
+            recorder.served_many(user, application, count, response);
+        }
+    }
+
+    fn lost_many(&mut self, time: f64, user: u32, application: ApplicationIndex, count: u64) {
+        if let Some(recorder) = self {
+            recorder.lost_many(time, user, application, count);
+        }
+    }
+
     fn lost(&mut self, time: f64, user: u32, application: ApplicationIndex) {
         if let Some(recorder) = self {
             recorder.lost(time, user, application);
@@ -310,5 +322,33 @@ impl<R: Recorder> Recorder for Option<R> {
 
     fn is_broken(&self) -> bool {
         self.as_ref().is_some_and(R::is_broken)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Default)]
+    struct Counted(u64, u64);
+
+    impl Recorder for Counted {
+        fn served_many(&mut self, _user: u32, _application: ApplicationIndex, count: u64, _response: f64) {
+            self.0 += count;
+        }
+
+        fn lost_many(&mut self, _time: f64, _user: u32, _application: ApplicationIndex, count: u64) {
+            self.1 += count;
+        }
+    }
+
+    #[test]
+    fn whoever_may_listen_hears_of_traffic_as_rates_too() {
+        let mut recorders = (Some(Counted::default()), (Counted::default(), None::<Counted>));
+        recorders.served_many(0, ApplicationIndex(0), 5, 1.0);
+        recorders.lost_many(0.0, 0, ApplicationIndex(0), 2);
+        for counted in [recorders.0.as_ref().expect("it listens"), &recorders.1.0] {
+            assert_eq!((counted.0, counted.1), (5, 2));
+        }
     }
 }
