@@ -56,7 +56,9 @@ fn it_counts_what_a_full_trace_tells_one_by_one() {
         assert_eq!((of_full.served, of_full.lost), (of_summary.served, of_summary.lost));
         let ends: Vec<&str> = [&full, &summary].map(|trace| trace.lines().last().expect("an end")).to_vec();
         assert_eq!(ends[0], ends[1]);
-        assert!(summary.len() * 2 < full.len(), "{} {}", summary.len(), full.len());
+        // Where users stay for a few steps only, there are fewer agents to leave away.
+        let times = if overrides.is_empty() { 5 } else { 2 };
+        assert!(summary.len() * times < full.len(), "{} {}", summary.len(), full.len());
         let mut expected = vec!["clients", "counts", "deployed", "end"];
         expected.extend(if overrides.is_empty() { vec![] } else { vec!["gone"] });
         expected.extend(["handovers", "responses", "usage"]);

@@ -19,8 +19,9 @@ use crate::scenario::attachments;
 use crate::scenario::document::At;
 use crate::scenario::mistake::{Mistake, Place, Text};
 use crate::scenario::settings::{
-    AfterKind, AssignmentKind, AttachKind, BetweenKind, CitySettings, ClockKind, FileSettings, GeneratedSettings,
-    MobilityFormat, MobilitySettings, Phase, PhaseWord, TopologySettings, UserSettings, WorkloadSettings,
+    AfterKind, AreaSettings, AssignmentKind, AttachKind, BetweenKind, CitySettings, ClockKind, FileSettings,
+    GeneratedSettings, MobilityFormat, MobilitySettings, Phase, PhaseWord, TopologySettings, UserSettings,
+    WorkloadSettings,
 };
 use crate::scenario::{ApplicationPlan, UserPlan, Workload};
 use crate::topology::Topology;
@@ -69,8 +70,17 @@ impl<'a> Resolving<'a> {
         }
     }
 
-    fn check_count(&mut self, key: &str, count: u32) -> Option<()> {
-        if count <= COUNT_MAX {
+    /// Where generated users are: as they say, or all over the infrastructure.
+    fn area_of_users(&mut self, given: Option<&AreaSettings>, topology: &Topology) -> Option<Area> {
+        match given {
+            Some(area) => self.area(area, &[MOBILITY, "area".into()]),
+            None => self.covered(topology, "add `[mobility.area]` with `south_west` and `north_east`", &[MOBILITY]),
+        }
+    }
+
+    /// `count` is how many there are in all.
+    fn check_count(&mut self, key: &str, count: u64) -> Option<()> {
+        if count <= u64::from(COUNT_MAX) {
             return Some(());
         }
         let mistake = self.mistake(format!("{count} {key} are too many"), &[MOBILITY, key.into()]);
@@ -79,25 +89,20 @@ impl<'a> Resolving<'a> {
     }
 
     fn generated(&mut self, settings: &GeneratedSettings, topology: &Topology) -> Option<Attachments> {
-        self.check_count("users", settings.users)?;
-        self.check_count("hotspots", settings.hotspots)?;
+        self.check_count("users", u64::from(settings.users))?;
+        let districts = u64::from(settings.districts);
+        self.check_count("hotspots", districts.saturating_mul(districts).saturating_mul(u64::from(settings.hotspots)))?;
         let how = self.how_to_attach(settings.attach)?;
-        let area = match &settings.area {
-            Some(area) => self.area(area, &[MOBILITY, "area".into()])?,
-            None => self.covered(topology, "add `[mobility.area]` with `south_west` and `north_east`", &[MOBILITY])?,
-        };
+        let area = self.area_of_users(settings.area.as_ref(), topology)?;
         let made = wander_attached(&settings.wandering(area), self.settings.seed, topology, how);
         self.made_users(made)
     }
 
     fn city(&mut self, settings: &CitySettings, topology: &Topology) -> Option<Attachments> {
-        self.check_count("users", settings.users)?;
-        self.check_count("hotspots", settings.hotspots)?;
+        self.check_count("users", u64::from(settings.users))?;
+        self.check_count("hotspots", u64::from(settings.hotspots))?;
         let how = self.how_to_attach(settings.attach)?;
-        let area = match &settings.area {
-            Some(area) => self.area(area, &[MOBILITY, "area".into()])?,
-            None => self.covered(topology, "add `[mobility.area]` with `south_west` and `north_east`", &[MOBILITY])?,
-        };
+        let area = self.area_of_users(settings.area.as_ref(), topology)?;
         let commuting = settings.commuting(area, self.settings.duration.value());
         let made = commute_attached(commuting, self.settings.seed, topology, how);
         self.made_users(made)
@@ -142,7 +147,7 @@ impl<'a> Resolving<'a> {
 
     /// Users who stay at the access points where they are put in turn, or where `[[user]]` says.
     fn fixed(&mut self, users: u32, topology: &Topology) -> Option<Attachments> {
-        self.check_count("users", users)?;
+        self.check_count("users", u64::from(users))?;
         let access_points: Vec<NodeIndex> = topology.access_points().collect();
         if access_points.is_empty() {
             return self.not_attached(&AttachError::NoAccessPoint);
