@@ -8,6 +8,7 @@ use mario_policy::{Decision, Wanted};
 
 use super::{Event, Reuse, Service, Simulation};
 use crate::chance;
+use crate::flow::Seen;
 use crate::observation::in_standard_order;
 use crate::recorder::Recorder;
 use crate::scenario::{Deploy, Numbering};
@@ -81,27 +82,34 @@ impl Simulation<'_> {
 
     /// An agent learns what became of its clients' requests: rule r2.
     fn look(&mut self, agent: AgentIndex) {
-        let mut facts = std::mem::take(&mut self.scratch.facts);
-        let is_new = match &mut self.flow {
-            Some(flow) => {
-                let is_new = flow.facts(agent, self.queue.now(), &mut facts);
-                in_standard_order(&mut facts, &self.colony);
-                is_new
-            }
+        let facts = &mut self.scratch.facts;
+        let seen = match &mut self.flow {
+            Some(flow) => flow.facts(agent, self.queue.now(), facts),
             None => {
-                self.observations.facts(agent, &self.router, &self.paths, &self.colony, &mut facts);
-                true
+                self.observations.facts(agent, &self.router, &self.paths, &self.colony, facts);
+                Seen::New
             }
         };
-        if is_new {
-            self.colony.r2(ContextChange::Requests { agent, facts: &facts });
+        if self.flow.is_some() && matches!(seen, Seen::First(_) | Seen::New) {
+            in_standard_order(facts, &self.colony);
         }
-        if self.draws[self.colony.agent(agent).policy().position()] {
+        match seen {
+            Seen::AsBefore => {}
+            Seen::Again(number) => {
+                self.colony.r2(ContextChange::Recurring { agent, number, facts: None });
+            }
+            Seen::First(number) => {
+                self.colony.r2(ContextChange::Recurring { agent, number, facts: Some(facts) });
+            }
+            Seen::New => {
+                self.colony.r2(ContextChange::Requests { agent, facts });
+            }
+        }
+        if self.some_draw && self.draws[self.colony.agent(agent).policy().position()] {
             let evaluation = self.colony.agent(agent).evaluations();
             let drawn = chance::drawn(self.scenario.seed, agent, evaluation);
             self.colony.r2(ContextChange::Random { agent, drawn });
         }
-        self.scratch.facts = facts;
     }
 
     /// Whether an agent's policy need not be asked: what it would say is known.
