@@ -136,6 +136,12 @@ impl Colony {
         &self.agents[agent.position()]
     }
 
+    /// Reads a little of what an agent has seen, and gives it. Where many agents see something else than before, whoever does
+    /// this for some of them at once before it tells them has their memory fetched side by side.
+    pub fn glance(&self, agent: AgentIndex) -> u32 {
+        self.agent(agent).glance()
+    }
+
     /// How many agents there have ever been.
     pub fn agent_count(&self) -> usize {
         self.agents.len()

@@ -48,6 +48,11 @@ impl Agent {
     /// So many sights are remembered, unless their shell numbers them.
     const SIGHTS_MAX: u8 = 4;
 
+    /// Reads a little of what the agent has seen.
+    pub(crate) fn glance(&self) -> u32 {
+        self.sights.first().map_or(0, |sight| u32::from(sight.alike))
+    }
+
     /// The client requests that the agent sees from now on.
     pub(crate) fn sees(&mut self, facts: &[RequestFact]) {
         if self.requests() == facts {

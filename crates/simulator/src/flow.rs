@@ -244,6 +244,11 @@ impl Flow {
         self.stale = stale;
     }
 
+    /// Whether an agent will see something else than what it saw last. Reads a little of what will be looked at for it.
+    pub(crate) fn glance(&self, agent: AgentIndex) -> Option<u32> {
+        self.inflows.glance(agent)
+    }
+
     /// What an agent sees now; `facts` are right for what it has not seen before.
     pub(crate) fn facts(&mut self, agent: AgentIndex, now: f64, facts: &mut Vec<RequestFact>) -> Seen {
         let users = &self.users;

@@ -49,6 +49,21 @@ impl Inflows {
         &mut self.of_agent[agent.position()]
     }
 
+    /// Whether an agent will see something else than what it saw last. Reads a little of what will be looked at for it.
+    pub(super) fn glance(&self, agent: AgentIndex) -> Option<u32> {
+        match self.course[agent.position()] {
+            Course::Steady => None,
+            Course::Recurring(_) => Some(0),
+            Course::Open | Course::Cycling | Course::Counted(_) => {
+                let inflow = &self.of_agent[agent.position()];
+                let steady = inflow.steady.first().map_or(0, |fact| fact.rate as u32);
+                let passing = inflow.passing.first().map_or(0, |passing| passing.stay.number);
+                let share = inflow.shares.first().map_or(0, |share| share.place);
+                Some(steady ^ passing ^ share)
+            }
+        }
+    }
+
     /// What reached an instance in the period before `now`. `is_present` tells whether a stay has not ended.
     pub(super) fn facts(
         &mut self,

@@ -16,6 +16,9 @@ use crate::scenario::{Deploy, Numbering};
 /// With fewer agents to ask than this, a further thread costs more than it saves.
 const AGENTS_PER_THREAD: usize = 128;
 
+/// So many agents are glanced at together: enough for memory to work on, and few enough to be still there when needed.
+const GLANCES: usize = 32;
+
 /// What came of asking an agent's policy.
 struct Answer {
     wish: Option<Wish>,
@@ -112,6 +115,19 @@ impl Simulation<'_> {
         }
     }
 
+    /// Reads a little of what is looked at for these agents, so that it is fetched from memory for all of them at the same
+    /// time. In a large world each look would otherwise wait for memory several times.
+    fn glance(&self, agents: &[AgentIndex]) {
+        let Some(flow) = &self.flow else { return };
+        let mut sum = 0_u32;
+        for agent in agents {
+            if let Some(seen) = flow.glance(*agent) {
+                sum = sum.wrapping_add(seen).wrapping_add(self.colony.glance(*agent));
+            }
+        }
+        std::hint::black_box(sum);
+    }
+
     /// Whether an agent's policy need not be asked: what it would say is known.
     fn is_known(&self, agent: AgentIndex, wanted: Wanted) -> bool {
         // Of what an agent proposed before, only the proposal is kept, not all that its policy said.
@@ -131,7 +147,10 @@ impl Simulation<'_> {
 
     fn ask_in_turn(&mut self, batch: &[AgentIndex], wanted: Wanted, recorder: &mut impl Recorder) {
         let now = self.queue.now();
-        for agent in batch {
+        for (position, agent) in batch.iter().enumerate() {
+            if position.is_multiple_of(GLANCES) {
+                self.glance(&batch[position..batch.len().min(position + GLANCES)]);
+            }
             self.look(*agent);
             if self.is_known(*agent, wanted) {
                 self.repeat(*agent, recorder);
