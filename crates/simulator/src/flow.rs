@@ -244,9 +244,14 @@ impl Flow {
         self.stale = stale;
     }
 
-    /// Whether an agent will see something else than what it saw last. Reads a little of what will be looked at for it.
-    pub(crate) fn glance(&self, agent: AgentIndex) -> Option<u32> {
-        self.inflows.glance(agent)
+    /// Reads a little of what will be looked at for these agents, so that it is fetched from memory for all at once.
+    pub(crate) fn glance(&self, agents: &[AgentIndex]) -> u32 {
+        self.inflows.glance(agents, &self.turns, |user| self.users[user as usize].stays)
+    }
+
+    /// Whether an agent will see something else than what it saw last.
+    pub(crate) fn is_moving(&self, agent: AgentIndex) -> bool {
+        self.inflows.is_moving(agent)
     }
 
     /// What an agent sees now; `facts` are right for what it has not seen before.

@@ -6,6 +6,7 @@
 
 use mario_colony::{AgentIndex, Neighbour, RequestFact};
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 use super::schedule::Schedule;
 use super::turns::{Cycle, TurnsIndex, TurnsTable, greatest_common_divisor};
@@ -23,9 +24,9 @@ pub(super) struct Way {
 /// What reaches one instance.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Inflow {
-    steady: Vec<RequestFact>,
+    steady: SmallVec<[RequestFact; 1]>,
+    shares: SmallVec<[Share; 1]>,
     passing: Vec<Passing>,
-    shares: Vec<Share>,
 }
 
 /// What reaches all instances.
@@ -49,19 +50,28 @@ impl Inflows {
         &mut self.of_agent[agent.position()]
     }
 
-    /// Whether an agent will see something else than what it saw last. Reads a little of what will be looked at for it.
-    pub(super) fn glance(&self, agent: AgentIndex) -> Option<u32> {
-        match self.course[agent.position()] {
-            Course::Steady => None,
-            Course::Recurring(_) => Some(0),
-            Course::Open | Course::Cycling | Course::Counted(_) => {
-                let inflow = &self.of_agent[agent.position()];
-                let steady = inflow.steady.first().map_or(0, |fact| fact.rate as u32);
-                let passing = inflow.passing.first().map_or(0, |passing| passing.stay.number);
-                let share = inflow.shares.first().map_or(0, |share| share.place);
-                Some(steady ^ passing ^ share)
-            }
+    /// Reads a little of what will be looked at for these agents.
+    ///
+    /// A look goes from the agent to what reaches it, and from there to users and turns. Here each part of the way is gone for all
+    /// of them before the next, so that memory has as many things to fetch at a time as it can.
+    pub(super) fn glance(&self, agents: &[AgentIndex], table: &TurnsTable, stays: impl Fn(u32) -> u32) -> u32 {
+        let is_counted = |agent: &&AgentIndex| {
+            matches!(self.course[agent.position()], Course::Open | Course::Cycling | Course::Counted(_))
+        };
+        let counted: SmallVec<[&Inflow; 32]> =
+            agents.iter().filter(is_counted).map(|agent| &self.of_agent[agent.position()]).collect();
+        let near = counted.iter().map(|inflow| inflow.passing.len() as u32 ^ inflow.shares.len() as u32);
+        let mut sum = near.fold(0, u32::wrapping_add);
+        for inflow in &counted {
+            sum ^= inflow.passing.first().map_or(0, |passing| stays(passing.stay.user));
+            sum ^= inflow.shares.first().map_or(0, |share| u32::from(table.get(share.turns).are_over(0.0)));
         }
+        sum
+    }
+
+    /// Whether an agent will see something else than what it saw last.
+    pub(super) fn is_moving(&self, agent: AgentIndex) -> bool {
+        self.course[agent.position()] != Course::Steady
     }
 
     /// What reached an instance in the period before `now`. `is_present` tells whether a stay has not ended.

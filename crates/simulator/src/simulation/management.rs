@@ -119,12 +119,8 @@ impl Simulation<'_> {
     /// time. In a large world each look would otherwise wait for memory several times.
     fn glance(&self, agents: &[AgentIndex]) {
         let Some(flow) = &self.flow else { return };
-        let mut sum = 0_u32;
-        for agent in agents {
-            if let Some(seen) = flow.glance(*agent) {
-                sum = sum.wrapping_add(seen).wrapping_add(self.colony.glance(*agent));
-            }
-        }
+        let moving = agents.iter().filter(|agent| flow.is_moving(**agent));
+        let sum = moving.map(|agent| self.colony.glance(*agent)).fold(flow.glance(agents), u32::wrapping_add);
         std::hint::black_box(sum);
     }
 
