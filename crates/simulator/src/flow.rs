@@ -19,6 +19,7 @@ use crate::routing::{CellIndex, Nearest, Terrain};
 use crate::scenario::{Scenario, Workload};
 
 use inflow::{Inflows, Share, Stay, Way};
+pub(crate) use inflow::Seen;
 use load::{Carriers, Load};
 use schedule::Schedule;
 use serde::{Deserialize, Serialize};
@@ -243,8 +244,18 @@ impl Flow {
         self.stale = stale;
     }
 
-    /// What an agent sees now. `false` when that is what it saw last.
-    pub(crate) fn facts(&mut self, agent: AgentIndex, now: f64, facts: &mut Vec<RequestFact>) -> bool {
+    /// Reads a little of what will be looked at for these agents, so that it is fetched from memory for all at once.
+    pub(crate) fn glance(&self, agents: &[AgentIndex]) -> u32 {
+        self.inflows.glance(agents, &self.turns, |user| self.users[user as usize].stays)
+    }
+
+    /// Whether an agent will see something else than what it saw last.
+    pub(crate) fn is_moving(&self, agent: AgentIndex) -> bool {
+        self.inflows.is_moving(agent)
+    }
+
+    /// What an agent sees now; `facts` are right for what it has not seen before.
+    pub(crate) fn facts(&mut self, agent: AgentIndex, now: f64, facts: &mut Vec<RequestFact>) -> Seen {
         let users = &self.users;
         let is_present = |stay: Stay| users[stay.user as usize].stays == stay.number;
         self.inflows.facts(agent, [self.window, now], &mut self.turns, is_present, facts)

@@ -122,6 +122,8 @@ pub struct Simulation<'a> {
     planner: Option<Box<dyn planning::Planner>>,
     /// For each policy, whether it asks for randomness.
     draws: Vec<bool>,
+    /// Whether any of them does.
+    some_draw: bool,
     /// What operators have asked for since the last cycle.
     deployments: Vec<Deployment>,
     /// How many of the scenario's deploys have been asked for.

@@ -17,6 +17,7 @@ impl<'a> Simulation<'a> {
             judge: _,
             evaluators: _,
             draws: _,
+            some_draw: _,
             scratch: _,
             queue,
             colony,

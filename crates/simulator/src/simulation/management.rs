@@ -8,12 +8,16 @@ use mario_policy::{Decision, Wanted};
 
 use super::{Event, Reuse, Service, Simulation};
 use crate::chance;
+use crate::flow::Seen;
 use crate::observation::in_standard_order;
 use crate::recorder::Recorder;
 use crate::scenario::{Deploy, Numbering};
 
 /// With fewer agents to ask than this, a further thread costs more than it saves.
 const AGENTS_PER_THREAD: usize = 128;
+
+/// So many agents are glanced at together: enough for memory to work on, and few enough to be still there when needed.
+const GLANCES: usize = 32;
 
 /// What came of asking an agent's policy.
 struct Answer {
@@ -81,27 +85,43 @@ impl Simulation<'_> {
 
     /// An agent learns what became of its clients' requests: rule r2.
     fn look(&mut self, agent: AgentIndex) {
-        let mut facts = std::mem::take(&mut self.scratch.facts);
-        let is_new = match &mut self.flow {
-            Some(flow) => {
-                let is_new = flow.facts(agent, self.queue.now(), &mut facts);
-                in_standard_order(&mut facts, &self.colony);
-                is_new
-            }
+        let facts = &mut self.scratch.facts;
+        let seen = match &mut self.flow {
+            Some(flow) => flow.facts(agent, self.queue.now(), facts),
             None => {
-                self.observations.facts(agent, &self.router, &self.paths, &self.colony, &mut facts);
-                true
+                self.observations.facts(agent, &self.router, &self.paths, &self.colony, facts);
+                Seen::New
             }
         };
-        if is_new {
-            self.colony.r2(ContextChange::Requests { agent, facts: &facts });
+        if self.flow.is_some() && matches!(seen, Seen::First(_) | Seen::New) {
+            in_standard_order(facts, &self.colony);
         }
-        if self.draws[self.colony.agent(agent).policy().position()] {
+        match seen {
+            Seen::AsBefore => {}
+            Seen::Again(number) => {
+                self.colony.r2(ContextChange::Recurring { agent, number, facts: None });
+            }
+            Seen::First(number) => {
+                self.colony.r2(ContextChange::Recurring { agent, number, facts: Some(facts) });
+            }
+            Seen::New => {
+                self.colony.r2(ContextChange::Requests { agent, facts });
+            }
+        }
+        if self.some_draw && self.draws[self.colony.agent(agent).policy().position()] {
             let evaluation = self.colony.agent(agent).evaluations();
             let drawn = chance::drawn(self.scenario.seed, agent, evaluation);
             self.colony.r2(ContextChange::Random { agent, drawn });
         }
-        self.scratch.facts = facts;
+    }
+
+    /// Reads a little of what is looked at for these agents, so that it is fetched from memory for all of them at the same
+    /// time. In a large world each look would otherwise wait for memory several times.
+    fn glance(&self, agents: &[AgentIndex]) {
+        let Some(flow) = &self.flow else { return };
+        let moving = agents.iter().filter(|agent| flow.is_moving(**agent));
+        let sum = moving.map(|agent| self.colony.glance(*agent)).fold(flow.glance(agents), u32::wrapping_add);
+        std::hint::black_box(sum);
     }
 
     /// Whether an agent's policy need not be asked: what it would say is known.
@@ -123,7 +143,10 @@ impl Simulation<'_> {
 
     fn ask_in_turn(&mut self, batch: &[AgentIndex], wanted: Wanted, recorder: &mut impl Recorder) {
         let now = self.queue.now();
-        for agent in batch {
+        for (position, agent) in batch.iter().enumerate() {
+            if position.is_multiple_of(GLANCES) {
+                self.glance(&batch[position..batch.len().min(position + GLANCES)]);
+            }
             self.look(*agent);
             if self.is_known(*agent, wanted) {
                 self.repeat(*agent, recorder);

@@ -72,6 +72,7 @@ impl<'a> Simulation<'a> {
             users_due: scenario.attachments.first_due(),
             planner: planning::planner(scenario),
             draws: scenario.policies.iter().map(|policy| policy.asks_for("random")).collect(),
+            some_draw: scenario.policies.iter().any(|policy| policy.asks_for("random")),
             deployments: Vec::new(),
             deploys_begun: 0,
             is_redeploying: vec![false; scenario.applications.len()],
