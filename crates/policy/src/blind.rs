@@ -26,15 +26,30 @@ use mario_prolog::{Engine, Meaning, Program, Tree, TreeKind};
 use crate::policy::{NUMBERED_OPERATION, Policy};
 use kinds::{Clash, FIXED, INSTANCE, Kind, Kinds, NODE, Shape};
 
-/// Whether a policy proposes the same, up to names, when nodes and instances are called differently.
+/// In which way a policy is blind to names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Blindness {
+    /// Which `fact/3` facts there may be.
+    pub facts: FactsAllowed,
+    /// Whether it looks at the neighbours of the node. If not, their names and their number do not matter either, but for
+    /// those in other facts.
+    pub sees_neighbours: bool,
+}
+
+/// Which `fact/3` facts there may be, if a policy is to be blind to names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FactsAllowed {
+    /// Such as have no names of nodes and instances in them that are called differently.
+    Fixed,
+    /// None: a goal fails whatever it looks for.
+    None,
+}
+
+/// A policy may look at names.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Blindness {
-    /// It does, if its `fact/3` facts are about nothing that is called differently.
-    Blind,
-    /// It does, if there are no `fact/3` facts.
-    WithoutFacts,
-    /// It may look at names: where.
-    Seeing(String),
+pub struct Seeing {
+    /// Where, and how.
+    pub place: String,
 }
 
 /// What the predicates of the language, and the facts, do to kinds.
@@ -44,23 +59,10 @@ const SIGNATURES: &str = include_str!("blind/signatures.pl");
 const DEPTH_MAX: usize = 100;
 
 /// Tells whether a policy is blind to names.
-pub fn blindness(engine: &Engine, policy: &Policy) -> Blindness {
+pub fn blindness(engine: &Engine, policy: &Policy) -> Result<Blindness, Seeing> {
     let signatures = Signatures::new(engine);
     let look = |facts| Inference::new(policy.program(), &signatures, facts).run();
-    match (look(Facts::Fixed), look(Facts::None)) {
-        (Ok(()), _) => Blindness::Blind,
-        (Err(_), Ok(())) => Blindness::WithoutFacts,
-        (Err(_), Err(place)) => Blindness::Seeing(place),
-    }
-}
-
-/// What `fact/3` facts there are.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Facts {
-    /// Such that have no names of nodes or instances in them.
-    Fixed,
-    /// None: a goal fails whatever it looks for.
-    None,
+    look(FactsAllowed::Fixed).or_else(|_| look(FactsAllowed::None)).map_err(|place| Seeing { place })
 }
 
 type Indicator = (String, usize);
@@ -109,7 +111,7 @@ enum Given<'t> {
 struct Inference<'a> {
     program: &'a Program,
     signatures: &'a Signatures,
-    facts: Facts,
+    facts: FactsAllowed,
     kinds: Kinds,
     /// The kinds of the arguments of each predicate of the text that is called.
     predicates: BTreeMap<Indicator, Vec<Kind>>,
@@ -117,10 +119,13 @@ struct Inference<'a> {
     pending: Vec<(Indicator, Vec<Tree>)>,
     /// The variables of the clause that is looked at.
     variables: Variables,
+    /// How often each of them occurs.
+    occurrences: BTreeMap<String, usize>,
+    sees_neighbours: bool,
 }
 
 impl<'a> Inference<'a> {
-    fn new(program: &'a Program, signatures: &'a Signatures, facts: Facts) -> Inference<'a> {
+    fn new(program: &'a Program, signatures: &'a Signatures, facts: FactsAllowed) -> Inference<'a> {
         Inference {
             program,
             signatures,
@@ -129,11 +134,13 @@ impl<'a> Inference<'a> {
             predicates: BTreeMap::new(),
             pending: Vec::new(),
             variables: BTreeMap::new(),
+            occurrences: BTreeMap::new(),
+            sees_neighbours: false,
         }
     }
 
     /// Looks at everything that a decision can reach; gives the first place where a name may matter.
-    fn run(mut self) -> Result<(), String> {
+    fn run(mut self) -> Result<Blindness, String> {
         // A predicate of the library may call another by its name, and would reach that of the text.
         if self.program.redefines_library() {
             return Err("it redefines a predicate of the library".to_owned());
@@ -150,11 +157,13 @@ impl<'a> Inference<'a> {
                 })?;
             }
         }
-        Ok(())
+        Ok(Blindness { facts: self.facts, sees_neighbours: self.sees_neighbours })
     }
 
     fn clause(&mut self, indicator: &Indicator, clause: &Tree) -> Result<(), String> {
         self.variables.clear();
+        self.occurrences.clear();
+        count_variables(clause, &mut self.occurrences);
         let parts = clause.callable().filter(|(name, _)| *name == ":-").map(|(_, parts)| parts);
         let Some([head, body]) = parts else { return Err("a clause is not understood".to_owned()) };
         let arguments = match &head.kind {
@@ -209,7 +218,7 @@ impl<'a> Inference<'a> {
                 }
                 Ok(())
             }
-            Meaning::Relation if name == "fact" && self.facts == Facts::None => {
+            Meaning::Relation if name == "fact" && self.facts == FactsAllowed::None => {
                 // What is looked for has a kind all the same, though no fact tells which.
                 for given in given {
                     let kind = self.kinds.open();
@@ -217,11 +226,21 @@ impl<'a> Inference<'a> {
                 }
                 Ok(())
             }
+            Meaning::Relation if indicator == ("node".to_owned(), 3) => {
+                self.sees_neighbours |= !self.is_ignored(&given[2]);
+                self.call_known(&indicator, given, &shown, depth)
+            }
             // The cut is no predicate.
             Meaning::Unknown if name == "!" && given.is_empty() => Ok(()),
             Meaning::Relation | Meaning::Language => self.call_known(&indicator, given, &shown, depth),
             Meaning::Host | Meaning::Unknown => Err(format!("it is not known what {shown} does")),
         }
+    }
+
+    /// Whether an argument is a variable that occurs nowhere else.
+    fn is_ignored(&self, given: &Given<'_>) -> bool {
+        let Given::Tree(Tree { kind: TreeKind::Variable(name), .. }) = given else { return false };
+        self.occurrences.get(name) == Some(&1)
     }
 
     /// The kinds of the arguments of a predicate of the text.
@@ -335,6 +354,16 @@ impl<'a> Inference<'a> {
             }
             _ => FIXED,
         }
+    }
+}
+
+fn count_variables(tree: &Tree, occurrences: &mut BTreeMap<String, usize>) {
+    match &tree.kind {
+        TreeKind::Variable(name) => *occurrences.entry(name.clone()).or_default() += 1,
+        TreeKind::List(parts) | TreeKind::Compound(_, parts) => {
+            parts.iter().for_each(|part| count_variables(part, occurrences));
+        }
+        _ => {}
     }
 }
 

@@ -59,7 +59,7 @@ mod check;
 mod explore;
 
 pub use acceptance::{Acceptance, AcceptanceError, MANAGER_FACTS, ManagerView};
-pub use blind::{Blindness, blindness};
+pub use blind::{Blindness, FactsAllowed, Seeing, blindness};
 pub use check::{Allowed, Finding, FindingKind, Report, Resolvers, check, find_unknown_call};
 pub use decide::{Decider, Decision, Ending, InvalidProposal, Proposal, ProposalFault, Solution, Wanted};
 pub use explain::{

@@ -52,7 +52,7 @@ compare(fixed, A, A).
 var(_).
 nonvar(_).
 ground(_).
-is_list(_).
+is_list([_]).
 copy_term(A, A).
 
 % Arithmetic.

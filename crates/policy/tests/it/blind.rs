@@ -3,13 +3,14 @@
 use std::fs;
 
 use mario_policy::{
-    Blindness, Constant, Decider, Decision, Ending, KnowledgeBase, Policy, Solution, Wanted, blindness,
+    Blindness, Constant, Decider, Decision, Ending, FactsAllowed, KnowledgeBase, Policy, Seeing, Solution, Wanted,
+    blindness,
 };
 use mario_prolog::{Engine, Symbols, Value};
 
 use crate::generated::Argument::{self, Integer, Name};
 use crate::generated::{Generated, HOPS, INSTANCES, OWN_NODE, Random};
-use crate::{PAPER, load, policies, shipped};
+use crate::{load, policies, shipped};
 
 /// All policies that are shipped.
 fn all_shipped(engine: &Engine) -> Vec<(String, Policy)> {
@@ -31,14 +32,13 @@ fn all_shipped_policies_are_blind_to_names_where_nobody_tells_facts_about_nodes(
         let found = blindness(&engine, policy);
         let asks_for_facts =
             ["cells", "cost-aware", "load-thresholds", "popularity", "stay-in-region"].contains(&name.as_str());
-        let expected = if asks_for_facts { Blindness::WithoutFacts } else { Blindness::Blind };
-        assert_eq!(found, expected, "{name}");
-        assert!(!PAPER.contains(&name.as_str()) || found == Blindness::Blind);
+        let facts = if asks_for_facts { FactsAllowed::None } else { FactsAllowed::Fixed };
+        assert_eq!(found, Ok(Blindness { facts, sees_neighbours: name == "popularity" }), "{name}");
     }
 }
 
 /// A policy whose only clause has this body.
-fn with_body(engine: &Engine, body: &str) -> Blindness {
+fn with_body(engine: &Engine, body: &str) -> Result<Blindness, Seeing> {
     let text = format!("operation(migrate, I, N) :- {body}.\nhelp(a, 1). same(X, X). same(X, X, _).");
     blindness(engine, &load(engine, &text).expect("it is a policy"))
 }
@@ -76,6 +76,7 @@ fn whatever_may_look_at_a_name_is_not_blind() {
         "requests(I, N, _, _), sub_atom(N, 0, 1, _, n)",
         "requests(I, N, _, _), atom(N)",
         "requests(I, N, _, _), number(N)",
+        "requests(I, N, _, _), is_list(N)",
         "requests(I, N, _, _), integer(I)",
         "requests(I, N, _, _), N > 3",
         "requests(I, N, _, _), X is N + 1, X > 0",
@@ -148,7 +149,7 @@ fn whatever_may_look_at_a_name_is_not_blind() {
     ];
     for body in bodies {
         let found = with_body(&engine, body);
-        assert!(matches!(found, Blindness::Seeing(_)), "{body}: {found:?}");
+        assert!(found.is_err(), "{body}: {found:?}");
     }
 }
 
@@ -161,10 +162,10 @@ fn facts_about_nodes_and_instances_are_names_too() {
         "serviceInstance(I, A, _), fact(A, home, N)",
         "fact(_, _, N)",
     ] {
-        assert_eq!(with_body(&engine, body), Blindness::WithoutFacts, "{body}");
+        assert_eq!(with_body(&engine, body).map(|blind| blind.facts), Ok(FactsAllowed::None), "{body}");
     }
     let about_applications = "serviceInstance(I, A, _), fact(A, limit, L), requests(I, N, R, _), R > L";
-    assert_eq!(with_body(&engine, about_applications), Blindness::Blind);
+    assert_eq!(with_body(&engine, about_applications).map(|blind| blind.facts), Ok(FactsAllowed::Fixed));
 }
 
 #[test]
@@ -183,7 +184,7 @@ fn what_treats_all_names_alike_is_blind() {
         "node(_, _, Ns), exclude(==(self), Ns, [N|_]), atom_length(abc, 3)",
         "node(N, Free), Free = inf, requests(I, M, _, _), compare(Order, N, M), Order \\== (=)",
     ] {
-        assert_eq!(with_body(&engine, body), Blindness::Blind, "{body}");
+        assert_eq!(with_body(&engine, body).map(|blind| blind.facts), Ok(FactsAllowed::Fixed), "{body}");
     }
 }
 
@@ -191,22 +192,36 @@ fn what_treats_all_names_alike_is_blind() {
 fn a_text_with_its_own_idea_of_the_library_is_not_blind() {
     let engine = Engine::new();
     let text = "operation(migrate, I, N) :- requests(I, N, _, _). last(n1, n2).";
-    assert!(matches!(blindness(&engine, &load(&engine, text).expect("a policy")), Blindness::Seeing(_)));
+    assert!(blindness(&engine, &load(&engine, text).expect("a policy")).is_err());
+}
+
+#[test]
+fn knows_who_looks_at_the_neighbours() {
+    let engine = Engine::new();
+    for (body, expected) in [
+        ("requests(I, N, _, _)", false),
+        ("node(_, Free, _), Free > 1, requests(I, N, _, _)", false),
+        ("node(_, _, Unused), Free = 1, Free > 0, requests(I, N, _, _)", false),
+        ("node(_, _, [N|_])", true),
+        ("node(_, _, []), requests(I, N, _, _)", true),
+        ("node(_, _, Ns), member(N, Ns)", true),
+        ("requests(I, N, _, _), node(_, _, Ns), length(Ns, 3)", true),
+        ("requests(I, N, _, _), call(node(_, _), Ns), Ns = Ns", true),
+        ("findall(Ns, node(_, _, Ns), [_]), requests(I, N, _, _)", true),
+    ] {
+        assert_eq!(with_body(&engine, body).map(|blind| blind.sees_neighbours), Ok(expected), "{body}");
+    }
 }
 
 #[test]
 fn says_where_a_policy_looks_at_names() {
     let engine = Engine::new();
     let text = "operation(migrate, I, N) :- requests(I, N, _, _), far(N).\nfar(N) :- atom_length(N, 9).";
-    let Blindness::Seeing(place) = blindness(&engine, &load(&engine, text).expect("a policy")) else {
-        panic!("it looks at names")
-    };
-    assert_eq!(place, "far/1: what is a node is also a number or a word, in atom_length/2");
+    let seeing = blindness(&engine, &load(&engine, text).expect("a policy")).expect_err("it looks at names");
+    assert_eq!(seeing.place, "far/1: what is a node is also a number or a word, in atom_length/2");
     let text = "operation(migrate, _, n42).";
-    let Blindness::Seeing(place) = blindness(&engine, &load(&engine, text).expect("a policy")) else {
-        panic!("it has a name")
-    };
-    assert!(place.starts_with("operation/3: "), "{place}");
+    let seeing = blindness(&engine, &load(&engine, text).expect("a policy")).expect_err("it knows a name");
+    assert!(seeing.place.starts_with("operation/3: "), "{}", seeing.place);
 }
 
 /// Names below `self` in the standard order of terms, in that order, and names above it.
@@ -312,7 +327,7 @@ fn blind_policies_propose_the_same_up_to_names_with_about_the_same_effort() {
         policies.push((name.to_owned(), load(&engine, text).expect("it is a policy")));
     }
     for (name, policy) in &policies {
-        assert!(!matches!(blindness(&engine, policy), Blindness::Seeing(_)), "{name}");
+        assert!(blindness(&engine, policy).is_ok(), "{name}");
     }
     let mut random = Random::new(11);
     let mut facts = KnowledgeBase::new(engine.symbols());

@@ -21,6 +21,7 @@ impl<'a> Simulation<'a> {
             scratch: _,
             queue,
             colony,
+            decisions,
             placement,
             paths,
             router,
@@ -41,7 +42,8 @@ impl<'a> Simulation<'a> {
             agents_have_started,
             effort,
         } = self;
-        let world = (queue, colony.saved(), placement, paths, router, instances, (users, users_due));
+        let agents = (colony.saved(), decisions.saved());
+        let world = (queue, agents, placement, paths, router, instances, (users, users_due));
         let traffic = (flow, links, messages, arriving, observations);
         let memory = planner.as_ref().and_then(|planner| planner.memory());
         let operators = (memory, deployments, deploys_begun, is_redeploying);
@@ -60,10 +62,18 @@ impl<'a> Simulation<'a> {
 
     fn restore<'de, D: Deserializer<'de>>(&mut self, saved: D) -> Result<(), D::Error> {
         let (world, traffic, operators, course) = Deserialize::deserialize(saved)?;
-        let colony;
-        (self.queue, colony, self.placement, self.paths, self.router, self.instances, (self.users, self.users_due)) =
-            world;
+        let (colony, decisions);
+        (
+            self.queue,
+            (colony, decisions),
+            self.placement,
+            self.paths,
+            self.router,
+            self.instances,
+            (self.users, self.users_due),
+        ) = world;
         self.colony.restore(colony);
+        self.decisions.restore(decisions);
         (self.flow, self.links, self.messages, self.arriving, self.observations) = traffic;
         let memory;
         (memory, self.deployments, self.deploys_begun, self.is_redeploying) = operators;
