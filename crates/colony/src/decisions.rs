@@ -15,6 +15,8 @@ mod key;
 #[cfg(test)]
 mod tests;
 
+use std::ops::RangeInclusive;
+
 use mario_domain::OperationName;
 use mario_policy::{Blindness, Decision, Ending, FactsAllowed, Policy, blindness};
 use mario_prolog::Engine;
@@ -25,8 +27,9 @@ use crate::index::AgentIndex;
 use crate::wish::Wish;
 use key::Key;
 
-/// So many different things are remembered, and then all are forgotten.
-const ENTRIES_MAX: usize = 1 << 16;
+/// For each node so many different things are remembered, but at least and at most so many in all; then all are forgotten.
+const ENTRIES_PER_NODE: usize = 4;
+const ENTRIES: RangeInclusive<usize> = 1 << 10..=1 << 18;
 
 /// A decision that took more than this part of its budget is not shared: with other names, some steps count a little
 /// more or less, and another agent might run out of it.
@@ -36,6 +39,7 @@ const BUDGET_PART: u64 = 64;
 pub struct Decisions {
     /// For each policy, in which way its decisions can be shared, if they can.
     policies: Vec<Option<Blindness>>,
+    limit: usize,
     entries: Vec<Entry>,
     /// What was known at each entry.
     words: Vec<u64>,
@@ -99,6 +103,7 @@ impl Decisions {
         };
         Decisions {
             policies: colony.policies.iter().map(shared).collect(),
+            limit: (ENTRIES_PER_NODE * colony.managers.len()).clamp(*ENTRIES.start(), *ENTRIES.end()),
             entries: Vec::new(),
             words: Vec::new(),
             index: Vec::new(),
@@ -108,7 +113,7 @@ impl Decisions {
 
     /// Makes room, if there is none left. Not while anything is awaited.
     pub fn make_room(&mut self) {
-        if self.entries.len() >= ENTRIES_MAX {
+        if self.entries.len() >= self.limit {
             self.entries.clear();
             self.words.clear();
             self.index.fill(0);
@@ -127,7 +132,7 @@ impl Decisions {
                 Answer::Private => Found::Nothing(None),
                 answer => Found::Decision(self.wish(answer)),
             },
-            Err(_) if self.entries.len() >= ENTRIES_MAX => Found::Nothing(None),
+            Err(_) if self.entries.len() >= self.limit => Found::Nothing(None),
             Err(slot) => {
                 self.words.extend_from_slice(self.key.words());
                 let end = self.words.len() as u32;
