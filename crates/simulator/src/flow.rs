@@ -18,8 +18,8 @@ use crate::recorder::Recorder;
 use crate::routing::{CellIndex, Nearest, Terrain};
 use crate::scenario::{Scenario, Workload};
 
-use inflow::{Inflows, Share, Stay, Way};
 pub(crate) use inflow::Seen;
+use inflow::{Inflows, Share, Stay, Way};
 use load::{Carriers, Load};
 use schedule::Schedule;
 use serde::{Deserialize, Serialize};

@@ -6,6 +6,7 @@ use mario_colony::{
 use mario_domain::OperationName;
 use mario_policy::{Decision, Wanted};
 
+use super::due::DueIndex;
 use super::{Event, Reuse, Service, Simulation};
 use crate::chance;
 use crate::flow::Seen;
@@ -38,7 +39,7 @@ impl Simulation<'_> {
             }
             self.take_shared_number();
             self.observations.restart(agent);
-            self.queue.schedule(now + self.scenario.agents.period, Event::Evaluation(agent));
+            self.due.schedule(agent, now + self.scenario.agents.period, &mut self.queue);
         }
         if self.scenario.numbering == Numbering::Shared {
             // From now on an instance comes with its agent.
@@ -54,20 +55,9 @@ impl Simulation<'_> {
     }
 
     /// All agents that are due now evaluate, one after another or at the same time: none sees what another decides.
-    pub(super) fn evaluate(&mut self, first: AgentIndex, recorder: &mut impl Recorder) {
-        let mut batch = std::mem::take(&mut self.scratch.batch);
-        batch.clear();
-        let mut due = Some(first);
-        while let Some(agent) = due {
-            if self.colony.agent(agent).is_alive() {
-                batch.push(agent);
-            }
-            let next = self.queue.next_now_if(|event| matches!(event, Event::Evaluation(_)));
-            due = match next {
-                Some(Event::Evaluation(agent)) => Some(agent),
-                _ => None,
-            };
-        }
+    pub(super) fn evaluate(&mut self, due: DueIndex, recorder: &mut impl Recorder) {
+        let mut batch = self.due.take(due, &mut self.queue);
+        batch.retain(|agent| self.colony.agent(*agent).is_alive());
         self.effort.asked += batch.len() as u64;
         let wanted = if recorder.wants_decisions() { Wanted::All } else { Wanted::First };
         if self.options.threads > 1 && batch.len() >= 2 * AGENTS_PER_THREAD {
@@ -77,10 +67,7 @@ impl Simulation<'_> {
             self.ask_in_turn(&batch, wanted, recorder);
         }
         let next = self.queue.now() + self.scenario.agents.period;
-        for agent in &batch {
-            self.queue.schedule(next, Event::Evaluation(*agent));
-        }
-        self.scratch.batch = batch;
+        self.due.schedule_all(batch, next, &mut self.queue);
     }
 
     /// An agent learns what became of its clients' requests: rule r2.
@@ -223,7 +210,7 @@ impl Simulation<'_> {
                     self.colony.r1(&plan.deployments, &mut self.judge, &mut label);
                 }
             }
-            for outcome in &label {
+            for outcome in label.accepted() {
                 self.follow(outcome, recorder);
             }
             self.settle_flow();
@@ -235,7 +222,7 @@ impl Simulation<'_> {
         self.queue.schedule(now + self.scenario.management_period, Event::Management);
     }
 
-    /// Makes network and routes follow what a cycle did.
+    /// Makes network and routes follow something that was accepted.
     fn follow(&mut self, outcome: &Outcome, recorder: &mut impl Recorder) {
         match outcome {
             Outcome::Nop(_) => {}
@@ -244,7 +231,7 @@ impl Simulation<'_> {
                     self.add_instance(*agent);
                 }
             }
-            Outcome::Judged(judged) if judged.ruling.is_accepted() => {
+            Outcome::Judged(judged) => {
                 let application = self.colony.agent(judged.agent).application();
                 if let Some(agent) = judged.created {
                     self.add_instance(agent);
@@ -260,7 +247,6 @@ impl Simulation<'_> {
                     router.instance_came(application, now_on, &terrain);
                 }
             }
-            Outcome::Judged(_) => {}
         }
     }
 
@@ -278,7 +264,7 @@ impl Simulation<'_> {
         router.instance_came(application, node, &terrain);
         if self.agents_have_started {
             let first = self.queue.now() + self.scenario.agents.period;
-            self.queue.schedule(first, Event::Evaluation(agent));
+            self.due.schedule(agent, first, &mut self.queue);
         }
     }
 
