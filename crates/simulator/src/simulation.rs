@@ -288,15 +288,13 @@ impl Simulation<'_> {
             colony: &self.colony,
         };
         let now = self.queue.now();
-        Some((flow, router, FlowWorld { now, scenario: self.scenario, links: &self.links, terrain }))
+        Some((flow, router, FlowWorld { now, scenario: self.scenario, terrain }))
     }
 
     /// Tells what was sent until now, where messages are not sent one by one.
     fn tell_flow(&mut self, now: f64, recorder: &mut impl Recorder) {
         if let Some((flow, _, world)) = self.flowing() {
-            let (emitted, hops) = flow.tell(&FlowWorld { now, ..world }, recorder);
-            self.effort.emitted += emitted;
-            self.effort.hops += hops;
+            (self.effort.emitted, self.effort.hops) = flow.tell(&FlowWorld { now, ..world }, recorder);
         }
     }
 

@@ -257,7 +257,7 @@ impl Simulation<'_> {
         self.placement.add(application, node, agent);
         self.instances.push(Service::default());
         if let Some(flow) = &mut self.flow {
-            flow.add_instance();
+            flow.add_instance(self.scenario.applications[application.position()].service_time);
         }
         self.observations.add(!self.agents_have_started);
         let (router, terrain) = self.routing();
