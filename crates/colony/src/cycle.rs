@@ -46,7 +46,7 @@ impl Colony {
             agent.is_pending = false;
             let ruling = self.judge_by_room(*index, wish);
             self.note(*index, wish.clone(), ruling, label);
-            self.enact(label.last_mut().expect("just noted"));
+            self.enact(label.outcomes_mut().last_mut().expect("just noted"));
         }
         self.deploy_in_sequence(&plan.deployments, label);
         for position in 0..self.waiting.len() {
@@ -80,8 +80,10 @@ impl Colony {
             }
             self.note(index, wish, ruling, label);
         }
-        for outcome in label {
-            self.enact(outcome);
+        if self.remembers_nothing {
+            label.for_accepted(|outcome| self.enact(outcome));
+        } else {
+            label.outcomes_mut().iter_mut().for_each(|outcome| self.enact(outcome));
         }
     }
 
@@ -97,7 +99,7 @@ impl Colony {
                 wish.target = Target::Node(own);
             }
             self.note(index, wish, ruling, label);
-            let outcome = label.last_mut().expect("just noted");
+            let outcome = label.outcomes_mut().last_mut().expect("just noted");
             self.enact(outcome);
         }
     }
@@ -302,7 +304,6 @@ impl Colony {
             }
             Outcome::Judged(judged) => match judged.ruling {
                 Ruling::Accepted => judged.created = self.perform(judged.agent, &judged.wish),
-                Ruling::NoRoom { .. } | Ruling::Inhibited(_) if self.remembers_nothing => {}
                 Ruling::NoRoom { .. } | Ruling::Inhibited(_) => {
                     let agent = &mut self.agents[judged.agent.position()];
                     let cycles = self.policies[agent.policy().position()].settings().memory;

@@ -9,7 +9,7 @@ use mario_domain::OperationName;
 use mario_policy::Decision;
 use serde::{Deserialize, Serialize};
 
-use crate::recorder::{Cause, Recorder, Served};
+use crate::recorder::{Cause, Recorder, Sent, Served};
 use crate::scenario::Scenario;
 
 use groups::Groups;
@@ -81,6 +81,7 @@ struct Instances {
 struct Responses {
     count: u64,
     sum: f64,
+    lost: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
@@ -377,19 +378,16 @@ impl Recorder for Tally {
         responses.sum += served.ended - served.emitted;
     }
 
-    fn served_many(&mut self, user: u32, _application: ApplicationIndex, count: u64, response: f64) {
-        self.served += count;
-        let responses = &mut self.users[user as usize];
-        responses.count += count;
-        responses.sum += count as f64 * response;
+    fn sent(&mut self, user: u32, _application: ApplicationIndex, sent: &Sent) {
+        let now = Responses { count: sent.served, sum: sent.response, lost: sent.lost };
+        let before = std::mem::replace(&mut self.users[user as usize], now);
+        self.served += now.count - before.count;
+        self.lost += now.lost - before.lost;
     }
 
-    fn lost(&mut self, _time: f64, _user: u32, _application: ApplicationIndex) {
+    fn lost(&mut self, _time: f64, user: u32, _application: ApplicationIndex) {
         self.lost += 1;
-    }
-
-    fn lost_many(&mut self, _time: f64, _user: u32, _application: ApplicationIndex, count: u64) {
-        self.lost += count;
+        self.users[user as usize].lost += 1;
     }
 }
 

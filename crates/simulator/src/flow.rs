@@ -5,22 +5,22 @@
 //! would see at the level of messages; waiting is estimated by the theory of queues and only lengthens response times, it
 //! never delays what an agent sees.
 
+mod account;
 mod inflow;
 mod load;
 mod schedule;
 mod turns;
 
-use mario_colony::{AgentIndex, ApplicationIndex, NodeIndex, RequestFact};
+use mario_colony::{AgentIndex, RequestFact};
 
-use crate::network::Links;
-use crate::paths::PathIndex;
 use crate::recorder::Recorder;
-use crate::routing::{CellIndex, Nearest, Terrain};
+use crate::routing::{CellIndex, Nearest, Route, Terrain};
 use crate::scenario::{Scenario, Workload};
 
+use account::Accounts;
 pub(crate) use inflow::Seen;
 use inflow::{Inflows, Share, Stay, Way};
-use load::{Carriers, Load};
+use load::{Load, Passage};
 use schedule::Schedule;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
@@ -30,34 +30,19 @@ use turns::{Members, TurnsIndex, TurnsTable};
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Flow {
     window: f64,
-    users: Vec<FlowUser>,
+    accounts: Accounts,
+    /// The cell of each user who sends and is connected.
+    cell_of_user: Vec<Option<CellIndex>>,
+    /// How often each user has come to an instance, or gone. Apart from the rest: agents ask for it all the time.
+    stays: Vec<u32>,
     cells: Vec<FlowCell>,
     inflows: Inflows,
     turns: TurnsTable,
     load: Load,
-    hops: f64,
-    /// Instances that are gone, or somewhere else.
+    /// Instances that are gone, or somewhere else; and for each instance, while routes follow, whether it is one of them.
     cleared: Vec<AgentIndex>,
+    is_cleared: Vec<bool>,
     stale: Vec<CellIndex>,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct FlowUser {
-    application: ApplicationIndex,
-    workload: Workload,
-    schedule: Option<Schedule>,
-    cell: Option<CellIndex>,
-    /// How often the user has come to an instance, and when last.
-    stays: u32,
-    since: f64,
-    /// Until when the user's requests have been counted.
-    counted: f64,
-    /// What was counted and not told yet.
-    served: f64,
-    response: f64,
-    lost: f64,
-    /// Orders users whose requests are sent at the same time: who arrived later is first, then by number.
-    arrival: f64,
 }
 
 /// The users of one application at one access point.
@@ -65,21 +50,8 @@ struct FlowUser {
 struct FlowCell {
     members: SmallVec<[u32; 4]>,
     /// Where their requests go; not known while there are no members.
-    ways: Ways,
+    routes: SmallVec<[Route; 2]>,
     mode: Mode,
-    /// When its users were counted last, and how much the backlogs on its ways had summed up to then.
-    counted: f64,
-    waited: f64,
-}
-
-/// Nearly always there is one.
-type Ways = SmallVec<[CellWay; 1]>;
-
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct CellWay {
-    agent: AgentIndex,
-    path: PathIndex,
-    way: Way,
 }
 
 /// How the users of a cell are counted.
@@ -96,36 +68,27 @@ enum Mode {
 
 impl Flow {
     pub(crate) fn new(scenario: &Scenario) -> Flow {
-        let users = scenario.users.iter().map(|plan| FlowUser {
-            application: plan.application,
-            workload: plan.workload,
-            schedule: None,
-            cell: None,
-            stays: 0,
-            since: 0.0,
-            counted: 0.0,
-            served: 0.0,
-            response: 0.0,
-            lost: 0.0,
-            arrival: 0.0,
-        });
+        let users = scenario.users.len();
         Flow {
             window: scenario.agents.period,
-            users: users.collect(),
+            accounts: Accounts::new(users),
+            cell_of_user: vec![None; users],
+            stays: vec![0; users],
             cells: Vec::new(),
             inflows: Inflows::default(),
             turns: TurnsTable::default(),
-            load: Load::new(scenario.topology.link_count()),
-            hops: 0.0,
+            load: Load::new(&scenario.topology, scenario.network),
             cleared: Vec::new(),
+            is_cleared: Vec::new(),
             stale: Vec::new(),
         }
     }
 
-    /// A new instance.
-    pub(crate) fn add_instance(&mut self) {
+    /// A new instance, which takes so long for a request.
+    pub(crate) fn add_instance(&mut self, service_time: f64) {
         self.inflows.add();
-        self.load.add_instance();
+        self.load.add_instance(service_time);
+        self.is_cleared.push(false);
     }
 
     /// An instance is gone, or somewhere else: what was on its way to it is lost. [`Flow::settle`] is to follow.
@@ -134,91 +97,95 @@ impl Flow {
     }
 
     /// A user begins to send.
-    pub(crate) fn begin_user(&mut self, user: u32, first: f64, now: f64) {
-        let state = &mut self.users[user as usize];
-        state.schedule = Some(Schedule::new(state.workload, now, first));
-        state.arrival = now;
-        state.counted = now;
+    pub(crate) fn begin_user(&mut self, user: u32, workload: Workload, first: f64, now: f64) {
+        self.accounts.begin(user, Schedule::new(workload, now, first), now);
     }
 
-    /// A user who sends is connected here now; `None` when the user is not connected.
+    /// A user who sends belongs to this cell now; `None` when the user is not connected.
     pub(crate) fn connect(
         &mut self,
         user: u32,
-        to: Option<NodeIndex>,
+        cell: Option<CellIndex>,
         router: &mut Nearest,
         world: &mut FlowWorld<'_>,
     ) {
-        let application = self.users[user as usize].application;
-        let cell = to.map(|access_point| router.cell(application, access_point));
-        let before = self.users[user as usize].cell;
+        let before = std::mem::replace(&mut self.cell_of_user[user as usize], cell);
         if before == cell {
             return;
         }
         match before {
             Some(before) => self.leave(before, user, world),
-            None => self.account_user(user, None, world.now),
+            None => self.accounts.count(user, None, world.now),
         }
-        self.users[user as usize].cell = cell;
         if let Some(cell) = cell {
             if self.cells.len() <= cell as usize {
                 self.cells.resize_with(cell as usize + 1, FlowCell::default);
             }
-            if self.cells[cell as usize].ways.is_empty() {
-                self.cells[cell as usize].ways = ways(router, cell, &mut world.terrain);
+            if self.cells[cell as usize].routes.is_empty() {
+                self.cells[cell as usize].routes = router.routes(cell, &mut world.terrain).into();
             }
             self.join(cell, user, world);
         }
     }
 
-    /// A user sends no more.
-    pub(crate) fn end_user(&mut self, user: u32) {
-        self.users[user as usize].schedule = None;
+    /// A user, who is not connected any more, does not send any more.
+    pub(crate) fn end_user(&mut self, user: u32, now: f64) {
+        self.accounts.count(user, None, now);
+        self.accounts.end(user);
     }
 
     fn join(&mut self, index: CellIndex, user: u32, world: &FlowWorld<'_>) {
-        let Some(schedule) = self.users[user as usize].schedule else { return };
+        let Some(schedule) = self.accounts.schedule(user) else { return };
         let cell = &mut self.cells[index as usize];
-        if matches!(cell.mode, Mode::Plain) && schedule.steady(self.window).is_some() {
-            cell.members.push(user);
-            let way = cell.ways[0];
-            self.begin_stay(user, way, schedule, world.now);
-            self.load.add(&way, schedule.rate(), world.carriers(&way));
-        } else {
-            self.change_members(index, world, |members| members.push(user));
+        match cell.mode {
+            Mode::Plain if schedule.steady(self.window).is_some() => {
+                cell.members.push(user);
+                let route = cell.routes[0];
+                let passage = self.load.add(route, schedule.rate(), world.terrain.paths, world.now);
+                self.accounts.take(user, &passage);
+                self.begin_stay(user, world.reach(route), schedule, world.now);
+            }
+            Mode::Turns(turns) if cell.routes.len() > 1 => {
+                cell.members.push(user);
+                if let Some(passage) = self.add_load(index, schedule.rate(), world) {
+                    self.accounts.take(user, &passage);
+                }
+                self.change_turns(index, turns, world);
+            }
+            _ => {
+                self.close(index, world);
+                self.cells[index as usize].members.push(user);
+                self.open(index, world);
+            }
         }
     }
 
-    fn begin_stay(&mut self, user: u32, way: CellWay, schedule: Schedule, now: f64) {
-        let state = &mut self.users[user as usize];
-        state.stays += 1;
-        state.since = now;
-        let stay = Stay { user, number: state.stays };
-        self.inflows.change(way.agent).join(stay, way.way, schedule, self.window, now);
-    }
-
-    fn end_stay(&mut self, user: u32, way: CellWay, schedule: Schedule, now: f64) {
-        let state = &mut self.users[user as usize];
-        let stay = Stay { user, number: state.stays };
-        state.stays += 1;
-        self.inflows.change(way.agent).leave(stay, way.way, schedule, self.window, [state.since, now]);
-    }
-
     fn leave(&mut self, index: CellIndex, user: u32, world: &FlowWorld<'_>) {
-        let Some(schedule) = self.users[user as usize].schedule else { return };
-        if matches!(self.cells[index as usize].mode, Mode::Plain) {
-            let toll = self.toll(index, world);
-            self.account_user(user, toll, world.now);
-            let cell = &mut self.cells[index as usize];
-            cell.members.retain(|member| *member != user);
-            let way = cell.ways[0];
-            if cell.members.is_empty() {
-                cell.mode = Mode::Idle;
+        let Some(schedule) = self.accounts.schedule(user) else { return };
+        let cell = &mut self.cells[index as usize];
+        let is_other = |member: &mut u32| *member != user;
+        match cell.mode {
+            Mode::Plain => {
+                cell.members.retain(is_other);
+                if cell.members.is_empty() {
+                    cell.mode = Mode::Idle;
+                }
+                let route = cell.routes[0];
+                let passage = self.load.add(route, -schedule.rate(), world.terrain.paths, world.now);
+                self.end_stay(user, world.reach(route), schedule, world.now);
+                self.accounts.count(user, Some(&passage), world.now);
             }
-            self.end_stay(user, way, schedule, world.now);
-            self.load.add(&way, -schedule.rate(), world.carriers(&way));
-        } else {
-            self.change_members(index, world, |members| members.retain(|member| *member != user));
+            Mode::Turns(turns) if cell.routes.len() > 1 => {
+                cell.members.retain(is_other);
+                let passage = self.add_load(index, -schedule.rate(), world);
+                self.accounts.count(user, passage.as_ref(), world.now);
+                self.change_turns(index, turns, world);
+            }
+            _ => {
+                self.close(index, world);
+                self.cells[index as usize].members.retain(is_other);
+                self.open(index, world);
+            }
         }
     }
 
@@ -227,26 +194,31 @@ impl Flow {
         let mut stale = std::mem::take(&mut self.stale);
         router.take_stale(&mut stale);
         stale.retain(|cell| (*cell as usize) < self.cells.len());
+        let mut cleared = std::mem::take(&mut self.cleared);
+        for agent in &cleared {
+            self.is_cleared[agent.position()] = true;
+            self.inflows.change(*agent).clear(&mut self.turns);
+            self.load.clear_instance(*agent, world.now);
+        }
         for cell in &stale {
-            self.close(*cell, world);
+            if self.cells[*cell as usize].members.is_empty() {
+                // The routes are found when somebody comes.
+                self.cells[*cell as usize].routes.clear();
+            } else {
+                let routes = router.routes(*cell, &mut world.terrain);
+                self.reroute(*cell, routes, world);
+            }
         }
-        for agent in std::mem::take(&mut self.cleared) {
-            self.inflows.change(agent).clear(&mut self.turns);
-            self.load.clear_instance(agent);
+        for agent in cleared.drain(..) {
+            self.is_cleared[agent.position()] = false;
         }
-        for cell in &stale {
-            // Of cells where nobody is, the routes are found when somebody comes.
-            let is_deserted = self.cells[*cell as usize].members.is_empty();
-            self.cells[*cell as usize].ways =
-                if is_deserted { Ways::new() } else { ways(router, *cell, &mut world.terrain) };
-            self.open(*cell, 0, world);
-        }
+        self.cleared = cleared;
         self.stale = stale;
     }
 
     /// Reads a little of what will be looked at for these agents, so that it is fetched from memory for all at once.
     pub(crate) fn glance(&self, agents: &[AgentIndex]) -> u32 {
-        self.inflows.glance(agents, &self.turns, |user| self.users[user as usize].stays)
+        self.inflows.glance(agents, &self.turns, |user| self.stays[user as usize])
     }
 
     /// Whether an agent will see something else than what it saw last.
@@ -256,176 +228,179 @@ impl Flow {
 
     /// What an agent sees now; `facts` are right for what it has not seen before.
     pub(crate) fn facts(&mut self, agent: AgentIndex, now: f64, facts: &mut Vec<RequestFact>) -> Seen {
-        let users = &self.users;
-        let is_present = |stay: Stay| users[stay.user as usize].stays == stay.number;
+        let stays = &self.stays;
+        let is_present = |stay: Stay| stays[stay.user as usize] == stay.number;
         self.inflows.facts(agent, [self.window, now], &mut self.turns, is_present, facts)
     }
 
-    /// Tells the recorder what all users sent until now. Gives how many requests that were, and over how many links they went.
-    pub(crate) fn tell(&mut self, world: &FlowWorld<'_>, recorder: &mut impl Recorder) -> (u64, u64) {
-        for cell in 0..self.cells.len() {
-            self.account(cell as CellIndex, world);
+    /// Tells the recorder what became of all that users sent until now. Gives how many requests that were, and over how many
+    /// links they went. Changes nothing.
+    pub(crate) fn tell(&self, world: &FlowWorld<'_>, recorder: &mut impl Recorder) -> (u64, u64) {
+        let passage = |route: &Route| self.load.passage(*route, world.terrain.paths, world.now);
+        let of_cell = |cell: &FlowCell| {
+            (!cell.members.is_empty()).then(|| Passage::mean(cell.routes.iter().map(passage))).flatten()
+        };
+        let passages: Vec<Option<Passage>> = self.cells.iter().map(of_cell).collect();
+        let (mut emitted, mut hops) = (0, self.accounts.hops());
+        for (user, plan) in (0..).zip(&world.scenario.users) {
+            let cell = self.cell_of_user[user as usize];
+            let passage = cell.and_then(|cell| passages[cell as usize].as_ref());
+            let (sent, more_hops) = self.accounts.sent(user, passage, world.now);
+            recorder.sent(user, plan.application, &sent);
+            emitted += sent.served + sent.lost;
+            hops += more_hops;
         }
-        let mut emitted = 0;
-        for user in 0..self.users.len() {
-            if self.users[user].cell.is_none() {
-                self.account_user(user as u32, None, world.now);
-            }
-            let state = &mut self.users[user];
-            // Where only a mean is known, parts of requests wait until they are whole.
-            let (served, lost) = (state.served.floor(), state.lost.floor());
-            if served >= 1.0 {
-                let mean = state.response / state.served;
-                recorder.served_many(user as u32, state.application, served as u64, mean);
-                state.served -= served;
-                state.response = mean * state.served;
-            }
-            if lost >= 1.0 {
-                recorder.lost_many(world.now, user as u32, state.application, lost as u64);
-                state.lost -= lost;
-            }
-            emitted += served as u64 + lost as u64;
-        }
-        let hops = self.hops.floor();
-        self.hops -= hops;
-        (emitted, hops as u64)
+        (emitted, hops.floor() as u64)
     }
 
-    /// What a request of a cell takes, on average since its users were counted last: time and links; `None` when it is lost.
-    fn toll(&self, index: CellIndex, world: &FlowWorld<'_>) -> Option<(f64, f64)> {
-        let cell = &self.cells[index as usize];
-        let mut sum = (0.0, 0.0);
-        for way in &cell.ways {
-            let (time, hops) = self.load.travel(way, world.carriers(way));
-            sum = (sum.0 + time, sum.1 + hops);
-        }
-        let span = world.now - cell.counted;
-        if span > 0.0 {
-            sum.0 += (self.waited(index, world) - cell.waited) / span;
-        }
-        let count = cell.ways.len() as f64;
-        (count > 0.0).then(|| (sum.0 / count, sum.1 / count))
-    }
-
-    /// The backlogs on all ways of a cell, summed up over time until now.
-    fn waited(&self, index: CellIndex, world: &FlowWorld<'_>) -> f64 {
-        self.cells[index as usize].ways.iter().map(|way| self.load.waited(way, world.carriers(way))).sum()
-    }
-
-    /// From now on the users of a cell are counted anew.
-    fn count_from_now(&mut self, index: CellIndex, world: &FlowWorld<'_>) {
-        let waited = self.waited(index, world);
+    /// The users of a cell take other routes.
+    fn reroute(&mut self, index: CellIndex, routes: &[Route], world: &FlowWorld<'_>) {
         let cell = &mut self.cells[index as usize];
-        (cell.counted, cell.waited) = (world.now, waited);
-    }
-
-    fn account(&mut self, index: CellIndex, world: &FlowWorld<'_>) {
-        if self.cells[index as usize].members.is_empty() {
+        if let (Mode::Plain, [to]) = (&cell.mode, routes) {
+            let from = std::mem::replace(&mut cell.routes[0], *to);
+            if from != *to || self.is_cleared[to.agent.position()] {
+                self.shift(index, [from, *to], world);
+            }
             return;
         }
-        let toll = self.toll(index, world);
-        for position in 0..self.cells[index as usize].members.len() {
-            self.account_user(self.cells[index as usize].members[position], toll, world.now);
-        }
-        self.count_from_now(index, world);
+        self.close(index, world);
+        self.cells[index as usize].routes = SmallVec::from_slice(routes);
+        self.open(index, world);
     }
 
-    /// Counts what a user sent since it was last counted.
-    fn account_user(&mut self, user: u32, toll: Option<(f64, f64)>, now: f64) {
-        let state = &mut self.users[user as usize];
-        let Some(schedule) = state.schedule else { return };
-        let count = schedule.count(state.counted, now);
-        state.counted = now;
-        match toll {
-            Some((time, hops)) => {
-                state.served += count;
-                state.response += count * time;
-                self.hops += count * hops;
-            }
-            None => state.lost += count,
+    /// The users of a cell, all of whose requests go to one instance, take another route: closes and opens it in one.
+    fn shift(&mut self, index: CellIndex, [from, to]: [Route; 2], world: &FlowWorld<'_>) {
+        let members = std::mem::take(&mut self.cells[index as usize].members);
+        let [left, taken] = self.load.shift([from, to], self.rate(&members), world.terrain.paths, world.now);
+        let (from, to) = (world.reach(from), world.reach(to));
+        for user in &members {
+            let Some(schedule) = self.accounts.schedule(*user) else { continue };
+            self.end_stay(*user, from, schedule, world.now);
+            self.accounts.count(*user, Some(&left), world.now);
+            self.accounts.take(*user, &taken);
+            self.begin_stay(*user, to, schedule, world.now);
         }
-    }
-
-    /// Changes who is in a cell. Whose turn it is stays as it is.
-    fn change_members(&mut self, cell: CellIndex, world: &FlowWorld<'_>, change: impl FnOnce(&mut SmallVec<[u32; 4]>)) {
-        let turn = match &self.cells[cell as usize].mode {
-            Mode::Turns(turns) => self.turns.get(*turns).turn_at(world.now),
-            Mode::Idle | Mode::Plain => 0,
-        };
-        self.close(cell, world);
-        change(&mut self.cells[cell as usize].members);
-        self.open(cell, turn, world);
+        self.cells[index as usize].members = members;
     }
 
     /// The users of a cell are counted no longer as they were.
     fn close(&mut self, index: CellIndex, world: &FlowWorld<'_>) {
-        self.account(index, world);
-        let now = world.now;
-        let cell = &mut self.cells[index as usize];
-        match std::mem::take(&mut cell.mode) {
-            Mode::Idle => return,
+        let members = std::mem::take(&mut self.cells[index as usize].members);
+        let passage = match std::mem::take(&mut self.cells[index as usize].mode) {
+            Mode::Idle => None,
             Mode::Plain => {
-                let way = cell.ways[0];
-                for position in 0..cell.members.len() {
-                    let user = self.cells[index as usize].members[position];
-                    if let Some(schedule) = self.users[user as usize].schedule {
-                        self.end_stay(user, way, schedule, now);
+                let from = world.reach(self.cells[index as usize].routes[0]);
+                for user in &members {
+                    if let Some(schedule) = self.accounts.schedule(*user) {
+                        self.end_stay(*user, from, schedule, world.now);
                     }
                 }
+                self.add_load(index, -self.rate(&members), world)
             }
             Mode::Turns(turns) => {
-                self.turns.end(turns, now);
-                for way in &self.cells[index as usize].ways {
-                    self.inflows.change(way.agent);
-                }
+                self.end_turns(index, turns, world.now);
+                self.add_load(index, -self.rate(&members), world)
             }
+        };
+        for user in &members {
+            self.accounts.count(*user, passage.as_ref(), world.now);
         }
-        self.put_load(index, -1.0, world);
+        self.cells[index as usize].members = members;
     }
 
     /// The users of a cell are counted from now on.
-    fn open(&mut self, index: CellIndex, turn: u64, world: &FlowWorld<'_>) {
-        let now = world.now;
+    fn open(&mut self, index: CellIndex, world: &FlowWorld<'_>) {
         let cell = &self.cells[index as usize];
-        if cell.members.is_empty() || cell.ways.is_empty() {
+        if cell.members.is_empty() || cell.routes.is_empty() {
             return;
         }
-        let is_plain =
-            cell.ways.len() == 1 && self.sending(index).all(|(_, schedule)| schedule.steady(self.window).is_some());
+        let is_plain = cell.routes.len() == 1
+            && self.sending(&cell.members).all(|(_, schedule)| schedule.steady(self.window).is_some());
+        let members = std::mem::take(&mut self.cells[index as usize].members);
+        if let Some(passage) = self.add_load(index, self.rate(&members), world) {
+            for user in &members {
+                self.accounts.take(*user, &passage);
+            }
+        }
         if is_plain {
-            let way = cell.ways[0];
-            for position in 0..cell.members.len() {
-                let user = self.cells[index as usize].members[position];
-                if let Some(schedule) = self.users[user as usize].schedule {
-                    self.begin_stay(user, way, schedule, now);
+            let to = world.reach(self.cells[index as usize].routes[0]);
+            for user in &members {
+                if let Some(schedule) = self.accounts.schedule(*user) {
+                    self.begin_stay(*user, to, schedule, world.now);
                 }
             }
             self.cells[index as usize].mode = Mode::Plain;
-        } else {
-            let members = self.turn_takers(index, now);
-            let cell = &mut self.cells[index as usize];
-            let turns = self.turns.begin(members, [self.window, now], turn, cell.ways.len());
-            for (place, way) in (0..).zip(&cell.ways) {
-                self.inflows.change(way.agent).take_turns(Share { way: way.way, turns, place, cycle: None });
-            }
-            cell.mode = Mode::Turns(turns);
         }
-        self.put_load(index, 1.0, world);
-        self.count_from_now(index, world);
+        self.cells[index as usize].members = members;
+        if !is_plain {
+            self.begin_turns(index, 0, world);
+        }
     }
 
-    /// The users of a cell who send, and when.
-    fn sending(&self, index: CellIndex) -> impl Iterator<Item = (u32, Schedule)> {
-        let members = self.cells[index as usize].members.iter();
-        members.filter_map(|user| self.users[*user as usize].schedule.map(|schedule| (*user, schedule)))
+    fn begin_stay(&mut self, user: u32, to: Reach, schedule: Schedule, now: f64) {
+        let number = &mut self.stays[user as usize];
+        *number += 1;
+        let stay = Stay { user, number: *number };
+        self.inflows.change(to.agent).join(stay, to.way, schedule, self.window, now);
+    }
+
+    /// To be called before the user is counted.
+    fn end_stay(&mut self, user: u32, from: Reach, schedule: Schedule, now: f64) {
+        let number = &mut self.stays[user as usize];
+        let stay = Stay { user, number: *number };
+        *number += 1;
+        // Nothing of what came to an instance that is gone counts any more.
+        if !self.is_cleared[from.agent.position()] {
+            let span = [self.accounts.since(user), now];
+            self.inflows.change(from.agent).leave(stay, from.way, schedule, self.window, span);
+        }
+    }
+
+    /// There are others among those who take turns. Whose turn it is stays as it is.
+    fn change_turns(&mut self, index: CellIndex, turns: TurnsIndex, world: &FlowWorld<'_>) {
+        let turn = self.turns.get(turns).turn_at(world.now);
+        self.end_turns(index, turns, world.now);
+        if self.cells[index as usize].members.is_empty() {
+            self.cells[index as usize].mode = Mode::Idle;
+        } else {
+            self.begin_turns(index, turn, world);
+        }
+    }
+
+    fn begin_turns(&mut self, index: CellIndex, turn: u64, world: &FlowWorld<'_>) {
+        let members = self.turn_takers(index, world.now);
+        let cell = &mut self.cells[index as usize];
+        let turns = self.turns.begin(members, [self.window, world.now], turn, cell.routes.len());
+        for (place, route) in (0..).zip(&cell.routes) {
+            let Reach { agent, way } = world.reach(*route);
+            self.inflows.change(agent).take_turns(Share { way, turns, place, cycle: None });
+        }
+        cell.mode = Mode::Turns(turns);
+    }
+
+    fn end_turns(&mut self, index: CellIndex, turns: TurnsIndex, now: f64) {
+        self.turns.end(turns, now);
+        for route in &self.cells[index as usize].routes {
+            self.inflows.change(route.agent);
+        }
+    }
+
+    /// Those of these users who send, and when.
+    fn sending(&self, users: &[u32]) -> impl Iterator<Item = (u32, Schedule)> {
+        users.iter().filter_map(|user| self.accounts.schedule(*user).map(|schedule| (*user, schedule)))
+    }
+
+    /// How much these users send in a unit of time.
+    fn rate(&self, users: &[u32]) -> f64 {
+        self.sending(users).map(|(_, schedule)| schedule.rate()).sum()
     }
 
     /// The users of a cell in the order in which they send from now on.
     fn turn_takers(&self, index: CellIndex, now: f64) -> Members {
-        let mut takers: SmallVec<[(u32, Schedule); 4]> = self.sending(index).collect();
+        let mut takers: SmallVec<[(u32, Schedule); 4]> = self.sending(&self.cells[index as usize].members).collect();
         let first = |taker: &(u32, Schedule)| taker.1.first_from(now).unwrap_or(now);
         takers.sort_by(|one, other| {
-            let arrival = |taker: &(u32, Schedule)| self.users[taker.0 as usize].arrival;
+            let arrival = |taker: &(u32, Schedule)| self.accounts.arrival(taker.0);
             first(one).total_cmp(&first(other)).then(arrival(other).total_cmp(&arrival(one))).then(one.0.cmp(&other.0))
         });
         let period = |schedule: &Schedule| match schedule {
@@ -440,13 +415,12 @@ impl Flow {
         }
     }
 
-    fn put_load(&mut self, index: CellIndex, sign: f64, world: &FlowWorld<'_>) {
-        let rate: f64 = self.sending(index).map(|(_, schedule)| schedule.rate()).sum();
-        let cell = &self.cells[index as usize];
-        let share = sign * rate / cell.ways.len() as f64;
-        for way in &cell.ways {
-            self.load.add(way, share, world.carriers(way));
-        }
+    /// So many more requests per unit of time take the routes of a cell, by turns. Gives what one of them meets on average.
+    fn add_load(&mut self, index: CellIndex, rate: f64, world: &FlowWorld<'_>) -> Option<Passage> {
+        let routes = &self.cells[index as usize].routes;
+        let share = rate / routes.len() as f64;
+        let load = &mut self.load;
+        Passage::mean(routes.iter().map(|route| load.add(*route, share, world.terrain.paths, world.now)))
     }
 }
 
@@ -454,22 +428,20 @@ impl Flow {
 pub(crate) struct FlowWorld<'a> {
     pub(crate) now: f64,
     pub(crate) scenario: &'a Scenario,
-    pub(crate) links: &'a Links,
     pub(crate) terrain: Terrain<'a>,
 }
 
-impl FlowWorld<'_> {
-    /// What the requests of a way go over now.
-    fn carriers(&self, way: &CellWay) -> Carriers<'_> {
-        let application = self.terrain.colony.agent(way.agent).application();
-        let service_time = self.scenario.applications[application.position()].service_time;
-        Carriers { paths: self.terrain.paths, links: self.links, service_time, now: self.now }
-    }
+/// An instance, and by which way requests come to it.
+#[derive(Clone, Copy)]
+struct Reach {
+    agent: AgentIndex,
+    way: Way,
 }
 
-/// The routes of a cell, with what agents see of them.
-fn ways(router: &mut Nearest, cell: CellIndex, terrain: &mut Terrain<'_>) -> Ways {
-    let routes = router.routes(cell, terrain);
-    let way = |path| Way { neighbour: terrain.paths.last_hop(path), latency: terrain.paths.latency(path) };
-    routes.iter().map(|route| CellWay { agent: route.agent, path: route.path, way: way(route.path) }).collect()
+impl FlowWorld<'_> {
+    fn reach(&self, route: Route) -> Reach {
+        let paths = &self.terrain.paths;
+        let way = Way { neighbour: paths.last_hop(route.path), latency: paths.latency(route.path) };
+        Reach { agent: route.agent, way }
+    }
 }

@@ -4,8 +4,8 @@ use mario_colony::AgentIndex;
 use serde::{Deserialize, Serialize};
 
 use crate::paths::PathIndex;
-use crate::scenario::{Network, Occupancy};
-use crate::topology::{LinkIndex, Topology};
+use crate::scenario::{Fidelity, Network, Occupancy};
+use crate::topology::{Link, LinkIndex, Topology};
 
 /// A client request on its way.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -59,25 +59,39 @@ pub(crate) struct Links {
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct LinkState {
-    /// How long a message keeps the link busy.
-    occupied: f64,
-    /// How long a message takes.
-    takes: f64,
+    pace: Pace,
     busy_until: f64,
+}
+
+/// How long a message takes over a link, or by an instance, when it needs not wait.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Pace {
+    /// Until it is through.
+    pub(crate) takes: f64,
+    /// Until the next can begin.
+    pub(crate) occupied: f64,
+}
+
+impl Pace {
+    pub(crate) fn of_link(link: &Link, network: Network) -> Pace {
+        let transmission = link.bandwidth.map_or(0.0, |bandwidth| network.message_size / bandwidth);
+        let takes = transmission + link.latency;
+        let occupied = match network.occupancy {
+            Occupancy::Latency => takes,
+            Occupancy::Transmission => transmission,
+        };
+        Pace { takes, occupied }
+    }
 }
 
 impl Links {
     pub(crate) fn new(topology: &Topology, network: Network) -> Links {
-        let states = (0..topology.link_count()).map(|position| {
-            let link = topology.link(LinkIndex(position as u32));
-            let transmission = link.bandwidth.map_or(0.0, |bandwidth| network.message_size / bandwidth);
-            let takes = transmission + link.latency;
-            let occupied = match network.occupancy {
-                Occupancy::Latency => takes,
-                Occupancy::Transmission => transmission,
-            };
+        // Traffic as rates has its own account of links.
+        let count = if network.fidelity == Fidelity::Messages { topology.link_count() } else { 0 };
+        let states = (0..count).map(|position| {
+            let pace = Pace::of_link(topology.link(LinkIndex(position as u32)), network);
             // Never used: busy until before the beginning.
-            LinkState { occupied, takes, busy_until: f64::NEG_INFINITY }
+            LinkState { pace, busy_until: f64::NEG_INFINITY }
         });
         Links { states: states.collect(), hops: 0 }
     }
@@ -88,18 +102,8 @@ impl Links {
         self.hops += 1;
         let state = &mut self.states[link.0 as usize];
         let wait = if state.busy_until < now { 0.0 } else { state.busy_until - now };
-        state.busy_until = now + wait + state.occupied;
-        now + (state.takes + wait)
-    }
-
-    /// How long a message keeps a link busy.
-    pub(crate) fn occupied(&self, link: LinkIndex) -> f64 {
-        self.states[link.0 as usize].occupied
-    }
-
-    /// How long a message takes over a link that is not busy.
-    pub(crate) fn takes(&self, link: LinkIndex) -> f64 {
-        self.states[link.0 as usize].takes
+        state.busy_until = now + wait + state.pace.occupied;
+        now + (state.pace.takes + wait)
     }
 
     /// How many messages have been sent over links.

@@ -58,11 +58,14 @@ pub trait Recorder {
     /// An instance took up a client request.
     fn served(&mut self, served: &Served) {}
 
-    /// So many client requests of a user were served, and took so long on average: traffic as rates.
-    fn served_many(&mut self, user: u32, application: ApplicationIndex, count: u64, response: f64) {}
+    /// Whether traffic as rates is to be told before each step. It is told at the end in any case.
+    fn wants_traffic(&self) -> bool {
+        false
+    }
 
-    /// So many client requests of a user were lost: traffic as rates.
-    fn lost_many(&mut self, time: f64, user: u32, application: ApplicationIndex, count: u64) {}
+    /// What became of all that a user has sent, from the beginning until now: traffic as rates. What was told of the user
+    /// before is part of it.
+    fn sent(&mut self, user: u32, application: ApplicationIndex, sent: &Sent) {}
 
     /// A client request was lost.
     fn lost(&mut self, time: f64, user: u32, application: ApplicationIndex) {}
@@ -95,6 +98,17 @@ pub enum Cause {
     Leave,
     /// It has not come yet.
     Absent,
+}
+
+/// What became of the client requests of a user.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Sent {
+    /// How many were served.
+    pub served: u64,
+    /// How many were lost.
+    pub lost: u64,
+    /// How long those that were served took, all together.
+    pub response: f64,
 }
 
 /// A client request that an instance took up.
@@ -200,14 +214,13 @@ impl<A: Recorder, B: Recorder> Recorder for (A, B) {
         self.1.served(served);
     }
 
-    fn served_many(&mut self, user: u32, application: ApplicationIndex, count: u64, response: f64) {
-        self.0.served_many(user, application, count, response);
-        self.1.served_many(user, application, count, response);
+    fn wants_traffic(&self) -> bool {
+        self.0.wants_traffic() || self.1.wants_traffic()
     }
 
-    fn lost_many(&mut self, time: f64, user: u32, application: ApplicationIndex, count: u64) {
-        self.0.lost_many(time, user, application, count);
-        self.1.lost_many(time, user, application, count);
+    fn sent(&mut self, user: u32, application: ApplicationIndex, sent: &Sent) {
+        self.0.sent(user, application, sent);
+        self.1.sent(user, application, sent);
     }
 
     fn lost(&mut self, time: f64, user: u32, application: ApplicationIndex) {
@@ -302,15 +315,13 @@ impl<R: Recorder> Recorder for Option<R> {
         }
     }
 
-    fn served_many(&mut self, user: u32, application: ApplicationIndex, count: u64, response: f64) {
-        if let Some(recorder) = self {
-            recorder.served_many(user, application, count, response);
-        }
+    fn wants_traffic(&self) -> bool {
+        self.as_ref().is_some_and(R::wants_traffic)
     }
 
-    fn lost_many(&mut self, time: f64, user: u32, application: ApplicationIndex, count: u64) {
+    fn sent(&mut self, user: u32, application: ApplicationIndex, sent: &Sent) {
         if let Some(recorder) = self {
-            recorder.lost_many(time, user, application, count);
+            recorder.sent(user, application, sent);
         }
     }
 
@@ -330,25 +341,27 @@ mod tests {
     use super::*;
 
     #[derive(Default)]
-    struct Counted(u64, u64);
+    struct Listener(Option<Sent>);
 
-    impl Recorder for Counted {
-        fn served_many(&mut self, _user: u32, _application: ApplicationIndex, count: u64, _response: f64) {
-            self.0 += count;
+    impl Recorder for Listener {
+        fn wants_traffic(&self) -> bool {
+            true
         }
 
-        fn lost_many(&mut self, _time: f64, _user: u32, _application: ApplicationIndex, count: u64) {
-            self.1 += count;
+        fn sent(&mut self, _user: u32, _application: ApplicationIndex, sent: &Sent) {
+            self.0 = Some(*sent);
         }
     }
 
     #[test]
     fn whoever_may_listen_hears_of_traffic_as_rates_too() {
-        let mut recorders = (Some(Counted::default()), (Counted::default(), None::<Counted>));
-        recorders.served_many(0, ApplicationIndex(0), 5, 1.0);
-        recorders.lost_many(0.0, 0, ApplicationIndex(0), 2);
-        for counted in [recorders.0.as_ref().expect("it listens"), &recorders.1.0] {
-            assert_eq!((counted.0, counted.1), (5, 2));
+        let mut recorders = (Some(Listener::default()), (Listener::default(), None::<Listener>));
+        let sent = Sent { served: 5, lost: 2, response: 1.5 };
+        recorders.sent(0, ApplicationIndex(0), &sent);
+        for listener in [recorders.0.as_ref().expect("it listens"), &recorders.1.0] {
+            assert_eq!(listener.0, Some(sent));
         }
+        assert!((None::<Listener>, (None::<Listener>, Listener::default())).wants_traffic());
+        assert!(!(None::<Listener>, None::<Listener>).wants_traffic());
     }
 }

@@ -5,7 +5,7 @@
 //! | `setup` | everything before time 0 |
 //! | `traffic` | client requests: sent, carried, served |
 //! | `movement` | users who come, move and go |
-//! | `management` | agents that evaluate, managers that judge, operators that deploy |
+//! | `management`, `due` | agents that evaluate, managers that judge, operators that deploy |
 //! | `planning` | what somebody who sees everything wants done, where that is who manages |
 //! | `disturbances` | nodes and links that go and come |
 //!
@@ -13,6 +13,7 @@
 
 mod checkpoint;
 mod disturbances;
+mod due;
 mod management;
 mod movement;
 mod planning;
@@ -40,6 +41,7 @@ use crate::recorder::Recorder;
 use crate::routing::{Nearest, Router, Terrain};
 use crate::scenario::Scenario;
 use crate::workload::Emitter;
+use due::{Due, DueIndex};
 
 /// How to run a scenario. None of it changes the result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -103,6 +105,8 @@ pub struct Simulation<'a> {
     scenario: &'a Scenario,
     options: RunOptions,
     queue: EventQueue<Event>,
+    /// Who evaluates when.
+    due: Due,
     colony: Colony,
     judge: Judge,
     evaluators: Vec<Evaluator>,
@@ -152,8 +156,8 @@ enum Event {
     Handling,
     /// An instance is done with a client request.
     ServiceEnd(AgentIndex),
-    /// An agent evaluates.
-    Evaluation(AgentIndex),
+    /// Agents evaluate.
+    Evaluations(DueIndex),
     /// The managers judge.
     Management,
     /// Users move.
@@ -198,7 +202,6 @@ struct User {
 /// Memory that is used again and again.
 #[derive(Default)]
 struct Scratch {
-    batch: Vec<AgentIndex>,
     facts: Vec<RequestFact>,
     label: Label,
     /// Who moves in a step.
@@ -218,8 +221,8 @@ impl Simulation<'_> {
     }
 
     /// Runs until everything before `time` has happened, or until somebody wants a pause between two events. Pauses change
-    /// nothing: the run goes on with the next call. Who wants them is asked after each activation of the managers, each step,
-    /// and every so many other events, so that a look at a clock costs nothing beside them. Gives whether everything before
+    /// nothing: the run goes on with the next call. Who wants them is asked after each evaluation of agents, each activation of the managers, each
+    /// step, and every so many other events, so that a look at a clock costs nothing beside them. Gives whether everything before
     /// `time` has happened.
     pub fn run_until_pause(
         &mut self,
@@ -236,13 +239,13 @@ impl Simulation<'_> {
         let end = time.min(self.scenario.duration);
         while let Some(event) = self.queue.next_before(end) {
             events += 1;
-            let is_heavy = matches!(event, Event::Management | Event::Step(_));
+            let is_heavy = matches!(event, Event::Management | Event::Step(_) | Event::Evaluations(_));
             match event {
                 Event::Arrival(message) => self.arrive(message),
                 Event::Handling => self.handle_messages(recorder),
                 Event::Emission(user) => self.emit(user, recorder),
                 Event::ServiceEnd(agent) => self.end_service(agent, recorder),
-                Event::Evaluation(agent) => self.evaluate(agent, recorder),
+                Event::Evaluations(due) => self.evaluate(due, recorder),
                 Event::Management => {
                     self.manage(recorder);
                     if recorder.is_broken() {
@@ -289,15 +292,13 @@ impl Simulation<'_> {
             colony: &self.colony,
         };
         let now = self.queue.now();
-        Some((flow, router, FlowWorld { now, scenario: self.scenario, links: &self.links, terrain }))
+        Some((flow, router, FlowWorld { now, scenario: self.scenario, terrain }))
     }
 
     /// Tells what was sent until now, where messages are not sent one by one.
     fn tell_flow(&mut self, now: f64, recorder: &mut impl Recorder) {
         if let Some((flow, _, world)) = self.flowing() {
-            let (emitted, hops) = flow.tell(&FlowWorld { now, ..world }, recorder);
-            self.effort.emitted += emitted;
-            self.effort.hops += hops;
+            (self.effort.emitted, self.effort.hops) = flow.tell(&FlowWorld { now, ..world }, recorder);
         }
     }
 

@@ -147,7 +147,7 @@ fn tell(dice: &mut Dice, colony: &mut Colony, agent: AgentIndex) {
 /// Lets the agents of a colony see many things; holds what is found against what their policies say. Gives how much of
 /// what was asked was found, and how much of that were proposals.
 fn compare(dice: &mut Dice, mut colony: Colony, rounds: usize) -> [usize; 2] {
-    let mut decisions = Decisions::new(engine(), &colony);
+    let mut decisions = Decisions { limit: rounds, ..Decisions::new(engine(), &colony) };
     let mut evaluator = Evaluator::new(engine(), &colony);
     let mut found = [0; 2];
     for _ in 0..rounds {

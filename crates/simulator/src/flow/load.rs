@@ -2,14 +2,17 @@
 //!
 //! Two parts. What comes faster than it can be served piles up: the *backlog*, which grows and shrinks evenly between two
 //! changes of traffic, and is kept exactly. And requests wait for each other even where all can be served, because they come
-//! in no order: that part is what the theory of queues says of one server.
+//! in no order: that part is what the theory of queues says of one server. Both are summed up over time, so that the mean
+//! wait over any span is the difference of two sums, whatever happened in between.
 
 use mario_colony::AgentIndex;
 use serde::{Deserialize, Serialize};
 
-use super::CellWay;
-use crate::network::Links;
+use crate::network::Pace;
 use crate::paths::Paths;
+use crate::routing::Route;
+use crate::scenario::Network;
+use crate::topology::{LinkIndex, Topology};
 
 /// How busy links and instances are.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -19,94 +22,155 @@ pub(super) struct Load {
 }
 
 /// One direction of a link, or an instance: something that requests wait for.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Server {
+    pace: Pace,
     /// How much work comes in a unit of time; it can do 1.
     busy: f64,
     /// How much work was waiting at `since`.
     backlog: f64,
     since: f64,
-    /// The backlog, summed up over time until `since`.
+    /// How long a request would have waited, summed up over time until `since`.
     waited: f64,
+}
+
+/// What requests meet on their way.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(super) struct Passage {
+    /// How long it takes where nothing waits.
+    pub(super) takes: f64,
+    /// How long a request would have waited, summed up over time until now.
+    pub(super) waited: f64,
+    /// How many links it is.
+    pub(super) hops: f64,
 }
 
 /// Beyond this share, the theory says that queues grow without end, which is what the backlog is for.
 const BUSY_MAX: f64 = 0.95;
 
-/// What traffic goes over.
-#[derive(Clone, Copy)]
-pub(super) struct Carriers<'a> {
-    pub(super) paths: &'a Paths,
-    pub(super) links: &'a Links,
-    /// How long the instance takes for a request.
-    pub(super) service_time: f64,
-    pub(super) now: f64,
-}
-
 impl Load {
-    pub(super) fn new(links: usize) -> Load {
-        Load { links: vec![Server::default(); links], instances: Vec::new() }
+    pub(super) fn new(topology: &Topology, network: Network) -> Load {
+        let link = |position| topology.link(LinkIndex(position as u32));
+        let links = (0..topology.link_count()).map(|position| Server::new(Pace::of_link(link(position), network)));
+        Load { links: links.collect(), instances: Vec::new() }
     }
 
-    /// A new instance.
-    pub(super) fn add_instance(&mut self) {
-        self.instances.push(Server::default());
+    /// A new instance, which takes so long for a request.
+    pub(super) fn add_instance(&mut self, service_time: f64) {
+        self.instances.push(Server::new(Pace { takes: service_time, occupied: service_time }));
     }
 
     /// Nothing waits for an instance any more.
-    pub(super) fn clear_instance(&mut self, agent: AgentIndex) {
+    pub(super) fn clear_instance(&mut self, agent: AgentIndex, now: f64) {
         let server = &mut self.instances[agent.position()];
+        server.advance(now);
         server.backlog = 0.0;
     }
 
-    /// So many more requests per unit of time take a way; fewer if the number is negative.
-    pub(super) fn add(&mut self, way: &CellWay, rate: f64, carriers: Carriers<'_>) {
-        let Carriers { paths, links, service_time, now } = carriers;
-        for link in paths.links(way.path) {
-            self.links[link.0 as usize].add(rate * links.occupied(*link), now);
+    /// What requests meet on a route.
+    pub(super) fn passage(&self, route: Route, paths: &Paths, now: f64) -> Passage {
+        let mut passage = Passage::default();
+        for link in paths.links(route.path) {
+            passage.go_over(&self.links[link.0 as usize], now);
         }
-        self.instances[way.agent.position()].add(rate * service_time, now);
+        passage.end_at(&self.instances[route.agent.position()], now);
+        passage
     }
 
-    /// How long a request takes along a way apart from the backlog, and how many links it takes.
-    pub(super) fn travel(&self, way: &CellWay, carriers: Carriers<'_>) -> (f64, f64) {
-        let Carriers { paths, links, service_time, .. } = carriers;
-        let all = paths.links(way.path);
-        let takes = |link| links.takes(link) + wait(self.links[link.0 as usize].busy, links.occupied(link));
-        let time: f64 = all.iter().map(|link| takes(*link)).sum();
-        let served = service_time + wait(self.instances[way.agent.position()].busy, service_time);
-        (time + served, all.len() as f64)
+    /// So many more requests per unit of time take a route; fewer if the number is negative. Gives what requests meet on it.
+    pub(super) fn add(&mut self, route: Route, rate: f64, paths: &Paths, now: f64) -> Passage {
+        let mut passage = Passage::default();
+        self.add_from(&mut passage, paths.links(route.path), route.agent, rate, now);
+        passage
     }
 
-    /// The backlog of everything on a way, summed up over time until now.
-    pub(super) fn waited(&self, way: &CellWay, carriers: Carriers<'_>) -> f64 {
-        let links = carriers.paths.links(way.path).iter().map(|link| &self.links[link.0 as usize]);
-        let servers = links.chain([&self.instances[way.agent.position()]]);
-        servers.map(|server| server.at(carriers.now).waited).sum()
+    /// So many requests per unit of time change from one route to another. Gives what requests meet on both.
+    pub(super) fn shift(&mut self, [from, to]: [Route; 2], rate: f64, paths: &Paths, now: f64) -> [Passage; 2] {
+        let (old, new) = (paths.links(from.path), paths.links(to.path));
+        let shared = old.iter().zip(new).take_while(|(one, other)| one == other).count();
+        let mut passages = [Passage::default(); 2];
+        for link in &old[..shared] {
+            passages[0].go_over(&self.links[link.0 as usize], now);
+        }
+        passages[1] = passages[0];
+        self.add_from(&mut passages[0], &old[shared..], from.agent, -rate, now);
+        self.add_from(&mut passages[1], &new[shared..], to.agent, rate, now);
+        passages
+    }
+
+    fn add_from(&mut self, passage: &mut Passage, links: &[LinkIndex], agent: AgentIndex, rate: f64, now: f64) {
+        for link in links {
+            let server = &mut self.links[link.0 as usize];
+            server.add(rate, now);
+            passage.go_over(server, now);
+        }
+        let server = &mut self.instances[agent.position()];
+        server.add(rate, now);
+        passage.end_at(server, now);
+    }
+}
+
+impl Passage {
+    fn go_over(&mut self, link: &Server, now: f64) {
+        self.end_at(link, now);
+        self.hops += 1.0;
+    }
+
+    fn end_at(&mut self, server: &Server, now: f64) {
+        self.takes += server.pace.takes;
+        self.waited += server.waited_until(now);
+    }
+
+    /// The mean of several ways; `None` when there is none.
+    pub(super) fn mean(passages: impl ExactSizeIterator<Item = Passage>) -> Option<Passage> {
+        let count = passages.len() as f64;
+        let sum = passages.reduce(|sum, one| Passage {
+            takes: sum.takes + one.takes,
+            waited: sum.waited + one.waited,
+            hops: sum.hops + one.hops,
+        })?;
+        Some(Passage { takes: sum.takes / count, waited: sum.waited / count, hops: sum.hops / count })
     }
 }
 
 impl Server {
-    fn add(&mut self, work: f64, now: f64) {
-        *self = self.at(now);
-        // What is left of sums of fractions is nothing.
-        self.busy = (self.busy + work).max(0.0);
+    fn new(pace: Pace) -> Server {
+        Server { pace, busy: 0.0, backlog: 0.0, since: 0.0, waited: 0.0 }
     }
 
-    /// The same at a later time, when nothing has changed in between.
-    fn at(self, now: f64) -> Server {
-        let (span, growth) = (now - self.since, self.busy - 1.0);
+    /// So many more requests come in a unit of time.
+    fn add(&mut self, rate: f64, now: f64) {
+        self.advance(now);
+        // What is left of sums of fractions is nothing.
+        self.busy = (self.busy + rate * self.pace.occupied).max(0.0);
+    }
+
+    /// Goes on to a later time; nothing has changed in between.
+    fn advance(&mut self, now: f64) {
+        let span = now - self.since;
         if span <= 0.0 {
-            return self;
+            return;
         }
+        (self.backlog, self.waited) = self.after(span);
+        self.since = now;
+    }
+
+    fn waited_until(&self, now: f64) -> f64 {
+        let span = now - self.since;
+        if span <= 0.0 { self.waited } else { self.after(span).1 }
+    }
+
+    /// The backlog after a while, and how long a request would have waited, summed up over time until then.
+    fn after(&self, span: f64) -> (f64, f64) {
+        let waited = self.waited + span * wait(self.busy, self.pace.occupied);
+        let growth = self.busy - 1.0;
         if self.backlog <= 0.0 && growth <= 0.0 {
-            return Server { since: now, ..self };
+            return (0.0, waited);
         }
-        // Until now, or until nothing is left.
+        // Until the end, or until nothing is left.
         let until = if growth < 0.0 { span.min(self.backlog / -growth) } else { span };
         let backlog = (self.backlog + growth * until).max(0.0);
-        let waited = self.waited + f64::midpoint(self.backlog, backlog) * until;
-        Server { backlog, since: now, waited, ..self }
+        (backlog, waited + f64::midpoint(self.backlog, backlog) * until)
     }
 }
 
@@ -128,18 +192,41 @@ mod tests {
         assert!(wait(7.0, 1.0).is_finite());
     }
 
+    /// A server that takes so little for a request that requests do not wait for each other.
+    fn swift() -> Server {
+        Server::new(Pace { takes: 1e-15, occupied: 1e-15 })
+    }
+
     #[test]
     fn a_backlog_grows_and_drains_evenly() {
-        let mut server = Server::default();
-        server.add(1.5, 0.0);
-        let full = server.at(10.0);
-        assert!((full.backlog - 5.0).abs() < 1e-12 && (full.waited - 25.0).abs() < 1e-12, "{full:?}");
-        server.add(-1.0, 10.0);
+        let at = |server: &Server, time: f64| {
+            let mut later = *server;
+            later.advance(time);
+            assert!((later.waited - server.waited_until(time)).abs() < 1e-12, "both ways to look are one");
+            (later.backlog, later.waited)
+        };
+        let is_about = |found: (f64, f64), expected: (f64, f64)| {
+            assert!((found.0 - expected.0).abs() < 1e-9 && (found.1 - expected.1).abs() < 1e-9, "{found:?}");
+        };
+        let mut server = swift();
+        server.add(1.5e15, 0.0);
+        is_about(at(&server, 10.0), (5.0, 25.0));
+        server.add(-1e15, 10.0);
         // Half of its time is left for the backlog, so ten units of time are enough.
-        let half = server.at(14.0);
-        assert!((half.backlog - 3.0).abs() < 1e-12 && (half.waited - 41.0).abs() < 1e-12, "{half:?}");
-        let empty = server.at(100.0);
-        assert!(empty.backlog.abs() < 1e-12 && (empty.waited - 50.0).abs() < 1e-12, "{empty:?}");
-        assert!((half.at(100.0).waited - empty.waited).abs() < 1e-12, "looking in between changes nothing");
+        is_about(at(&server, 14.0), (3.0, 41.0));
+        is_about(at(&server, 100.0), (0.0, 50.0));
+        server.advance(14.0);
+        is_about(at(&server, 100.0), (0.0, 50.0));
+    }
+
+    #[test]
+    fn the_mean_wait_over_a_span_is_that_of_what_came_in_it() {
+        // A quarter busy, then half, then not at all: each for ten units of time.
+        let mut server = Server::new(Pace { takes: 3.0, occupied: 3.0 });
+        server.add(0.25 / 3.0, 0.0);
+        server.add(0.25 / 3.0, 10.0);
+        server.add(-0.5 / 3.0, 20.0);
+        let expected = 10.0 * (wait(0.25, 3.0) + wait(0.5, 3.0));
+        assert!((server.waited_until(30.0) - expected).abs() < 1e-9);
     }
 }

@@ -18,7 +18,7 @@ use summing::Summing;
 
 use super::json::{id, integer, natural, number, string};
 use crate::output::histogram::Histogram;
-use crate::recorder::{Cause, Compared, Recorder, Served};
+use crate::recorder::{Cause, Compared, Recorder, Sent, Served};
 use crate::scenario::Scenario;
 
 /// How much a trace holds.
@@ -425,29 +425,26 @@ impl<W: Write> Recorder for TraceWriter<W> {
     }
 
     fn served(&mut self, served: &Served) {
-        self.served_many(served.user, served.application, 1, served.ended - served.emitted);
+        let response = served.ended - served.emitted;
+        self.became(served.user, served.application, Sent { served: 1, lost: 0, response });
     }
 
-    fn served_many(&mut self, user: u32, application: ApplicationIndex, count: u64, response: f64) {
-        self.totals.served += count;
-        let sum = response * count as f64;
-        let seen = &mut self.seen[application.position()];
-        seen.served += count;
-        seen.sum += sum;
-        seen.histogram.count(response, count);
-        let client = &mut self.clients[user as usize];
-        client.served += count;
-        client.sum += sum;
+    fn lost(&mut self, _time: f64, user: u32, application: ApplicationIndex) {
+        self.became(user, application, Sent { served: 0, lost: 1, response: 0.0 });
     }
 
-    fn lost(&mut self, time: f64, user: u32, application: ApplicationIndex) {
-        self.lost_many(time, user, application, 1);
+    fn wants_traffic(&self) -> bool {
+        true
     }
 
-    fn lost_many(&mut self, _time: f64, user: u32, application: ApplicationIndex, count: u64) {
-        self.totals.lost += count;
-        self.clients[user as usize].lost += count;
-        self.seen[application.position()].lost += count;
+    fn sent(&mut self, user: u32, application: ApplicationIndex, sent: &Sent) {
+        let before = self.clients[user as usize];
+        let (served, lost) = (sent.served - before.served, sent.lost - before.lost);
+        if served + lost > 0 {
+            self.became(user, application, Sent { served, lost, response: sent.response - before.sum });
+            // Not a sum of differences: what all took together does not depend on how often it was told.
+            self.clients[user as usize].sum = sent.response;
+        }
     }
 
     fn is_broken(&self) -> bool {

@@ -20,6 +20,7 @@ impl<'a> Simulation<'a> {
             some_draw: _,
             scratch: _,
             queue,
+            due,
             colony,
             decisions,
             placement,
@@ -43,7 +44,7 @@ impl<'a> Simulation<'a> {
             effort,
         } = self;
         let agents = (colony.saved(), decisions.saved());
-        let world = (queue, agents, placement, paths, router, instances, (users, users_due));
+        let world = ((queue, due), agents, placement, paths, router, instances, (users, users_due));
         let traffic = (flow, links, messages, arriving, observations);
         let memory = planner.as_ref().and_then(|planner| planner.memory());
         let operators = (memory, deployments, deploys_begun, is_redeploying);
@@ -64,7 +65,7 @@ impl<'a> Simulation<'a> {
         let (world, traffic, operators, course) = Deserialize::deserialize(saved)?;
         let (colony, decisions);
         (
-            self.queue,
+            (self.queue, self.due),
             (colony, decisions),
             self.placement,
             self.paths,

@@ -7,6 +7,7 @@ use mario_colony::{
 use mario_domain::OperationName;
 use mario_policy::{Decision, Wanted};
 
+use super::due::DueIndex;
 use super::{Event, Reuse, Service, Simulation};
 use crate::chance;
 use crate::flow::Seen;
@@ -41,7 +42,7 @@ impl Simulation<'_> {
             }
             self.take_shared_number();
             self.observations.restart(agent);
-            self.queue.schedule(now + self.scenario.agents.period, Event::Evaluation(agent));
+            self.due.schedule(agent, now + self.scenario.agents.period, &mut self.queue);
         }
         if self.scenario.numbering == Numbering::Shared {
             // From now on an instance comes with its agent.
@@ -57,20 +58,9 @@ impl Simulation<'_> {
     }
 
     /// All agents that are due now evaluate, one after another or at the same time: none sees what another decides.
-    pub(super) fn evaluate(&mut self, first: AgentIndex, recorder: &mut impl Recorder) {
-        let mut batch = std::mem::take(&mut self.scratch.batch);
-        batch.clear();
-        let mut due = Some(first);
-        while let Some(agent) = due {
-            if self.colony.agent(agent).is_alive() {
-                batch.push(agent);
-            }
-            let next = self.queue.next_now_if(|event| matches!(event, Event::Evaluation(_)));
-            due = match next {
-                Some(Event::Evaluation(agent)) => Some(agent),
-                _ => None,
-            };
-        }
+    pub(super) fn evaluate(&mut self, due: DueIndex, recorder: &mut impl Recorder) {
+        let mut batch = self.due.take(due, &mut self.queue);
+        batch.retain(|agent| self.colony.agent(*agent).is_alive());
         self.effort.asked += batch.len() as u64;
         self.decisions.make_room();
         let wanted = if recorder.wants_decisions() { Wanted::All } else { Wanted::First };
@@ -81,10 +71,7 @@ impl Simulation<'_> {
             self.ask_in_turn(&batch, wanted, recorder);
         }
         let next = self.queue.now() + self.scenario.agents.period;
-        for agent in &batch {
-            self.queue.schedule(next, Event::Evaluation(*agent));
-        }
-        self.scratch.batch = batch;
+        self.due.schedule_all(batch, next, &mut self.queue);
     }
 
     /// An agent learns what became of its clients' requests: rule r2.
@@ -278,7 +265,7 @@ impl Simulation<'_> {
                     self.colony.r1(&plan.deployments, &mut self.judge, &mut label);
                 }
             }
-            for outcome in &label {
+            for outcome in label.accepted() {
                 self.follow(outcome, recorder);
             }
             self.settle_flow();
@@ -290,7 +277,7 @@ impl Simulation<'_> {
         self.queue.schedule(now + self.scenario.management_period, Event::Management);
     }
 
-    /// Makes network and routes follow what a cycle did.
+    /// Makes network and routes follow something that was accepted.
     fn follow(&mut self, outcome: &Outcome, recorder: &mut impl Recorder) {
         match outcome {
             Outcome::Nop(_) => {}
@@ -299,7 +286,7 @@ impl Simulation<'_> {
                     self.add_instance(*agent);
                 }
             }
-            Outcome::Judged(judged) if judged.ruling.is_accepted() => {
+            Outcome::Judged(judged) => {
                 let application = self.colony.agent(judged.agent).application();
                 if let Some(agent) = judged.created {
                     self.add_instance(agent);
@@ -315,7 +302,6 @@ impl Simulation<'_> {
                     router.instance_came(application, now_on, &terrain);
                 }
             }
-            Outcome::Judged(_) => {}
         }
     }
 
@@ -326,14 +312,14 @@ impl Simulation<'_> {
         self.placement.add(application, node, agent);
         self.instances.push(Service::default());
         if let Some(flow) = &mut self.flow {
-            flow.add_instance();
+            flow.add_instance(self.scenario.applications[application.position()].service_time);
         }
         self.observations.add(!self.agents_have_started);
         let (router, terrain) = self.routing();
         router.instance_came(application, node, &terrain);
         if self.agents_have_started {
             let first = self.queue.now() + self.scenario.agents.period;
-            self.queue.schedule(first, Event::Evaluation(agent));
+            self.due.schedule(agent, first, &mut self.queue);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use mario_colony::NodeIndex;
 
-use super::{Event, Simulation};
+use super::{Event, Simulation, User};
 use crate::recorder::Recorder;
 
 impl Simulation<'_> {
@@ -10,7 +10,9 @@ impl Simulation<'_> {
     pub(super) fn step(&mut self, step: u32, recorder: &mut impl Recorder) {
         let now = self.queue.now();
         let attachments = &self.scenario.attachments;
-        self.tell_flow(now, recorder);
+        if recorder.wants_traffic() {
+            self.tell_flow(now, recorder);
+        }
         recorder.step(now, step as usize);
         if step as usize + 1 < attachments.step_count() {
             self.queue.schedule(f64::from(step + 1) * self.scenario.step, Event::Step(step + 1));
@@ -55,7 +57,7 @@ impl Simulation<'_> {
             user.next_emission = Some(first);
             self.take_shared_number();
             if let Some(flow) = &mut self.flow {
-                flow.begin_user(index, first, now);
+                flow.begin_user(index, self.scenario.users[index as usize].workload, first, now);
                 self.connect_flow(index);
             } else {
                 self.queue.schedule(first, Event::Emission(index));
@@ -67,18 +69,18 @@ impl Simulation<'_> {
     fn end_sending(&mut self, index: u32) {
         self.users[index as usize].next_emission = None;
         if let Some(flow) = &mut self.flow {
-            flow.end_user(index);
+            flow.end_user(index, self.queue.now());
         }
     }
 
     /// Lets traffic as rates follow where a user is connected.
     fn connect_flow(&mut self, index: u32) {
-        let user = &self.users[index as usize];
-        let (to, is_emitting) = (user.access_point, user.next_emission.is_some());
+        let User { application, access_point, next_emission, .. } = self.users[index as usize];
         if let Some((flow, router, mut world)) = self.flowing()
-            && is_emitting
+            && next_emission.is_some()
         {
-            flow.connect(index, to, router, &mut world);
+            let cell = access_point.map(|access_point| router.cell(application, access_point));
+            flow.connect(index, cell, router, &mut world);
         }
     }
 

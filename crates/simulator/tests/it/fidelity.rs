@@ -6,7 +6,7 @@ use std::fmt::Write;
 use mario_colony::{AgentIndex, Colony, Outcome, RequestFact, Wish};
 use mario_policy::Decision;
 use mario_simulator::scenario::{Document, NoFiles};
-use mario_simulator::{Recorder, RunOptions, Scenario, Simulation, Tally};
+use mario_simulator::{Detail, Recorder, RunOptions, Scenario, Simulation, Tally, TraceWriter};
 
 use crate::documents::check_part;
 
@@ -150,4 +150,23 @@ fn the_page_says_how_far_rates_are_from_messages() {
         .expect("memory");
     }
     check_part("docs/scale.md", "rates against messages", &table);
+}
+
+#[test]
+fn who_listens_changes_nothing_that_was_counted() {
+    for settings in [&["workload.kind=poisson", "mobility.mean_stay=4"][..], &["workload.phase=spread"]] {
+        let scenario = scenario("flow", "workload-and-latency-aware", settings);
+        let told = |detail: Option<Detail>| {
+            let trace = detail.map(|detail| TraceWriter::new(Vec::new(), &scenario, detail));
+            let mut recorders = (Tally::new(&scenario), trace);
+            let effort = Simulation::new(&scenario, RunOptions::default()).expect("it can be run").run(&mut recorders);
+            let figures = serde_json::to_string(&recorders.0.figures()).expect("figures are plain");
+            (figures, effort.emitted, effort.hops)
+        };
+        let alone = told(None);
+        assert!(alone.1 > 5_000 && alone.2 > 5_000, "something is sent: {} {}", alone.1, alone.2);
+        for detail in [Detail::Full, Detail::Operations, Detail::Summary] {
+            assert!(told(Some(detail)) == alone, "{settings:?}, {detail:?}");
+        }
+    }
 }

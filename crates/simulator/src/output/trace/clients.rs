@@ -2,10 +2,36 @@
 
 use std::io::Write;
 
+use mario_colony::ApplicationIndex;
+
 use super::TraceWriter;
 use crate::output::json::{integer, natural, number};
+use crate::recorder::Sent;
+
+/// What is lost in the difference of two sums must not bring a response time that is a bound of the histogram below it.
+const BOUND_TOLERANCE: f64 = 1e-9;
 
 impl<W: Write> TraceWriter<W> {
+    /// This became of further client requests of a user.
+    pub(super) fn became(&mut self, user: u32, application: ApplicationIndex, of: Sent) {
+        let Sent { served, lost, response } = of;
+        self.totals.served += served;
+        self.totals.lost += lost;
+        let client = &mut self.clients[user as usize];
+        client.served += served;
+        client.lost += lost;
+        client.sum += response;
+        let seen = &mut self.seen[application.position()];
+        seen.served += served;
+        seen.lost += lost;
+        seen.sum += response;
+        match served {
+            0 => {}
+            1 => seen.histogram.count(response, 1),
+            _ => seen.histogram.count(response / served as f64 * (1.0 + BOUND_TOLERANCE), served),
+        }
+    }
+
     /// What the clients saw since the last records of this kind.
     pub(super) fn responses(&mut self, time: f64) {
         for application in 0..self.seen.len() {

@@ -1,0 +1,128 @@
+//! What became of the client requests of each user.
+//!
+//! A user's requests are counted when the user's way changes, and not before: until then, how long they took follows from
+//! what servers on the way keep of themselves ([`Passage`]). So whoever looks in between changes nothing.
+
+use serde::{Deserialize, Serialize};
+
+use super::load::Passage;
+use super::schedule::Schedule;
+use crate::recorder::Sent;
+
+/// What became of the client requests of all users.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Accounts {
+    of_user: Vec<Account>,
+    /// Apart from the rest: nearly nothing is lost.
+    lost: Vec<f64>,
+    /// Over how many links requests went.
+    hops: f64,
+}
+
+/// One user. All that a change of way needs, in one line of a cache.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[repr(align(64))]
+struct Account {
+    /// `None` while the user does not send.
+    schedule: Option<Schedule>,
+    /// Orders users whose requests are sent at the same time: who arrived later is first, then by number.
+    arrival: f64,
+    /// Until when the user's requests have been counted.
+    counted: f64,
+    /// How long requests on the user's way had waited until then, summed up over time.
+    waited: f64,
+    served: f64,
+    response: f64,
+}
+
+/// What became of requests.
+#[derive(Clone, Copy, Default)]
+struct Count {
+    served: f64,
+    response: f64,
+    lost: f64,
+    hops: f64,
+}
+
+impl Accounts {
+    pub(super) fn new(users: usize) -> Accounts {
+        Accounts { of_user: vec![Account::default(); users], lost: vec![0.0; users], hops: 0.0 }
+    }
+
+    /// A user begins to send.
+    pub(super) fn begin(&mut self, user: u32, schedule: Schedule, now: f64) {
+        let account = &mut self.of_user[user as usize];
+        account.schedule = Some(schedule);
+        (account.arrival, account.counted) = (now, now);
+    }
+
+    /// A user sends no more.
+    pub(super) fn end(&mut self, user: u32) {
+        self.of_user[user as usize].schedule = None;
+    }
+
+    /// When a user sends.
+    pub(super) fn schedule(&self, user: u32) -> Option<Schedule> {
+        self.of_user[user as usize].schedule
+    }
+
+    /// When a user came, and so began to send.
+    pub(super) fn arrival(&self, user: u32) -> f64 {
+        self.of_user[user as usize].arrival
+    }
+
+    /// Since when a user's requests have taken one way.
+    pub(super) fn since(&self, user: u32) -> f64 {
+        self.of_user[user as usize].counted
+    }
+
+    /// Counts what a user sent since it was last counted, all along one way; `None` when there was none.
+    pub(super) fn count(&mut self, user: u32, passage: Option<&Passage>, now: f64) {
+        let account = &mut self.of_user[user as usize];
+        let count = account.until(passage, now);
+        account.counted = now;
+        account.served += count.served;
+        account.response += count.response;
+        self.hops += count.hops;
+        if count.lost > 0.0 {
+            self.lost[user as usize] += count.lost;
+        }
+    }
+
+    /// A user who has just been counted takes another way.
+    pub(super) fn take(&mut self, user: u32, passage: &Passage) {
+        self.of_user[user as usize].waited = passage.waited;
+    }
+
+    /// What became of all that a user has sent until now, and over how many links it went since the user was counted last.
+    pub(super) fn sent(&self, user: u32, passage: Option<&Passage>, now: f64) -> (Sent, f64) {
+        let account = &self.of_user[user as usize];
+        let count = account.until(passage, now);
+        let (served, lost) = (account.served + count.served, self.lost[user as usize] + count.lost);
+        // Where only a mean is known, parts of requests wait until they are whole.
+        let whole = served.floor();
+        let part = if served > 0.0 { whole / served } else { 0.0 };
+        let response = (account.response + count.response) * part;
+        (Sent { served: whole as u64, lost: lost.floor() as u64, response }, count.hops)
+    }
+
+    /// Over how many links the requests went that have been counted.
+    pub(super) fn hops(&self) -> f64 {
+        self.hops
+    }
+}
+
+impl Account {
+    /// What became of what the user sent since it was last counted.
+    fn until(&self, passage: Option<&Passage>, now: f64) -> Count {
+        let count = self.schedule.map_or(0.0, |schedule| schedule.count(self.counted, now));
+        match passage {
+            _ if count <= 0.0 => Count::default(),
+            None => Count { lost: count, ..Count::default() },
+            Some(passage) => {
+                let time = passage.takes + (passage.waited - self.waited) / (now - self.counted);
+                Count { served: count, response: count * time, lost: 0.0, hops: count * passage.hops }
+            }
+        }
+    }
+}
