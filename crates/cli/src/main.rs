@@ -2,6 +2,11 @@
 
 use std::process::ExitCode;
 
+/// Large runs make and drop many small things. This allocator takes a tenth off a run of a million users, and nothing off
+/// the paper's.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     mario_cli::main(std::env::args_os())
 }

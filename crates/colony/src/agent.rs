@@ -3,37 +3,46 @@
 use mario_domain::{InstanceId, OperationName};
 use serde::{Deserialize, Serialize};
 
-use crate::index::{ApplicationIndex, NodeIndex, PolicyIndex};
-use crate::recall::Former;
+use crate::index::{ApplicationIndex, LinksVersion, NodeIndex, PolicyIndex};
+use crate::recall::Sight;
 use crate::rules::Memory;
 use crate::wish::{Target, Wish};
 
 /// The manager of one instance.
+///
+/// What a cycle looks at for every agent is here; the rest, most of which most agents never need again, is apart.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Agent {
-    pub(crate) instance: InstanceId,
-    pub(crate) application: ApplicationIndex,
-    pub(crate) policy: PolicyIndex,
     pub(crate) node: NodeIndex,
+    pub(crate) application: ApplicationIndex,
+    /// How often it has evaluated its policy.
+    pub(crate) evaluations: u32,
+    /// The version of the links with which the target of its proposal was in reach.
+    pub(crate) reached: Option<LinksVersion>,
     pub(crate) is_alive: bool,
     /// Whether its facts are those of its last evaluation.
     pub(crate) is_unchanged: bool,
     /// Whether it is among those who wait for the managers.
     pub(crate) is_pending: bool,
-    /// The version of the links with which the target of its proposal was in reach.
-    pub(crate) reached: Option<u32>,
-    /// How often it has evaluated its policy.
-    pub(crate) evaluations: u32,
-    pub(crate) requests: Vec<RequestFact>,
-    /// How many requests these are together.
+    /// Which of `sights` it sees.
+    pub(crate) current: u8,
+    /// How many requests it sees, by whichever way they come.
     pub(crate) rate: f64,
+    /// What it proposed at its last evaluation.
+    pub(crate) proposal: Option<Wish>,
+    /// What it has seen lately.
+    pub(crate) sights: Vec<Sight>,
+    pub(crate) rest: Box<Rest>,
+}
+
+/// What only an evaluation needs to know of an agent.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Rest {
+    pub(crate) instance: InstanceId,
+    pub(crate) policy: PolicyIndex,
     /// What was drawn for its next evaluation, if its policy asks for randomness.
     pub(crate) random: Option<u32>,
     pub(crate) remembered: Vec<Remembered>,
-    /// What it proposed at its last evaluation.
-    pub(crate) proposal: Option<Wish>,
-    /// What it saw and proposed before; nothing until it sees something new.
-    pub(crate) former: Option<Box<Former>>,
 }
 
 /// Client requests, as an agent sees them: `requests/4`.
@@ -75,27 +84,24 @@ impl Agent {
         node: NodeIndex,
     ) -> Agent {
         Agent {
-            instance,
-            application,
-            policy,
             node,
+            application,
+            evaluations: 0,
+            reached: None,
             is_alive: true,
             is_unchanged: false,
             is_pending: false,
-            reached: None,
-            evaluations: 0,
-            requests: Vec::new(),
+            current: 0,
             rate: 0.0,
-            random: None,
-            remembered: Vec::new(),
             proposal: None,
-            former: None,
+            sights: Vec::new(),
+            rest: Box::new(Rest { instance, policy, random: None, remembered: Vec::new() }),
         }
     }
 
     /// The id of its instance.
     pub fn instance(&self) -> &InstanceId {
-        &self.instance
+        &self.rest.instance
     }
 
     /// What its instance is a copy of.
@@ -105,7 +111,7 @@ impl Agent {
 
     /// Its policy.
     pub fn policy(&self) -> PolicyIndex {
-        self.policy
+        self.rest.policy
     }
 
     /// Where its instance is, or was when it went.
@@ -125,7 +131,7 @@ impl Agent {
 
     /// The client requests that it sees.
     pub fn requests(&self) -> &[RequestFact] {
-        &self.requests
+        self.sights.get(usize::from(self.current)).map_or(&[], Sight::requests)
     }
 
     /// How many client requests it sees, by whichever way they come.
@@ -135,12 +141,12 @@ impl Agent {
 
     /// What was drawn for its evaluation, if its policy asks for randomness: `fact(Instance, random, Drawn)`.
     pub fn random(&self) -> Option<u32> {
-        self.random
+        self.rest.random
     }
 
     /// What it remembers as inhibited.
     pub fn remembered(&self) -> &[Remembered] {
-        &self.remembered
+        &self.rest.remembered
     }
 
     /// What it proposed at its last evaluation.
@@ -154,7 +160,7 @@ impl Agent {
             return;
         }
         let evaluation = self.evaluations;
-        self.remembered.push(Remembered { evaluation, operation, target });
+        self.rest.remembered.push(Remembered { evaluation, operation, target });
         self.knows_better();
     }
 
@@ -164,19 +170,20 @@ impl Agent {
     /// evaluations 1, 1 + every, 1 + 2 × every and so on clear the table when their facts have been read.
     pub(crate) fn count_evaluation(&mut self, rule: Memory, cycles: u32) {
         self.evaluations += 1;
-        let before = self.remembered.len();
+        let remembered = &mut self.rest.remembered;
+        let before = remembered.len();
         match rule {
             Memory::Sliding => {
                 let next = self.evaluations + 1;
-                self.remembered.retain(|remembered| remembered.evaluation + cycles >= next);
+                remembered.retain(|remembered| remembered.evaluation + cycles >= next);
             }
             Memory::Periodic { every } => {
                 if self.evaluations > 1 && (self.evaluations - 1).is_multiple_of(every) {
-                    self.remembered.clear();
+                    remembered.clear();
                 }
             }
         }
-        if self.remembered.len() != before {
+        if remembered.len() != before {
             self.knows_better();
         }
     }
@@ -185,8 +192,7 @@ impl Agent {
     pub(crate) fn moves(&mut self, to: NodeIndex) {
         self.node = to;
         self.reached = None;
-        self.requests.clear();
-        self.rate = 0.0;
+        self.forget_sights();
         self.knows_better();
     }
 
@@ -194,10 +200,8 @@ impl Agent {
     pub(crate) fn dies(&mut self) {
         self.is_alive = false;
         self.is_unchanged = false;
-        self.requests = Vec::new();
-        self.rate = 0.0;
-        self.remembered = Vec::new();
+        self.forget_sights();
+        self.rest.remembered = Vec::new();
         self.proposal = None;
-        self.former = None;
     }
 }

@@ -5,9 +5,10 @@ use mario_policy::Policy;
 use mario_prolog::Engine;
 
 use crate::agent::{Agent, Neighbour, RequestFact};
-use crate::index::{AgentIndex, ApplicationIndex, NodeIndex, PolicyIndex};
+use crate::index::{AgentIndex, ApplicationIndex, LinksVersion, NodeIndex, PolicyIndex};
 use crate::manager::{Manager, NodeState};
 use crate::names::Names;
+use crate::rooms::Rooms;
 use crate::rules::{Arbitration, Memory, Numbers};
 use crate::wish::{Target, Wish};
 
@@ -29,8 +30,9 @@ pub struct Colony {
     /// Who has evaluated since the last cycle, in the order of evaluation.
     pub(crate) waiting: Vec<AgentIndex>,
     pub(crate) names: Names,
-    /// Changes whenever a node has other neighbours than before.
-    pub(crate) links_version: u32,
+    pub(crate) links_version: LinksVersion,
+    /// What is left on each node, kept beside the managers: nearly all that is asked for is refused for want of room.
+    pub(crate) rooms: Rooms,
     /// Whether no policy lets its agents remember what was inhibited.
     pub(crate) remembers_nothing: bool,
 }
@@ -65,6 +67,17 @@ pub enum ContextChange<'a> {
         /// All its facts, in the order in which it sees them.
         facts: &'a [RequestFact],
     },
+    /// One of a few sets of client requests that an agent sees in turn, again and again. They are numbered from 0 on, and
+    /// come with their facts in the first round, and by number alone from the second on. When something else is seen in
+    /// between, numbers begin anew.
+    Recurring {
+        /// Which agent.
+        agent: AgentIndex,
+        /// Which of the sets.
+        number: u8,
+        /// All its facts, in the order in which the agent sees them; in the first round.
+        facts: Option<&'a [RequestFact]>,
+    },
     /// A number was drawn for an agent whose policy asks for randomness.
     Random {
         /// Which agent.
@@ -98,6 +111,7 @@ impl Colony {
         let has_node_facts = founding.node_facts.iter().any(|facts| !facts.is_empty());
         let forgets = |policy: &Policy| policy.settings().memory == 0;
         let remembers_nothing = founding.memory == Memory::Sliding && founding.policies.iter().all(forgets);
+        let rooms = Rooms::new(&founding.managers);
         Colony {
             arbitration: founding.arbitration,
             memory: founding.memory,
@@ -111,7 +125,8 @@ impl Colony {
             agents: Vec::new(),
             waiting: Vec::new(),
             names,
-            links_version: 0,
+            links_version: LinksVersion::FIRST,
+            rooms,
             remembers_nothing,
         }
     }
@@ -119,6 +134,12 @@ impl Colony {
     /// One agent, alive or not.
     pub fn agent(&self, agent: AgentIndex) -> &Agent {
         &self.agents[agent.position()]
+    }
+
+    /// Reads a little of what an agent has seen, and gives it. Where many agents see something else than before, whoever does
+    /// this for some of them at once before it tells them has their memory fetched side by side.
+    pub fn glance(&self, agent: AgentIndex) -> u32 {
+        self.agent(agent).glance()
     }
 
     /// How many agents there have ever been.
@@ -157,23 +178,31 @@ impl Colony {
             ContextChange::Requests { agent, facts } => {
                 self.agents[agent.position()].sees(facts);
             }
+            ContextChange::Recurring { agent, number, facts } => {
+                let agent = &mut self.agents[agent.position()];
+                match facts {
+                    Some(facts) => agent.sees_first(number, facts),
+                    None => agent.sees_again(number),
+                }
+            }
             ContextChange::Random { agent, drawn } => {
                 let agent = &mut self.agents[agent.position()];
-                agent.random = Some(drawn);
+                agent.rest.random = Some(drawn);
                 agent.knows_better();
             }
             ContextChange::Neighbours { node, neighbours } => {
                 if self.managers[node.position()].set_neighbours(neighbours) {
-                    self.links_version += 1;
+                    self.links_version = self.links_version.next();
                     self.node_is_different(node);
                 }
             }
-            ContextChange::Leaving(node) => self.managers[node.position()].set_state(NodeState::Leaving),
-            ContextChange::Up(node) => self.managers[node.position()].set_state(NodeState::Up),
+            ContextChange::Leaving(node) => self.change_manager(node, |manager| manager.set_state(NodeState::Leaving)),
+            ContextChange::Up(node) => self.change_manager(node, |manager| manager.set_state(NodeState::Up)),
             ContextChange::Down(node) => {
-                let manager = &mut self.managers[node.position()];
-                manager.set_state(NodeState::Down);
-                let gone = manager.empty();
+                let gone = self.change_manager(node, |manager| {
+                    manager.set_state(NodeState::Down);
+                    manager.empty()
+                });
                 for agent in &gone {
                     self.agents[agent.position()].dies();
                 }
@@ -192,15 +221,15 @@ impl Colony {
     }
 
     /// Whether an agent saw before what it sees now, and knew the rest too, so that what it proposes is known. Only the
-    /// last facts before the present ones are remembered.
+    /// last few sights are remembered.
     pub fn recalls(&self, agent: AgentIndex) -> bool {
         self.agent(agent).recalls()
     }
 
     /// Records that an agent proposes what it proposed when it saw the same before; [`Colony::recalls`] tells that it did.
     pub fn propose_as_before(&mut self, index: AgentIndex) {
-        let wish = self.agents[index.position()].recall();
-        self.propose(index, wish);
+        self.agents[index.position()].recall();
+        self.propose_again(index);
     }
 
     /// Records what an agent proposes: it waits for the managers now. An undeploy is of its own instance, whatever target
@@ -211,8 +240,7 @@ impl Colony {
         {
             wish.target = Target::Own;
         }
-        self.agents[agent.position()].proposal = wish;
-        self.agents[agent.position()].reached = None;
+        self.agents[agent.position()].proposes(wish);
         self.propose_again(agent);
     }
 
@@ -220,7 +248,11 @@ impl Colony {
     pub fn propose_again(&mut self, index: AgentIndex) {
         let agent = &mut self.agents[index.position()];
         agent.is_unchanged = true;
-        agent.count_evaluation(self.memory, self.policies[agent.policy.position()].settings().memory);
+        if self.remembers_nothing {
+            agent.evaluations += 1;
+        } else {
+            agent.count_evaluation(self.memory, self.policies[agent.policy().position()].settings().memory);
+        }
         if !agent.is_pending {
             agent.is_pending = true;
             self.waiting.push(index);
@@ -261,14 +293,22 @@ impl Colony {
         self.arrives(index, to, needed);
     }
 
+    /// Changes a manager, and what is kept beside it.
+    pub(crate) fn change_manager<T>(&mut self, node: NodeIndex, change: impl FnOnce(&mut Manager) -> T) -> T {
+        let manager = &mut self.managers[node.position()];
+        let changed = change(manager);
+        self.rooms.follow(node, manager);
+        changed
+    }
+
     fn arrives(&mut self, index: AgentIndex, node: NodeIndex, needed: Hardware) {
-        if self.managers[node.position()].arrives(index, needed) {
+        if self.change_manager(node, |manager| manager.arrives(index, needed)) {
             self.node_is_different(node);
         }
     }
 
     fn departs(&mut self, index: AgentIndex, node: NodeIndex, needed: Hardware) {
-        if self.managers[node.position()].departs(index, needed) {
+        if self.change_manager(node, |manager| manager.departs(index, needed)) {
             self.node_is_different(node);
         }
     }

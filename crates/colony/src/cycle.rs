@@ -5,7 +5,8 @@ use mario_policy::ManagerView;
 
 use crate::colony::Colony;
 use crate::index::{AgentIndex, ApplicationIndex, NodeIndex};
-use crate::manager::{Judge, Room};
+use crate::manager::{Judge, Manager, Room};
+use crate::rooms::NOTHING;
 use crate::rules::Arbitration;
 use crate::wish::{Deployment, Judged, Label, Outcome, Plan, Ruling, Target, Wish};
 
@@ -45,7 +46,7 @@ impl Colony {
             agent.is_pending = false;
             let ruling = self.judge_by_room(*index, wish);
             self.note(*index, wish.clone(), ruling, label);
-            self.enact(label.last_mut().expect("just noted"));
+            self.enact(label.outcomes_mut().last_mut().expect("just noted"));
         }
         self.deploy_in_sequence(&plan.deployments, label);
         for position in 0..self.waiting.len() {
@@ -62,7 +63,7 @@ impl Colony {
             let ruling = self.judge_deployment(deployment, judge);
             if ruling.is_accepted() {
                 let needed = self.needed(deployment.application);
-                self.managers[deployment.node.position()].promise(needed);
+                self.change_manager(deployment.node, |manager| manager.promise(needed));
             }
             label.push(Outcome::Deployed { deployment: *deployment, ruling, created: None });
         }
@@ -75,12 +76,14 @@ impl Colony {
                 && let Some(to) = wish.target.resolve(from)
             {
                 let needed = self.needed(self.agent(index).application);
-                self.managers[to.position()].promise(needed);
+                self.change_manager(to, |manager| manager.promise(needed));
             }
             self.note(index, wish, ruling, label);
         }
-        for outcome in label {
-            self.enact(outcome);
+        if self.remembers_nothing {
+            label.for_accepted(|outcome| self.enact(outcome));
+        } else {
+            label.outcomes_mut().iter_mut().for_each(|outcome| self.enact(outcome));
         }
     }
 
@@ -96,7 +99,7 @@ impl Colony {
                 wish.target = Target::Node(own);
             }
             self.note(index, wish, ruling, label);
-            let outcome = label.last_mut().expect("just noted");
+            let outcome = label.outcomes_mut().last_mut().expect("just noted");
             self.enact(outcome);
         }
     }
@@ -113,6 +116,9 @@ impl Colony {
 
     /// What the manager of a node says to something that needs this much, by the state of the node and its hardware.
     fn judge_room(&self, node: NodeIndex, needed: Hardware) -> Ruling {
+        if self.rooms.refuse(node, needed) {
+            return Ruling::NoRoom { node, free: NOTHING };
+        }
         let manager = self.manager(node);
         match manager.room(needed) {
             Room::Enough => Ruling::Accepted,
@@ -175,7 +181,9 @@ impl Colony {
         }
         let may_be_own = wish.operation == OperationName::Replicate;
         let is_in_reach = self.managers[agent.node.position()].reaches(agent.node, to, may_be_own);
-        agent.reached = is_in_reach.then_some(self.links_version);
+        if is_in_reach {
+            agent.reaches(self.links_version);
+        }
         is_in_reach
     }
 
@@ -227,7 +235,7 @@ impl Colony {
         for agent in manager.agents() {
             let agent = self.agent(*agent);
             seen.push_instance(&mario_domain::Instance {
-                id: agent.instance.clone(),
+                id: agent.instance().clone(),
                 application: self.application(agent.application).id.clone(),
                 node: manager.node().clone(),
             });
@@ -250,8 +258,8 @@ impl Colony {
         };
         let node = self.manager(agent.node).node().clone();
         let application = self.application(agent.application).id.clone();
-        let by = AgentId::from(agent.instance.id().clone());
-        Request::by_agent(by, agent.instance.clone(), node, application, operation).expect("agents ask for no deploy")
+        let by = AgentId::from(agent.instance().id().clone());
+        Request::by_agent(by, agent.instance().clone(), node, application, operation).expect("agents ask for no deploy")
     }
 
     fn target_id(&self, own: NodeIndex, target: &Target) -> NodeId {
@@ -290,16 +298,15 @@ impl Colony {
             Outcome::Nop(_) => {}
             Outcome::Deployed { deployment, ruling, created } => {
                 if ruling.is_accepted() {
-                    self.managers[deployment.node.position()].settle();
+                    self.change_manager(deployment.node, Manager::settle);
                     *created = Some(self.create(deployment.application, deployment.policy, deployment.node));
                 }
             }
             Outcome::Judged(judged) => match judged.ruling {
                 Ruling::Accepted => judged.created = self.perform(judged.agent, &judged.wish),
-                Ruling::NoRoom { .. } | Ruling::Inhibited(_) if self.remembers_nothing => {}
                 Ruling::NoRoom { .. } | Ruling::Inhibited(_) => {
                     let agent = &mut self.agents[judged.agent.position()];
-                    let cycles = self.policies[agent.policy.position()].settings().memory;
+                    let cycles = self.policies[agent.policy().position()].settings().memory;
                     agent.remember(judged.wish.operation, judged.wish.target.clone(), self.memory, cycles);
                 }
             },
@@ -309,9 +316,9 @@ impl Colony {
     /// Performs an accepted operation; gives the agent that appears by it.
     fn perform(&mut self, index: AgentIndex, wish: &Wish) -> Option<AgentIndex> {
         let agent = self.agent(index);
-        let (application, policy, own): (ApplicationIndex, _, _) = (agent.application, agent.policy, agent.node);
+        let (application, policy, own): (ApplicationIndex, _, _) = (agent.application, agent.policy(), agent.node);
         let to = wish.target.resolve(own)?;
-        self.managers[to.position()].settle();
+        self.change_manager(to, Manager::settle);
         match (wish.operation, self.arbitration) {
             (OperationName::Undeploy, _) => {
                 self.remove(index);

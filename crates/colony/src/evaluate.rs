@@ -40,7 +40,7 @@ impl Evaluator {
     pub fn evaluate(&mut self, colony: &Colony, agent: AgentIndex, wanted: Wanted) -> &Decision {
         let agent = colony.agent(agent);
         let instance = self.learn(colony, agent);
-        self.decider.decide(colony.policy(agent.policy), &self.facts, instance, wanted)
+        self.decider.decide(colony.policy(agent.policy()), &self.facts, instance, wanted)
     }
 
     /// What the agent whose policy was asked last knew.
@@ -56,12 +56,12 @@ impl Evaluator {
         let manager = colony.manager(agent.node);
         let (node, free) = (names.node(agent.node), facts.capacity(manager.free()));
         facts.push_node(node, free, manager.neighbours().iter().map(|neighbour| names.node(*neighbour)));
-        let instance = instance_constant(facts, &agent.instance);
+        let instance = instance_constant(facts, agent.instance());
         facts.push_instance(instance, names.application(agent.application), node);
-        for fact in &agent.requests {
+        for fact in agent.requests() {
             facts.push_requests(instance, names.neighbour(fact.neighbour), number(fact.rate), number(fact.latency));
         }
-        if !agent.remembered.is_empty() {
+        if !agent.remembered().is_empty() {
             for remembered in colony.visible_memory(agent) {
                 let (operation, target) = (names.operation(remembered.operation), names.target(&remembered.target));
                 facts.push_inhibited(operation, instance, target);
@@ -76,7 +76,7 @@ impl Evaluator {
                 facts.push_domain_fact(fact);
             }
         }
-        if let Some(drawn) = agent.random {
+        if let Some(drawn) = agent.random() {
             let key = facts.constant(RANDOM);
             facts.push_fact(instance, key, Value::Integer(i64::from(drawn)));
             self.has_drawn = true;
@@ -104,7 +104,7 @@ impl Colony {
     /// What an agent remembers, as its facts show it. With sliding memory, in standard order and without repeats; in the
     /// order of the refusals, repeats included, with the prototype's.
     pub fn visible_memory<'a>(&self, agent: &'a Agent) -> Vec<&'a Remembered> {
-        let mut visible: Vec<&Remembered> = agent.remembered.iter().collect();
+        let mut visible: Vec<&Remembered> = agent.remembered().iter().collect();
         if self.memory == Memory::Sliding {
             let order = |remembered: &&Remembered| -> (&'static str, Id) {
                 (remembered.operation.as_str(), self.names.target_order(&remembered.target))

@@ -1,5 +1,7 @@
 //! Positions of things in their tables: four bytes each, and not to be confused with one another.
 
+use std::num::NonZeroU32;
+
 use serde::{Deserialize, Serialize};
 
 /// Ids of things for people are `mario_domain` ids; these are for tables.
@@ -35,4 +37,16 @@ indices! {
     PolicyIndex;
     /// Which agent, in the order of creation. Never used again after the agent is gone.
     AgentIndex;
+}
+
+/// Which state the links are in. Changes whenever a node has other neighbours than before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct LinksVersion(NonZeroU32);
+
+impl LinksVersion {
+    pub(crate) const FIRST: LinksVersion = LinksVersion(NonZeroU32::MIN);
+
+    pub(crate) fn next(self) -> LinksVersion {
+        LinksVersion(self.0.checked_add(1).expect("links change fewer than 2^32 times"))
+    }
 }

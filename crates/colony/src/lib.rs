@@ -33,6 +33,7 @@ mod colony;
 mod cycle;
 mod evaluate;
 mod recall;
+mod rooms;
 mod saved;
 
 pub use agent::{Agent, Neighbour, Remembered, RequestFact};

@@ -8,6 +8,7 @@ use mario_prolog::{Engine, Machine};
 use serde::{Deserialize, Serialize};
 
 use crate::index::{AgentIndex, NodeIndex};
+use crate::rooms::NOTHING;
 
 /// The manager of one node.
 ///
@@ -141,9 +142,14 @@ impl Manager {
         }
     }
 
+    /// Whether the node is there and has nothing left.
+    pub(crate) fn is_full(&self) -> bool {
+        self.state == NodeState::Up && self.unpromised() == NOTHING
+    }
+
     /// What is neither used nor promised.
     pub(crate) fn unpromised(&self) -> Capacity {
-        self.free.take(self.promised).unwrap_or(Capacity::units(0))
+        self.free.take(self.promised).unwrap_or(NOTHING)
     }
 
     /// Whether agents here may aim at this node: at the own node to replicate only, and at neighbours.

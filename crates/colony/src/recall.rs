@@ -1,61 +1,171 @@
-//! What an agent proposed to facts that it saw before: whoever sees the same again proposes the same.
+//! What an agent proposed to client requests that it saw before: whoever sees the same again proposes the same.
 
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 use crate::agent::{Agent, RequestFact};
+use crate::index::LinksVersion;
 use crate::wish::Wish;
 
-/// What an agent saw before it saw what it sees now, and what it proposed to that.
+/// Client requests that an agent saw, and what it proposed to them.
 ///
-/// Requests that take turns among instances often come in one of two patterns, again and again. Then an agent finds each
-/// time what it proposed to the other.
+/// Requests that take turns among instances come in a few patterns, again and again. Then an agent finds each time what it
+/// proposed to the pattern before.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Former {
-    requests: Vec<RequestFact>,
+pub(crate) struct Sight {
+    /// What was proposed, if all else that the agent knew is what it knows now.
     proposed: Option<Proposed>,
-    /// What was proposed to what the agent sees now, when it saw it before.
-    recalled: Option<Proposed>,
+    rate: f64,
+    requests: SmallVec<[RequestFact; 1]>,
+    /// The first of its round that shows the same; itself, as a rule.
+    alike: u8,
 }
 
 /// What an agent proposed, which may be nothing.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Proposed(Option<Wish>);
+struct Proposed {
+    wish: Option<Wish>,
+    /// The version of the links with which its target was in reach.
+    reached: Option<LinksVersion>,
+}
+
+impl Sight {
+    pub(crate) fn requests(&self) -> &[RequestFact] {
+        &self.requests
+    }
+
+    /// Becomes what was never seen before.
+    fn show(&mut self, number: u8, facts: &[RequestFact]) {
+        self.proposed = None;
+        self.rate = facts.iter().map(|fact| fact.rate).sum();
+        self.requests.clear();
+        self.requests.extend_from_slice(facts);
+        self.alike = number;
+    }
+}
 
 impl Agent {
+    /// So many sights are remembered, unless their shell numbers them.
+    const SIGHTS_MAX: u8 = 4;
+
+    /// Reads a little of what the agent has seen.
+    pub(crate) fn glance(&self) -> u32 {
+        self.sights.first().map_or(0, |sight| u32::from(sight.alike))
+    }
+
     /// The client requests that the agent sees from now on.
     pub(crate) fn sees(&mut self, facts: &[RequestFact]) {
-        if self.requests == facts {
+        if self.requests() == facts {
             return;
         }
-        let proposed = self.is_unchanged.then(|| Proposed(self.proposal.clone()));
-        let former = self.former.get_or_insert_default();
-        let before = std::mem::replace(&mut former.proposed, proposed);
-        std::mem::swap(&mut self.requests, &mut former.requests);
-        former.recalled = before.filter(|_| self.requests == facts);
-        if former.recalled.is_none() {
-            self.requests.clear();
-            self.requests.extend_from_slice(facts);
+        let number = self.number_of(facts).unwrap_or_else(|| {
+            // The one after the present one is the oldest.
+            let number = if self.sights.len() < usize::from(Agent::SIGHTS_MAX) {
+                self.sights.len() as u8
+            } else {
+                (self.current + 1) % Agent::SIGHTS_MAX
+            };
+            self.sight(number).show(number, facts);
+            number
+        });
+        self.turn_to(number);
+    }
+
+    /// One of a round of sights that will come again and again. They are numbered from 0 on, and come in this order at
+    /// first.
+    pub(crate) fn sees_first(&mut self, number: u8, facts: &[RequestFact]) {
+        let is_new = self.requests() != facts;
+        let known = self.number_of(facts);
+        let shown = match known {
+            Some(alike) if alike < number => {
+                self.sight(number).alike = alike;
+                alike
+            }
+            Some(known) => {
+                let sight = self.sights[usize::from(known)].clone();
+                *self.sight(number) = Sight { alike: number, ..sight };
+                number
+            }
+            None => {
+                self.sight(number).show(number, facts);
+                number
+            }
+        };
+        let was_unchanged = self.is_unchanged;
+        self.turn_to(shown);
+        self.is_unchanged = was_unchanged && !is_new;
+    }
+
+    /// A sight of the last round comes again.
+    pub(crate) fn sees_again(&mut self, number: u8) {
+        if let Some(sight) = self.sights.get(usize::from(number))
+            && sight.alike != self.current
+        {
+            self.turn_to(sight.alike);
         }
-        self.rate = self.requests.iter().map(|fact| fact.rate).sum();
+    }
+
+    fn turn_to(&mut self, number: u8) {
+        self.current = number;
+        self.rate = self.sights[usize::from(number)].rate;
         self.is_unchanged = false;
+    }
+
+    /// The sight with this number, which may be a new one.
+    fn sight(&mut self, number: u8) -> &mut Sight {
+        let position = usize::from(number);
+        if self.sights.len() <= position {
+            self.sights.resize_with(position + 1, Sight::default);
+        }
+        &mut self.sights[position]
+    }
+
+    fn number_of(&self, facts: &[RequestFact]) -> Option<u8> {
+        (0..).zip(&self.sights).find(|(_, sight)| *sight.requests == *facts).map(|(number, _)| number)
     }
 
     /// Whether the agent has seen before what it sees now, and knows what it proposed then.
     pub(crate) fn recalls(&self) -> bool {
-        self.former.as_ref().is_some_and(|former| former.recalled.is_some())
+        self.sights.get(usize::from(self.current)).is_some_and(|sight| sight.proposed.is_some())
     }
 
-    /// What the agent proposed when it saw before what it sees now.
-    pub(crate) fn recall(&mut self) -> Option<Wish> {
-        self.former.as_mut().and_then(|former| former.recalled.take()).and_then(|Proposed(wish)| wish)
+    /// The agent proposes what it proposed when it saw before what it sees now.
+    pub(crate) fn recall(&mut self) {
+        let sight = self.sights.get(usize::from(self.current));
+        let proposed = sight.and_then(|sight| sight.proposed.as_ref());
+        self.proposal = proposed.and_then(|proposed| proposed.wish.clone());
+        self.reached = proposed.and_then(|proposed| proposed.reached);
+    }
+
+    /// The agent proposes this to what it sees.
+    pub(crate) fn proposes(&mut self, wish: Option<Wish>) {
+        if let Some(sight) = self.sights.get_mut(usize::from(self.current)) {
+            sight.proposed = Some(Proposed { wish: wish.clone(), reached: None });
+        }
+        self.proposal = wish;
+        self.reached = None;
+    }
+
+    /// The target of what the agent proposes is in reach.
+    pub(crate) fn reaches(&mut self, version: LinksVersion) {
+        self.reached = Some(version);
+        let sight = self.sights.get_mut(usize::from(self.current));
+        if let Some(proposed) = sight.and_then(|sight| sight.proposed.as_mut()) {
+            proposed.reached = Some(version);
+        }
     }
 
     /// Something else than client requests is new to the agent: nothing that it proposed tells what it would propose now.
     pub(crate) fn knows_better(&mut self) {
         self.is_unchanged = false;
-        if let Some(former) = &mut self.former {
-            former.proposed = None;
-            former.recalled = None;
+        for sight in &mut self.sights {
+            sight.proposed = None;
         }
+    }
+
+    pub(crate) fn forget_sights(&mut self) {
+        self.sights = Vec::new();
+        self.current = 0;
+        self.rate = 0.0;
     }
 }

@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::Agent;
 use crate::colony::Colony;
-use crate::index::AgentIndex;
+use crate::index::{AgentIndex, LinksVersion};
 use crate::manager::Manager;
+use crate::rooms::Rooms;
 use crate::rules::Numbers;
 
 /// What [`Colony::saved`] wrote, read again.
@@ -15,7 +16,7 @@ pub struct SavedColony {
     managers: Vec<Manager>,
     agents: Vec<Agent>,
     waiting: Vec<AgentIndex>,
-    links_version: u32,
+    links_version: LinksVersion,
 }
 
 impl Colony {
@@ -36,6 +37,7 @@ impl Colony {
             waiting,
             names: _,
             links_version,
+            rooms: _,
             remembers_nothing: _,
         } = self;
         (numbers, managers, agents, waiting, links_version)
@@ -48,6 +50,7 @@ impl Colony {
         for (manager, founded) in self.managers.iter_mut().zip(founded) {
             manager.acceptance = founded.acceptance;
         }
+        self.rooms = Rooms::new(&self.managers);
         self.numbers = numbers;
         self.agents = agents;
         self.waiting = waiting;

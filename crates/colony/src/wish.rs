@@ -1,5 +1,7 @@
 //! What is asked for, in the short form of the tables.
 
+use std::ops::Deref;
+
 use mario_domain::{Capacity, Inhibition, NodeId, OperationName, Verdict};
 use serde::{Deserialize, Serialize};
 
@@ -113,7 +115,75 @@ impl From<Verdict> for Ruling {
 }
 
 /// The label of one cycle: what was judged, in the order judged. Everything accepted has been enacted.
-pub type Label = Vec<Outcome>;
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Label {
+    outcomes: Vec<Outcome>,
+    /// Where those are that changed something: few, when nearly all agents go on as they are.
+    accepted: Vec<u32>,
+}
+
+impl Label {
+    /// Of a cycle in which nothing was judged.
+    pub fn new() -> Label {
+        Label::default()
+    }
+
+    /// What was accepted, in the order judged.
+    pub fn accepted(&self) -> impl Iterator<Item = &Outcome> {
+        self.accepted.iter().map(|position| &self.outcomes[*position as usize])
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.outcomes.clear();
+        self.accepted.clear();
+    }
+
+    pub(crate) fn push(&mut self, outcome: Outcome) {
+        if outcome.is_accepted() {
+            self.accepted.push(self.outcomes.len() as u32);
+        }
+        self.outcomes.push(outcome);
+    }
+
+    pub(crate) fn outcomes_mut(&mut self) -> &mut [Outcome] {
+        &mut self.outcomes
+    }
+
+    /// Does something with everything that was accepted, in the order judged.
+    pub(crate) fn for_accepted(&mut self, mut action: impl FnMut(&mut Outcome)) {
+        for position in &self.accepted {
+            action(&mut self.outcomes[*position as usize]);
+        }
+    }
+}
+
+impl Deref for Label {
+    type Target = [Outcome];
+
+    fn deref(&self) -> &[Outcome] {
+        &self.outcomes
+    }
+}
+
+impl<'a> IntoIterator for &'a Label {
+    type Item = &'a Outcome;
+    type IntoIter = std::slice::Iter<'a, Outcome>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.outcomes.iter()
+    }
+}
+
+impl Outcome {
+    /// Whether something was asked for, and may be done.
+    pub fn is_accepted(&self) -> bool {
+        match self {
+            Outcome::Nop(_) => false,
+            Outcome::Judged(judged) => judged.ruling.is_accepted(),
+            Outcome::Deployed { ruling, .. } => ruling.is_accepted(),
+        }
+    }
+}
 
 impl Target {
     /// The node that it means for an instance on `own`.

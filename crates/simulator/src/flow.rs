@@ -18,6 +18,7 @@ use crate::routing::{CellIndex, Nearest, Route, Terrain};
 use crate::scenario::{Scenario, Workload};
 
 use account::Accounts;
+pub(crate) use inflow::Seen;
 use inflow::{Inflows, Share, Stay, Way};
 use load::{Load, Passage};
 use schedule::Schedule;
@@ -215,8 +216,18 @@ impl Flow {
         self.stale = stale;
     }
 
-    /// What an agent sees now. `false` when that is what it saw last.
-    pub(crate) fn facts(&mut self, agent: AgentIndex, now: f64, facts: &mut Vec<RequestFact>) -> bool {
+    /// Reads a little of what will be looked at for these agents, so that it is fetched from memory for all at once.
+    pub(crate) fn glance(&self, agents: &[AgentIndex]) -> u32 {
+        self.inflows.glance(agents, &self.turns, |user| self.stays[user as usize])
+    }
+
+    /// Whether an agent will see something else than what it saw last.
+    pub(crate) fn is_moving(&self, agent: AgentIndex) -> bool {
+        self.inflows.is_moving(agent)
+    }
+
+    /// What an agent sees now; `facts` are right for what it has not seen before.
+    pub(crate) fn facts(&mut self, agent: AgentIndex, now: f64, facts: &mut Vec<RequestFact>) -> Seen {
         let stays = &self.stays;
         let is_present = |stay: Stay| stays[stay.user as usize] == stay.number;
         self.inflows.facts(agent, [self.window, now], &mut self.turns, is_present, facts)

@@ -45,9 +45,26 @@ impl<E: Copy> EventQueue<E> {
     /// Schedules an event. A time before the present is the present.
     #[inline]
     pub fn schedule(&mut self, time: f64, event: E) {
+        self.put(self.key(time), event);
+    }
+
+    #[inline]
+    fn key(&self, time: f64) -> u64 {
         // Adding zero makes the negative zero a plain one.
-        let key = (time.max(0.0) + 0.0).to_bits().max(self.now);
-        self.put(key, event);
+        (time.max(0.0) + 0.0).to_bits().max(self.now)
+    }
+
+    /// The event after which one for this time would be put: the last of those for this time. `None` may also mean that
+    /// there are others between the two.
+    pub fn last_at(&self, time: f64) -> Option<E> {
+        let key = self.key(time);
+        let difference = key ^ self.now;
+        if difference == 0 {
+            return self.present[self.taken..].last().copied();
+        }
+        let bucket = u64::BITS - 1 - difference.leading_zeros();
+        let (last, event) = self.later[bucket as usize].last()?;
+        (*last == key).then_some(*event)
     }
 
     #[inline]
@@ -142,6 +159,21 @@ mod tests {
         expected.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
         // Events that were taken before earlier ones were scheduled cannot occur: times never go back.
         assert_eq!(taken, expected);
+    }
+
+    #[test]
+    fn knows_the_last_event_of_a_time() {
+        let mut queue = EventQueue::default();
+        assert_eq!(queue.last_at(5.0), None);
+        queue.schedule(5.0, 'a');
+        assert_eq!(queue.last_at(5.0), Some('a'));
+        assert_eq!(queue.last_at(5.5), None);
+        queue.schedule(5.0, 'b');
+        assert_eq!(queue.last_at(5.0), Some('b'));
+        assert_eq!(queue.next_before(9.0), Some('a'));
+        assert_eq!(queue.last_at(5.0), Some('b'));
+        assert_eq!(queue.next_before(9.0), Some('b'));
+        assert_eq!(queue.last_at(5.0), None, "it is taken");
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! | `setup` | everything before time 0 |
 //! | `traffic` | client requests: sent, carried, served |
 //! | `movement` | users who come, move and go |
-//! | `management` | agents that evaluate, managers that judge, operators that deploy |
+//! | `management`, `due` | agents that evaluate, managers that judge, operators that deploy |
 //! | `planning` | what somebody who sees everything wants done, where that is who manages |
 //! | `disturbances` | nodes and links that go and come |
 //!
@@ -13,6 +13,7 @@
 
 mod checkpoint;
 mod disturbances;
+mod due;
 mod management;
 mod movement;
 mod planning;
@@ -38,6 +39,7 @@ use crate::recorder::Recorder;
 use crate::routing::{Nearest, Router, Terrain};
 use crate::scenario::Scenario;
 use crate::workload::Emitter;
+use due::{Due, DueIndex};
 
 /// How to run a scenario. None of it changes the result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -101,6 +103,8 @@ pub struct Simulation<'a> {
     scenario: &'a Scenario,
     options: RunOptions,
     queue: EventQueue<Event>,
+    /// Who evaluates when.
+    due: Due,
     colony: Colony,
     judge: Judge,
     evaluators: Vec<Evaluator>,
@@ -122,6 +126,8 @@ pub struct Simulation<'a> {
     planner: Option<Box<dyn planning::Planner>>,
     /// For each policy, whether it asks for randomness.
     draws: Vec<bool>,
+    /// Whether any of them does.
+    some_draw: bool,
     /// What operators have asked for since the last cycle.
     deployments: Vec<Deployment>,
     /// How many of the scenario's deploys have been asked for.
@@ -146,8 +152,8 @@ enum Event {
     Handling,
     /// An instance is done with a client request.
     ServiceEnd(AgentIndex),
-    /// An agent evaluates.
-    Evaluation(AgentIndex),
+    /// Agents evaluate.
+    Evaluations(DueIndex),
     /// The managers judge.
     Management,
     /// Users move.
@@ -192,7 +198,6 @@ struct User {
 /// Memory that is used again and again.
 #[derive(Default)]
 struct Scratch {
-    batch: Vec<AgentIndex>,
     facts: Vec<RequestFact>,
     label: Label,
     /// Who moves in a step.
@@ -212,8 +217,8 @@ impl Simulation<'_> {
     }
 
     /// Runs until everything before `time` has happened, or until somebody wants a pause between two events. Pauses change
-    /// nothing: the run goes on with the next call. Who wants them is asked after each activation of the managers, each step,
-    /// and every so many other events, so that a look at a clock costs nothing beside them. Gives whether everything before
+    /// nothing: the run goes on with the next call. Who wants them is asked after each evaluation of agents, each activation of the managers, each
+    /// step, and every so many other events, so that a look at a clock costs nothing beside them. Gives whether everything before
     /// `time` has happened.
     pub fn run_until_pause(
         &mut self,
@@ -230,13 +235,13 @@ impl Simulation<'_> {
         let end = time.min(self.scenario.duration);
         while let Some(event) = self.queue.next_before(end) {
             events += 1;
-            let is_heavy = matches!(event, Event::Management | Event::Step(_));
+            let is_heavy = matches!(event, Event::Management | Event::Step(_) | Event::Evaluations(_));
             match event {
                 Event::Arrival(message) => self.arrive(message),
                 Event::Handling => self.handle_messages(recorder),
                 Event::Emission(user) => self.emit(user, recorder),
                 Event::ServiceEnd(agent) => self.end_service(agent, recorder),
-                Event::Evaluation(agent) => self.evaluate(agent, recorder),
+                Event::Evaluations(due) => self.evaluate(due, recorder),
                 Event::Management => {
                     self.manage(recorder);
                     if recorder.is_broken() {

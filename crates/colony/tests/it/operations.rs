@@ -225,7 +225,7 @@ fn an_agent_that_proposes_nothing_does_nothing() {
     let agent = world.deploy(&[0])[0];
     assert_eq!(world.evaluate(agent), None);
     world.cycle(&[]);
-    assert_eq!(world.label, [Outcome::Nop(agent)]);
+    assert_eq!(world.label[..], [Outcome::Nop(agent)]);
     assert_eq!(world.placement(), [vec![0], vec![]]);
 }
 

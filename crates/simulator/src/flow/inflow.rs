@@ -6,9 +6,10 @@
 
 use mario_colony::{AgentIndex, Neighbour, RequestFact};
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 use super::schedule::Schedule;
-use super::turns::{Cycle, TurnsIndex, TurnsTable};
+use super::turns::{Cycle, TurnsIndex, TurnsTable, greatest_common_divisor};
 
 /// What is left of sums of fractions is nothing.
 const NOTHING: f64 = 1e-9;
@@ -23,9 +24,9 @@ pub(super) struct Way {
 /// What reaches one instance.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Inflow {
-    steady: Vec<RequestFact>,
+    steady: SmallVec<[RequestFact; 1]>,
+    shares: SmallVec<[Share; 1]>,
     passing: Vec<Passing>,
-    shares: Vec<Share>,
 }
 
 /// What reaches all instances.
@@ -49,8 +50,31 @@ impl Inflows {
         &mut self.of_agent[agent.position()]
     }
 
-    /// What reached an instance in the period before `now`. `false` when it is what it was at the last call. `is_present`
-    /// tells whether a stay has not ended.
+    /// Reads a little of what will be looked at for these agents.
+    ///
+    /// A look goes from the agent to what reaches it, and from there to users and turns. Here each part of the way is gone for all
+    /// of them before the next, so that memory has as many things to fetch at a time as it can.
+    pub(super) fn glance(&self, agents: &[AgentIndex], table: &TurnsTable, stays: impl Fn(u32) -> u32) -> u32 {
+        let is_counted = |agent: &&AgentIndex| {
+            matches!(self.course[agent.position()], Course::Open | Course::Cycling | Course::Counted(_))
+        };
+        let counted: SmallVec<[&Inflow; 32]> =
+            agents.iter().filter(is_counted).map(|agent| &self.of_agent[agent.position()]).collect();
+        let near = counted.iter().map(|inflow| inflow.passing.len() as u32 ^ inflow.shares.len() as u32);
+        let mut sum = near.fold(0, u32::wrapping_add);
+        for inflow in &counted {
+            sum ^= inflow.passing.first().map_or(0, |passing| stays(passing.stay.user));
+            sum ^= inflow.shares.first().map_or(0, |share| u32::from(table.get(share.turns).are_over(0.0)));
+        }
+        sum
+    }
+
+    /// Whether an agent will see something else than what it saw last.
+    pub(super) fn is_moving(&self, agent: AgentIndex) -> bool {
+        self.course[agent.position()] != Course::Steady
+    }
+
+    /// What reached an instance in the period before `now`. `is_present` tells whether a stay has not ended.
     pub(super) fn facts(
         &mut self,
         agent: AgentIndex,
@@ -58,17 +82,51 @@ impl Inflows {
         table: &mut TurnsTable,
         is_present: impl Fn(Stay) -> bool,
         facts: &mut Vec<RequestFact>,
-    ) -> bool {
-        facts.clear();
+    ) -> Seen {
         let course = &mut self.course[agent.position()];
-        let inflow = &mut self.of_agent[agent.position()];
-        match course {
-            Course::Steady => return false,
-            Course::Cycling => inflow.cycle(facts),
-            Course::Open => *course = inflow.facts([window, now], table, is_present, facts),
+        match *course {
+            Course::Steady => return Seen::AsBefore,
+            Course::Recurring(round) => {
+                *course = Course::Recurring(round.next());
+                return Seen::Again(round.number);
+            }
+            Course::Open | Course::Counted(_) | Course::Cycling => {}
         }
-        true
+        facts.clear();
+        let inflow = &mut self.of_agent[agent.position()];
+        match *course {
+            Course::Counted(round) => {
+                inflow.cycle(facts);
+                *course = match round.next() {
+                    Round { length: 1, .. } => Course::Steady,
+                    next @ Round { number: 0, .. } => Course::Recurring(next),
+                    next => Course::Counted(next),
+                };
+                Seen::First(round.number)
+            }
+            Course::Cycling => {
+                inflow.cycle(facts);
+                Seen::New
+            }
+            _ => {
+                *course = inflow.facts([window, now], table, is_present, facts);
+                Seen::New
+            }
+        }
     }
+}
+
+/// What an agent sees, in short.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Seen {
+    /// What it saw last.
+    AsBefore,
+    /// The facts with this number of a round that has begun and will go on, until something else is seen.
+    First(u8),
+    /// What had this number in the round before.
+    Again(u8),
+    /// Something else.
+    New,
 }
 
 /// A user who came or went not long ago.
@@ -106,10 +164,46 @@ pub(super) struct Share {
 enum Course {
     /// They are to be counted.
     Open,
-    /// By turns alone, all of which have a cycle.
+    /// By turns alone, all of which have a cycle, but not the same one for a long time.
     Cycling,
+    /// By turns alone, in a round that has not come to its end yet.
+    Counted(Round),
+    /// By turns alone, as in the round before.
+    Recurring(Round),
     /// As they are.
     Steady,
+}
+
+/// Periods that come again and again, and which of them is next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+struct Round {
+    number: u8,
+    length: u8,
+}
+
+impl Round {
+    /// The longest that is remembered.
+    const LENGTH_MAX: u32 = 12;
+
+    /// A round in which all cycles come to their beginning again.
+    fn of<'a>(cycles: impl Iterator<Item = &'a Cycle>) -> Option<Round> {
+        let mut length = 1;
+        for cycle in cycles {
+            length = least_common_multiple(length, cycle.length());
+            if length > Round::LENGTH_MAX {
+                return None;
+            }
+        }
+        Some(Round { number: 0, length: length as u8 })
+    }
+
+    fn next(self) -> Round {
+        Round { number: if self.number + 1 == self.length { 0 } else { self.number + 1 }, ..self }
+    }
+}
+
+fn least_common_multiple(one: u32, other: u32) -> u32 {
+    one / greatest_common_divisor(one, other) * other
 }
 
 impl Inflow {
@@ -197,11 +291,17 @@ impl Inflow {
             true
         });
         facts.retain(|fact| fact.rate > NOTHING);
-        match self.passing.is_empty() {
-            true if is_steady => Course::Steady,
-            true if has_cycles => Course::Cycling,
-            _ => Course::Open,
+        if !self.passing.is_empty() {
+            return Course::Open;
         }
+        if is_steady {
+            return Course::Steady;
+        }
+        if !has_cycles {
+            return Course::Open;
+        }
+        let cycles = self.shares.iter().filter_map(|share| share.cycle.as_ref());
+        Round::of(cycles).map_or(Course::Cycling, Course::Counted)
     }
 }
 

@@ -175,6 +175,11 @@ fn number(first: f64, period: f64, time: f64) -> u64 {
 }
 
 impl Cycle {
+    /// After how many periods it is the same instance's turn again at the beginning.
+    pub(super) fn length(&self) -> u32 {
+        self.count / greatest_common_divisor(self.count, self.requests)
+    }
+
     /// How many requests of this period come to the instance at this place. The next time, it is those of the next period.
     pub(super) fn take(&mut self, place: u32) -> f64 {
         let Cycle { whose, requests, count } = *self;
@@ -183,6 +188,10 @@ impl Cycle {
         self.whose = (whose + requests % count) % count;
         if requests > first { f64::from((requests - 1 - first) / count + 1) } else { 0.0 }
     }
+}
+
+pub(super) fn greatest_common_divisor(one: u32, other: u32) -> u32 {
+    if other == 0 { one } else { greatest_common_divisor(other, one % other) }
 }
 
 impl Members {

@@ -17,8 +17,10 @@ impl<'a> Simulation<'a> {
             judge: _,
             evaluators: _,
             draws: _,
+            some_draw: _,
             scratch: _,
             queue,
+            due,
             colony,
             placement,
             paths,
@@ -40,7 +42,7 @@ impl<'a> Simulation<'a> {
             agents_have_started,
             effort,
         } = self;
-        let world = (queue, colony.saved(), placement, paths, router, instances, (users, users_due));
+        let world = ((queue, due), colony.saved(), placement, paths, router, instances, (users, users_due));
         let traffic = (flow, links, messages, arriving, observations);
         let memory = planner.as_ref().and_then(|planner| planner.memory());
         let operators = (memory, deployments, deploys_begun, is_redeploying);
@@ -60,8 +62,15 @@ impl<'a> Simulation<'a> {
     fn restore<'de, D: Deserializer<'de>>(&mut self, saved: D) -> Result<(), D::Error> {
         let (world, traffic, operators, course) = Deserialize::deserialize(saved)?;
         let colony;
-        (self.queue, colony, self.placement, self.paths, self.router, self.instances, (self.users, self.users_due)) =
-            world;
+        (
+            (self.queue, self.due),
+            colony,
+            self.placement,
+            self.paths,
+            self.router,
+            self.instances,
+            (self.users, self.users_due),
+        ) = world;
         self.colony.restore(colony);
         (self.flow, self.links, self.messages, self.arriving, self.observations) = traffic;
         let memory;

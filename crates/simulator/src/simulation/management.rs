@@ -6,14 +6,19 @@ use mario_colony::{
 use mario_domain::OperationName;
 use mario_policy::{Decision, Wanted};
 
+use super::due::DueIndex;
 use super::{Event, Reuse, Service, Simulation};
 use crate::chance;
+use crate::flow::Seen;
 use crate::observation::in_standard_order;
 use crate::recorder::Recorder;
 use crate::scenario::{Deploy, Numbering};
 
 /// With fewer agents to ask than this, a further thread costs more than it saves.
 const AGENTS_PER_THREAD: usize = 128;
+
+/// So many agents are glanced at together: enough for memory to work on, and few enough to be still there when needed.
+const GLANCES: usize = 32;
 
 /// What came of asking an agent's policy.
 struct Answer {
@@ -34,7 +39,7 @@ impl Simulation<'_> {
             }
             self.take_shared_number();
             self.observations.restart(agent);
-            self.queue.schedule(now + self.scenario.agents.period, Event::Evaluation(agent));
+            self.due.schedule(agent, now + self.scenario.agents.period, &mut self.queue);
         }
         if self.scenario.numbering == Numbering::Shared {
             // From now on an instance comes with its agent.
@@ -50,20 +55,9 @@ impl Simulation<'_> {
     }
 
     /// All agents that are due now evaluate, one after another or at the same time: none sees what another decides.
-    pub(super) fn evaluate(&mut self, first: AgentIndex, recorder: &mut impl Recorder) {
-        let mut batch = std::mem::take(&mut self.scratch.batch);
-        batch.clear();
-        let mut due = Some(first);
-        while let Some(agent) = due {
-            if self.colony.agent(agent).is_alive() {
-                batch.push(agent);
-            }
-            let next = self.queue.next_now_if(|event| matches!(event, Event::Evaluation(_)));
-            due = match next {
-                Some(Event::Evaluation(agent)) => Some(agent),
-                _ => None,
-            };
-        }
+    pub(super) fn evaluate(&mut self, due: DueIndex, recorder: &mut impl Recorder) {
+        let mut batch = self.due.take(due, &mut self.queue);
+        batch.retain(|agent| self.colony.agent(*agent).is_alive());
         self.effort.asked += batch.len() as u64;
         let wanted = if recorder.wants_decisions() { Wanted::All } else { Wanted::First };
         if self.options.threads > 1 && batch.len() >= 2 * AGENTS_PER_THREAD {
@@ -73,35 +67,48 @@ impl Simulation<'_> {
             self.ask_in_turn(&batch, wanted, recorder);
         }
         let next = self.queue.now() + self.scenario.agents.period;
-        for agent in &batch {
-            self.queue.schedule(next, Event::Evaluation(*agent));
-        }
-        self.scratch.batch = batch;
+        self.due.schedule_all(batch, next, &mut self.queue);
     }
 
     /// An agent learns what became of its clients' requests: rule r2.
     fn look(&mut self, agent: AgentIndex) {
-        let mut facts = std::mem::take(&mut self.scratch.facts);
-        let is_new = match &mut self.flow {
-            Some(flow) => {
-                let is_new = flow.facts(agent, self.queue.now(), &mut facts);
-                in_standard_order(&mut facts, &self.colony);
-                is_new
-            }
+        let facts = &mut self.scratch.facts;
+        let seen = match &mut self.flow {
+            Some(flow) => flow.facts(agent, self.queue.now(), facts),
             None => {
-                self.observations.facts(agent, &self.router, &self.paths, &self.colony, &mut facts);
-                true
+                self.observations.facts(agent, &self.router, &self.paths, &self.colony, facts);
+                Seen::New
             }
         };
-        if is_new {
-            self.colony.r2(ContextChange::Requests { agent, facts: &facts });
+        if self.flow.is_some() && matches!(seen, Seen::First(_) | Seen::New) {
+            in_standard_order(facts, &self.colony);
         }
-        if self.draws[self.colony.agent(agent).policy().position()] {
+        match seen {
+            Seen::AsBefore => {}
+            Seen::Again(number) => {
+                self.colony.r2(ContextChange::Recurring { agent, number, facts: None });
+            }
+            Seen::First(number) => {
+                self.colony.r2(ContextChange::Recurring { agent, number, facts: Some(facts) });
+            }
+            Seen::New => {
+                self.colony.r2(ContextChange::Requests { agent, facts });
+            }
+        }
+        if self.some_draw && self.draws[self.colony.agent(agent).policy().position()] {
             let evaluation = self.colony.agent(agent).evaluations();
             let drawn = chance::drawn(self.scenario.seed, agent, evaluation);
             self.colony.r2(ContextChange::Random { agent, drawn });
         }
-        self.scratch.facts = facts;
+    }
+
+    /// Reads a little of what is looked at for these agents, so that it is fetched from memory for all of them at the same
+    /// time. In a large world each look would otherwise wait for memory several times.
+    fn glance(&self, agents: &[AgentIndex]) {
+        let Some(flow) = &self.flow else { return };
+        let moving = agents.iter().filter(|agent| flow.is_moving(**agent));
+        let sum = moving.map(|agent| self.colony.glance(*agent)).fold(flow.glance(agents), u32::wrapping_add);
+        std::hint::black_box(sum);
     }
 
     /// Whether an agent's policy need not be asked: what it would say is known.
@@ -123,7 +130,10 @@ impl Simulation<'_> {
 
     fn ask_in_turn(&mut self, batch: &[AgentIndex], wanted: Wanted, recorder: &mut impl Recorder) {
         let now = self.queue.now();
-        for agent in batch {
+        for (position, agent) in batch.iter().enumerate() {
+            if position.is_multiple_of(GLANCES) {
+                self.glance(&batch[position..batch.len().min(position + GLANCES)]);
+            }
             self.look(*agent);
             if self.is_known(*agent, wanted) {
                 self.repeat(*agent, recorder);
@@ -200,7 +210,7 @@ impl Simulation<'_> {
                     self.colony.r1(&plan.deployments, &mut self.judge, &mut label);
                 }
             }
-            for outcome in &label {
+            for outcome in label.accepted() {
                 self.follow(outcome, recorder);
             }
             self.settle_flow();
@@ -212,7 +222,7 @@ impl Simulation<'_> {
         self.queue.schedule(now + self.scenario.management_period, Event::Management);
     }
 
-    /// Makes network and routes follow what a cycle did.
+    /// Makes network and routes follow something that was accepted.
     fn follow(&mut self, outcome: &Outcome, recorder: &mut impl Recorder) {
         match outcome {
             Outcome::Nop(_) => {}
@@ -221,7 +231,7 @@ impl Simulation<'_> {
                     self.add_instance(*agent);
                 }
             }
-            Outcome::Judged(judged) if judged.ruling.is_accepted() => {
+            Outcome::Judged(judged) => {
                 let application = self.colony.agent(judged.agent).application();
                 if let Some(agent) = judged.created {
                     self.add_instance(agent);
@@ -237,7 +247,6 @@ impl Simulation<'_> {
                     router.instance_came(application, now_on, &terrain);
                 }
             }
-            Outcome::Judged(_) => {}
         }
     }
 
@@ -255,7 +264,7 @@ impl Simulation<'_> {
         router.instance_came(application, node, &terrain);
         if self.agents_have_started {
             let first = self.queue.now() + self.scenario.agents.period;
-            self.queue.schedule(first, Event::Evaluation(agent));
+            self.due.schedule(agent, first, &mut self.queue);
         }
     }
 

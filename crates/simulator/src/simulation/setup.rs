@@ -4,12 +4,14 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use mario_colony::{
-    AgentIndex, ApplicationIndex, Colony, Deployment, Evaluator, Founding, Judge, Manager, NodeIndex, Numbers, Outcome,
+    AgentIndex, ApplicationIndex, Colony, Deployment, Evaluator, Founding, Judge, Label, Manager, NodeIndex, Numbers,
+    Outcome,
 };
 use mario_domain::Verdict;
 use mario_policy::{Acceptance, Policy, Settings};
 use mario_prolog::{Engine, Resolver};
 
+use super::due::Due;
 use super::{Effort, Event, RunOptions, Scratch, Simulation, SimulationError, User, planning};
 use crate::engine::engine;
 use crate::flow::Flow;
@@ -56,6 +58,7 @@ impl<'a> Simulation<'a> {
             scenario,
             options,
             queue: EventQueue::default(),
+            due: Due::default(),
             colony,
             judge: Judge::new(engine),
             evaluators,
@@ -72,6 +75,7 @@ impl<'a> Simulation<'a> {
             users_due: scenario.attachments.first_due(),
             planner: planning::planner(scenario),
             draws: scenario.policies.iter().map(|policy| policy.asks_for("random")).collect(),
+            some_draw: scenario.policies.iter().any(|policy| policy.asks_for("random")),
             deployments: Vec::new(),
             deploys_begun: 0,
             is_redeploying: vec![false; scenario.applications.len()],
@@ -105,16 +109,16 @@ impl<'a> Simulation<'a> {
         let first = self.scenario.deploys.iter().take_while(|deploy| deploy.time <= 0.0);
         let deployments: Vec<Deployment> = first.map(Deployment::from).collect();
         self.deploys_begun = deployments.len();
-        let mut label = Vec::new();
+        let mut label = Label::new();
         self.colony.r1(&deployments, &mut self.judge, &mut label);
-        for outcome in label {
+        for outcome in &label {
             let Outcome::Deployed { deployment, ruling, created } = outcome else { continue };
-            match (self.colony.verdict(&ruling, deployment.application), created) {
+            match (self.colony.verdict(ruling, deployment.application), created) {
                 (Verdict::Inhibited(inhibition), _) => {
                     let application = self.colony.application(deployment.application).id.clone();
                     return Err(SimulationError::NoRoom { application, inhibition });
                 }
-                (Verdict::Accepted, Some(agent)) => self.add_instance(agent),
+                (Verdict::Accepted, Some(agent)) => self.add_instance(*agent),
                 (Verdict::Accepted, None) => {}
             }
         }

@@ -1,0 +1,34 @@
+//! Which nodes are full, in one byte for each.
+
+use mario_domain::{Capacity, Hardware};
+
+use crate::index::NodeIndex;
+use crate::manager::Manager;
+
+/// Which nodes have nothing left, whatever is asked for.
+///
+/// Where hardware is scarce, half of all agents ask for a place on such a node in every cycle. This tells so without a look
+/// at the manager, which would have to be fetched from far away. It follows from the managers, and is not saved.
+pub(crate) struct Rooms {
+    is_full: Vec<bool>,
+}
+
+/// What a full node has left.
+pub(crate) const NOTHING: Capacity = Capacity::units(0);
+
+impl Rooms {
+    pub(crate) fn new(managers: &[Manager]) -> Rooms {
+        Rooms { is_full: managers.iter().map(Manager::is_full).collect() }
+    }
+
+    /// The manager of a node has changed.
+    pub(crate) fn follow(&mut self, node: NodeIndex, manager: &Manager) {
+        self.is_full[node.position()] = manager.is_full();
+    }
+
+    /// Whether it is clear without asking the manager that a node has no room for this.
+    #[inline]
+    pub(crate) fn refuse(&self, node: NodeIndex, needed: Hardware) -> bool {
+        self.is_full[node.position()] && !needed.fits(NOTHING)
+    }
+}
