@@ -6,6 +6,7 @@ use mario_prolog::{Engine, Value};
 
 use crate::agent::{Agent, Remembered};
 use crate::colony::Colony;
+use crate::decisions::is_plain;
 use crate::index::AgentIndex;
 use crate::names::number;
 use crate::rules::Memory;
@@ -86,6 +87,11 @@ impl Evaluator {
 }
 
 impl Colony {
+    /// Whether what its policy says to an agent can be told to others who know the same.
+    pub fn is_plain(&self, agent: AgentIndex, decision: &Decision) -> bool {
+        is_plain(self.policy(self.agent(agent).policy()), decision)
+    }
+
     /// What an agent asks for, given what its policy says: the first solution, if that is an operation.
     pub fn wish(&self, agent: AgentIndex, decision: &Decision) -> Option<Wish> {
         let Some(Solution::Proposal(proposal)) = decision.solutions.first() else { return None };

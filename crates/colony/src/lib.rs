@@ -31,6 +31,7 @@ mod names;
 
 mod colony;
 mod cycle;
+mod decisions;
 mod evaluate;
 mod recall;
 mod rooms;
@@ -38,6 +39,7 @@ mod saved;
 
 pub use agent::{Agent, Neighbour, Remembered, RequestFact};
 pub use colony::{Colony, ContextChange, Founding};
+pub use decisions::{Decisions, Entrance, Found, SavedDecisions};
 pub use evaluate::Evaluator;
 pub use index::{AgentIndex, ApplicationIndex, NodeIndex, PolicyIndex};
 pub use manager::{Judge, Manager, NodeState};

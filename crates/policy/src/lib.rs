@@ -26,7 +26,8 @@
 //!
 //! A node's manager is the other side: [`Acceptance::judge`] answers a request from what the manager may know.
 //!
-//! [`check()`] tells what is wrong with a policy before any agent has it.
+//! [`check()`] tells what is wrong with a policy before any agent has it, and [`blindness`] whether it would propose the same
+//! if everything had another name.
 //!
 //! **Invariant:** a decision is a pure function of policy, knowledge base and instance. It may be kept while the facts do
 //! not change, replayed, and computed on any thread.
@@ -46,6 +47,8 @@ mod recorded;
 mod decide;
 mod policy;
 
+mod blind;
+
 mod acceptance;
 
 mod explain;
@@ -56,6 +59,7 @@ mod check;
 mod explore;
 
 pub use acceptance::{Acceptance, AcceptanceError, MANAGER_FACTS, ManagerView};
+pub use blind::{Blindness, FactsAllowed, Seeing, blindness};
 pub use check::{Allowed, Finding, FindingKind, Report, Resolvers, check, find_unknown_call};
 pub use decide::{Decider, Decision, Ending, InvalidProposal, Proposal, ProposalFault, Solution, Wanted};
 pub use explain::{

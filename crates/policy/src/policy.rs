@@ -10,7 +10,7 @@ use mario_prolog::{Atom, Budget, Engine, LoadError, Loaded, Place, Problem, Prog
 use crate::vocabulary::FACTS;
 
 /// The twin of `operation/3` that tells the clause. No text can call it by accident.
-const NUMBERED_OPERATION: &str = "$operation";
+pub(crate) const NUMBERED_OPERATION: &str = "$operation";
 
 /// What a policy is run with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

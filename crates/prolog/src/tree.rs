@@ -54,6 +54,15 @@ impl Tree {
         Planting::new(store, atoms, read).tree(read.term, &read.span, 0)
     }
 
+    /// A term that no text has, its variables numbered, unless it is too deep to be walked.
+    pub(crate) fn of_term(store: &mut Store, atoms: &Atoms, term: Term) -> Option<Tree> {
+        let mut variables = Vec::new();
+        store.term_variables(term, &mut variables).ok()?;
+        let texts: Vec<String> = (0..variables.len()).map(|number| format!("_{number}")).collect();
+        let names = variables.into_iter().zip(texts.iter().map(String::as_str)).collect();
+        Planting { store, atoms, names, spans: FxHashMap::default() }.tree(term, &(0..0), 0)
+    }
+
     /// The name and the arguments, if it is an atom or a compound term but no list.
     pub fn callable(&self) -> Option<(&str, &[Tree])> {
         match &self.kind {

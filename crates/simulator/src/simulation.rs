@@ -24,7 +24,9 @@ use std::collections::VecDeque;
 use std::error::Error;
 use std::fmt;
 
-use mario_colony::{AgentIndex, ApplicationIndex, Colony, Deployment, Evaluator, Judge, Label, NodeIndex, RequestFact};
+use mario_colony::{
+    AgentIndex, ApplicationIndex, Colony, Decisions, Deployment, Evaluator, Judge, Label, NodeIndex, RequestFact,
+};
 use mario_policy::{AcceptanceError, PolicyError};
 use serde::{Deserialize, Serialize};
 
@@ -108,6 +110,8 @@ pub struct Simulation<'a> {
     colony: Colony,
     judge: Judge,
     evaluators: Vec<Evaluator>,
+    /// What agents proposed to what others may come to know too.
+    decisions: Decisions,
     placement: Placement,
     paths: Paths,
     router: Router,

@@ -14,7 +14,7 @@ impl Random {
     }
 
     /// A number below `limit`.
-    fn below(&mut self, limit: u64) -> u64 {
+    pub fn below(&mut self, limit: u64) -> u64 {
         // SplitMix64.
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut value = self.0;
@@ -29,7 +29,7 @@ impl Random {
 }
 
 /// An argument of a generated fact.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Argument {
     Name(&'static str),
     Integer(i64),
@@ -39,16 +39,21 @@ pub enum Argument {
 use Argument::{Float, Integer, Name};
 
 /// Neighbours with numbers, digits and capitals in their names, so that the standard order of terms matters.
-const HOPS: [Argument; 7] = [Name("self"), Name("n1"), Name("n10"), Name("n2"), Integer(7), Integer(12), Name("Zone")];
-const INSTANCES: [Argument; 3] = [Name("s1"), Integer(93), Name("a")];
+pub const HOPS: [Argument; 7] =
+    [Name("self"), Name("n1"), Name("n10"), Name("n2"), Integer(7), Integer(12), Name("Zone")];
+pub const INSTANCES: [Argument; 3] = [Name("s1"), Integer(93), Name("a")];
 const OPERATIONS: [Argument; 3] = [Name("migrate"), Name("replicate"), Name("undeploy")];
 const LATENCIES: [Argument; 7] =
     [Integer(0), Integer(1), Integer(10), Integer(10), Integer(11), Float(10.5), Integer(25)];
+
+/// The node that the instance is on.
+pub const OWN_NODE: Argument = Name("n42");
 
 /// A knowledge base: name and arguments of each fact. Neighbours of the node are apart.
 pub struct Generated {
     pub instance: Argument,
     node: [Argument; 2],
+    neighbour: Argument,
     services: Vec<[Argument; 4]>,
     requests: Vec<[Argument; 4]>,
     inhibited: Vec<[Argument; 3]>,
@@ -84,9 +89,25 @@ impl Generated {
                 [random.pick(&OPERATIONS), whose, random.pick(&HOPS)]
             })
             .collect();
-        let node = [Name("n42"), Integer(random.below(5) as i64)];
+        let node = [OWN_NODE, Integer(random.below(5) as i64)];
         let other = [Name("other"), Integer(1), Integer(1), Integer(1)];
-        Generated { instance, node, services: vec![service, other], requests, inhibited }
+        Generated { instance, node, neighbour: HOPS[1], services: vec![service, other], requests, inhibited }
+    }
+
+    /// The same with other names for nodes and instances.
+    pub fn renamed(&self, node: impl Fn(Argument) -> Argument, instance: impl Fn(Argument) -> Argument) -> Generated {
+        let requests =
+            self.requests.iter().map(|[whose, hop, rate, latency]| [instance(*whose), node(*hop), *rate, *latency]);
+        let inhibited =
+            self.inhibited.iter().map(|[operation, whose, target]| [*operation, instance(*whose), node(*target)]);
+        Generated {
+            instance: instance(self.instance),
+            node: [node(self.node[0]), self.node[1]],
+            neighbour: node(self.neighbour),
+            services: self.services.clone(),
+            requests: requests.collect(),
+            inhibited: inhibited.collect(),
+        }
     }
 
     fn application(&self) -> Argument {
@@ -106,7 +127,7 @@ impl Generated {
             facts.push_service(application, hardware, rate, latency);
         }
         let [node, free] = self.node.map(constant);
-        facts.push_node(node, free, [constant(HOPS[1])]);
+        facts.push_node(node, free, [constant(self.neighbour)]);
         facts.push_instance(constant(self.instance), constant(self.application()), node);
         for request in &self.requests {
             let [instance, hop, rate, latency] = request.map(constant);

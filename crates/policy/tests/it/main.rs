@@ -3,6 +3,7 @@
 mod acceptance;
 mod against_swipl;
 mod allocations;
+mod blind;
 mod checks;
 mod decisions;
 mod explained;

@@ -22,6 +22,7 @@ impl<'a> Simulation<'a> {
             queue,
             due,
             colony,
+            decisions,
             placement,
             paths,
             router,
@@ -42,7 +43,8 @@ impl<'a> Simulation<'a> {
             agents_have_started,
             effort,
         } = self;
-        let world = ((queue, due), colony.saved(), placement, paths, router, instances, (users, users_due));
+        let agents = (colony.saved(), decisions.saved());
+        let world = ((queue, due), agents, placement, paths, router, instances, (users, users_due));
         let traffic = (flow, links, messages, arriving, observations);
         let memory = planner.as_ref().and_then(|planner| planner.memory());
         let operators = (memory, deployments, deploys_begun, is_redeploying);
@@ -61,10 +63,10 @@ impl<'a> Simulation<'a> {
 
     fn restore<'de, D: Deserializer<'de>>(&mut self, saved: D) -> Result<(), D::Error> {
         let (world, traffic, operators, course) = Deserialize::deserialize(saved)?;
-        let colony;
+        let (colony, decisions);
         (
             (self.queue, self.due),
-            colony,
+            (colony, decisions),
             self.placement,
             self.paths,
             self.router,
@@ -72,6 +74,7 @@ impl<'a> Simulation<'a> {
             (self.users, self.users_due),
         ) = world;
         self.colony.restore(colony);
+        self.decisions.restore(decisions);
         (self.flow, self.links, self.messages, self.arriving, self.observations) = traffic;
         let memory;
         (memory, self.deployments, self.deploys_begun, self.is_redeploying) = operators;

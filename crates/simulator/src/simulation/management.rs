@@ -1,7 +1,8 @@
 //! Agents that evaluate, managers that judge, operators that deploy.
 
 use mario_colony::{
-    AgentIndex, ApplicationIndex, Arbitration, ContextChange, Deployment, Evaluator, NodeIndex, Outcome, Wish,
+    AgentIndex, ApplicationIndex, Arbitration, ContextChange, Deployment, Entrance, Evaluator, Found, NodeIndex,
+    Outcome, Wish,
 };
 use mario_domain::OperationName;
 use mario_policy::{Decision, Wanted};
@@ -23,6 +24,8 @@ const GLANCES: usize = 32;
 /// What came of asking an agent's policy.
 struct Answer {
     wish: Option<Wish>,
+    /// Whether others who know the same may take it over.
+    is_plain: bool,
     /// Kept only if somebody wants it.
     decision: Option<Decision>,
 }
@@ -59,6 +62,7 @@ impl Simulation<'_> {
         let mut batch = self.due.take(due, &mut self.queue);
         batch.retain(|agent| self.colony.agent(*agent).is_alive());
         self.effort.asked += batch.len() as u64;
+        self.decisions.make_room();
         let wanted = if recorder.wants_decisions() { Wanted::All } else { Wanted::First };
         if self.options.threads > 1 && batch.len() >= 2 * AGENTS_PER_THREAD {
             self.effort.shared += batch.len() as u64;
@@ -128,8 +132,37 @@ impl Simulation<'_> {
         }
     }
 
+    /// What is known of an agent's decision from others, if theirs may be taken over. Of them, too, only what they proposed is
+    /// kept.
+    fn find(&mut self, agent: AgentIndex, wanted: Wanted) -> Found {
+        if wanted == Wanted::First && self.options.reuse == Reuse::Proposals {
+            self.decisions.find(&self.colony, agent)
+        } else {
+            Found::Nothing(None)
+        }
+    }
+
+    /// An agent proposes what another proposed who knew the same.
+    fn follow_others(&mut self, agent: AgentIndex, wish: Option<Wish>, recorder: &mut impl Recorder) {
+        recorder.evaluation(self.queue.now(), agent, &self.colony, None);
+        self.colony.propose(agent, wish);
+    }
+
+    /// An agent asks its policy.
+    fn ask(&mut self, agent: AgentIndex, entrance: Option<Entrance>, wanted: Wanted, recorder: &mut impl Recorder) {
+        self.effort.evaluated += 1;
+        let is_unchanged = self.colony.is_unchanged(agent);
+        let decision = self.evaluators[0].evaluate(&self.colony, agent, wanted);
+        recorder.evaluation(self.queue.now(), agent, &self.colony, (!is_unchanged).then_some(decision));
+        let wish = self.colony.wish(agent, decision);
+        if let Some(entrance) = entrance {
+            let is_plain = self.colony.is_plain(agent, decision);
+            self.decisions.learn(entrance, &self.colony, agent, wish.as_ref(), is_plain);
+        }
+        self.colony.propose(agent, wish);
+    }
+
     fn ask_in_turn(&mut self, batch: &[AgentIndex], wanted: Wanted, recorder: &mut impl Recorder) {
-        let now = self.queue.now();
         for (position, agent) in batch.iter().enumerate() {
             if position.is_multiple_of(GLANCES) {
                 self.glance(&batch[position..batch.len().min(position + GLANCES)]);
@@ -139,36 +172,57 @@ impl Simulation<'_> {
                 self.repeat(*agent, recorder);
                 continue;
             }
-            self.effort.evaluated += 1;
-            let is_unchanged = self.colony.is_unchanged(*agent);
-            let decision = self.evaluators[0].evaluate(&self.colony, *agent, wanted);
-            recorder.evaluation(now, *agent, &self.colony, (!is_unchanged).then_some(decision));
-            let wish = self.colony.wish(*agent, decision);
-            self.colony.propose(*agent, wish);
+            match self.find(*agent, wanted) {
+                Found::Decision(wish) => self.follow_others(*agent, wish, recorder),
+                Found::Nothing(entrance) => self.ask(*agent, entrance, wanted, recorder),
+                // Nobody else is asked at the same time.
+                Found::Awaited(_) => self.ask(*agent, None, wanted, recorder),
+            }
         }
     }
 
     fn ask_in_parallel(&mut self, batch: &[AgentIndex], wanted: Wanted, recorder: &mut impl Recorder) {
-        let mut due = Vec::new();
+        let (mut changed, mut due) = (Vec::new(), Vec::new());
         for agent in batch {
             self.look(*agent);
             if !self.is_known(*agent, wanted) {
-                due.push(*agent);
+                let found = self.find(*agent, wanted);
+                if matches!(found, Found::Nothing(_)) {
+                    due.push(*agent);
+                }
+                changed.push((*agent, found));
             }
         }
-        let answers = self.answers(&due, wanted);
-        let now = self.queue.now();
-        let mut answers = due.iter().zip(answers.into_iter().flatten()).peekable();
+        let mut answers = self.answers(&due, wanted).into_iter().flatten();
+        let mut changed = changed.into_iter().peekable();
         for agent in batch {
-            let Some((_, answer)) = answers.next_if(|(due, _)| *due == agent) else {
+            let Some((_, found)) = changed.next_if(|(changed, _)| changed == agent) else {
                 self.repeat(*agent, recorder);
                 continue;
             };
-            self.effort.evaluated += 1;
-            let decision = answer.decision.as_ref().filter(|_| !self.colony.is_unchanged(*agent));
-            recorder.evaluation(now, *agent, &self.colony, decision);
-            self.colony.propose(*agent, answer.wish);
+            match found {
+                Found::Decision(wish) => self.follow_others(*agent, wish, recorder),
+                Found::Awaited(entrance) => match self.decisions.look_again(&self.colony, *agent, entrance) {
+                    Some(wish) => self.follow_others(*agent, wish, recorder),
+                    None => self.ask(*agent, None, wanted, recorder),
+                },
+                Found::Nothing(entrance) => {
+                    let answer = answers.next().expect("all who are due were asked");
+                    self.take(*agent, entrance, answer, recorder);
+                }
+            }
         }
+    }
+
+    /// An agent has asked its policy, together with others.
+    fn take(&mut self, agent: AgentIndex, entrance: Option<Entrance>, answer: Answer, recorder: &mut impl Recorder) {
+        self.effort.evaluated += 1;
+        let decision = answer.decision.as_ref().filter(|_| !self.colony.is_unchanged(agent));
+        recorder.evaluation(self.queue.now(), agent, &self.colony, decision);
+        if let Some(entrance) = entrance {
+            self.decisions.learn(entrance, &self.colony, agent, answer.wish.as_ref(), answer.is_plain);
+        }
+        self.colony.propose(agent, answer.wish);
     }
 
     /// What the policies of these agents say, each thread asking its share of them.
@@ -178,7 +232,8 @@ impl Simulation<'_> {
         let ask = |evaluator: &mut Evaluator, agent: AgentIndex| {
             let decision = evaluator.evaluate(colony, agent, wanted);
             let wish = colony.wish(agent, decision);
-            Answer { wish, decision: (wanted == Wanted::All).then(|| decision.clone()) }
+            let is_plain = colony.is_plain(agent, decision);
+            Answer { wish, is_plain, decision: (wanted == Wanted::All).then(|| decision.clone()) }
         };
         std::thread::scope(|scope| {
             let workers: Vec<_> = due

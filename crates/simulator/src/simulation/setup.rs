@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use mario_colony::{
-    AgentIndex, ApplicationIndex, Colony, Deployment, Evaluator, Founding, Judge, Label, Manager, NodeIndex, Numbers,
-    Outcome,
+    AgentIndex, ApplicationIndex, Colony, Decisions, Deployment, Evaluator, Founding, Judge, Label, Manager, NodeIndex,
+    Numbers, Outcome,
 };
 use mario_domain::Verdict;
 use mario_policy::{Acceptance, Policy, Settings};
@@ -47,6 +47,7 @@ impl<'a> Simulation<'a> {
         let colony = found(engine, scenario)?;
         let threads = options.threads.max(1);
         let evaluators = (0..threads).map(|_| Evaluator::new(engine, &colony)).collect();
+        let decisions = Decisions::new(engine, &colony);
         let users = (0..).zip(&scenario.users).map(|(index, plan)| User {
             application: plan.application,
             wanted: None,
@@ -62,6 +63,7 @@ impl<'a> Simulation<'a> {
             colony,
             judge: Judge::new(engine),
             evaluators,
+            decisions,
             placement: Placement::new(scenario.applications.len()),
             paths: Paths::new(&scenario.topology),
             router: Router::new(scenario),

@@ -1,0 +1,227 @@
+//! What an agent knows, without names.
+
+use mario_domain::{Capacity, Id, OperationName};
+
+use crate::agent::{Agent, Neighbour};
+use crate::colony::Colony;
+use crate::index::NodeIndex;
+use crate::manager::Manager;
+use crate::rules::Memory;
+use crate::wish::Target;
+
+/// More client requests than this are not compared.
+const REQUESTS_MAX: usize = 12;
+/// More that is remembered than this is not compared.
+const REMEMBERED_MAX: usize = 16;
+/// More neighbours than this are not compared.
+const NEIGHBOURS_MAX: usize = 16;
+/// More nodes in all that an agent knows are not compared.
+const NODES_MAX: usize = 32;
+
+/// What is known besides client requests, memory and neighbours takes as many words.
+const HEAD: usize = 3;
+const WORDS_MAX: usize = HEAD + REQUESTS_MAX.div_ceil(8) + REMEMBERED_MAX / 8 + NEIGHBOURS_MAX / 8 + 2 * REQUESTS_MAX;
+
+/// Larger numbers are no words of the machine that runs policies, and cost it more than names do.
+const NUMBER_MAX: u64 = 1 << 56;
+
+/// What an agent knows, in as few words as it takes.
+///
+/// A node is called by its place among all nodes that occur, `self` and its own node included, in the order of their names.
+/// So two agents know the same, up to names and such that do not change the order, if their words are the same.
+pub(super) struct Key {
+    words: [u64; WORDS_MAX],
+    length: usize,
+    nodes: Nodes,
+}
+
+/// The nodes that occur in what an agent knows.
+struct Nodes {
+    /// In the order of their names.
+    sorted: [(u32, Neighbour); NODES_MAX],
+    count: usize,
+}
+
+impl Nodes {
+    /// Makes sure that a node is there; `None` when there are too many.
+    fn add(&mut self, colony: &Colony, node: Neighbour) -> Option<()> {
+        let rank = colony.rank(node);
+        let mut position = self.count;
+        while position > 0 && self.sorted[position - 1].0 >= rank {
+            position -= 1;
+        }
+        if position < self.count && self.sorted[position].0 == rank {
+            return Some(());
+        }
+        if self.count == NODES_MAX {
+            return None;
+        }
+        self.sorted.copy_within(position..self.count, position + 1);
+        self.sorted[position] = (rank, node);
+        self.count += 1;
+        Some(())
+    }
+
+    fn place(&self, node: Neighbour) -> Option<u8> {
+        let position = self.sorted[..self.count].iter().position(|(_, known)| *known == node);
+        position.map(|position| position as u8)
+    }
+}
+
+impl Key {
+    pub(super) fn new() -> Key {
+        let nodes = Nodes { sorted: [(0, Neighbour::Own); NODES_MAX], count: 0 };
+        Key { words: [0; WORDS_MAX], length: 0, nodes }
+    }
+
+    pub(super) fn words(&self) -> &[u64] {
+        &self.words[..self.length]
+    }
+
+    pub(super) fn hash(&self) -> u64 {
+        hash(self.words())
+    }
+
+    /// The place of a target; `None` when it is not among what the agent knows.
+    pub(super) fn place(&self, target: &Target) -> Option<u8> {
+        match target {
+            Target::Own => self.nodes.place(Neighbour::Own),
+            Target::Node(node) => self.nodes.place(Neighbour::Node(*node)),
+            Target::Unknown(_) => None,
+        }
+    }
+
+    /// The target at a place.
+    pub(super) fn target(&self, place: u8) -> Target {
+        match self.nodes.sorted[usize::from(place)].1 {
+            Neighbour::Own => Target::Own,
+            Neighbour::Node(node) => Target::Node(node),
+        }
+    }
+
+    /// Writes down what an agent knows, its neighbours if `sees_neighbours` says so; `None` when it cannot be said without
+    /// names.
+    pub(super) fn write(&mut self, colony: &Colony, agent: &Agent, sees_neighbours: bool) -> Option<()> {
+        let requests = agent.requests();
+        let manager = colony.manager(agent.node());
+        let neighbours = if sees_neighbours { manager.neighbours() } else { &[] };
+        if agent.random().is_some() || requests.len() > REQUESTS_MAX || neighbours.len() > NEIGHBOURS_MAX {
+            return None;
+        }
+        if !is_plain(agent.instance().id()) {
+            return None;
+        }
+        self.find_nodes(colony, agent, neighbours)?;
+        self.length = HEAD;
+        let remembered = self.write_remembered(colony.memory, agent)?;
+        self.write_places(neighbours.iter().map(|node| Neighbour::Node(*node)));
+        self.write_places(requests.iter().map(|fact| fact.neighbour));
+        for fact in requests {
+            self.words[self.length] = fact.rate.to_bits();
+            self.words[self.length + 1] = fact.latency.to_bits();
+            self.length += 2;
+        }
+        let own = [Neighbour::Own, Neighbour::Node(agent.node())].map(|own| self.nodes.place(own));
+        let counts = [own[0]?, own[1]?, requests.len() as u8, remembered as u8, neighbours.len() as u8, 0, 0, 0];
+        self.words[0] = u64::from_le_bytes(counts);
+        self.words[1] = u64::from(agent.policy().0) << 32 | u64::from(agent.application().0);
+        self.words[2] = free(manager);
+        Some(())
+    }
+
+    /// Finds out which nodes occur.
+    fn find_nodes(&mut self, colony: &Colony, agent: &Agent, neighbours: &[NodeIndex]) -> Option<()> {
+        self.nodes.count = 0;
+        self.nodes.add(colony, Neighbour::Own)?;
+        self.nodes.add(colony, Neighbour::Node(agent.node()))?;
+        for fact in agent.requests() {
+            self.nodes.add(colony, fact.neighbour)?;
+        }
+        for remembered in agent.remembered() {
+            match &remembered.target {
+                Target::Own => {}
+                Target::Node(node) => self.nodes.add(colony, Neighbour::Node(*node))?,
+                Target::Unknown(_) => return None,
+            }
+        }
+        for node in neighbours {
+            self.nodes.add(colony, Neighbour::Node(*node))?;
+        }
+        Some(())
+    }
+
+    /// Writes down places, eight to a word.
+    fn write_places(&mut self, nodes: impl Iterator<Item = Neighbour>) {
+        let (mut word, mut count) = (0, 0);
+        for node in nodes {
+            word = word << 8 | u64::from(self.nodes.place(node).unwrap_or(u8::MAX));
+            count += 1;
+            if count % 8 == 0 {
+                self.push(word);
+                word = 0;
+            }
+        }
+        if count % 8 != 0 {
+            self.push(word);
+        }
+    }
+
+    fn push(&mut self, word: u64) {
+        self.words[self.length] = word;
+        self.length += 1;
+    }
+
+    /// Writes down what an agent remembers; gives how much that is. An agent whose memory slides sees it in order and
+    /// without repeats, so it does not matter in which order it was refused.
+    fn write_remembered(&mut self, memory: Memory, agent: &Agent) -> Option<usize> {
+        let mut codes = [0_u8; REMEMBERED_MAX];
+        let mut count = 0;
+        for remembered in agent.remembered() {
+            let operation = match remembered.operation {
+                OperationName::Undeploy => 0,
+                OperationName::Migrate => 1,
+                OperationName::Replicate | OperationName::Deploy => 2,
+            };
+            let code = operation << 6 | self.place(&remembered.target)?;
+            let position = match memory {
+                Memory::Periodic { .. } => Err(count),
+                Memory::Sliding => codes[..count].binary_search(&code),
+            };
+            if let Err(position) = position {
+                if count == REMEMBERED_MAX {
+                    return None;
+                }
+                codes.copy_within(position..count, position + 1);
+                codes[position] = code;
+                count += 1;
+            }
+        }
+        for eight in codes[..count].chunks(8) {
+            self.push(u64::from_le_bytes(std::array::from_fn(|byte| eight.get(byte).copied().unwrap_or(0))));
+        }
+        Some(count)
+    }
+}
+
+fn free(manager: &Manager) -> u64 {
+    match manager.free() {
+        Capacity::Bounded(hardware) => hardware.as_units(),
+        Capacity::Unbounded => u64::MAX,
+    }
+}
+
+/// Mixes words so that few of them come to the same.
+pub(super) fn hash(words: &[u64]) -> u64 {
+    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mixed = words.iter().fold(0_u64, |hash, word| (hash.rotate_left(23) ^ word).wrapping_mul(FACTOR));
+    (mixed ^ (mixed >> 29)).wrapping_mul(FACTOR).rotate_left(32)
+}
+
+/// Whether the names of all nodes can be left out.
+pub(super) fn are_plain(colony: &Colony) -> bool {
+    colony.managers.iter().all(|manager| is_plain(manager.node().id()))
+}
+
+fn is_plain(id: &Id) -> bool {
+    !matches!(id, Id::Number(number) if number.unsigned_abs() >= NUMBER_MAX)
+}

@@ -1,0 +1,284 @@
+//! Decisions that are found, against those of policies that are asked.
+
+use std::fs;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use mario_domain::{Application, ApplicationId, Capacity, Fact, FactValue, Hardware, Id, NodeId, Quantity};
+use mario_policy::{Settings, Wanted};
+use mario_prolog::{Budget, Directories};
+
+use super::*;
+use crate::agent::{Neighbour, Remembered, RequestFact};
+use crate::colony::{ContextChange, Founding};
+use crate::evaluate::Evaluator;
+use crate::index::{ApplicationIndex, NodeIndex, PolicyIndex};
+use crate::manager::Manager;
+use crate::rules::{Arbitration, Memory, Numbers};
+use crate::wish::Target;
+
+/// All shipped policies that need no facts to say something.
+const SHIPPED: [&str; 9] = [
+    "workload-aware",
+    "latency-aware",
+    "workload-and-latency-aware",
+    "workload-and-latency-aware-with-memory",
+    "cost-aware",
+    "load-thresholds",
+    "popularity",
+    "stay-in-region",
+    "sustained-demand",
+];
+
+/// The farthest of its neighbours in the order of names, if it is beyond its own node and requests come from there.
+const FARTHEST: &str = "operation(migrate, I, N) :- node(O, _, Ns), msort([O, self|Ns], S), last(S, N), N \\== O, \
+                        requests(I, N, _, _).";
+
+fn engine() -> &'static Engine {
+    static ENGINE: OnceLock<Engine> = OnceLock::new();
+    ENGINE.get_or_init(Engine::new)
+}
+
+/// Numbers that are the same everywhere.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, limit: usize) -> usize {
+        // SplitMix64.
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut value = self.0;
+        value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((value ^ (value >> 31)) % limit as u64) as usize
+    }
+
+    fn pick<T: Copy>(&mut self, items: &[T]) -> T {
+        items[self.below(items.len())]
+    }
+}
+
+fn shipped(name: &str, settings: Settings) -> Policy {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../policies");
+    let path = directory.join(format!("{name}.pl"));
+    let text = fs::read_to_string(&path).expect("it is shipped");
+    let path = path.to_str().expect("a path of the workspace");
+    Policy::load(engine(), path, &text, Some(Box::new(Directories::new([directory]))), settings).expect("a policy")
+}
+
+fn written(text: &str, settings: Settings) -> Policy {
+    Policy::load(engine(), "policy", text, None, settings).expect("a policy")
+}
+
+/// Names before and after `self`, some of them numbers.
+fn node_name(dice: &mut Dice, number: usize) -> NodeId {
+    let number = number as i64;
+    match dice.below(4) {
+        0 => NodeId::number(50 - 7 * number),
+        1 => NodeId::name(&format!("z{number}")).expect("a name"),
+        _ => NodeId::name(&format!("{}{number}", dice.pick(&["a", "n", "se", "self", "sf"]))).expect("a name"),
+    }
+}
+
+fn colony(dice: &mut Dice, policies: Vec<Policy>, facts: Vec<Fact>) -> Colony {
+    let nodes = 3 + dice.below(6);
+    let mut neighbours = vec![Vec::new(); nodes];
+    for node in 1..nodes {
+        let other = dice.below(node);
+        neighbours[node].push(NodeIndex::at(other));
+        neighbours[other].push(NodeIndex::at(node));
+    }
+    let managers = neighbours.into_iter().enumerate().map(|(node, around)| {
+        let capacity = if node == 0 { Capacity::Unbounded } else { Capacity::units(40) };
+        Manager::new(node_name(dice, node), capacity, around, None)
+    });
+    let managers = managers.collect();
+    let applications = (1..4).map(|number| Application {
+        id: ApplicationId::name(&format!("app{number}")).expect("a name"),
+        owner: None,
+        hardware: Hardware::units(number),
+        max_rate: Quantity::whole(5),
+        max_latency: Quantity::whole(if number == 1 { 10 } else { 1 }),
+    });
+    let founding = Founding {
+        arbitration: Arbitration::Managers,
+        memory: dice.pick(&[Memory::Sliding, Memory::Periodic { every: 5 }]),
+        numbers: Numbers::COUNTED,
+        applications: applications.collect(),
+        application_facts: facts,
+        policies,
+        managers,
+        node_facts: Vec::new(),
+    };
+    let mut colony = Colony::new(engine(), founding);
+    for number in 0..4 * nodes {
+        let policy = PolicyIndex::at(dice.below(colony.policies.len()));
+        colony.create(ApplicationIndex::at(number % 3), policy, NodeIndex::at(number % nodes));
+    }
+    colony
+}
+
+/// Lets an agent see and remember something; most of it is about its neighbours.
+fn tell(dice: &mut Dice, colony: &mut Colony, agent: AgentIndex) {
+    let own = colony.agent(agent).node();
+    let mut near: Vec<NodeIndex> = colony.manager(own).neighbours().to_vec();
+    near.push(if dice.below(20) == 0 { own } else { near[0] });
+    near.push(if dice.below(20) == 0 { NodeIndex::at(dice.below(colony.managers.len())) } else { near[0] });
+    let mut facts: Vec<RequestFact> = (0..dice.pick(&[0, 1, 1, 2, 2, 3]))
+        .map(|_| RequestFact {
+            neighbour: if dice.below(3) == 0 { Neighbour::Own } else { Neighbour::Node(dice.pick(&near)) },
+            rate: dice.pick(&[1.0, 3.0, 3.0, 6.0]),
+            latency: dice.pick(&[0.5, 3.0, 11.0]),
+        })
+        .collect();
+    facts.sort_by_key(|fact| colony.rank(fact.neighbour));
+    colony.r2(ContextChange::Requests { agent, facts: &facts });
+    let remembered = (0..dice.pick(&[0, 0, 0, 1, 1, 2])).map(|_| Remembered {
+        evaluation: 1,
+        operation: dice.pick(&[OperationName::Migrate, OperationName::Replicate, OperationName::Undeploy]),
+        target: match dice.below(40) {
+            0 => Target::Unknown(Box::new(NodeId::name("nowhere").expect("a name"))),
+            1..10 => Target::Own,
+            _ => Target::Node(dice.pick(&near)),
+        },
+    });
+    colony.agents[agent.position()].rest.remembered = remembered.collect();
+}
+
+/// Lets the agents of a colony see many things; holds what is found against what their policies say. Gives how much of
+/// what was asked was found, and how much of that were proposals.
+fn compare(dice: &mut Dice, mut colony: Colony, rounds: usize) -> [usize; 2] {
+    let mut decisions = Decisions { limit: rounds, ..Decisions::new(engine(), &colony) };
+    let mut evaluator = Evaluator::new(engine(), &colony);
+    let mut found = [0; 2];
+    for _ in 0..rounds {
+        let agent = AgentIndex::at(dice.below(colony.agent_count()));
+        tell(dice, &mut colony, agent);
+        let known = decisions.find(&colony, agent);
+        let decision = evaluator.evaluate(&colony, agent, Wanted::First);
+        let asked = colony.wish(agent, decision);
+        match known {
+            Found::Decision(wish) => {
+                assert_eq!(wish, asked, "{}: {:?}", colony.policy(colony.agent(agent).policy()).name(), agent);
+                found[0] += 1;
+                found[1] += usize::from(wish.is_some());
+            }
+            Found::Nothing(Some(entrance)) => {
+                let is_plain = colony.is_plain(agent, decision);
+                decisions.learn(entrance, &colony, agent, asked.as_ref(), is_plain);
+            }
+            Found::Nothing(None) => {}
+            Found::Awaited(_) => panic!("nobody else is asked"),
+        }
+    }
+    found
+}
+
+#[test]
+fn what_is_found_is_what_the_policy_would_have_said() {
+    let mut dice = Dice(5);
+    for name in SHIPPED.iter().copied().chain(["farthest"]) {
+        let settings = Settings { memory: 3, ..Settings::default() };
+        let load = || if name == "farthest" { written(FARTHEST, settings) } else { shipped(name, settings) };
+        let mut found = [0; 2];
+        for _ in 0..6 {
+            let colony = colony(&mut dice, vec![load(), shipped("never-move", settings)], Vec::new());
+            let [all, proposals] = compare(&mut dice, colony, 4_000);
+            found = [found[0] + all, found[1] + proposals];
+        }
+        assert!(found[0] > 5_000 && found[1] > 300, "{name}: {found:?} were found");
+    }
+}
+
+#[test]
+fn nothing_is_found_for_policies_that_look_at_names_or_at_facts_that_have_some() {
+    let settings = Settings::default();
+    let fact = |key: &str| Fact {
+        subject: Id::name("app1").expect("a name"),
+        key: Id::name(key).expect("a name"),
+        value: FactValue::Id(Id::name("n1").expect("a name")),
+    };
+    let seeing = written("operation(migrate, I, N) :- requests(I, N, _, _), N @< m.", settings);
+    let mut dice = Dice(1);
+    for (policy, facts, is_shared) in [
+        (seeing, Vec::new(), false),
+        (shipped("load-thresholds", settings), vec![fact("home")], false),
+        (shipped("load-thresholds", settings), Vec::new(), true),
+        (shipped("workload-aware", settings), vec![fact("home")], true),
+    ] {
+        let colony = colony(&mut dice, vec![policy], facts);
+        let found = compare(&mut dice, colony, 2_000);
+        assert_eq!(found[0] > 0, is_shared, "{found:?}");
+    }
+}
+
+#[test]
+fn what_did_not_end_well_is_asked_every_time() {
+    let raising = "operation(migrate, I, N) :- requests(I, N, _, _), X is foo + 1, X > 0.";
+    let long = "operation(migrate, I, N) :- between(1, 2000, X), X >= 2000, requests(I, N, _, _).";
+    let budget = Budget { inferences: 50_000, ..Settings::default().budget };
+    for (text, settings) in [(raising, Settings::default()), (long, Settings { memory: 0, budget })] {
+        let mut dice = Dice(2);
+        let colony = colony(&mut dice, vec![written(text, settings)], Vec::new());
+        // Without client requests there is no exception.
+        let found = compare(&mut dice, colony, 2_000);
+        assert_eq!(found[1], 0, "{text}");
+    }
+    let mut dice = Dice(2);
+    let colony = colony(&mut dice, vec![written(long, Settings::default())], Vec::new());
+    assert!(compare(&mut dice, colony, 2_000)[1] > 0, "far from the end of its budget it is told to others");
+}
+
+#[test]
+fn a_place_is_taken_before_the_answer_is_there() {
+    let mut dice = Dice(3);
+    let mut colony = colony(&mut dice, vec![shipped("workload-aware", Settings::default())], Vec::new());
+    let mut decisions = Decisions::new(engine(), &colony);
+    let node = colony.agent(AgentIndex(0)).node();
+    let application = colony.agent(AgentIndex(0)).application();
+    let other = colony.create(application, PolicyIndex(0), node);
+    let facts = [RequestFact { neighbour: Neighbour::Own, rate: 99.0, latency: 0.0 }];
+    let first = AgentIndex(0);
+    for agent in [first, other] {
+        colony.r2(ContextChange::Requests { agent, facts: &facts });
+    }
+    let Found::Nothing(Some(entrance)) = decisions.find(&colony, first) else { panic!("nobody was asked") };
+    assert_eq!(decisions.find(&colony, other), Found::Awaited(entrance));
+    assert_eq!(decisions.look_again(&colony, other, entrance), None);
+    let wish = Wish { operation: OperationName::Replicate, target: Target::Own };
+    decisions.learn(entrance, &colony, first, Some(&wish), true);
+    assert_eq!(decisions.look_again(&colony, other, entrance), Some(Some(wish.clone())));
+    assert_eq!(decisions.find(&colony, other), Found::Decision(Some(wish)));
+    decisions.learn(entrance, &colony, first, None, false);
+    assert_eq!(decisions.look_again(&colony, other, entrance), None, "it is of no use to others");
+    assert_eq!(decisions.find(&colony, other), Found::Nothing(None));
+}
+
+#[test]
+fn when_all_places_are_taken_nothing_is_learnt_until_there_is_room() {
+    let mut dice = Dice(4);
+    let mut colony = colony(&mut dice, vec![shipped("workload-aware", Settings::default())], Vec::new());
+    let mut decisions = Decisions::new(engine(), &colony);
+    let agent = AgentIndex(0);
+    let limit = decisions.limit;
+    assert_eq!(limit, 1024, "it is a small world");
+    let mut find = |decisions: &mut Decisions, rate: usize| {
+        let facts = [RequestFact { neighbour: Neighbour::Own, rate: rate as f64, latency: 0.0 }];
+        colony.r2(ContextChange::Requests { agent, facts: &facts });
+        let found = decisions.find(&colony, agent);
+        if let Found::Nothing(Some(entrance)) = found {
+            decisions.learn(entrance, &colony, agent, None, true);
+        }
+        found
+    };
+    for rate in 0..limit {
+        assert!(matches!(find(&mut decisions, rate), Found::Nothing(Some(_))));
+    }
+    assert_eq!(find(&mut decisions, limit), Found::Nothing(None));
+    for rate in (0..limit).step_by(100) {
+        assert_eq!(find(&mut decisions, rate), Found::Decision(None));
+    }
+    decisions.make_room();
+    assert!(matches!(find(&mut decisions, limit), Found::Nothing(Some(_))));
+    decisions.make_room();
+    assert_eq!(find(&mut decisions, limit), Found::Decision(None), "there is room left");
+}

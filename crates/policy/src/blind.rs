@@ -1,0 +1,372 @@
+//! Tells whether a policy is blind to names: whether it proposes the same, up to names, when nodes and instances are called
+//! differently.
+//!
+//! Start at [`blindness`]. A policy is blind if its solutions for a knowledge base with other names are its solutions for the
+//! knowledge base, with other names. `self` keeps its name, different things have different names before and after, and the
+//! order of the names of nodes, `self` among them, stays what it was, as does that of instances.
+//!
+//! It is proved with kinds. Every argument of every predicate and every variable gets one: it holds nodes, or instances,
+//! or what no renaming touches, or lists or terms made of these. What the agent sees says what is what, and each goal says
+//! what must be of one kind. A predicate of the language may be called if it commutes with renaming for the kinds of its
+//! arguments: it moves them around, or compares things of one kind with each other. So two runs that differ in names alone
+//! go through the same goals, one by one, with the same outcome up to names.
+//!
+//! **Invariant:** what is not understood is not blind: a predicate without a signature, a goal that is a variable, a name of
+//! a node in the text.
+//!
+//! Not here: who makes use of it (`colony`).
+
+mod kinds;
+
+use std::collections::BTreeMap;
+
+use mario_domain::SELF;
+use mario_prolog::{Engine, Meaning, Program, Tree, TreeKind};
+
+use crate::policy::{NUMBERED_OPERATION, Policy};
+use kinds::{Clash, FIXED, INSTANCE, Kind, Kinds, NODE, Shape};
+
+/// In which way a policy is blind to names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Blindness {
+    /// Which `fact/3` facts there may be.
+    pub facts: FactsAllowed,
+    /// Whether it looks at the neighbours of the node. If not, their names and their number do not matter either, but for
+    /// those in other facts.
+    pub sees_neighbours: bool,
+}
+
+/// Which `fact/3` facts there may be, if a policy is to be blind to names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FactsAllowed {
+    /// Such as have no names of nodes and instances in them that are called differently.
+    Fixed,
+    /// None: a goal fails whatever it looks for.
+    None,
+}
+
+/// A policy may look at names.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Seeing {
+    /// Where, and how.
+    pub place: String,
+}
+
+/// What the predicates of the language, and the facts, do to kinds.
+const SIGNATURES: &str = include_str!("blind/signatures.pl");
+
+/// Goals within goals: deeper than this is not looked at.
+const DEPTH_MAX: usize = 100;
+
+/// Tells whether a policy is blind to names.
+pub fn blindness(engine: &Engine, policy: &Policy) -> Result<Blindness, Seeing> {
+    let signatures = Signatures::new(engine);
+    let look = |facts| Inference::new(policy.program(), &signatures, facts).run();
+    look(FactsAllowed::Fixed).or_else(|_| look(FactsAllowed::None)).map_err(|place| Seeing { place })
+}
+
+type Indicator = (String, usize);
+
+/// The signatures by name and number of arguments.
+struct Signatures(BTreeMap<Indicator, Vec<Tree>>);
+
+impl Signatures {
+    fn new(engine: &Engine) -> Signatures {
+        let (trees, problems) = engine.read_trees("signatures.pl", SIGNATURES);
+        debug_assert!(problems.is_empty(), "{problems:?}");
+        let mut signatures: BTreeMap<Indicator, Vec<Tree>> = BTreeMap::new();
+        for tree in trees {
+            if let Some((name, arguments)) = tree.callable() {
+                signatures.entry((name.to_owned(), arguments.len())).or_default().push(tree);
+            }
+        }
+        Signatures(signatures)
+    }
+
+    /// The kinds of the arguments of a goal, which begins with these.
+    fn find(&self, indicator: &Indicator, arguments: &[Tree]) -> Option<&[Tree]> {
+        let found = match self.0.get(indicator)?.as_slice() {
+            [only] => only,
+            several => several.iter().find(|signature| {
+                let first = |tree: &Tree| tree.callable().map(|(name, parts)| (name.to_owned(), parts.len()));
+                let expected = signature.callable().and_then(|(_, kinds)| first(&kinds[0]));
+                expected.is_some() && expected == arguments.first().and_then(first)
+            })?,
+        };
+        found.callable().map(|(_, kinds)| kinds)
+    }
+}
+
+/// The kinds of the variables of one clause or signature.
+type Variables = BTreeMap<String, Kind>;
+
+/// What a goal is called with.
+enum Given<'t> {
+    Tree(&'t Tree),
+    /// An argument that somebody else adds.
+    Kind(Kind),
+}
+
+/// Kinds on their way through the clauses of a policy.
+struct Inference<'a> {
+    program: &'a Program,
+    signatures: &'a Signatures,
+    facts: FactsAllowed,
+    kinds: Kinds,
+    /// The kinds of the arguments of each predicate of the text that is called.
+    predicates: BTreeMap<Indicator, Vec<Kind>>,
+    /// Those whose clauses are still to be looked at.
+    pending: Vec<(Indicator, Vec<Tree>)>,
+    /// The variables of the clause that is looked at.
+    variables: Variables,
+    /// How often each of them occurs.
+    occurrences: BTreeMap<String, usize>,
+    sees_neighbours: bool,
+}
+
+impl<'a> Inference<'a> {
+    fn new(program: &'a Program, signatures: &'a Signatures, facts: FactsAllowed) -> Inference<'a> {
+        Inference {
+            program,
+            signatures,
+            facts,
+            kinds: Kinds::new(),
+            predicates: BTreeMap::new(),
+            pending: Vec::new(),
+            variables: BTreeMap::new(),
+            occurrences: BTreeMap::new(),
+            sees_neighbours: false,
+        }
+    }
+
+    /// Looks at everything that a decision can reach; gives the first place where a name may matter.
+    fn run(mut self) -> Result<Blindness, String> {
+        // A predicate of the library may call another by its name, and would reach that of the text.
+        if self.program.redefines_library() {
+            return Err("it redefines a predicate of the library".to_owned());
+        }
+        let operation = [FIXED, INSTANCE, NODE, FIXED];
+        let given = operation.map(Given::Kind);
+        self.call(NUMBERED_OPERATION, &given, 0)?;
+        while let Some((indicator, clauses)) = self.pending.pop() {
+            for clause in &clauses {
+                self.clause(&indicator, clause).map_err(|reason| {
+                    let (name, arity) = (indicator.0.trim_start_matches('$'), indicator.1);
+                    let arity = if indicator.0 == NUMBERED_OPERATION { arity - 1 } else { arity };
+                    format!("{name}/{arity}: {reason}")
+                })?;
+            }
+        }
+        Ok(Blindness { facts: self.facts, sees_neighbours: self.sees_neighbours })
+    }
+
+    fn clause(&mut self, indicator: &Indicator, clause: &Tree) -> Result<(), String> {
+        self.variables.clear();
+        self.occurrences.clear();
+        count_variables(clause, &mut self.occurrences);
+        let parts = clause.callable().filter(|(name, _)| *name == ":-").map(|(_, parts)| parts);
+        let Some([head, body]) = parts else { return Err("a clause is not understood".to_owned()) };
+        let arguments = match &head.kind {
+            TreeKind::Compound(_, arguments) => arguments.as_slice(),
+            TreeKind::Atom(_) => &[],
+            _ => return Err("a head is not understood".to_owned()),
+        };
+        let expected = self.predicates[indicator].clone();
+        for (argument, kind) in arguments.iter().zip(expected) {
+            self.demand(argument, kind, "its head")?;
+        }
+        self.goal(body, 0)
+    }
+
+    /// Looks at a body, or at a goal that a predicate is given to call.
+    fn goal(&mut self, mut tree: &Tree, depth: usize) -> Result<(), String> {
+        // A long conjunction nests to the right.
+        while let TreeKind::Compound(name, parts) = &tree.kind
+            && let (",", [first, second]) = (name.as_str(), parts.as_slice())
+        {
+            self.goal(first, depth + 1)?;
+            tree = second;
+        }
+        match tree.callable() {
+            // What setof/3 and its like may have around their goal.
+            Some(("^", [_, goal])) => self.goal(goal, depth + 1),
+            _ => self.closure(tree, &[], depth),
+        }
+    }
+
+    /// Looks at a goal that is called with more arguments than are written.
+    fn closure(&mut self, tree: &Tree, more: &[Kind], depth: usize) -> Result<(), String> {
+        if depth > DEPTH_MAX {
+            return Err("its goals are nested too deeply to be looked at".to_owned());
+        }
+        let Some((name, arguments)) = tree.callable() else {
+            return Err("what it calls is told by a variable".to_owned());
+        };
+        let given: Vec<Given<'_>> =
+            arguments.iter().map(Given::Tree).chain(more.iter().copied().map(Given::Kind)).collect();
+        self.call(name, &given, depth)
+    }
+
+    fn call(&mut self, name: &str, given: &[Given<'_>], depth: usize) -> Result<(), String> {
+        let indicator = (name.to_owned(), given.len());
+        let shown = format!("{name}/{}", given.len());
+        match self.program.meaning(name, given.len()) {
+            Meaning::Clauses(clauses) => {
+                let expected = self.predicate(indicator, clauses);
+                for (given, kind) in given.iter().zip(expected) {
+                    self.give(given, kind, &shown)?;
+                }
+                Ok(())
+            }
+            Meaning::Relation if name == "fact" && self.facts == FactsAllowed::None => {
+                // What is looked for has a kind all the same, though no fact tells which.
+                for given in given {
+                    let kind = self.kinds.open();
+                    self.give(given, kind, &shown)?;
+                }
+                Ok(())
+            }
+            Meaning::Relation if indicator == ("node".to_owned(), 3) => {
+                self.sees_neighbours |= !self.is_ignored(&given[2]);
+                self.call_known(&indicator, given, &shown, depth)
+            }
+            // The cut is no predicate.
+            Meaning::Unknown if name == "!" && given.is_empty() => Ok(()),
+            Meaning::Relation | Meaning::Language => self.call_known(&indicator, given, &shown, depth),
+            Meaning::Host | Meaning::Unknown => Err(format!("it is not known what {shown} does")),
+        }
+    }
+
+    /// Whether an argument is a variable that occurs nowhere else.
+    fn is_ignored(&self, given: &Given<'_>) -> bool {
+        let Given::Tree(Tree { kind: TreeKind::Variable(name), .. }) = given else { return false };
+        self.occurrences.get(name) == Some(&1)
+    }
+
+    /// The kinds of the arguments of a predicate of the text.
+    fn predicate(&mut self, indicator: Indicator, clauses: Vec<Tree>) -> Vec<Kind> {
+        if let Some(known) = self.predicates.get(&indicator) {
+            return known.clone();
+        }
+        let kinds: Vec<Kind> = (0..indicator.1).map(|_| self.kinds.open()).collect();
+        self.predicates.insert(indicator.clone(), kinds.clone());
+        self.pending.push((indicator, clauses));
+        kinds
+    }
+
+    /// Looks at a goal on facts or on a predicate of the language, which treats all things of one kind alike: each goal has
+    /// kinds of its own.
+    fn call_known(
+        &mut self,
+        indicator: &Indicator,
+        given: &[Given<'_>],
+        shown: &str,
+        depth: usize,
+    ) -> Result<(), String> {
+        let written: Vec<Tree> = given
+            .iter()
+            .map_while(|given| match given {
+                Given::Tree(tree) => Some(Tree::clone(tree)),
+                Given::Kind(_) => None,
+            })
+            .collect();
+        let signatures = self.signatures;
+        let signature = signatures.find(indicator, &written);
+        let expected = signature.ok_or_else(|| format!("{shown} may look at names"))?;
+        let mut variables = Variables::new();
+        for (given, expected) in given.iter().zip(expected) {
+            match (expected.callable(), given) {
+                (Some(("goal", [])), Given::Tree(tree)) => self.goal(tree, depth + 1)?,
+                (Some(("call", kinds)), Given::Tree(tree)) if !kinds.is_empty() => {
+                    let more: Vec<Kind> = kinds.iter().map(|kind| self.expected(kind, &mut variables)).collect();
+                    self.closure(tree, &more, depth + 1)?;
+                }
+                (Some(("goal", []) | ("call", _)), Given::Kind(_)) => {
+                    return Err("what it calls is told by a variable".to_owned());
+                }
+                _ => {
+                    let kind = self.expected(expected, &mut variables);
+                    self.give(given, kind, shown)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn give(&mut self, given: &Given<'_>, kind: Kind, place: &str) -> Result<(), String> {
+        match given {
+            Given::Tree(tree) => self.demand(tree, kind, place),
+            Given::Kind(found) => self.join(*found, kind, place),
+        }
+    }
+
+    fn demand(&mut self, tree: &Tree, kind: Kind, place: &str) -> Result<(), String> {
+        let found = self.found(tree).map_err(|clash| clash.said(place))?;
+        self.join(found, kind, place)
+    }
+
+    fn join(&mut self, found: Kind, kind: Kind, place: &str) -> Result<(), String> {
+        self.kinds.join(found, kind).map_err(|clash| clash.said(place))
+    }
+
+    /// The kind of a term of the text.
+    fn found(&mut self, tree: &Tree) -> Result<Kind, Clash> {
+        Ok(match &tree.kind {
+            TreeKind::Variable(name) => kind_of(name, &mut self.variables, &mut self.kinds),
+            TreeKind::Atom(name) if name == SELF => self.kinds.add(Shape::Own),
+            TreeKind::List(items) => {
+                let element = self.kinds.open();
+                for item in items {
+                    let found = self.found(item)?;
+                    self.kinds.join(found, element)?;
+                }
+                self.kinds.add(Shape::List(element))
+            }
+            // A list whose end is not written.
+            TreeKind::Compound(name, parts) if name == "[|]" && parts.len() == 2 => {
+                let (first, rest) = (self.found(&parts[0])?, self.found(&parts[1])?);
+                let list = self.kinds.add(Shape::List(first));
+                self.kinds.join(rest, list)?;
+                list
+            }
+            TreeKind::Compound(name, parts) => {
+                let parts = parts.iter().map(|part| self.found(part)).collect::<Result<_, Clash>>()?;
+                self.kinds.add(Shape::Compound(name.clone(), parts))
+            }
+            _ => FIXED,
+        })
+    }
+
+    /// The kind that a part of a signature stands for.
+    fn expected(&mut self, tree: &Tree, variables: &mut Variables) -> Kind {
+        match &tree.kind {
+            TreeKind::Variable(name) if name == "_" => self.kinds.open(),
+            TreeKind::Variable(name) => kind_of(name, variables, &mut self.kinds),
+            TreeKind::Atom(name) if name == "node" => NODE,
+            TreeKind::Atom(name) if name == "instance" => INSTANCE,
+            TreeKind::List(items) => {
+                let element = items.first().map_or(FIXED, |item| self.expected(item, variables));
+                self.kinds.add(Shape::List(element))
+            }
+            TreeKind::Compound(name, parts) => {
+                let parts = parts.iter().map(|part| self.expected(part, variables)).collect();
+                self.kinds.add(Shape::Compound(name.clone(), parts))
+            }
+            _ => FIXED,
+        }
+    }
+}
+
+fn count_variables(tree: &Tree, occurrences: &mut BTreeMap<String, usize>) {
+    match &tree.kind {
+        TreeKind::Variable(name) => *occurrences.entry(name.clone()).or_default() += 1,
+        TreeKind::List(parts) | TreeKind::Compound(_, parts) => {
+            parts.iter().for_each(|part| count_variables(part, occurrences));
+        }
+        _ => {}
+    }
+}
+
+fn kind_of(name: &str, variables: &mut Variables, kinds: &mut Kinds) -> Kind {
+    *variables.entry(name.to_owned()).or_insert_with(|| kinds.open())
+}

@@ -1,0 +1,126 @@
+//! What the predicates of a program are, for hosts that reason about a program instead of running it.
+
+use crate::meter::Budget;
+use crate::program::{Definition, Origin, Program};
+use crate::store::Store;
+use crate::stored::StoredTerm;
+use crate::symbols::{Atoms, Scope};
+use crate::term::Functor;
+use crate::tree::Tree;
+use rustc_hash::FxHashSet;
+use std::sync::Arc;
+
+/// What a call of a predicate reaches.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Meaning {
+    /// Clauses of the program's own text, and those that its directives asserted, in order: `Head :- Body` each, with
+    /// `true` as the body of a fact. A variable has the same name wherever it occurs in a clause. They stand in no text, so
+    /// their spans are empty.
+    Clauses(Vec<Tree>),
+    /// Facts that the host supplies with each query.
+    Relation,
+    /// A part of the language, or of the library that comes with it.
+    Language,
+    /// A predicate of the host.
+    Host,
+    /// Nobody defines it, or its clauses are too deep to be walked.
+    Unknown,
+}
+
+impl Program {
+    /// What a call of this predicate reaches, in the program's own text and in calls made at run time.
+    pub fn meaning(&self, name: &str, arity: usize) -> Meaning {
+        let functor = self.symbols.find(name).map(|name| Functor::new(name, arity));
+        let Some(id) = functor.and_then(|functor| self.find(functor)) else { return Meaning::Unknown };
+        let predicate = &self.predicates[id as usize];
+        match &predicate.definition {
+            Definition::Relation(_) => Meaning::Relation,
+            Definition::Host(_) => Meaning::Host,
+            Definition::Undefined => Meaning::Unknown,
+            _ if predicate.origin != Origin::User => Meaning::Language,
+            Definition::Clauses(_) => self.trees(&mut predicate.sources.iter()),
+            Definition::Dynamic => {
+                self.dynamic.get(&id).map_or(Meaning::Unknown, |dynamic| self.trees(&mut dynamic.live()))
+            }
+            Definition::Builtin { .. } | Definition::Control(_) => Meaning::Language,
+        }
+    }
+
+    /// Whether the program has its own idea of a predicate of the library.
+    pub fn redefines_library(&self) -> bool {
+        let of = |origin| {
+            let predicates = self.predicates.iter().filter(move |predicate| predicate.origin == origin);
+            predicates.filter(|predicate| !matches!(predicate.definition, Definition::Undefined))
+        };
+        let library: FxHashSet<Functor> = of(Origin::Library).map(|predicate| predicate.functor).collect();
+        of(Origin::User).any(|predicate| library.contains(&predicate.functor))
+    }
+
+    fn trees(&self, clauses: &mut dyn Iterator<Item = &Arc<StoredTerm>>) -> Meaning {
+        let atoms = Atoms::new(Arc::clone(&self.symbols), Scope::Local);
+        let mut store = Store::default();
+        store.meter.start(&Budget::UNLIMITED);
+        let trees = clauses.map(|clause| {
+            store.reset();
+            let term = store.paste(clause);
+            Tree::of_term(&mut store, &atoms, term)
+        });
+        trees.collect::<Option<Vec<Tree>>>().map_or(Meaning::Unknown, Meaning::Clauses)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Engine;
+    use crate::tree::TreeKind;
+
+    fn program(text: &str) -> Arc<Program> {
+        let mut loader = Engine::new().loader();
+        loader.relation("price", 2);
+        loader.predicate("shout", 1, |_| Ok(true));
+        loader.load("p.pl", text);
+        loader.finish().expect("it loads").program
+    }
+
+    #[test]
+    fn tells_what_each_predicate_is() {
+        let program = program("p(X) :- q(X, _), price(X, _), missing(X). :- dynamic q/2. r :- p(1).");
+        assert!(matches!(program.meaning("p", 1), Meaning::Clauses(clauses) if clauses.len() == 1));
+        assert_eq!(program.meaning("q", 2), Meaning::Clauses(Vec::new()));
+        assert_eq!(program.meaning("price", 2), Meaning::Relation);
+        assert_eq!(program.meaning("shout", 1), Meaning::Host);
+        for (name, arity) in [("append", 3), (",", 2), ("\\+", 1), ("call", 3), ("is", 2), ("->", 2), ("findall", 3)] {
+            assert_eq!(program.meaning(name, arity), Meaning::Language, "{name}/{arity}");
+        }
+        assert_eq!(program.meaning("missing", 1), Meaning::Unknown);
+        assert_eq!(program.meaning("p", 7), Meaning::Unknown);
+    }
+
+    #[test]
+    fn clauses_are_those_that_run_whoever_made_them() {
+        let program = program(":- assertz(p(a)). :- assertz((p(X) :- q(X, Y, X, Y))). q(_, _, _, _). g --> [x], g.");
+        let Meaning::Clauses(clauses) = program.meaning("p", 1) else { panic!("it has clauses") };
+        let (neck, parts) = clauses[1].callable().expect("a clause");
+        assert_eq!((neck, parts.len(), clauses.len()), (":-", 2, 2));
+        let (_, arguments) = parts[1].callable().expect("a goal");
+        assert_eq!(arguments[0], arguments[2]);
+        assert_eq!(arguments[1], arguments[3]);
+        assert_ne!(arguments[0], arguments[1]);
+        assert_eq!(clauses[0].callable().expect("a clause").1[1].kind, TreeKind::Atom("true".to_owned()));
+        assert!(matches!(program.meaning("g", 2), Meaning::Clauses(clauses) if clauses.len() == 1));
+    }
+
+    #[test]
+    fn what_is_too_deep_to_walk_is_unknown() {
+        let text = format!("p({}a{}).", "f(".repeat(5000), ")".repeat(5000));
+        assert_eq!(program(&text).meaning("p", 1), Meaning::Unknown);
+    }
+
+    #[test]
+    fn knows_whether_a_text_redefines_the_library() {
+        assert!(!program("p(X, Y) :- append(X, Y, _), missing(Y).").redefines_library());
+        assert!(program("append(_, _, _).").redefines_library());
+        assert!(program(":- dynamic last/2.").redefines_library());
+    }
+}
