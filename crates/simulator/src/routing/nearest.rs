@@ -31,7 +31,7 @@ pub(crate) struct Nearest {
     of_user: Vec<CellIndex>,
     rotations: Vec<Rotation>,
     /// For traffic as rates: the paths of cells that have, or had, more than one.
-    further: FxHashMap<CellIndex, [Vec<PathIndex>; 2]>,
+    further: FxHashMap<CellIndex, Vec<PathIndex>>,
     #[serde(skip)]
     scratch: Box<Scratch>,
 }
@@ -50,10 +50,8 @@ struct Scratch {
 struct Cell {
     application: ApplicationIndex,
     access_point: NodeIndex,
-    /// For traffic as rates: the path to the nearest instance, or to one of them, and the one before it. They are renewed by
-    /// turns, so that whoever goes from the old routes to the new ones can still look at the old.
+    /// For traffic as rates: the path to the nearest instance, or to one of them, which is renewed with the routes.
     path: Option<PathIndex>,
-    path_before: Option<PathIndex>,
 }
 
 /// The users of a cell take turns among the nearest instances.
@@ -138,7 +136,7 @@ impl Nearest {
         field.cell(access_point).unwrap_or_else(|| {
             let index = self.cells.len() as CellIndex;
             field.add_cell(access_point, index);
-            self.cells.push(Cell { application, access_point, path: None, path_before: None });
+            self.cells.push(Cell { application, access_point, path: None });
             index
         })
     }
@@ -201,14 +199,10 @@ impl Nearest {
             return paths.path(topology, end, &self.scratch.trail);
         }
         if place == 0 {
-            let Cell { path, path_before, .. } = &mut self.cells[cell as usize];
-            std::mem::swap(path, path_before);
-            return *path.insert(paths.renew(topology, *path, end, &self.scratch.trail));
+            let own = &mut self.cells[cell as usize].path;
+            return *own.insert(paths.renew(topology, *own, end, &self.scratch.trail));
         }
-        let [further, before] = self.further.entry(cell).or_default();
-        if place == 1 {
-            std::mem::swap(further, before);
-        }
+        let further = self.further.entry(cell).or_default();
         let path = paths.renew(topology, further.get(place - 1).copied(), end, &self.scratch.trail);
         if further.len() < place {
             further.push(path);
