@@ -9,6 +9,7 @@ mod account;
 mod inflow;
 mod load;
 mod schedule;
+mod settle;
 mod turns;
 
 use mario_colony::{AgentIndex, RequestFact};
@@ -20,7 +21,7 @@ use crate::scenario::{Scenario, Workload};
 use account::Accounts;
 pub(crate) use inflow::Seen;
 use inflow::{Inflows, Share, Stay, Way};
-use load::{Load, Passage};
+use load::{Load, Passage, Track};
 use schedule::Schedule;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
@@ -141,7 +142,7 @@ impl Flow {
             Mode::Plain if schedule.steady(self.window).is_some() => {
                 cell.members.push(user);
                 let route = cell.routes[0];
-                let passage = self.load.add(route, schedule.rate(), world.terrain.paths, world.now);
+                let passage = self.load.add(world.track(route), schedule.rate(), world.now);
                 self.accounts.take(user, &passage);
                 self.begin_stay(user, world.reach(route), schedule, world.now);
             }
@@ -171,7 +172,7 @@ impl Flow {
                     cell.mode = Mode::Idle;
                 }
                 let route = cell.routes[0];
-                let passage = self.load.add(route, -schedule.rate(), world.terrain.paths, world.now);
+                let passage = self.load.add(world.track(route), -schedule.rate(), world.now);
                 self.end_stay(user, world.reach(route), schedule, world.now);
                 self.accounts.count(user, Some(&passage), world.now);
             }
@@ -187,33 +188,6 @@ impl Flow {
                 self.open(index, world);
             }
         }
-    }
-
-    /// Instances came and went: cells whose routes are others now are routed anew.
-    pub(crate) fn settle(&mut self, router: &mut Nearest, world: &mut FlowWorld<'_>) {
-        let mut stale = std::mem::take(&mut self.stale);
-        router.take_stale(&mut stale);
-        stale.retain(|cell| (*cell as usize) < self.cells.len());
-        let mut cleared = std::mem::take(&mut self.cleared);
-        for agent in &cleared {
-            self.is_cleared[agent.position()] = true;
-            self.inflows.change(*agent).clear(&mut self.turns);
-            self.load.clear_instance(*agent, world.now);
-        }
-        for cell in &stale {
-            if self.cells[*cell as usize].members.is_empty() {
-                // The routes are found when somebody comes.
-                self.cells[*cell as usize].routes.clear();
-            } else {
-                let routes = router.routes(*cell, &mut world.terrain);
-                self.reroute(*cell, routes, world);
-            }
-        }
-        for agent in cleared.drain(..) {
-            self.is_cleared[agent.position()] = false;
-        }
-        self.cleared = cleared;
-        self.stale = stale;
     }
 
     /// Reads a little of what will be looked at for these agents, so that it is fetched from memory for all at once.
@@ -236,7 +210,7 @@ impl Flow {
     /// Tells the recorder what became of all that users sent until now. Gives how many requests that were, and over how many
     /// links they went. Changes nothing.
     pub(crate) fn tell(&self, world: &FlowWorld<'_>, recorder: &mut impl Recorder) -> (u64, u64) {
-        let passage = |route: &Route| self.load.passage(*route, world.terrain.paths, world.now);
+        let passage = |route: &Route| self.load.passage(world.track(*route), world.now);
         let of_cell = |cell: &FlowCell| {
             (!cell.members.is_empty()).then(|| Passage::mean(cell.routes.iter().map(passage))).flatten()
         };
@@ -253,59 +227,40 @@ impl Flow {
         (emitted, hops.floor() as u64)
     }
 
-    /// The users of a cell take other routes.
-    fn reroute(&mut self, index: CellIndex, routes: &[Route], world: &FlowWorld<'_>) {
-        let cell = &mut self.cells[index as usize];
-        if let (Mode::Plain, [to]) = (&cell.mode, routes) {
-            let from = std::mem::replace(&mut cell.routes[0], *to);
-            if from != *to || self.is_cleared[to.agent.position()] {
-                self.shift(index, [from, *to], world);
-            }
-            return;
-        }
-        self.close(index, world);
-        self.cells[index as usize].routes = SmallVec::from_slice(routes);
-        self.open(index, world);
-    }
-
-    /// The users of a cell, all of whose requests go to one instance, take another route: closes and opens it in one.
-    fn shift(&mut self, index: CellIndex, [from, to]: [Route; 2], world: &FlowWorld<'_>) {
-        let members = std::mem::take(&mut self.cells[index as usize].members);
-        let [left, taken] = self.load.shift([from, to], self.rate(&members), world.terrain.paths, world.now);
-        let (from, to) = (world.reach(from), world.reach(to));
-        for user in &members {
-            let Some(schedule) = self.accounts.schedule(*user) else { continue };
-            self.end_stay(*user, from, schedule, world.now);
-            self.accounts.count(*user, Some(&left), world.now);
-            self.accounts.take(*user, &taken);
-            self.begin_stay(*user, to, schedule, world.now);
-        }
-        self.cells[index as usize].members = members;
-    }
-
     /// The users of a cell are counted no longer as they were.
     fn close(&mut self, index: CellIndex, world: &FlowWorld<'_>) {
-        let members = std::mem::take(&mut self.cells[index as usize].members);
-        let passage = match std::mem::take(&mut self.cells[index as usize].mode) {
-            Mode::Idle => None,
+        let cell = &mut self.cells[index as usize];
+        let members = std::mem::take(&mut cell.members);
+        match std::mem::take(&mut cell.mode) {
+            Mode::Idle => self.count(&members, None, world.now),
             Mode::Plain => {
-                let from = world.reach(self.cells[index as usize].routes[0]);
-                for user in &members {
-                    if let Some(schedule) = self.accounts.schedule(*user) {
-                        self.end_stay(*user, from, schedule, world.now);
-                    }
-                }
-                self.add_load(index, -self.rate(&members), world)
+                let route = cell.routes[0];
+                self.part(&members, world.track(route), world.reach(route), world.now);
             }
             Mode::Turns(turns) => {
                 self.end_turns(index, turns, world.now);
-                self.add_load(index, -self.rate(&members), world)
+                let passage = self.add_load(index, -self.rate(&members), world);
+                self.count(&members, passage.as_ref(), world.now);
             }
-        };
-        for user in &members {
-            self.accounts.count(*user, passage.as_ref(), world.now);
         }
         self.cells[index as usize].members = members;
+    }
+
+    fn count(&mut self, users: &[u32], passage: Option<&Passage>, now: f64) {
+        for user in users {
+            self.accounts.count(*user, passage, now);
+        }
+    }
+
+    /// These users' requests no longer go to one instance, each by itself.
+    fn part(&mut self, users: &[u32], track: Track<'_>, from: Reach, now: f64) {
+        let passage = self.load.add(track, -self.rate(users), now);
+        for user in users {
+            if let Some(schedule) = self.accounts.schedule(*user) {
+                self.end_stay(*user, from, schedule, now);
+                self.accounts.count(*user, Some(&passage), now);
+            }
+        }
     }
 
     /// The users of a cell are counted from now on.
@@ -420,7 +375,7 @@ impl Flow {
         let routes = &self.cells[index as usize].routes;
         let share = rate / routes.len() as f64;
         let load = &mut self.load;
-        Passage::mean(routes.iter().map(|route| load.add(*route, share, world.terrain.paths, world.now)))
+        Passage::mean(routes.iter().map(|route| load.add(world.track(*route), share, world.now)))
     }
 }
 
@@ -439,6 +394,10 @@ struct Reach {
 }
 
 impl FlowWorld<'_> {
+    fn track(&self, route: Route) -> Track<'_> {
+        Track { links: self.terrain.paths.links(route.path), agent: route.agent }
+    }
+
     fn reach(&self, route: Route) -> Reach {
         let paths = &self.terrain.paths;
         let way = Way { neighbour: paths.last_hop(route.path), latency: paths.latency(route.path) };

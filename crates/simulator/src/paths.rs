@@ -10,7 +10,7 @@ use crate::routing::Field;
 use crate::scenario::Metric;
 use crate::topology::{LinkIndex, Topology};
 
-/// Which path. Paths are kept for good: messages on their way remember them.
+/// Which path. Paths are kept for good, for messages on their way remember them, unless they are renewed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PathIndex(u32);
 
@@ -18,6 +18,8 @@ pub struct PathIndex(u32);
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Paths {
     links: Vec<LinkIndex>,
+    /// Where the links of each path are, apart from what is asked less often.
+    spans: Vec<Span>,
     all: Vec<Path>,
     /// The path between two nodes that was found last. It holds if it is of the present version.
     last_found: FxHashMap<(NodeIndex, NodeIndex), PathIndex>,
@@ -27,13 +29,19 @@ pub(crate) struct Paths {
     version: u32,
     /// Whether a message can be sent over a link: it is up, and so are the nodes at both ends.
     link_carries: Vec<bool>,
+    /// How many links carry nothing.
+    idle_links: u32,
     search: Search,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Path {
+struct Span {
     first_link: u32,
     link_count: u32,
+}
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Path {
     latency: f64,
     last_hop: Neighbour,
     origin: NodeIndex,
@@ -43,6 +51,40 @@ struct Path {
     /// Another path between the same nodes; the last leads back to the first. What goes and comes again and again adds
     /// none.
     variant: PathIndex,
+    /// How many links there is room for.
+    room: u32,
+}
+
+/// A way from one node to another, as it is found.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Trail {
+    origin: NodeIndex,
+    /// The last node but one.
+    last: NodeIndex,
+    links: Vec<LinkIndex>,
+}
+
+impl Default for Trail {
+    fn default() -> Trail {
+        Trail { origin: NodeIndex(0), last: NodeIndex(0), links: Vec::new() }
+    }
+}
+
+impl Trail {
+    pub(crate) fn begin(&mut self, origin: NodeIndex) {
+        (self.origin, self.last) = (origin, origin);
+        self.links.clear();
+    }
+
+    /// From a node on by a link.
+    pub(crate) fn go(&mut self, node: NodeIndex, link: LinkIndex) {
+        self.last = node;
+        self.links.push(link);
+    }
+
+    fn last_hop(&self) -> Neighbour {
+        if self.links.is_empty() { Neighbour::Own } else { Neighbour::Node(self.last) }
+    }
 }
 
 /// Memory for a search, used again and again.
@@ -83,12 +125,14 @@ impl Paths {
         let nodes = topology.node_count();
         Paths {
             links: Vec::new(),
+            spans: Vec::new(),
             all: Vec::new(),
             last_found: FxHashMap::default(),
             node_is_up: vec![true; nodes],
             link_is_up: vec![true; topology.link_count()],
             version: 1,
             link_carries: vec![true; topology.link_count()],
+            idle_links: 0,
             search: Search {
                 round: 0,
                 reached: vec![0; nodes],
@@ -127,14 +171,17 @@ impl Paths {
     fn update_link(&mut self, topology: &Topology, one: NodeIndex, other: NodeIndex) {
         let are_up = self.is_node_up(one) && self.is_node_up(other);
         for link in [topology.link_between(one, other), topology.link_between(other, one)].into_iter().flatten() {
-            self.link_carries[link.0 as usize] = are_up && self.link_is_up[link.0 as usize];
+            let carries = are_up && self.link_is_up[link.0 as usize];
+            let carried = std::mem::replace(&mut self.link_carries[link.0 as usize], carries);
+            self.idle_links = self.idle_links + u32::from(carried) - u32::from(carries);
         }
     }
 
     /// Whether a message can be sent over a link: not from a node that is down, and not to one.
     #[inline]
     pub(crate) fn carries(&self, link: LinkIndex) -> bool {
-        self.link_carries[link.0 as usize]
+        // As long as all are up, none is looked at.
+        self.idle_links == 0 || self.link_carries[link.0 as usize]
     }
 
     /// The nodes that a node can reach by one link.
@@ -149,15 +196,15 @@ impl Paths {
     /// The link after so many, or `None` at the end of the path.
     #[inline]
     pub(crate) fn link(&self, path: PathIndex, position: u32) -> Option<LinkIndex> {
-        let path = &self.all[path.0 as usize];
-        (position < path.link_count).then(|| self.links[(path.first_link + position) as usize])
+        let span = &self.spans[path.0 as usize];
+        (position < span.link_count).then(|| self.links[(span.first_link + position) as usize])
     }
 
     /// All links of a path.
     #[inline]
     pub(crate) fn links(&self, path: PathIndex) -> &[LinkIndex] {
-        let path = &self.all[path.0 as usize];
-        &self.links[path.first_link as usize..][..path.link_count as usize]
+        let span = &self.spans[path.0 as usize];
+        &self.links[span.first_link as usize..][..span.link_count as usize]
     }
 
     pub(crate) fn latency(&self, path: PathIndex) -> f64 {
@@ -233,79 +280,96 @@ impl Paths {
         self.version
     }
 
-    /// The path to a node that the last search from `from` found.
-    pub(crate) fn path_found(&mut self, topology: &Topology, from: NodeIndex, to: NodeIndex) -> PathIndex {
-        let last = self.last_found.get(&(from, to)).copied();
+    /// Takes down the way to a node that the last search from `from` found.
+    pub(crate) fn trace(&self, from: NodeIndex, to: NodeIndex, trail: &mut Trail) {
+        trail.begin(from);
+        let mut node = to;
+        while node != from {
+            let (before, link) = self.search.from[node.position()];
+            trail.links.push(link);
+            node = before;
+        }
+        trail.links.reverse();
+        trail.last = self.search.from[to.position()].0;
+    }
+
+    /// The path along a way, kept for good. Of two nodes there is only one way until the next change of the infrastructure.
+    pub(crate) fn path(&mut self, topology: &Topology, end: NodeIndex, trail: &Trail) -> PathIndex {
+        let last = self.last_found.get(&(trail.origin, end)).copied();
         if let Some(last) = last
             && self.all[last.0 as usize].version == self.version
         {
             return last;
         }
-        let first_link = self.links.len();
-        let mut node = to;
-        while node != from {
-            let (before, link) = self.search.from[node.position()];
-            self.links.push(link);
-            node = before;
-        }
-        self.links[first_link..].reverse();
-        let known = last.and_then(|last| self.variant(last, first_link));
-        let index = match known {
+        let index = match last.and_then(|last| self.variant(last, &trail.links)) {
             Some(known) => {
-                self.links.truncate(first_link);
                 self.all[known.0 as usize].version = self.version;
                 known
             }
-            None => self.keep(topology, (from, to), first_link, last),
+            None => self.keep(topology, end, trail, last),
         };
         if last != Some(index) {
-            self.last_found.insert((from, to), index);
+            self.last_found.insert((trail.origin, end), index);
         }
         index
     }
 
-    /// The variant of a path that has just the links from `first_link` on.
-    fn variant(&self, path: PathIndex, first_link: usize) -> Option<PathIndex> {
-        let (before, links) = self.links.split_at(first_link);
+    /// A path along a way that nobody else has, in the place of one that is no longer needed.
+    pub(crate) fn renew(
+        &mut self,
+        topology: &Topology,
+        old: Option<PathIndex>,
+        end: NodeIndex,
+        trail: &Trail,
+    ) -> PathIndex {
+        let Some(index) = old else { return self.keep(topology, end, trail, None) };
+        let (span, path) = (&mut self.spans[index.0 as usize], &mut self.all[index.0 as usize]);
+        span.link_count = trail.links.len() as u32;
+        if path.room < span.link_count {
+            // Twice as much at least, so that all that was left behind is never more than there is.
+            path.room = span.link_count.max(2 * path.room);
+            span.first_link = u32::try_from(self.links.len()).expect("fewer than 2^32 links of paths");
+            self.links.resize(self.links.len() + path.room as usize, LinkIndex(0));
+        }
+        self.links[span.first_link as usize..][..trail.links.len()].copy_from_slice(&trail.links);
+        path.latency = latency(topology, &trail.links);
+        (path.last_hop, path.origin, path.end) = (trail.last_hop(), trail.origin, end);
+        index
+    }
+
+    /// The variant of a path that has just these links.
+    fn variant(&self, path: PathIndex, links: &[LinkIndex]) -> Option<PathIndex> {
         let mut index = path;
         loop {
-            let variant = &self.all[index.0 as usize];
-            if before[variant.first_link as usize..][..variant.link_count as usize] == *links {
+            if self.links(index) == links {
                 return Some(index);
             }
-            index = variant.variant;
+            index = self.all[index.0 as usize].variant;
             if index == path {
                 return None;
             }
         }
     }
 
-    /// Keeps the path that has the links from `first_link` on, beside its variants.
-    fn keep(
-        &mut self,
-        topology: &Topology,
-        (from, to): (NodeIndex, NodeIndex),
-        first_link: usize,
-        beside: Option<PathIndex>,
-    ) -> PathIndex {
-        let links = &self.links[first_link..];
-        let latency = links.iter().map(|link| topology.link(*link).latency).sum();
-        let last_hop = if to == from { Neighbour::Own } else { Neighbour::Node(self.search.from[to.position()].0) };
+    /// Keeps a path along a way, beside its variants.
+    fn keep(&mut self, topology: &Topology, end: NodeIndex, trail: &Trail, beside: Option<PathIndex>) -> PathIndex {
         let index = PathIndex(u32::try_from(self.all.len()).expect("fewer than 2^32 paths"));
-        let link_count = links.len() as u32;
+        let first_link = u32::try_from(self.links.len()).expect("fewer than 2^32 links of paths");
+        let link_count = trail.links.len() as u32;
+        self.links.extend_from_slice(&trail.links);
+        self.spans.push(Span { first_link, link_count });
         let variant = match beside {
             Some(beside) => std::mem::replace(&mut self.all[beside.0 as usize].variant, index),
             None => index,
         };
         self.all.push(Path {
-            first_link: u32::try_from(first_link).expect("fewer than 2^32 links of paths"),
-            link_count,
-            latency,
-            last_hop,
-            origin: from,
-            end: to,
+            latency: latency(topology, &trail.links),
+            last_hop: trail.last_hop(),
+            origin: trail.origin,
+            end,
             version: self.version,
             variant,
+            room: link_count,
         });
         index
     }
@@ -358,6 +422,10 @@ impl Paths {
     }
 }
 
+fn latency(topology: &Topology, links: &[LinkIndex]) -> f64 {
+    links.iter().map(|link| topology.link(*link).latency).sum()
+}
+
 #[cfg(test)]
 mod tests {
     use mario_domain::{Capacity, NodeId};
@@ -383,7 +451,10 @@ mod tests {
     fn way(paths: &mut Paths, topology: &Topology) -> Option<PathIndex> {
         let mut found = Vec::new();
         paths.nearest(topology, NodeIndex(0), |node| node == NodeIndex(2), &mut found);
-        found.first().map(|node| paths.path_found(topology, NodeIndex(0), *node))
+        let mut trail = Trail::default();
+        let end = *found.first()?;
+        paths.trace(NodeIndex(0), end, &mut trail);
+        Some(paths.path(topology, end, &trail))
     }
 
     #[test]
@@ -400,6 +471,44 @@ mod tests {
             assert_eq!(way(&mut paths, &topology), Some(direct));
         }
         assert_eq!((paths.all.len(), paths.links.len()), (2, 3));
+    }
+
+    #[test]
+    fn a_path_that_is_renewed_takes_no_more_room_than_twice_the_longest() {
+        let topology = triangle();
+        let mut paths = Paths::new(&topology);
+        let link = |from, to| topology.link_between(NodeIndex(from), NodeIndex(to)).expect("linked");
+        let mut renew = |old, nodes: &[u32]| {
+            let mut trail = Trail::default();
+            trail.begin(NodeIndex(nodes[0]));
+            for pair in nodes.windows(2) {
+                trail.go(NodeIndex(pair[0]), link(pair[0], pair[1]));
+            }
+            let end = NodeIndex(nodes[nodes.len() - 1]);
+            let path = paths.renew(&topology, old, end, &trail);
+            let links: Vec<LinkIndex> = nodes.windows(2).map(|pair| link(pair[0], pair[1])).collect();
+            assert_eq!(paths.links(path), links);
+            assert_eq!((paths.origin(path), paths.end(path)), (NodeIndex(nodes[0]), end));
+            (path, paths.latency(path), paths.last_hop(path), paths.links.len())
+        };
+        let (path, latency, last_hop, _) = renew(None, &[1]);
+        assert!(latency.abs() < f64::EPSILON);
+        assert_eq!(last_hop, Neighbour::Own);
+        let (other, ..) = renew(None, &[2, 0]);
+        assert_ne!(other, path);
+        for _ in 0..100 {
+            for nodes in [&[0, 1, 2][..], &[0, 2], &[0, 1, 2, 0, 1], &[2]] {
+                let (same, latency, last_hop, links) = renew(Some(path), nodes);
+                assert_eq!(same, path);
+                let hops: f64 = nodes.windows(2).map(|pair| topology.link(link(pair[0], pair[1])).latency).sum();
+                assert!((latency - hops).abs() < f64::EPSILON);
+                let before =
+                    nodes.len().checked_sub(2).map_or(Neighbour::Own, |last| Neighbour::Node(NodeIndex(nodes[last])));
+                assert_eq!(last_hop, before);
+                assert!(links <= 1 + 2 * 4, "{links}");
+            }
+        }
+        assert_eq!(paths.links(other), [link(2, 0)], "which nobody renewed");
     }
 
     #[test]

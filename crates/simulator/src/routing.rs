@@ -51,7 +51,7 @@ impl Router {
     pub(crate) fn new(scenario: &Scenario) -> Router {
         match scenario.routing {
             Routing::Nearest(metric) => {
-                Router::Nearest(Nearest::new(metric, scenario.users.len(), scenario.applications.len()))
+                Router::Nearest(Nearest::new(metric, scenario.topology.node_count(), scenario.applications.len()))
             }
             Routing::LeastUsed => Router::LeastUsed(least_used::LeastUsed::default()),
         }

@@ -35,11 +35,14 @@ pub struct Topology {
     /// The links from node `n` are at `first_link[n]..first_link[n + 1]`, in the order of the nodes that they lead to.
     first_link: Vec<u32>,
     links: Vec<Link>,
+    /// The node that each link leads to, once more: searches need nothing else of a link, and so read much less.
+    #[serde(skip)]
+    ends: Vec<NodeIndex>,
     /// What the tiers are called, from the top down; empty when they have no names.
     tier_names: Vec<String>,
 }
 
-/// A topology as it is written: ids are looked up in a table that follows from the nodes.
+/// A topology as it is written: the rest follows from nodes and links.
 #[derive(Deserialize)]
 struct SavedTopology {
     nodes: Vec<NodeDescription>,
@@ -52,8 +55,13 @@ impl From<SavedTopology> for Topology {
     fn from(saved: SavedTopology) -> Topology {
         let SavedTopology { nodes, first_link, links, tier_names } = saved;
         let by_id = nodes.iter().enumerate().map(|(position, node)| (node.id.clone(), NodeIndex::at(position)));
-        Topology { by_id: by_id.collect(), nodes, first_link, links, tier_names }
+        let (by_id, ends) = (by_id.collect(), ends(&links));
+        Topology { nodes, by_id, first_link, links, ends, tier_names }
     }
+}
+
+fn ends(links: &[Link]) -> Vec<NodeIndex> {
+    links.iter().map(|link| link.to).collect()
 }
 
 /// A node as it is before anything runs.
@@ -150,6 +158,19 @@ impl Topology {
         (first..end).map(LinkIndex).zip(&self.links[first as usize..end as usize])
     }
 
+    /// The links from a node with the nodes that they lead to, in their order.
+    #[inline]
+    pub(crate) fn ends_of_links(&self, node: NodeIndex) -> impl ExactSizeIterator<Item = (LinkIndex, NodeIndex)> {
+        let (first, end) = (self.first_link[node.position()], self.first_link[node.position() + 1]);
+        (first..end).map(LinkIndex).zip(self.ends[first as usize..end as usize].iter().copied())
+    }
+
+    /// The node that a link leads to.
+    #[inline]
+    pub(crate) fn end_of_link(&self, link: LinkIndex) -> NodeIndex {
+        self.ends[link.0 as usize]
+    }
+
     /// One direction of a link.
     pub fn link(&self, link: LinkIndex) -> &Link {
         &self.links[link.0 as usize]
@@ -159,8 +180,7 @@ impl Topology {
     pub fn link_between(&self, from: NodeIndex, to: NodeIndex) -> Option<LinkIndex> {
         let first = self.first_link[from.position()] as usize;
         let end = self.first_link[from.position() + 1] as usize;
-        let links = &self.links[first..end];
-        links.binary_search_by_key(&to, |link| link.to).ok().map(|offset| LinkIndex((first + offset) as u32))
+        self.ends[first..end].binary_search(&to).ok().map(|offset| LinkIndex((first + offset) as u32))
     }
 
     /// Gives a node this hardware.
@@ -294,7 +314,8 @@ impl TopologyBuilder {
                 return Err(TopologyError::LinkTwice(one, other));
             }
         }
-        Ok(Topology { nodes: self.nodes, by_id: self.by_id, first_link, links, tier_names: Vec::new() })
+        let ends = ends(&links);
+        Ok(Topology { nodes: self.nodes, by_id: self.by_id, first_link, links, ends, tier_names: Vec::new() })
     }
 }
 

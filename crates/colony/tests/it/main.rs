@@ -5,4 +5,5 @@ mod context;
 mod driving;
 mod memory;
 mod operations;
+mod sights;
 mod world;

@@ -9,8 +9,6 @@ use mario_colony::AgentIndex;
 use serde::{Deserialize, Serialize};
 
 use crate::network::Pace;
-use crate::paths::Paths;
-use crate::routing::Route;
 use crate::scenario::Network;
 use crate::topology::{LinkIndex, Topology};
 
@@ -32,6 +30,13 @@ struct Server {
     since: f64,
     /// How long a request would have waited, summed up over time until `since`.
     waited: f64,
+}
+
+/// What requests go over, and the instance that they come to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Track<'a> {
+    pub(super) links: &'a [LinkIndex],
+    pub(super) agent: AgentIndex,
 }
 
 /// What requests meet on their way.
@@ -67,44 +72,43 @@ impl Load {
         server.backlog = 0.0;
     }
 
-    /// What requests meet on a route.
-    pub(super) fn passage(&self, route: Route, paths: &Paths, now: f64) -> Passage {
+    /// What requests meet on a track.
+    pub(super) fn passage(&self, track: Track<'_>, now: f64) -> Passage {
         let mut passage = Passage::default();
-        for link in paths.links(route.path) {
+        for link in track.links {
             passage.go_over(&self.links[link.0 as usize], now);
         }
-        passage.end_at(&self.instances[route.agent.position()], now);
+        passage.end_at(&self.instances[track.agent.position()], now);
         passage
     }
 
-    /// So many more requests per unit of time take a route; fewer if the number is negative. Gives what requests meet on it.
-    pub(super) fn add(&mut self, route: Route, rate: f64, paths: &Paths, now: f64) -> Passage {
+    /// So many more requests per unit of time take a track; fewer if the number is negative. Gives what requests meet on it.
+    pub(super) fn add(&mut self, track: Track<'_>, rate: f64, now: f64) -> Passage {
         let mut passage = Passage::default();
-        self.add_from(&mut passage, paths.links(route.path), route.agent, rate, now);
+        self.add_on(track, rate, now, &mut passage);
         passage
     }
 
-    /// So many requests per unit of time change from one route to another. Gives what requests meet on both.
-    pub(super) fn shift(&mut self, [from, to]: [Route; 2], rate: f64, paths: &Paths, now: f64) -> [Passage; 2] {
-        let (old, new) = (paths.links(from.path), paths.links(to.path));
-        let shared = old.iter().zip(new).take_while(|(one, other)| one == other).count();
-        let mut passages = [Passage::default(); 2];
-        for link in &old[..shared] {
-            passages[0].go_over(&self.links[link.0 as usize], now);
+    /// So many requests per unit of time change from one track to another. Gives what requests meet on both.
+    pub(super) fn shift(&mut self, [from, to]: [Track<'_>; 2], rate: f64, now: f64) -> [Passage; 2] {
+        let shared = from.links.iter().zip(to.links).take_while(|(one, other)| one == other).count();
+        let mut left = Passage::default();
+        for link in &from.links[..shared] {
+            left.go_over(&self.links[link.0 as usize], now);
         }
-        passages[1] = passages[0];
-        self.add_from(&mut passages[0], &old[shared..], from.agent, -rate, now);
-        self.add_from(&mut passages[1], &new[shared..], to.agent, rate, now);
-        passages
+        let mut taken = left;
+        self.add_on(Track { links: &from.links[shared..], ..from }, -rate, now, &mut left);
+        self.add_on(Track { links: &to.links[shared..], ..to }, rate, now, &mut taken);
+        [left, taken]
     }
 
-    fn add_from(&mut self, passage: &mut Passage, links: &[LinkIndex], agent: AgentIndex, rate: f64, now: f64) {
-        for link in links {
+    fn add_on(&mut self, track: Track<'_>, rate: f64, now: f64, passage: &mut Passage) {
+        for link in track.links {
             let server = &mut self.links[link.0 as usize];
             server.add(rate, now);
             passage.go_over(server, now);
         }
-        let server = &mut self.instances[agent.position()];
+        let server = &mut self.instances[track.agent.position()];
         server.add(rate, now);
         passage.end_at(server, now);
     }

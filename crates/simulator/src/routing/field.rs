@@ -1,64 +1,108 @@
-//! How far every node is from the nearest instance of one application.
+//! How far every node is from the nearest instance of one application, and where its messages go on to.
 //!
 //! Kept up to date as instances come and go: what it costs is the region in which an instance is, or was, among the nearest.
+//! Cells in that region become stale: their routes are to be found anew.
 
-use std::collections::BinaryHeap;
+mod by_hops;
+mod by_latency;
+#[cfg(test)]
+mod tests;
 
-use mario_colony::NodeIndex;
+use mario_colony::{AgentIndex, NodeIndex};
 use serde::{Deserialize, Serialize};
 
-use crate::paths::{Candidate, Paths};
+use super::CellIndex;
+use crate::paths::{Candidate, Paths, Trail};
 use crate::scenario::Metric;
-use crate::topology::Topology;
+use crate::topology::{LinkIndex, Topology};
 
-/// Distances to the nearest instance; infinite where none can be reached.
+/// What is known of every node for one application; nothing at all before the first instance or cell.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Field {
-    distance: Vec<f64>,
+    spots: Vec<Spot>,
+}
+
+/// What is known of one node. All of it is needed together, so it is in one place.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Spot {
+    /// How far the nearest instance is; infinite where none can be reached.
+    distance: f64,
+    onward: Onward,
+    mark: Mark,
+}
+
+/// How a message goes on to the nearest instance: the number of the only link that leads nearer, or of the only instance that
+/// is here, or one of the constants. It is found when somebody asks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+struct Onward(u32);
+
+impl Onward {
+    const UNKNOWN: Onward = Onward(u32::MAX);
+    /// More than one way is equally short.
+    const SEVERAL: Onward = Onward(u32::MAX - 1);
+    /// The nearest instances are here, and nowhere else.
+    const HERE: Onward = Onward(u32::MAX - 2);
+}
+
+/// The cell of a node, with the highest bit set while its routes are to be found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+struct Mark(u32);
+
+impl Mark {
+    const STALE: u32 = 1 << 31;
+    /// There is no cell, so none that could become stale.
+    const NOBODY: Mark = Mark(u32::MAX);
+}
+
+/// Where the messages of a node go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Destination {
+    /// No instance can be reached.
+    Nowhere,
+    /// All to one node, by one way. The instance is told if it is known to be the only one there.
+    One(NodeIndex, Option<AgentIndex>),
+    /// There are several equally short ways.
+    Several,
 }
 
 /// What distances are measured on.
 #[derive(Clone, Copy)]
-pub(crate) struct Ground<'a> {
-    pub(crate) topology: &'a Topology,
-    pub(crate) paths: &'a Paths,
-    pub(crate) metric: Metric,
+pub(super) struct Ground<'a> {
+    pub(super) topology: &'a Topology,
+    pub(super) paths: &'a Paths,
+    pub(super) metric: Metric,
 }
 
 /// Memory for the searches of all fields.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Frontier {
-    heap: BinaryHeap<Candidate>,
-    round: u32,
-    /// The round in which a node was last in the region.
-    reached: Vec<u32>,
+pub(super) struct Frontier {
+    by_hops: by_hops::Levels,
+    by_latency: by_latency::Heap,
+    region: Vec<NodeIndex>,
 }
 
-impl Frontier {
-    fn begin(&mut self, nodes: usize) {
-        self.reached.resize(nodes, 0);
-        self.heap.clear();
-        self.round = self.round.wrapping_add(1);
-        if self.round == 0 {
-            self.reached.fill(0);
-            self.round = 1;
+impl Spot {
+    const EMPTY: Spot = Spot { distance: f64::INFINITY, onward: Onward::UNKNOWN, mark: Mark::NOBODY };
+
+    /// The routes of the cell, if there is one, are to be found anew.
+    #[inline]
+    fn forget(&mut self, stale: &mut Vec<CellIndex>) {
+        if self.mark.0 < Mark::STALE {
+            stale.push(self.mark.0);
+            self.mark.0 |= Mark::STALE;
         }
-    }
-
-    /// Whether the node was not in the region before.
-    fn enter(&mut self, node: NodeIndex) -> bool {
-        let is_new = self.reached[node.position()] != self.round;
-        self.reached[node.position()] = self.round;
-        is_new
-    }
-
-    fn has(&self, node: NodeIndex) -> bool {
-        self.reached[node.position()] == self.round
     }
 }
 
 impl Ground<'_> {
-    /// The nodes that a message can come from in one hop, and how far they are. Links are as long in both directions.
+    /// The nodes that a message can come from in one hop. All links have both directions.
+    #[inline]
+    fn around(&self, node: NodeIndex) -> impl Iterator<Item = NodeIndex> {
+        let links = self.topology.ends_of_links(node).filter(|(link, _)| self.paths.carries(*link));
+        links.map(|(_, to)| to)
+    }
+
+    /// The same with how far they are. Links are as long in both directions.
     fn before(&self, node: NodeIndex) -> impl Iterator<Item = (NodeIndex, f64)> {
         let links = self.topology.links_from(node).filter(|(link, _)| self.paths.carries(*link));
         links.map(|(_, link)| (link.to, self.metric.length(link.latency)))
@@ -66,185 +110,166 @@ impl Ground<'_> {
 }
 
 impl Field {
-    pub(crate) fn new(nodes: usize) -> Field {
-        Field { distance: vec![f64::INFINITY; nodes] }
+    /// Makes room for what is known, if there is none yet.
+    pub(super) fn prepare(&mut self, nodes: usize) {
+        if self.spots.is_empty() {
+            self.spots = vec![Spot::EMPTY; nodes];
+        }
     }
 
-    /// Whether there never was an instance.
+    /// Whether there never was an instance or a cell.
     pub(crate) fn is_empty(&self) -> bool {
-        self.distance.is_empty()
+        self.spots.is_empty()
     }
 
+    #[inline]
     pub(crate) fn distance(&self, node: NodeIndex) -> f64 {
-        self.distance[node.position()]
+        self.spots[node.position()].distance
     }
 
-    /// An instance came to a node. `region` becomes the nodes that have it among their nearest.
-    pub(crate) fn add(
+    /// The cell of a node.
+    #[inline]
+    pub(super) fn cell(&self, node: NodeIndex) -> Option<CellIndex> {
+        let mark = self.spots[node.position()].mark;
+        (mark != Mark::NOBODY).then_some(mark.0 & !Mark::STALE)
+    }
+
+    /// A node has a cell from now on, whose routes are to be found.
+    pub(super) fn add_cell(&mut self, node: NodeIndex, cell: CellIndex) {
+        assert!(cell < Mark::STALE - 1, "fewer than 2^31 cells");
+        self.spots[node.position()].mark = Mark(cell | Mark::STALE);
+    }
+
+    /// The routes of a cell are known.
+    pub(super) fn refresh(&mut self, node: NodeIndex) {
+        self.spots[node.position()].mark.0 &= !Mark::STALE;
+    }
+
+    /// The routes of a cell are to be found anew.
+    pub(super) fn forget(&mut self, node: NodeIndex, stale: &mut Vec<CellIndex>) {
+        self.spots[node.position()].forget(stale);
+    }
+
+    /// An instance came to a node. The cells that have it among their nearest become stale: the nearest first, then in the
+    /// order of nodes.
+    pub(super) fn add(
         &mut self,
         ground: Ground<'_>,
         node: NodeIndex,
         frontier: &mut Frontier,
-        region: &mut Vec<NodeIndex>,
+        stale: &mut Vec<CellIndex>,
     ) {
+        if ground.paths.is_node_up(node) {
+            match ground.metric {
+                Metric::Hops => by_hops::add(&mut self.spots, ground, node, &mut frontier.by_hops, stale),
+                Metric::Latency => by_latency::add(&mut self.spots, ground, node, &mut frontier.by_latency, stale),
+            }
+        }
+    }
+
+    /// An instance left a node. The cells that had it among their nearest become stale, in the same order; `hosts` tells
+    /// the nodes that still have an instance.
+    pub(super) fn remove(
+        &mut self,
+        ground: Ground<'_>,
+        node: NodeIndex,
+        hosts: impl Fn(NodeIndex) -> bool,
+        frontier: &mut Frontier,
+        stale: &mut Vec<CellIndex>,
+    ) {
+        let Frontier { by_hops, by_latency, region } = frontier;
         region.clear();
-        frontier.begin(self.distance.len());
-        if !ground.paths.is_node_up(node) {
+        match ground.metric {
+            Metric::Hops => by_hops::region(&self.spots, ground, node, by_hops, region),
+            Metric::Latency => by_latency::region(&self.spots, ground, node, by_latency, region),
+        }
+        for node in region.iter() {
+            self.spots[node.position()].forget(stale);
+        }
+        if hosts(node) && ground.paths.is_node_up(node) {
+            // Nothing is further away than before.
+            self.spots[node.position()].onward = Onward::UNKNOWN;
             return;
         }
-        frontier.heap.push(Candidate { distance: 0.0, node });
-        while let Some(Candidate { distance, node }) = frontier.heap.pop() {
-            if distance > self.distance(node) || !frontier.enter(node) {
-                continue;
-            }
-            self.distance[node.position()] = distance;
-            region.push(node);
-            for (next, length) in ground.before(node) {
-                if distance + length <= self.distance(next) && !frontier.has(next) {
-                    frontier.heap.push(Candidate { distance: distance + length, node: next });
-                }
-            }
+        // Whatever else has an instance is at no distance from it.
+        let seeds = region.iter().filter(|node| self.distance(**node) <= 0.0 && hosts(**node));
+        let seeds: Vec<NodeIndex> = seeds.copied().collect();
+        for node in region.iter() {
+            let spot = &mut self.spots[node.position()];
+            (spot.distance, spot.onward) = (f64::INFINITY, Onward::UNKNOWN);
+        }
+        match ground.metric {
+            Metric::Hops => by_hops::fill(&mut self.spots, ground, &seeds, region, by_hops),
+            Metric::Latency => by_latency::fill(&mut self.spots, ground, &seeds, region, by_latency),
         }
     }
 
-    /// An instance left a node. `region` becomes the nodes that had it among their nearest; `hosts` tells the nodes that
-    /// still have an instance.
-    pub(crate) fn remove(
+    /// Nodes or links went or came; `hosts` are all nodes that have an instance.
+    pub(super) fn rebuild(
         &mut self,
         ground: Ground<'_>,
-        node: NodeIndex,
-        hosts: impl Fn(NodeIndex) -> bool,
+        hosts: impl Iterator<Item = NodeIndex>,
         frontier: &mut Frontier,
-        region: &mut Vec<NodeIndex>,
     ) {
-        region.clear();
-        frontier.begin(self.distance.len());
-        frontier.heap.push(Candidate { distance: 0.0, node });
-        while let Some(Candidate { distance, node }) = frontier.heap.pop() {
-            if !frontier.enter(node) {
-                continue;
+        for spot in &mut self.spots {
+            (spot.distance, spot.onward) = (f64::INFINITY, Onward::UNKNOWN);
+        }
+        let seeds: Vec<NodeIndex> = hosts.collect();
+        match ground.metric {
+            Metric::Hops => by_hops::fill(&mut self.spots, ground, &seeds, &[], &mut frontier.by_hops),
+            Metric::Latency => by_latency::fill(&mut self.spots, ground, &seeds, &[], &mut frontier.by_latency),
+        }
+    }
+
+    /// Follows the messages of a node as far as there is only one way, and takes it down. What is found on the way serves
+    /// whoever comes the same way later.
+    pub(super) fn follow(&mut self, ground: Ground<'_>, from: NodeIndex, trail: &mut Trail) -> Destination {
+        trail.begin(from);
+        if self.distance(from).is_infinite() {
+            return Destination::Nowhere;
+        }
+        let mut node = from;
+        loop {
+            let mut spot = self.spots[node.position()];
+            if spot.onward == Onward::UNKNOWN {
+                spot.onward = self.look_around(ground, node);
+                self.spots[node.position()].onward = spot.onward;
             }
-            region.push(node);
-            for (next, length) in ground.before(node) {
-                if (distance + length).to_bits() == self.distance(next).to_bits() && !frontier.has(next) {
-                    frontier.heap.push(Candidate { distance: distance + length, node: next });
+            match spot.onward {
+                Onward::SEVERAL => return Destination::Several,
+                Onward::HERE => return Destination::One(node, None),
+                Onward(agent) if spot.distance <= 0.0 => return Destination::One(node, Some(AgentIndex(agent))),
+                Onward(link) => {
+                    trail.go(node, LinkIndex(link));
+                    node = ground.topology.end_of_link(LinkIndex(link));
                 }
             }
         }
-        self.fill(ground, hosts, frontier, region);
     }
 
-    /// Nodes or links went or came.
-    pub(crate) fn rebuild(&mut self, ground: Ground<'_>, hosts: impl Fn(NodeIndex) -> bool, frontier: &mut Frontier) {
-        frontier.begin(self.distance.len());
-        let all: Vec<NodeIndex> = (0..self.distance.len()).map(NodeIndex::at).collect();
-        for node in &all {
-            frontier.enter(*node);
-        }
-        self.fill(ground, hosts, frontier, &all);
+    /// Which instance is the only one on a node that messages go to.
+    pub(super) fn remember(&mut self, node: NodeIndex, agent: AgentIndex) {
+        self.spots[node.position()].onward = Onward(agent.0);
     }
 
-    /// Finds the distances in a region anew, from its border and from the instances in it.
-    fn fill(
-        &mut self,
-        ground: Ground<'_>,
-        hosts: impl Fn(NodeIndex) -> bool,
-        frontier: &mut Frontier,
-        region: &[NodeIndex],
-    ) {
-        for node in region {
-            self.distance[node.position()] = f64::INFINITY;
-        }
-        for node in region.iter().filter(|node| ground.paths.is_node_up(**node)) {
-            let border = ground.before(*node).filter(|(next, _)| !frontier.has(*next));
-            let nearest = border.map(|(next, length)| self.distance(next) + length).fold(f64::INFINITY, f64::min);
-            let distance = if hosts(*node) { 0.0 } else { nearest };
-            if distance.is_finite() {
-                frontier.heap.push(Candidate { distance, node: *node });
-            }
-        }
-        while let Some(Candidate { distance, node }) = frontier.heap.pop() {
-            if distance >= self.distance(node) {
-                continue;
-            }
-            self.distance[node.position()] = distance;
-            for (next, length) in ground.before(node) {
-                if distance + length < self.distance(next) {
-                    frontier.heap.push(Candidate { distance: distance + length, node: next });
-                }
-            }
+    fn look_around(&self, ground: Ground<'_>, node: NodeIndex) -> Onward {
+        let distance = self.distance(node);
+        let leads_on = |(link, to): &(LinkIndex, NodeIndex)| {
+            let length = ground.metric.length(ground.topology.link(*link).latency);
+            (self.distance(*to) + length).to_bits() == distance.to_bits() && ground.paths.carries(*link)
+        };
+        let mut onward = ground.topology.ends_of_links(node).filter(leads_on);
+        match (distance <= 0.0, onward.next(), onward.next()) {
+            (true, None, _) => Onward::HERE,
+            // Links without length lead nowhere nearer, and may lead back.
+            (false, Some((link, to)), None) if self.distance(to) < distance => Onward(link.0),
+            _ => Onward::SEVERAL,
         }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::topology::{NodeDescription, TopologyBuilder};
-    use mario_domain::{Capacity, NodeId};
-
-    fn random(state: &mut u64) -> u64 {
-        *state ^= *state << 13;
-        *state ^= *state >> 7;
-        *state ^= *state << 17;
-        *state
-    }
-
-    fn graph(state: &mut u64, nodes: u64) -> Topology {
-        let mut builder = TopologyBuilder::default();
-        for number in 0..nodes {
-            let node = NodeDescription {
-                id: NodeId::number(number as i64),
-                capacity: Capacity::units(1),
-                tier: 0,
-                position: None,
-                is_access_point: true,
-                facts: Vec::new(),
-            };
-            let node = builder.node(node).expect("a new id");
-            if number > 0 {
-                let other = NodeIndex((random(state) % number) as u32);
-                builder.link(node, other, (random(state) % 4) as f64, None).expect("a link");
-            }
-        }
-        builder.build().expect("a graph")
-    }
-
-    #[test]
-    fn distances_stay_right_as_instances_come_and_go() {
-        let mut state = 4_101_842_887_655_102_017;
-        for metric in [Metric::Hops, Metric::Latency] {
-            for _ in 0..40 {
-                let topology = graph(&mut state, 40);
-                let mut paths = Paths::new(&topology);
-                if random(&mut state).is_multiple_of(2) {
-                    paths.set_node(&topology, NodeIndex((random(&mut state) % 40) as u32), false);
-                }
-                let ground = Ground { topology: &topology, paths: &paths, metric };
-                let (mut field, mut frontier, mut region) = (Field::new(40), Frontier::default(), Vec::new());
-                let mut hosts = [false; 40];
-                for _ in 0..60 {
-                    let node = (random(&mut state) % 40) as usize;
-                    let before = field.clone();
-                    hosts[node] = !hosts[node];
-                    if hosts[node] {
-                        field.add(ground, NodeIndex::at(node), &mut frontier, &mut region);
-                    } else {
-                        field.remove(
-                            ground,
-                            NodeIndex::at(node),
-                            |at| hosts[at.position()],
-                            &mut frontier,
-                            &mut region,
-                        );
-                    }
-                    let mut fresh = Field::new(40);
-                    fresh.rebuild(ground, |at| hosts[at.position()], &mut Frontier::default());
-                    assert_eq!(field.distance, fresh.distance);
-                    let is_changed = |at: &NodeIndex| before.distance(*at).to_bits() != field.distance(*at).to_bits();
-                    assert!((0..40).map(NodeIndex::at).filter(is_changed).all(|at| region.contains(&at)));
-                }
-            }
-        }
+impl Candidate {
+    fn at(node: NodeIndex, distance: f64) -> Candidate {
+        Candidate { distance, node }
     }
 }

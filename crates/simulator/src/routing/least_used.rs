@@ -8,7 +8,7 @@ use mario_colony::{AgentIndex, NodeIndex};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use crate::paths::PathIndex;
+use crate::paths::{PathIndex, Trail};
 use crate::routing::{Client, Route, Terrain};
 
 #[derive(Default, Serialize, Deserialize)]
@@ -20,6 +20,8 @@ pub(crate) struct LeastUsed {
     used: Vec<(AgentIndex, u32)>,
     #[serde(skip)]
     found: Vec<NodeIndex>,
+    #[serde(skip)]
+    trail: Trail,
 }
 
 /// An entry of the routing table.
@@ -51,7 +53,8 @@ impl LeastUsed {
         let mut candidates = placement.agents(client.application).iter().filter(nearest);
         let first = *candidates.next()?;
         let node = terrain.colony.agent(first).node();
-        let path = terrain.paths.path_found(terrain.topology, client.access_point, node);
+        terrain.paths.trace(client.access_point, node, &mut self.trail);
+        let path = terrain.paths.path(terrain.topology, node, &self.trail);
         let chosen = least_used(&mut self.used, std::iter::once(first).chain(candidates.copied()));
         Some(Route { path, agent: chosen })
     }

@@ -8,7 +8,8 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
-use super::field::{Field, Frontier, Ground};
+use super::field::{Destination, Field, Frontier, Ground};
+use crate::paths::{PathIndex, Trail};
 use crate::routing::{Client, Route, Terrain};
 use crate::scenario::Metric;
 
@@ -20,25 +21,42 @@ const NO_CELL: CellIndex = CellIndex::MAX;
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Nearest {
     metric: Metric,
+    nodes: usize,
+    /// For each application, how far its instances are, and which cells it has.
     fields: Vec<Field>,
-    of_user: Vec<CellIndex>,
-    known: FxHashMap<(ApplicationIndex, NodeIndex), CellIndex>,
     cells: Vec<Cell>,
     /// Cells whose routes are to be found anew, since somebody last asked.
     stale: Vec<CellIndex>,
+    /// For messages that are sent one by one: the cells of users, and whose turn it is in each.
+    of_user: Vec<CellIndex>,
+    rotations: Vec<Rotation>,
+    /// For traffic as rates: the paths of cells that have, or had, more than one.
+    further: FxHashMap<CellIndex, Vec<PathIndex>>,
     #[serde(skip)]
+    scratch: Box<Scratch>,
+}
+
+/// Memory that is used again and again.
+#[derive(Default)]
+struct Scratch {
     frontier: Frontier,
-    #[serde(skip)]
-    region: Vec<NodeIndex>,
-    #[serde(skip)]
-    found: Vec<NodeIndex>,
+    ends: Vec<NodeIndex>,
+    trail: Trail,
+    routes: Vec<Route>,
 }
 
 /// The users of one application at one access point.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Cell {
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Cell {
     application: ApplicationIndex,
     access_point: NodeIndex,
+    /// For traffic as rates: the path to the nearest instance, or to one of them, which is renewed with the routes.
+    path: Option<PathIndex>,
+}
+
+/// The users of a cell take turns among the nearest instances.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Rotation {
     is_stale: bool,
     /// The routes to the nearest instances.
     routes: SmallVec<[Route; 1]>,
@@ -46,51 +64,87 @@ pub(crate) struct Cell {
     turn: u32,
 }
 
+impl Default for Rotation {
+    fn default() -> Rotation {
+        Rotation { is_stale: true, routes: SmallVec::new(), turn: 0 }
+    }
+}
+
+/// Who keeps the paths that are found.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Keeper {
+    /// The cell, as long as it has them.
+    Cell,
+    /// Messages on their way.
+    Messages,
+}
+
 impl Nearest {
-    pub(crate) fn new(metric: Metric, users: usize, applications: usize) -> Nearest {
+    pub(crate) fn new(metric: Metric, nodes: usize, applications: usize) -> Nearest {
         Nearest {
             metric,
+            nodes,
             fields: vec![Field::default(); applications],
-            of_user: vec![NO_CELL; users],
-            known: FxHashMap::default(),
             cells: Vec::new(),
             stale: Vec::new(),
-            frontier: Frontier::default(),
-            region: Vec::new(),
-            found: Vec::new(),
+            of_user: Vec::new(),
+            rotations: Vec::new(),
+            further: FxHashMap::default(),
+            scratch: Box::default(),
         }
     }
 
+    /// The route of the next message of a user.
     #[inline]
     pub(crate) fn route(&mut self, client: Client, terrain: &mut Terrain<'_>) -> Option<Route> {
-        let mut index = self.of_user[client.user as usize];
-        if index == NO_CELL {
-            index = self.cell(client.application, client.access_point);
-            self.of_user[client.user as usize] = index;
+        for cell in self.stale.drain(..) {
+            self.rotations[cell as usize].is_stale = true;
         }
-        if self.cells[index as usize].is_stale {
-            self.find(index, terrain);
+        let index = match self.of_user.get(client.user as usize) {
+            Some(index) if *index != NO_CELL => *index,
+            _ => self.find_cell(client),
+        };
+        if self.rotations[index as usize].is_stale {
+            self.find(index, Keeper::Messages, terrain);
+            let rotation = &mut self.rotations[index as usize];
+            (rotation.is_stale, rotation.turn) = (false, 0);
+            rotation.routes.clear();
+            rotation.routes.extend_from_slice(&self.scratch.routes);
         }
-        let cell = &mut self.cells[index as usize];
-        let route = *cell.routes.get(cell.turn as usize)?;
-        cell.turn = if cell.turn as usize + 1 == cell.routes.len() { 0 } else { cell.turn + 1 };
+        let rotation = &mut self.rotations[index as usize];
+        let route = *rotation.routes.get(rotation.turn as usize)?;
+        rotation.turn = if rotation.turn as usize + 1 == rotation.routes.len() { 0 } else { rotation.turn + 1 };
         Some(route)
+    }
+
+    fn find_cell(&mut self, client: Client) -> CellIndex {
+        let index = self.cell(client.application, client.access_point);
+        if self.of_user.len() <= client.user as usize {
+            self.of_user.resize(client.user as usize + 1, NO_CELL);
+        }
+        self.of_user[client.user as usize] = index;
+        if self.rotations.len() <= index as usize {
+            self.rotations.resize_with(index as usize + 1, Rotation::default);
+        }
+        index
     }
 
     /// The cell of an application at an access point.
     pub(crate) fn cell(&mut self, application: ApplicationIndex, access_point: NodeIndex) -> CellIndex {
-        *self.known.entry((application, access_point)).or_insert_with(|| {
-            self.cells.push(Cell { application, access_point, is_stale: true, routes: SmallVec::new(), turn: 0 });
-            self.cells.len() as CellIndex - 1
+        let field = &mut self.fields[application.position()];
+        field.prepare(self.nodes);
+        field.cell(access_point).unwrap_or_else(|| {
+            let index = self.cells.len() as CellIndex;
+            field.add_cell(access_point, index);
+            self.cells.push(Cell { application, access_point, path: None });
+            index
         })
     }
 
-    /// The routes of a cell, found anew if they must be.
+    /// The routes of a cell as they are now. Their paths hold until the next time.
     pub(crate) fn routes(&mut self, index: CellIndex, terrain: &mut Terrain<'_>) -> &[Route] {
-        if self.cells[index as usize].is_stale {
-            self.find(index, terrain);
-        }
-        &self.cells[index as usize].routes
+        self.find(index, Keeper::Cell, terrain);
+        &self.scratch.routes
     }
 
     /// Cells whose routes may be different now, since the last call.
@@ -99,67 +153,93 @@ impl Nearest {
         stale.append(&mut self.stale);
     }
 
-    fn find(&mut self, index: CellIndex, terrain: &mut Terrain<'_>) {
-        let cell = &mut self.cells[index as usize];
-        cell.is_stale = false;
-        cell.turn = 0;
-        cell.routes.clear();
-        let Some(field) = self.fields.get(cell.application.position()) else { return };
-        terrain.paths.descend(terrain.topology, cell.access_point, self.metric, field, &mut self.found);
-        for node in &self.found {
-            let path = terrain.paths.path_found(terrain.topology, cell.access_point, *node);
-            let agents = terrain.placement.on_node(cell.application, *node);
-            cell.routes.extend(agents.iter().map(|agent| Route { path, agent: *agent }));
+    fn find(&mut self, index: CellIndex, keeper: Keeper, terrain: &mut Terrain<'_>) {
+        let Cell { application, access_point, .. } = self.cells[index as usize];
+        let field = &mut self.fields[application.position()];
+        field.refresh(access_point);
+        self.scratch.routes.clear();
+        match field.follow(terrain.ground(self.metric), access_point, &mut self.scratch.trail) {
+            Destination::Nowhere => {}
+            Destination::One(node, agent) => {
+                let path = self.path((index, 0), node, keeper, terrain);
+                if let Some(agent) = agent {
+                    self.scratch.routes.push(Route { path, agent });
+                    return;
+                }
+                let agents = terrain.placement.on_node(application, node);
+                self.scratch.routes.extend(agents.iter().map(|agent| Route { path, agent: *agent }));
+                if let [agent] = agents {
+                    self.fields[application.position()].remember(node, *agent);
+                }
+            }
+            Destination::Several => {
+                let mut ends = std::mem::take(&mut self.scratch.ends);
+                terrain.paths.descend(terrain.topology, access_point, self.metric, field, &mut ends);
+                for (place, node) in ends.iter().enumerate() {
+                    terrain.paths.trace(access_point, *node, &mut self.scratch.trail);
+                    let path = self.path((index, place), *node, keeper, terrain);
+                    let agents = terrain.placement.on_node(application, *node);
+                    self.scratch.routes.extend(agents.iter().map(|agent| Route { path, agent: *agent }));
+                }
+                self.scratch.ends = ends;
+            }
         }
+    }
+
+    /// The path along the way that was just found, to one of the ends of a cell's routes.
+    fn path(
+        &mut self,
+        (cell, place): (CellIndex, usize),
+        end: NodeIndex,
+        keeper: Keeper,
+        terrain: &mut Terrain<'_>,
+    ) -> PathIndex {
+        let Terrain { topology, paths, .. } = terrain;
+        if keeper == Keeper::Messages {
+            return paths.path(topology, end, &self.scratch.trail);
+        }
+        if place == 0 {
+            let own = &mut self.cells[cell as usize].path;
+            return *own.insert(paths.renew(topology, *own, end, &self.scratch.trail));
+        }
+        let further = self.further.entry(cell).or_default();
+        let path = paths.renew(topology, further.get(place - 1).copied(), end, &self.scratch.trail);
+        if further.len() < place {
+            further.push(path);
+        }
+        path
     }
 
     /// An instance of an application has come to a node.
     pub(crate) fn instance_came(&mut self, application: ApplicationIndex, node: NodeIndex, terrain: &Terrain<'_>) {
         let field = &mut self.fields[application.position()];
-        if field.is_empty() {
-            *field = Field::new(terrain.topology.node_count());
-        }
-        field.add(terrain.ground(self.metric), node, &mut self.frontier, &mut self.region);
-        self.forget_region(application);
+        field.prepare(self.nodes);
+        field.add(terrain.ground(self.metric), node, &mut self.scratch.frontier, &mut self.stale);
     }
 
     /// An instance of an application has left a node.
     pub(crate) fn instance_left(&mut self, application: ApplicationIndex, node: NodeIndex, terrain: &Terrain<'_>) {
         let hosts = |node| !terrain.placement.on_node(application, node).is_empty();
         let field = &mut self.fields[application.position()];
-        field.remove(terrain.ground(self.metric), node, hosts, &mut self.frontier, &mut self.region);
-        self.forget_region(application);
-    }
-
-    fn forget_region(&mut self, application: ApplicationIndex) {
-        for node in &self.region {
-            if let Some(index) = self.known.get(&(application, *node)) {
-                let cell = &mut self.cells[*index as usize];
-                if !cell.is_stale {
-                    cell.is_stale = true;
-                    self.stale.push(*index);
-                }
-            }
-        }
+        field.remove(terrain.ground(self.metric), node, hosts, &mut self.scratch.frontier, &mut self.stale);
     }
 
     /// Nodes or links went or came.
     pub(crate) fn infrastructure_changed(&mut self, terrain: &Terrain<'_>) {
         for (position, field) in self.fields.iter_mut().enumerate().filter(|(_, field)| !field.is_empty()) {
-            let application = ApplicationIndex::at(position);
-            let hosts = |node| !terrain.placement.on_node(application, node).is_empty();
-            field.rebuild(terrain.ground(self.metric), hosts, &mut self.frontier);
+            let agents = terrain.placement.agents(ApplicationIndex::at(position)).iter();
+            let hosts = agents.map(|agent| terrain.colony.agent(*agent).node());
+            field.rebuild(terrain.ground(self.metric), hosts, &mut self.scratch.frontier);
         }
-        for (index, cell) in (0..).zip(&mut self.cells) {
-            if !cell.is_stale {
-                cell.is_stale = true;
-                self.stale.push(index);
-            }
+        for cell in &self.cells {
+            self.fields[cell.application.position()].forget(cell.access_point, &mut self.stale);
         }
     }
 
     pub(crate) fn user_moved(&mut self, user: u32) {
-        self.of_user[user as usize] = NO_CELL;
+        if let Some(cell) = self.of_user.get_mut(user as usize) {
+            *cell = NO_CELL;
+        }
     }
 }
 

@@ -1,0 +1,100 @@
+//! What agents see again: the same facts, by number or not, and the same proposals.
+
+use mario_colony::{AgentIndex, ContextChange, Neighbour, NodeIndex, RequestFact};
+use mario_policy::Wanted;
+
+use crate::world::{Plan, World, deployment};
+
+/// Goes to whoever sends much; what it says depends on the requests and on the hardware.
+const FOLLOWS: &str = "operation(migrate, I, M) :- requests(I, M, R, _), R > 3, M \\== self.\n\
+                       operation(replicate, I, M) :- requests(I, M, 2, _), node(_, Free), Free > 3.\n";
+
+fn random(state: &mut u64, below: u64) -> u64 {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    (*state >> 11) % below
+}
+
+fn drawn(state: &mut u64) -> Vec<RequestFact> {
+    let rate = random(state, 5) as f64;
+    let fact = |rate| RequestFact { neighbour: Neighbour::Node(NodeIndex(1)), rate, latency: 2.0 };
+    match random(state, 4) {
+        0 => Vec::new(),
+        1 => vec![RequestFact { neighbour: Neighbour::Own, rate, latency: 0.0 }, fact(4.0)],
+        _ => vec![fact(rate)],
+    }
+}
+
+/// An agent, and what must be true of it.
+struct Watched {
+    world: World,
+    agent: AgentIndex,
+    /// The facts of its last evaluation, if nothing else has changed since.
+    evaluated: Option<Vec<RequestFact>>,
+    recalled: u32,
+}
+
+impl Watched {
+    fn check(&mut self, facts: &[RequestFact], state: &mut u64) {
+        let (colony, agent) = (&mut self.world.colony, self.agent);
+        assert_eq!(colony.agent(agent).requests(), facts);
+        let rate: f64 = facts.iter().map(|fact| fact.rate).sum();
+        assert!((colony.agent(agent).rate() - rate).abs() < 1e-12);
+        assert_eq!(colony.is_unchanged(agent), self.evaluated.as_deref() == Some(facts));
+        let decision = self.world.evaluator.evaluate(colony, agent, Wanted::First);
+        let wish = colony.wish(agent, decision);
+        if colony.is_unchanged(agent) && random(state, 4) > 0 {
+            colony.propose_again(agent);
+        } else if colony.recalls(agent) && random(state, 4) > 0 {
+            colony.propose_as_before(agent);
+            self.recalled += 1;
+        } else {
+            colony.propose(agent, wish.clone());
+        }
+        assert_eq!(colony.agent(agent).proposal(), wish.as_ref());
+        self.evaluated = Some(facts.to_vec());
+        self.world.cycle(&[]);
+    }
+}
+
+#[test]
+fn an_agent_sees_what_it_is_shown_and_proposes_what_its_policy_says_to_it() {
+    let mut state = 0x2545_F491_4F6C_DD1D;
+    for _ in 0..60 {
+        let mut world = Plan::line(&[9, 0]).policy(FOLLOWS, 0).found();
+        let agent = world.deploy(&[0])[0];
+        let mut watched = Watched { world, agent, evaluated: None, recalled: 0 };
+        for _ in 0..12 {
+            // Something new, several times, then a round that comes again and again.
+            for _ in 0..random(&mut state, 8) {
+                let facts = drawn(&mut state);
+                watched.world.colony.r2(ContextChange::Requests { agent, facts: &facts });
+                watched.check(&facts, &mut state);
+            }
+            let round: Vec<Vec<RequestFact>> = (0..1 + random(&mut state, 7)).map(|_| drawn(&mut state)).collect();
+            for turn in 0..random(&mut state, 30) {
+                let position = turn as usize % round.len();
+                let facts = (turn as usize == position).then_some(&round[position][..]);
+                watched.world.colony.r2(ContextChange::Recurring { agent, number: position as u8, facts });
+                watched.check(&round[position], &mut state);
+                if random(&mut state, 40) == 0 {
+                    watched.world.cycle(&[deployment(0)]);
+                    if watched.world.label.accepted().count() > 0 {
+                        watched.evaluated = None;
+                        assert!(!watched.world.colony.is_unchanged(agent) && !watched.world.colony.recalls(agent));
+                    }
+                }
+            }
+        }
+        assert!(watched.recalled > 0);
+    }
+}
+
+#[test]
+fn a_number_that_was_never_shown_changes_nothing() {
+    let mut world = Plan::line(&[9, 0]).policy(FOLLOWS, 0).found();
+    let agent = world.deploy(&[0])[0];
+    world.colony.r2(ContextChange::Recurring { agent, number: 3, facts: None });
+    assert!(world.colony.agent(agent).requests().is_empty());
+}

@@ -1,0 +1,91 @@
+//! Instances came and went: cells are routed anew.
+
+use smallvec::SmallVec;
+
+use super::load::Track;
+use super::{Flow, FlowWorld, Mode, Reach};
+use crate::routing::{CellIndex, Nearest, Route};
+use crate::topology::LinkIndex;
+
+/// A route as it was. When the new ones of a cell are found, its path may be another one.
+struct Former {
+    reach: Reach,
+    links: SmallVec<[LinkIndex; 16]>,
+}
+
+impl Former {
+    fn new(route: Route, world: &FlowWorld<'_>) -> Former {
+        Former { reach: world.reach(route), links: SmallVec::from_slice(world.track(route).links) }
+    }
+
+    fn track(&self) -> Track<'_> {
+        Track { links: &self.links, agent: self.reach.agent }
+    }
+}
+
+impl Flow {
+    /// Instances came and went: cells whose routes are others now are routed anew.
+    pub(crate) fn settle(&mut self, router: &mut Nearest, world: &mut FlowWorld<'_>) {
+        let mut stale = std::mem::take(&mut self.stale);
+        router.take_stale(&mut stale);
+        stale.retain(|cell| (*cell as usize) < self.cells.len());
+        let mut cleared = std::mem::take(&mut self.cleared);
+        for agent in &cleared {
+            self.is_cleared[agent.position()] = true;
+            self.inflows.change(*agent).clear(&mut self.turns);
+            self.load.clear_instance(*agent, world.now);
+        }
+        for cell in &stale {
+            self.reroute(*cell, router, world);
+        }
+        for agent in cleared.drain(..) {
+            self.is_cleared[agent.position()] = false;
+        }
+        self.cleared = cleared;
+        self.stale = stale;
+    }
+
+    fn reroute(&mut self, index: CellIndex, router: &mut Nearest, world: &mut FlowWorld<'_>) {
+        let cell = &mut self.cells[index as usize];
+        if cell.members.is_empty() {
+            // The routes are found when somebody comes.
+            cell.routes.clear();
+            return;
+        }
+        if !matches!(cell.mode, Mode::Plain) {
+            self.close(index, world);
+            self.cells[index as usize].routes = SmallVec::from_slice(router.routes(index, &mut world.terrain));
+            self.open(index, world);
+            return;
+        }
+        let former = Former::new(cell.routes[0], world);
+        cell.routes = SmallVec::from_slice(router.routes(index, &mut world.terrain));
+        if let [to] = cell.routes[..] {
+            if former.track() != world.track(to) || self.is_cleared[to.agent.position()] {
+                self.shift(index, &former, to, world);
+            }
+            return;
+        }
+        cell.mode = Mode::Idle;
+        let members = std::mem::take(&mut cell.members);
+        self.part(&members, former.track(), former.reach, world.now);
+        self.cells[index as usize].members = members;
+        self.open(index, world);
+    }
+
+    /// The users of a cell, all of whose requests go to one instance, take another route: closes and opens it in one.
+    fn shift(&mut self, index: CellIndex, former: &Former, route: Route, world: &FlowWorld<'_>) {
+        let members = std::mem::take(&mut self.cells[index as usize].members);
+        let tracks = [former.track(), world.track(route)];
+        let [left, taken] = self.load.shift(tracks, self.rate(&members), world.now);
+        let (from, to) = (former.reach, world.reach(route));
+        for user in &members {
+            let Some(schedule) = self.accounts.schedule(*user) else { continue };
+            self.end_stay(*user, from, schedule, world.now);
+            self.accounts.count(*user, Some(&left), world.now);
+            self.accounts.take(*user, &taken);
+            self.begin_stay(*user, to, schedule, world.now);
+        }
+        self.cells[index as usize].members = members;
+    }
+}

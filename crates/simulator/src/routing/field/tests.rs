@@ -1,0 +1,234 @@
+use mario_domain::{Capacity, NodeId};
+
+use super::*;
+use crate::topology::{NodeDescription, TopologyBuilder};
+
+const NODES: usize = 40;
+
+fn random(state: &mut u64, below: usize) -> usize {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    (*state % below as u64) as usize
+}
+
+/// A tree and some links more, some of them without length.
+fn graph(state: &mut u64) -> Topology {
+    let mut builder = TopologyBuilder::default();
+    let mut linked = Vec::new();
+    for number in 0..NODES {
+        let node = NodeDescription {
+            id: NodeId::number(number as i64),
+            capacity: Capacity::units(1),
+            tier: 0,
+            position: None,
+            is_access_point: true,
+            facts: Vec::new(),
+        };
+        builder.node(node).expect("a new id");
+        if number > 0 {
+            linked.push((random(state, number), number));
+        }
+    }
+    for _ in 0..random(state, 20) {
+        let number = 1 + random(state, NODES - 1);
+        linked.push((random(state, number), number));
+    }
+    linked.sort_unstable();
+    linked.dedup();
+    for (one, other) in linked {
+        builder.link(NodeIndex::at(one), NodeIndex::at(other), random(state, 4) as f64, None).expect("a link");
+    }
+    builder.build().expect("a graph")
+}
+
+/// Which nodes have instances, and which have a cell: cell `n` is that of node `n`.
+struct World {
+    topology: Topology,
+    paths: Paths,
+    metric: Metric,
+    hosts: Vec<bool>,
+    field: Field,
+    frontier: Frontier,
+    stale: Vec<CellIndex>,
+}
+
+impl World {
+    fn new(state: &mut u64, metric: Metric) -> World {
+        let topology = graph(state);
+        let mut field = Field::default();
+        field.prepare(NODES);
+        for node in (0..NODES).filter(|_| random(state, 3) > 0).map(NodeIndex::at) {
+            assert_eq!(field.cell(node), None);
+            field.add_cell(node, node.0);
+            field.refresh(node);
+            assert_eq!(field.cell(node), Some(node.0));
+        }
+        let paths = Paths::new(&topology);
+        let hosts = vec![false; NODES];
+        World { topology, paths, metric, hosts, field, frontier: Frontier::default(), stale: Vec::new() }
+    }
+
+    fn nodes() -> impl Iterator<Item = NodeIndex> {
+        (0..NODES).map(NodeIndex::at)
+    }
+
+    fn ground(&self) -> Ground<'_> {
+        Ground { topology: &self.topology, paths: &self.paths, metric: self.metric }
+    }
+
+    /// Distances from a node, by looking at all links again and again.
+    fn distances_to(&self, sources: impl Fn(NodeIndex) -> bool) -> Vec<f64> {
+        let is_source = |node: NodeIndex| sources(node) && self.paths.is_node_up(node);
+        let mut distances: Vec<f64> =
+            World::nodes().map(|node| if is_source(node) { 0.0 } else { f64::INFINITY }).collect();
+        for _ in 0..NODES {
+            for node in World::nodes() {
+                for (next, length) in self.ground().before(node) {
+                    distances[next.position()] = distances[next.position()].min(distances[node.position()] + length);
+                }
+            }
+        }
+        distances
+    }
+
+    /// The cells that have a node among their nearest instances, in the order in which they are to become stale.
+    fn cells_near(&self, node: NodeIndex) -> Vec<CellIndex> {
+        let (to_it, to_any) = (self.distances_to(|at| at == node), self.distances_to(|at| self.hosts[at.position()]));
+        let is_near = |at: &NodeIndex| {
+            to_it[at.position()].is_finite() && to_it[at.position()].total_cmp(&to_any[at.position()]).is_eq()
+        };
+        let mut near: Vec<NodeIndex> = World::nodes().filter(is_near).collect();
+        near.sort_by(|one, other| to_it[one.position()].total_cmp(&to_it[other.position()]));
+        near.into_iter().filter_map(|at| self.field.cell(at)).collect()
+    }
+
+    /// Finds all routes, as somebody would who was told which cells are stale.
+    fn take_stale(&mut self, node: NodeIndex) -> Vec<CellIndex> {
+        let mut stale = std::mem::take(&mut self.stale);
+        for cell in &stale {
+            self.field.refresh(NodeIndex(*cell));
+        }
+        if self.metric == Metric::Latency {
+            // Of two nodes with a link without length in between, the one that is reached first is first.
+            let distances = self.distances_to(|at| at == node);
+            let distance = |cell: CellIndex| distances[cell as usize];
+            assert!(stale.is_sorted_by(|one, other| distance(*one) <= distance(*other)));
+            stale.sort_by(|one, other| distance(*one).total_cmp(&distance(*other)).then(one.cmp(other)));
+        }
+        stale
+    }
+
+    /// An instance comes to a node or leaves it.
+    fn change(&mut self, node: NodeIndex) {
+        let before = self.cells_near(node);
+        self.hosts[node.position()] = !self.hosts[node.position()];
+        let World { topology, paths, metric, hosts, field, frontier, stale } = self;
+        let ground = Ground { topology, paths, metric: *metric };
+        if hosts[node.position()] {
+            field.add(ground, node, frontier, stale);
+            assert_eq!(self.take_stale(node), self.cells_near(node));
+        } else {
+            field.remove(ground, node, |at| hosts[at.position()], frontier, stale);
+            assert_eq!(self.take_stale(node), before);
+        }
+    }
+
+    fn rebuild(&mut self) {
+        let World { topology, paths, metric, hosts, field, frontier, .. } = self;
+        let hosts = World::nodes().filter(|node| hosts[node.position()]);
+        field.rebuild(Ground { topology, paths, metric: *metric }, hosts, frontier);
+    }
+
+    /// A node or a link goes or comes.
+    fn disturb(&mut self, state: &mut u64) {
+        let node = NodeIndex::at(random(state, NODES));
+        if random(state, 2) == 0 {
+            let is_up = self.paths.is_node_up(node);
+            self.paths.set_node(&self.topology, node, !is_up);
+            self.hosts[node.position()] = false;
+        } else {
+            let (_, link) = self.topology.links_from(node).next().expect("a connected graph");
+            let other = link.to;
+            let _ = self.paths.set_link(&self.topology, node, other, random(state, 2) == 0);
+        }
+        self.rebuild();
+    }
+
+    fn check(&mut self) {
+        let expected = self.distances_to(|at| self.hosts[at.position()]);
+        let distances: Vec<f64> = World::nodes().map(|node| self.field.distance(node)).collect();
+        assert_eq!(distances, expected);
+        for node in World::nodes() {
+            self.check_way_from(node);
+        }
+    }
+
+    /// What is followed link by link is what a search finds.
+    fn check_way_from(&mut self, from: NodeIndex) {
+        let (mut ends, mut trail, mut found) = (Vec::new(), Trail::default(), Trail::default());
+        let World { topology, paths, metric, field, .. } = self;
+        paths.descend(topology, from, *metric, field, &mut ends);
+        match field.follow(Ground { topology, paths, metric: *metric }, from, &mut trail) {
+            Destination::Nowhere => assert!(ends.is_empty()),
+            Destination::One(node, agent) => {
+                assert_eq!(ends, [node]);
+                assert_eq!(agent.unwrap_or(AgentIndex(node.0)), AgentIndex(node.0), "what was remembered of this node");
+                paths.trace(from, node, &mut found);
+                assert_eq!(trail, found);
+                field.remember(node, AgentIndex(node.0));
+            }
+            Destination::Several => {
+                let ways = |paths: &Paths| {
+                    let nearer = |node: NodeIndex| {
+                        let links = topology.links_from(node).filter(|(link, _)| paths.carries(*link));
+                        let is_nearer = |to, latency| {
+                            (field.distance(to) + metric.length(latency)).total_cmp(&field.distance(node)).is_eq()
+                        };
+                        links.filter(|(_, link)| is_nearer(link.to, link.latency)).count()
+                    };
+                    World::nodes().map(nearer).max()
+                };
+                assert!(ends.len() > 1 || ways(paths) > Some(1), "one way is followed");
+            }
+        }
+    }
+}
+
+#[test]
+fn distances_ways_and_stale_cells_stay_right_as_instances_come_and_go() {
+    let mut state = 4_101_842_887_655_102_017;
+    for metric in [Metric::Hops, Metric::Latency] {
+        for _ in 0..20 {
+            let mut world = World::new(&mut state, metric);
+            for _ in 0..60 {
+                let node = NodeIndex::at(random(&mut state, NODES));
+                if random(&mut state, 8) == 0 {
+                    world.disturb(&mut state);
+                } else if world.paths.is_node_up(node) {
+                    world.change(node);
+                }
+                world.check();
+            }
+        }
+    }
+}
+
+#[test]
+fn an_instance_that_leaves_others_on_its_node_changes_no_distance() {
+    let mut state = 88_172_645_463_325_252;
+    for metric in [Metric::Hops, Metric::Latency] {
+        let mut world = World::new(&mut state, metric);
+        for node in [3, 17, 31].map(NodeIndex) {
+            world.change(node);
+        }
+        world.check();
+        let (near, node) = (world.cells_near(NodeIndex(17)), NodeIndex(17));
+        let World { topology, paths, metric, hosts, field, frontier, stale } = &mut world;
+        let ground = Ground { topology, paths, metric: *metric };
+        field.remove(ground, node, |at| hosts[at.position()], frontier, stale);
+        assert_eq!(field.spots[node.position()].onward, Onward::UNKNOWN, "which instances are there is asked again");
+        assert_eq!(world.take_stale(node), near);
+        world.check();
+    }
+}
