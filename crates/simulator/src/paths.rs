@@ -17,10 +17,9 @@ pub struct PathIndex(u32);
 /// All paths that were ever needed, and what is up.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Paths {
-    links: Vec<LinkIndex>,
-    /// Where the links of each path are, apart from what is asked less often.
-    spans: Vec<Span>,
     all: Vec<Path>,
+    /// The links of long paths.
+    links: Vec<LinkIndex>,
     /// The path between two nodes that was found last. It holds if it is of the present version.
     last_found: FxHashMap<(NodeIndex, NodeIndex), PathIndex>,
     node_is_up: Vec<bool>,
@@ -34,14 +33,19 @@ pub(crate) struct Paths {
     search: Search,
 }
 
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Span {
-    first_link: u32,
-    link_count: u32,
-}
+/// So many links are short enough to be kept with the path.
+const SHORT: usize = 5;
 
+/// All of it, unless it is long, is in one line of a cache.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[repr(align(64))]
 struct Path {
+    link_count: u32,
+    /// The links of a short path.
+    short: [LinkIndex; SHORT],
+    /// Where those of a long one are, and for how many there is room.
+    first_link: u32,
+    room: u32,
     latency: f64,
     last_hop: Neighbour,
     origin: NodeIndex,
@@ -51,9 +55,9 @@ struct Path {
     /// Another path between the same nodes; the last leads back to the first. What goes and comes again and again adds
     /// none.
     variant: PathIndex,
-    /// How many links there is room for.
-    room: u32,
 }
+
+const _: () = assert!(size_of::<Path>() == 64, "one line");
 
 /// A way from one node to another, as it is found.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -124,9 +128,8 @@ impl Paths {
     pub(crate) fn new(topology: &Topology) -> Paths {
         let nodes = topology.node_count();
         Paths {
-            links: Vec::new(),
-            spans: Vec::new(),
             all: Vec::new(),
+            links: Vec::new(),
             last_found: FxHashMap::default(),
             node_is_up: vec![true; nodes],
             link_is_up: vec![true; topology.link_count()],
@@ -196,15 +199,15 @@ impl Paths {
     /// The link after so many, or `None` at the end of the path.
     #[inline]
     pub(crate) fn link(&self, path: PathIndex, position: u32) -> Option<LinkIndex> {
-        let span = &self.spans[path.0 as usize];
-        (position < span.link_count).then(|| self.links[(span.first_link + position) as usize])
+        self.links(path).get(position as usize).copied()
     }
 
     /// All links of a path.
     #[inline]
     pub(crate) fn links(&self, path: PathIndex) -> &[LinkIndex] {
-        let span = &self.spans[path.0 as usize];
-        &self.links[span.first_link as usize..][..span.link_count as usize]
+        let path = &self.all[path.0 as usize];
+        let count = path.link_count as usize;
+        if count <= SHORT { &path.short[..count] } else { &self.links[path.first_link as usize..][..count] }
     }
 
     pub(crate) fn latency(&self, path: PathIndex) -> f64 {
@@ -323,18 +326,28 @@ impl Paths {
         trail: &Trail,
     ) -> PathIndex {
         let Some(index) = old else { return self.keep(topology, end, trail, None) };
-        let (span, path) = (&mut self.spans[index.0 as usize], &mut self.all[index.0 as usize]);
-        span.link_count = trail.links.len() as u32;
-        if path.room < span.link_count {
-            // Twice as much at least, so that all that was left behind is never more than there is.
-            path.room = span.link_count.max(2 * path.room);
-            span.first_link = u32::try_from(self.links.len()).expect("fewer than 2^32 links of paths");
-            self.links.resize(self.links.len() + path.room as usize, LinkIndex(0));
-        }
-        self.links[span.first_link as usize..][..trail.links.len()].copy_from_slice(&trail.links);
+        self.put_links(index, &trail.links);
+        let path = &mut self.all[index.0 as usize];
         path.latency = latency(topology, &trail.links);
         (path.last_hop, path.origin, path.end) = (trail.last_hop(), trail.origin, end);
         index
+    }
+
+    /// Gives a path these links.
+    fn put_links(&mut self, path: PathIndex, links: &[LinkIndex]) {
+        let path = &mut self.all[path.0 as usize];
+        path.link_count = links.len() as u32;
+        if links.len() <= SHORT {
+            path.short[..links.len()].copy_from_slice(links);
+            return;
+        }
+        if path.room < path.link_count {
+            // Twice as much at least, so that all that is left behind is never more than there is.
+            path.room = path.link_count.max(2 * path.room);
+            path.first_link = u32::try_from(self.links.len()).expect("fewer than 2^32 links of paths");
+            self.links.resize(self.links.len() + path.room as usize, LinkIndex(0));
+        }
+        self.links[path.first_link as usize..][..links.len()].copy_from_slice(links);
     }
 
     /// The variant of a path that has just these links.
@@ -354,23 +367,23 @@ impl Paths {
     /// Keeps a path along a way, beside its variants.
     fn keep(&mut self, topology: &Topology, end: NodeIndex, trail: &Trail, beside: Option<PathIndex>) -> PathIndex {
         let index = PathIndex(u32::try_from(self.all.len()).expect("fewer than 2^32 paths"));
-        let first_link = u32::try_from(self.links.len()).expect("fewer than 2^32 links of paths");
-        let link_count = trail.links.len() as u32;
-        self.links.extend_from_slice(&trail.links);
-        self.spans.push(Span { first_link, link_count });
         let variant = match beside {
             Some(beside) => std::mem::replace(&mut self.all[beside.0 as usize].variant, index),
             None => index,
         };
         self.all.push(Path {
+            link_count: 0,
+            short: [LinkIndex(0); SHORT],
+            first_link: 0,
+            room: 0,
             latency: latency(topology, &trail.links),
             last_hop: trail.last_hop(),
             origin: trail.origin,
             end,
             version: self.version,
             variant,
-            room: link_count,
         });
+        self.put_links(index, &trail.links);
         index
     }
 
@@ -470,7 +483,7 @@ mod tests {
             assert!(paths.set_link(&topology, NodeIndex(0), NodeIndex(2), true));
             assert_eq!(way(&mut paths, &topology), Some(direct));
         }
-        assert_eq!((paths.all.len(), paths.links.len()), (2, 3));
+        assert_eq!((paths.all.len(), paths.links.len()), (2, 0));
     }
 
     #[test]
@@ -496,8 +509,9 @@ mod tests {
         assert_eq!(last_hop, Neighbour::Own);
         let (other, ..) = renew(None, &[2, 0]);
         assert_ne!(other, path);
+        let round = [0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2];
         for _ in 0..100 {
-            for nodes in [&[0, 1, 2][..], &[0, 2], &[0, 1, 2, 0, 1], &[2]] {
+            for nodes in [&[0, 1, 2][..], &[0, 2], &round[..8], &[2], &round[..7], &round, &[1, 0], &round[..9]] {
                 let (same, latency, last_hop, links) = renew(Some(path), nodes);
                 assert_eq!(same, path);
                 let hops: f64 = nodes.windows(2).map(|pair| topology.link(link(pair[0], pair[1])).latency).sum();
@@ -505,7 +519,7 @@ mod tests {
                 let before =
                     nodes.len().checked_sub(2).map_or(Neighbour::Own, |last| Neighbour::Node(NodeIndex(nodes[last])));
                 assert_eq!(last_hop, before);
-                assert!(links <= 1 + 2 * 4, "{links}");
+                assert!(links <= 2 * round.len(), "{links}");
             }
         }
         assert_eq!(paths.links(other), [link(2, 0)], "which nobody renewed");
