@@ -141,6 +141,15 @@ impl Nearest {
         })
     }
 
+    /// These are the first clients: their cells are numbered by application and access point. What changes together, since one
+    /// instance is the nearest, then lies together.
+    pub(crate) fn expect(&mut self, mut clients: Vec<(ApplicationIndex, NodeIndex)>) {
+        clients.sort_unstable();
+        for (application, access_point) in clients {
+            self.cell(application, access_point);
+        }
+    }
+
     /// The routes of a cell as they are now. Their paths hold until the next time.
     pub(crate) fn routes(&mut self, index: CellIndex, terrain: &mut Terrain<'_>) -> &[Route] {
         self.find(index, Keeper::Cell, terrain);

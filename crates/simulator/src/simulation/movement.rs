@@ -4,6 +4,7 @@ use mario_colony::NodeIndex;
 
 use super::{Event, Simulation, User};
 use crate::recorder::Recorder;
+use crate::routing::Router;
 
 impl Simulation<'_> {
     /// A step of mobility: users move, and whoever is new begins to send.
@@ -21,6 +22,13 @@ impl Simulation<'_> {
         let users = &self.users;
         let changes =
             attachments.changes(step, &mut self.users_due, |user| users[user as usize].wanted, &mut generated);
+        if step == 0
+            && let (Some(_), Router::Nearest(router)) = (&self.flow, &mut self.router)
+        {
+            let client =
+                |(user, wanted): &(u32, Option<NodeIndex>)| Some((users[*user as usize].application, (*wanted)?));
+            router.expect(changes.iter().filter_map(client).collect());
+        }
         for (user, wanted) in changes {
             self.users[*user as usize].wanted = *wanted;
             self.connect(*user, recorder);
