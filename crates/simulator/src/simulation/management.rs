@@ -1,8 +1,8 @@
 //! Agents that evaluate, managers that judge, operators that deploy.
 
 use mario_colony::{
-    AgentIndex, ApplicationIndex, Arbitration, ContextChange, Deployment, Entrance, Evaluator, Found, NodeIndex,
-    Outcome, Wish,
+    AgentIndex, ApplicationIndex, Arbitration, ContextChange, Deployed, Deployment, Entrance, Evaluator, Found,
+    NodeIndex, Outcome, Wish,
 };
 use mario_domain::OperationName;
 use mario_policy::{Decision, Wanted};
@@ -275,7 +275,7 @@ impl Simulation<'_> {
                 }
             }
             for outcome in label.accepted() {
-                self.follow(outcome, recorder);
+                self.follow(&outcome, recorder);
             }
             self.settle_flow();
             recorder.cycle(now, &label, &self.colony);
@@ -290,7 +290,7 @@ impl Simulation<'_> {
     fn follow(&mut self, outcome: &Outcome, recorder: &mut impl Recorder) {
         match outcome {
             Outcome::Nop(_) => {}
-            Outcome::Deployed { created, .. } => {
+            Outcome::Deployed(Deployed { created, .. }) => {
                 if let Some(agent) = created {
                     self.add_instance(*agent);
                 }
