@@ -31,6 +31,9 @@ use key::Key;
 const ENTRIES_PER_NODE: usize = 4;
 const ENTRIES: RangeInclusive<usize> = 1 << 10..=1 << 18;
 
+/// The half of a hash that the index keeps.
+const UPPER: u64 = !0 << 32;
+
 /// A decision that took more than this part of its budget is not shared: with other names, some steps count a little
 /// more or less, and another agent might run out of it.
 const BUDGET_PART: u64 = 64;
@@ -40,25 +43,19 @@ pub struct Decisions {
     /// For each policy, in which way its decisions can be shared, if they can.
     policies: Vec<Option<Blindness>>,
     limit: usize,
-    entries: Vec<Entry>,
-    /// What was known at each entry.
-    words: Vec<u64>,
-    /// The entries by hash, one more than their position each; 0 where there is none. Its length is a power of two.
-    index: Vec<u32>,
+    /// How many things are remembered.
+    count: usize,
+    /// Each thing that some agent knew: a word that tells its length and the answer, and the words of its key. One after
+    /// another, so that what is looked up lies together.
+    blocks: Vec<u64>,
+    /// Where blocks are, by the hash of their keys: upper half of the hash, and one more than the position in `blocks`; 0
+    /// where there is none. Its length is a power of two.
+    index: Vec<u64>,
     key: Key,
 }
 
-/// Something that an agent knew.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Entry {
-    hash: u32,
-    /// Where its words end; they begin where those of the entry before it end.
-    end: u32,
-    answer: Answer,
-}
-
 /// What a policy said.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Answer {
     /// Somebody is being asked.
     Awaited,
@@ -67,6 +64,41 @@ enum Answer {
     Nothing,
     /// This operation, towards this place.
     Wish(OperationName, u8),
+}
+
+/// The first word of a block.
+#[derive(Clone, Copy)]
+struct Header(u64);
+
+impl Header {
+    fn new(length: usize, answer: Answer) -> Header {
+        let (tag, place) = match answer {
+            Answer::Awaited => (0, 0),
+            Answer::Private => (1, 0),
+            Answer::Nothing => (2, 0),
+            Answer::Wish(OperationName::Undeploy, place) => (3, place),
+            Answer::Wish(OperationName::Migrate, place) => (4, place),
+            Answer::Wish(OperationName::Replicate | OperationName::Deploy, place) => (5, place),
+        };
+        Header((length as u64) << 16 | u64::from(place) << 8 | tag)
+    }
+
+    /// How many words the key has.
+    fn length(self) -> usize {
+        (self.0 >> 16) as usize
+    }
+
+    fn answer(self) -> Answer {
+        let place = (self.0 >> 8) as u8;
+        match self.0 as u8 {
+            0 => Answer::Awaited,
+            1 => Answer::Private,
+            2 => Answer::Nothing,
+            3 => Answer::Wish(OperationName::Undeploy, place),
+            4 => Answer::Wish(OperationName::Migrate, place),
+            _ => Answer::Wish(OperationName::Replicate, place),
+        }
+    }
 }
 
 /// The place of a decision that is to be told to others.
@@ -87,8 +119,8 @@ pub enum Found {
 /// What [`Decisions::saved`] wrote, read again.
 #[derive(Deserialize)]
 pub struct SavedDecisions {
-    entries: Vec<Entry>,
-    words: Vec<u64>,
+    count: usize,
+    blocks: Vec<u64>,
 }
 
 impl Decisions {
@@ -104,8 +136,8 @@ impl Decisions {
         Decisions {
             policies: colony.policies.iter().map(shared).collect(),
             limit: (ENTRIES_PER_NODE * colony.managers.len()).clamp(*ENTRIES.start(), *ENTRIES.end()),
-            entries: Vec::new(),
-            words: Vec::new(),
+            count: 0,
+            blocks: Vec::new(),
             index: Vec::new(),
             key: Key::new(),
         }
@@ -113,9 +145,9 @@ impl Decisions {
 
     /// Makes room, if there is none left. Not while anything is awaited.
     pub fn make_room(&mut self) {
-        if self.entries.len() >= self.limit {
-            self.entries.clear();
-            self.words.clear();
+        if self.count >= self.limit {
+            self.count = 0;
+            self.blocks.clear();
             self.index.fill(0);
         }
     }
@@ -127,18 +159,19 @@ impl Decisions {
         }
         let hash = self.key.hash();
         match self.position(hash) {
-            Ok(position) => match self.entries[position].answer {
+            Ok(position) => match Header(self.blocks[position]).answer() {
                 Answer::Awaited => Found::Awaited(Entrance(position as u32)),
                 Answer::Private => Found::Nothing(None),
                 answer => Found::Decision(self.wish(answer)),
             },
-            Err(_) if self.entries.len() >= self.limit => Found::Nothing(None),
+            Err(_) if self.count >= self.limit => Found::Nothing(None),
             Err(slot) => {
-                self.words.extend_from_slice(self.key.words());
-                let end = self.words.len() as u32;
-                self.entries.push(Entry { hash: (hash >> 32) as u32, end, answer: Answer::Awaited });
-                self.index[slot] = self.entries.len() as u32;
-                Found::Nothing(Some(Entrance(self.entries.len() as u32 - 1)))
+                let position = self.blocks.len();
+                self.blocks.push(Header::new(self.key.words().len(), Answer::Awaited).0);
+                self.blocks.extend_from_slice(self.key.words());
+                self.index[slot] = hash & UPPER | (position as u64 + 1);
+                self.count += 1;
+                Found::Nothing(Some(Entrance(position as u32)))
             }
         }
     }
@@ -146,7 +179,7 @@ impl Decisions {
     /// What is known now of a decision that was awaited; `None` when the policy is to be asked after all.
     pub fn look_again(&mut self, colony: &Colony, agent: AgentIndex, entrance: Entrance) -> Option<Option<Wish>> {
         self.write_key(colony, agent)?;
-        match self.entries[entrance.0 as usize].answer {
+        match Header(self.blocks[entrance.0 as usize]).answer() {
             Answer::Awaited | Answer::Private => None,
             answer => Some(self.wish(answer)),
         }
@@ -162,7 +195,7 @@ impl Decisions {
         is_plain: bool,
     ) {
         let is_said = is_plain && self.write_key(colony, agent).is_some();
-        self.entries[entrance.0 as usize].answer = match wish {
+        let answer = match wish {
             _ if !is_said => Answer::Private,
             None => Answer::Nothing,
             Some(wish) => {
@@ -170,6 +203,8 @@ impl Decisions {
                 place.map_or(Answer::Private, |place| Answer::Wish(wish.operation, place))
             }
         };
+        let header = &mut self.blocks[entrance.0 as usize];
+        *header = Header::new(Header(*header).length(), answer).0;
     }
 
     /// Writes down what an agent knows; `None` when that is not to be compared.
@@ -185,51 +220,55 @@ impl Decisions {
         Some(Wish { operation, target: self.key.target(place) })
     }
 
-    /// Where an entry with the words of the key is; else, where in the index it belongs.
+    /// Where the block with the words of the key is; else, where in the index it belongs.
     fn position(&mut self, hash: u64) -> Result<usize, usize> {
-        if self.index.len() <= 2 * self.entries.len() {
+        if self.index.len() <= 2 * self.count {
             self.grow();
         }
         let mask = self.index.len() - 1;
         let mut slot = hash as usize & mask;
         loop {
-            let Some(position) = self.index[slot].checked_sub(1).map(|position| position as usize) else {
+            let entry = self.index[slot];
+            if entry == 0 {
                 return Err(slot);
-            };
-            if self.entries[position].hash == (hash >> 32) as u32 && self.words_of(position) == self.key.words() {
+            }
+            let position = (entry & !UPPER) as usize - 1;
+            if entry & UPPER == hash & UPPER && self.key_at(position) == self.key.words() {
                 return Ok(position);
             }
             slot = (slot + 1) & mask;
         }
     }
 
-    fn words_of(&self, position: usize) -> &[u64] {
-        let start = position.checked_sub(1).map_or(0, |before| self.entries[before].end);
-        &self.words[start as usize..self.entries[position].end as usize]
+    fn key_at(&self, position: usize) -> &[u64] {
+        &self.blocks[position + 1..=position + Header(self.blocks[position]).length()]
     }
 
-    /// Makes the index anew, with room for twice as many entries and more.
+    /// Makes the index anew, with room for twice as many blocks and more.
     fn grow(&mut self) {
-        let length = (4 * self.entries.len()).next_power_of_two().max(64);
+        let length = (4 * self.count).next_power_of_two().max(64);
         self.index = vec![0; length];
-        for position in 0..self.entries.len() {
-            let mut slot = key::hash(self.words_of(position)) as usize & (length - 1);
+        let mut position = 0;
+        while position < self.blocks.len() {
+            let hash = key::hash(self.key_at(position));
+            let mut slot = hash as usize & (length - 1);
             while self.index[slot] != 0 {
                 slot = (slot + 1) & (length - 1);
             }
-            self.index[slot] = position as u32 + 1;
+            self.index[slot] = hash & UPPER | (position as u64 + 1);
+            position += 1 + self.key_at(position).len();
         }
     }
 
     /// All that was learnt. How much is asked after a break follows from it.
     pub fn saved(&self) -> impl Serialize + '_ {
-        (&self.entries, &self.words)
+        (self.count, &self.blocks)
     }
 
     /// Knows again what was saved. Whoever calls this has made it for the same colony.
     pub fn restore(&mut self, saved: SavedDecisions) {
-        self.entries = saved.entries;
-        self.words = saved.words;
+        self.count = saved.count;
+        self.blocks = saved.blocks;
         self.index = Vec::new();
     }
 }

@@ -16,14 +16,17 @@ const REMEMBERED_MAX: usize = 16;
 /// More neighbours than this are not compared.
 const NEIGHBOURS_MAX: usize = 16;
 /// More nodes in all that an agent knows are not compared.
-const NODES_MAX: usize = 32;
+const NODES_MAX: usize = 31;
 
 /// What is known besides client requests, memory and neighbours takes as many words.
-const HEAD: usize = 3;
-const WORDS_MAX: usize = HEAD + REQUESTS_MAX.div_ceil(8) + REMEMBERED_MAX / 8 + NEIGHBOURS_MAX / 8 + 2 * REQUESTS_MAX;
+const HEAD: usize = 2;
+const WORDS_MAX: usize = HEAD + REMEMBERED_MAX / 8 + NEIGHBOURS_MAX / 8 + 3 * REQUESTS_MAX;
 
 /// Larger numbers are no words of the machine that runs policies, and cost it more than names do.
 const NUMBER_MAX: u64 = 1 << 56;
+
+/// Marks a place whose rate and latency follow in words of their own.
+const LONG: u64 = 1 << 56;
 
 /// What an agent knows, in as few words as it takes.
 ///
@@ -111,21 +114,28 @@ impl Key {
         if !is_plain(agent.instance().id()) {
             return None;
         }
+        let (policy, application) = (u16::try_from(agent.policy().0).ok()?, u16::try_from(agent.application().0).ok()?);
         self.find_nodes(colony, agent, neighbours)?;
         self.length = HEAD;
         let remembered = self.write_remembered(colony.memory, agent)?;
-        self.write_places(neighbours.iter().map(|node| Neighbour::Node(*node)));
-        self.write_places(requests.iter().map(|fact| fact.neighbour));
+        self.write_neighbours(neighbours);
         for fact in requests {
-            self.words[self.length] = fact.rate.to_bits();
-            self.words[self.length + 1] = fact.latency.to_bits();
-            self.length += 2;
+            let place = u64::from(self.nodes.place(fact.neighbour)?);
+            match (short(fact.rate), short(fact.latency)) {
+                (Some(rate), Some(latency)) => self.push(place << 48 | rate << 24 | latency),
+                _ => {
+                    self.push(place << 48 | LONG);
+                    self.push(fact.rate.to_bits());
+                    self.push(fact.latency.to_bits());
+                }
+            }
         }
         let own = [Neighbour::Own, Neighbour::Node(agent.node())].map(|own| self.nodes.place(own));
-        let counts = [own[0]?, own[1]?, requests.len() as u8, remembered as u8, neighbours.len() as u8, 0, 0, 0];
-        self.words[0] = u64::from_le_bytes(counts);
-        self.words[1] = u64::from(agent.policy().0) << 32 | u64::from(agent.application().0);
-        self.words[2] = free(manager);
+        // Each of these is below 32.
+        let counts = [own[0]?, own[1]?, requests.len() as u8, remembered as u8, neighbours.len() as u8];
+        let counts = counts.into_iter().fold(0, |word, count| word << 5 | u64::from(count));
+        self.words[0] = counts << 32 | u64::from(policy) << 16 | u64::from(application);
+        self.words[1] = free(manager);
         Some(())
     }
 
@@ -150,18 +160,11 @@ impl Key {
         Some(())
     }
 
-    /// Writes down places, eight to a word.
-    fn write_places(&mut self, nodes: impl Iterator<Item = Neighbour>) {
-        let (mut word, mut count) = (0, 0);
-        for node in nodes {
-            word = word << 8 | u64::from(self.nodes.place(node).unwrap_or(u8::MAX));
-            count += 1;
-            if count % 8 == 0 {
-                self.push(word);
-                word = 0;
-            }
-        }
-        if count % 8 != 0 {
+    /// Writes down the places of neighbours, eight to a word.
+    fn write_neighbours(&mut self, neighbours: &[NodeIndex]) {
+        for eight in neighbours.chunks(8) {
+            let place = |node: &NodeIndex| u64::from(self.nodes.place(Neighbour::Node(*node)).unwrap_or(u8::MAX));
+            let word = eight.iter().fold(0, |word, node| word << 8 | place(node));
             self.push(word);
         }
     }
@@ -201,6 +204,12 @@ impl Key {
         }
         Some(count)
     }
+}
+
+/// A small whole number, as most rates and latencies are.
+fn short(value: f64) -> Option<u64> {
+    let whole = value as u32;
+    (whole < 1 << 24 && f64::from(whole).to_bits() == value.to_bits()).then(|| u64::from(whole))
 }
 
 fn free(manager: &Manager) -> u64 {

@@ -55,7 +55,8 @@ fn threads_and_reuse_change_no_byte() {
             assert!(found == expected, "{threads} threads, {reuse:?}, {detail:?}");
             assert_eq!(effort.asked, alone.asked);
             assert!((threads == 1) == (effort.shared == 0), "{effort:?}");
-            assert!(reuse == Reuse::Proposals || effort.evaluated == effort.asked);
+            let evaluated = if reuse == Reuse::Proposals { alone.evaluated } else { alone.asked };
+            assert_eq!(effort.evaluated, evaluated, "{threads} threads, {reuse:?}, {detail:?}");
         }
     }
 }

@@ -174,6 +174,11 @@ fn check(number: u64, seen: &mut BTreeMap<&'static str, u64>) {
         assert_eq!(counted.counts.inhibited, report.counts.inhibited, "world {number}");
         assert_eq!(counted.counts.handovers, report.counts.handovers, "world {number}");
     }
+    if number % 4 == 2 {
+        let run = |threads, reuse| outputs(&scenario, RunOptions { threads, reuse }, Detail::Operations).0;
+        let is_same = run(1, Reuse::Proposals) == run(2, Reuse::Nothing);
+        assert!(is_same, "world {number} goes another way when agents take over what others decided");
+    }
     for (what, count) in report.counts.operations.iter().chain(&report.counts.inhibited) {
         *seen.entry(what).or_default() += count;
     }

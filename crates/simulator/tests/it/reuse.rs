@@ -12,6 +12,7 @@ fn paper(policy: &str, settings: &[&str]) -> Scenario {
     document.resolve(&mut NoFiles).expect("a scenario").scenario
 }
 
+/// The paper's.
 const POLICIES: [&str; 4] =
     ["workload-aware", "latency-aware", "workload-and-latency-aware", "workload-and-latency-aware-with-memory"];
 
@@ -30,5 +31,41 @@ fn reuse_changes_no_byte_of_the_papers_experiments_and_saves_four_evaluations_in
             }
             assert!(evaluated * 5 <= asked, "{fidelity}, {detail:?}: {evaluated} of {asked} are evaluated");
         }
+    }
+}
+
+/// The others that ship.
+const OTHERS: [&str; 7] = [
+    "cost-aware",
+    "load-thresholds",
+    "stay-in-region",
+    "sustained-demand",
+    "baseline:never-move",
+    "baseline:popularity",
+    "baseline:cells",
+];
+
+#[test]
+fn decisions_of_others_change_no_byte_with_any_shipped_policy() {
+    for fidelity in ["network.fidelity=messages", "network.fidelity=flow"] {
+        for policy in OTHERS {
+            let scenario = paper(policy, &[fidelity, "duration=24000"]);
+            let run = |reuse| outputs(&scenario, RunOptions { threads: 1, reuse }, Detail::Operations);
+            let ((every, _), (shared, effort)) = (run(Reuse::Nothing), run(Reuse::Proposals));
+            assert!(every == shared, "{policy}, {fidelity}");
+            assert!(effort.evaluated < effort.asked || policy == "baseline:cells", "{policy}, {fidelity}: {effort:?}");
+        }
+    }
+}
+
+#[test]
+fn agents_that_know_the_same_up_to_names_ask_once() {
+    let evaluated = |policy: &str, detail| {
+        let scenario = paper(policy, &["network.fidelity=flow", "mobility.users=200", "mobility.first_users=200"]);
+        outputs(&scenario, RunOptions::default(), detail).1.evaluated
+    };
+    for policy in POLICIES {
+        let (alone, together) = (evaluated(policy, Detail::Full), evaluated(policy, Detail::Summary));
+        assert!(together * 2 <= alone, "{policy}: {together} instead of {alone}");
     }
 }
