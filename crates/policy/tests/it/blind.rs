@@ -33,7 +33,8 @@ fn all_shipped_policies_are_blind_to_names_where_nobody_tells_facts_about_nodes(
         let asks_for_facts =
             ["cells", "cost-aware", "load-thresholds", "popularity", "stay-in-region"].contains(&name.as_str());
         let facts = if asks_for_facts { FactsAllowed::None } else { FactsAllowed::Fixed };
-        assert_eq!(found, Ok(Blindness { facts, sees_neighbours: name == "popularity" }), "{name}");
+        let expected = Blindness { facts, sees_neighbours: name == "popularity", sees_applications: false };
+        assert_eq!(found, Ok(expected), "{name}");
     }
 }
 
@@ -207,6 +208,33 @@ fn a_text_with_its_own_idea_of_the_library_is_not_blind() {
     let engine = Engine::new();
     let text = "operation(migrate, I, N) :- requests(I, N, _, _). last(n1, n2).";
     assert!(blindness(&engine, &load(&engine, text).expect("a policy")).is_err());
+}
+
+#[test]
+fn knows_who_looks_at_applications() {
+    let engine = Engine::new();
+    for (body, expected) in [
+        ("requests(I, N, _, _)", false),
+        ("serviceInstance(I, A, _), service(A, _, R, _), R > 5, requests(I, N, _, _)", false),
+        ("requests(I, N, _, _), \\+ ( serviceInstance(I, A, _), service(A, 1, _, _) )", false),
+        ("serviceInstance(I, A, _), \\+ service(A, 1, _, _), requests(I, N, _, _)", false),
+        ("serviceInstance(I, A, _), B = A, service(B, _, _, _), requests(I, N, _, _)", true),
+        ("service(A, _, _, _), serviceInstance(I, A, _), requests(I, N, _, _)", true),
+        ("service(_, _, R, _), R > 5, requests(I, N, _, _)", true),
+        ("service(app1, _, _, _), requests(I, N, _, _)", true),
+        ("serviceInstance(I, app1, _), requests(I, N, _, _)", true),
+        ("serviceInstance(I, A, _), A @< m, requests(I, N, _, _)", true),
+        ("serviceInstance(I, A, _), atom_length(A, 4), requests(I, N, _, _)", true),
+        ("serviceInstance(I, A, _), requests(I, N, R, _), A == R", true),
+        ("\\+ serviceInstance(I, A, _), service(A, _, _, _), requests(I, N, _, _)", true),
+        ("( serviceInstance(I, A, _), fail ; true ), service(A, _, _, _), requests(I, N, _, _)", true),
+        ("forall(serviceInstance(I, A, _), true), service(A, _, _, _), requests(I, N, _, _)", true),
+        ("serviceInstance(I, A, _), fact(A, limit, _), requests(I, N, _, _)", true),
+        ("serviceInstance(I, A, _), call(service(A), _, _, _), requests(I, N, _, _)", false),
+        ("findall(A, service(A, _, _, _), [_]), requests(I, N, _, _)", true),
+    ] {
+        assert_eq!(with_body(&engine, body).map(|blind| blind.sees_applications), Ok(expected), "{body}");
+    }
 }
 
 #[test]
