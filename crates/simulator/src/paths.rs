@@ -423,7 +423,7 @@ impl Paths {
 }
 
 fn latency(topology: &Topology, links: &[LinkIndex]) -> f64 {
-    links.iter().map(|link| topology.link(*link).latency).sum()
+    links.iter().map(|link| topology.latency_of_link(*link)).sum()
 }
 
 #[cfg(test)]

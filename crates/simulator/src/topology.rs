@@ -35,9 +35,11 @@ pub struct Topology {
     /// The links from node `n` are at `first_link[n]..first_link[n + 1]`, in the order of the nodes that they lead to.
     first_link: Vec<u32>,
     links: Vec<Link>,
-    /// The node that each link leads to, once more: searches need nothing else of a link, and so read much less.
+    /// The node that each link leads to, and its latency, once more and each by itself: whoever needs only one reads much less.
     #[serde(skip)]
     ends: Vec<NodeIndex>,
+    #[serde(skip)]
+    latencies: Vec<f64>,
     /// What the tiers are called, from the top down; empty when they have no names.
     tier_names: Vec<String>,
 }
@@ -55,13 +57,17 @@ impl From<SavedTopology> for Topology {
     fn from(saved: SavedTopology) -> Topology {
         let SavedTopology { nodes, first_link, links, tier_names } = saved;
         let by_id = nodes.iter().enumerate().map(|(position, node)| (node.id.clone(), NodeIndex::at(position)));
-        let (by_id, ends) = (by_id.collect(), ends(&links));
-        Topology { nodes, by_id, first_link, links, ends, tier_names }
+        let (by_id, ends, latencies) = (by_id.collect(), ends(&links), latencies(&links));
+        Topology { nodes, by_id, first_link, links, ends, latencies, tier_names }
     }
 }
 
 fn ends(links: &[Link]) -> Vec<NodeIndex> {
     links.iter().map(|link| link.to).collect()
+}
+
+fn latencies(links: &[Link]) -> Vec<f64> {
+    links.iter().map(|link| link.latency).collect()
 }
 
 /// A node as it is before anything runs.
@@ -169,6 +175,12 @@ impl Topology {
     #[inline]
     pub(crate) fn end_of_link(&self, link: LinkIndex) -> NodeIndex {
         self.ends[link.0 as usize]
+    }
+
+    /// How long a message takes over a link.
+    #[inline]
+    pub(crate) fn latency_of_link(&self, link: LinkIndex) -> f64 {
+        self.latencies[link.0 as usize]
     }
 
     /// One direction of a link.
@@ -314,8 +326,9 @@ impl TopologyBuilder {
                 return Err(TopologyError::LinkTwice(one, other));
             }
         }
-        let ends = ends(&links);
-        Ok(Topology { nodes: self.nodes, by_id: self.by_id, first_link, links, ends, tier_names: Vec::new() })
+        let (ends, latencies) = (ends(&links), latencies(&links));
+        let (nodes, by_id) = (self.nodes, self.by_id);
+        Ok(Topology { nodes, by_id, first_link, links, ends, latencies, tier_names: Vec::new() })
     }
 }
 

@@ -255,7 +255,7 @@ impl Field {
     fn look_around(&self, ground: Ground<'_>, node: NodeIndex) -> Onward {
         let distance = self.distance(node);
         let leads_on = |(link, to): &(LinkIndex, NodeIndex)| {
-            let length = ground.metric.length(ground.topology.link(*link).latency);
+            let length = ground.metric.length(ground.topology.latency_of_link(*link));
             (self.distance(*to) + length).to_bits() == distance.to_bits() && ground.paths.carries(*link)
         };
         let mut onward = ground.topology.ends_of_links(node).filter(leads_on);
