@@ -1,6 +1,6 @@
 //! The state of the transition system: nodes with their managers, and agents with what they know.
 
-use mario_domain::{Application, Fact, Hardware, InstanceId, OperationName};
+use mario_domain::{Application, Capacity, Fact, Hardware, InstanceId, OperationName};
 use mario_policy::Policy;
 use mario_prolog::Engine;
 
@@ -140,6 +140,12 @@ impl Colony {
     /// this for some of them at once before it tells them has their memory fetched side by side.
     pub fn glance(&self, agent: AgentIndex) -> u32 {
         self.agent(agent).glance()
+    }
+
+    /// Reads a little of what an evaluation of an agent needs, and gives it: as [`Colony::glance`], before evaluations.
+    pub fn glance_around(&self, agent: AgentIndex) -> u32 {
+        let agent = self.agent(agent);
+        agent.policy().0 ^ u32::from(self.manager(agent.node).free() == Capacity::Unbounded)
     }
 
     /// How many agents there have ever been.

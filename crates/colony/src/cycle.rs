@@ -5,10 +5,11 @@ use mario_policy::ManagerView;
 
 use crate::colony::Colony;
 use crate::index::{AgentIndex, ApplicationIndex, NodeIndex};
+use crate::label::{Action, Label};
 use crate::manager::{Judge, Manager, Room};
 use crate::rooms::NOTHING;
 use crate::rules::Arbitration;
-use crate::wish::{Deployment, Judged, Label, Outcome, Plan, Ruling, Target, Wish};
+use crate::wish::{Deployed, Deployment, Judged, Plan, Ruling, Target, Wish};
 
 impl Colony {
     /// Rule r1: what operators and agents ask for is judged, and all that is accepted is enacted. `label` becomes the label of the
@@ -46,14 +47,14 @@ impl Colony {
             agent.is_pending = false;
             let ruling = self.judge_by_room(*index, wish);
             self.note(*index, wish.clone(), ruling, label);
-            self.enact(label.outcomes_mut().last_mut().expect("just noted"));
+            self.enact_last(label);
         }
         self.deploy_in_sequence(&plan.deployments, label);
         for position in 0..self.waiting.len() {
             let index = self.waiting[position];
             let agent = &mut self.agents[index.position()];
             if std::mem::take(&mut agent.is_pending) && agent.is_alive {
-                label.push(Outcome::Nop(index));
+                label.push_nop(index);
             }
         }
     }
@@ -65,7 +66,7 @@ impl Colony {
                 let needed = self.needed(deployment.application);
                 self.change_manager(deployment.node, |manager| manager.promise(needed));
             }
-            label.push(Outcome::Deployed { deployment: *deployment, ruling, created: None });
+            label.push_deployed(Deployed { deployment: *deployment, ruling, created: None });
         }
         for position in 0..self.waiting.len() {
             let Some((index, wish)) = self.called(position, label) else { continue };
@@ -80,11 +81,7 @@ impl Colony {
             }
             self.note(index, wish, ruling, label);
         }
-        if self.remembers_nothing {
-            label.for_accepted(|outcome| self.enact(outcome));
-        } else {
-            label.outcomes_mut().iter_mut().for_each(|outcome| self.enact(outcome));
-        }
+        label.act(self.remembers_nothing, |action| self.enact(action));
     }
 
     /// The prototype's way: from the last to the first, by free hardware alone, each enacted before the next is judged. `self` is
@@ -99,8 +96,7 @@ impl Colony {
                 wish.target = Target::Node(own);
             }
             self.note(index, wish, ruling, label);
-            let outcome = label.outcomes_mut().last_mut().expect("just noted");
-            self.enact(outcome);
+            self.enact_last(label);
         }
     }
 
@@ -131,9 +127,8 @@ impl Colony {
     fn deploy_in_sequence(&mut self, deployments: &[Deployment], label: &mut Label) {
         for deployment in deployments {
             let ruling = self.judge_room(deployment.node, self.needed(deployment.application));
-            let mut outcome = Outcome::Deployed { deployment: *deployment, ruling, created: None };
-            self.enact(&mut outcome);
-            label.push(outcome);
+            label.push_deployed(Deployed { deployment: *deployment, ruling, created: None });
+            self.enact_last(label);
         }
     }
 
@@ -143,7 +138,7 @@ impl Colony {
         let agent = &mut self.agents[index.position()];
         agent.is_pending = false;
         if agent.proposal.is_none() {
-            label.push(Outcome::Nop(index));
+            label.push_nop(index);
         }
         agent.proposal.clone().map(|wish| (index, wish))
     }
@@ -289,28 +284,36 @@ impl Colony {
 
     fn note(&mut self, index: AgentIndex, wish: Wish, ruling: Ruling, label: &mut Label) {
         let from = self.agent(index).node;
-        label.push(Outcome::Judged(Judged { agent: index, wish, from, ruling, created: None }));
+        label.push_judged(Judged { agent: index, wish, from, ruling, created: None });
+    }
+
+    fn enact_last(&mut self, label: &mut Label) {
+        if let Some(action) = label.last_action() {
+            self.enact(action);
+        }
     }
 
     /// Makes an accepted outcome true. An inhibited one changes nothing but the memory of the agent that asked.
-    fn enact(&mut self, outcome: &mut Outcome) {
-        match outcome {
-            Outcome::Nop(_) => {}
-            Outcome::Deployed { deployment, ruling, created } => {
+    fn enact(&mut self, action: Action<'_>) {
+        match action {
+            Action::Remember(full) => self.remember(full.agent(), full.wish()),
+            Action::Deployed(Deployed { deployment, ruling, created }) => {
                 if ruling.is_accepted() {
                     self.change_manager(deployment.node, Manager::settle);
                     *created = Some(self.create(deployment.application, deployment.policy, deployment.node));
                 }
             }
-            Outcome::Judged(judged) => match judged.ruling {
+            Action::Judged(judged) => match judged.ruling {
                 Ruling::Accepted => judged.created = self.perform(judged.agent, &judged.wish),
-                Ruling::NoRoom { .. } | Ruling::Inhibited(_) => {
-                    let agent = &mut self.agents[judged.agent.position()];
-                    let cycles = self.policies[agent.policy().position()].settings().memory;
-                    agent.remember(judged.wish.operation, judged.wish.target.clone(), self.memory, cycles);
-                }
+                Ruling::NoRoom { .. } | Ruling::Inhibited(_) => self.remember(judged.agent, judged.wish.clone()),
             },
         }
+    }
+
+    fn remember(&mut self, agent: AgentIndex, wish: Wish) {
+        let agent = &mut self.agents[agent.position()];
+        let cycles = self.policies[agent.policy().position()].settings().memory;
+        agent.remember(wish.operation, wish.target, self.memory, cycles);
     }
 
     /// Performs an accepted operation; gives the agent that appears by it.

@@ -15,15 +15,16 @@ mod key;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-use mario_domain::OperationName;
+use mario_domain::{Application, Id, OperationName};
 use mario_policy::{Blindness, Decision, Ending, FactsAllowed, Policy, blindness};
 use mario_prolog::Engine;
 use serde::{Deserialize, Serialize};
 
 use crate::colony::Colony;
-use crate::index::AgentIndex;
+use crate::index::{AgentIndex, ApplicationIndex};
 use crate::wish::Wish;
 use key::Key;
 
@@ -42,6 +43,8 @@ const BUDGET_PART: u64 = 64;
 pub struct Decisions {
     /// For each policy, in which way its decisions can be shared, if they can.
     policies: Vec<Option<Blindness>>,
+    /// For each application, the first that needs, handles and tolerates as much.
+    alike: Vec<ApplicationIndex>,
     limit: usize,
     /// How many things are remembered.
     count: usize,
@@ -135,6 +138,7 @@ impl Decisions {
         };
         Decisions {
             policies: colony.policies.iter().map(shared).collect(),
+            alike: alike(&colony.applications),
             limit: (ENTRIES_PER_NODE * colony.managers.len()).clamp(*ENTRIES.start(), *ENTRIES.end()),
             count: 0,
             blocks: Vec::new(),
@@ -211,7 +215,9 @@ impl Decisions {
     fn write_key(&mut self, colony: &Colony, agent: AgentIndex) -> Option<()> {
         let agent = colony.agent(agent);
         let blindness = self.policies[agent.policy().position()]?;
-        self.key.write(colony, agent, blindness.sees_neighbours)
+        let application = agent.application();
+        let application = if blindness.sees_applications { application } else { self.alike[application.position()] };
+        self.key.write(colony, agent, application, blindness.sees_neighbours)
     }
 
     /// What an answer means to the agent whose key was written last.
@@ -271,6 +277,20 @@ impl Decisions {
         self.blocks = saved.blocks;
         self.index = Vec::new();
     }
+}
+
+fn alike(applications: &[Application]) -> Vec<ApplicationIndex> {
+    let ids: BTreeSet<&Id> = applications.iter().map(|application| application.id.id()).collect();
+    let is_like = |one: &Application, other: &Application| {
+        (one.hardware, one.max_rate, one.max_latency) == (other.hardware, other.max_rate, other.max_latency)
+    };
+    let first = |(position, application): (usize, &Application)| {
+        let like = applications.iter().position(|other| is_like(other, application));
+        // An application that is described twice is like no other.
+        let has_names = ids.len() == applications.len();
+        ApplicationIndex::at(like.filter(|_| has_names).unwrap_or(position))
+    };
+    applications.iter().enumerate().map(first).collect()
 }
 
 /// Whether a decision can be told to other agents: it came to its end, and was far from its budget's.

@@ -22,6 +22,7 @@
 //! Not here: what becomes true when (`simulator`, or a live node), and what policies say (`policy`).
 
 mod index;
+mod label;
 mod rules;
 mod wish;
 
@@ -42,7 +43,8 @@ pub use colony::{Colony, ContextChange, Founding};
 pub use decisions::{Decisions, Entrance, Found, SavedDecisions};
 pub use evaluate::Evaluator;
 pub use index::{AgentIndex, ApplicationIndex, NodeIndex, PolicyIndex};
+pub use label::Label;
 pub use manager::{Judge, Manager, NodeState};
 pub use rules::{Arbitration, Memory, Numbers};
 pub use saved::SavedColony;
-pub use wish::{Deployment, Judged, Label, Outcome, Plan, Ruling, Target, Wish};
+pub use wish::{Deployed, Deployment, Judged, Outcome, Plan, Ruling, Target, Wish};

@@ -1,7 +1,5 @@
 //! What is asked for, in the short form of the tables.
 
-use std::ops::Deref;
-
 use mario_domain::{Capacity, Inhibition, NodeId, OperationName, Verdict};
 use serde::{Deserialize, Serialize};
 
@@ -56,14 +54,18 @@ pub enum Outcome {
     /// The agent proposed something.
     Judged(Judged),
     /// An operator asked for an instance.
-    Deployed {
-        /// What was asked for.
-        deployment: Deployment,
-        /// What the manager of the node said.
-        ruling: Ruling,
-        /// The new agent, if it was accepted.
-        created: Option<AgentIndex>,
-    },
+    Deployed(Deployed),
+}
+
+/// What an operator asked for and what became of it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Deployed {
+    /// What was asked for.
+    pub deployment: Deployment,
+    /// What the manager of the node said.
+    pub ruling: Ruling,
+    /// The new agent, if it was accepted.
+    pub created: Option<AgentIndex>,
 }
 
 /// A proposal and what became of it.
@@ -110,77 +112,6 @@ impl From<Verdict> for Ruling {
         match verdict {
             Verdict::Accepted => Ruling::Accepted,
             Verdict::Inhibited(inhibition) => Ruling::Inhibited(Box::new(inhibition)),
-        }
-    }
-}
-
-/// The label of one cycle: what was judged, in the order judged. Everything accepted has been enacted.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct Label {
-    outcomes: Vec<Outcome>,
-    /// Where those are that changed something: few, when nearly all agents go on as they are.
-    accepted: Vec<u32>,
-}
-
-impl Label {
-    /// Of a cycle in which nothing was judged.
-    pub fn new() -> Label {
-        Label::default()
-    }
-
-    /// What was accepted, in the order judged.
-    pub fn accepted(&self) -> impl Iterator<Item = &Outcome> {
-        self.accepted.iter().map(|position| &self.outcomes[*position as usize])
-    }
-
-    pub(crate) fn clear(&mut self) {
-        self.outcomes.clear();
-        self.accepted.clear();
-    }
-
-    pub(crate) fn push(&mut self, outcome: Outcome) {
-        if outcome.is_accepted() {
-            self.accepted.push(self.outcomes.len() as u32);
-        }
-        self.outcomes.push(outcome);
-    }
-
-    pub(crate) fn outcomes_mut(&mut self) -> &mut [Outcome] {
-        &mut self.outcomes
-    }
-
-    /// Does something with everything that was accepted, in the order judged.
-    pub(crate) fn for_accepted(&mut self, mut action: impl FnMut(&mut Outcome)) {
-        for position in &self.accepted {
-            action(&mut self.outcomes[*position as usize]);
-        }
-    }
-}
-
-impl Deref for Label {
-    type Target = [Outcome];
-
-    fn deref(&self) -> &[Outcome] {
-        &self.outcomes
-    }
-}
-
-impl<'a> IntoIterator for &'a Label {
-    type Item = &'a Outcome;
-    type IntoIter = std::slice::Iter<'a, Outcome>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.outcomes.iter()
-    }
-}
-
-impl Outcome {
-    /// Whether something was asked for, and may be done.
-    pub fn is_accepted(&self) -> bool {
-        match self {
-            Outcome::Nop(_) => false,
-            Outcome::Judged(judged) => judged.ruling.is_accepted(),
-            Outcome::Deployed { ruling, .. } => ruling.is_accepted(),
         }
     }
 }

@@ -24,7 +24,7 @@ use mario_domain::SELF;
 use mario_prolog::{Engine, Meaning, Program, Tree, TreeKind};
 
 use crate::policy::{NUMBERED_OPERATION, Policy};
-use kinds::{Clash, FIXED, INSTANCE, Kind, Kinds, NODE, Shape};
+use kinds::{APPLICATION, Clash, FIXED, INSTANCE, Kind, Kinds, NODE, Shape};
 
 /// In which way a policy is blind to names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,6 +34,9 @@ pub struct Blindness {
     /// Whether it looks at the neighbours of the node. If not, their names and their number do not matter either, but for
     /// those in other facts.
     pub sees_neighbours: bool,
+    /// Whether it looks at applications. If not, it looks up what its own one needs, handles and tolerates, and neither the
+    /// names of applications nor the other ones matter.
+    pub sees_applications: bool,
 }
 
 /// Which `fact/3` facts there may be, if a policy is to be blind to names.
@@ -61,8 +64,9 @@ const DEPTH_MAX: usize = 100;
 /// Tells whether a policy is blind to names.
 pub fn blindness(engine: &Engine, policy: &Policy) -> Result<Blindness, Seeing> {
     let signatures = Signatures::new(engine);
-    let look = |facts| Inference::new(policy.program(), &signatures, facts).run();
-    look(FactsAllowed::Fixed).or_else(|_| look(FactsAllowed::None)).map_err(|place| Seeing { place })
+    let look = |facts, applications| Inference::new(policy.program(), &signatures, facts, applications).run();
+    let attempt = |facts| look(facts, APPLICATION).or_else(|_| look(facts, FIXED));
+    attempt(FactsAllowed::Fixed).or_else(|_| attempt(FactsAllowed::None)).map_err(|place| Seeing { place })
 }
 
 type Indicator = (String, usize);
@@ -112,6 +116,8 @@ struct Inference<'a> {
     program: &'a Program,
     signatures: &'a Signatures,
     facts: FactsAllowed,
+    /// The kind of applications.
+    applications: Kind,
     kinds: Kinds,
     /// The kinds of the arguments of each predicate of the text that is called.
     predicates: BTreeMap<Indicator, Vec<Kind>>,
@@ -121,20 +127,24 @@ struct Inference<'a> {
     variables: Variables,
     /// How often each of them occurs.
     occurrences: BTreeMap<String, usize>,
+    /// Those of them that are known to be the agent's own application where the goal is that is looked at.
+    own: Vec<String>,
     sees_neighbours: bool,
 }
 
 impl<'a> Inference<'a> {
-    fn new(program: &'a Program, signatures: &'a Signatures, facts: FactsAllowed) -> Inference<'a> {
+    fn new(program: &'a Program, signatures: &'a Signatures, facts: FactsAllowed, applications: Kind) -> Inference<'a> {
         Inference {
             program,
             signatures,
             facts,
+            applications,
             kinds: Kinds::new(),
             predicates: BTreeMap::new(),
             pending: Vec::new(),
             variables: BTreeMap::new(),
             occurrences: BTreeMap::new(),
+            own: Vec::new(),
             sees_neighbours: false,
         }
     }
@@ -157,12 +167,14 @@ impl<'a> Inference<'a> {
                 })?;
             }
         }
-        Ok(Blindness { facts: self.facts, sees_neighbours: self.sees_neighbours })
+        let sees_applications = self.applications == FIXED;
+        Ok(Blindness { facts: self.facts, sees_neighbours: self.sees_neighbours, sees_applications })
     }
 
     fn clause(&mut self, indicator: &Indicator, clause: &Tree) -> Result<(), String> {
         self.variables.clear();
         self.occurrences.clear();
+        self.own.clear();
         count_variables(clause, &mut self.occurrences);
         let parts = clause.callable().filter(|(name, _)| *name == ":-").map(|(_, parts)| parts);
         let Some([head, body]) = parts else { return Err("a clause is not understood".to_owned()) };
@@ -178,7 +190,7 @@ impl<'a> Inference<'a> {
         self.goal(body, 0)
     }
 
-    /// Looks at a body, or at a goal that a predicate is given to call.
+    /// Looks at a body, or at a part of one.
     fn goal(&mut self, mut tree: &Tree, depth: usize) -> Result<(), String> {
         // A long conjunction nests to the right.
         while let TreeKind::Compound(name, parts) = &tree.kind
@@ -190,8 +202,22 @@ impl<'a> Inference<'a> {
         match tree.callable() {
             // What setof/3 and its like may have around their goal.
             Some(("^", [_, goal])) => self.goal(goal, depth + 1),
+            Some(("serviceInstance", [_, Tree { kind: TreeKind::Variable(application), .. }, _])) => {
+                self.closure(tree, &[], depth)?;
+                // There is one such fact, the agent's own.
+                self.own.push(application.clone());
+                Ok(())
+            }
             _ => self.closure(tree, &[], depth),
         }
+    }
+
+    /// Looks at a goal that a predicate is given to call: what it binds is not bound behind it, for all that is known.
+    fn inner_goal(&mut self, tree: &Tree, depth: usize) -> Result<(), String> {
+        let known = self.own.len();
+        self.goal(tree, depth)?;
+        self.own.truncate(known);
+        Ok(())
     }
 
     /// Looks at a goal that is called with more arguments than are written.
@@ -228,6 +254,13 @@ impl<'a> Inference<'a> {
             }
             Meaning::Relation if indicator == ("node".to_owned(), 3) => {
                 self.sees_neighbours |= !self.is_ignored(&given[2]);
+                self.call_known(&indicator, given, &shown, depth)
+            }
+            Meaning::Relation if name == "service" && self.applications == APPLICATION => {
+                let is_own = |given: &Given<'_>| matches!(given, Given::Tree(Tree { kind: TreeKind::Variable(name), .. }) if self.own.contains(name));
+                if !is_own(&given[0]) {
+                    return Err("it may look at other applications".to_owned());
+                }
                 self.call_known(&indicator, given, &shown, depth)
             }
             // The cut is no predicate.
@@ -276,7 +309,7 @@ impl<'a> Inference<'a> {
         let mut variables = Variables::new();
         for (given, expected) in given.iter().zip(expected) {
             match (expected.callable(), given) {
-                (Some(("goal", [])), Given::Tree(tree)) => self.goal(tree, depth + 1)?,
+                (Some(("goal", [])), Given::Tree(tree)) => self.inner_goal(tree, depth + 1)?,
                 (Some(("call", kinds)), Given::Tree(tree)) if !kinds.is_empty() => {
                     let more: Vec<Kind> = kinds.iter().map(|kind| self.expected(kind, &mut variables)).collect();
                     self.closure(tree, &more, depth + 1)?;
@@ -344,6 +377,7 @@ impl<'a> Inference<'a> {
             TreeKind::Variable(name) => kind_of(name, variables, &mut self.kinds),
             TreeKind::Atom(name) if name == "node" => NODE,
             TreeKind::Atom(name) if name == "instance" => INSTANCE,
+            TreeKind::Atom(name) if name == "application" => self.applications,
             TreeKind::List(items) => {
                 let element = items.first().map_or(FIXED, |item| self.expected(item, variables));
                 self.kinds.add(Shape::List(element))

@@ -4,7 +4,7 @@ mod correlation;
 mod groups;
 mod regret;
 
-use mario_colony::{AgentIndex, ApplicationIndex, Colony, NodeIndex, Outcome, Ruling};
+use mario_colony::{AgentIndex, ApplicationIndex, Colony, Deployed, Label, NodeIndex, Outcome, Ruling};
 use mario_domain::OperationName;
 use mario_policy::Decision;
 use serde::{Deserialize, Serialize};
@@ -332,10 +332,10 @@ impl Recorder for Tally {
         self.usage[application].sum += agent.rate() / self.max_rate[application];
     }
 
-    fn cycle(&mut self, time: f64, label: &[Outcome], colony: &Colony) {
+    fn cycle(&mut self, time: f64, label: &Label, colony: &Colony) {
         let before: Vec<Counts> = (0..self.groups.count()).map(|group| self.at(time, group).operations()).collect();
-        for outcome in label {
-            match outcome {
+        for outcome in label.iter() {
+            match &outcome {
                 Outcome::Nop(agent) => self.count(time, colony.agent(*agent).application(), |step| step.nop += 1),
                 Outcome::Judged(judged) => {
                     let application = colony.agent(judged.agent).application();
@@ -345,10 +345,10 @@ impl Recorder for Tally {
                         self.count(time, application, |step| step.inhibited += 1);
                     }
                 }
-                Outcome::Deployed { deployment, ruling: Ruling::Accepted, .. } => {
+                Outcome::Deployed(Deployed { deployment, ruling: Ruling::Accepted, .. }) => {
                     self.operation(time, deployment.application, OperationName::Deploy);
                 }
-                Outcome::Deployed { .. } => {}
+                Outcome::Deployed(Deployed { .. }) => {}
             }
         }
         for (group, before) in before.into_iter().enumerate() {

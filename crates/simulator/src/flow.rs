@@ -24,6 +24,7 @@ use inflow::{Inflows, Share, Stay, Way};
 use load::{Load, Passage, Track};
 use schedule::Schedule;
 use serde::{Deserialize, Serialize};
+pub(crate) use settle::GLANCES;
 use smallvec::SmallVec;
 use turns::{Members, TurnsIndex, TurnsTable};
 

@@ -1,6 +1,6 @@
 //! What a run tells to whoever listens.
 
-use mario_colony::{AgentIndex, ApplicationIndex, Colony, NodeIndex, Outcome};
+use mario_colony::{AgentIndex, ApplicationIndex, Colony, Label, NodeIndex};
 use mario_policy::Decision;
 
 use crate::optimum::{Search, Value};
@@ -27,7 +27,7 @@ pub trait Recorder {
     fn evaluation(&mut self, time: f64, agent: AgentIndex, colony: &Colony, decision: Option<&Decision>) {}
 
     /// The managers judged what was pending.
-    fn cycle(&mut self, time: f64, label: &[Outcome], colony: &Colony) {}
+    fn cycle(&mut self, time: f64, label: &Label, colony: &Colony) {}
 
     /// The managers were active, whether or not there was anything to judge.
     fn activation(&mut self, time: f64, colony: &Colony) {}
@@ -162,7 +162,7 @@ impl<A: Recorder, B: Recorder> Recorder for (A, B) {
         self.1.evaluation(time, agent, colony, decision);
     }
 
-    fn cycle(&mut self, time: f64, label: &[Outcome], colony: &Colony) {
+    fn cycle(&mut self, time: f64, label: &Label, colony: &Colony) {
         self.0.cycle(time, label, colony);
         self.1.cycle(time, label, colony);
     }
@@ -257,7 +257,7 @@ impl<R: Recorder> Recorder for Option<R> {
         }
     }
 
-    fn cycle(&mut self, time: f64, label: &[Outcome], colony: &Colony) {
+    fn cycle(&mut self, time: f64, label: &Label, colony: &Colony) {
         if let Some(recorder) = self {
             recorder.cycle(time, label, colony);
         }

@@ -4,7 +4,7 @@ use mario_domain::{Capacity, Id, OperationName};
 
 use crate::agent::{Agent, Neighbour};
 use crate::colony::Colony;
-use crate::index::NodeIndex;
+use crate::index::{ApplicationIndex, NodeIndex};
 use crate::manager::Manager;
 use crate::rules::Memory;
 use crate::wish::Target;
@@ -102,9 +102,15 @@ impl Key {
         }
     }
 
-    /// Writes down what an agent knows, its neighbours if `sees_neighbours` says so; `None` when it cannot be said without
-    /// names.
-    pub(super) fn write(&mut self, colony: &Colony, agent: &Agent, sees_neighbours: bool) -> Option<()> {
+    /// Writes down what an agent of an application knows, its neighbours if `sees_neighbours` says so; `None` when it cannot
+    /// be said without names.
+    pub(super) fn write(
+        &mut self,
+        colony: &Colony,
+        agent: &Agent,
+        application: ApplicationIndex,
+        sees_neighbours: bool,
+    ) -> Option<()> {
         let requests = agent.requests();
         let manager = colony.manager(agent.node());
         let neighbours = if sees_neighbours { manager.neighbours() } else { &[] };
@@ -114,7 +120,7 @@ impl Key {
         if !is_plain(agent.instance().id()) {
             return None;
         }
-        let (policy, application) = (u16::try_from(agent.policy().0).ok()?, u16::try_from(agent.application().0).ok()?);
+        let (policy, application) = (u16::try_from(agent.policy().0).ok()?, u16::try_from(application.0).ok()?);
         self.find_nodes(colony, agent, neighbours)?;
         self.length = HEAD;
         let remembered = self.write_remembered(colony.memory, agent)?;

@@ -92,12 +92,13 @@ fn colony(dice: &mut Dice, policies: Vec<Policy>, facts: Vec<Fact>) -> Colony {
         Manager::new(node_name(dice, node), capacity, around, None)
     });
     let managers = managers.collect();
-    let applications = (1..4).map(|number| Application {
+    // The first and the last are alike.
+    let applications = (1..5).map(|number| Application {
         id: ApplicationId::name(&format!("app{number}")).expect("a name"),
         owner: None,
-        hardware: Hardware::units(number),
+        hardware: Hardware::units(1 + number % 3),
         max_rate: Quantity::whole(5),
-        max_latency: Quantity::whole(if number == 1 { 10 } else { 1 }),
+        max_latency: Quantity::whole(if number % 3 == 1 { 10 } else { 1 }),
     });
     let founding = Founding {
         arbitration: Arbitration::Managers,
@@ -112,7 +113,7 @@ fn colony(dice: &mut Dice, policies: Vec<Policy>, facts: Vec<Fact>) -> Colony {
     let mut colony = Colony::new(engine(), founding);
     for number in 0..4 * nodes {
         let policy = PolicyIndex::at(dice.below(colony.policies.len()));
-        colony.create(ApplicationIndex::at(number % 3), policy, NodeIndex::at(number % nodes));
+        colony.create(ApplicationIndex::at(number % 4), policy, NodeIndex::at(number % nodes));
     }
     colony
 }

@@ -151,7 +151,7 @@ fn a_proposal_that_is_no_operation_is_a_nop() {
         let agent = world.deploy(&[0])[0];
         assert_eq!(world.evaluate(agent), None, "{text}");
         world.cycle(&[]);
-        assert_eq!(world.label[..], [Outcome::Nop(agent)], "{text}");
+        assert_eq!(world.outcomes()[..], [Outcome::Nop(agent)], "{text}");
         assert!(world.remembered(agent).is_empty());
     }
 }

@@ -1,6 +1,6 @@
 //! Rule r1: what each operation does, and what it never does.
 
-use mario_colony::{Arbitration, NodeIndex, Outcome, Target};
+use mario_colony::{Arbitration, Deployed, NodeIndex, Outcome, Target};
 use mario_domain::OperationName::{Migrate, Replicate, Undeploy};
 use mario_domain::{Capacity, Hardware, InstanceId, NodeId, Rule, Verdict};
 
@@ -51,7 +51,7 @@ fn a_migration_keeps_the_agent_its_id_its_memory_and_the_number_of_instances() {
     assert_eq!(before.remembered().len(), 1);
     world.propose(agent, Migrate, node(1));
     world.cycle(&[]);
-    let Outcome::Judged(judged) = &world.label[0] else { panic!("{:?}", world.label) };
+    let Outcome::Judged(judged) = &world.outcomes()[0] else { panic!("{:?}", world.label) };
     assert_eq!((judged.from, judged.created), (NodeIndex(0), None));
     let after = world.colony.agent(agent);
     assert_eq!((after.instance(), after.node(), after.is_alive()), (before.instance(), NodeIndex(1), true));
@@ -68,7 +68,7 @@ fn a_migration_of_the_prototype_makes_a_new_agent_without_memory() {
     let agent = world.deploy(&[0])[0];
     world.propose(agent, Migrate, node(1));
     world.cycle(&[]);
-    let Outcome::Judged(judged) = &world.label[0] else { panic!("{:?}", world.label) };
+    let Outcome::Judged(judged) = &world.outcomes()[0] else { panic!("{:?}", world.label) };
     let successor = judged.created.expect("a new agent");
     assert!(!world.colony.agent(agent).is_alive());
     assert_eq!(world.colony.agent(successor).evaluations(), 0);
@@ -83,7 +83,7 @@ fn a_replica_has_a_fresh_id_and_no_memory_and_the_original_stays() {
     world.cycle(&[]);
     world.propose(agent, Replicate, node(1));
     world.cycle(&[]);
-    let Outcome::Judged(judged) = &world.label[0] else { panic!("{:?}", world.label) };
+    let Outcome::Judged(judged) = &world.outcomes()[0] else { panic!("{:?}", world.label) };
     let replica = world.colony.agent(judged.created.expect("a replica"));
     let original = world.colony.agent(agent);
     assert_ne!(replica.instance(), original.instance());
@@ -193,7 +193,10 @@ fn operators_deploys_are_judged_first() {
     let agent = world.deploy(&[0])[0];
     world.propose(agent, Replicate, node(1));
     world.cycle(&[deployment(1), deployment(1)]);
-    assert!(matches!(world.label[..], [Outcome::Deployed { .. }, Outcome::Deployed { .. }, Outcome::Judged(_)]));
+    assert!(matches!(
+        world.outcomes()[..],
+        [Outcome::Deployed(Deployed { .. }), Outcome::Deployed(Deployed { .. }), Outcome::Judged(_)]
+    ));
     assert_eq!(world.verdicts(), [Some(Verdict::Accepted), Some(full(1)), Some(full(1))]);
 }
 
@@ -225,7 +228,7 @@ fn an_agent_that_proposes_nothing_does_nothing() {
     let agent = world.deploy(&[0])[0];
     assert_eq!(world.evaluate(agent), None);
     world.cycle(&[]);
-    assert_eq!(world.label[..], [Outcome::Nop(agent)]);
+    assert_eq!(world.outcomes()[..], [Outcome::Nop(agent)]);
     assert_eq!(world.placement(), [vec![0], vec![]]);
 }
 

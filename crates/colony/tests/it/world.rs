@@ -3,8 +3,8 @@
 use std::sync::{Arc, OnceLock};
 
 use mario_colony::{
-    AgentIndex, ApplicationIndex, Arbitration, Colony, Deployment, Evaluator, Founding, Judge, Label, Manager, Memory,
-    NodeIndex, Numbers, Outcome, PolicyIndex, Target, Wish,
+    AgentIndex, ApplicationIndex, Arbitration, Colony, Deployed, Deployment, Evaluator, Founding, Judge, Label,
+    Manager, Memory, NodeIndex, Numbers, Outcome, PolicyIndex, Target, Wish,
 };
 use mario_domain::{
     Application, ApplicationId, Capacity, Hardware, Inhibition, NodeId, OperationName, Quantity, Rule, Verdict,
@@ -125,7 +125,7 @@ impl World {
         let deployments: Vec<Deployment> = nodes.iter().map(|node| deployment(*node)).collect();
         self.cycle(&deployments);
         let created = self.label.iter().filter_map(|outcome| match outcome {
-            Outcome::Deployed { created, .. } => Some(created.expect("there is room for it")),
+            Outcome::Deployed(Deployed { created, .. }) => Some(created.expect("there is room for it")),
             _ => None,
         });
         created.collect()
@@ -148,6 +148,11 @@ impl World {
         wish
     }
 
+    /// The label of the last cycle.
+    pub fn outcomes(&self) -> Vec<Outcome> {
+        self.label.iter().collect()
+    }
+
     /// The verdicts of the last cycle, in the order judged; none for a nop.
     pub fn verdicts(&self) -> Vec<Option<Verdict>> {
         let verdict = |outcome: &Outcome| match outcome {
@@ -155,9 +160,11 @@ impl World {
             Outcome::Judged(judged) => {
                 Some(self.colony.verdict(&judged.ruling, self.colony.agent(judged.agent).application()))
             }
-            Outcome::Deployed { deployment, ruling, .. } => Some(self.colony.verdict(ruling, deployment.application)),
+            Outcome::Deployed(Deployed { deployment, ruling, .. }) => {
+                Some(self.colony.verdict(ruling, deployment.application))
+            }
         };
-        self.label.iter().map(verdict).collect()
+        self.outcomes().iter().map(verdict).collect()
     }
 
     /// The only verdict of the last cycle.

@@ -17,6 +17,8 @@ pub(super) enum Shape {
     Node,
     /// Instances.
     Instance,
+    /// Applications, where their names do not matter either.
+    Application,
     /// Lists whose elements are of one kind.
     List(Kind),
     /// Terms of one name, whose arguments have these kinds.
@@ -48,10 +50,12 @@ pub(super) const FIXED: Kind = Kind(0);
 pub(super) const NODE: Kind = Kind(1);
 /// The kind of instances.
 pub(super) const INSTANCE: Kind = Kind(2);
+/// The kind of applications, where they are not fixed.
+pub(super) const APPLICATION: Kind = Kind(3);
 
 impl Kinds {
     pub(super) fn new() -> Kinds {
-        Kinds { shapes: vec![Shape::Fixed, Shape::Node, Shape::Instance], pending: Vec::new() }
+        Kinds { shapes: vec![Shape::Fixed, Shape::Node, Shape::Instance, Shape::Application], pending: Vec::new() }
     }
 
     pub(super) fn add(&mut self, shape: Shape) -> Kind {
@@ -116,7 +120,7 @@ impl Kinds {
     /// Demands that all in a term is fixed; `None` when it cannot be.
     fn fix(&mut self, shape: &Shape) -> Option<()> {
         match shape {
-            Shape::Node | Shape::Instance => return None,
+            Shape::Node | Shape::Instance | Shape::Application => return None,
             Shape::List(element) => self.pending.push((*element, FIXED)),
             Shape::Compound(_, arguments) => self.pending.extend(arguments.iter().map(|argument| (*argument, FIXED))),
             Shape::Open | Shape::Own | Shape::Fixed | Shape::Same(_) => {}
@@ -132,6 +136,7 @@ fn words(shape: &Shape) -> &'static str {
         Shape::Fixed => "a number or a word",
         Shape::Node => "a node",
         Shape::Instance => "an instance",
+        Shape::Application => "an application",
         Shape::List(_) => "a list",
         Shape::Compound(..) => "a compound term",
     }
@@ -143,7 +148,9 @@ mod tests {
 
     #[test]
     fn nodes_instances_and_what_is_fixed_never_become_one() {
-        for (one, other) in [(NODE, INSTANCE), (NODE, FIXED), (FIXED, INSTANCE)] {
+        for (one, other) in
+            [(NODE, INSTANCE), (NODE, FIXED), (FIXED, INSTANCE), (APPLICATION, NODE), (FIXED, APPLICATION)]
+        {
             assert!(Kinds::new().join(one, other).is_err());
             let mut kinds = Kinds::new();
             let between = kinds.open();

@@ -1,7 +1,7 @@
 % What may be in each argument of what a policy calls, if it is to be blind to names.
 %
 %   node       a node, or self                  instance   an instance
-%   fixed      anything without names of nodes and instances in it: numbers, applications, operations, own words
+%   application  an application               fixed      anything without such names: numbers, operations, own words
 %   [T]        a list of these                  T-U        a pair, and other terms likewise
 %   T          anything, but the same kind wherever the variable stands
 %   goal       a goal that is called            call(T)    a goal that is called with more arguments, of these kinds
@@ -11,10 +11,10 @@
 % here, or takes only what is fixed.
 
 % What an agent sees.
-service(fixed, fixed, fixed, fixed).
+service(application, fixed, fixed, fixed).
 node(node, fixed).
 node(node, fixed, [node]).
-serviceInstance(instance, fixed, node).
+serviceInstance(instance, application, node).
 requests(instance, node, fixed, fixed).
 inhibited(fixed, instance, node).
 refused(fixed, instance, node).

@@ -33,7 +33,8 @@ fn all_shipped_policies_are_blind_to_names_where_nobody_tells_facts_about_nodes(
         let asks_for_facts =
             ["cells", "cost-aware", "load-thresholds", "popularity", "stay-in-region"].contains(&name.as_str());
         let facts = if asks_for_facts { FactsAllowed::None } else { FactsAllowed::Fixed };
-        assert_eq!(found, Ok(Blindness { facts, sees_neighbours: name == "popularity" }), "{name}");
+        let expected = Blindness { facts, sees_neighbours: name == "popularity", sees_applications: false };
+        assert_eq!(found, Ok(expected), "{name}");
     }
 }
 
@@ -43,111 +44,125 @@ fn with_body(engine: &Engine, body: &str) -> Result<Blindness, Seeing> {
     blindness(engine, &load(engine, &text).expect("it is a policy"))
 }
 
+/// Names in the text.
+const NAMES_IN_THE_TEXT: &[&str] = &[
+    "requests(I, n42, _, _), N = self",
+    "requests(I, N, _, _), N == n42",
+    "requests(I, N, _, _), N \\== 7",
+    "requests(I, N, _, _), N @< m",
+    "requests(I, N, _, _), member(N, [a, b, c])",
+    "requests(I, N, _, _), memberchk(N, [self, n1])",
+    "requests(I, N, _, _), help(N, _)",
+    "requests(I, N, _, _), N = n1",
+    "requests(I, N, _, _), \\+ N = n1",
+    "requests(I, N, _, _), same(N, M), M = n1",
+    "requests(I, N, _, _), once((N == self ; N == n1))",
+    "N = cloud",
+    "I == s1, requests(I, N, _, _)",
+    "I = 7, requests(I, N, _, _)",
+    "requests(93, N, _, _)",
+    "requests(I, N, _, _), findall(M, requests(I, M, _, _), Ms), sort([a|Ms], [a|_])",
+    "requests(I, N, _, _), X = p(N), X = p(n1)",
+    "requests(I, N, _, _), X = p(N), X @< q(1)",
+    "inhibited(migrate, I, n1), requests(I, N, _, _)",
+    "node(_, _, [n1|_]), requests(I, N, _, _)",
+    "node(n42, F), F > 0, requests(I, N, _, _)",
+    "refused(_, I, n1), requests(I, N, _, _)",
+];
+
+/// What names are made of.
+const PARTS_OF_NAMES: &[&str] = &[
+    "requests(I, N, _, _), atom_length(N, 3)",
+    "requests(I, N, _, _), atom_codes(N, [_|_])",
+    "requests(I, N, _, _), sub_atom(N, 0, 1, _, n)",
+    "requests(I, N, _, _), atom(N)",
+    "requests(I, N, _, _), number(N)",
+    "requests(I, N, _, _), is_list(N)",
+    "requests(I, N, _, _), integer(I)",
+    "requests(I, N, _, _), N > 3",
+    "requests(I, N, _, _), X is N + 1, X > 0",
+    "requests(I, N, _, _), 0 is I mod 2",
+    "requests(I, N, _, _), I =:= 7",
+    "requests(I, N, _, _), term_to_atom(N, A), atom_length(A, 2)",
+    "requests(I, N, _, _), atom_number(N, _)",
+    "requests(I, N, _, _), format(atom(A), '~w', [N]), A == n1",
+    "requests(I, N, _, _), term_hash(N, H), H > 0",
+    "requests(I, N, _, _), N =.. [n1]",
+    "requests(I, N, _, _), functor(N, n1, 0)",
+    "requests(I, N, _, _), sum_list([N], 7)",
+    "requests(I, N, _, _), aggregate_all(max(M), requests(I, M, _, _), N)",
+    "requests(I, N, _, _), between(1, N, _)",
+    "requests(I, N, _, _), nth0(I, [a, b], a)",
+];
+
+/// Things of two kinds.
+const TWO_KINDS: &[&str] = &[
+    "requests(I, N, R, _), N @< R",
+    "requests(I, N, R, _), I @< R",
+    "requests(I, N, _, _), I @< N",
+    "requests(I, N, _, _), I == N",
+    "requests(I, I, _, _), N = self",
+    "serviceInstance(I, N, _)",
+    "serviceInstance(I, A, _), requests(I, A, _, _), N = self",
+    "service(N, _, _, _)",
+    "requests(I, N, R, L), sort([N, R, L], [N|_])",
+    "requests(I, N, R, _), msort([I, R], [R, I])",
+    "requests(I, N, R, _), sort([N-R, R-N], [N-R, _])",
+    "requests(I, N, R, _), compare(<, f(N), f(R))",
+    "requests(I, N, R, _), compare(<, f(N), g(R))",
+    "requests(I, N, R, _), f(N) @< R",
+    "requests(I, N, _, _), N @< [x]",
+    "inhibited(N, I, _)",
+    "N = I",
+    "findall(X, (X = I ; requests(I, X, _, _)), Xs), member(N, Xs)",
+    "setof(R-N, requests(I, N, R, _), [_-N|_]), predsort([O, A, B]>>compare(O, A, B), [N], _)",
+];
+
+/// Goals and predicates that are not known beforehand.
+const UNKNOWN_GOALS: &[&str] = &[
+    "requests(I, N, _, _), G = atom(N), call(G)",
+    "requests(I, N, _, _), G = atom(N), G",
+    "requests(I, N, _, _), call(N)",
+    "requests(I, N, _, _), maplist(N, [1])",
+    "requests(I, N, _, _), P = atom, call(P, N)",
+    "requests(I, N, _, _), call(atom, N)",
+    "requests(I, N, _, _), maplist(atom, [N])",
+    "requests(I, N, _, _), foldl([_, S, S]>>true, [N], 0, _)",
+    "requests(I, N, _, _), foldl(same, [N], n1, _)",
+    "requests(I, N, _, _), include(==(n1), [N], [_])",
+    "requests(I, N, _, _), maplist(call, [atom(N)])",
+    "requests(I, N, _, _), predsort(same, [N, N], _)",
+    "requests(I, N, _, _), forall(true, atom(N))",
+    "requests(I, N, _, _), \\+ \\+ atom(N)",
+    "requests(I, N, _, _), findall(x, atom(N), [x])",
+    "requests(I, N, _, _), aggregate_all(count, atom(N), 1)",
+    "requests(I, N, _, _), ( R^atom(N), R = 1 ; true )",
+    "requests(I, N, _, _), lists:member(N, [n1])",
+    "requests(I, N, _, _), nowhere(N)",
+    "requests(I, N, _, _), S = count, aggregate_all(S, atom(N), 1)",
+];
+
+/// Memory, exceptions and other ways around.
+const WAYS_AROUND: &[&str] = &[
+    "requests(I, N, _, _), assertz(seen(N)), seen(n1)",
+    "requests(I, N, _, _), retract(help(_, _))",
+    "requests(I, N, _, _), catch(atom_length(1, _), _, true)",
+    "requests(I, N, _, _), catch(X is N, error(type_error(_, n1/0), _), true), var(X)",
+    "requests(I, N, _, _), nb_setval(k, N), nb_getval(k, n1)",
+    "requests(I, N, _, _), freeze(X, atom(X)), X = N",
+    "requests(I, N, _, _), dif(N, n1)",
+    "requests(I, N, _, _), clause(help(_, _), true)",
+    "requests(I, N, _, _), write(N)",
+    "requests(I, N, _, _), current_op(_, _, N)",
+    "requests(I, N, _, _), halt",
+    "requests(I, N, _, _), list_to_assoc([N-1], A), put_assoc(n1, A, 2, _)",
+];
+
 #[test]
 fn whatever_may_look_at_a_name_is_not_blind() {
     let engine = Engine::new();
-    let bodies = [
-        // Names in the text.
-        "requests(I, n42, _, _), N = self",
-        "requests(I, N, _, _), N == n42",
-        "requests(I, N, _, _), N \\== 7",
-        "requests(I, N, _, _), N @< m",
-        "requests(I, N, _, _), member(N, [a, b, c])",
-        "requests(I, N, _, _), memberchk(N, [self, n1])",
-        "requests(I, N, _, _), help(N, _)",
-        "requests(I, N, _, _), N = n1",
-        "requests(I, N, _, _), \\+ N = n1",
-        "requests(I, N, _, _), same(N, M), M = n1",
-        "requests(I, N, _, _), once((N == self ; N == n1))",
-        "N = cloud",
-        "I == s1, requests(I, N, _, _)",
-        "I = 7, requests(I, N, _, _)",
-        "requests(93, N, _, _)",
-        "requests(I, N, _, _), findall(M, requests(I, M, _, _), Ms), sort([a|Ms], [a|_])",
-        "requests(I, N, _, _), X = p(N), X = p(n1)",
-        "requests(I, N, _, _), X = p(N), X @< q(1)",
-        "inhibited(migrate, I, n1), requests(I, N, _, _)",
-        "node(_, _, [n1|_]), requests(I, N, _, _)",
-        "node(n42, F), F > 0, requests(I, N, _, _)",
-        "refused(_, I, n1), requests(I, N, _, _)",
-        // What names are made of.
-        "requests(I, N, _, _), atom_length(N, 3)",
-        "requests(I, N, _, _), atom_codes(N, [_|_])",
-        "requests(I, N, _, _), sub_atom(N, 0, 1, _, n)",
-        "requests(I, N, _, _), atom(N)",
-        "requests(I, N, _, _), number(N)",
-        "requests(I, N, _, _), is_list(N)",
-        "requests(I, N, _, _), integer(I)",
-        "requests(I, N, _, _), N > 3",
-        "requests(I, N, _, _), X is N + 1, X > 0",
-        "requests(I, N, _, _), 0 is I mod 2",
-        "requests(I, N, _, _), I =:= 7",
-        "requests(I, N, _, _), term_to_atom(N, A), atom_length(A, 2)",
-        "requests(I, N, _, _), atom_number(N, _)",
-        "requests(I, N, _, _), format(atom(A), '~w', [N]), A == n1",
-        "requests(I, N, _, _), term_hash(N, H), H > 0",
-        "requests(I, N, _, _), N =.. [n1]",
-        "requests(I, N, _, _), functor(N, n1, 0)",
-        "requests(I, N, _, _), sum_list([N], 7)",
-        "requests(I, N, _, _), aggregate_all(max(M), requests(I, M, _, _), N)",
-        "requests(I, N, _, _), between(1, N, _)",
-        "requests(I, N, _, _), nth0(I, [a, b], a)",
-        // Things of two kinds.
-        "requests(I, N, R, _), N @< R",
-        "requests(I, N, R, _), I @< R",
-        "requests(I, N, _, _), I @< N",
-        "requests(I, N, _, _), I == N",
-        "requests(I, I, _, _), N = self",
-        "serviceInstance(I, N, _)",
-        "serviceInstance(I, A, _), requests(I, A, _, _), N = self",
-        "service(N, _, _, _)",
-        "requests(I, N, R, L), sort([N, R, L], [N|_])",
-        "requests(I, N, R, _), msort([I, R], [R, I])",
-        "requests(I, N, R, _), sort([N-R, R-N], [N-R, _])",
-        "requests(I, N, R, _), compare(<, f(N), f(R))",
-        "requests(I, N, R, _), compare(<, f(N), g(R))",
-        "requests(I, N, R, _), f(N) @< R",
-        "requests(I, N, _, _), N @< [x]",
-        "inhibited(N, I, _)",
-        "N = I",
-        "findall(X, (X = I ; requests(I, X, _, _)), Xs), member(N, Xs)",
-        "setof(R-N, requests(I, N, R, _), [_-N|_]), predsort([O, A, B]>>compare(O, A, B), [N], _)",
-        // Goals and predicates that are not known beforehand.
-        "requests(I, N, _, _), G = atom(N), call(G)",
-        "requests(I, N, _, _), G = atom(N), G",
-        "requests(I, N, _, _), call(N)",
-        "requests(I, N, _, _), maplist(N, [1])",
-        "requests(I, N, _, _), P = atom, call(P, N)",
-        "requests(I, N, _, _), call(atom, N)",
-        "requests(I, N, _, _), maplist(atom, [N])",
-        "requests(I, N, _, _), foldl([_, S, S]>>true, [N], 0, _)",
-        "requests(I, N, _, _), foldl(same, [N], n1, _)",
-        "requests(I, N, _, _), include(==(n1), [N], [_])",
-        "requests(I, N, _, _), maplist(call, [atom(N)])",
-        "requests(I, N, _, _), predsort(same, [N, N], _)",
-        "requests(I, N, _, _), forall(true, atom(N))",
-        "requests(I, N, _, _), \\+ \\+ atom(N)",
-        "requests(I, N, _, _), findall(x, atom(N), [x])",
-        "requests(I, N, _, _), aggregate_all(count, atom(N), 1)",
-        "requests(I, N, _, _), ( R^atom(N), R = 1 ; true )",
-        "requests(I, N, _, _), lists:member(N, [n1])",
-        "requests(I, N, _, _), nowhere(N)",
-        "requests(I, N, _, _), S = count, aggregate_all(S, atom(N), 1)",
-        // Memory, exceptions and other ways around.
-        "requests(I, N, _, _), assertz(seen(N)), seen(n1)",
-        "requests(I, N, _, _), retract(help(_, _))",
-        "requests(I, N, _, _), catch(atom_length(1, _), _, true)",
-        "requests(I, N, _, _), catch(X is N, error(type_error(_, n1/0), _), true), var(X)",
-        "requests(I, N, _, _), nb_setval(k, N), nb_getval(k, n1)",
-        "requests(I, N, _, _), freeze(X, atom(X)), X = N",
-        "requests(I, N, _, _), dif(N, n1)",
-        "requests(I, N, _, _), clause(help(_, _), true)",
-        "requests(I, N, _, _), write(N)",
-        "requests(I, N, _, _), current_op(_, _, N)",
-        "requests(I, N, _, _), halt",
-        "requests(I, N, _, _), list_to_assoc([N-1], A), put_assoc(n1, A, 2, _)",
-    ];
-    for body in bodies {
+    let bodies = [NAMES_IN_THE_TEXT, PARTS_OF_NAMES, TWO_KINDS, UNKNOWN_GOALS, WAYS_AROUND];
+    for body in bodies.into_iter().flatten() {
         let found = with_body(&engine, body);
         assert!(found.is_err(), "{body}: {found:?}");
     }
@@ -193,6 +208,33 @@ fn a_text_with_its_own_idea_of_the_library_is_not_blind() {
     let engine = Engine::new();
     let text = "operation(migrate, I, N) :- requests(I, N, _, _). last(n1, n2).";
     assert!(blindness(&engine, &load(&engine, text).expect("a policy")).is_err());
+}
+
+#[test]
+fn knows_who_looks_at_applications() {
+    let engine = Engine::new();
+    for (body, expected) in [
+        ("requests(I, N, _, _)", false),
+        ("serviceInstance(I, A, _), service(A, _, R, _), R > 5, requests(I, N, _, _)", false),
+        ("requests(I, N, _, _), \\+ ( serviceInstance(I, A, _), service(A, 1, _, _) )", false),
+        ("serviceInstance(I, A, _), \\+ service(A, 1, _, _), requests(I, N, _, _)", false),
+        ("serviceInstance(I, A, _), B = A, service(B, _, _, _), requests(I, N, _, _)", true),
+        ("service(A, _, _, _), serviceInstance(I, A, _), requests(I, N, _, _)", true),
+        ("service(_, _, R, _), R > 5, requests(I, N, _, _)", true),
+        ("service(app1, _, _, _), requests(I, N, _, _)", true),
+        ("serviceInstance(I, app1, _), requests(I, N, _, _)", true),
+        ("serviceInstance(I, A, _), A @< m, requests(I, N, _, _)", true),
+        ("serviceInstance(I, A, _), atom_length(A, 4), requests(I, N, _, _)", true),
+        ("serviceInstance(I, A, _), requests(I, N, R, _), A == R", true),
+        ("\\+ serviceInstance(I, A, _), service(A, _, _, _), requests(I, N, _, _)", true),
+        ("( serviceInstance(I, A, _), fail ; true ), service(A, _, _, _), requests(I, N, _, _)", true),
+        ("forall(serviceInstance(I, A, _), true), service(A, _, _, _), requests(I, N, _, _)", true),
+        ("serviceInstance(I, A, _), fact(A, limit, _), requests(I, N, _, _)", true),
+        ("serviceInstance(I, A, _), call(service(A), _, _, _), requests(I, N, _, _)", false),
+        ("findall(A, service(A, _, _, _), [_]), requests(I, N, _, _)", true),
+    ] {
+        assert_eq!(with_body(&engine, body).map(|blind| blind.sees_applications), Ok(expected), "{body}");
+    }
 }
 
 #[test]

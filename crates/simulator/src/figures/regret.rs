@@ -1,6 +1,6 @@
 //! How far a placement is from the best at the same moment.
 
-use mario_colony::{AgentIndex, Colony, NodeIndex, Outcome};
+use mario_colony::{AgentIndex, Colony, Label, NodeIndex, Outcome};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::optimum::{Allocation, Distances, Problem, Search, Value, room};
@@ -163,7 +163,7 @@ impl Recorder for Regret<'_> {
         self.changed();
     }
 
-    fn cycle(&mut self, _time: f64, label: &[Outcome], _colony: &Colony) {
+    fn cycle(&mut self, _time: f64, label: &Label, _colony: &Colony) {
         if label.iter().any(|outcome| !matches!(outcome, Outcome::Nop(_))) {
             self.actual = None;
         }

@@ -50,6 +50,11 @@ impl Inflows {
         &mut self.of_agent[agent.position()]
     }
 
+    /// Reads a little of what a change of what reaches an instance needs.
+    pub(super) fn glance_at(&self, agent: AgentIndex) -> usize {
+        self.of_agent[agent.position()].passing.len()
+    }
+
     /// Reads a little of what will be looked at for these agents.
     ///
     /// A look goes from the agent to what reaches it, and from there to users and turns. Here each part of the way is gone for all

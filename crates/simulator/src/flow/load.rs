@@ -102,6 +102,16 @@ impl Load {
         [left, taken]
     }
 
+    /// Reads a little of what a change of load on links needs.
+    pub(super) fn glance_at_links(&self, links: &[LinkIndex]) -> f64 {
+        links.iter().map(|link| self.links[link.0 as usize].since).sum()
+    }
+
+    /// Reads a little of what a change of load on an instance needs.
+    pub(super) fn glance_at_instance(&self, agent: AgentIndex) -> f64 {
+        self.instances[agent.position()].since
+    }
+
     fn add_on(&mut self, track: Track<'_>, rate: f64, now: f64, passage: &mut Passage) {
         for link in track.links {
             let server = &mut self.links[link.0 as usize];

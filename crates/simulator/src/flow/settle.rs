@@ -1,11 +1,20 @@
 //! Instances came and went: cells are routed anew.
 
+use std::hint::black_box;
+
 use smallvec::SmallVec;
 
 use super::load::Track;
 use super::{Flow, FlowWorld, Mode, Reach};
+use crate::paths::Paths;
 use crate::routing::{CellIndex, Nearest, Route};
 use crate::topology::LinkIndex;
+
+/// So many cells are glanced at together: enough for memory to work on, and few enough to be still there when needed.
+pub(crate) const GLANCES: usize = 16;
+
+/// With fewer cells than this, all of them are at hand anyway.
+const CELLS_AT_HAND: usize = 10_000;
 
 /// A route as it was. When the new ones of a cell are found, its path may be another one.
 struct Former {
@@ -35,14 +44,48 @@ impl Flow {
             self.inflows.change(*agent).clear(&mut self.turns);
             self.load.clear_instance(*agent, world.now);
         }
-        for cell in &stale {
-            self.reroute(*cell, router, world);
+        for cells in stale.chunks(GLANCES) {
+            if self.is_large() {
+                self.glance_at(cells, world.terrain.paths);
+            }
+            for cell in cells {
+                self.reroute(*cell, router, world);
+            }
         }
         for agent in cleared.drain(..) {
             self.is_cleared[agent.position()] = false;
         }
         self.cleared = cleared;
         self.stale = stale;
+    }
+
+    /// Reads a little of what will be changed for these cells, so that it is fetched from memory for all at once.
+    ///
+    /// A change goes from the cell to its users and its path, and from there to links and instances. Here each part of the way
+    /// is gone for all of them before the next, so that memory has as many things to fetch at a time as it can.
+    fn glance_at(&self, cells: &[CellIndex], paths: &Paths) {
+        let cells = cells.iter().filter_map(|cell| self.cells.get(*cell as usize));
+        let routes = || cells.clone().flat_map(|cell| &cell.routes);
+        let mut count = cells.clone().map(|cell| cell.members.len()).sum::<usize>();
+        let mut sum = cells.clone().flat_map(|cell| &cell.members).map(|user| self.accounts.since(*user)).sum::<f64>();
+        for route in routes() {
+            count += paths.links(route.path).len() + self.inflows.glance_at(route.agent);
+            sum += paths.latency(route.path) + self.load.glance_at_instance(route.agent);
+        }
+        count += routes().map(|route| paths.links(route.path).first().map_or(0, |link| link.0 as usize)).sum::<usize>();
+        sum += routes().map(|route| self.load.glance_at_links(paths.links(route.path))).sum::<f64>();
+        black_box((count, sum));
+    }
+
+    /// Reads a little of what will be changed when these users go to these cells.
+    pub(crate) fn glance_at_moves(&self, moves: &[(u32, CellIndex)], paths: &Paths) {
+        let cells = moves.iter().flat_map(|(user, to)| [self.cell_of_user[*user as usize], Some(*to)]);
+        self.glance_at(&cells.flatten().collect::<SmallVec<[CellIndex; 2 * GLANCES]>>(), paths);
+    }
+
+    /// Whether there is so much that a glance ahead saves time.
+    pub(crate) fn is_large(&self) -> bool {
+        self.cells.len() >= CELLS_AT_HAND
     }
 
     fn reroute(&mut self, index: CellIndex, router: &mut Nearest, world: &mut FlowWorld<'_>) {

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use mario_colony::{AgentIndex, Colony, NodeIndex, Outcome};
+use mario_colony::{AgentIndex, Colony, Deployed, Label, NodeIndex, Outcome};
 use mario_domain::{Id, InstanceId, OperationName};
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -178,12 +178,12 @@ impl<W: Write> Recorder for Tables<'_, W> {
         handovers.end_row();
     }
 
-    fn cycle(&mut self, time: f64, label: &[Outcome], colony: &Colony) {
+    fn cycle(&mut self, time: f64, label: &Label, colony: &Colony) {
         self.learn_instances(colony);
         let [mut undeploy, mut nop, mut migrate, mut replicate, mut inhibited] = [0_u64; 5];
         let mut has_agents = false;
-        for outcome in label {
-            let (instance, application, action) = match outcome {
+        for outcome in label.iter() {
+            let (instance, application, action) = match &outcome {
                 Outcome::Nop(agent) => {
                     nop += 1;
                     let agent = colony.agent(*agent);
@@ -207,7 +207,7 @@ impl<W: Write> Recorder for Tables<'_, W> {
                     }
                 }
                 // Operators' wishes are no operations of agents; the trace has them.
-                Outcome::Deployed { .. } => continue,
+                Outcome::Deployed(Deployed { .. }) => continue,
             };
             has_agents = true;
             let Some(moves) = &mut self.moves else { continue };

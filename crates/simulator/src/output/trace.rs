@@ -8,7 +8,7 @@ mod summing;
 
 use std::io::{self, Write};
 
-use mario_colony::{AgentIndex, ApplicationIndex, Colony, Judged, NodeIndex, Outcome};
+use mario_colony::{AgentIndex, ApplicationIndex, Colony, Deployed, Judged, Label, NodeIndex, Outcome};
 use mario_domain::{Capacity, OperationName, Verdict};
 use mario_policy::{Decision, Ending};
 use serde::{Deserialize, Serialize};
@@ -307,7 +307,7 @@ impl<W: Write> Recorder for TraceWriter<W> {
         self.end_line();
     }
 
-    fn cycle(&mut self, time: f64, label: &[Outcome], colony: &Colony) {
+    fn cycle(&mut self, time: f64, label: &Label, colony: &Colony) {
         if self.summing.is_some() {
             self.count_cycle(time, label, colony);
             return;
@@ -316,13 +316,13 @@ impl<W: Write> Recorder for TraceWriter<W> {
         self.line.extend_from_slice(b",[");
         for (position, outcome) in label.iter().enumerate() {
             self.line.extend_from_slice(if position > 0 { b",[" } else { b"[" });
-            match outcome {
+            match &outcome {
                 Outcome::Nop(agent) => {
                     id(&mut self.line, colony.agent(*agent).instance().id());
                     self.line.extend_from_slice(b",\"nop\"");
                 }
                 Outcome::Judged(judged) => self.judged(judged, colony),
-                Outcome::Deployed { deployment, ruling, created } => {
+                Outcome::Deployed(Deployed { deployment, ruling, created }) => {
                     self.line.extend_from_slice(b"null,\"deploy\"");
                     self.comma_node(Some(deployment.node));
                     self.verdict(&colony.verdict(ruling, deployment.application));

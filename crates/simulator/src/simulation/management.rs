@@ -1,8 +1,8 @@
 //! Agents that evaluate, managers that judge, operators that deploy.
 
 use mario_colony::{
-    AgentIndex, ApplicationIndex, Arbitration, ContextChange, Deployment, Entrance, Evaluator, Found, NodeIndex,
-    Outcome, Wish,
+    AgentIndex, ApplicationIndex, Arbitration, ContextChange, Deployed, Deployment, Entrance, Evaluator, Found,
+    NodeIndex, Outcome, Wish,
 };
 use mario_domain::OperationName;
 use mario_policy::{Decision, Wanted};
@@ -18,8 +18,8 @@ use crate::scenario::{Deploy, Numbering};
 /// With fewer agents to ask than this, a further thread costs more than it saves.
 const AGENTS_PER_THREAD: usize = 128;
 
-/// So many agents are glanced at together: enough for memory to work on, and few enough to be still there when needed.
-const GLANCES: usize = 32;
+/// So many agents look together: enough for memory to work on, and few enough to be still at hand when they are needed.
+const TOGETHER: usize = 32;
 
 /// What came of asking an agent's policy.
 struct Answer {
@@ -106,13 +106,21 @@ impl Simulation<'_> {
         }
     }
 
-    /// Reads a little of what is looked at for these agents, so that it is fetched from memory for all of them at the same
-    /// time. In a large world each look would otherwise wait for memory several times.
-    fn glance(&self, agents: &[AgentIndex]) {
-        let Some(flow) = &self.flow else { return };
-        let moving = agents.iter().filter(|agent| flow.is_moving(**agent));
-        let sum = moving.map(|agent| self.colony.glance(*agent)).fold(flow.glance(agents), u32::wrapping_add);
-        std::hint::black_box(sum);
+    /// Some agents learn what became of their clients' requests.
+    ///
+    /// In a large world each of them would wait for memory several times. So a little of what will be read is read for all of
+    /// them at each turn, and memory fetches it side by side.
+    fn look_together(&mut self, agents: &[AgentIndex], wanted: Wanted) {
+        if let Some(flow) = &self.flow {
+            let moving = agents.iter().filter(|agent| flow.is_moving(**agent));
+            let sum = moving.map(|agent| self.colony.glance(*agent)).fold(flow.glance(agents), u32::wrapping_add);
+            std::hint::black_box(sum);
+        }
+        for agent in agents {
+            self.look(*agent);
+        }
+        let asking = agents.iter().filter(|agent| !self.is_known(**agent, wanted));
+        std::hint::black_box(asking.map(|agent| self.colony.glance_around(*agent)).fold(0, u32::wrapping_add));
     }
 
     /// Whether an agent's policy need not be asked: what it would say is known.
@@ -163,34 +171,35 @@ impl Simulation<'_> {
     }
 
     fn ask_in_turn(&mut self, batch: &[AgentIndex], wanted: Wanted, recorder: &mut impl Recorder) {
-        for (position, agent) in batch.iter().enumerate() {
-            if position.is_multiple_of(GLANCES) {
-                self.glance(&batch[position..batch.len().min(position + GLANCES)]);
-            }
-            self.look(*agent);
-            if self.is_known(*agent, wanted) {
-                self.repeat(*agent, recorder);
-                continue;
-            }
-            match self.find(*agent, wanted) {
-                Found::Decision(wish) => self.follow_others(*agent, wish, recorder),
-                Found::Nothing(entrance) => self.ask(*agent, entrance, wanted, recorder),
-                // Nobody else is asked at the same time.
-                Found::Awaited(_) => self.ask(*agent, None, wanted, recorder),
+        for agents in batch.chunks(TOGETHER) {
+            self.look_together(agents, wanted);
+            for agent in agents {
+                if self.is_known(*agent, wanted) {
+                    self.repeat(*agent, recorder);
+                    continue;
+                }
+                match self.find(*agent, wanted) {
+                    Found::Decision(wish) => self.follow_others(*agent, wish, recorder),
+                    Found::Nothing(entrance) => self.ask(*agent, entrance, wanted, recorder),
+                    // Nobody else is asked at the same time.
+                    Found::Awaited(_) => self.ask(*agent, None, wanted, recorder),
+                }
             }
         }
     }
 
     fn ask_in_parallel(&mut self, batch: &[AgentIndex], wanted: Wanted, recorder: &mut impl Recorder) {
         let (mut changed, mut due) = (Vec::new(), Vec::new());
-        for agent in batch {
-            self.look(*agent);
-            if !self.is_known(*agent, wanted) {
-                let found = self.find(*agent, wanted);
-                if matches!(found, Found::Nothing(_)) {
-                    due.push(*agent);
+        for agents in batch.chunks(TOGETHER) {
+            self.look_together(agents, wanted);
+            for agent in agents {
+                if !self.is_known(*agent, wanted) {
+                    let found = self.find(*agent, wanted);
+                    if matches!(found, Found::Nothing(_)) {
+                        due.push(*agent);
+                    }
+                    changed.push((*agent, found));
                 }
-                changed.push((*agent, found));
             }
         }
         let mut answers = self.answers(&due, wanted).into_iter().flatten();
@@ -266,7 +275,7 @@ impl Simulation<'_> {
                 }
             }
             for outcome in label.accepted() {
-                self.follow(outcome, recorder);
+                self.follow(&outcome, recorder);
             }
             self.settle_flow();
             recorder.cycle(now, &label, &self.colony);
@@ -281,7 +290,7 @@ impl Simulation<'_> {
     fn follow(&mut self, outcome: &Outcome, recorder: &mut impl Recorder) {
         match outcome {
             Outcome::Nop(_) => {}
-            Outcome::Deployed { created, .. } => {
+            Outcome::Deployed(Deployed { created, .. }) => {
                 if let Some(agent) = created {
                     self.add_instance(*agent);
                 }

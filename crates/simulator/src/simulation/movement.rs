@@ -1,10 +1,12 @@
 //! Users who come, move and go.
 
-use mario_colony::NodeIndex;
+use mario_colony::{ApplicationIndex, NodeIndex};
+use smallvec::SmallVec;
 
 use super::{Event, Simulation, User};
+use crate::flow::GLANCES;
 use crate::recorder::Recorder;
-use crate::routing::Router;
+use crate::routing::{CellIndex, Router};
 
 impl Simulation<'_> {
     /// A step of mobility: users move, and whoever is new begins to send.
@@ -29,11 +31,14 @@ impl Simulation<'_> {
                 |(user, wanted): &(u32, Option<NodeIndex>)| Some((users[*user as usize].application, (*wanted)?));
             router.expect(changes.iter().filter_map(client).collect());
         }
-        for (user, wanted) in changes {
-            self.users[*user as usize].wanted = *wanted;
-            self.connect(*user, recorder);
-            if wanted.is_none() {
-                self.end_sending(*user);
+        for changes in changes.chunks(GLANCES) {
+            self.glance_at_moves(changes);
+            for (user, wanted) in changes {
+                self.users[*user as usize].wanted = *wanted;
+                self.connect(*user, recorder);
+                if wanted.is_none() {
+                    self.end_sending(*user);
+                }
             }
         }
         for (user, _) in changes {
@@ -41,6 +46,23 @@ impl Simulation<'_> {
         }
         self.scratch.changes = generated;
         self.watch_over_applications();
+    }
+
+    /// Reads a little of what will be changed when these users move, where traffic is rates and there is a lot of it.
+    fn glance_at_moves(&mut self, changes: &[(u32, Option<NodeIndex>)]) {
+        if !self.flow.as_ref().is_some_and(|flow| flow.is_large()) {
+            return;
+        }
+        let (users, paths) = (&self.users, &self.paths);
+        let moving = changes.iter().filter_map(|(user, wanted)| {
+            let is_known = |node: &NodeIndex| paths.is_node_up(*node) && users[*user as usize].next_emission.is_some();
+            wanted.filter(is_known).map(|node| (*user, users[*user as usize].application, node))
+        });
+        let moving: SmallVec<[(u32, ApplicationIndex, NodeIndex); GLANCES]> = moving.collect();
+        if let Some((flow, router, world)) = self.flowing() {
+            let moves = moving.into_iter().map(|(user, application, node)| (user, router.cell(application, node)));
+            flow.glance_at_moves(&moves.collect::<SmallVec<[(u32, CellIndex); GLANCES]>>(), world.terrain.paths);
+        }
     }
 
     /// Connects a user as wanted, or as near to it as possible.

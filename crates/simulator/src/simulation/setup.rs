@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use mario_colony::{
-    AgentIndex, ApplicationIndex, Colony, Decisions, Deployment, Evaluator, Founding, Judge, Label, Manager, NodeIndex,
-    Numbers, Outcome,
+    AgentIndex, ApplicationIndex, Colony, Decisions, Deployed, Deployment, Evaluator, Founding, Judge, Label, Manager,
+    NodeIndex, Numbers, Outcome,
 };
 use mario_domain::Verdict;
 use mario_policy::{Acceptance, Policy, Settings};
@@ -113,14 +113,14 @@ impl<'a> Simulation<'a> {
         self.deploys_begun = deployments.len();
         let mut label = Label::new();
         self.colony.r1(&deployments, &mut self.judge, &mut label);
-        for outcome in &label {
-            let Outcome::Deployed { deployment, ruling, created } = outcome else { continue };
-            match (self.colony.verdict(ruling, deployment.application), created) {
+        for outcome in label.iter() {
+            let Outcome::Deployed(Deployed { deployment, ruling, created }) = outcome else { continue };
+            match (self.colony.verdict(&ruling, deployment.application), created) {
                 (Verdict::Inhibited(inhibition), _) => {
                     let application = self.colony.application(deployment.application).id.clone();
                     return Err(SimulationError::NoRoom { application, inhibition });
                 }
-                (Verdict::Accepted, Some(agent)) => self.add_instance(*agent),
+                (Verdict::Accepted, Some(agent)) => self.add_instance(agent),
                 (Verdict::Accepted, None) => {}
             }
         }

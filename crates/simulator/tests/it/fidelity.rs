@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use mario_colony::{AgentIndex, Colony, Outcome, RequestFact, Wish};
+use mario_colony::{AgentIndex, Colony, Deployed, Label, Outcome, RequestFact, Wish};
 use mario_policy::Decision;
 use mario_simulator::scenario::{Document, NoFiles};
 use mario_simulator::{Detail, Recorder, RunOptions, Scenario, Simulation, Tally, TraceWriter};
@@ -80,15 +80,15 @@ type Decided = (u64, u32, u32, Option<(&'static str, String)>);
 struct Decisions(BTreeMap<Decided, u64>);
 
 impl Recorder for Decisions {
-    fn cycle(&mut self, time: f64, label: &[Outcome], colony: &Colony) {
-        for outcome in label {
-            let (agent, node, wish) = match outcome {
+    fn cycle(&mut self, time: f64, label: &Label, colony: &Colony) {
+        for outcome in label.iter() {
+            let (agent, node, wish) = match &outcome {
                 Outcome::Nop(agent) => (*agent, colony.agent(*agent).node(), None),
                 Outcome::Judged(judged) => {
                     let wish = (judged.wish.operation.as_str(), format!("{:?}", judged.wish.target));
                     (judged.agent, judged.from, Some(wish))
                 }
-                Outcome::Deployed { .. } => continue,
+                Outcome::Deployed(Deployed { .. }) => continue,
             };
             let application = colony.agent(agent).application().0;
             *self.0.entry((time.to_bits(), application, node.0, wish)).or_default() += 1;

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use flate2::read::GzDecoder;
-use mario_colony::{AgentIndex, Colony, Neighbour, NodeIndex, Outcome, Target};
+use mario_colony::{AgentIndex, Colony, Deployed, Label, Neighbour, NodeIndex, Outcome, Target};
 use mario_domain::{Id, OperationName};
 use mario_policy::{Decision, Solution};
 use mario_simulator::scenario::{Document, Files};
@@ -136,13 +136,13 @@ impl Recorder for Comparison {
         self.compared[0] += 1;
     }
 
-    fn cycle(&mut self, time: f64, label: &[Outcome], colony: &Colony) {
+    fn cycle(&mut self, time: f64, label: &Label, colony: &Colony) {
         let expected = self.activations.next().expect("an activation more than the prototype had");
         let entries: Vec<Value> = label
             .iter()
             .map(|outcome| match outcome {
                 Outcome::Nop(agent) => {
-                    let agent = colony.agent(*agent);
+                    let agent = colony.agent(agent);
                     json!([
                         agent.instance(),
                         agent.application().0 + 1,
@@ -170,7 +170,7 @@ impl Recorder for Comparison {
                         created
                     ])
                 }
-                Outcome::Deployed { .. } => json!("deployed"),
+                Outcome::Deployed(Deployed { .. }) => json!("deployed"),
             })
             .collect();
         let mut wanted = expected["entries"].clone();

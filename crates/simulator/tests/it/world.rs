@@ -1,7 +1,7 @@
 //! Small worlds put together by hand, and a listener that remembers what happened in them.
 
 use mario_audit::{Audit, Options, Report};
-use mario_colony::{AgentIndex, ApplicationIndex, Colony, NodeIndex, Outcome, PolicyIndex};
+use mario_colony::{AgentIndex, ApplicationIndex, Colony, Deployed, Label, NodeIndex, Outcome, PolicyIndex};
 use mario_domain::{Application, ApplicationId, Capacity, Hardware, Id, NodeId, Quantity};
 use mario_prolog::Engine;
 use mario_simulator::{
@@ -159,10 +159,10 @@ impl Recorder for Story {
         self.handovers.push((time, user, from.map(|node| node.0), to.map(|node| node.0)));
     }
 
-    fn cycle(&mut self, time: f64, label: &[Outcome], _colony: &Colony) {
+    fn cycle(&mut self, time: f64, label: &Label, _colony: &Colony) {
         self.cycles.push(time);
-        for outcome in label {
-            if let Outcome::Deployed { deployment, ruling, .. } = outcome {
+        for outcome in label.iter() {
+            if let Outcome::Deployed(Deployed { deployment, ruling, .. }) = outcome {
                 self.deploys.push((time, deployment.node.0, ruling.is_accepted()));
             }
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use mario_colony::{AgentIndex, ApplicationIndex, Colony, Judged, NodeIndex, Outcome, Ruling};
+use mario_colony::{AgentIndex, ApplicationIndex, Colony, Deployed, Judged, Label, NodeIndex, Outcome, Ruling};
 use mario_domain::{OperationName, Rule};
 use serde::{Deserialize, Serialize};
 
@@ -115,12 +115,12 @@ impl<W: Write> TraceWriter<W> {
     }
 
     /// What became of the agents, application by application.
-    pub(super) fn count_cycle(&mut self, time: f64, label: &[Outcome], colony: &Colony) {
+    pub(super) fn count_cycle(&mut self, time: f64, label: &Label, colony: &Colony) {
         let mut rows = vec![Row::default(); self.seen.len()];
         let mut rules: BTreeMap<&'static str, u64> = BTreeMap::new();
         let Some(summing) = &mut self.summing else { return };
-        for outcome in label {
-            match outcome {
+        for outcome in label.iter() {
+            match &outcome {
                 Outcome::Nop(agent) => rows[colony.agent(*agent).application().position()].nop += 1,
                 Outcome::Judged(judged) => {
                     let row = &mut rows[colony.agent(judged.agent).application().position()];
@@ -136,7 +136,7 @@ impl<W: Write> TraceWriter<W> {
                     }
                     summing.follow(judged, colony);
                 }
-                Outcome::Deployed { deployment, ruling, created } => {
+                Outcome::Deployed(Deployed { deployment, ruling, created }) => {
                     let row = &mut rows[deployment.application.position()];
                     match (rule_against(ruling), created) {
                         (Some(rule), _) => {

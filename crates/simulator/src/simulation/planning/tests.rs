@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use mario_colony::{ApplicationIndex, Colony, NodeIndex, Outcome, Plan};
+use mario_colony::{ApplicationIndex, Colony, Deployed, Label, NodeIndex, Outcome, Plan};
 use mario_domain::{NodeId, OperationName};
 
 use super::{Answers, Planner, View};
@@ -64,14 +64,14 @@ impl Planner for Fixed {
 struct Operations(Vec<(OperationName, bool)>);
 
 impl Recorder for Operations {
-    fn cycle(&mut self, _time: f64, label: &[Outcome], _colony: &Colony) {
-        for outcome in label {
-            match outcome {
+    fn cycle(&mut self, _time: f64, label: &Label, _colony: &Colony) {
+        for outcome in label.iter() {
+            match &outcome {
                 Outcome::Nop(_) => {}
                 Outcome::Judged(judged) => {
                     self.0.push((judged.wish.operation, judged.ruling.is_accepted()));
                 }
-                Outcome::Deployed { ruling, .. } => {
+                Outcome::Deployed(Deployed { ruling, .. }) => {
                     self.0.push((OperationName::Deploy, ruling.is_accepted()));
                 }
             }
