@@ -128,10 +128,8 @@ pub struct Simulation<'a> {
     users_due: Vec<u32>,
     /// Who says what is done, where agents do not.
     planner: Option<Box<dyn planning::Planner>>,
-    /// For each policy, whether it asks for randomness.
+    /// For each policy, whether it asks for randomness; empty where none does.
     draws: Vec<bool>,
-    /// Whether any of them does.
-    some_draw: bool,
     /// What operators have asked for since the last cycle.
     deployments: Vec<Deployment>,
     /// How many of the scenario's deploys have been asked for.

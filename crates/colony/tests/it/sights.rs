@@ -72,7 +72,7 @@ fn an_agent_sees_what_it_is_shown_and_proposes_what_its_policy_says_to_it() {
                 watched.world.colony.r2(ContextChange::Requests { agent, facts: &facts });
                 watched.check(&facts, &mut state);
             }
-            let round: Vec<Vec<RequestFact>> = (0..1 + random(&mut state, 7)).map(|_| drawn(&mut state)).collect();
+            let round: Vec<Vec<RequestFact>> = (0..=random(&mut state, 6)).map(|_| drawn(&mut state)).collect();
             for turn in 0..random(&mut state, 30) {
                 let position = turn as usize % round.len();
                 let facts = (turn as usize == position).then_some(&round[position][..]);

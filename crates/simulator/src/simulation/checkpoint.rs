@@ -17,7 +17,6 @@ impl<'a> Simulation<'a> {
             judge: _,
             evaluators: _,
             draws: _,
-            some_draw: _,
             scratch: _,
             queue,
             due,

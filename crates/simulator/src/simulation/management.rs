@@ -99,7 +99,7 @@ impl Simulation<'_> {
                 self.colony.r2(ContextChange::Requests { agent, facts });
             }
         }
-        if self.some_draw && self.draws[self.colony.agent(agent).policy().position()] {
+        if !self.draws.is_empty() && self.draws[self.colony.agent(agent).policy().position()] {
             let evaluation = self.colony.agent(agent).evaluations();
             let drawn = chance::drawn(self.scenario.seed, agent, evaluation);
             self.colony.r2(ContextChange::Random { agent, drawn });

@@ -76,8 +76,7 @@ impl<'a> Simulation<'a> {
             users: users.collect(),
             users_due: scenario.attachments.first_due(),
             planner: planning::planner(scenario),
-            draws: scenario.policies.iter().map(|policy| policy.asks_for("random")).collect(),
-            some_draw: scenario.policies.iter().any(|policy| policy.asks_for("random")),
+            draws: draws(scenario),
             deployments: Vec::new(),
             deploys_begun: 0,
             is_redeploying: vec![false; scenario.applications.len()],
@@ -137,6 +136,12 @@ impl<'a> Simulation<'a> {
     pub fn instance_count(&self, application: ApplicationIndex) -> usize {
         self.placement.agents(application).len()
     }
+}
+
+/// For each policy, whether it asks for randomness; nothing where none does.
+fn draws(scenario: &Scenario) -> Vec<bool> {
+    let draws: Vec<bool> = scenario.policies.iter().map(|policy| policy.asks_for("random")).collect();
+    if draws.contains(&true) { draws } else { Vec::new() }
 }
 
 /// Nobody listens before the run begins.
