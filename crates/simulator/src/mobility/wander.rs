@@ -230,7 +230,7 @@ impl<'w> Town<'w> {
 
     fn follow(&self, user: u32, arrival: u32, mut tell: impl FnMut(u32, Presence)) {
         let mut random = stream(self.seed, u64::from(user));
-        let district = self.district_of(user);
+        let district = self.district_of(user, arrival);
         let mut place = self.waypoint(&district, &mut random);
         let spread = (self.resting_phase + f64::from(user) * GOLDEN).fract();
         let mut doing = if spread < self.wandering.resting_share {
@@ -285,10 +285,14 @@ impl<'w> Town<'w> {
         moved
     }
 
-    /// Users are dealt to the districts in turn.
-    fn district_of(&self, user: u32) -> District<'_> {
+    /// Those who come in one step go to all districts evenly, neighbours by number to the same one or to the next. Each step
+    /// begins with another district, so that the few who come later are spread too.
+    fn district_of(&self, user: u32, arrival: u32) -> District<'_> {
+        let [first, next] = [0, 1].map(|more| u64::from(self.first_of_step[arrival as usize + more]));
         let across = self.wandering.districts;
-        let (count, number) = (self.wandering.hotspots as usize, user % (across * across));
+        let districts = u64::from(across) * u64::from(across);
+        let number = (first + (u64::from(user) - first) * districts / (next - first)) % districts;
+        let (count, number) = (self.wandering.hotspots as usize, number as u32);
         let [north, east] = [number / across, number % across].map(f64::from);
         District {
             south_west: Metres { north: north * self.district.north, east: east * self.district.east },

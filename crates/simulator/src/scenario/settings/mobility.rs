@@ -69,7 +69,7 @@ pub struct GeneratedSettings {
     pub speed_min: Positive,
     /// The highest speed of a trip, in metres per second.
     pub speed_max: Positive,
-    /// How many districts the area has in each direction. Users are dealt to them in turn, and none leaves the own
+    /// How many districts the area has in each direction. Users are spread over them evenly, and none leaves the own
     /// district.
     #[schemars(range(min = 1, max = 1000))]
     pub districts: u32,
