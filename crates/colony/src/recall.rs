@@ -115,6 +115,8 @@ impl Agent {
     fn sight(&mut self, number: u8) -> &mut Sight {
         let position = usize::from(number);
         if self.sights.len() <= position {
+            // Most agents see one or two things all their lives.
+            self.sights.reserve_exact(position + 1 - self.sights.len());
             self.sights.resize_with(position + 1, Sight::default);
         }
         &mut self.sights[position]

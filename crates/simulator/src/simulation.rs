@@ -121,6 +121,7 @@ pub struct Simulation<'a> {
     messages: Messages,
     /// Messages that have reached a node at this moment, in the order in which they did.
     arriving: VecDeque<MessageIndex>,
+    /// What has reached instances, and what waits for them, where messages are sent one by one.
     observations: Observations,
     instances: Vec<Service>,
     users: Vec<User>,

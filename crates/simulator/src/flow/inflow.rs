@@ -219,7 +219,7 @@ impl Inflow {
             Some(fact) => fact.rate += rate,
             None => self.steady.push(RequestFact { neighbour: way.neighbour, rate, latency: way.latency }),
         }
-        self.passing.push(Passing { stay, way, schedule, from: now, until: f64::INFINITY });
+        self.pass(Passing { stay, way, schedule, from: now, until: f64::INFINITY });
     }
 
     /// A user's requests, which came here since `from`, no longer do.
@@ -229,7 +229,15 @@ impl Inflow {
             fact.rate -= rate;
         }
         self.steady.retain(|fact| fact.rate > NOTHING);
-        self.passing.push(Passing { stay, way, schedule, from, until });
+        self.pass(Passing { stay, way, schedule, from, until });
+    }
+
+    fn pass(&mut self, passing: Passing) {
+        if self.passing.capacity() == 0 {
+            // To most instances one user comes, and goes.
+            self.passing.reserve_exact(2);
+        }
+        self.passing.push(passing);
     }
 
     /// Users begin to take turns of which some come here.

@@ -41,7 +41,9 @@ impl Simulation<'_> {
                 continue;
             }
             self.take_shared_number();
-            self.observations.restart(agent);
+            if self.flow.is_none() {
+                self.observations.restart(agent);
+            }
             self.due.schedule(agent, now + self.scenario.agents.period, &mut self.queue);
         }
         if self.scenario.numbering == Numbering::Shared {
@@ -319,11 +321,12 @@ impl Simulation<'_> {
         let created = self.colony.agent(agent);
         let (application, node) = (created.application(), created.node());
         self.placement.add(application, node, agent);
-        self.instances.push(Service::default());
         if let Some(flow) = &mut self.flow {
             flow.add_instance(self.scenario.applications[application.position()].service_time);
+        } else {
+            self.instances.push(Service::default());
+            self.observations.add(!self.agents_have_started);
         }
-        self.observations.add(!self.agents_have_started);
         let (router, terrain) = self.routing();
         router.instance_came(application, node, &terrain);
         if self.agents_have_started {
@@ -334,9 +337,9 @@ impl Simulation<'_> {
 
     /// What came to an instance before does not count any more.
     fn restart_observation(&mut self, agent: AgentIndex) {
-        self.observations.restart(agent);
-        if let Some(flow) = &mut self.flow {
-            flow.clear_instance(agent);
+        match &mut self.flow {
+            Some(flow) => flow.clear_instance(agent),
+            None => self.observations.restart(agent),
         }
     }
 
@@ -351,9 +354,9 @@ impl Simulation<'_> {
     pub(super) fn remove_instance(&mut self, agent: AgentIndex, node: NodeIndex, recorder: &mut impl Recorder) {
         let application = self.colony.agent(agent).application();
         self.placement.remove(application, node, agent);
-        self.end_instance(agent, recorder);
-        if let Some(flow) = &mut self.flow {
-            flow.clear_instance(agent);
+        match &mut self.flow {
+            Some(flow) => flow.clear_instance(agent),
+            None => self.end_instance(agent, recorder),
         }
         let (router, terrain) = self.routing();
         router.instance_left(application, node, &terrain);
