@@ -5,7 +5,7 @@ use mario_policy::ManagerView;
 
 use crate::colony::Colony;
 use crate::index::{AgentIndex, ApplicationIndex, NodeIndex};
-use crate::label::{Action, Label};
+use crate::label::{Action, Full, Label};
 use crate::manager::{Judge, Manager, Room};
 use crate::rooms::NOTHING;
 use crate::rules::Arbitration;
@@ -69,6 +69,10 @@ impl Colony {
             label.push_deployed(Deployed { deployment: *deployment, ruling, created: None });
         }
         for position in 0..self.waiting.len() {
+            if let Some(full) = self.refuse_at_once(self.waiting[position]) {
+                label.push_full(full);
+                continue;
+            }
             let Some((index, wish)) = self.called(position, label) else { continue };
             let ruling = self.judge(index, &wish, judge);
             let from = self.agent(index).node;
@@ -141,6 +145,22 @@ impl Colony {
             label.push_nop(index);
         }
         agent.proposal.clone().map(|wish| (index, wish))
+    }
+
+    /// What becomes of an agent that asks for a place on a full node which is known to be in its reach. That is what most of
+    /// those who ask for something have asked for in the cycle before, and it is said with nearly no look at anything.
+    fn refuse_at_once(&mut self, index: AgentIndex) -> Option<Full> {
+        let agent = &mut self.agents[index.position()];
+        let wish = agent.proposal.as_ref()?;
+        if wish.operation == OperationName::Undeploy || agent.reached != Some(self.links_version) {
+            return None;
+        }
+        let full = Full::at(index, agent.node, wish)?;
+        let needed = self.applications[agent.application.position()].hardware;
+        self.rooms.refuse(full.to(), needed).then(|| {
+            agent.is_pending = false;
+            full
+        })
     }
 
     /// What the managers concerned say to an agent's wish. The manager of the agent's own node is asked first.

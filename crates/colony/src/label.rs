@@ -46,17 +46,28 @@ pub(crate) enum Action<'a> {
 }
 
 impl Full {
+    /// That a wish of an agent is refused, because the node that it leads to is full, if that can be said in short.
+    pub(crate) fn at(agent: AgentIndex, from: NodeIndex, wish: &Wish) -> Option<Full> {
+        let to = match wish.target {
+            Target::Own => from,
+            // Said of the own node by name, it would be read as `self`.
+            Target::Node(node) if node != from => node,
+            Target::Node(_) | Target::Unknown(_) => return None,
+        };
+        Some(Full { agent, from, to, operation: wish.operation })
+    }
+
     /// The short form of what was judged, if there is one.
     fn new(judged: &Judged) -> Option<Full> {
         let Judged { agent, wish, from, ruling, created: None } = judged else { return None };
-        let to = match wish.target {
-            Target::Own => *from,
-            // Said of the own node by name, it would be read as `self`.
-            Target::Node(node) if node != *from => node,
-            Target::Node(_) | Target::Unknown(_) => return None,
-        };
-        let is_full = matches!(ruling, Ruling::NoRoom { node, free } if *node == to && *free == NOTHING);
-        is_full.then_some(Full { agent: *agent, from: *from, to, operation: wish.operation })
+        let full = Full::at(*agent, *from, wish)?;
+        let is_full = matches!(ruling, Ruling::NoRoom { node, free } if *node == full.to && *free == NOTHING);
+        is_full.then_some(full)
+    }
+
+    /// The full node.
+    pub(crate) fn to(self) -> NodeIndex {
+        self.to
     }
 
     pub(crate) fn agent(self) -> AgentIndex {
@@ -118,6 +129,10 @@ impl Label {
 
     pub(crate) fn push_nop(&mut self, agent: AgentIndex) {
         self.entries.push(Entry::Nop(agent));
+    }
+
+    pub(crate) fn push_full(&mut self, full: Full) {
+        self.entries.push(Entry::Full(full));
     }
 
     pub(crate) fn push_judged(&mut self, judged: Judged) {
