@@ -1,6 +1,6 @@
 //! Agents that evaluate at the same time, as one event.
 
-use mario_colony::AgentIndex;
+use mario_colony::{AgentIndex, Colony};
 use serde::{Deserialize, Serialize};
 
 use super::Event;
@@ -51,5 +51,37 @@ impl Due {
     fn take_list(&mut self, list: DueIndex) -> Vec<AgentIndex> {
         self.free.push(list);
         std::mem::take(&mut self.lists[list as usize])
+    }
+}
+
+/// So many agents look together: enough for memory to work on, and few enough to be still at hand when they are needed.
+const TOGETHER: usize = 32;
+
+/// Goes over a list of agents, some at a time, and drops those that are gone on the way: a look at each agent of a large
+/// colony is not for free, and they are looked at anyway.
+#[derive(Default)]
+pub(super) struct Living {
+    /// How many were looked at, and how many of them are kept, at the beginning of the list.
+    seen: usize,
+    kept: usize,
+}
+
+impl Living {
+    /// The next agents that are there. At the end, nobody else is left in the list.
+    pub(super) fn next<'a>(&mut self, list: &'a mut Vec<AgentIndex>, colony: &Colony) -> Option<&'a [AgentIndex]> {
+        if self.seen == list.len() {
+            list.truncate(self.kept);
+            return None;
+        }
+        let (first, end) = (self.kept, list.len().min(self.seen + TOGETHER));
+        for position in self.seen..end {
+            let agent = list[position];
+            if colony.agent(agent).is_alive() {
+                list[self.kept] = agent;
+                self.kept += 1;
+            }
+        }
+        self.seen = end;
+        Some(&list[first..self.kept])
     }
 }

@@ -7,7 +7,7 @@ use mario_colony::{
 use mario_domain::OperationName;
 use mario_policy::{Decision, Wanted};
 
-use super::due::DueIndex;
+use super::due::{DueIndex, Living};
 use super::{Event, Reuse, Service, Simulation};
 use crate::chance;
 use crate::flow::Seen;
@@ -17,9 +17,6 @@ use crate::scenario::{Deploy, Numbering};
 
 /// With fewer agents to ask than this, a further thread costs more than it saves.
 const AGENTS_PER_THREAD: usize = 128;
-
-/// So many agents look together: enough for memory to work on, and few enough to be still at hand when they are needed.
-const TOGETHER: usize = 32;
 
 /// What came of asking an agent's policy.
 struct Answer {
@@ -62,16 +59,15 @@ impl Simulation<'_> {
     /// All agents that are due now evaluate, one after another or at the same time: none sees what another decides.
     pub(super) fn evaluate(&mut self, due: DueIndex, recorder: &mut impl Recorder) {
         let mut batch = self.due.take(due, &mut self.queue);
-        batch.retain(|agent| self.colony.agent(*agent).is_alive());
-        self.effort.asked += batch.len() as u64;
         self.decisions.make_room();
         let wanted = if recorder.wants_decisions() { Wanted::All } else { Wanted::First };
         if self.options.threads > 1 && batch.len() >= 2 * AGENTS_PER_THREAD {
+            self.ask_in_parallel(&mut batch, wanted, recorder);
             self.effort.shared += batch.len() as u64;
-            self.ask_in_parallel(&batch, wanted, recorder);
         } else {
-            self.ask_in_turn(&batch, wanted, recorder);
+            self.ask_in_turn(&mut batch, wanted, recorder);
         }
+        self.effort.asked += batch.len() as u64;
         let next = self.queue.now() + self.scenario.agents.period;
         self.due.schedule_all(batch, next, &mut self.queue);
     }
@@ -172,8 +168,9 @@ impl Simulation<'_> {
         self.colony.propose(agent, wish);
     }
 
-    fn ask_in_turn(&mut self, batch: &[AgentIndex], wanted: Wanted, recorder: &mut impl Recorder) {
-        for agents in batch.chunks(TOGETHER) {
+    fn ask_in_turn(&mut self, batch: &mut Vec<AgentIndex>, wanted: Wanted, recorder: &mut impl Recorder) {
+        let mut living = Living::default();
+        while let Some(agents) = living.next(batch, &self.colony) {
             self.look_together(agents, wanted);
             for agent in agents {
                 if self.is_known(*agent, wanted) {
@@ -190,9 +187,10 @@ impl Simulation<'_> {
         }
     }
 
-    fn ask_in_parallel(&mut self, batch: &[AgentIndex], wanted: Wanted, recorder: &mut impl Recorder) {
+    fn ask_in_parallel(&mut self, batch: &mut Vec<AgentIndex>, wanted: Wanted, recorder: &mut impl Recorder) {
         let (mut changed, mut due) = (Vec::new(), Vec::new());
-        for agents in batch.chunks(TOGETHER) {
+        let mut living = Living::default();
+        while let Some(agents) = living.next(batch, &self.colony) {
             self.look_together(agents, wanted);
             for agent in agents {
                 if !self.is_known(*agent, wanted) {
@@ -206,7 +204,7 @@ impl Simulation<'_> {
         }
         let mut answers = self.answers(&due, wanted).into_iter().flatten();
         let mut changed = changed.into_iter().peekable();
-        for agent in batch {
+        for agent in &*batch {
             let Some((_, found)) = changed.next_if(|(changed, _)| changed == agent) else {
                 self.repeat(*agent, recorder);
                 continue;
