@@ -61,7 +61,25 @@ fn a_town_of_districts_is_as_busy_as_many_towns_and_nobody_leaves_the_own_one() 
         // On a border, rounding may take a place to the other side of it.
         let on_border = |part: f64| (part * 4.0 - (part * 4.0).round()).abs() < 1e-9;
         let (part_north, part_east) = area.part(*position);
-        assert!(north * 4 + east == user % 16 || on_border(part_north) || on_border(part_east), "{user} {position:?}");
+        assert!(north * 4 + east == user / 400 || on_border(part_north) || on_border(part_east), "{user} {position:?}");
+    }
+}
+
+#[test]
+fn users_who_come_by_and_by_are_spread_over_all_districts() {
+    let area = Area::around(Wandering::rome().area.at(0.5, 0.5), 8_000.0, 8_000.0).expect("on the map");
+    for (first, per_step) in [(8, 1), (0, 1), (0, 3), (7, 5)] {
+        let arrivals = Arrivals::Gradual { first, per_step };
+        let wandering = Wandering { area, districts: 2, arrivals, users: 20, ..Wandering::rome() };
+        let town = Town::new(&wandering, 3).expect("a town");
+        let mut users = [0; 4];
+        for (arrival, users_of_step) in (0..).zip(town.first_of_step.windows(2)) {
+            for user in users_of_step[0]..users_of_step[1] {
+                let Metres { north, east } = town.district_of(user, arrival).south_west;
+                users[usize::from(north > 0.0) * 2 + usize::from(east > 0.0)] += 1;
+            }
+        }
+        assert!(users.iter().all(|count| (3..=7).contains(count)), "{first} {per_step} {users:?}");
     }
 }
 
