@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-/// Large runs make and drop many small things. This allocator takes a tenth off a run of a million users, and nothing off
+/// Large runs make and drop many small things. This allocator takes a tenth off a run of 250,000 users, and nothing off
 /// the paper's.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -72,7 +72,8 @@ pub struct Measured {
     pub cycles: u64,
     /// Decisions asked: one for each agent and cycle.
     pub asked: u64,
-    /// Decisions for which a policy was really evaluated; the others were known from the same facts.
+    /// Decisions for which a policy was really evaluated; the others were known from the same facts, of the same agent or
+    /// of another.
     pub evaluated: u64,
     /// The CPU time of the run, of all threads, over `asked`.
     pub cpu_ns_per_agent_cycle: f64,

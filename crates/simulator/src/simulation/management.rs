@@ -244,6 +244,11 @@ impl Simulation<'_> {
             let is_plain = colony.is_plain(agent, decision);
             Answer { wish, is_plain, decision: (wanted == Wanted::All).then(|| decision.clone()) }
         };
+        if due.len() <= chunk {
+            // A thread for the only share would be waited for.
+            let evaluator = &mut self.evaluators[0];
+            return vec![due.iter().map(|agent| ask(evaluator, *agent)).collect()];
+        }
         std::thread::scope(|scope| {
             let workers: Vec<_> = due
                 .chunks(chunk)
