@@ -348,7 +348,7 @@ impl Recorder for Tally {
                 Outcome::Deployed(Deployed { deployment, ruling: Ruling::Accepted, .. }) => {
                     self.operation(time, deployment.application, OperationName::Deploy);
                 }
-                Outcome::Deployed(Deployed { .. }) => {}
+                Outcome::Deployed(_) => {}
             }
         }
         for (group, before) in before.into_iter().enumerate() {

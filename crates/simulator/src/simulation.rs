@@ -220,9 +220,9 @@ impl Simulation<'_> {
     }
 
     /// Runs until everything before `time` has happened, or until somebody wants a pause between two events. Pauses change
-    /// nothing: the run goes on with the next call. Who wants them is asked after each evaluation of agents, each activation of the managers, each
-    /// step, and every so many other events, so that a look at a clock costs nothing beside them. Gives whether everything before
-    /// `time` has happened.
+    /// nothing: the run goes on with the next call. Who wants them is asked after each evaluation of agents, each activation of
+    /// the managers, each step, and every so many other events, so that a look at a clock costs nothing beside them. Gives
+    /// whether everything before `time` has happened.
     pub fn run_until_pause(
         &mut self,
         time: f64,

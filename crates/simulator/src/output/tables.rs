@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use mario_colony::{AgentIndex, Colony, Deployed, Label, NodeIndex, Outcome};
+use mario_colony::{AgentIndex, Colony, Label, NodeIndex, Outcome};
 use mario_domain::{Id, InstanceId, OperationName};
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -207,7 +207,7 @@ impl<W: Write> Recorder for Tables<'_, W> {
                     }
                 }
                 // Operators' wishes are no operations of agents; the trace has them.
-                Outcome::Deployed(Deployed { .. }) => continue,
+                Outcome::Deployed(_) => continue,
             };
             has_agents = true;
             let Some(moves) = &mut self.moves else { continue };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use mario_colony::{AgentIndex, Colony, Deployed, Label, Outcome, RequestFact, Wish};
+use mario_colony::{AgentIndex, Colony, Label, Outcome, RequestFact, Wish};
 use mario_policy::Decision;
 use mario_simulator::scenario::{Document, NoFiles};
 use mario_simulator::{Detail, Recorder, RunOptions, Scenario, Simulation, Tally, TraceWriter};
@@ -88,7 +88,7 @@ impl Recorder for Decisions {
                     let wish = (judged.wish.operation.as_str(), format!("{:?}", judged.wish.target));
                     (judged.agent, judged.from, Some(wish))
                 }
-                Outcome::Deployed(Deployed { .. }) => continue,
+                Outcome::Deployed(_) => continue,
             };
             let application = colony.agent(agent).application().0;
             *self.0.entry((time.to_bits(), application, node.0, wish)).or_default() += 1;

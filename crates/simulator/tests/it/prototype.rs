@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use flate2::read::GzDecoder;
-use mario_colony::{AgentIndex, Colony, Deployed, Label, Neighbour, NodeIndex, Outcome, Target};
+use mario_colony::{AgentIndex, Colony, Label, Neighbour, NodeIndex, Outcome, Target};
 use mario_domain::{Id, OperationName};
 use mario_policy::{Decision, Solution};
 use mario_simulator::scenario::{Document, Files};
@@ -170,7 +170,7 @@ impl Recorder for Comparison {
                         created
                     ])
                 }
-                Outcome::Deployed(Deployed { .. }) => json!("deployed"),
+                Outcome::Deployed(_) => json!("deployed"),
             })
             .collect();
         let mut wanted = expected["entries"].clone();
