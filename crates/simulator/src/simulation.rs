@@ -5,7 +5,7 @@
 //! | `setup` | everything before time 0 |
 //! | `traffic` | client requests: sent, carried, served |
 //! | `movement` | users who come, move and go |
-//! | `management`, `due` | agents that evaluate, managers that judge, operators that deploy |
+//! | `management`, `due`, `rest` | agents that evaluate, managers that judge, operators that deploy |
 //! | `planning` | what somebody who sees everything wants done, where that is who manages |
 //! | `disturbances` | nodes and links that go and come |
 //!
@@ -17,6 +17,7 @@ mod due;
 mod management;
 mod movement;
 mod planning;
+mod rest;
 mod setup;
 mod traffic;
 
@@ -26,6 +27,7 @@ use std::fmt;
 
 use mario_colony::{
     AgentIndex, ApplicationIndex, Colony, Decisions, Deployment, Evaluator, Judge, Label, NodeIndex, RequestFact,
+    Resting,
 };
 use mario_policy::{AcceptanceError, PolicyError};
 use serde::{Deserialize, Serialize};
@@ -203,6 +205,9 @@ struct User {
 struct Scratch {
     facts: Vec<RequestFact>,
     label: Label,
+    /// Agents that wake, and what those do who rest.
+    woken: Vec<AgentIndex>,
+    resting: Vec<Resting>,
     /// Who moves in a step.
     changes: Vec<(u32, Option<NodeIndex>)>,
 }
