@@ -96,6 +96,8 @@ pub struct Effort {
     pub evaluated: u64,
     /// Evaluations that several threads shared.
     pub shared: u64,
+    /// Evaluations of agents that rested: nobody looked at them.
+    pub rested: u64,
     /// Messages sent over links.
     pub hops: u64,
     /// Client requests that were sent.

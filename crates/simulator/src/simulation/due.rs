@@ -14,9 +14,6 @@ pub(super) type DueIndex = u32;
 /// So many agents look together: enough for memory to work on, and few enough to be still at hand when they are needed.
 pub(super) const TOGETHER: usize = 32;
 
-/// With fewer agents than this, counting those who rest costs more than a look at them.
-const AGENTS_MIN: usize = 32;
-
 /// The agents whose evaluations are scheduled: a list for each event.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Due {
@@ -220,7 +217,8 @@ impl Due {
     ) -> bool {
         let place = &mut self.places[agent.position()];
         let list = &mut self.lists[place.list as usize];
-        if list.agents.len() < AGENTS_MIN {
+        if list.agents.len() < applications {
+            // To count those who rest would cost more than a look at all of them.
             return false;
         }
         let habits: SmallVec<[Resting; 1]> = match round.sights().map(habit).collect() {

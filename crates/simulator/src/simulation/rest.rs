@@ -1,16 +1,22 @@
 //! Agents to whom nothing is new rest: they evaluate and are judged as all others, but nobody looks at them.
 
-use mario_colony::AgentIndex;
+use mario_colony::{AgentIndex, Resting};
 
 use super::due::DueIndex;
 use super::{Reuse, Simulation};
 use crate::recorder::Recorder;
+use crate::scenario::Scenario;
 
 impl Simulation<'_> {
     /// Whether agents may rest. Not if somebody wants to hear of every one, nor where more can happen to an agent than what
-    /// its own node, room in its reach, and client requests tell.
+    /// its own node, room in its reach, and client requests tell; and not where agents evaluate several times before they are
+    /// judged once.
     pub(super) fn may_rest(&self, recorder: &impl Recorder) -> bool {
-        let is_calm = self.scenario.disturbances.is_empty() && self.planner.is_none() && self.draws.is_empty();
+        let Scenario { disturbances, agents, management_period, .. } = self.scenario;
+        let is_calm = disturbances.is_empty()
+            && self.planner.is_none()
+            && self.draws.is_empty()
+            && *management_period <= agents.period;
         is_calm && self.flow.is_some() && self.options.reuse == Reuse::Proposals && !recorder.wants_everyone()
     }
 
@@ -62,6 +68,7 @@ impl Simulation<'_> {
         let resting = &mut self.scratch.resting;
         self.due.habits(due, self.scenario.applications.len(), resting);
         if !resting.is_empty() {
+            self.effort.rested += resting.iter().map(Resting::count).sum::<u64>();
             recorder.resting(self.queue.now(), resting);
             self.colony.propose_resting(resting);
         }
