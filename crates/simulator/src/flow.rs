@@ -6,20 +6,21 @@
 //! never delays what an agent sees.
 
 mod account;
+mod change;
 mod inflow;
 mod load;
 mod schedule;
 mod settle;
 mod turns;
 
-use mario_colony::{AgentIndex, RequestFact};
+use mario_colony::{AgentIndex, ApplicationIndex, NodeIndex, RequestFact};
 
 use crate::recorder::Recorder;
 use crate::routing::{CellIndex, Nearest, Route, Terrain};
 use crate::scenario::{Scenario, Workload};
 
 use account::Accounts;
-use inflow::{Inflows, Share, Stay, Way};
+use inflow::{Inflows, Share, Way};
 pub(crate) use inflow::{Round, Seen};
 use load::{Load, Passage, Track};
 use schedule::Schedule;
@@ -35,8 +36,6 @@ pub(crate) struct Flow {
     accounts: Accounts,
     /// The cell of each user who sends and is connected.
     cell_of_user: Vec<Option<CellIndex>>,
-    /// How often each user has come to an instance, or gone. Apart from the rest: agents ask for it all the time.
-    stays: Vec<u32>,
     cells: Vec<FlowCell>,
     inflows: Inflows,
     turns: TurnsTable,
@@ -75,7 +74,6 @@ impl Flow {
             window: scenario.agents.period,
             accounts: Accounts::new(users),
             cell_of_user: vec![None; users],
-            stays: vec![0; users],
             cells: Vec::new(),
             inflows: Inflows::default(),
             turns: TurnsTable::default(),
@@ -101,6 +99,23 @@ impl Flow {
     /// A user begins to send.
     pub(crate) fn begin_user(&mut self, user: u32, workload: Workload, first: f64, now: f64) {
         self.accounts.begin(user, Schedule::new(workload, now, first), now);
+    }
+
+    /// These are the first clients. The routes of their cells are found in the order of cells, so that their paths lie in that order,
+    /// too.
+    pub(crate) fn expect(
+        &mut self,
+        clients: Vec<(ApplicationIndex, NodeIndex)>,
+        router: &mut Nearest,
+        world: &mut FlowWorld<'_>,
+    ) {
+        let count = router.expect(clients);
+        world.terrain.paths.reserve(count);
+        self.cells.reserve_exact(count);
+        for cell in 0..count as CellIndex {
+            let routes = router.routes(cell, &mut world.terrain).into();
+            self.cells.push(FlowCell { routes, ..FlowCell::default() });
+        }
     }
 
     /// A user who sends belongs to this cell now; `None` when the user is not connected.
@@ -145,7 +160,7 @@ impl Flow {
                 let route = cell.routes[0];
                 let passage = self.load.add(world.track(route), schedule.rate(), world.now);
                 self.accounts.take(user, &passage);
-                self.begin_stay(user, world.reach(route), schedule, world.now);
+                self.begin_stay(world.reach(route), schedule, world.now);
             }
             Mode::Turns(turns) if cell.routes.len() > 1 => {
                 cell.members.push(user);
@@ -174,7 +189,7 @@ impl Flow {
                 }
                 let route = cell.routes[0];
                 let passage = self.load.add(world.track(route), -schedule.rate(), world.now);
-                self.end_stay(user, world.reach(route), schedule, world.now);
+                self.end_stay(world.reach(route), schedule, world.now);
                 self.accounts.count(user, Some(&passage), world.now);
             }
             Mode::Turns(turns) if cell.routes.len() > 1 => {
@@ -193,7 +208,7 @@ impl Flow {
 
     /// Reads a little of what will be looked at for these agents, so that it is fetched from memory for all at once.
     pub(crate) fn glance(&self, agents: &[AgentIndex]) -> u32 {
-        self.inflows.glance(agents, &self.turns, |user| self.stays[user as usize])
+        self.inflows.glance(agents, &self.turns)
     }
 
     /// Whether an agent will see something else than what it saw last.
@@ -223,9 +238,7 @@ impl Flow {
 
     /// What an agent sees now; `facts` are right for what it has not seen before.
     pub(crate) fn facts(&mut self, agent: AgentIndex, now: f64, facts: &mut Vec<RequestFact>) -> Seen {
-        let stays = &self.stays;
-        let is_present = |stay: Stay| stays[stay.user as usize] == stay.number;
-        self.inflows.facts(agent, [self.window, now], &mut self.turns, is_present, facts)
+        self.inflows.facts(agent, [self.window, now], &mut self.turns, facts)
     }
 
     /// Tells the recorder what became of all that users sent until now. Gives how many requests that were, and over how many
@@ -278,7 +291,7 @@ impl Flow {
         let passage = self.load.add(track, -self.rate(users), now);
         for user in users {
             if let Some(schedule) = self.accounts.schedule(*user) {
-                self.end_stay(*user, from, schedule, now);
+                self.end_stay(from, schedule, now);
                 self.accounts.count(*user, Some(&passage), now);
             }
         }
@@ -302,7 +315,7 @@ impl Flow {
             let to = world.reach(self.cells[index as usize].routes[0]);
             for user in &members {
                 if let Some(schedule) = self.accounts.schedule(*user) {
-                    self.begin_stay(*user, to, schedule, world.now);
+                    self.begin_stay(to, schedule, world.now);
                 }
             }
             self.cells[index as usize].mode = Mode::Plain;
@@ -313,22 +326,16 @@ impl Flow {
         }
     }
 
-    fn begin_stay(&mut self, user: u32, to: Reach, schedule: Schedule, now: f64) {
-        let number = &mut self.stays[user as usize];
-        *number += 1;
-        let stay = Stay { user, number: *number };
-        self.inflows.change(to.agent).join(stay, to.way, schedule, self.window, now);
+    /// Requests of a user come to an instance from now on.
+    fn begin_stay(&mut self, to: Reach, schedule: Schedule, now: f64) {
+        self.inflows.change(to.agent).join(1, to.way, schedule, [self.window, now]);
     }
 
-    /// To be called before the user is counted.
-    fn end_stay(&mut self, user: u32, from: Reach, schedule: Schedule, now: f64) {
-        let number = &mut self.stays[user as usize];
-        let stay = Stay { user, number: *number };
-        *number += 1;
+    /// They no longer do.
+    fn end_stay(&mut self, from: Reach, schedule: Schedule, now: f64) {
         // Nothing of what came to an instance that is gone counts any more.
         if !self.is_cleared[from.agent.position()] {
-            let span = [self.accounts.since(user), now];
-            self.inflows.change(from.agent).leave(stay, from.way, schedule, self.window, span);
+            self.inflows.change(from.agent).leave(1, from.way, schedule, [self.window, now]);
         }
     }
 

@@ -1,13 +1,14 @@
 //! What reaches one instance, as rates.
 //!
 //! Most of it is *steady*: users who have been routed here for longer than an evaluation period send the same number in each.
-//! Whoever came or went lately is *passing*: how much of the period it concerns is counted. Users who share several equally
-//! near instances are counted request by request, as they take turns ([`Share`]).
+//! For whoever came or went lately, that is corrected ([`Changes`]). Users who share several equally near instances are counted
+//! request by request, as they take turns ([`Share`]).
 
 use mario_colony::{AgentIndex, Neighbour, RequestFact};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
+use super::change::Changes;
 use super::schedule::Schedule;
 use super::turns::{Cycle, TurnsIndex, TurnsTable, greatest_common_divisor};
 
@@ -26,7 +27,7 @@ pub(super) struct Way {
 pub(super) struct Inflow {
     steady: SmallVec<[RequestFact; 1]>,
     shares: SmallVec<[Share; 1]>,
-    passing: Vec<Passing>,
+    changes: Changes,
 }
 
 /// What reaches all instances.
@@ -83,23 +84,23 @@ impl Inflows {
 
     /// Reads a little of what a change of what reaches an instance needs.
     pub(super) fn glance_at(&self, agent: AgentIndex) -> usize {
-        self.of_agent[agent.position()].passing.len()
+        self.of_agent[agent.position()].changes.len()
     }
 
     /// Reads a little of what will be looked at for these agents.
     ///
-    /// A look goes from the agent to what reaches it, and from there to users and turns. Here each part of the way is gone for all
+    /// A look goes from the agent to what reaches it, and from there to changes and turns. Here each part of the way is gone for all
     /// of them before the next, so that memory has as many things to fetch at a time as it can.
-    pub(super) fn glance(&self, agents: &[AgentIndex], table: &TurnsTable, stays: impl Fn(u32) -> u32) -> u32 {
+    pub(super) fn glance(&self, agents: &[AgentIndex], table: &TurnsTable) -> u32 {
         let is_counted = |agent: &&AgentIndex| {
             matches!(self.course[agent.position()], Course::Open | Course::Cycling | Course::Counted(_))
         };
         let counted: SmallVec<[&Inflow; 32]> =
             agents.iter().filter(is_counted).map(|agent| &self.of_agent[agent.position()]).collect();
-        let near = counted.iter().map(|inflow| inflow.passing.len() as u32 ^ inflow.shares.len() as u32);
+        let near = counted.iter().map(|inflow| inflow.changes.len() as u32 ^ inflow.shares.len() as u32);
         let mut sum = near.fold(0, u32::wrapping_add);
         for inflow in &counted {
-            sum ^= inflow.passing.first().map_or(0, |passing| stays(passing.stay.user));
+            sum ^= inflow.changes.glance();
             sum ^= inflow.shares.first().map_or(0, |share| u32::from(table.get(share.turns).are_over(0.0)));
         }
         sum
@@ -110,13 +111,12 @@ impl Inflows {
         self.course[agent.position()] != Course::Steady
     }
 
-    /// What reached an instance in the period before `now`. `is_present` tells whether a stay has not ended.
+    /// What reached an instance in the period before `now`.
     pub(super) fn facts(
         &mut self,
         agent: AgentIndex,
         [window, now]: [f64; 2],
         table: &mut TurnsTable,
-        is_present: impl Fn(Stay) -> bool,
         facts: &mut Vec<RequestFact>,
     ) -> Seen {
         let course = &mut self.course[agent.position()];
@@ -145,7 +145,7 @@ impl Inflows {
                 Seen::New
             }
             _ => {
-                *course = inflow.facts([window, now], table, is_present, facts);
+                *course = inflow.facts([window, now], table, facts);
                 Seen::New
             }
         }
@@ -163,25 +163,6 @@ pub(crate) enum Seen {
     Again(u8),
     /// Something else.
     New,
-}
-
-/// A user who came or went not long ago.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Passing {
-    stay: Stay,
-    way: Way,
-    schedule: Schedule,
-    /// Since when the user's requests come here.
-    from: f64,
-    /// Until when; infinite for who is still here, and part of `steady`.
-    until: f64,
-}
-
-/// One stay of one user at one instance. Stays of a user are numbered, so that an old one is told from the present one.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(super) struct Stay {
-    pub(super) user: u32,
-    pub(super) number: u32,
 }
 
 /// Turns of the users of a cell, of which some come here.
@@ -277,32 +258,24 @@ fn least_common_multiple(one: u32, other: u32) -> u32 {
 }
 
 impl Inflow {
-    /// A user's requests come here from `now` on.
-    pub(super) fn join(&mut self, stay: Stay, way: Way, schedule: Schedule, window: f64, now: f64) {
-        let rate = schedule.steady(window).unwrap_or(0.0);
+    /// The requests of so many users with one schedule come here from `now` on.
+    pub(super) fn join(&mut self, users: u32, way: Way, schedule: Schedule, [window, now]: [f64; 2]) {
+        let rate = f64::from(users) * schedule.steady(window).unwrap_or(0.0);
         match self.steady.iter_mut().find(|fact| is_on(fact, way)) {
             Some(fact) => fact.rate += rate,
             None => self.steady.push(RequestFact { neighbour: way.neighbour, rate, latency: way.latency }),
         }
-        self.pass(Passing { stay, way, schedule, from: now, until: f64::INFINITY });
+        self.changes.add(-(users as i32), way, schedule, now);
     }
 
-    /// A user's requests, which came here since `from`, no longer do.
-    pub(super) fn leave(&mut self, stay: Stay, way: Way, schedule: Schedule, window: f64, [from, until]: [f64; 2]) {
-        let rate = schedule.steady(window).unwrap_or(0.0);
+    /// The requests of so many users with one schedule no longer come here.
+    pub(super) fn leave(&mut self, users: u32, way: Way, schedule: Schedule, [window, now]: [f64; 2]) {
+        let rate = f64::from(users) * schedule.steady(window).unwrap_or(0.0);
         if let Some(fact) = self.steady.iter_mut().find(|fact| is_on(fact, way)) {
             fact.rate -= rate;
         }
         self.steady.retain(|fact| fact.rate > NOTHING);
-        self.pass(Passing { stay, way, schedule, from, until });
-    }
-
-    fn pass(&mut self, passing: Passing) {
-        if self.passing.capacity() == 0 {
-            // To most instances one user comes, and goes.
-            self.passing.reserve_exact(2);
-        }
-        self.passing.push(passing);
+        self.changes.add(users as i32, way, schedule, now);
     }
 
     /// Users begin to take turns of which some come here.
@@ -329,31 +302,9 @@ impl Inflow {
     }
 
     /// What reached the instance in the period before `now`. Gives how that goes on.
-    fn facts(
-        &mut self,
-        [window, now]: [f64; 2],
-        table: &mut TurnsTable,
-        is_present: impl Fn(Stay) -> bool,
-        facts: &mut Vec<RequestFact>,
-    ) -> Course {
+    fn facts(&mut self, [window, now]: [f64; 2], table: &mut TurnsTable, facts: &mut Vec<RequestFact>) -> Course {
         facts.extend_from_slice(&self.steady);
-        self.passing.retain(|passing| {
-            let begins = now - window - passing.way.latency;
-            let is_here = passing.until.is_infinite();
-            if is_here && !is_present(passing.stay) {
-                // It has ended since, and what counts of it is another entry.
-                return false;
-            }
-            let is_over = if is_here { passing.from } else { passing.until } <= begins;
-            if !is_over {
-                let ends = now - passing.way.latency;
-                let counted = passing.schedule.count(begins.max(passing.from), ends.min(passing.until));
-                let presumed =
-                    if passing.until.is_infinite() { passing.schedule.steady(window).unwrap_or(0.0) } else { 0.0 };
-                add(facts, passing.way, counted - presumed);
-            }
-            !is_over
-        });
+        self.changes.correct([window, now], facts);
         let (mut is_steady, mut has_cycles) = (true, true);
         self.shares.retain_mut(|share| {
             let (begins, ends) = (now - window - share.way.latency, now - share.way.latency);
@@ -369,7 +320,7 @@ impl Inflow {
             true
         });
         facts.retain(|fact| fact.rate > NOTHING);
-        if !self.passing.is_empty() {
+        if !self.changes.is_empty() {
             return Course::Open;
         }
         if is_steady {
@@ -387,9 +338,20 @@ fn is_on(fact: &RequestFact, way: Way) -> bool {
     fact.neighbour == way.neighbour && fact.latency.to_bits() == way.latency.to_bits()
 }
 
-fn add(facts: &mut Vec<RequestFact>, way: Way, rate: f64) {
+/// So many more requests come by a way.
+pub(super) fn add(facts: &mut Vec<RequestFact>, way: Way, rate: f64) {
     match facts.iter_mut().find(|fact| is_on(fact, way)) {
         Some(fact) => fact.rate += rate,
         None => facts.push(RequestFact { neighbour: way.neighbour, rate, latency: way.latency }),
+    }
+}
+
+#[cfg(test)]
+impl Inflow {
+    /// What is seen of users who do not take turns.
+    pub(super) fn seen(&mut self, window_and_now: [f64; 2]) -> Vec<RequestFact> {
+        let mut facts = Vec::new();
+        self.facts(window_and_now, &mut TurnsTable::default(), &mut facts);
+        facts
     }
 }

@@ -46,6 +46,7 @@ impl Flow {
         }
         for cells in stale.chunks(GLANCES) {
             if self.is_large() {
+                black_box(router.glance_at(cells));
                 self.glance_at(cells, world.terrain.paths);
             }
             for cell in cells {
@@ -124,10 +125,10 @@ impl Flow {
         let (from, to) = (former.reach, world.reach(route));
         for user in &members {
             let Some(schedule) = self.accounts.schedule(*user) else { continue };
-            self.end_stay(*user, from, schedule, world.now);
+            self.end_stay(from, schedule, world.now);
             self.accounts.count(*user, Some(&left), world.now);
             self.accounts.take(*user, &taken);
-            self.begin_stay(*user, to, schedule, world.now);
+            self.begin_stay(to, schedule, world.now);
         }
         self.cells[index as usize].members = members;
     }

@@ -1,0 +1,116 @@
+//! Users who came to an instance or went, as far as it still matters for the period that is looked at.
+//!
+//! What is steady presumes that whoever is routed to an instance has sent to it over the whole period. So a user who came
+//! in the middle counts for too much, by what it sent before it came; and one who went, for too little, by what it sent before
+//! it went. Neither needs to know of the other: who came and went again in one period sent the difference of the two. So
+//! users who come or go at the same time, by the same way and with the same schedule are one change, however many they are,
+//! and as many who go as have come are none.
+
+#[cfg(test)]
+mod tests;
+
+use mario_colony::RequestFact;
+use serde::{Deserialize, Serialize};
+
+use super::inflow::{Way, add};
+use super::schedule::Schedule;
+
+/// All changes at one instance that still matter.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Changes(Vec<Change>);
+
+/// Users came or went, all at once.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Change {
+    way: Way,
+    before: Before,
+    /// How many went; fewer than none if they came.
+    users: i32,
+}
+
+/// What a user has sent before a change.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+enum Before {
+    /// So many requests, at exact times.
+    Number { first: f64, period: f64, number: f64 },
+    /// So many per unit of time, until this time.
+    Time { rate: f64, time: f64 },
+}
+
+/// Changes of one moment come one after another, so an equal one is among the last, if there is one.
+const LAST: usize = 8;
+
+impl Changes {
+    /// So many users went, or came if it is fewer than none.
+    pub(super) fn add(&mut self, users: i32, way: Way, schedule: Schedule, now: f64) {
+        let before = Before::new(schedule, now);
+        let last = self.0.len().saturating_sub(LAST);
+        let is_equal = |change: &Change| change.before == before && change.way == way;
+        if let Some(place) = self.0[last..].iter().rposition(is_equal) {
+            let change = &mut self.0[last + place];
+            change.users += users;
+            if change.users == 0 {
+                self.0.swap_remove(last + place);
+            }
+            return;
+        }
+        if self.0.capacity() == 0 {
+            // To most instances one user comes, and goes.
+            self.0.reserve_exact(2);
+        }
+        self.0.push(Change { way, before, users });
+    }
+
+    /// Corrects what is steady for the period before `now`, and forgets what does not matter any more.
+    pub(super) fn correct(&mut self, [window, now]: [f64; 2], facts: &mut Vec<RequestFact>) {
+        self.0.retain(|change| {
+            let begins = now - window - change.way.latency;
+            let sent = change.before.sent_since(begins, window);
+            if sent <= 0.0 {
+                return false;
+            }
+            add(facts, change.way, f64::from(change.users) * sent);
+            true
+        });
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Reads a little of what will be looked at.
+    pub(super) fn glance(&self) -> u32 {
+        self.0.first().map_or(0, |change| change.users.unsigned_abs())
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+impl Before {
+    fn new(schedule: Schedule, time: f64) -> Before {
+        match schedule {
+            Schedule::Exact { first, period } => {
+                Before::Number { first, period, number: number(first, period, time).max(0.0) }
+            }
+            Schedule::Mean { rate, .. } => Before::Time { rate, time },
+        }
+    }
+
+    /// How much of it was sent in the period that begins at `begins`, if a user had always sent: also before its first request, for
+    /// that is what is presumed of the period. Nothing, once nothing of it is in a period any more.
+    fn sent_since(&self, begins: f64, window: f64) -> f64 {
+        match *self {
+            Before::Number { first, period, number: sent } => {
+                (sent - number(first, period, begins)).min(window / period)
+            }
+            Before::Time { rate, time } => (time - begins).min(window) * rate,
+        }
+    }
+}
+
+/// How many requests are sent before a time; fewer than none before the first.
+fn number(first: f64, period: f64, time: f64) -> f64 {
+    ((time - first) / period).ceil()
+}
