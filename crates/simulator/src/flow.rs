@@ -13,7 +13,7 @@ mod schedule;
 mod settle;
 mod turns;
 
-use mario_colony::{AgentIndex, RequestFact};
+use mario_colony::{AgentIndex, ApplicationIndex, NodeIndex, RequestFact};
 
 use crate::recorder::Recorder;
 use crate::routing::{CellIndex, Nearest, Route, Terrain};
@@ -99,6 +99,23 @@ impl Flow {
     /// A user begins to send.
     pub(crate) fn begin_user(&mut self, user: u32, workload: Workload, first: f64, now: f64) {
         self.accounts.begin(user, Schedule::new(workload, now, first), now);
+    }
+
+    /// These are the first clients. The routes of their cells are found in the order of cells, so that their paths lie in that order,
+    /// too.
+    pub(crate) fn expect(
+        &mut self,
+        clients: Vec<(ApplicationIndex, NodeIndex)>,
+        router: &mut Nearest,
+        world: &mut FlowWorld<'_>,
+    ) {
+        let count = router.expect(clients);
+        world.terrain.paths.reserve(count);
+        self.cells.reserve_exact(count);
+        for cell in 0..count as CellIndex {
+            let routes = router.routes(cell, &mut world.terrain).into();
+            self.cells.push(FlowCell { routes, ..FlowCell::default() });
+        }
     }
 
     /// A user who sends belongs to this cell now; `None` when the user is not connected.

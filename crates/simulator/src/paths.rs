@@ -66,31 +66,49 @@ const _: () = assert!(size_of::<Path>() == 64, "one line");
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Trail {
     origin: NodeIndex,
-    /// The last node but one.
-    last: NodeIndex,
+    /// The links, and the nodes that they lead on from.
     links: Vec<LinkIndex>,
+    nodes: Vec<NodeIndex>,
 }
 
 impl Default for Trail {
     fn default() -> Trail {
-        Trail { origin: NodeIndex(0), last: NodeIndex(0), links: Vec::new() }
+        Trail { origin: NodeIndex(0), links: Vec::new(), nodes: Vec::new() }
     }
 }
 
 impl Trail {
+    /// From another node on. What was found before is still there, to be compared with.
     pub(crate) fn begin(&mut self, origin: NodeIndex) {
-        (self.origin, self.last) = (origin, origin);
-        self.links.clear();
+        self.origin = origin;
     }
 
-    /// From a node on by a link.
-    pub(crate) fn go(&mut self, node: NodeIndex, link: LinkIndex) {
-        self.last = node;
-        self.links.push(link);
+    /// Whether what was found before went on from this node after so many links.
+    #[inline]
+    pub(crate) fn passes(&self, node: NodeIndex, position: usize) -> bool {
+        self.nodes.get(position) == Some(&node)
+    }
+
+    /// After so many links, from a node on by one more.
+    #[inline]
+    pub(crate) fn go(&mut self, position: usize, node: NodeIndex, link: LinkIndex) {
+        if position < self.links.len() {
+            (self.nodes[position], self.links[position]) = (node, link);
+        } else {
+            self.nodes.push(node);
+            self.links.push(link);
+        }
+    }
+
+    /// It ends after so many links.
+    #[inline]
+    pub(crate) fn end(&mut self, position: usize) {
+        self.links.truncate(position);
+        self.nodes.truncate(position);
     }
 
     fn last_hop(&self) -> Neighbour {
-        if self.links.is_empty() { Neighbour::Own } else { Neighbour::Node(self.last) }
+        self.nodes.last().map_or(Neighbour::Own, |last| Neighbour::Node(*last))
     }
 }
 
@@ -147,6 +165,11 @@ impl Paths {
                 queue: VecDeque::new(),
             },
         }
+    }
+
+    /// So many paths more will be needed.
+    pub(crate) fn reserve(&mut self, count: usize) {
+        self.all.reserve_exact(count);
     }
 
     pub(crate) fn is_node_up(&self, node: NodeIndex) -> bool {
@@ -289,14 +312,16 @@ impl Paths {
     /// Takes down the way to a node that the last search from `from` found.
     pub(crate) fn trace(&self, from: NodeIndex, to: NodeIndex, trail: &mut Trail) {
         trail.begin(from);
+        trail.end(0);
         let mut node = to;
         while node != from {
             let (before, link) = self.search.from[node.position()];
             trail.links.push(link);
+            trail.nodes.push(before);
             node = before;
         }
         trail.links.reverse();
-        trail.last = self.search.from[to.position()].0;
+        trail.nodes.reverse();
     }
 
     /// The path along a way, kept for good. Of two nodes there is only one way until the next change of the infrastructure.

@@ -40,6 +40,9 @@ pub struct Topology {
     ends: Vec<NodeIndex>,
     #[serde(skip)]
     latencies: Vec<f64>,
+    /// The other direction of each link.
+    #[serde(skip)]
+    backs: Vec<LinkIndex>,
     /// What the tiers are called, from the top down; empty when they have no names.
     tier_names: Vec<String>,
 }
@@ -58,7 +61,8 @@ impl From<SavedTopology> for Topology {
         let SavedTopology { nodes, first_link, links, tier_names } = saved;
         let by_id = nodes.iter().enumerate().map(|(position, node)| (node.id.clone(), NodeIndex::at(position)));
         let (by_id, ends, latencies) = (by_id.collect(), ends(&links), latencies(&links));
-        Topology { nodes, by_id, first_link, links, ends, latencies, tier_names }
+        let backs = backs(&first_link, &ends);
+        Topology { nodes, by_id, first_link, links, ends, latencies, backs, tier_names }
     }
 }
 
@@ -68,6 +72,18 @@ fn ends(links: &[Link]) -> Vec<NodeIndex> {
 
 fn latencies(links: &[Link]) -> Vec<f64> {
     links.iter().map(|link| link.latency).collect()
+}
+
+/// The links from a node are in the order of the nodes that they lead to. So whoever goes over all nodes in their order meets the
+/// links that lead to one node in the order of those that lead back from it.
+fn backs(first_link: &[u32], ends: &[NodeIndex]) -> Vec<LinkIndex> {
+    let mut next = first_link.to_vec();
+    let back = |end: &NodeIndex| {
+        let back = LinkIndex(next[end.position()]);
+        next[end.position()] += 1;
+        back
+    };
+    ends.iter().map(back).collect()
 }
 
 /// A node as it is before anything runs.
@@ -175,6 +191,12 @@ impl Topology {
     #[inline]
     pub(crate) fn end_of_link(&self, link: LinkIndex) -> NodeIndex {
         self.ends[link.0 as usize]
+    }
+
+    /// The other direction of a link.
+    #[inline]
+    pub(crate) fn back(&self, link: LinkIndex) -> LinkIndex {
+        self.backs[link.0 as usize]
     }
 
     /// How long a message takes over a link.
@@ -327,8 +349,9 @@ impl TopologyBuilder {
             }
         }
         let (ends, latencies) = (ends(&links), latencies(&links));
+        let backs = backs(&first_link, &ends);
         let (nodes, by_id) = (self.nodes, self.by_id);
-        Ok(Topology { nodes, by_id, first_link, links, ends, latencies, tier_names: Vec::new() })
+        Ok(Topology { nodes, by_id, first_link, links, ends, latencies, backs, tier_names: Vec::new() })
     }
 }
 

@@ -46,6 +46,7 @@ impl Flow {
         }
         for cells in stale.chunks(GLANCES) {
             if self.is_large() {
+                black_box(router.glance_at(cells));
                 self.glance_at(cells, world.terrain.paths);
             }
             for cell in cells {

@@ -134,7 +134,7 @@ impl Turns {
             return None;
         }
         // Requests are numbered in the order in which they are sent, so those of a period follow each other.
-        let before: u64 = firsts.iter().map(|first| number(*first, *period, begins)).sum();
+        let before = sent_before(firsts, *period, begins);
         Some(Cycle {
             whose: ((self.turn + before) % self.count) as u32,
             requests: u32::try_from(rounds as u64 * firsts.len() as u64).ok()?,
@@ -151,6 +151,14 @@ impl Turns {
         let Members::Regular { firsts, period } = &self.members else {
             return self.members.sent(from, until) / self.count as f64;
         };
+        if let (Some(first), Some(last)) = (firsts.first(), firsts.last())
+            && last - first < *period
+        {
+            // All requests follow each other in the order of their numbers, so those of the span do.
+            let before = |time| self.turn + sent_before(firsts, *period, time);
+            let turns_before = |number: u64| (number + self.count - 1 - place) / self.count;
+            return (turns_before(before(until)) - turns_before(before(from))) as f64;
+        }
         let users = firsts.len() as u64;
         let further = users % self.count;
         let mut here = 0_u64;
@@ -166,6 +174,14 @@ impl Turns {
             }
         }
         here as f64
+    }
+}
+
+/// How many requests all of these users have sent before a time. They are in the order of their first ones.
+fn sent_before(firsts: &[f64], period: f64, time: f64) -> u64 {
+    match firsts {
+        [first, .., last] if first.to_bits() == last.to_bits() => firsts.len() as u64 * number(*first, period, time),
+        _ => firsts.iter().map(|first| number(*first, period, time)).sum(),
     }
 }
 
@@ -235,12 +251,23 @@ impl Members {
 mod tests {
     use super::*;
 
+    /// How many requests of a span come to an instance, by looking at each that is sent.
+    fn one_by_one(turns: &Turns, place: u32, [from, until]: [f64; 2]) -> f64 {
+        let Members::Regular { firsts, period } = &turns.members else { panic!("they are regular") };
+        let times = (0..100).flat_map(|round| firsts.iter().map(move |first| first + f64::from(round) * period));
+        let numbered = (turns.turn..).zip(times).filter(|(_, time)| *time >= from && *time < until);
+        numbered.filter(|(number, _)| number % turns.count == u64::from(place)).count() as f64
+    }
+
     #[test]
     fn a_cycle_counts_what_counting_request_by_request_gives() {
         let mut table = TurnsTable::default();
-        for (firsts, period) in
-            [(vec![40.0], 40.0), (vec![3.0, 11.5, 30.0], 40.0), (vec![1.0, 2.0, 3.0, 4.0, 5.0], 20.0)]
-        {
+        for (firsts, period) in [
+            (vec![40.0], 40.0),
+            (vec![3.0, 11.5, 30.0], 40.0),
+            (vec![1.0, 2.0, 3.0, 4.0, 5.0], 20.0),
+            (vec![7.0, 7.0], 50.0),
+        ] {
             for instances in 1..7_usize {
                 for turn in 0..instances as u64 {
                     let members = Members::Regular { firsts: firsts.iter().copied().collect(), period };
@@ -253,7 +280,9 @@ mod tests {
                         let mut cycle = cycle;
                         for period in 0..9 {
                             let begins = begins + 200.0 * f64::from(period);
-                            let expected = turns.count(u64::from(place), begins, begins + 200.0);
+                            let expected = one_by_one(turns, place, [begins, begins + 200.0]);
+                            let counted = turns.count(u64::from(place), begins, begins + 200.0);
+                            assert!((counted - expected).abs() < 1e-12, "{firsts:?} {instances} {turn} {place}");
                             assert!(
                                 (cycle.take(place) - expected).abs() < 1e-12,
                                 "{firsts:?} {instances} {turn} {place}"

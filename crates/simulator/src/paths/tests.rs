@@ -50,8 +50,8 @@ fn a_path_that_is_renewed_takes_no_more_room_than_twice_the_longest() {
     let mut renew = |old, nodes: &[u32]| {
         let mut trail = Trail::default();
         trail.begin(NodeIndex(nodes[0]));
-        for pair in nodes.windows(2) {
-            trail.go(NodeIndex(pair[0]), link(pair[0], pair[1]));
+        for (position, pair) in nodes.windows(2).enumerate() {
+            trail.go(position, NodeIndex(pair[0]), link(pair[0], pair[1]));
         }
         let end = NodeIndex(nodes[nodes.len() - 1]);
         let path = paths.renew(&topology, old, end, &trail);

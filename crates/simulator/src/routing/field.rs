@@ -32,7 +32,8 @@ struct Spot {
 }
 
 /// How a message goes on to the nearest instance: the number of the only link that leads nearer, or of the only instance that
-/// is here, or one of the constants. It is found when somebody asks.
+/// is here, or one of the constants. It is found with the
+/// distance where that is easy, else when somebody asks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct Onward(u32);
 
@@ -98,8 +99,13 @@ impl Ground<'_> {
     /// The nodes that a message can come from in one hop. All links have both directions.
     #[inline]
     fn around(&self, node: NodeIndex) -> impl Iterator<Item = NodeIndex> {
-        let links = self.topology.ends_of_links(node).filter(|(link, _)| self.paths.carries(*link));
-        links.map(|(_, to)| to)
+        self.links_around(node).map(|(_, to)| to)
+    }
+
+    /// The same with the links that lead to them.
+    #[inline]
+    fn links_around(&self, node: NodeIndex) -> impl Iterator<Item = (LinkIndex, NodeIndex)> {
+        self.topology.ends_of_links(node).filter(|(link, _)| self.paths.carries(*link))
     }
 
     /// The same with how far they are. Links are as long in both directions.
@@ -222,29 +228,44 @@ impl Field {
     }
 
     /// Follows the messages of a node as far as there is only one way, and takes it down. What is found on the way serves
-    /// whoever comes the same way later.
-    pub(super) fn follow(&mut self, ground: Ground<'_>, from: NodeIndex, trail: &mut Trail) -> Destination {
+    /// whoever comes the same way later. `recent` is where the way leads that is in the trail, if that still holds: nodes that lie
+    /// together mostly go the same way after a few links.
+    pub(super) fn follow(
+        &mut self,
+        ground: Ground<'_>,
+        from: NodeIndex,
+        recent: Option<Destination>,
+        trail: &mut Trail,
+    ) -> Destination {
         trail.begin(from);
-        if self.distance(from).is_infinite() {
-            return Destination::Nowhere;
-        }
-        let mut node = from;
-        loop {
+        let (mut node, mut position) = (from, 0);
+        let destination = loop {
+            if let Some(destination) = recent
+                && trail.passes(node, position)
+            {
+                return destination;
+            }
             let mut spot = self.spots[node.position()];
+            if spot.distance.is_infinite() {
+                break Destination::Nowhere;
+            }
             if spot.onward == Onward::UNKNOWN {
                 spot.onward = self.look_around(ground, node);
                 self.spots[node.position()].onward = spot.onward;
             }
             match spot.onward {
-                Onward::SEVERAL => return Destination::Several,
-                Onward::HERE => return Destination::One(node, None),
-                Onward(agent) if spot.distance <= 0.0 => return Destination::One(node, Some(AgentIndex(agent))),
+                Onward::SEVERAL => break Destination::Several,
+                Onward::HERE => break Destination::One(node, None),
+                Onward(agent) if spot.distance <= 0.0 => break Destination::One(node, Some(AgentIndex(agent))),
                 Onward(link) => {
-                    trail.go(node, LinkIndex(link));
+                    trail.go(position, node, LinkIndex(link));
+                    position += 1;
                     node = ground.topology.end_of_link(LinkIndex(link));
                 }
             }
-        }
+        };
+        trail.end(position);
+        destination
     }
 
     /// Which instance is the only one on a node that messages go to.

@@ -42,6 +42,8 @@ struct Scratch {
     frontier: Frontier,
     ends: Vec<NodeIndex>,
     trail: Trail,
+    /// The application whose way is in the trail, and where it leads; `None` if that may not hold any more.
+    recent: Option<(ApplicationIndex, Destination)>,
     routes: Vec<Route>,
 }
 
@@ -142,12 +144,21 @@ impl Nearest {
     }
 
     /// These are the first clients: their cells are numbered by application and access point. What changes together, since one
-    /// instance is the nearest, then lies together.
-    pub(crate) fn expect(&mut self, mut clients: Vec<(ApplicationIndex, NodeIndex)>) {
+    /// instance is the nearest, then lies together. Gives how many cells there are.
+    pub(crate) fn expect(&mut self, mut clients: Vec<(ApplicationIndex, NodeIndex)>) -> usize {
         clients.sort_unstable();
+        clients.dedup();
+        self.cells.reserve_exact(clients.len());
         for (application, access_point) in clients {
             self.cell(application, access_point);
         }
+        self.cells.len()
+    }
+
+    /// Reads a little of what is needed to find the routes of these cells.
+    pub(crate) fn glance_at(&self, cells: &[CellIndex]) -> f64 {
+        let cells = cells.iter().map(|cell| &self.cells[*cell as usize]);
+        cells.map(|cell| self.fields[cell.application.position()].distance(cell.access_point)).sum()
     }
 
     /// The routes of a cell as they are now. Their paths hold until the next time.
@@ -167,7 +178,10 @@ impl Nearest {
         let field = &mut self.fields[application.position()];
         field.refresh(access_point);
         self.scratch.routes.clear();
-        match field.follow(terrain.ground(self.metric), access_point, &mut self.scratch.trail) {
+        let recent = self.scratch.recent.filter(|recent| recent.0 == application).map(|recent| recent.1);
+        let destination = field.follow(terrain.ground(self.metric), access_point, recent, &mut self.scratch.trail);
+        self.scratch.recent = Some((application, destination));
+        match destination {
             Destination::Nowhere => {}
             Destination::One(node, agent) => {
                 let path = self.path((index, 0), node, keeper, terrain);
@@ -179,6 +193,7 @@ impl Nearest {
                 self.scratch.routes.extend(agents.iter().map(|agent| Route { path, agent: *agent }));
                 if let [agent] = agents {
                     self.fields[application.position()].remember(node, *agent);
+                    self.scratch.recent = Some((application, Destination::One(node, Some(*agent))));
                 }
             }
             Destination::Several => {
@@ -191,6 +206,7 @@ impl Nearest {
                     self.scratch.routes.extend(agents.iter().map(|agent| Route { path, agent: *agent }));
                 }
                 self.scratch.ends = ends;
+                self.scratch.recent = None;
             }
         }
     }
@@ -223,6 +239,7 @@ impl Nearest {
     pub(crate) fn instance_came(&mut self, application: ApplicationIndex, node: NodeIndex, terrain: &Terrain<'_>) {
         let field = &mut self.fields[application.position()];
         field.prepare(self.nodes);
+        self.scratch.recent = None;
         field.add(terrain.ground(self.metric), node, &mut self.scratch.frontier, &mut self.stale);
     }
 
@@ -230,11 +247,13 @@ impl Nearest {
     pub(crate) fn instance_left(&mut self, application: ApplicationIndex, node: NodeIndex, terrain: &Terrain<'_>) {
         let hosts = |node| !terrain.placement.on_node(application, node).is_empty();
         let field = &mut self.fields[application.position()];
+        self.scratch.recent = None;
         field.remove(terrain.ground(self.metric), node, hosts, &mut self.scratch.frontier, &mut self.stale);
     }
 
     /// Nodes or links went or came.
     pub(crate) fn infrastructure_changed(&mut self, terrain: &Terrain<'_>) {
+        self.scratch.recent = None;
         for (position, field) in self.fields.iter_mut().enumerate().filter(|(_, field)| !field.is_empty()) {
             let agents = terrain.placement.agents(ApplicationIndex::at(position)).iter();
             let hosts = agents.map(|agent| terrain.colony.agent(*agent).node());

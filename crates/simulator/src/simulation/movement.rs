@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 use super::{Event, Simulation, User};
 use crate::flow::GLANCES;
 use crate::recorder::Recorder;
-use crate::routing::{CellIndex, Router};
+use crate::routing::CellIndex;
 
 impl Simulation<'_> {
     /// A step of mobility: users move, and whoever is new begins to send.
@@ -24,12 +24,13 @@ impl Simulation<'_> {
         let users = &self.users;
         let changes =
             attachments.changes(step, &mut self.users_due, |user| users[user as usize].wanted, &mut generated);
-        if step == 0
-            && let (Some(_), Router::Nearest(router)) = (&self.flow, &mut self.router)
-        {
+        if step == 0 {
             let client =
                 |(user, wanted): &(u32, Option<NodeIndex>)| Some((users[*user as usize].application, (*wanted)?));
-            router.expect(changes.iter().filter_map(client).collect());
+            let clients = changes.iter().filter_map(client).collect();
+            if let Some((flow, router, mut world)) = self.flowing() {
+                flow.expect(clients, router, &mut world);
+            }
         }
         for changes in changes.chunks(GLANCES) {
             self.glance_at_moves(changes);

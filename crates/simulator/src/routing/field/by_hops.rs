@@ -10,6 +10,9 @@ use crate::routing::CellIndex;
 pub(super) struct Levels {
     level: Vec<NodeIndex>,
     next: Vec<NodeIndex>,
+    /// The same while an instance comes.
+    reached: Vec<Reached>,
+    further: Vec<Reached>,
     /// Nodes that are reached from the border of a region, and how far they are; the furthest first.
     border: Vec<(f64, NodeIndex)>,
 }
@@ -30,6 +33,27 @@ impl Levels {
     }
 }
 
+/// A node that has a new instance among its nearest, and whether some other is just as near: in one number, since they are sorted.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Reached(u32);
+
+impl Reached {
+    fn new(node: NodeIndex, is_tied: bool) -> Reached {
+        Reached(node.0 << 1 | u32::from(is_tied))
+    }
+
+    fn node(self) -> NodeIndex {
+        NodeIndex(self.0 >> 1)
+    }
+
+    fn is_tied(self) -> bool {
+        self.0 & 1 != 0
+    }
+}
+
+/// Together with its distance, it is found how messages of a node go on. From one that is nearer than before it is by
+/// the link by which it was reached, unless it is reached by two. From one that is as near as before it is as before, unless a
+/// node that is nearer than before is one more way.
 pub(super) fn add(
     spots: &mut [Spot],
     ground: Ground<'_>,
@@ -37,23 +61,34 @@ pub(super) fn add(
     levels: &mut Levels,
     stale: &mut Vec<CellIndex>,
 ) {
+    let Levels { reached, further, .. } = levels;
     let spot = &mut spots[node.position()];
+    reached.clear();
+    further.clear();
+    reached.push(Reached::new(node, spot.distance <= 0.0));
     (spot.distance, spot.onward) = (0.0, Onward::UNKNOWN);
-    levels.begin(node);
     let mut distance = 0.0;
-    while !levels.level.is_empty() {
+    while !reached.is_empty() {
         distance += 1.0;
-        for node in &levels.level {
-            spots[node.position()].forget(stale);
-            for next in ground.around(*node) {
-                let spot = &mut spots[next.position()];
-                if distance <= spot.distance {
-                    (spot.distance, spot.onward) = (distance, Onward::UNKNOWN);
-                    levels.next.push(next);
+        for from in reached.drain(..) {
+            spots[from.node().position()].forget(stale);
+            for (link, node) in ground.links_around(from.node()) {
+                let spot = &mut spots[node.position()];
+                if distance < spot.distance {
+                    (spot.distance, spot.onward) = (distance, Onward(ground.topology.back(link).0));
+                    further.push(Reached::new(node, false));
+                } else if distance <= spot.distance {
+                    if !from.is_tied() {
+                        spot.onward = Onward::SEVERAL;
+                    }
+                    further.push(Reached::new(node, true));
                 }
             }
         }
-        levels.advance();
+        // A node that is nearer than before comes first, if it was reached once more after that.
+        further.sort_unstable();
+        further.dedup_by_key(|reached| reached.node());
+        std::mem::swap(reached, further);
     }
 }
 
@@ -86,7 +121,7 @@ pub(super) fn fill(
     region: &[NodeIndex],
     levels: &mut Levels,
 ) {
-    let Levels { level, next, border } = levels;
+    let Levels { level, next, border, .. } = levels;
     border.clear();
     level.clear();
     level.extend(seeds.iter().filter(|node| ground.paths.is_node_up(**node)));

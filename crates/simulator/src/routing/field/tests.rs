@@ -159,23 +159,30 @@ impl World {
         let expected = self.distances_to(|at| self.hosts[at.position()]);
         let distances: Vec<f64> = World::nodes().map(|node| self.field.distance(node)).collect();
         assert_eq!(distances, expected);
+        let (mut recent, mut trail) = (None, Trail::default());
         for node in World::nodes() {
-            self.check_way_from(node);
+            recent = self.check_way_from(node, recent, &mut trail);
         }
     }
 
-    /// What is followed link by link is what a search finds.
-    fn check_way_from(&mut self, from: NodeIndex) {
-        let (mut ends, mut trail, mut found) = (Vec::new(), Trail::default(), Trail::default());
+    /// What is followed link by link, until it is the way of the one before, is what a search finds.
+    fn check_way_from(
+        &mut self,
+        from: NodeIndex,
+        recent: Option<Destination>,
+        trail: &mut Trail,
+    ) -> Option<Destination> {
+        let (mut ends, mut found) = (Vec::new(), Trail::default());
         let World { topology, paths, metric, field, .. } = self;
         paths.descend(topology, from, *metric, field, &mut ends);
-        match field.follow(Ground { topology, paths, metric: *metric }, from, &mut trail) {
+        let destination = field.follow(Ground { topology, paths, metric: *metric }, from, recent, trail);
+        match destination {
             Destination::Nowhere => assert!(ends.is_empty()),
             Destination::One(node, agent) => {
                 assert_eq!(ends, [node]);
                 assert_eq!(agent.unwrap_or(AgentIndex(node.0)), AgentIndex(node.0), "what was remembered of this node");
                 paths.trace(from, node, &mut found);
-                assert_eq!(trail, found);
+                assert_eq!(*trail, found);
                 field.remember(node, AgentIndex(node.0));
             }
             Destination::Several => {
@@ -192,6 +199,7 @@ impl World {
                 assert!(ends.len() > 1 || ways(paths) > Some(1), "one way is followed");
             }
         }
+        (destination != Destination::Several).then_some(destination)
     }
 }
 
