@@ -59,7 +59,7 @@ pub struct Audit {
     promising: Vec<u32>,
     /// Users whose access point went down and who have not moved yet.
     stranded: Vec<u32>,
-    /// For each application, its evaluations and the sum of their usages.
+    /// For each application, its evaluations and the sum of the rates that they saw.
     usage: Vec<(u64, f64)>,
     /// What the users saw, all together: requests served, requests lost.
     clients: Option<(u64, u64)>,
@@ -288,7 +288,8 @@ impl Audit {
     }
 
     fn usage(&mut self, record: &Usage) {
-        let (evaluations, sum) = self.usage[record.application as usize];
+        let (evaluations, requests) = self.usage[record.application as usize];
+        let sum = requests / self.header.applications[record.application as usize].max_rate.value();
         // Without evaluations in the trace, nobody can add them up.
         if self.header.detail == Detail::Full && (evaluations, sum) != (record.evaluations, record.sum) {
             let who = format!("application {}", self.header.applications[record.application as usize].id);

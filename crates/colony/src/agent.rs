@@ -24,6 +24,8 @@ pub struct Agent {
     pub(crate) is_unchanged: bool,
     /// Whether it is among those who wait for the managers.
     pub(crate) is_pending: bool,
+    /// Whether nobody looks at it until something is new to it.
+    pub(crate) is_resting: bool,
     /// Which of `sights` it sees.
     pub(crate) current: u8,
     /// How many requests it sees, by whichever way they come.
@@ -91,6 +93,7 @@ impl Agent {
             is_alive: true,
             is_unchanged: false,
             is_pending: false,
+            is_resting: false,
             current: 0,
             rate: 0.0,
             proposal: None,
@@ -124,7 +127,7 @@ impl Agent {
         self.is_alive
     }
 
-    /// How often it has evaluated its policy.
+    /// How often it has evaluated its policy. While it rests, that is not counted.
     pub fn evaluations(&self) -> u32 {
         self.evaluations
     }

@@ -8,6 +8,7 @@ use crate::agent::{Agent, Neighbour, RequestFact};
 use crate::index::{AgentIndex, ApplicationIndex, LinksVersion, NodeIndex, PolicyIndex};
 use crate::manager::{Manager, NodeState};
 use crate::names::Names;
+use crate::rest::Resting;
 use crate::rooms::Rooms;
 use crate::rules::{Arbitration, Memory, Numbers};
 use crate::wish::{Target, Wish};
@@ -35,6 +36,14 @@ pub struct Colony {
     pub(crate) rooms: Rooms,
     /// Whether no policy lets its agents remember what was inhibited.
     pub(crate) remembers_nothing: bool,
+    /// For each application, what agents proposed since the last cycle at which nobody looked; empty when there are none.
+    pub(crate) resting: Vec<Resting>,
+    /// How many agents rest.
+    pub(crate) resting_count: u64,
+    /// Agents that rest, and are to be woken.
+    pub(crate) roused: Vec<AgentIndex>,
+    /// Nodes that were full and, at some moment of this cycle, are not.
+    pub(crate) opened: Vec<NodeIndex>,
 }
 
 /// What a colony starts with.
@@ -128,6 +137,10 @@ impl Colony {
             links_version: LinksVersion::FIRST,
             rooms,
             remembers_nothing,
+            resting: Vec::new(),
+            resting_count: 0,
+            roused: Vec::new(),
+            opened: Vec::new(),
         }
     }
 
@@ -170,7 +183,7 @@ impl Colony {
 
     /// How many agents wait for the managers, those with nothing to ask included.
     pub fn waiting_count(&self) -> usize {
-        self.waiting.len()
+        self.waiting.len() + self.resting.iter().map(|resting| resting.count() as usize).sum::<usize>()
     }
 
     /// The place of a neighbour in the standard order of terms.
@@ -303,7 +316,9 @@ impl Colony {
     pub(crate) fn change_manager<T>(&mut self, node: NodeIndex, change: impl FnOnce(&mut Manager) -> T) -> T {
         let manager = &mut self.managers[node.position()];
         let changed = change(manager);
-        self.rooms.follow(node, manager);
+        if self.rooms.follow(node, manager) {
+            self.opened.push(node);
+        }
         changed
     }
 
@@ -321,7 +336,9 @@ impl Colony {
 
     /// The agents on a node see something new about it.
     fn node_is_different(&mut self, node: NodeIndex) {
-        for agent in self.managers[node.position()].agents() {
+        for position in 0..self.manager(node).agents().len() {
+            let agent = self.manager(node).agents()[position];
+            self.rouse(agent);
             self.agents[agent.position()].knows_better();
         }
     }

@@ -27,6 +27,8 @@ impl Colony {
             }
         }
         self.waiting.clear();
+        label.take_resting(&mut self.resting);
+        self.rouse_who_asked();
     }
 
     /// Rule r1 where a plan takes the place of what agents propose. Each order is judged by the hardware that is free at that
@@ -36,6 +38,7 @@ impl Colony {
         label.clear();
         self.cycle_by_plan(plan, label);
         self.waiting.clear();
+        self.rouse_who_asked();
     }
 
     fn cycle_by_plan(&mut self, plan: &Plan, label: &mut Label) {
@@ -152,7 +155,7 @@ impl Colony {
     fn refuse_at_once(&mut self, index: AgentIndex) -> Option<Full> {
         let agent = &mut self.agents[index.position()];
         let wish = agent.proposal.as_ref()?;
-        if wish.operation == OperationName::Undeploy || agent.reached != Some(self.links_version) {
+        if agent.reached != Some(self.links_version) {
             return None;
         }
         let full = Full::at(index, agent.node, wish)?;

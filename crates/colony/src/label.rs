@@ -3,6 +3,7 @@
 use mario_domain::OperationName;
 
 use crate::index::{AgentIndex, NodeIndex};
+use crate::rest::Resting;
 use crate::rooms::NOTHING;
 use crate::wish::{Deployed, Judged, Outcome, Ruling, Target, Wish};
 
@@ -17,6 +18,8 @@ pub struct Label {
     accepted: Vec<u32>,
     judged: Vec<Judged>,
     deployed: Vec<Deployed>,
+    /// For each application, what those did at whom nobody looked; empty when there are none.
+    resting: Vec<Resting>,
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -48,13 +51,18 @@ pub(crate) enum Action<'a> {
 impl Full {
     /// That a wish of an agent is refused, because the node that it leads to is full, if that can be said in short.
     pub(crate) fn at(agent: AgentIndex, from: NodeIndex, wish: &Wish) -> Option<Full> {
-        let to = match wish.target {
-            Target::Own => from,
+        Full::node(from, wish).map(|to| Full { agent, from, to, operation: wish.operation })
+    }
+
+    /// The node that has to be full for a wish to be refused in short.
+    pub(crate) fn node(from: NodeIndex, wish: &Wish) -> Option<NodeIndex> {
+        match wish.target {
+            _ if wish.operation == OperationName::Undeploy => None,
+            Target::Own => Some(from),
             // Said of the own node by name, it would be read as `self`.
-            Target::Node(node) if node != from => node,
-            Target::Node(_) | Target::Unknown(_) => return None,
-        };
-        Some(Full { agent, from, to, operation: wish.operation })
+            Target::Node(node) if node != from => Some(node),
+            Target::Node(_) | Target::Unknown(_) => None,
+        }
     }
 
     /// The short form of what was judged, if there is one.
@@ -101,7 +109,13 @@ impl Label {
         self.entries.is_empty()
     }
 
-    /// What was judged, in the order judged.
+    /// What agents of each application did at whom nobody looked, besides those that were judged one by one; nothing when
+    /// there are none.
+    pub fn resting(&self) -> &[Resting] {
+        &self.resting
+    }
+
+    /// What was judged one by one, in the order judged.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Outcome> {
         self.entries.iter().map(|entry| self.outcome(*entry))
     }
@@ -125,6 +139,12 @@ impl Label {
         self.accepted.clear();
         self.judged.clear();
         self.deployed.clear();
+        self.resting.clear();
+    }
+
+    /// Takes over what those did who rest, and leaves nothing behind.
+    pub(crate) fn take_resting(&mut self, resting: &mut Vec<Resting>) {
+        std::mem::swap(&mut self.resting, resting);
     }
 
     pub(crate) fn push_nop(&mut self, agent: AgentIndex) {

@@ -35,6 +35,7 @@ mod cycle;
 mod decisions;
 mod evaluate;
 mod recall;
+mod rest;
 mod rooms;
 mod saved;
 
@@ -45,6 +46,7 @@ pub use evaluate::Evaluator;
 pub use index::{AgentIndex, ApplicationIndex, NodeIndex, PolicyIndex};
 pub use label::Label;
 pub use manager::{Judge, Manager, NodeState};
+pub use rest::Resting;
 pub use rules::{Arbitration, Memory, Numbers};
 pub use saved::SavedColony;
 pub use wish::{Deployed, Deployment, Judged, Outcome, Plan, Ruling, Target, Wish};

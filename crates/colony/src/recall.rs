@@ -157,6 +157,33 @@ impl Agent {
         }
     }
 
+    /// What the agent proposed to a sight of the last round, and with which links that was in reach; `None` when that is not
+    /// known.
+    pub(crate) fn proposed_to(&self, number: u8) -> Option<(Option<&Wish>, Option<LinksVersion>)> {
+        let proposed = self.shown(number)?.proposed.as_ref()?;
+        Some((proposed.wish.as_ref(), proposed.reached))
+    }
+
+    /// How many requests the agent sees in a sight of the last round.
+    pub(crate) fn rate_at(&self, number: u8) -> f64 {
+        self.shown(number).map_or(0.0, |sight| sight.rate)
+    }
+
+    fn shown(&self, number: u8) -> Option<&Sight> {
+        let alike = self.sights.get(usize::from(number))?.alike;
+        self.sights.get(usize::from(alike))
+    }
+
+    /// The agent saw a sight of the last round, and proposed what it proposed to it before, while nobody looked.
+    pub(crate) fn saw(&mut self, number: u8) {
+        let was_unchanged = self.is_unchanged;
+        self.sees_again(number);
+        if was_unchanged {
+            self.recall();
+            self.is_unchanged = true;
+        }
+    }
+
     /// Something else than client requests is new to the agent: nothing that it proposed tells what it would propose now.
     pub(crate) fn knows_better(&mut self) {
         self.is_unchanged = false;

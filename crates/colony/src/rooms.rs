@@ -21,9 +21,14 @@ impl Rooms {
         Rooms { is_full: managers.iter().map(Manager::is_full).collect() }
     }
 
-    /// The manager of a node has changed.
-    pub(crate) fn follow(&mut self, node: NodeIndex, manager: &Manager) {
-        self.is_full[node.position()] = manager.is_full();
+    /// The manager of a node has changed. Gives whether there is room where there was none.
+    pub(crate) fn follow(&mut self, node: NodeIndex, manager: &Manager) -> bool {
+        let is_full = manager.is_full();
+        std::mem::replace(&mut self.is_full[node.position()], is_full) && !is_full
+    }
+
+    pub(crate) fn is_full(&self, node: NodeIndex) -> bool {
+        self.is_full[node.position()]
     }
 
     /// Whether it is clear without asking the manager that a node has no room for this.

@@ -6,6 +6,7 @@ use crate::agent::Agent;
 use crate::colony::Colony;
 use crate::index::{AgentIndex, LinksVersion};
 use crate::manager::Manager;
+use crate::rest::Resting;
 use crate::rooms::Rooms;
 use crate::rules::Numbers;
 
@@ -17,6 +18,8 @@ pub struct SavedColony {
     agents: Vec<Agent>,
     waiting: Vec<AgentIndex>,
     links_version: LinksVersion,
+    resting: Vec<Resting>,
+    roused: Vec<AgentIndex>,
 }
 
 impl Colony {
@@ -39,20 +42,26 @@ impl Colony {
             links_version,
             rooms: _,
             remembers_nothing: _,
+            resting,
+            resting_count: _,
+            roused,
+            opened: _,
         } = self;
-        (numbers, managers, agents, waiting, links_version)
+        (numbers, managers, agents, waiting, links_version, resting, roused)
     }
 
     /// Becomes the colony that was saved. Whoever calls this has founded it with what that one was founded with.
     pub fn restore(&mut self, saved: SavedColony) {
-        let SavedColony { numbers, managers, agents, waiting, links_version } = saved;
+        let SavedColony { numbers, managers, agents, waiting, links_version, resting, roused } = saved;
         let founded = std::mem::replace(&mut self.managers, managers);
         for (manager, founded) in self.managers.iter_mut().zip(founded) {
             manager.acceptance = founded.acceptance;
         }
         self.rooms = Rooms::new(&self.managers);
         self.numbers = numbers;
+        self.resting_count = agents.iter().filter(|agent| agent.is_resting).count() as u64;
         self.agents = agents;
+        (self.resting, self.roused) = (resting, roused);
         self.waiting = waiting;
         self.links_version = links_version;
     }

@@ -180,7 +180,11 @@ impl Question {
 /// Nobody listens: what a trace costs is not the cost of agents.
 struct Nobody;
 
-impl Recorder for Nobody {}
+impl Recorder for Nobody {
+    fn wants_everyone(&self) -> bool {
+        false
+    }
+}
 
 /// Runs one size in this process, and tells how far the run is.
 pub fn measure(

@@ -4,7 +4,7 @@ mod correlation;
 mod groups;
 mod regret;
 
-use mario_colony::{AgentIndex, ApplicationIndex, Colony, Deployed, Label, NodeIndex, Outcome, Ruling};
+use mario_colony::{AgentIndex, ApplicationIndex, Colony, Deployed, Label, NodeIndex, Outcome, Resting, Ruling};
 use mario_domain::OperationName;
 use mario_policy::Decision;
 use serde::{Deserialize, Serialize};
@@ -87,7 +87,7 @@ struct Responses {
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Usage {
     evaluations: u64,
-    sum: f64,
+    requests: f64,
 }
 
 /// The figures of a run.
@@ -273,7 +273,8 @@ impl Tally {
     fn service_usage(&self, group: usize) -> Option<f64> {
         mean(self.groups.applications(group).filter_map(|application| {
             let usage = &self.usage[application.position()];
-            (usage.evaluations > 0).then(|| usage.sum / usage.evaluations as f64)
+            let used = usage.requests / self.max_rate[application.position()];
+            (usage.evaluations > 0).then(|| used / usage.evaluations as f64)
         }))
     }
 
@@ -316,6 +317,10 @@ impl Tally {
 }
 
 impl Recorder for Tally {
+    fn wants_everyone(&self) -> bool {
+        false
+    }
+
     fn deployed(&mut self, _time: f64, agent: AgentIndex, colony: &Colony) {
         self.instances_changed(colony.agent(agent).application(), 1);
     }
@@ -327,9 +332,17 @@ impl Recorder for Tally {
     fn evaluation(&mut self, _time: f64, agent: AgentIndex, colony: &Colony, _decision: Option<&Decision>) {
         self.evaluations += 1;
         let agent = colony.agent(agent);
-        let application = agent.application().position();
-        self.usage[application].evaluations += 1;
-        self.usage[application].sum += agent.rate() / self.max_rate[application];
+        let usage = &mut self.usage[agent.application().position()];
+        usage.evaluations += 1;
+        usage.requests += agent.rate();
+    }
+
+    fn resting(&mut self, _time: f64, resting: &[Resting]) {
+        for (usage, resting) in self.usage.iter_mut().zip(resting) {
+            self.evaluations += resting.count();
+            usage.evaluations += resting.count();
+            usage.requests += resting.requests;
+        }
     }
 
     fn cycle(&mut self, time: f64, label: &Label, colony: &Colony) {
@@ -350,6 +363,13 @@ impl Recorder for Tally {
                 }
                 Outcome::Deployed(_) => {}
             }
+        }
+        for (application, resting) in label.resting().iter().enumerate() {
+            let count = |step: &mut StepCounts| {
+                step.nop += resting.idle;
+                step.inhibited += resting.refused;
+            };
+            self.count(time, ApplicationIndex::at(application), count);
         }
         for (group, before) in before.into_iter().enumerate() {
             let operations = self.at(time, group).operations().less(before);

@@ -22,8 +22,8 @@ use crate::scenario::{Scenario, Workload};
 
 use account::Accounts;
 use crowd::Crowd;
-pub(crate) use inflow::Seen;
 use inflow::{Inflows, Share, Way};
+pub(crate) use inflow::{Round, Seen};
 use load::{Load, Passage, Track};
 use schedule::Schedule;
 use serde::{Deserialize, Serialize};
@@ -225,6 +225,26 @@ impl Flow {
     /// Whether an agent will see something else than what it saw last.
     pub(crate) fn is_moving(&self, agent: AgentIndex) -> bool {
         self.inflows.is_moving(agent)
+    }
+
+    /// What an agent sees from now on again and again, as it did for a while, until something happens; `None` when it is not so.
+    pub(crate) fn round(&self, agent: AgentIndex) -> Option<Round> {
+        self.inflows.round(agent)
+    }
+
+    /// An agent is not told what it sees until it sees something else, or wakes.
+    pub(crate) fn rest(&mut self, agent: AgentIndex) {
+        self.inflows.rest(agent);
+    }
+
+    /// An agent is told what it sees, which goes on with this round unless it is something else.
+    pub(crate) fn wake(&mut self, agent: AgentIndex, round: Round) {
+        self.inflows.wake(agent, round);
+    }
+
+    /// The agents that rested, and see something else from now on.
+    pub(crate) fn take_woken(&mut self, woken: &mut Vec<AgentIndex>) {
+        self.inflows.take_woken(woken);
     }
 
     /// What an agent sees now; `facts` are right for what it has not seen before.

@@ -1,6 +1,6 @@
 //! What a run tells to whoever listens.
 
-use mario_colony::{AgentIndex, ApplicationIndex, Colony, Label, NodeIndex};
+use mario_colony::{AgentIndex, ApplicationIndex, Colony, Label, NodeIndex, Resting};
 use mario_policy::Decision;
 
 use crate::optimum::{Search, Value};
@@ -16,6 +16,12 @@ pub trait Recorder {
         false
     }
 
+    /// Whether every evaluation and all that is judged is to be told one by one. If nobody wants that, agents to whom nothing is
+    /// new may rest, and are counted.
+    fn wants_everyone(&self) -> bool {
+        true
+    }
+
     /// An instance is there when the run begins.
     fn deployed(&mut self, time: f64, agent: AgentIndex, colony: &Colony) {}
 
@@ -25,6 +31,9 @@ pub trait Recorder {
     /// An agent evaluated its policy; `None` when its facts are those of its last evaluation, and also when decisions are not
     /// wanted and what it proposes is known from before.
     fn evaluation(&mut self, time: f64, agent: AgentIndex, colony: &Colony, decision: Option<&Decision>) {}
+
+    /// Agents that rest evaluated their policies, for each application, beside those that are told one by one.
+    fn resting(&mut self, time: f64, resting: &[Resting]) {}
 
     /// The managers judged what was pending.
     fn cycle(&mut self, time: f64, label: &Label, colony: &Colony) {}
@@ -147,6 +156,10 @@ impl<A: Recorder, B: Recorder> Recorder for (A, B) {
         self.0.wants_decisions() || self.1.wants_decisions()
     }
 
+    fn wants_everyone(&self) -> bool {
+        self.0.wants_everyone() || self.1.wants_everyone()
+    }
+
     fn deployed(&mut self, time: f64, agent: AgentIndex, colony: &Colony) {
         self.0.deployed(time, agent, colony);
         self.1.deployed(time, agent, colony);
@@ -160,6 +173,11 @@ impl<A: Recorder, B: Recorder> Recorder for (A, B) {
     fn evaluation(&mut self, time: f64, agent: AgentIndex, colony: &Colony, decision: Option<&Decision>) {
         self.0.evaluation(time, agent, colony, decision);
         self.1.evaluation(time, agent, colony, decision);
+    }
+
+    fn resting(&mut self, time: f64, resting: &[Resting]) {
+        self.0.resting(time, resting);
+        self.1.resting(time, resting);
     }
 
     fn cycle(&mut self, time: f64, label: &Label, colony: &Colony) {
@@ -239,6 +257,10 @@ impl<R: Recorder> Recorder for Option<R> {
         self.as_ref().is_some_and(R::wants_decisions)
     }
 
+    fn wants_everyone(&self) -> bool {
+        self.as_ref().is_some_and(R::wants_everyone)
+    }
+
     fn deployed(&mut self, time: f64, agent: AgentIndex, colony: &Colony) {
         if let Some(recorder) = self {
             recorder.deployed(time, agent, colony);
@@ -254,6 +276,12 @@ impl<R: Recorder> Recorder for Option<R> {
     fn evaluation(&mut self, time: f64, agent: AgentIndex, colony: &Colony, decision: Option<&Decision>) {
         if let Some(recorder) = self {
             recorder.evaluation(time, agent, colony, decision);
+        }
+    }
+
+    fn resting(&mut self, time: f64, resting: &[Resting]) {
+        if let Some(recorder) = self {
+            recorder.resting(time, resting);
         }
     }
 

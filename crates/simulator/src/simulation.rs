@@ -5,7 +5,7 @@
 //! | `setup` | everything before time 0 |
 //! | `traffic` | client requests: sent, carried, served |
 //! | `movement` | users who come, move and go |
-//! | `management`, `due` | agents that evaluate, managers that judge, operators that deploy |
+//! | `management`, `due`, `rest` | agents that evaluate, managers that judge, operators that deploy |
 //! | `planning` | what somebody who sees everything wants done, where that is who manages |
 //! | `disturbances` | nodes and links that go and come |
 //!
@@ -17,6 +17,7 @@ mod due;
 mod management;
 mod movement;
 mod planning;
+mod rest;
 mod setup;
 mod traffic;
 
@@ -26,6 +27,7 @@ use std::fmt;
 
 use mario_colony::{
     AgentIndex, ApplicationIndex, Colony, Decisions, Deployment, Evaluator, Judge, Label, NodeIndex, RequestFact,
+    Resting,
 };
 use mario_policy::{AcceptanceError, PolicyError};
 use serde::{Deserialize, Serialize};
@@ -94,6 +96,8 @@ pub struct Effort {
     pub evaluated: u64,
     /// Evaluations that several threads shared.
     pub shared: u64,
+    /// Evaluations of agents that rested: nobody looked at them.
+    pub rested: u64,
     /// Messages sent over links.
     pub hops: u64,
     /// Client requests that were sent.
@@ -203,6 +207,9 @@ struct User {
 struct Scratch {
     facts: Vec<RequestFact>,
     label: Label,
+    /// Agents that wake, and what those do who rest.
+    woken: Vec<AgentIndex>,
+    resting: Vec<Resting>,
     /// Who moves in a step.
     changes: Vec<(u32, Option<NodeIndex>)>,
 }

@@ -54,9 +54,9 @@ impl Audit {
         self.check_memory(place, &seen.inhibited);
         let application = self.world.agent(place).application as usize;
         let rate: f64 = seen.requests.iter().map(|fact| fact.rate.value()).sum();
-        let (evaluations, usage) = &mut self.usage[application];
+        let (evaluations, requests) = &mut self.usage[application];
         *evaluations += 1;
-        *usage += rate / self.header.applications[application].max_rate.value();
+        *requests += rate;
         self.decide_again(place, record, &seen);
         self.remember_evaluation(place, record.time, seen);
     }

@@ -158,6 +158,10 @@ fn allocations(colony: &Colony, scenario: &Scenario) -> Vec<Allocation> {
 }
 
 impl Recorder for Regret<'_> {
+    fn wants_everyone(&self) -> bool {
+        false
+    }
+
     fn handover(&mut self, _time: f64, user: u32, _from: Option<NodeIndex>, to: Option<NodeIndex>) {
         self.access_points[user as usize] = to;
         self.changed();

@@ -36,6 +36,8 @@ pub(super) struct Inflows {
     of_agent: Vec<Inflow>,
     /// Apart from the rest: that is all there is to look at for nearly all agents.
     course: Vec<Course>,
+    /// Agents that rested, and see something else from now on.
+    woken: Vec<AgentIndex>,
 }
 
 impl Inflows {
@@ -47,8 +49,37 @@ impl Inflows {
 
     /// What reaches an instance, to be changed.
     pub(super) fn change(&mut self, agent: AgentIndex) -> &mut Inflow {
-        self.course[agent.position()] = Course::Open;
+        if std::mem::replace(&mut self.course[agent.position()], Course::Open) == Course::Resting {
+            self.woken.push(agent);
+        }
         &mut self.of_agent[agent.position()]
+    }
+
+    /// What an agent sees from now on again and again, as it did for a while, until something happens; `None` when it is not so.
+    pub(super) fn round(&self, agent: AgentIndex) -> Option<Round> {
+        match self.course[agent.position()] {
+            Course::Steady => Some(Round::default()),
+            Course::Recurring(round) => Some(round),
+            Course::Open | Course::Cycling | Course::Counted(_) | Course::Resting => None,
+        }
+    }
+
+    /// An agent is not told what it sees until it sees something else, or wakes.
+    pub(super) fn rest(&mut self, agent: AgentIndex) {
+        self.course[agent.position()] = Course::Resting;
+    }
+
+    /// An agent is told what it sees, which goes on with this round unless it is something else.
+    pub(super) fn wake(&mut self, agent: AgentIndex, round: Round) {
+        let course = &mut self.course[agent.position()];
+        if *course == Course::Resting {
+            *course = if round.length == 1 { Course::Steady } else { Course::Recurring(round) };
+        }
+    }
+
+    /// The agents that rested, and see something else from now on.
+    pub(super) fn take_woken(&mut self, woken: &mut Vec<AgentIndex>) {
+        woken.append(&mut self.woken);
     }
 
     /// Reads a little of what a change of what reaches an instance needs.
@@ -90,7 +121,7 @@ impl Inflows {
     ) -> Seen {
         let course = &mut self.course[agent.position()];
         match *course {
-            Course::Steady => return Seen::AsBefore,
+            Course::Steady | Course::Resting => return Seen::AsBefore,
             Course::Recurring(round) => {
                 *course = Course::Recurring(round.next());
                 return Seen::Again(round.number);
@@ -158,25 +189,34 @@ enum Course {
     Recurring(Round),
     /// As they are.
     Steady,
+    /// In a round that somebody else keeps.
+    Resting,
 }
 
 /// Periods that come again and again, and which of them is next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-struct Round {
+pub(crate) struct Round {
     number: u8,
     length: u8,
 }
 
+/// The same in every period.
+impl Default for Round {
+    fn default() -> Round {
+        Round { number: 0, length: 1 }
+    }
+}
+
 impl Round {
     /// The longest that is remembered.
-    const LENGTH_MAX: u32 = 12;
+    pub(crate) const LENGTH_MAX: usize = 12;
 
     /// A round in which all cycles come to their beginning again.
     fn of<'a>(cycles: impl Iterator<Item = &'a Cycle>) -> Option<Round> {
         let mut length = 1;
         for cycle in cycles {
             length = least_common_multiple(length, cycle.length());
-            if length > Round::LENGTH_MAX {
+            if length as usize > Round::LENGTH_MAX {
                 return None;
             }
         }
@@ -185,6 +225,31 @@ impl Round {
 
     fn next(self) -> Round {
         Round { number: if self.number + 1 == self.length { 0 } else { self.number + 1 }, ..self }
+    }
+
+    pub(crate) fn length(self) -> u8 {
+        self.length
+    }
+
+    /// Its periods by their numbers. If it is always the same, there is no number.
+    pub(crate) fn sights(self) -> impl Iterator<Item = Option<u8>> {
+        (0..self.length).map(move |number| (self.length > 1).then_some(number))
+    }
+
+    /// How many periods there are before the one with this number.
+    pub(crate) fn until(self, number: u8) -> u8 {
+        (number + self.length - self.number) % self.length
+    }
+
+    /// The round after so many periods.
+    pub(crate) fn after(self, periods: u32) -> Round {
+        let number = (u32::from(self.number) + periods % u32::from(self.length)) % u32::from(self.length);
+        Round { number: number as u8, ..self }
+    }
+
+    /// The number of the period before, unless it is always the same.
+    pub(crate) fn last(self) -> Option<u8> {
+        (self.length > 1).then(|| self.after(u32::from(self.length) - 1).number)
     }
 }
 

@@ -159,6 +159,10 @@ impl<'a, W: Write> Tables<'a, W> {
 }
 
 impl<W: Write> Recorder for Tables<'_, W> {
+    fn wants_everyone(&self) -> bool {
+        self.moves.is_some()
+    }
+
     fn deployed(&mut self, _time: f64, _agent: AgentIndex, colony: &Colony) {
         self.learn_instances(colony);
     }
@@ -219,6 +223,11 @@ impl<W: Write> Recorder for Tables<'_, W> {
             moves.comma();
             moves.text(action);
             moves.end_row();
+        }
+        for resting in label.resting() {
+            nop += resting.idle;
+            inhibited += resting.refused;
+            has_agents |= resting.count() > 0;
         }
         if has_agents {
             number(&mut self.operations.row, time);

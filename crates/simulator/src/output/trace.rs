@@ -8,7 +8,7 @@ mod summing;
 
 use std::io::{self, Write};
 
-use mario_colony::{AgentIndex, ApplicationIndex, Colony, Deployed, Judged, Label, NodeIndex, Outcome};
+use mario_colony::{AgentIndex, ApplicationIndex, Colony, Deployed, Judged, Label, NodeIndex, Outcome, Resting};
 use mario_domain::{Capacity, OperationName, Verdict};
 use mario_policy::{Decision, Ending};
 use serde::{Deserialize, Serialize};
@@ -60,7 +60,7 @@ struct Client {
 struct Usage {
     max_rate: f64,
     evaluations: u64,
-    sum: f64,
+    requests: f64,
 }
 
 /// What clients saw of an application since the last record.
@@ -231,6 +231,10 @@ impl<W: Write> Recorder for TraceWriter<W> {
         self.detail == Detail::Full
     }
 
+    fn wants_everyone(&self) -> bool {
+        self.detail != Detail::Summary
+    }
+
     fn deployed(&mut self, time: f64, agent: AgentIndex, colony: &Colony) {
         let agent = colony.agent(agent);
         self.begin("deployed", time);
@@ -266,10 +270,9 @@ impl<W: Write> Recorder for TraceWriter<W> {
     fn evaluation(&mut self, time: f64, agent: AgentIndex, colony: &Colony, decision: Option<&Decision>) {
         self.totals.evaluations += 1;
         let evaluating = colony.agent(agent);
-        let rate: f64 = evaluating.requests().iter().map(|fact| fact.rate).sum();
         let usage = &mut self.usage[evaluating.application().position()];
         usage.evaluations += 1;
-        usage.sum += rate / usage.max_rate;
+        usage.requests += evaluating.rate();
         if self.detail != Detail::Full {
             return;
         }
@@ -305,6 +308,14 @@ impl<W: Write> Recorder for TraceWriter<W> {
         }
         self.line.push(b']');
         self.end_line();
+    }
+
+    fn resting(&mut self, _time: f64, resting: &[Resting]) {
+        for (usage, resting) in self.usage.iter_mut().zip(resting) {
+            self.totals.evaluations += resting.count();
+            usage.evaluations += resting.count();
+            usage.requests += resting.requests;
+        }
     }
 
     fn cycle(&mut self, time: f64, label: &Label, colony: &Colony) {

@@ -1,87 +1,298 @@
 //! Agents that evaluate at the same time, as one event.
 
-use mario_colony::{AgentIndex, Colony};
+use mario_colony::{AgentIndex, ApplicationIndex, Colony, Resting};
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 use super::Event;
+use crate::flow::Round;
 use crate::queue::EventQueue;
 
 /// Which list of agents.
 pub(super) type DueIndex = u32;
 
+/// So many agents look together: enough for memory to work on, and few enough to be still at hand when they are needed.
+pub(super) const TOGETHER: usize = 32;
+
 /// The agents whose evaluations are scheduled: a list for each event.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Due {
-    lists: Vec<Vec<AgentIndex>>,
+    lists: Vec<List>,
     free: Vec<DueIndex>,
+    /// For each agent, where it is.
+    places: Vec<Place>,
+    resting: usize,
+}
+
+/// Agents that evaluate one after another, in this order.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct List {
+    agents: Vec<AgentIndex>,
+    /// A bit for each of them: whether anybody has to look at it.
+    awake: Vec<u64>,
+    /// How many of them are gone.
+    gone: usize,
+    resting: usize,
+    /// How often they have evaluated.
+    round: u32,
+    /// What those do who rest, by the length of their round less one; for each length by application, and then by the remainder
+    /// of the list's own round.
+    habits: [Vec<Resting>; Round::LENGTH_MAX],
+}
+
+/// Where an agent is, and how it rests.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct Place {
+    list: DueIndex,
+    position: u32,
+    /// The first round of its list in which nobody looked at it.
+    since: u32,
+    /// A bit for each sight of its round: whether it is refused then.
+    refused: u16,
+    /// The round that it sees again and again, with what it would have seen at first; none while it is awake.
+    round: Option<Round>,
+}
+
+/// An agent that rested.
+pub(super) struct Rested {
+    /// For how many rounds.
+    pub(super) rounds: u32,
+    /// Which sight of its own round is next.
+    pub(super) next: Round,
+}
+
+/// How far a list has been gone through.
+#[derive(Default)]
+pub(super) struct Cursor {
+    word: usize,
+    /// What is left of the word.
+    bits: Option<u64>,
 }
 
 impl Due {
     /// Schedules the evaluation of an agent: with those of the last event, if that is for the same time and for agents too.
     pub(super) fn schedule(&mut self, agent: AgentIndex, time: f64, queue: &mut EventQueue<Event>) {
-        if let Some(Event::Evaluations(last)) = queue.last_at(time) {
-            self.lists[last as usize].push(agent);
-        } else {
-            self.schedule_all(vec![agent], time, queue);
+        let index = match queue.last_at(time) {
+            Some(Event::Evaluations(last)) => last,
+            _ => {
+                let index = self.free.pop().unwrap_or_else(|| {
+                    self.lists.push(List::default());
+                    self.lists.len() as DueIndex - 1
+                });
+                queue.schedule(time, Event::Evaluations(index));
+                index
+            }
+        };
+        self.put(agent, index);
+    }
+
+    fn put(&mut self, agent: AgentIndex, index: DueIndex) {
+        let position = self.lists[index as usize].push(agent);
+        if self.places.len() <= agent.position() {
+            self.places.resize(agent.position() + 1, Place::default());
+        }
+        self.places[agent.position()] = Place { list: index, position, ..Place::default() };
+    }
+
+    /// Events for agents that follow this one at once become a part of it. Nobody in them may rest.
+    pub(super) fn join(&mut self, other: DueIndex, index: DueIndex) {
+        let agents = std::mem::take(&mut self.lists[other as usize]).agents;
+        self.free.push(other);
+        for agent in agents {
+            self.put(agent, index);
         }
     }
 
-    /// Schedules the evaluations of these agents as one event.
-    pub(super) fn schedule_all(&mut self, agents: Vec<AgentIndex>, time: f64, queue: &mut EventQueue<Event>) {
-        if agents.is_empty() {
-            return;
+    /// Whoever rests in a list.
+    pub(super) fn resting_in(&self, index: DueIndex) -> Vec<AgentIndex> {
+        let list = &self.lists[index as usize];
+        if list.resting == 0 {
+            return Vec::new();
         }
-        let list = self.free.pop().unwrap_or_else(|| {
-            self.lists.push(Vec::new());
-            self.lists.len() as DueIndex - 1
-        });
-        self.lists[list as usize] = agents;
-        queue.schedule(time, Event::Evaluations(list));
+        let rests = |agent: &AgentIndex| self.places[agent.position()].round.is_some();
+        list.agents.iter().copied().filter(rests).collect()
     }
 
-    /// The agents of an event that has come, and of those that follow it at once.
-    pub(super) fn take(&mut self, first: DueIndex, queue: &mut EventQueue<Event>) -> Vec<AgentIndex> {
-        let mut agents = self.take_list(first);
-        while let Some(Event::Evaluations(next)) = queue.next_now_if(|event| matches!(event, Event::Evaluations(_))) {
-            agents.append(&mut self.take_list(next));
+    /// Whoever rests, anywhere.
+    pub(super) fn resting(&self) -> Vec<AgentIndex> {
+        if self.resting == 0 {
+            return Vec::new();
         }
-        agents
+        (0..self.lists.len() as DueIndex).flat_map(|list| self.resting_in(list)).collect()
     }
 
-    fn take_list(&mut self, list: DueIndex) -> Vec<AgentIndex> {
-        self.free.push(list);
-        std::mem::take(&mut self.lists[list as usize])
+    /// How many of a list have to be looked at.
+    pub(super) fn awake_count(&self, index: DueIndex) -> usize {
+        let list = &self.lists[index as usize];
+        list.agents.len() - list.gone - list.resting
     }
-}
 
-/// So many agents look together: enough for memory to work on, and few enough to be still at hand when they are needed.
-const TOGETHER: usize = 32;
-
-/// Goes over a list of agents, some at a time, and drops those that are gone on the way: a look at each agent of a large
-/// colony is not for free, and they are looked at anyway.
-#[derive(Default)]
-pub(super) struct Living {
-    /// How many were looked at, and how many of them are kept, at the beginning of the list.
-    seen: usize,
-    kept: usize,
-}
-
-impl Living {
-    /// The next agents that are there. At the end, nobody else is left in the list.
-    pub(super) fn next<'a>(&mut self, list: &'a mut Vec<AgentIndex>, colony: &Colony) -> Option<&'a [AgentIndex]> {
-        if self.seen == list.len() {
-            list.truncate(self.kept);
-            return None;
+    /// The next agents of a list that are there and awake; none at its end.
+    pub(super) fn next(
+        &mut self,
+        index: DueIndex,
+        cursor: &mut Cursor,
+        colony: &Colony,
+    ) -> SmallVec<[AgentIndex; TOGETHER]> {
+        let list = &mut self.lists[index as usize];
+        let mut found = SmallVec::new();
+        while let Some(word) = list.awake.get(cursor.word).copied() {
+            let mut bits = cursor.bits.unwrap_or(word);
+            while bits != 0 && found.len() < TOGETHER {
+                let bit = bits.trailing_zeros();
+                bits &= bits - 1;
+                let agent = list.agents[cursor.word * 64 + bit as usize];
+                if colony.agent(agent).is_alive() {
+                    found.push(agent);
+                } else {
+                    list.awake[cursor.word] &= !(1 << bit);
+                    list.gone += 1;
+                }
+            }
+            cursor.bits = Some(bits);
+            if found.len() == TOGETHER {
+                break;
+            }
+            *cursor = Cursor { word: cursor.word + 1, bits: None };
         }
-        let (first, end) = (self.kept, list.len().min(self.seen + TOGETHER));
-        for position in self.seen..end {
-            let agent = list[position];
-            if colony.agent(agent).is_alive() {
-                list[self.kept] = agent;
-                self.kept += 1;
+        found
+    }
+
+    /// Ends a round of a list, which is due again at a time, if anybody is left. Gives how many evaluated.
+    pub(super) fn end_round(&mut self, index: DueIndex, time: f64, queue: &mut EventQueue<Event>) -> usize {
+        let list = &mut self.lists[index as usize];
+        list.round += 1;
+        let count = list.agents.len() - list.gone;
+        if count == 0 {
+            *list = List::default();
+            self.free.push(index);
+            return 0;
+        }
+        queue.schedule(time, Event::Evaluations(index));
+        if list.gone > count {
+            self.drop_gone(index);
+        }
+        count
+    }
+
+    /// Drops those who are gone: whoever is neither awake nor rests.
+    fn drop_gone(&mut self, index: DueIndex) {
+        let list = &mut self.lists[index as usize];
+        let (agents, awake) = (std::mem::take(&mut list.agents), std::mem::take(&mut list.awake));
+        list.gone = 0;
+        for (position, agent) in agents.into_iter().enumerate() {
+            let place = &mut self.places[agent.position()];
+            let is_awake = awake[position / 64] >> (position % 64) & 1 == 1;
+            if is_awake || place.round.is_some() {
+                place.position = list.push(agent);
+                list.set_awake(place.position, is_awake);
             }
         }
-        self.seen = end;
-        Some(&list[first..self.kept])
+    }
+
+    /// What those of a list do in this round who rest, for each application; nothing when nobody rests.
+    pub(super) fn habits(&self, index: DueIndex, applications: usize, sums: &mut Vec<Resting>) {
+        let list = &self.lists[index as usize];
+        sums.clear();
+        if list.resting == 0 {
+            return;
+        }
+        sums.resize(applications, Resting::default());
+        for (length, habits) in (1..).zip(&list.habits) {
+            let now = habits.iter().skip((list.round % length) as usize).step_by(length as usize);
+            for (sum, habit) in sums.iter_mut().zip(now) {
+                sum.add(habit);
+            }
+        }
+    }
+
+    /// An agent rests from the next round of its list on. `habit` tells what it does when it sees which sight of its own round;
+    /// gives whether it is known for all of them.
+    pub(super) fn rest(
+        &mut self,
+        agent: AgentIndex,
+        (application, applications): (ApplicationIndex, usize),
+        round: Round,
+        habit: impl Fn(Option<u8>) -> Option<Resting>,
+    ) -> bool {
+        let place = &mut self.places[agent.position()];
+        let list = &mut self.lists[place.list as usize];
+        if list.agents.len() < applications {
+            // To count those who rest would cost more than a look at all of them.
+            return false;
+        }
+        let habits: SmallVec<[Resting; 1]> = match round.sights().map(habit).collect() {
+            Some(habits) => habits,
+            None => return false,
+        };
+        place.since = list.round + 1;
+        place.round = Some(round);
+        place.refused =
+            (0..).zip(&habits).fold(0, |mask, (number, habit)| mask | (u16::from(habit.refused > 0) << number));
+        let (place, list_of) = (*place, &mut *list);
+        for (number, habit) in (0..).zip(&habits) {
+            list_of.habit(place, number, application, applications).add(habit);
+        }
+        list.set_awake(place.position, false);
+        list.resting += 1;
+        self.resting += 1;
+        true
+    }
+
+    /// An agent rests no longer; `None` if it did not. `habit` tells what it did when it saw which sight of its own round.
+    pub(super) fn wake(
+        &mut self,
+        agent: AgentIndex,
+        (application, applications): (ApplicationIndex, usize),
+        habit: impl Fn(Option<u8>, bool) -> Resting,
+    ) -> Option<Rested> {
+        let place = self.places.get_mut(agent.position())?;
+        let round = place.round?;
+        let rested = *place;
+        place.round = None;
+        let list = &mut self.lists[place.list as usize];
+        for (number, sight) in (0..).zip(round.sights()) {
+            let habit = habit(sight, rested.refused >> number & 1 == 1);
+            list.habit(rested, number, application, applications).remove(&habit);
+        }
+        list.set_awake(rested.position, true);
+        list.resting -= 1;
+        self.resting -= 1;
+        let rounds = list.round - rested.since;
+        Some(Rested { rounds, next: round.after(rounds) })
+    }
+}
+
+impl List {
+    /// Puts an agent at the end, awake. Gives its position.
+    fn push(&mut self, agent: AgentIndex) -> u32 {
+        let position = self.agents.len();
+        self.agents.push(agent);
+        if position.is_multiple_of(64) {
+            self.awake.push(0);
+        }
+        self.set_awake(position as u32, true);
+        position as u32
+    }
+
+    fn set_awake(&mut self, position: u32, is_awake: bool) {
+        let (word, bit) = (&mut self.awake[position as usize / 64], 1 << (position % 64));
+        if is_awake {
+            *word |= bit;
+        } else {
+            *word &= !bit;
+        }
+    }
+
+    /// What those do who rest like an agent that rests at a place, in the rounds in which it sees a sight of its own round.
+    fn habit(&mut self, place: Place, number: u8, application: ApplicationIndex, applications: usize) -> &mut Resting {
+        let round = place.round.unwrap_or_default();
+        let length = usize::from(round.length());
+        let habits = &mut self.habits[length - 1];
+        if habits.is_empty() {
+            habits.resize(applications * length, Resting::default());
+        }
+        let remainder = (place.since as usize + usize::from(round.until(number))) % length;
+        &mut habits[application.position() * length + remainder]
     }
 }

@@ -7,7 +7,7 @@ use mario_colony::{
 use mario_domain::OperationName;
 use mario_policy::{Decision, Wanted};
 
-use super::due::{DueIndex, Living};
+use super::due::{Cursor, DueIndex};
 use super::{Event, Reuse, Service, Simulation};
 use crate::chance;
 use crate::flow::Seen;
@@ -58,18 +58,27 @@ impl Simulation<'_> {
 
     /// All agents that are due now evaluate, one after another or at the same time: none sees what another decides.
     pub(super) fn evaluate(&mut self, due: DueIndex, recorder: &mut impl Recorder) {
-        let mut batch = self.due.take(due, &mut self.queue);
+        self.wake_agents(recorder);
+        while let Some(Event::Evaluations(next)) =
+            self.queue.next_now_if(|event| matches!(event, Event::Evaluations(_)))
+        {
+            for agent in self.due.resting_in(next) {
+                self.wake(agent);
+            }
+            self.due.join(next, due);
+        }
         self.decisions.make_room();
         let wanted = if recorder.wants_decisions() { Wanted::All } else { Wanted::First };
-        if self.options.threads > 1 && batch.len() >= 2 * AGENTS_PER_THREAD {
-            self.ask_in_parallel(&mut batch, wanted, recorder);
-            self.effort.shared += batch.len() as u64;
+        self.count_resting(due, recorder);
+        let awake = self.due.awake_count(due);
+        if self.options.threads > 1 && awake >= 2 * AGENTS_PER_THREAD {
+            self.ask_in_parallel(due, wanted, recorder);
+            self.effort.shared += awake as u64;
         } else {
-            self.ask_in_turn(&mut batch, wanted, recorder);
+            self.ask_in_turn(due, wanted, recorder);
         }
-        self.effort.asked += batch.len() as u64;
         let next = self.queue.now() + self.scenario.agents.period;
-        self.due.schedule_all(batch, next, &mut self.queue);
+        self.effort.asked += self.due.end_round(due, next, &mut self.queue) as u64;
     }
 
     /// An agent learns what became of its clients' requests: rule r2.
@@ -168,56 +177,68 @@ impl Simulation<'_> {
         self.colony.propose(agent, wish);
     }
 
-    fn ask_in_turn(&mut self, batch: &mut Vec<AgentIndex>, wanted: Wanted, recorder: &mut impl Recorder) {
-        let mut living = Living::default();
-        while let Some(agents) = living.next(batch, &self.colony) {
-            self.look_together(agents, wanted);
+    fn ask_in_turn(&mut self, due: DueIndex, wanted: Wanted, recorder: &mut impl Recorder) {
+        let may_rest = self.may_rest(recorder);
+        let mut cursor = Cursor::default();
+        loop {
+            let agents = self.due.next(due, &mut cursor, &self.colony);
+            if agents.is_empty() {
+                return;
+            }
+            self.look_together(&agents, wanted);
             for agent in agents {
-                if self.is_known(*agent, wanted) {
-                    self.repeat(*agent, recorder);
+                if self.is_known(agent, wanted) {
+                    self.repeat(agent, recorder);
+                    if may_rest {
+                        self.let_rest(agent);
+                    }
                     continue;
                 }
-                match self.find(*agent, wanted) {
-                    Found::Decision(wish) => self.follow_others(*agent, wish, recorder),
-                    Found::Nothing(entrance) => self.ask(*agent, entrance, wanted, recorder),
+                match self.find(agent, wanted) {
+                    Found::Decision(wish) => self.follow_others(agent, wish, recorder),
+                    Found::Nothing(entrance) => self.ask(agent, entrance, wanted, recorder),
                     // Nobody else is asked at the same time.
-                    Found::Awaited(_) => self.ask(*agent, None, wanted, recorder),
+                    Found::Awaited(_) => self.ask(agent, None, wanted, recorder),
                 }
             }
         }
     }
 
-    fn ask_in_parallel(&mut self, batch: &mut Vec<AgentIndex>, wanted: Wanted, recorder: &mut impl Recorder) {
-        let (mut changed, mut due) = (Vec::new(), Vec::new());
-        let mut living = Living::default();
-        while let Some(agents) = living.next(batch, &self.colony) {
-            self.look_together(agents, wanted);
+    fn ask_in_parallel(&mut self, due: DueIndex, wanted: Wanted, recorder: &mut impl Recorder) {
+        let may_rest = self.may_rest(recorder);
+        let (mut all, mut asking) = (Vec::new(), Vec::new());
+        let mut cursor = Cursor::default();
+        loop {
+            let agents = self.due.next(due, &mut cursor, &self.colony);
+            if agents.is_empty() {
+                break;
+            }
+            self.look_together(&agents, wanted);
             for agent in agents {
-                if !self.is_known(*agent, wanted) {
-                    let found = self.find(*agent, wanted);
-                    if matches!(found, Found::Nothing(_)) {
-                        due.push(*agent);
-                    }
-                    changed.push((*agent, found));
+                let found = (!self.is_known(agent, wanted)).then(|| self.find(agent, wanted));
+                if matches!(found, Some(Found::Nothing(_))) {
+                    asking.push(agent);
                 }
+                all.push((agent, found));
             }
         }
-        let mut answers = self.answers(&due, wanted).into_iter().flatten();
-        let mut changed = changed.into_iter().peekable();
-        for agent in &*batch {
-            let Some((_, found)) = changed.next_if(|(changed, _)| changed == agent) else {
-                self.repeat(*agent, recorder);
-                continue;
-            };
+        let mut answers = self.answers(&asking, wanted).into_iter().flatten();
+        for (agent, found) in all {
             match found {
-                Found::Decision(wish) => self.follow_others(*agent, wish, recorder),
-                Found::Awaited(entrance) => match self.decisions.look_again(&self.colony, *agent, entrance) {
-                    Some(wish) => self.follow_others(*agent, wish, recorder),
-                    None => self.ask(*agent, None, wanted, recorder),
+                None => {
+                    self.repeat(agent, recorder);
+                    if may_rest {
+                        self.let_rest(agent);
+                    }
+                }
+                Some(Found::Decision(wish)) => self.follow_others(agent, wish, recorder),
+                Some(Found::Awaited(entrance)) => match self.decisions.look_again(&self.colony, agent, entrance) {
+                    Some(wish) => self.follow_others(agent, wish, recorder),
+                    None => self.ask(agent, None, wanted, recorder),
                 },
-                Found::Nothing(entrance) => {
+                Some(Found::Nothing(entrance)) => {
                     let answer = answers.next().expect("all who are due were asked");
-                    self.take(*agent, entrance, answer, recorder);
+                    self.take(agent, entrance, answer, recorder);
                 }
             }
         }

@@ -147,7 +147,11 @@ fn draws(scenario: &Scenario) -> Vec<bool> {
 /// Nobody listens before the run begins.
 struct Nobody;
 
-impl Recorder for Nobody {}
+impl Recorder for Nobody {
+    fn wants_everyone(&self) -> bool {
+        false
+    }
+}
 
 /// The nodes whose first event is that they join.
 fn absent_at_first(scenario: &Scenario) -> Vec<NodeIndex> {

@@ -12,6 +12,7 @@ mod mistakes;
 mod network;
 mod prototype;
 mod random_worlds;
+mod rest;
 mod reuse;
 mod scenarios;
 mod taxis;

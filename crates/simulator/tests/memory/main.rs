@@ -19,7 +19,11 @@ fn in_use() -> i64 {
 
 struct Nobody;
 
-impl Recorder for Nobody {}
+impl Recorder for Nobody {
+    fn wants_everyone(&self) -> bool {
+        false
+    }
+}
 
 fn scenario(preset: &str, policy: &str, overrides: &[String]) -> Scenario {
     let mut document = Document::preset(preset).expect("a preset");

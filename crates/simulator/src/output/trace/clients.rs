@@ -72,7 +72,7 @@ impl<W: Write> TraceWriter<W> {
                 natural(&mut self.line, count);
             }
             self.line.push(b',');
-            number(&mut self.line, usage.sum);
+            number(&mut self.line, usage.requests / usage.max_rate);
             self.line.push(b']');
             self.end_line();
         }

@@ -152,6 +152,13 @@ impl<W: Write> TraceWriter<W> {
                 }
             }
         }
+        for (row, resting) in rows.iter_mut().zip(label.resting()) {
+            row.nop += resting.idle;
+            row.inhibited += resting.refused;
+            if resting.refused > 0 {
+                *rules.entry(CAPACITY).or_default() += resting.refused;
+            }
+        }
         self.tell_cycle(time, &rows, &rules);
     }
 

@@ -1,0 +1,102 @@
+//! Agents at which nobody looks while nothing is new to them.
+
+use mario_simulator::scenario::{Document, NoFiles};
+use mario_simulator::{
+    Arbitration, Detail, Effort, Fidelity, Memory, Recorder, RunOptions, Scenario, Simulation, TableOutputs, Tables,
+    Tally, TraceWriter, Workload,
+};
+
+use crate::random_worlds::world;
+
+/// Wants to hear of everyone, so that nobody rests.
+struct Curious;
+
+impl Recorder for Curious {}
+
+/// What is written of a run where counts are enough, and its figures.
+fn counts(scenario: &Scenario, threads: usize, curious: Option<Curious>) -> (Vec<u8>, Vec<u8>, String, Effort) {
+    let tables = TableOutputs { operations: Vec::new(), moves: None, handovers: None, messages: None };
+    let written = (TraceWriter::new(Vec::new(), scenario, Detail::Summary), Tables::new(scenario, tables));
+    let mut recorders = (written, (Tally::new(scenario), curious));
+    let options = RunOptions { threads, ..RunOptions::default() };
+    let effort = Simulation::new(scenario, options).expect("it can be run").run(&mut recorders);
+    let ((trace, tables), (tally, _)) = recorders;
+    let trace = trace.finish(scenario.duration).expect("memory takes everything");
+    let tables = tables.finish().expect("memory takes everything");
+    (trace, tables.operations, format!("{:?}", tally.figures()), effort)
+}
+
+/// Holds a world in which agents rest against the same in which none does; gives how many evaluations rested.
+fn check(name: &str, scenario: &Scenario) -> u64 {
+    let (trace, operations, figures, effort) = counts(scenario, 1, Some(Curious));
+    assert_eq!(effort.rested, 0, "{name}");
+    let mut rested = 0;
+    for threads in [1, 2] {
+        let found = counts(scenario, threads, None);
+        rested = found.3.rested;
+        assert!(found.0 == trace, "{name}: another trace");
+        assert!(found.1 == operations, "{name}: another table of operations");
+        assert_eq!(found.2, figures, "{name}");
+        let Effort { asked, hops, emitted, .. } = found.3;
+        assert_eq!((asked, hops, emitted), (effort.asked, effort.hops, effort.emitted), "{name}");
+    }
+    rested
+}
+
+#[test]
+fn rest_changes_no_count_of_the_papers_experiments_and_saves_most_looks() {
+    let policies =
+        ["workload-aware", "latency-aware", "workload-and-latency-aware", "workload-and-latency-aware-with-memory"];
+    for policy in policies {
+        for phases in ["workload.phase=simultaneous", "workload.phase=spread"] {
+            let mut document = Document::preset("paper").expect("a preset");
+            let keys = ["network.fidelity=flow", "mobility.users=243", "mobility.first_users=243", "duration=20000"];
+            document.set(&keys.map(str::to_owned));
+            document.set(&[phases.to_owned()]);
+            document.set_policy(policy);
+            let scenario = document.resolve(&mut NoFiles).expect("a scenario").scenario;
+            let rested = check(&format!("{policy}, {phases}"), &scenario);
+            let asked = counts(&scenario, 1, None).3.asked;
+            // What is refused is remembered by one of them, so that it knows something new each time.
+            let part = if policy.ends_with("memory") { 4 } else { 2 };
+            assert!(rested * part > asked, "{policy}, {phases}: {rested} of {asked}");
+        }
+    }
+}
+
+#[test]
+fn rest_changes_no_count_of_any_random_world() {
+    let mut rested = 0;
+    for number in 0..300 {
+        let mut scenario = world(number);
+        scenario.network.fidelity = Fidelity::Flow;
+        scenario.disturbances.clear();
+        (scenario.arbitration, scenario.memory) = (Arbitration::Managers, Memory::Sliding);
+        scenario.management_period = scenario.management_period.min(scenario.agents.period);
+        for deploy in &mut scenario.deploys {
+            // Where there is no room for it at the beginning, there would be no run.
+            deploy.time = deploy.time.max(1.0);
+        }
+        // Some policies double their instances in each period.
+        scenario.duration = scenario.duration.min(12.0 * scenario.agents.period);
+        for (position, user) in scenario.users.iter_mut().enumerate() {
+            // As many in each period, in turns that come to their beginning again sooner or later.
+            let parts = [1.0, 2.0, 3.0, 5.0][(position + number as usize) % 4];
+            user.workload = Workload::Periodic { period: scenario.agents.period / parts, phase: position as f64 };
+        }
+        rested += u64::from(check(&format!("world {number}"), &scenario) > 0);
+    }
+    assert!(rested >= 50, "agents rest in {rested} worlds only");
+}
+
+#[test]
+fn nobody_rests_where_something_could_happen_unseen() {
+    for number in 0..60 {
+        let scenario = world(number);
+        let may_rest = scenario.network.fidelity == Fidelity::Flow
+            && scenario.disturbances.is_empty()
+            && scenario.arbitration == Arbitration::Managers;
+        let rested = check(&format!("world {number}"), &scenario);
+        assert!(may_rest || rested == 0, "world {number}");
+    }
+}
