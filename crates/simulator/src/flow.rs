@@ -7,6 +7,7 @@
 
 mod account;
 mod change;
+mod crowd;
 mod inflow;
 mod load;
 mod schedule;
@@ -20,6 +21,7 @@ use crate::routing::{CellIndex, Nearest, Route, Terrain};
 use crate::scenario::{Scenario, Workload};
 
 use account::Accounts;
+use crowd::Crowd;
 use inflow::{Inflows, Share, Way};
 pub(crate) use inflow::{Round, Seen};
 use load::{Load, Passage, Track};
@@ -49,7 +51,10 @@ pub(crate) struct Flow {
 /// The users of one application at one access point.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct FlowCell {
+    /// First those in the crowd.
     members: SmallVec<[u32; 4]>,
+    /// Those who are counted together, while all go to one instance.
+    crowd: Crowd,
     /// Where their requests go; not known while there are no members.
     routes: SmallVec<[Route; 2]>,
     mode: Mode,
@@ -61,7 +66,7 @@ enum Mode {
     /// Not at all: there is nobody, or nothing can be reached.
     #[default]
     Idle,
-    /// Each by itself, all to one instance.
+    /// All to one instance: those in the crowd together, each other by itself.
     Plain,
     /// Together, as they take turns.
     Turns(TurnsIndex),
@@ -159,8 +164,10 @@ impl Flow {
                 cell.members.push(user);
                 let route = cell.routes[0];
                 let passage = self.load.add(world.track(route), schedule.rate(), world.now);
+                let place = cell.members.len() - 1;
                 self.accounts.take(user, &passage);
-                self.begin_stay(world.reach(route), schedule, world.now);
+                self.accounts.gather(&mut cell.crowd, &mut cell.members, place, world.now);
+                self.begin_stay(1, world.reach(route), schedule, world.now);
             }
             Mode::Turns(turns) if cell.routes.len() > 1 => {
                 cell.members.push(user);
@@ -183,13 +190,17 @@ impl Flow {
         let is_other = |member: &mut u32| *member != user;
         match cell.mode {
             Mode::Plain => {
+                let route = cell.routes[0];
+                if self.accounts.is_in_crowd(user) {
+                    self.accounts.leave(user, &cell.crowd);
+                    cell.crowd.let_out();
+                }
                 cell.members.retain(is_other);
                 if cell.members.is_empty() {
                     cell.mode = Mode::Idle;
                 }
-                let route = cell.routes[0];
                 let passage = self.load.add(world.track(route), -schedule.rate(), world.now);
-                self.end_stay(world.reach(route), schedule, world.now);
+                self.end_stay(1, world.reach(route), schedule, world.now);
                 self.accounts.count(user, Some(&passage), world.now);
             }
             Mode::Turns(turns) if cell.routes.len() > 1 => {
@@ -253,7 +264,8 @@ impl Flow {
         for (user, plan) in (0..).zip(&world.scenario.users) {
             let cell = self.cell_of_user[user as usize];
             let passage = cell.and_then(|cell| passages[cell as usize].as_ref());
-            let (sent, more_hops) = self.accounts.sent(user, passage, world.now);
+            let crowd = cell.map_or_else(Crowd::default, |cell| self.cells[cell as usize].crowd);
+            let (sent, more_hops) = self.accounts.sent(user, &crowd, passage, world.now);
             recorder.sent(user, plan.application, &sent);
             emitted += sent.served + sent.lost;
             hops += more_hops;
@@ -264,20 +276,24 @@ impl Flow {
     /// The users of a cell are counted no longer as they were.
     fn close(&mut self, index: CellIndex, world: &FlowWorld<'_>) {
         let cell = &mut self.cells[index as usize];
-        let members = std::mem::take(&mut cell.members);
         match std::mem::take(&mut cell.mode) {
-            Mode::Idle => self.count(&members, None, world.now),
+            Mode::Idle => {
+                let members = std::mem::take(&mut cell.members);
+                self.count(&members, None, world.now);
+                self.cells[index as usize].members = members;
+            }
             Mode::Plain => {
                 let route = cell.routes[0];
-                self.part(&members, world.track(route), world.reach(route), world.now);
+                self.part(index, world.track(route), world.reach(route), world.now);
             }
             Mode::Turns(turns) => {
+                let members = std::mem::take(&mut cell.members);
                 self.end_turns(index, turns, world.now);
                 let passage = self.add_load(index, -self.rate(&members), world);
                 self.count(&members, passage.as_ref(), world.now);
+                self.cells[index as usize].members = members;
             }
         }
-        self.cells[index as usize].members = members;
     }
 
     fn count(&mut self, users: &[u32], passage: Option<&Passage>, now: f64) {
@@ -286,15 +302,26 @@ impl Flow {
         }
     }
 
-    /// These users' requests no longer go to one instance, each by itself.
-    fn part(&mut self, users: &[u32], track: Track<'_>, from: Reach, now: f64) {
-        let passage = self.load.add(track, -self.rate(users), now);
-        for user in users {
+    /// The requests of a cell no longer go to one instance.
+    fn part(&mut self, index: CellIndex, track: Track<'_>, from: Reach, now: f64) {
+        let rate = self.rate_of(index);
+        let cell = &mut self.cells[index as usize];
+        let (members, crowd) = (std::mem::take(&mut cell.members), std::mem::take(&mut cell.crowd));
+        let passage = self.load.add(track, -rate, now);
+        let (together, others) = members.split_at(crowd.users() as usize);
+        if !together.is_empty() {
+            self.end_stay(crowd.users(), from, crowd.schedule(), now);
+        }
+        for user in together {
+            self.accounts.leave(*user, &crowd);
+        }
+        for user in others {
             if let Some(schedule) = self.accounts.schedule(*user) {
-                self.end_stay(from, schedule, now);
-                self.accounts.count(*user, Some(&passage), now);
+                self.end_stay(1, from, schedule, now);
             }
         }
+        self.count(&members, Some(&passage), now);
+        self.cells[index as usize].members = members;
     }
 
     /// The users of a cell are counted from now on.
@@ -305,20 +332,21 @@ impl Flow {
         }
         let is_plain = cell.routes.len() == 1
             && self.sending(&cell.members).all(|(_, schedule)| schedule.steady(self.window).is_some());
-        let members = std::mem::take(&mut self.cells[index as usize].members);
+        let mut members = std::mem::take(&mut self.cells[index as usize].members);
         if let Some(passage) = self.add_load(index, self.rate(&members), world) {
             for user in &members {
                 self.accounts.take(*user, &passage);
             }
         }
         if is_plain {
-            let to = world.reach(self.cells[index as usize].routes[0]);
-            for user in &members {
-                if let Some(schedule) = self.accounts.schedule(*user) {
-                    self.begin_stay(to, schedule, world.now);
-                }
+            let mut crowd = Crowd::default();
+            for place in 0..members.len() {
+                self.accounts.gather(&mut crowd, &mut members, place, world.now);
             }
-            self.cells[index as usize].mode = Mode::Plain;
+            let to = world.reach(self.cells[index as usize].routes[0]);
+            self.begin_stays(&members, &crowd, to, world.now);
+            let cell = &mut self.cells[index as usize];
+            (cell.mode, cell.crowd) = (Mode::Plain, crowd);
         }
         self.cells[index as usize].members = members;
         if !is_plain {
@@ -326,16 +354,29 @@ impl Flow {
         }
     }
 
-    /// Requests of a user come to an instance from now on.
-    fn begin_stay(&mut self, to: Reach, schedule: Schedule, now: f64) {
-        self.inflows.change(to.agent).join(1, to.way, schedule, [self.window, now]);
+    /// Requests of the users of a cell come to an instance from now on.
+    fn begin_stays(&mut self, members: &[u32], crowd: &Crowd, to: Reach, now: f64) {
+        let others = &members[crowd.users() as usize..];
+        if crowd.users() > 0 {
+            self.begin_stay(crowd.users(), to, crowd.schedule(), now);
+        }
+        for user in others {
+            if let Some(schedule) = self.accounts.schedule(*user) {
+                self.begin_stay(1, to, schedule, now);
+            }
+        }
+    }
+
+    /// Requests of so many users with one schedule come to an instance from now on.
+    fn begin_stay(&mut self, users: u32, to: Reach, schedule: Schedule, now: f64) {
+        self.inflows.change(to.agent).join(users, to.way, schedule, [self.window, now]);
     }
 
     /// They no longer do.
-    fn end_stay(&mut self, from: Reach, schedule: Schedule, now: f64) {
+    fn end_stay(&mut self, users: u32, from: Reach, schedule: Schedule, now: f64) {
         // Nothing of what came to an instance that is gone counts any more.
         if !self.is_cleared[from.agent.position()] {
-            self.inflows.change(from.agent).leave(1, from.way, schedule, [self.window, now]);
+            self.inflows.change(from.agent).leave(users, from.way, schedule, [self.window, now]);
         }
     }
 
@@ -376,6 +417,12 @@ impl Flow {
     /// How much these users send in a unit of time.
     fn rate(&self, users: &[u32]) -> f64 {
         self.sending(users).map(|(_, schedule)| schedule.rate()).sum()
+    }
+
+    /// How much the users of a cell send in a unit of time.
+    fn rate_of(&self, index: CellIndex) -> f64 {
+        let FlowCell { members, crowd, .. } = &self.cells[index as usize];
+        crowd.rate() + self.rate(&members[crowd.users() as usize..])
     }
 
     /// The users of a cell in the order in which they send from now on.

@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::crowd::Crowd;
 use super::load::Passage;
 use super::schedule::Schedule;
 use crate::recorder::Sent;
@@ -27,7 +28,7 @@ struct Account {
     schedule: Option<Schedule>,
     /// Orders users whose requests are sent at the same time: who arrived later is first, then by number.
     arrival: f64,
-    /// Until when the user's requests have been counted.
+    /// Until when the user's requests have been counted; infinite while that is known of the crowd which the user is in.
     counted: f64,
     /// How long requests on the user's way had waited until then, summed up over time.
     waited: f64,
@@ -37,11 +38,26 @@ struct Account {
 
 /// What became of requests.
 #[derive(Clone, Copy, Default)]
-struct Count {
-    served: f64,
-    response: f64,
+pub(super) struct Count {
+    pub(super) served: f64,
+    pub(super) response: f64,
     lost: f64,
-    hops: f64,
+    pub(super) hops: f64,
+}
+
+impl Count {
+    /// Of what a user sent in a span, all along one way on which requests had waited so long before; `None` when there was none.
+    pub(super) fn new(schedule: Schedule, passage: Option<&Passage>, waited: f64, [since, now]: [f64; 2]) -> Count {
+        let count = schedule.count(since, now);
+        match passage {
+            _ if count <= 0.0 => Count::default(),
+            None => Count { lost: count, ..Count::default() },
+            Some(passage) => {
+                let time = passage.takes + (passage.waited - waited) / (now - since);
+                Count { served: count, response: count * time, lost: 0.0, hops: count * passage.hops }
+            }
+        }
+    }
 }
 
 impl Accounts {
@@ -71,8 +87,8 @@ impl Accounts {
         self.of_user[user as usize].arrival
     }
 
-    /// Since when a user's requests have taken one way.
-    pub(super) fn since(&self, user: u32) -> f64 {
+    /// Reads a little of what a change of way needs.
+    pub(super) fn glance_at(&self, user: u32) -> f64 {
         self.of_user[user as usize].counted
     }
 
@@ -89,14 +105,44 @@ impl Accounts {
         }
     }
 
+    /// The user at this place, who has just been counted, joins the crowd of the cell, if it is one of them. Those in the crowd are
+    /// first among the members.
+    pub(super) fn gather(&mut self, crowd: &mut Crowd, members: &mut [u32], place: usize, now: f64) {
+        let account = &mut self.of_user[members[place] as usize];
+        let first_other = crowd.users() as usize;
+        if account.schedule.is_some_and(|schedule| crowd.let_in(schedule, account.waited, now)) {
+            account.served -= crowd.served;
+            account.response -= crowd.response;
+            account.counted = f64::INFINITY;
+            members.swap(first_other, place);
+        }
+    }
+
+    /// Whether a user is in the crowd of its cell.
+    pub(super) fn is_in_crowd(&self, user: u32) -> bool {
+        self.of_user[user as usize].counted.is_infinite()
+    }
+
+    /// A user is in a crowd no more.
+    pub(super) fn leave(&mut self, user: u32, crowd: &Crowd) {
+        let account = &mut self.of_user[user as usize];
+        *account = account.apart_from(crowd);
+    }
+
+    /// Requests of all users of a crowd went over so many links.
+    pub(super) fn add_hops(&mut self, hops: f64) {
+        self.hops += hops;
+    }
+
     /// A user who has just been counted takes another way.
     pub(super) fn take(&mut self, user: u32, passage: &Passage) {
         self.of_user[user as usize].waited = passage.waited;
     }
 
     /// What became of all that a user has sent until now, and over how many links it went since the user was counted last.
-    pub(super) fn sent(&self, user: u32, passage: Option<&Passage>, now: f64) -> (Sent, f64) {
+    pub(super) fn sent(&self, user: u32, crowd: &Crowd, passage: Option<&Passage>, now: f64) -> (Sent, f64) {
         let account = &self.of_user[user as usize];
+        let account = if self.is_in_crowd(user) { account.apart_from(crowd) } else { *account };
         let count = account.until(passage, now);
         let (served, lost) = (account.served + count.served, self.lost[user as usize] + count.lost);
         // Where only a mean is known, parts of requests wait until they are whole.
@@ -115,14 +161,18 @@ impl Accounts {
 impl Account {
     /// What became of what the user sent since it was last counted.
     fn until(&self, passage: Option<&Passage>, now: f64) -> Count {
-        let count = self.schedule.map_or(0.0, |schedule| schedule.count(self.counted, now));
-        match passage {
-            _ if count <= 0.0 => Count::default(),
-            None => Count { lost: count, ..Count::default() },
-            Some(passage) => {
-                let time = passage.takes + (passage.waited - self.waited) / (now - self.counted);
-                Count { served: count, response: count * time, lost: 0.0, hops: count * passage.hops }
-            }
+        let count = |schedule| Count::new(schedule, passage, self.waited, [self.counted, now]);
+        self.schedule.map_or_else(Count::default, count)
+    }
+
+    /// The account by itself of a user who is in a crowd.
+    fn apart_from(&self, crowd: &Crowd) -> Account {
+        Account {
+            counted: crowd.since,
+            waited: crowd.waited,
+            served: self.served + crowd.served,
+            response: self.response + crowd.response,
+            ..*self
         }
     }
 }

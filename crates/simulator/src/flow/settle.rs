@@ -62,13 +62,14 @@ impl Flow {
 
     /// Reads a little of what will be changed for these cells, so that it is fetched from memory for all at once.
     ///
-    /// A change goes from the cell to its users and its path, and from there to links and instances. Here each part of the way
+    /// A change goes from the cell to its path and to users who are counted by themselves, and from there to links and instances. Here each part of the way
     /// is gone for all of them before the next, so that memory has as many things to fetch at a time as it can.
     fn glance_at(&self, cells: &[CellIndex], paths: &Paths) {
         let cells = cells.iter().filter_map(|cell| self.cells.get(*cell as usize));
         let routes = || cells.clone().flat_map(|cell| &cell.routes);
         let mut count = cells.clone().map(|cell| cell.members.len()).sum::<usize>();
-        let mut sum = cells.clone().flat_map(|cell| &cell.members).map(|user| self.accounts.since(*user)).sum::<f64>();
+        let alone = cells.clone().flat_map(|cell| &cell.members[cell.crowd.users() as usize..]);
+        let mut sum = alone.map(|user| self.accounts.glance_at(*user)).sum::<f64>();
         for route in routes() {
             count += paths.links(route.path).len() + self.inflows.glance_at(route.agent);
             sum += paths.latency(route.path) + self.load.glance_at_instance(route.agent);
@@ -111,25 +112,32 @@ impl Flow {
             return;
         }
         cell.mode = Mode::Idle;
-        let members = std::mem::take(&mut cell.members);
-        self.part(&members, former.track(), former.reach, world.now);
-        self.cells[index as usize].members = members;
+        self.part(index, former.track(), former.reach, world.now);
         self.open(index, world);
     }
 
     /// The users of a cell, all of whose requests go to one instance, take another route: closes and opens it in one.
     fn shift(&mut self, index: CellIndex, former: &Former, route: Route, world: &FlowWorld<'_>) {
-        let members = std::mem::take(&mut self.cells[index as usize].members);
-        let tracks = [former.track(), world.track(route)];
-        let [left, taken] = self.load.shift(tracks, self.rate(&members), world.now);
         let (from, to) = (former.reach, world.reach(route));
-        for user in &members {
-            let Some(schedule) = self.accounts.schedule(*user) else { continue };
-            self.end_stay(from, schedule, world.now);
-            self.accounts.count(*user, Some(&left), world.now);
-            self.accounts.take(*user, &taken);
-            self.begin_stay(to, schedule, world.now);
+        let tracks = [former.track(), world.track(route)];
+        let [left, taken] = self.load.shift(tracks, self.rate_of(index), world.now);
+        let cell = &mut self.cells[index as usize];
+        let (mut members, mut crowd) = (std::mem::take(&mut cell.members), cell.crowd);
+        let together = crowd.users();
+        if together > 0 {
+            self.accounts.add_hops(crowd.turn(&left, &taken, world.now));
+            self.end_stay(together, from, crowd.schedule(), world.now);
         }
-        self.cells[index as usize].members = members;
+        for place in together as usize..members.len() {
+            let user = members[place];
+            let Some(schedule) = self.accounts.schedule(user) else { continue };
+            self.end_stay(1, from, schedule, world.now);
+            self.accounts.count(user, Some(&left), world.now);
+            self.accounts.take(user, &taken);
+            self.accounts.gather(&mut crowd, &mut members, place, world.now);
+        }
+        self.begin_stays(&members, &crowd, to, world.now);
+        let cell = &mut self.cells[index as usize];
+        (cell.members, cell.crowd) = (members, crowd);
     }
 }
