@@ -6,6 +6,7 @@ use mario_prolog::Engine;
 
 use crate::agent::{Agent, Neighbour, RequestFact};
 use crate::index::{AgentIndex, ApplicationIndex, LinksVersion, NodeIndex, PolicyIndex};
+use crate::label::Full;
 use crate::manager::{Manager, NodeState};
 use crate::names::Names;
 use crate::rest::Resting;
@@ -159,7 +160,9 @@ impl Colony {
     /// Reads a little of what an evaluation of an agent needs, and gives it: as [`Colony::glance`], before evaluations.
     pub fn glance_around(&self, agent: AgentIndex) -> u32 {
         let agent = self.agent(agent);
-        agent.policy().0 ^ u32::from(self.manager(agent.node).free() == Capacity::Unbounded)
+        let manager = self.manager(agent.node);
+        let neighbour = manager.neighbours().first().map_or(0, |neighbour| neighbour.0);
+        neighbour ^ u32::from(manager.free() == Capacity::Unbounded)
     }
 
     /// How many agents there have ever been.
@@ -261,7 +264,13 @@ impl Colony {
         {
             wish.target = Target::Own;
         }
+        // Whoever asks for a place on a full node will do so again and again.
+        let node = wish.as_ref().and_then(|wish| Full::node(self.agent(agent).node, wish));
+        let in_vain = node.filter(|node| self.rooms.is_full(*node)).zip(wish.clone());
         self.agents[agent.position()].proposes(wish);
+        if let Some((node, wish)) = in_vain {
+            self.is_in_reach(agent, &wish, node);
+        }
         self.propose_again(agent);
     }
 

@@ -180,7 +180,7 @@ impl Colony {
 
     /// Whether the manager of an agent's own node lets it aim at a node. That is so until the agent wishes something else,
     /// or links change.
-    fn is_in_reach(&mut self, index: AgentIndex, wish: &Wish, to: NodeIndex) -> bool {
+    pub(crate) fn is_in_reach(&mut self, index: AgentIndex, wish: &Wish, to: NodeIndex) -> bool {
         let agent = &mut self.agents[index.position()];
         if agent.reached == Some(self.links_version) {
             return true;

@@ -22,6 +22,7 @@ use mario_domain::{Application, Id, OperationName};
 use mario_policy::{Blindness, Decision, Ending, FactsAllowed, Policy, blindness};
 use mario_prolog::Engine;
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 use crate::colony::Colony;
 use crate::index::{AgentIndex, ApplicationIndex};
@@ -54,7 +55,20 @@ pub struct Decisions {
     /// Where blocks are, by the hash of their keys: upper half of the hash, and one more than the position in `blocks`; 0
     /// where there is none. Its length is a power of two.
     index: Vec<u64>,
-    key: Key,
+    /// What agents know: of whoever is asked by itself, and of those who were prepared for.
+    keys: Vec<Key>,
+    /// Which of the keys was written or taken last.
+    current: usize,
+    prepared: Prepared,
+}
+
+/// Agents whose decisions are looked for next.
+#[derive(Default)]
+struct Prepared {
+    /// With the hash of what they know, if that is to be compared.
+    slots: Vec<(AgentIndex, Option<u64>)>,
+    length: usize,
+    taken: usize,
 }
 
 /// What a policy said.
@@ -143,7 +157,9 @@ impl Decisions {
             count: 0,
             blocks: Vec::new(),
             index: Vec::new(),
-            key: Key::new(),
+            keys: vec![Key::new()],
+            current: 0,
+            prepared: Prepared::default(),
         }
     }
 
@@ -156,12 +172,46 @@ impl Decisions {
         }
     }
 
+    /// Writes down what these agents know: their decisions are looked for next, in this order. What is known of them is
+    /// fetched from memory side by side.
+    pub fn prepare(&mut self, colony: &Colony, agents: &[AgentIndex]) {
+        (self.prepared.length, self.prepared.taken) = (agents.len(), 0);
+        self.prepared.slots.resize_with(agents.len().max(self.prepared.slots.len()), || (AgentIndex(0), None));
+        self.keys.resize_with(self.prepared.slots.len() + 1, Key::new);
+        for (position, agent) in agents.iter().enumerate() {
+            self.current = position + 1;
+            let hash = self.write_key(colony, *agent).map(|()| self.key().hash());
+            self.prepared.slots[position] = (*agent, hash);
+        }
+        let mask = self.index.len().wrapping_sub(1);
+        let hashes = self.prepared.slots[..agents.len()].iter().filter_map(|(_, hash)| *hash);
+        let entries = hashes.filter_map(|hash| self.index.get(hash as usize & mask));
+        let entries: SmallVec<[u64; 32]> = entries.copied().collect();
+        let blocks = entries.iter().filter_map(|entry| self.blocks.get((entry & !UPPER) as usize));
+        std::hint::black_box(blocks.fold(0, |sum, block| sum ^ block));
+    }
+
+    /// The hash of what an agent knows, which is written down; `None` when that is not to be compared.
+    fn hash(&mut self, colony: &Colony, agent: AgentIndex) -> Option<u64> {
+        let Prepared { slots, length, taken } = &mut self.prepared;
+        if let Some((prepared, hash)) = slots[..*length].get(*taken)
+            && *prepared == agent
+        {
+            *taken += 1;
+            self.current = *taken;
+            return *hash;
+        }
+        self.current = 0;
+        self.write_key(colony, agent).map(|()| self.key().hash())
+    }
+
+    fn key(&self) -> &Key {
+        &self.keys[self.current]
+    }
+
     /// What is known of the decision of an agent.
     pub fn find(&mut self, colony: &Colony, agent: AgentIndex) -> Found {
-        if self.write_key(colony, agent).is_none() {
-            return Found::Nothing(None);
-        }
-        let hash = self.key.hash();
+        let Some(hash) = self.hash(colony, agent) else { return Found::Nothing(None) };
         match self.position(hash) {
             Ok(position) => match Header(self.blocks[position]).answer() {
                 Answer::Awaited => Found::Awaited(Entrance(position as u32)),
@@ -171,8 +221,8 @@ impl Decisions {
             Err(_) if self.count >= self.limit => Found::Nothing(None),
             Err(slot) => {
                 let position = self.blocks.len();
-                self.blocks.push(Header::new(self.key.words().len(), Answer::Awaited).0);
-                self.blocks.extend_from_slice(self.key.words());
+                self.blocks.push(Header::new(self.keys[self.current].words().len(), Answer::Awaited).0);
+                self.blocks.extend_from_slice(self.keys[self.current].words());
                 self.index[slot] = hash & UPPER | (position as u64 + 1);
                 self.count += 1;
                 Found::Nothing(Some(Entrance(position as u32)))
@@ -182,6 +232,7 @@ impl Decisions {
 
     /// What is known now of a decision that was awaited; `None` when the policy is to be asked after all.
     pub fn look_again(&mut self, colony: &Colony, agent: AgentIndex, entrance: Entrance) -> Option<Option<Wish>> {
+        self.current = 0;
         self.write_key(colony, agent)?;
         match Header(self.blocks[entrance.0 as usize]).answer() {
             Answer::Awaited | Answer::Private => None,
@@ -198,12 +249,13 @@ impl Decisions {
         wish: Option<&Wish>,
         is_plain: bool,
     ) {
+        self.current = 0;
         let is_said = is_plain && self.write_key(colony, agent).is_some();
         let answer = match wish {
             _ if !is_said => Answer::Private,
             None => Answer::Nothing,
             Some(wish) => {
-                let place = self.key.place(&wish.target);
+                let place = self.key().place(&wish.target);
                 place.map_or(Answer::Private, |place| Answer::Wish(wish.operation, place))
             }
         };
@@ -217,13 +269,13 @@ impl Decisions {
         let blindness = self.policies[agent.policy().position()]?;
         let application = agent.application();
         let application = if blindness.sees_applications { application } else { self.alike[application.position()] };
-        self.key.write(colony, agent, application, blindness.sees_neighbours)
+        self.keys[self.current].write(colony, agent, application, blindness.sees_neighbours)
     }
 
     /// What an answer means to the agent whose key was written last.
     fn wish(&self, answer: Answer) -> Option<Wish> {
         let Answer::Wish(operation, place) = answer else { return None };
-        Some(Wish { operation, target: self.key.target(place) })
+        Some(Wish { operation, target: self.key().target(place) })
     }
 
     /// Where the block with the words of the key is; else, where in the index it belongs.
@@ -239,7 +291,7 @@ impl Decisions {
                 return Err(slot);
             }
             let position = (entry & !UPPER) as usize - 1;
-            if entry & UPPER == hash & UPPER && self.key_at(position) == self.key.words() {
+            if entry & UPPER == hash & UPPER && self.key_at(position) == self.key().words() {
                 return Ok(position);
             }
             slot = (slot + 1) & mask;

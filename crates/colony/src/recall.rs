@@ -50,7 +50,7 @@ impl Agent {
 
     /// Reads a little of what the agent has seen.
     pub(crate) fn glance(&self) -> u32 {
-        self.sights.first().map_or(0, |sight| u32::from(sight.alike))
+        self.sights.iter().fold(0, |sum, sight| sum ^ u32::from(sight.alike) ^ sight.requests.len() as u32)
     }
 
     /// The client requests that the agent sees from now on.

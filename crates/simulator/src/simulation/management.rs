@@ -6,8 +6,9 @@ use mario_colony::{
 };
 use mario_domain::OperationName;
 use mario_policy::{Decision, Wanted};
+use smallvec::SmallVec;
 
-use super::due::{Cursor, DueIndex};
+use super::due::{Cursor, DueIndex, TOGETHER};
 use super::{Event, Reuse, Service, Simulation};
 use crate::chance;
 use crate::flow::Seen;
@@ -119,6 +120,7 @@ impl Simulation<'_> {
     /// them at each turn, and memory fetches it side by side.
     fn look_together(&mut self, agents: &[AgentIndex], wanted: Wanted) {
         if let Some(flow) = &self.flow {
+            std::hint::black_box(self.due.glance(agents));
             let moving = agents.iter().filter(|agent| flow.is_moving(**agent));
             let sum = moving.map(|agent| self.colony.glance(*agent)).fold(flow.glance(agents), u32::wrapping_add);
             std::hint::black_box(sum);
@@ -126,8 +128,12 @@ impl Simulation<'_> {
         for agent in agents {
             self.look(*agent);
         }
-        let asking = agents.iter().filter(|agent| !self.is_known(**agent, wanted));
-        std::hint::black_box(asking.map(|agent| self.colony.glance_around(*agent)).fold(0, u32::wrapping_add));
+        let asking: SmallVec<[AgentIndex; TOGETHER]> =
+            agents.iter().copied().filter(|agent| !self.is_known(*agent, wanted)).collect();
+        std::hint::black_box(asking.iter().map(|agent| self.colony.glance_around(*agent)).fold(0, u32::wrapping_add));
+        if wanted == Wanted::First && self.options.reuse == Reuse::Proposals {
+            self.decisions.prepare(&self.colony, &asking);
+        }
     }
 
     /// Whether an agent's policy need not be asked: what it would say is known.

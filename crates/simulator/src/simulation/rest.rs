@@ -4,6 +4,7 @@ use mario_colony::{AgentIndex, Resting};
 
 use super::due::{DueIndex, TOGETHER};
 use super::{Reuse, Simulation};
+use crate::flow::Flow;
 use crate::recorder::Recorder;
 use crate::scenario::Scenario;
 
@@ -42,7 +43,8 @@ impl Simulation<'_> {
         for agents in woken.chunks(TOGETHER) {
             // Read a little of each first, so that memory fetches it side by side.
             let sum = agents.iter().fold(self.due.glance(agents), |sum, agent| sum ^ self.colony.glance_at(*agent));
-            std::hint::black_box(sum);
+            let moving = |flow: &Flow| agents.iter().filter(|agent| flow.is_moving(**agent)).count();
+            std::hint::black_box((sum, self.flow.as_deref().map(moving)));
             for agent in agents {
                 self.wake(*agent);
             }
