@@ -19,13 +19,16 @@ pub struct Agent {
     pub(crate) evaluations: u32,
     /// The version of the links with which the target of its proposal was in reach.
     pub(crate) reached: Option<LinksVersion>,
+    /// Where it is among those who wait for the managers, if it waits.
+    pub(crate) waits_at: u32,
+    pub(crate) policy: PolicyIndex,
     pub(crate) is_alive: bool,
     /// Whether its facts are those of its last evaluation.
     pub(crate) is_unchanged: bool,
-    /// Whether it is among those who wait for the managers.
-    pub(crate) is_pending: bool,
     /// Whether nobody looks at it until something is new to it.
     pub(crate) is_resting: bool,
+    /// Whether what it knows is only what it sees: it remembers nothing, and nothing was drawn for it.
+    pub(crate) is_blank: bool,
     /// Which of `sights` it sees.
     pub(crate) current: u8,
     /// How many requests it sees, by whichever way they come.
@@ -41,7 +44,6 @@ pub struct Agent {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Rest {
     pub(crate) instance: InstanceId,
-    pub(crate) policy: PolicyIndex,
     /// What was drawn for its next evaluation, if its policy asks for randomness.
     pub(crate) random: Option<u32>,
     pub(crate) remembered: Vec<Remembered>,
@@ -90,15 +92,17 @@ impl Agent {
             application,
             evaluations: 0,
             reached: None,
+            waits_at: u32::MAX,
+            policy,
             is_alive: true,
             is_unchanged: false,
-            is_pending: false,
+            is_blank: true,
             is_resting: false,
             current: 0,
             rate: 0.0,
             proposal: None,
             sights: Vec::new(),
-            rest: Box::new(Rest { instance, policy, random: None, remembered: Vec::new() }),
+            rest: Box::new(Rest { instance, random: None, remembered: Vec::new() }),
         }
     }
 
@@ -114,7 +118,7 @@ impl Agent {
 
     /// Its policy.
     pub fn policy(&self) -> PolicyIndex {
-        self.rest.policy
+        self.policy
     }
 
     /// Where its instance is, or was when it went.
@@ -144,12 +148,12 @@ impl Agent {
 
     /// What was drawn for its evaluation, if its policy asks for randomness: `fact(Instance, random, Drawn)`.
     pub fn random(&self) -> Option<u32> {
-        self.rest.random
+        if self.is_blank { None } else { self.rest.random }
     }
 
     /// What it remembers as inhibited.
     pub fn remembered(&self) -> &[Remembered] {
-        &self.rest.remembered
+        if self.is_blank { &[] } else { &self.rest.remembered }
     }
 
     /// What it proposed at its last evaluation.
@@ -164,6 +168,7 @@ impl Agent {
         }
         let evaluation = self.evaluations;
         self.rest.remembered.push(Remembered { evaluation, operation, target });
+        self.is_blank = false;
         self.knows_better();
     }
 
@@ -173,6 +178,9 @@ impl Agent {
     /// evaluations 1, 1 + every, 1 + 2 × every and so on clear the table when their facts have been read.
     pub(crate) fn count_evaluation(&mut self, rule: Memory, cycles: u32) {
         self.evaluations += 1;
+        if self.is_blank {
+            return;
+        }
         let remembered = &mut self.rest.remembered;
         let before = remembered.len();
         match rule {
@@ -187,6 +195,7 @@ impl Agent {
             }
         }
         if remembered.len() != before {
+            self.is_blank = remembered.is_empty() && self.rest.random.is_none();
             self.knows_better();
         }
     }
@@ -204,7 +213,9 @@ impl Agent {
         self.is_alive = false;
         self.is_unchanged = false;
         self.forget_sights();
-        self.rest.remembered = Vec::new();
+        if !self.is_blank {
+            self.rest.remembered = Vec::new();
+        }
         self.proposal = None;
     }
 }

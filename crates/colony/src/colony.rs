@@ -11,6 +11,7 @@ use crate::names::Names;
 use crate::rest::Resting;
 use crate::rooms::Rooms;
 use crate::rules::{Arbitration, Memory, Numbers};
+use crate::waiting::Waiting;
 use crate::wish::{Target, Wish};
 
 /// Nodes, their managers, and agents.
@@ -29,7 +30,7 @@ pub struct Colony {
     pub(crate) managers: Vec<Manager>,
     pub(crate) agents: Vec<Agent>,
     /// Who has evaluated since the last cycle, in the order of evaluation.
-    pub(crate) waiting: Vec<AgentIndex>,
+    pub(crate) waiting: Vec<Waiting>,
     pub(crate) names: Names,
     pub(crate) links_version: LinksVersion,
     /// What is left on each node, kept beside the managers: nearly all that is asked for is refused for want of room.
@@ -207,11 +208,13 @@ impl Colony {
             ContextChange::Random { agent, drawn } => {
                 let agent = &mut self.agents[agent.position()];
                 agent.rest.random = Some(drawn);
+                agent.is_blank = false;
                 agent.knows_better();
             }
             ContextChange::Neighbours { node, neighbours } => {
                 if self.managers[node.position()].set_neighbours(neighbours) {
                     self.links_version = self.links_version.next();
+                    self.doubt_reach();
                     self.node_is_different(node);
                 }
             }
@@ -225,8 +228,7 @@ impl Colony {
                 for agent in &gone {
                     self.agents[agent.position()].dies();
                 }
-                let agents = &self.agents;
-                self.waiting.retain(|waiting| agents[waiting.position()].is_alive);
+                self.leave_living();
                 return gone;
             }
         }
@@ -272,10 +274,7 @@ impl Colony {
         } else {
             agent.count_evaluation(self.memory, self.policies[agent.policy().position()].settings().memory);
         }
-        if !agent.is_pending {
-            agent.is_pending = true;
-            self.waiting.push(index);
-        }
+        self.wait(index);
     }
 
     /// What one instance of an agent's application needs.

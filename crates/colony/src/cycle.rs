@@ -5,10 +5,11 @@ use mario_policy::ManagerView;
 
 use crate::colony::Colony;
 use crate::index::{AgentIndex, ApplicationIndex, NodeIndex};
-use crate::label::{Action, Full, Label};
+use crate::label::{Action, Label};
 use crate::manager::{Judge, Manager, Room};
 use crate::rooms::NOTHING;
 use crate::rules::Arbitration;
+use crate::waiting::Waiting;
 use crate::wish::{Deployed, Deployment, Judged, Plan, Ruling, Target, Wish};
 
 impl Colony {
@@ -47,16 +48,17 @@ impl Colony {
             if !agent.is_alive {
                 continue;
             }
-            agent.is_pending = false;
+            // It has had its turn.
+            agent.waits_at = u32::MAX;
             let ruling = self.judge_by_room(*index, wish);
             self.note(*index, wish.clone(), ruling, label);
             self.enact_last(label);
         }
         self.deploy_in_sequence(&plan.deployments, label);
         for position in 0..self.waiting.len() {
-            let index = self.waiting[position];
-            let agent = &mut self.agents[index.position()];
-            if std::mem::take(&mut agent.is_pending) && agent.is_alive {
+            let index = self.waiting[position].agent();
+            let agent = self.agent(index);
+            if agent.waits_at as usize == position && agent.is_alive {
                 label.push_nop(index);
             }
         }
@@ -72,7 +74,9 @@ impl Colony {
             label.push_deployed(Deployed { deployment: *deployment, ruling, created: None });
         }
         for position in 0..self.waiting.len() {
-            if let Some(full) = self.refuse_at_once(self.waiting[position]) {
+            if let Waiting::Place(full) = self.waiting[position]
+                && self.rooms.is_full(full.to())
+            {
                 label.push_full(full);
                 continue;
             }
@@ -140,30 +144,14 @@ impl Colony {
     }
 
     /// The agent at a position of those who wait, and what it asks for. Agents that ask for nothing are dealt with here.
-    fn called(&mut self, position: usize, label: &mut Label) -> Option<(AgentIndex, Wish)> {
-        let index = self.waiting[position];
-        let agent = &mut self.agents[index.position()];
-        agent.is_pending = false;
-        if agent.proposal.is_none() {
+    fn called(&self, position: usize, label: &mut Label) -> Option<(AgentIndex, Wish)> {
+        let waiting = self.waiting[position];
+        if let Waiting::Nop(index) = waiting {
             label.push_nop(index);
-        }
-        agent.proposal.clone().map(|wish| (index, wish))
-    }
-
-    /// What becomes of an agent that asks for a place on a full node which is known to be in its reach. That is what most of
-    /// those who ask for something have asked for in the cycle before, and it is said with nearly no look at anything.
-    fn refuse_at_once(&mut self, index: AgentIndex) -> Option<Full> {
-        let agent = &mut self.agents[index.position()];
-        let wish = agent.proposal.as_ref()?;
-        if agent.reached != Some(self.links_version) {
             return None;
         }
-        let full = Full::at(index, agent.node, wish)?;
-        let needed = self.applications[agent.application.position()].hardware;
-        self.rooms.refuse(full.to(), needed).then(|| {
-            agent.is_pending = false;
-            full
-        })
+        let wish = self.agent(waiting.agent()).proposal.clone();
+        wish.map(|wish| (waiting.agent(), wish))
     }
 
     /// What the managers concerned say to an agent's wish. The manager of the agent's own node is asked first.

@@ -1,6 +1,7 @@
 //! The label of a cycle, in a short form.
 
 use mario_domain::OperationName;
+use serde::{Deserialize, Serialize};
 
 use crate::index::{AgentIndex, NodeIndex};
 use crate::rest::Resting;
@@ -32,7 +33,7 @@ enum Entry {
     Deployed(u32),
 }
 
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) struct Full {
     agent: AgentIndex,
     from: NodeIndex,

@@ -38,6 +38,7 @@ mod recall;
 mod rest;
 mod rooms;
 mod saved;
+mod waiting;
 
 pub use agent::{Agent, Neighbour, Remembered, RequestFact};
 pub use colony::{Colony, ContextChange, Founding};

@@ -5,6 +5,7 @@
 //! that *rouses* the agent: something new about its own node, and room on a node in its reach. A shell that lets agents rest
 //! wakes them for anything else that they would see. Nobody can rest where nodes and links go and come.
 
+use mario_domain::OperationName;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::Agent;
@@ -83,10 +84,12 @@ impl Colony {
     /// Whether an agent that asks for this is refused until somebody rouses it: what is refused is not remembered, and the
     /// node is in reach and full.
     fn is_refused(&self, agent: &Agent, wish: &Wish, reached: Option<LinksVersion>) -> bool {
-        let node = Full::node(agent.node, wish);
-        self.remembers_nothing
-            && reached == Some(self.links_version)
-            && node.is_some_and(|node| self.rooms.refuse(node, self.needed(agent.application)))
+        let is_in_reach = |node: NodeIndex| {
+            let may_be_own = wish.operation == OperationName::Replicate;
+            reached == Some(self.links_version) || self.manager(agent.node).reaches(agent.node, node, may_be_own)
+        };
+        let is_refused = |node: NodeIndex| self.rooms.refuse(node, self.needed(agent.application)) && is_in_reach(node);
+        self.remembers_nothing && Full::node(agent.node, wish).is_some_and(is_refused)
     }
 
     /// Whoever asked [`Colony::habit`] lets an agent rest.
@@ -105,6 +108,11 @@ impl Colony {
         if let Some(number) = last {
             agent.saw(number);
         }
+    }
+
+    /// Reads a little of what waking an agent needs, and gives it: see [`Colony::glance`].
+    pub fn glance_at(&self, agent: AgentIndex) -> u32 {
+        self.agent(agent).application.0
     }
 
     /// The agents that rest, and are to be woken before they evaluate again.

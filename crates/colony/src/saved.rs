@@ -9,6 +9,7 @@ use crate::manager::Manager;
 use crate::rest::Resting;
 use crate::rooms::Rooms;
 use crate::rules::Numbers;
+use crate::waiting::Waiting;
 
 /// What [`Colony::saved`] wrote, read again.
 #[derive(Deserialize)]
@@ -16,7 +17,7 @@ pub struct SavedColony {
     numbers: Numbers,
     managers: Vec<Manager>,
     agents: Vec<Agent>,
-    waiting: Vec<AgentIndex>,
+    waiting: Vec<Waiting>,
     links_version: LinksVersion,
     resting: Vec<Resting>,
     roused: Vec<AgentIndex>,

@@ -117,7 +117,8 @@ impl Key {
         if agent.random().is_some() || requests.len() > REQUESTS_MAX || neighbours.len() > NEIGHBOURS_MAX {
             return None;
         }
-        if !is_plain(agent.instance().id()) {
+        if colony.numbers.next.unsigned_abs() >= NUMBER_MAX {
+            // Some instance may have a number that is too large.
             return None;
         }
         let (policy, application) = (u16::try_from(agent.policy().0).ok()?, u16::try_from(application.0).ok()?);

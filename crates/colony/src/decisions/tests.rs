@@ -142,7 +142,9 @@ fn tell(dice: &mut Dice, colony: &mut Colony, agent: AgentIndex) {
             _ => Target::Node(dice.pick(&near)),
         },
     });
-    colony.agents[agent.position()].rest.remembered = remembered.collect();
+    let remembering = &mut colony.agents[agent.position()];
+    remembering.rest.remembered = remembered.collect();
+    remembering.is_blank = false;
 }
 
 /// Lets the agents of a colony see many things; holds what is found against what their policies say. Gives how much of

@@ -103,6 +103,12 @@ impl Due {
         }
     }
 
+    /// Reads a little of what waking these agents needs.
+    pub(super) fn glance(&self, agents: &[AgentIndex]) -> u32 {
+        let places = agents.iter().filter_map(|agent| self.places.get(agent.position()));
+        places.fold(0, |sum, place| sum ^ place.position)
+    }
+
     /// Whoever rests in a list.
     pub(super) fn resting_in(&self, index: DueIndex) -> Vec<AgentIndex> {
         let list = &self.lists[index as usize];

@@ -187,18 +187,16 @@ impl Simulation<'_> {
             }
             self.look_together(&agents, wanted);
             for agent in agents {
-                if self.is_known(agent, wanted) {
-                    self.repeat(agent, recorder);
-                    if may_rest {
-                        self.let_rest(agent);
-                    }
-                    continue;
-                }
-                match self.find(agent, wanted) {
-                    Found::Decision(wish) => self.follow_others(agent, wish, recorder),
-                    Found::Nothing(entrance) => self.ask(agent, entrance, wanted, recorder),
+                let found = (!self.is_known(agent, wanted)).then(|| self.find(agent, wanted));
+                match found {
+                    None => self.repeat(agent, recorder),
+                    Some(Found::Decision(wish)) => self.follow_others(agent, wish, recorder),
+                    Some(Found::Nothing(entrance)) => self.ask(agent, entrance, wanted, recorder),
                     // Nobody else is asked at the same time.
-                    Found::Awaited(_) => self.ask(agent, None, wanted, recorder),
+                    Some(Found::Awaited(_)) => self.ask(agent, None, wanted, recorder),
+                }
+                if may_rest {
+                    self.let_rest(agent);
                 }
             }
         }
@@ -225,12 +223,7 @@ impl Simulation<'_> {
         let mut answers = self.answers(&asking, wanted).into_iter().flatten();
         for (agent, found) in all {
             match found {
-                None => {
-                    self.repeat(agent, recorder);
-                    if may_rest {
-                        self.let_rest(agent);
-                    }
-                }
+                None => self.repeat(agent, recorder),
                 Some(Found::Decision(wish)) => self.follow_others(agent, wish, recorder),
                 Some(Found::Awaited(entrance)) => match self.decisions.look_again(&self.colony, agent, entrance) {
                     Some(wish) => self.follow_others(agent, wish, recorder),
@@ -240,6 +233,9 @@ impl Simulation<'_> {
                     let answer = answers.next().expect("all who are due were asked");
                     self.take(agent, entrance, answer, recorder);
                 }
+            }
+            if may_rest {
+                self.let_rest(agent);
             }
         }
     }
