@@ -75,16 +75,18 @@ enum Mode {
 impl Flow {
     pub(crate) fn new(scenario: &Scenario) -> Flow {
         let users = scenario.users.len();
+        // Room for nearly all that there will ever be: to move them to a larger place takes longer than to have it.
+        let instances = users.min(2 * scenario.topology.node_count());
         Flow {
             window: scenario.agents.period,
             accounts: Accounts::new(users),
             cell_of_user: vec![None; users],
             cells: Vec::new(),
-            inflows: Inflows::default(),
+            inflows: Inflows::with_capacity(instances),
             turns: TurnsTable::default(),
-            load: Load::new(&scenario.topology, scenario.network),
+            load: Load::new(&scenario.topology, scenario.network, instances),
             cleared: Vec::new(),
-            is_cleared: Vec::new(),
+            is_cleared: Vec::with_capacity(instances),
             stale: Vec::new(),
         }
     }
@@ -115,8 +117,9 @@ impl Flow {
         world: &mut FlowWorld<'_>,
     ) {
         let count = router.expect(clients);
-        world.terrain.paths.reserve(count);
-        self.cells.reserve_exact(count);
+        // Users who move make about as many cells more.
+        world.terrain.paths.reserve(2 * count);
+        self.cells.reserve_exact(2 * count);
         for cell in 0..count as CellIndex {
             let routes = router.routes(cell, &mut world.terrain).into();
             self.cells.push(FlowCell { routes, ..FlowCell::default() });

@@ -65,3 +65,62 @@ impl Crowd {
         f64::from(self.users) * count.hops
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flow::account::Accounts;
+
+    #[test]
+    fn who_is_in_a_crowd_comes_to_what_it_would_alone() {
+        let schedule = Schedule::Exact { first: 40.0, period: 40.0 };
+        let (mut together, mut alone) = (Accounts::new(2), Accounts::new(2));
+        let mut crowd = Crowd::default();
+        let mut members: Vec<u32> = Vec::new();
+        // Two users of a cell whose route changes every hundred; the second comes later, between two changes.
+        for (number, now) in (0_u32..12).zip((0..).map(|number| f64::from(number) * 100.0)) {
+            let passage = |waited: f64| Passage { takes: 3.0 + f64::from(number), waited, hops: f64::from(number % 3) };
+            let (left, taken) = (passage(now * 0.7), passage(5.0 + now * 0.3));
+            if crowd.users() > 0 {
+                let hops = crowd.turn(&left, &taken, now);
+                together.add_hops(hops);
+            }
+            for place in crowd.users() as usize..members.len() {
+                together.count(members[place], Some(&left), now);
+                together.take(members[place], &taken);
+                together.gather(&mut crowd, &mut members, place, now);
+            }
+            for user in &members {
+                alone.count(*user, Some(&left), now);
+                alone.take(*user, &taken);
+            }
+            let (newcomer, joins) = (u32::from(number > 0), now + if number == 0 { 0.0 } else { 35.0 });
+            if number == 0 || number == 4 {
+                for accounts in [&mut together, &mut alone] {
+                    accounts.begin(newcomer, schedule, joins);
+                    accounts.take(newcomer, &taken);
+                }
+                members.push(newcomer);
+                let place = members.len() - 1;
+                together.gather(&mut crowd, &mut members, place, joins);
+            }
+            if number == 9 {
+                together.leave(0, &crowd);
+                crowd.let_out();
+                members.retain(|user| *user != 0);
+                for accounts in [&mut together, &mut alone] {
+                    accounts.count(0, Some(&passage(900.0)), now + 50.0);
+                    accounts.end(0);
+                }
+            }
+            assert_eq!(crowd.users() as usize, if number == 4 { 1 } else { members.len() });
+            for user in [0, 1] {
+                let sent = |accounts: &Accounts| accounts.sent(user, &crowd, Some(&taken), now + 60.0).0;
+                let (one, other) = (sent(&together), sent(&alone));
+                assert_eq!((one.served, one.lost), (other.served, other.lost), "user {user} at {now}");
+                assert!((one.response - other.response).abs() < 1e-9, "user {user} at {now}: {one:?}, not {other:?}");
+            }
+            assert!((together.hops() - alone.hops()).abs() < 1e-9);
+        }
+    }
+}

@@ -4,6 +4,8 @@
 //! For whoever came or went lately, that is corrected ([`Changes`]). Users who share several equally near instances are counted
 //! request by request, as they take turns ([`Share`]).
 
+use std::hint::black_box;
+
 use mario_colony::{AgentIndex, Neighbour, RequestFact};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
@@ -14,6 +16,9 @@ use super::turns::{Cycle, TurnsIndex, TurnsTable, greatest_common_divisor};
 
 /// What is left of sums of fractions is nothing.
 const NOTHING: f64 = 1e-9;
+
+/// So many turns are glanced at before they are counted, so that they are fetched from memory all at once.
+const MANY_SHARES: usize = 4;
 
 /// The way that requests come: the last hop and the latency of the path.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
@@ -41,6 +46,12 @@ pub(super) struct Inflows {
 }
 
 impl Inflows {
+    /// Room for so many instances.
+    pub(super) fn with_capacity(instances: usize) -> Inflows {
+        let (of_agent, course) = (Vec::with_capacity(instances), Vec::with_capacity(instances));
+        Inflows { of_agent, course, ..Inflows::default() }
+    }
+
     /// A new instance.
     pub(super) fn add(&mut self) {
         self.of_agent.push(Inflow::default());
@@ -305,6 +316,10 @@ impl Inflow {
     fn facts(&mut self, [window, now]: [f64; 2], table: &mut TurnsTable, facts: &mut Vec<RequestFact>) -> Course {
         facts.extend_from_slice(&self.steady);
         self.changes.correct([window, now], facts);
+        if self.shares.len() >= MANY_SHARES {
+            let over = self.shares.iter().filter(|share| table.get(share.turns).are_over(now));
+            black_box(over.count());
+        }
         let (mut is_steady, mut has_cycles) = (true, true);
         self.shares.retain_mut(|share| {
             let (begins, ends) = (now - window - share.way.latency, now - share.way.latency);

@@ -54,10 +54,11 @@ pub(super) struct Passage {
 const BUSY_MAX: f64 = 0.95;
 
 impl Load {
-    pub(super) fn new(topology: &Topology, network: Network) -> Load {
+    /// Nothing goes over links yet; there is room for so many instances.
+    pub(super) fn new(topology: &Topology, network: Network, instances: usize) -> Load {
         let link = |position| topology.link(LinkIndex(position as u32));
         let links = (0..topology.link_count()).map(|position| Server::new(Pace::of_link(link(position), network)));
-        Load { links: links.collect(), instances: Vec::new() }
+        Load { links: links.collect(), instances: Vec::with_capacity(instances) }
     }
 
     /// A new instance, which takes so long for a request.

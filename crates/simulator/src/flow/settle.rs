@@ -38,6 +38,8 @@ impl Flow {
         let mut stale = std::mem::take(&mut self.stale);
         router.take_stale(&mut stale);
         stale.retain(|cell| (*cell as usize) < self.cells.len());
+        // Instances come and go all over the world, and cells that are numbered one after another lie together.
+        stale.sort_unstable();
         let mut cleared = std::mem::take(&mut self.cleared);
         for agent in &cleared {
             self.is_cleared[agent.position()] = true;
@@ -46,7 +48,7 @@ impl Flow {
         }
         for cells in stale.chunks(GLANCES) {
             if self.is_large() {
-                black_box(router.glance_at(cells));
+                black_box(router.glance_at(cells, world.terrain.topology));
                 self.glance_at(cells, world.terrain.paths);
             }
             for cell in cells {

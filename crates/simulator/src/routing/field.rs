@@ -268,6 +268,13 @@ impl Field {
         destination
     }
 
+    /// The node that messages of a node go on to, if that is known and there is only one.
+    pub(super) fn next(&self, topology: &Topology, node: NodeIndex) -> Option<NodeIndex> {
+        let spot = self.spots[node.position()];
+        let is_link = spot.distance > 0.0 && spot.onward.0 < Onward::HERE.0;
+        is_link.then(|| topology.end_of_link(LinkIndex(spot.onward.0)))
+    }
+
     /// Which instance is the only one on a node that messages go to.
     pub(super) fn remember(&mut self, node: NodeIndex, agent: AgentIndex) {
         self.spots[node.position()].onward = Onward(agent.0);

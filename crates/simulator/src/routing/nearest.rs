@@ -9,9 +9,11 @@ use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 use super::field::{Destination, Field, Frontier, Ground};
+use crate::flow::GLANCES;
 use crate::paths::{PathIndex, Trail};
 use crate::routing::{Client, Route, Terrain};
 use crate::scenario::Metric;
+use crate::topology::Topology;
 
 /// Which cell.
 pub(crate) type CellIndex = u32;
@@ -155,10 +157,20 @@ impl Nearest {
         self.cells.len()
     }
 
-    /// Reads a little of what is needed to find the routes of these cells.
-    pub(crate) fn glance_at(&self, cells: &[CellIndex]) -> f64 {
-        let cells = cells.iter().map(|cell| &self.cells[*cell as usize]);
-        cells.map(|cell| self.fields[cell.application.position()].distance(cell.access_point)).sum()
+    /// Reads a little of what is needed to find the routes of these cells: the first two nodes on the way, after which it is mostly
+    /// that of others.
+    pub(crate) fn glance_at(&self, cells: &[CellIndex], topology: &Topology) -> f64 {
+        let place = |cell: &CellIndex| {
+            let cell = &self.cells[*cell as usize];
+            (&self.fields[cell.application.position()], cell.access_point)
+        };
+        let mut places: SmallVec<[(&Field, NodeIndex); GLANCES]> = cells.iter().map(place).collect();
+        for _ in 0..2 {
+            for (field, node) in &mut places {
+                *node = field.next(topology, *node).unwrap_or(*node);
+            }
+        }
+        places.iter().map(|(field, node)| field.distance(*node)).sum()
     }
 
     /// The routes of a cell as they are now. Their paths hold until the next time.
