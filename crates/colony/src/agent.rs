@@ -4,6 +4,7 @@ use mario_domain::{InstanceId, OperationName};
 use serde::{Deserialize, Serialize};
 
 use crate::index::{ApplicationIndex, LinksVersion, NodeIndex, PolicyIndex};
+use crate::intent::{Intent, Said};
 use crate::recall::Sight;
 use crate::rules::Memory;
 use crate::wish::{Target, Wish};
@@ -12,6 +13,7 @@ use crate::wish::{Target, Wish};
 ///
 /// What a cycle looks at for every agent is here; the rest, most of which most agents never need again, is apart.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[repr(align(64))]
 pub struct Agent {
     pub(crate) node: NodeIndex,
     pub(crate) application: ApplicationIndex,
@@ -22,11 +24,9 @@ pub struct Agent {
     /// Where it is among those who wait for the managers, if it waits.
     pub(crate) waits_at: u32,
     pub(crate) policy: PolicyIndex,
-    pub(crate) is_alive: bool,
+    pub(crate) state: AgentState,
     /// Whether its facts are those of its last evaluation.
     pub(crate) is_unchanged: bool,
-    /// Whether nobody looks at it until something is new to it.
-    pub(crate) is_resting: bool,
     /// Whether what it knows is only what it sees: it remembers nothing, and nothing was drawn for it.
     pub(crate) is_blank: bool,
     /// Which of `sights` it sees.
@@ -34,9 +34,9 @@ pub struct Agent {
     /// How many requests it sees, by whichever way they come.
     pub(crate) rate: f64,
     /// What it proposed at its last evaluation.
-    pub(crate) proposal: Option<Wish>,
+    pub(crate) intent: Intent,
     /// What it has seen lately.
-    pub(crate) sights: Vec<Sight>,
+    pub(crate) sights: Box<[Sight]>,
     pub(crate) rest: Box<Rest>,
 }
 
@@ -47,7 +47,20 @@ pub(crate) struct Rest {
     /// What was drawn for its next evaluation, if its policy asks for randomness.
     pub(crate) random: Option<u32>,
     pub(crate) remembered: Vec<Remembered>,
+    /// What it proposed at its last evaluation, if its intent does not say it.
+    pub(crate) strange: Option<Box<Wish>>,
 }
+
+/// Whether an agent is there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) enum AgentState {
+    Awake,
+    /// Nobody looks at it until something is new to it.
+    Resting,
+    Gone,
+}
+
+const _: () = assert!(size_of::<Agent>() == 64, "one line of a cache");
 
 /// Client requests, as an agent sees them: `requests/4`.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
@@ -94,15 +107,14 @@ impl Agent {
             reached: None,
             waits_at: u32::MAX,
             policy,
-            is_alive: true,
+            state: AgentState::Awake,
             is_unchanged: false,
             is_blank: true,
-            is_resting: false,
             current: 0,
             rate: 0.0,
-            proposal: None,
-            sights: Vec::new(),
-            rest: Box::new(Rest { instance, random: None, remembered: Vec::new() }),
+            intent: Intent::NOTHING,
+            sights: Box::default(),
+            rest: Box::new(Rest { instance, random: None, remembered: Vec::new(), strange: None }),
         }
     }
 
@@ -128,7 +140,7 @@ impl Agent {
 
     /// Whether its instance is still there.
     pub fn is_alive(&self) -> bool {
-        self.is_alive
+        self.state != AgentState::Gone
     }
 
     /// How often it has evaluated its policy. While it rests, that is not counted.
@@ -157,8 +169,12 @@ impl Agent {
     }
 
     /// What it proposed at its last evaluation.
-    pub fn proposal(&self) -> Option<&Wish> {
-        self.proposal.as_ref()
+    pub fn proposal(&self) -> Option<Wish> {
+        match self.intent.said() {
+            Said::Nothing => None,
+            Said::Wish(wish) => Some(wish),
+            Said::Elsewhere => self.rest.strange.as_deref().cloned(),
+        }
     }
 
     /// Remembers an inhibited operation. `cycles` is how long the agent's policy lets it remember.
@@ -210,12 +226,12 @@ impl Agent {
 
     /// The instance is gone. What only a living agent needs is given back.
     pub(crate) fn dies(&mut self) {
-        self.is_alive = false;
+        self.state = AgentState::Gone;
         self.is_unchanged = false;
         self.forget_sights();
         if !self.is_blank {
             self.rest.remembered = Vec::new();
         }
-        self.proposal = None;
+        self.intent = Intent::NOTHING;
     }
 }

@@ -45,7 +45,7 @@ impl Colony {
     fn cycle_by_plan(&mut self, plan: &Plan, label: &mut Label) {
         for (index, wish) in &plan.orders {
             let agent = &mut self.agents[index.position()];
-            if !agent.is_alive {
+            if !agent.is_alive() {
                 continue;
             }
             // It has had its turn.
@@ -58,7 +58,7 @@ impl Colony {
         for position in 0..self.waiting.len() {
             let index = self.waiting[position].agent();
             let agent = self.agent(index);
-            if agent.waits_at as usize == position && agent.is_alive {
+            if agent.waits_at as usize == position && agent.is_alive() {
                 label.push_nop(index);
             }
         }
@@ -150,7 +150,7 @@ impl Colony {
             label.push_nop(index);
             return None;
         }
-        let wish = self.agent(waiting.agent()).proposal.clone();
+        let wish = self.agent(waiting.agent()).proposal();
         wish.map(|wish| (waiting.agent(), wish))
     }
 

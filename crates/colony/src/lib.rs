@@ -22,6 +22,7 @@
 //! Not here: what becomes true when (`simulator`, or a live node), and what policies say (`policy`).
 
 mod index;
+mod intent;
 mod label;
 mod rules;
 mod wish;

@@ -5,6 +5,7 @@ use smallvec::SmallVec;
 
 use crate::agent::{Agent, RequestFact};
 use crate::index::LinksVersion;
+use crate::intent::{Intent, Said};
 use crate::wish::Wish;
 
 /// Client requests that an agent saw, and what it proposed to them.
@@ -12,6 +13,7 @@ use crate::wish::Wish;
 /// Requests that take turns among instances come in a few patterns, again and again. Then an agent finds each time what it
 /// proposed to the pattern before.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[repr(align(64))]
 pub(crate) struct Sight {
     /// What was proposed, if all else that the agent knew is what it knows now.
     proposed: Option<Proposed>,
@@ -21,10 +23,12 @@ pub(crate) struct Sight {
     alike: u8,
 }
 
+const _: () = assert!(size_of::<Sight>() == 64, "one line of a cache");
+
 /// What an agent proposed, which may be nothing.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Proposed {
-    wish: Option<Wish>,
+    intent: Intent,
     /// The version of the links with which its target was in reach.
     reached: Option<LinksVersion>,
 }
@@ -116,8 +120,10 @@ impl Agent {
         let position = usize::from(number);
         if self.sights.len() <= position {
             // Most agents see one or two things all their lives.
-            self.sights.reserve_exact(position + 1 - self.sights.len());
-            self.sights.resize_with(position + 1, Sight::default);
+            let mut sights = std::mem::take(&mut self.sights).into_vec();
+            sights.reserve_exact(position + 1 - sights.len());
+            sights.resize_with(position + 1, Sight::default);
+            self.sights = sights.into_boxed_slice();
         }
         &mut self.sights[position]
     }
@@ -134,17 +140,21 @@ impl Agent {
     /// The agent proposes what it proposed when it saw before what it sees now.
     pub(crate) fn recall(&mut self) {
         let sight = self.sights.get(usize::from(self.current));
-        let proposed = sight.and_then(|sight| sight.proposed.as_ref());
-        self.proposal = proposed.and_then(|proposed| proposed.wish.clone());
+        let proposed = sight.and_then(|sight| sight.proposed);
+        self.intent = proposed.map_or(Intent::NOTHING, |proposed| proposed.intent);
         self.reached = proposed.and_then(|proposed| proposed.reached);
     }
 
     /// The agent proposes this to what it sees.
     pub(crate) fn proposes(&mut self, wish: Option<Wish>) {
+        let intent = Intent::new(wish.as_ref());
         if let Some(sight) = self.sights.get_mut(usize::from(self.current)) {
-            sight.proposed = Some(Proposed { wish: wish.clone(), reached: None });
+            sight.proposed = intent.is_whole().then_some(Proposed { intent, reached: None });
         }
-        self.proposal = wish;
+        if !intent.is_whole() {
+            self.rest.strange = wish.map(Box::new);
+        }
+        self.intent = intent;
         self.reached = None;
     }
 
@@ -159,9 +169,13 @@ impl Agent {
 
     /// What the agent proposed to a sight of the last round, and with which links that was in reach; `None` when that is not
     /// known.
-    pub(crate) fn proposed_to(&self, number: u8) -> Option<(Option<&Wish>, Option<LinksVersion>)> {
-        let proposed = self.shown(number)?.proposed.as_ref()?;
-        Some((proposed.wish.as_ref(), proposed.reached))
+    pub(crate) fn proposed_to(&self, number: u8) -> Option<(Option<Wish>, Option<LinksVersion>)> {
+        let proposed = self.shown(number)?.proposed?;
+        match proposed.intent.said() {
+            Said::Nothing => Some((None, None)),
+            Said::Wish(wish) => Some((Some(wish), proposed.reached)),
+            Said::Elsewhere => None,
+        }
     }
 
     /// How many requests the agent sees in a sight of the last round.
@@ -193,7 +207,7 @@ impl Agent {
     }
 
     pub(crate) fn forget_sights(&mut self) {
-        self.sights = Vec::new();
+        self.sights = Box::default();
         self.current = 0;
         self.rate = 0.0;
     }

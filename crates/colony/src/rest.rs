@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::agent::Agent;
+use crate::agent::{Agent, AgentState};
 use crate::colony::Colony;
 use crate::index::{AgentIndex, LinksVersion, NodeIndex};
 use crate::label::Full;
@@ -62,12 +62,12 @@ impl Colony {
             return None;
         }
         let (wish, reached) = match sight {
-            None => (agent.proposal.as_ref(), agent.reached),
+            None => (agent.proposal(), agent.reached),
             Some(number) => agent.proposed_to(number)?,
         };
         let rate = self.rate(agent, sight);
         // Only whole numbers come to the same in any order.
-        let is_certain = rate.fract() == 0.0 && wish.is_none_or(|wish| self.is_refused(agent, wish, reached));
+        let is_certain = rate.fract() == 0.0 && wish.as_ref().is_none_or(|wish| self.is_refused(agent, wish, reached));
         is_certain.then(|| Resting::one(wish.is_some(), rate))
     }
 
@@ -92,15 +92,17 @@ impl Colony {
     /// Whoever asked [`Colony::habit`] lets an agent rest.
     pub fn rest(&mut self, agent: AgentIndex) {
         let agent = &mut self.agents[agent.position()];
-        self.resting_count += u64::from(!agent.is_resting);
-        agent.is_resting = true;
+        self.resting_count += u64::from(agent.state == AgentState::Awake);
+        agent.state = AgentState::Resting;
     }
 
     /// An agent rests no longer, after so many cycles. If it saw a round of sights, the one with this number was the last.
     pub fn wake(&mut self, agent: AgentIndex, cycles: u32, last: Option<u8>) {
         let agent = &mut self.agents[agent.position()];
-        self.resting_count -= u64::from(agent.is_resting);
-        agent.is_resting = false;
+        if agent.state == AgentState::Resting {
+            self.resting_count -= 1;
+            agent.state = AgentState::Awake;
+        }
         agent.evaluations += cycles;
         if let Some(number) = last {
             agent.saw(number);
@@ -109,8 +111,7 @@ impl Colony {
 
     /// Reads a little of what waking an agent needs, and gives it: see [`Colony::glance`].
     pub fn glance_at(&self, agent: AgentIndex) -> u32 {
-        let agent = self.agent(agent);
-        agent.application.0 ^ u32::from(agent.is_resting) ^ agent.evaluations ^ u32::from(agent.rate > 0.0)
+        self.agent(agent).application.0
     }
 
     /// The agents that rest, and are to be woken before they evaluate again.
@@ -127,7 +128,7 @@ impl Colony {
     }
 
     pub(crate) fn rouse(&mut self, agent: AgentIndex) {
-        if self.agent(agent).is_resting {
+        if self.agent(agent).state == AgentState::Resting {
             self.roused.push(agent);
         }
     }
@@ -152,7 +153,7 @@ impl Colony {
 
     fn rouse_on(&mut self, node: NodeIndex) {
         let Colony { managers, agents, roused, .. } = self;
-        let resting = managers[node.position()].agents().iter().filter(|agent| agents[agent.position()].is_resting);
-        roused.extend(resting);
+        let is_resting = |agent: &&AgentIndex| agents[agent.position()].state == AgentState::Resting;
+        roused.extend(managers[node.position()].agents().iter().filter(is_resting));
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::agent::Agent;
+use crate::agent::{Agent, AgentState};
 use crate::colony::Colony;
 use crate::index::{AgentIndex, LinksVersion};
 use crate::manager::Manager;
@@ -60,7 +60,7 @@ impl Colony {
         }
         self.rooms = Rooms::new(&self.managers);
         self.numbers = numbers;
-        self.resting_count = agents.iter().filter(|agent| agent.is_resting).count() as u64;
+        self.resting_count = agents.iter().filter(|agent| agent.state == AgentState::Resting).count() as u64;
         self.agents = agents;
         (self.resting, self.roused) = (resting, roused);
         self.waiting = waiting;

@@ -32,10 +32,10 @@ impl Waiting {
     }
 
     fn new(index: AgentIndex, agent: &Agent, links: LinksVersion, needed: Hardware) -> Waiting {
-        match &agent.proposal {
+        match agent.proposal() {
             None => Waiting::Nop(index),
             Some(wish) if agent.reached == Some(links) && !needed.fits(NOTHING) => {
-                Full::at(index, agent.node, wish).map_or(Waiting::Other(index), Waiting::Place)
+                Full::at(index, agent.node, &wish).map_or(Waiting::Other(index), Waiting::Place)
             }
             Some(_) => Waiting::Other(index),
         }
@@ -60,7 +60,7 @@ impl Colony {
     /// Agents that are gone wait no longer.
     pub(crate) fn leave_living(&mut self) {
         let agents = &mut self.agents;
-        self.waiting.retain(|waiting| agents[waiting.agent().position()].is_alive);
+        self.waiting.retain(|waiting| agents[waiting.agent().position()].is_alive());
         for (position, waiting) in (0..).zip(&self.waiting) {
             agents[waiting.agent().position()].waits_at = position;
         }

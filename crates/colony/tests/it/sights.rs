@@ -52,7 +52,7 @@ impl Watched {
         } else {
             colony.propose(agent, wish.clone());
         }
-        assert_eq!(colony.agent(agent).proposal(), wish.as_ref());
+        assert_eq!(colony.agent(agent).proposal(), wish);
         self.evaluated = Some(facts.to_vec());
         self.world.cycle(&[]);
     }

@@ -25,7 +25,7 @@ struct Looks(Vec<Look>);
 impl Recorder for Looks {
     fn evaluation(&mut self, time: f64, agent: AgentIndex, colony: &Colony, _decision: Option<&Decision>) {
         let acting = colony.agent(agent);
-        self.0.push(Look { time, agent, facts: acting.requests().to_vec(), before: acting.proposal().cloned() });
+        self.0.push(Look { time, agent, facts: acting.requests().to_vec(), before: acting.proposal() });
     }
 }
 
