@@ -50,8 +50,8 @@ impl Allocation {
     /// Where the instances of an application are now.
     pub(crate) fn current(placement: &Placement, application: ApplicationIndex, colony: &Colony) -> Allocation {
         let mut allocation = Allocation::default();
-        for agent in placement.agents(application) {
-            allocation.add(colony.agent(*agent).node().0);
+        for agent in placement.agents(application).iter() {
+            allocation.add(colony.agent(agent).node().0);
         }
         allocation
     }

@@ -36,9 +36,9 @@ pub(crate) fn changes(
     for (application, wanted) in (0..).map(ApplicationIndex).zip(wanted) {
         let mut missing = wanted.clone();
         let mut surplus = VecDeque::new();
-        for agent in placement.agents(application) {
-            let node = colony.agent(*agent).node();
-            if missing.on(node.0) > 0 { missing.remove(node.0) } else { surplus.push_back((*agent, node)) }
+        for agent in placement.agents(application).iter() {
+            let node = colony.agent(agent).node();
+            if missing.on(node.0) > 0 { missing.remove(node.0) } else { surplus.push_back((agent, node)) }
         }
         for (node, count) in missing.nodes().iter().copied() {
             for _ in 0..count {
@@ -83,8 +83,8 @@ fn free(scenario: &Scenario, placement: &Placement, colony: &Colony, rooms: &[Ro
     let mut free = rooms.to_vec();
     for application in (0..scenario.applications.len()).map(ApplicationIndex::at) {
         let needed = colony.application(application).hardware.as_units();
-        for agent in placement.agents(application) {
-            let node = colony.agent(*agent).node();
+        for agent in placement.agents(application).iter() {
+            let node = colony.agent(agent).node();
             free[node.position()] = free[node.position()].map(|free| free.saturating_sub(needed));
         }
     }

@@ -268,7 +268,7 @@ impl Nearest {
         self.scratch.recent = None;
         for (position, field) in self.fields.iter_mut().enumerate().filter(|(_, field)| !field.is_empty()) {
             let agents = terrain.placement.agents(ApplicationIndex::at(position)).iter();
-            let hosts = agents.map(|agent| terrain.colony.agent(*agent).node());
+            let hosts = agents.map(|agent| terrain.colony.agent(agent).node());
             field.rebuild(terrain.ground(self.metric), hosts, &mut self.scratch.frontier);
         }
         for cell in &self.cells {
