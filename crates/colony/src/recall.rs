@@ -178,8 +178,9 @@ impl Agent {
         }
     }
 
-    /// How many requests the agent sees in a sight of the last round.
-    pub(crate) fn rate_at(&self, number: u8) -> f64 {
+    /// How many requests the agent sees, or saw in a sight of the last round.
+    pub(crate) fn rate_in(&self, sight: Option<u8>) -> f64 {
+        let Some(number) = sight else { return self.rate };
         self.shown(number).map_or(0.0, |sight| sight.rate)
     }
 

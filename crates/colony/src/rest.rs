@@ -65,7 +65,7 @@ impl Colony {
             None => (agent.proposal(), agent.reached),
             Some(number) => agent.proposed_to(number)?,
         };
-        let rate = self.rate(agent, sight);
+        let rate = agent.rate_in(sight);
         // Only whole numbers come to the same in any order.
         let is_certain = rate.fract() == 0.0 && wish.as_ref().is_none_or(|wish| self.is_refused(agent, wish, reached));
         is_certain.then(|| Resting::one(wish.is_some(), rate))
@@ -73,11 +73,7 @@ impl Colony {
 
     /// What was [`Colony::habit`] of an agent when it began to rest, if it was refused or not.
     pub fn former_habit(&self, agent: AgentIndex, sight: Option<u8>, was_refused: bool) -> Resting {
-        Resting::one(was_refused, self.rate(self.agent(agent), sight))
-    }
-
-    fn rate(&self, agent: &Agent, sight: Option<u8>) -> f64 {
-        sight.map_or(agent.rate, |number| agent.rate_at(number))
+        Resting::one(was_refused, self.agent(agent).rate_in(sight))
     }
 
     /// Whether an agent that asks for this is refused until somebody rouses it: what is refused is not remembered, and the
