@@ -100,12 +100,12 @@ impl Label {
         Label::default()
     }
 
-    /// How much was judged.
+    /// How much was judged one by one.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether nothing was judged.
+    /// Whether nothing was judged one by one.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

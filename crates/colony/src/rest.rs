@@ -56,9 +56,9 @@ impl Colony {
     /// long as nobody rouses it; `None` when that is not certain.
     pub fn habit(&self, agent: AgentIndex, sight: Option<u8>) -> Option<Resting> {
         let agent = self.agent(agent);
-        let is_blank = agent.is_unchanged && agent.remembered().is_empty() && agent.random().is_none();
+        let is_settled = agent.is_unchanged && agent.is_blank;
         // Where requests are enacted one by one, there may be room in the middle of a cycle.
-        if !is_blank || self.memory != Memory::Sliding || self.arbitration != Arbitration::Managers {
+        if !is_settled || self.memory != Memory::Sliding || self.arbitration != Arbitration::Managers {
             return None;
         }
         let (wish, reached) = match sight {

@@ -5,5 +5,6 @@ mod context;
 mod driving;
 mod memory;
 mod operations;
+mod rest;
 mod sights;
 mod world;

@@ -32,8 +32,7 @@ struct Spot {
 }
 
 /// How a message goes on to the nearest instance: the number of the only link that leads nearer, or of the only instance that
-/// is here, or one of the constants. It is found with the
-/// distance where that is easy, else when somebody asks.
+/// is here, or one of the constants. It is found with the distance where that is easy, else when somebody asks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct Onward(u32);
 
