@@ -235,9 +235,9 @@ impl Due {
         place.round = Some(round);
         place.refused =
             (0..).zip(&habits).fold(0, |mask, (number, habit)| mask | (u16::from(habit.refused > 0) << number));
-        let (place, list_of) = (*place, &mut *list);
+        let place = *place;
         for (number, habit) in (0..).zip(&habits) {
-            list_of.habit(place, number, application, applications).add(habit);
+            list.habit(place, number, application, applications).add(habit);
         }
         list.set_awake(place.position, false);
         list.resting += 1;
