@@ -11,7 +11,7 @@ use crate::wish::{Target, Wish};
 
 /// The manager of one instance.
 ///
-/// What a cycle looks at for every agent is here; the rest, most of which most agents never need again, is apart.
+/// What a cycle looks at for every agent is here; its details, most of which most agents never need again, are apart.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[repr(align(64))]
 pub struct Agent {
@@ -37,12 +37,12 @@ pub struct Agent {
     pub(crate) intent: Intent,
     /// What it has seen lately.
     pub(crate) sights: Box<[Sight]>,
-    pub(crate) rest: Box<Rest>,
+    pub(crate) details: Box<Details>,
 }
 
 /// What only an evaluation needs to know of an agent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Rest {
+pub(crate) struct Details {
     pub(crate) instance: InstanceId,
     /// What was drawn for its next evaluation, if its policy asks for randomness.
     pub(crate) random: Option<u32>,
@@ -114,13 +114,13 @@ impl Agent {
             rate: 0.0,
             intent: Intent::NOTHING,
             sights: Box::default(),
-            rest: Box::new(Rest { instance, random: None, remembered: Vec::new(), strange: None }),
+            details: Box::new(Details { instance, random: None, remembered: Vec::new(), strange: None }),
         }
     }
 
     /// The id of its instance.
     pub fn instance(&self) -> &InstanceId {
-        &self.rest.instance
+        &self.details.instance
     }
 
     /// What its instance is a copy of.
@@ -160,12 +160,12 @@ impl Agent {
 
     /// What was drawn for its evaluation, if its policy asks for randomness: `fact(Instance, random, Drawn)`.
     pub fn random(&self) -> Option<u32> {
-        if self.is_blank { None } else { self.rest.random }
+        if self.is_blank { None } else { self.details.random }
     }
 
     /// What it remembers as inhibited.
     pub fn remembered(&self) -> &[Remembered] {
-        if self.is_blank { &[] } else { &self.rest.remembered }
+        if self.is_blank { &[] } else { &self.details.remembered }
     }
 
     /// What it proposed at its last evaluation.
@@ -173,7 +173,7 @@ impl Agent {
         match self.intent.said() {
             Said::Nothing => None,
             Said::Wish(wish) => Some(wish),
-            Said::Elsewhere => self.rest.strange.as_deref().cloned(),
+            Said::Elsewhere => self.details.strange.as_deref().cloned(),
         }
     }
 
@@ -183,7 +183,7 @@ impl Agent {
             return;
         }
         let evaluation = self.evaluations;
-        self.rest.remembered.push(Remembered { evaluation, operation, target });
+        self.details.remembered.push(Remembered { evaluation, operation, target });
         self.is_blank = false;
         self.knows_better();
     }
@@ -197,7 +197,7 @@ impl Agent {
         if self.is_blank {
             return;
         }
-        let remembered = &mut self.rest.remembered;
+        let remembered = &mut self.details.remembered;
         let before = remembered.len();
         match rule {
             Memory::Sliding => {
@@ -211,7 +211,7 @@ impl Agent {
             }
         }
         if remembered.len() != before {
-            self.is_blank = remembered.is_empty() && self.rest.random.is_none();
+            self.is_blank = remembered.is_empty() && self.details.random.is_none();
             self.knows_better();
         }
     }
@@ -230,7 +230,7 @@ impl Agent {
         self.is_unchanged = false;
         self.forget_sights();
         if !self.is_blank {
-            self.rest.remembered = Vec::new();
+            self.details.remembered = Vec::new();
         }
         self.intent = Intent::NOTHING;
     }

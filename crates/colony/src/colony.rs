@@ -210,7 +210,7 @@ impl Colony {
             }
             ContextChange::Random { agent, drawn } => {
                 let agent = &mut self.agents[agent.position()];
-                agent.rest.random = Some(drawn);
+                agent.details.random = Some(drawn);
                 agent.is_blank = false;
                 agent.knows_better();
             }
@@ -265,11 +265,10 @@ impl Colony {
             wish.target = Target::Own;
         }
         // Whoever asks for a place on a full node will do so again and again.
-        let node = wish.as_ref().and_then(|wish| Full::node(self.agent(agent).node, wish));
-        let in_vain = node.filter(|node| self.rooms.is_full(*node)).zip(wish.clone());
+        let asked = wish.as_ref().and_then(|wish| Some((wish.operation, Full::node(self.agent(agent).node, wish)?)));
         self.agents[agent.position()].proposes(wish);
-        if let Some((node, wish)) = in_vain {
-            self.is_in_reach(agent, &wish, node);
+        if let Some((operation, node)) = asked.filter(|(_, node)| self.rooms.is_full(*node)) {
+            self.is_in_reach(agent, operation, node);
         }
         self.propose_again(agent);
     }

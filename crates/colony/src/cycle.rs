@@ -161,7 +161,7 @@ impl Colony {
         let needed = self.needed(agent.application);
         let to = wish.target.resolve(own);
         if wish.operation != OperationName::Undeploy {
-            let Some(to) = to.filter(|to| self.is_in_reach(index, wish, *to)) else {
+            let Some(to) = to.filter(|to| self.is_in_reach(index, wish.operation, *to)) else {
                 return self.out_of_reach(own, &wish.target);
             };
             let room = self.judge_room(to, needed);
@@ -180,12 +180,12 @@ impl Colony {
 
     /// Whether the manager of an agent's own node lets it aim at a node. That is so until the agent wishes something else,
     /// or links change.
-    pub(crate) fn is_in_reach(&mut self, index: AgentIndex, wish: &Wish, to: NodeIndex) -> bool {
+    pub(crate) fn is_in_reach(&mut self, index: AgentIndex, operation: OperationName, to: NodeIndex) -> bool {
         let agent = &mut self.agents[index.position()];
         if agent.reached == Some(self.links_version) {
             return true;
         }
-        let may_be_own = wish.operation == OperationName::Replicate;
+        let may_be_own = operation == OperationName::Replicate;
         let is_in_reach = self.managers[agent.node.position()].reaches(agent.node, to, may_be_own);
         if is_in_reach {
             agent.reaches(self.links_version);

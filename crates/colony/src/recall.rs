@@ -152,7 +152,7 @@ impl Agent {
             sight.proposed = intent.is_whole().then_some(Proposed { intent, reached: None });
         }
         if !intent.is_whole() {
-            self.rest.strange = wish.map(Box::new);
+            self.details.strange = wish.map(Box::new);
         }
         self.intent = intent;
         self.reached = None;
