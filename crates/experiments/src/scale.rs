@@ -12,7 +12,7 @@ use std::fmt;
 use std::time::Instant;
 
 use mario_simulator::scenario::{Document, Files};
-use mario_simulator::{Area, Position, Recorder, RunOptions, Simulation};
+use mario_simulator::{Area, Nobody, Position, RunOptions, Simulation};
 use serde::{Deserialize, Serialize};
 
 use crate::runs::RunError;
@@ -177,15 +177,6 @@ impl Question {
     }
 }
 
-/// Nobody listens: what a trace costs is not the cost of agents.
-struct Nobody;
-
-impl Recorder for Nobody {
-    fn wants_everyone(&self) -> bool {
-        false
-    }
-}
-
 /// Runs one size in this process, and tells how far the run is.
 pub fn measure(
     question: &Question,
@@ -204,6 +195,7 @@ pub fn measure(
             Simulation::new(scenario, options).map_err(|error| MeasureError::Run(RunError::Simulation(error)))?;
         let before = usage::cpu_ns().ok_or(MeasureError::NoUsage)?;
         for part in 1..=PARTS {
+            // What a trace costs is not the cost of agents.
             simulation.run_until(scenario.duration * f64::from(part) / f64::from(PARTS), &mut Nobody);
             progress(simulation.now(), scenario.duration, simulation.effort().emitted);
         }

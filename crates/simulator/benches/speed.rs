@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 
 use mario_simulator::scenario::{Document, Files, Resolved};
 use mario_simulator::{
-    Detail, Effort, EventQueue, Existing, Keep, Recorder, RunDirectory, RunOptions, Scenario, Simulation,
+    Detail, Effort, EventQueue, Existing, Keep, Nobody, Recorder, RunDirectory, RunOptions, Scenario, Simulation,
 };
 
 /// CPU seconds that the paper's prototype takes for its four runs on a quiet machine.
@@ -20,13 +20,6 @@ const PROTOTYPE_SECONDS: f64 = 1_202.0;
 /// Link hops a second of the simulator that the prototype is built on, at best.
 const YAFS_HOPS: f64 = 19_000.0;
 const REPEATS: u32 = 10;
-
-struct Nobody;
-impl Recorder for Nobody {
-    fn wants_everyone(&self) -> bool {
-        false
-    }
-}
 
 struct Disk;
 

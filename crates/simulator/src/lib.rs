@@ -64,7 +64,7 @@ pub use output::{
 };
 pub use position::{Area, Position};
 pub use queue::EventQueue;
-pub use recorder::{Cause, Compared, Recorder, Sent, Served};
+pub use recorder::{Cause, Compared, Nobody, Recorder, Sent, Served};
 pub use scenario::{
     AgentTiming, ApplicationPlan, Deploy, Disturbance, DisturbanceEvent, Fidelity, Management, Metric, Network,
     Numbering, Observation, Occupancy, PolicyText, Routing, Scenario, UserPlan, Workload,

@@ -85,6 +85,16 @@ pub trait Recorder {
     }
 }
 
+/// Nobody listens.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Nobody;
+
+impl Recorder for Nobody {
+    fn wants_everyone(&self) -> bool {
+        false
+    }
+}
+
 /// A placement and the best one of the same moment.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Compared {

@@ -20,7 +20,7 @@ use crate::observation::Observations;
 use crate::paths::Paths;
 use crate::placement::Placement;
 use crate::queue::EventQueue;
-use crate::recorder::{Cause, Recorder};
+use crate::recorder::{Cause, Nobody, Recorder};
 use crate::routing::Router;
 use crate::scenario::{DisturbanceEvent, Fidelity, Numbering, PolicyText, Scenario};
 use crate::workload::Emitter;
@@ -142,15 +142,6 @@ impl<'a> Simulation<'a> {
 fn draws(scenario: &Scenario) -> Vec<bool> {
     let draws: Vec<bool> = scenario.policies.iter().map(|policy| policy.asks_for("random")).collect();
     if draws.contains(&true) { draws } else { Vec::new() }
-}
-
-/// Nobody listens before the run begins.
-struct Nobody;
-
-impl Recorder for Nobody {
-    fn wants_everyone(&self) -> bool {
-        false
-    }
 }
 
 /// The nodes whose first event is that they join.

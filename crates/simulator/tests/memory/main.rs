@@ -5,7 +5,7 @@
 use std::alloc::System;
 
 use mario_simulator::scenario::{Document, NoFiles};
-use mario_simulator::{Deploy, Effort, Recorder, RunOptions, Scenario, Simulation};
+use mario_simulator::{Deploy, Effort, Nobody, RunOptions, Scenario, Simulation};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
 #[global_allocator]
@@ -15,14 +15,6 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 fn in_use() -> i64 {
     let stats = ALLOCATOR.stats();
     stats.bytes_allocated as i64 - stats.bytes_deallocated as i64
-}
-
-struct Nobody;
-
-impl Recorder for Nobody {
-    fn wants_everyone(&self) -> bool {
-        false
-    }
 }
 
 fn scenario(preset: &str, policy: &str, overrides: &[String]) -> Scenario {
