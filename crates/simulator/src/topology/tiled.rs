@@ -55,7 +55,9 @@ pub enum ShapeError {
 }
 
 /// The tree over a grid: node `n{level}lt{x}ln{y}`, whose parent is (x div 2, y div 2) one level up. `x` counts from
-/// south to north, `y` from west to east. Nodes are in the order of level, x, y, so `n0lt0ln0`, the cloud, is the first.
+/// south to north, `y` from west to east. Nodes are in the order of level, so `n0lt0ln0`, the cloud, is the first; in a level,
+/// by squares of 8 by 8 nodes; and in a square in the order of x, y. Squares are in the order of the nodes above them that
+/// have all of a square below them, so that what is together in the tree is together in this order.
 pub fn tiled_tree(shape: &TiledTree) -> Result<Topology, ShapeError> {
     if !shape.size.is_power_of_two() {
         return Err(ShapeError::NotPowerOfTwo(shape.size));
@@ -72,7 +74,7 @@ pub fn tiled_tree(shape: &TiledTree) -> Result<Topology, ShapeError> {
     for (level, capacity) in shape.capacities.iter().enumerate() {
         let size = 1_u32 << level;
         let is_access_point = level + 1 == levels;
-        for (x, y) in (0..size).flat_map(|x| (0..size).map(move |y| (x, y))) {
+        for (x, y) in places(level) {
             let centre = |cell: u32| (f64::from(cell) + 0.5) / f64::from(size);
             builder.node(NodeDescription {
                 id: NodeId::name(&format!("n{level}lt{x}ln{y}")).expect("neither empty nor `self`"),
@@ -85,8 +87,7 @@ pub fn tiled_tree(shape: &TiledTree) -> Result<Topology, ShapeError> {
         }
     }
     for (level, latency) in shape.latencies.iter().enumerate() {
-        let size = 2_u32 << level;
-        for (x, y) in (0..size).flat_map(|x| (0..size).map(move |y| (x, y))) {
+        for (x, y) in places(level + 1) {
             let parent = position(level, x / 2, y / 2);
             builder.link(parent, position(level + 1, x, y), *latency, None)?;
         }
@@ -98,10 +99,38 @@ pub(super) fn expect_levels(values: &'static str, needed: usize, given: usize) -
     if needed == given { Ok(()) } else { Err(ShapeError::Levels { values, needed, given }) }
 }
 
-/// Where a node is in the order of level, x, y: the levels above it have 1 + 4 + 16 + ... nodes.
+/// Where a node is in the order of nodes: the levels above it have 1 + 4 + 16 + ... nodes.
 fn position(level: usize, x: u32, y: u32) -> NodeIndex {
     let above = ((1_u32 << (2 * level)) - 1) / 3;
-    NodeIndex(above + (x << level) + y)
+    NodeIndex(above + number(level, x, y))
+}
+
+/// A square has so many levels of the tree below the node that has all of it below.
+const SQUARE_LEVELS: usize = 3;
+
+/// Where a node is in the order of its level.
+fn number(level: usize, x: u32, y: u32) -> u32 {
+    if level <= SQUARE_LEVELS {
+        return x << level | y;
+    }
+    let within = |cell: u32| cell & ((1 << SQUARE_LEVELS) - 1);
+    let square = number(level - SQUARE_LEVELS, x >> SQUARE_LEVELS, y >> SQUARE_LEVELS);
+    square << (2 * SQUARE_LEVELS) | within(x) << SQUARE_LEVELS | within(y)
+}
+
+/// The places of all nodes of a level, in their order.
+fn places(level: usize) -> impl Iterator<Item = (u32, u32)> {
+    (0..1_u32 << (2 * level)).map(move |number| place(level, number))
+}
+
+/// Where the node with this number in the order of its level is.
+fn place(level: usize, number: u32) -> (u32, u32) {
+    if level <= SQUARE_LEVELS {
+        return (number >> level, number & ((1 << level) - 1));
+    }
+    let (x, y) = place(level - SQUARE_LEVELS, number >> (2 * SQUARE_LEVELS));
+    let within = |number: u32| number & ((1 << SQUARE_LEVELS) - 1);
+    (x << SQUARE_LEVELS | within(number >> SQUARE_LEVELS), y << SQUARE_LEVELS | within(number))
 }
 
 impl From<TopologyError> for ShapeError {
@@ -195,6 +224,21 @@ mod tests {
         let tree = tiled_tree(&shape).expect("a tree");
         assert_eq!((tree.node_count(), tree.link_count()), (349_525, 2 * 349_524));
         assert_eq!(tree.access_points().count(), 512 * 512);
+    }
+
+    #[test]
+    fn what_is_below_a_node_is_together_in_the_order_of_nodes() {
+        for level in 0..8 {
+            let all: Vec<(u32, u32)> = places(level).collect();
+            let numbers = (0..).zip(&all);
+            assert!(numbers.clone().all(|(here, (x, y))| number(level, *x, *y) == here), "level {level}");
+            assert!(all.iter().all(|(x, y)| (*x).max(*y) < 1 << level), "level {level}");
+            for ((x, y), below) in places(level.saturating_sub(SQUARE_LEVELS)).zip(all.chunks(64)) {
+                let is_below = |(below_x, below_y): &(u32, u32)| (below_x >> 3, below_y >> 3) == (x, y);
+                assert!(level < SQUARE_LEVELS || below.iter().all(is_below), "level {level}: {x} {y}");
+                assert!(below.is_sorted(), "level {level}: {x} {y}");
+            }
+        }
     }
 
     #[test]
