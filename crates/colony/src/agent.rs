@@ -1,6 +1,6 @@
 //! Agents: one for each instance, with what it sees and what it remembers.
 
-use mario_domain::{InstanceId, OperationName};
+use mario_domain::OperationName;
 use serde::{Deserialize, Serialize};
 
 use crate::index::{ApplicationIndex, LinksVersion, NodeIndex, PolicyIndex};
@@ -11,7 +11,8 @@ use crate::wish::{Target, Wish};
 
 /// The manager of one instance.
 ///
-/// What a cycle looks at for every agent is here; its details, most of which most agents never need again, are apart.
+/// What a cycle looks at for every agent is here; its details, which most agents never have, are apart. The id of its instance
+/// is [`crate::Colony::instance`].
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[repr(align(64))]
 pub struct Agent {
@@ -37,13 +38,13 @@ pub struct Agent {
     pub(crate) intent: Intent,
     /// What it has seen lately.
     pub(crate) sights: Box<[Sight]>,
-    pub(crate) details: Box<Details>,
+    /// `None` until there are any.
+    pub(crate) details: Option<Box<Details>>,
 }
 
-/// What only an evaluation needs to know of an agent.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+/// What only some agents know, or say.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Details {
-    pub(crate) instance: InstanceId,
     /// What was drawn for its next evaluation, if its policy asks for randomness.
     pub(crate) random: Option<u32>,
     pub(crate) remembered: Vec<Remembered>,
@@ -94,12 +95,7 @@ pub struct Remembered {
 }
 
 impl Agent {
-    pub(crate) fn new(
-        instance: InstanceId,
-        application: ApplicationIndex,
-        policy: PolicyIndex,
-        node: NodeIndex,
-    ) -> Agent {
+    pub(crate) fn new(application: ApplicationIndex, policy: PolicyIndex, node: NodeIndex) -> Agent {
         Agent {
             node,
             application,
@@ -114,13 +110,8 @@ impl Agent {
             rate: 0.0,
             intent: Intent::NOTHING,
             sights: Box::default(),
-            details: Box::new(Details { instance, random: None, remembered: Vec::new(), strange: None }),
+            details: None,
         }
-    }
-
-    /// The id of its instance.
-    pub fn instance(&self) -> &InstanceId {
-        &self.details.instance
     }
 
     /// What its instance is a copy of.
@@ -160,12 +151,12 @@ impl Agent {
 
     /// What was drawn for its evaluation, if its policy asks for randomness: `fact(Instance, random, Drawn)`.
     pub fn random(&self) -> Option<u32> {
-        if self.is_blank { None } else { self.details.random }
+        if self.is_blank { None } else { self.details.as_ref()?.random }
     }
 
     /// What it remembers as inhibited.
     pub fn remembered(&self) -> &[Remembered] {
-        if self.is_blank { &[] } else { &self.details.remembered }
+        if self.is_blank { &[] } else { self.details.as_ref().map_or(&[], |details| &details.remembered) }
     }
 
     /// What it proposed at its last evaluation.
@@ -173,8 +164,12 @@ impl Agent {
         match self.intent.said() {
             Said::Nothing => None,
             Said::Wish(wish) => Some(wish),
-            Said::Elsewhere => self.details.strange.as_deref().cloned(),
+            Said::Elsewhere => self.details.as_ref()?.strange.as_deref().cloned(),
         }
+    }
+
+    pub(crate) fn details(&mut self) -> &mut Details {
+        self.details.get_or_insert_default()
     }
 
     /// Remembers an inhibited operation. `cycles` is how long the agent's policy lets it remember.
@@ -183,7 +178,7 @@ impl Agent {
             return;
         }
         let evaluation = self.evaluations;
-        self.details.remembered.push(Remembered { evaluation, operation, target });
+        self.details().remembered.push(Remembered { evaluation, operation, target });
         self.is_blank = false;
         self.knows_better();
     }
@@ -197,7 +192,7 @@ impl Agent {
         if self.is_blank {
             return;
         }
-        let remembered = &mut self.details.remembered;
+        let Some(Details { remembered, random, .. }) = self.details.as_deref_mut() else { return };
         let before = remembered.len();
         match rule {
             Memory::Sliding => {
@@ -211,7 +206,7 @@ impl Agent {
             }
         }
         if remembered.len() != before {
-            self.is_blank = remembered.is_empty() && self.details.random.is_none();
+            self.is_blank = remembered.is_empty() && random.is_none();
             self.knows_better();
         }
     }
@@ -229,9 +224,7 @@ impl Agent {
         self.state = AgentState::Gone;
         self.is_unchanged = false;
         self.forget_sights();
-        if !self.is_blank {
-            self.details.remembered = Vec::new();
-        }
+        self.details = None;
         self.intent = Intent::NOTHING;
     }
 }

@@ -30,6 +30,8 @@ pub struct Colony {
     pub(crate) policies: Vec<Policy>,
     pub(crate) managers: Vec<Manager>,
     pub(crate) agents: Vec<Agent>,
+    /// The number of each agent's instance, which hardly anybody asks for.
+    pub(crate) instances: Vec<i64>,
     /// Who has evaluated since the last cycle, in the order of evaluation.
     pub(crate) waiting: Vec<Waiting>,
     pub(crate) names: Names,
@@ -134,6 +136,7 @@ impl Colony {
             policies: founding.policies,
             managers: founding.managers,
             agents: Vec::new(),
+            instances: Vec::new(),
             waiting: Vec::new(),
             names,
             links_version: LinksVersion::FIRST,
@@ -146,9 +149,20 @@ impl Colony {
         }
     }
 
+    /// There will be room for so many agents without moving any of them.
+    pub fn reserve(&mut self, agents: usize) {
+        self.agents.reserve_exact(agents.saturating_sub(self.agents.len()));
+        self.instances.reserve_exact(agents.saturating_sub(self.instances.len()));
+    }
+
     /// One agent, alive or not.
     pub fn agent(&self, agent: AgentIndex) -> &Agent {
         &self.agents[agent.position()]
+    }
+
+    /// The id of an agent's instance.
+    pub fn instance(&self, agent: AgentIndex) -> InstanceId {
+        InstanceId::number(self.instances[agent.position()])
     }
 
     /// Reads a little of what an agent has seen, and gives it. Where many agents see something else than before, whoever does
@@ -157,12 +171,19 @@ impl Colony {
         self.agent(agent).glance()
     }
 
+    /// The same, one step further: what is only found by what [`Colony::glance`] reads.
+    pub fn glance_back(&self, agent: AgentIndex) -> u32 {
+        self.agent(agent).glance_back()
+    }
+
     /// Reads a little of what an evaluation of an agent needs, and gives it: as [`Colony::glance`], before evaluations.
     pub fn glance_around(&self, agent: AgentIndex) -> u32 {
         let agent = self.agent(agent);
         let manager = self.manager(agent.node);
         let neighbour = manager.neighbours().first().map_or(0, |neighbour| neighbour.0);
-        neighbour ^ u32::from(manager.free() == Capacity::Unbounded)
+        let known = agent.requests().iter().map(|fact| fact.neighbour).chain([Neighbour::Node(agent.node)]);
+        let ranks = known.fold(0, |sum, neighbour| sum ^ self.rank(neighbour));
+        ranks ^ neighbour ^ u32::from(manager.free() == Capacity::Unbounded)
     }
 
     /// How many agents there have ever been.
@@ -210,7 +231,7 @@ impl Colony {
             }
             ContextChange::Random { agent, drawn } => {
                 let agent = &mut self.agents[agent.position()];
-                agent.details.random = Some(drawn);
+                agent.details().random = Some(drawn);
                 agent.is_blank = false;
                 agent.knows_better();
             }
@@ -294,7 +315,8 @@ impl Colony {
     pub(crate) fn create(&mut self, application: ApplicationIndex, policy: PolicyIndex, node: NodeIndex) -> AgentIndex {
         let index = AgentIndex::at(self.agents.len());
         let number = self.numbers.take(self.numbers.per_instance);
-        self.agents.push(Agent::new(InstanceId::number(number), application, policy, node));
+        self.instances.push(number);
+        self.agents.push(Agent::new(application, policy, node));
         let needed = self.needed(application);
         self.arrives(index, node, needed);
         index

@@ -239,10 +239,9 @@ impl Colony {
             seen.push_fact(fact);
         }
         for agent in manager.agents() {
-            let agent = self.agent(*agent);
             seen.push_instance(&mario_domain::Instance {
-                id: agent.instance().clone(),
-                application: self.application(agent.application).id.clone(),
+                id: self.instance(*agent),
+                application: self.application(self.agent(*agent).application).id.clone(),
                 node: manager.node().clone(),
             });
         }
@@ -264,8 +263,9 @@ impl Colony {
         };
         let node = self.manager(agent.node).node().clone();
         let application = self.application(agent.application).id.clone();
-        let by = AgentId::from(agent.instance().id().clone());
-        Request::by_agent(by, agent.instance().clone(), node, application, operation).expect("agents ask for no deploy")
+        let instance = self.instance(index);
+        let by = AgentId::from(instance.id().clone());
+        Request::by_agent(by, instance, node, application, operation).expect("agents ask for no deploy")
     }
 
     fn target_id(&self, own: NodeIndex, target: &Target) -> NodeId {

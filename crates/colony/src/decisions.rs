@@ -31,7 +31,7 @@ use key::Key;
 
 /// For each node so many different things are remembered, but at least and at most so many in all; then all are forgotten.
 const ENTRIES_PER_NODE: usize = 4;
-const ENTRIES: RangeInclusive<usize> = 1 << 10..=1 << 18;
+const ENTRIES: RangeInclusive<usize> = 1 << 10..=1 << 19;
 
 /// The half of a hash that the index keeps.
 const UPPER: u64 = !0 << 32;

@@ -1,6 +1,6 @@
 //! One evaluation: an agent's knowledge base put together, and its policy asked.
 
-use mario_domain::{Id, InstanceId, OperationName};
+use mario_domain::{Id, OperationName};
 use mario_policy::{Constant, Decider, Decision, KnowledgeBase, Solution, Wanted};
 use mario_prolog::{Engine, Value};
 
@@ -39,9 +39,8 @@ impl Evaluator {
     /// What the policy of an agent says to what the agent knows now. Changes nothing: any number of threads can do this at
     /// the same time.
     pub fn evaluate(&mut self, colony: &Colony, agent: AgentIndex, wanted: Wanted) -> &Decision {
-        let agent = colony.agent(agent);
         let instance = self.learn(colony, agent);
-        self.decider.decide(colony.policy(agent.policy()), &self.facts, instance, wanted)
+        self.decider.decide(colony.policy(colony.agent(agent).policy()), &self.facts, instance, wanted)
     }
 
     /// What the agent whose policy was asked last knew.
@@ -50,14 +49,15 @@ impl Evaluator {
     }
 
     /// Puts together what an agent knows.
-    fn learn(&mut self, colony: &Colony, agent: &Agent) -> Constant {
+    fn learn(&mut self, colony: &Colony, index: AgentIndex) -> Constant {
+        let agent = colony.agent(index);
         let names = &colony.names;
         let facts = &mut self.facts;
         facts.clear_situation();
         let manager = colony.manager(agent.node);
         let (node, free) = (names.node(agent.node), facts.capacity(manager.free()));
         facts.push_node(node, free, manager.neighbours().iter().map(|neighbour| names.node(*neighbour)));
-        let instance = instance_constant(facts, agent.instance());
+        let instance = Value::Integer(colony.instances[index.position()]);
         facts.push_instance(instance, names.application(agent.application), node);
         for fact in agent.requests() {
             facts.push_requests(instance, names.neighbour(fact.neighbour), number(fact.rate), number(fact.latency));
@@ -119,12 +119,5 @@ impl Colony {
             visible.dedup_by(|one, other| one.operation == other.operation && one.target == other.target);
         }
         visible
-    }
-}
-
-fn instance_constant(facts: &KnowledgeBase, instance: &InstanceId) -> Constant {
-    match instance.id() {
-        Id::Number(number) => Value::Integer(*number),
-        id @ Id::Name(_) => facts.id(id),
     }
 }

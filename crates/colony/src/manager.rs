@@ -6,6 +6,7 @@ use mario_domain::{Capacity, Hardware, Inhibition, NodeId, Request, Rule, Verdic
 use mario_policy::{Acceptance, ManagerView};
 use mario_prolog::{Engine, Machine};
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 use crate::index::{AgentIndex, NodeIndex};
 use crate::rooms::NOTHING;
@@ -22,8 +23,9 @@ pub struct Manager {
     free: Capacity,
     promised: Hardware,
     state: NodeState,
-    neighbours: Vec<NodeIndex>,
-    agents: Vec<AgentIndex>,
+    /// With the rest, unless they are more than in most infrastructures.
+    neighbours: SmallVec<[NodeIndex; 6]>,
+    agents: SmallVec<[AgentIndex; 2]>,
     /// Founded with the node, so it is not saved with what changes.
     #[serde(skip)]
     pub(crate) acceptance: Option<Arc<Acceptance>>,
@@ -68,7 +70,7 @@ impl Manager {
     pub fn new(
         node: NodeId,
         capacity: Capacity,
-        neighbours: Vec<NodeIndex>,
+        neighbours: impl IntoIterator<Item = NodeIndex>,
         acceptance: Option<Arc<Acceptance>>,
     ) -> Manager {
         Manager {
@@ -77,8 +79,8 @@ impl Manager {
             free: capacity,
             promised: Hardware::NONE,
             state: NodeState::Up,
-            neighbours,
-            agents: Vec::new(),
+            neighbours: neighbours.into_iter().collect(),
+            agents: SmallVec::new(),
             acceptance,
         }
     }
@@ -201,7 +203,7 @@ impl Manager {
 
     /// Gives whether these are others than before.
     pub(crate) fn set_neighbours(&mut self, neighbours: &[NodeIndex]) -> bool {
-        let are_others = self.neighbours != neighbours;
+        let are_others = *self.neighbours != *neighbours;
         if are_others {
             self.neighbours.clear();
             self.neighbours.extend_from_slice(neighbours);
@@ -217,6 +219,6 @@ impl Manager {
     pub(crate) fn empty(&mut self) -> Vec<AgentIndex> {
         self.free = self.capacity;
         self.promised = Hardware::NONE;
-        std::mem::take(&mut self.agents)
+        std::mem::take(&mut self.agents).into_vec()
     }
 }

@@ -38,14 +38,23 @@ impl Sight {
         &self.requests
     }
 
+    /// Whether these are its requests. Most others differ in their sum, which is nearer at hand than they are.
+    fn shows(&self, facts: &[RequestFact]) -> bool {
+        self.rate.to_bits() == sum(facts).to_bits() && *self.requests == *facts
+    }
+
     /// Becomes what was never seen before.
     fn show(&mut self, number: u8, facts: &[RequestFact]) {
         self.proposed = None;
-        self.rate = facts.iter().map(|fact| fact.rate).sum();
+        self.rate = sum(facts);
         self.requests.clear();
         self.requests.extend_from_slice(facts);
         self.alike = number;
     }
+}
+
+fn sum(facts: &[RequestFact]) -> f64 {
+    facts.iter().map(|fact| fact.rate).sum()
 }
 
 impl Agent {
@@ -57,9 +66,15 @@ impl Agent {
         self.sights.iter().fold(0, |sum, sight| sum ^ u32::from(sight.alike) ^ sight.requests.len() as u32)
     }
 
+    /// The same, of what many requests take.
+    pub(crate) fn glance_back(&self) -> u32 {
+        let first = |sight: &Sight| sight.requests.first().map_or(0, |fact| fact.rate as u32);
+        self.sights.iter().fold(0, |sum, sight| sum ^ first(sight))
+    }
+
     /// The client requests that the agent sees from now on.
     pub(crate) fn sees(&mut self, facts: &[RequestFact]) {
-        if self.requests() == facts {
+        if self.sees_already(facts) {
             return;
         }
         let number = self.number_of(facts).unwrap_or_else(|| {
@@ -78,7 +93,7 @@ impl Agent {
     /// One of a round of sights that will come again and again. They are numbered from 0 on, and come in this order at
     /// first.
     pub(crate) fn sees_first(&mut self, number: u8, facts: &[RequestFact]) {
-        let is_new = self.requests() != facts;
+        let is_new = !self.sees_already(facts);
         let known = self.number_of(facts);
         let shown = match known {
             Some(alike) if alike < number => {
@@ -119,7 +134,6 @@ impl Agent {
     fn sight(&mut self, number: u8) -> &mut Sight {
         let position = usize::from(number);
         if self.sights.len() <= position {
-            // Most agents see one or two things all their lives.
             let mut sights = std::mem::take(&mut self.sights).into_vec();
             sights.reserve_exact(position + 1 - sights.len());
             sights.resize_with(position + 1, Sight::default);
@@ -129,7 +143,11 @@ impl Agent {
     }
 
     fn number_of(&self, facts: &[RequestFact]) -> Option<u8> {
-        (0..).zip(&self.sights).find(|(_, sight)| *sight.requests == *facts).map(|(number, _)| number)
+        (0..).zip(&self.sights).find(|(_, sight)| sight.shows(facts)).map(|(number, _)| number)
+    }
+
+    fn sees_already(&self, facts: &[RequestFact]) -> bool {
+        self.sights.get(usize::from(self.current)).map_or(facts.is_empty(), |sight| sight.shows(facts))
     }
 
     /// Whether the agent has seen before what it sees now, and knows what it proposed then.
@@ -152,7 +170,7 @@ impl Agent {
             sight.proposed = intent.is_whole().then_some(Proposed { intent, reached: None });
         }
         if !intent.is_whole() {
-            self.details.strange = wish.map(Box::new);
+            self.details().strange = wish.map(Box::new);
         }
         self.intent = intent;
         self.reached = None;

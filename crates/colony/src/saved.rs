@@ -17,6 +17,7 @@ pub struct SavedColony {
     numbers: Numbers,
     managers: Vec<Manager>,
     agents: Vec<Agent>,
+    instances: Vec<i64>,
     waiting: Vec<Waiting>,
     links_version: LinksVersion,
     resting: Vec<Resting>,
@@ -38,6 +39,7 @@ impl Colony {
             policies: _,
             managers,
             agents,
+            instances,
             waiting,
             names: _,
             links_version,
@@ -48,12 +50,12 @@ impl Colony {
             roused,
             opened: _,
         } = self;
-        (numbers, managers, agents, waiting, links_version, resting, roused)
+        (numbers, managers, agents, instances, waiting, links_version, resting, roused)
     }
 
     /// Becomes the colony that was saved. Whoever calls this has founded it with what that one was founded with.
     pub fn restore(&mut self, saved: SavedColony) {
-        let SavedColony { numbers, managers, agents, waiting, links_version, resting, roused } = saved;
+        let SavedColony { numbers, managers, agents, instances, waiting, links_version, resting, roused } = saved;
         let founded = std::mem::replace(&mut self.managers, managers);
         for (manager, founded) in self.managers.iter_mut().zip(founded) {
             manager.acceptance = founded.acceptance;
@@ -61,7 +63,7 @@ impl Colony {
         self.rooms = Rooms::new(&self.managers);
         self.numbers = numbers;
         self.resting_count = agents.iter().filter(|agent| agent.state == AgentState::Resting).count() as u64;
-        self.agents = agents;
+        (self.agents, self.instances) = (agents, instances);
         (self.resting, self.roused) = (resting, roused);
         self.waiting = waiting;
         self.links_version = links_version;

@@ -143,7 +143,7 @@ fn tell(dice: &mut Dice, colony: &mut Colony, agent: AgentIndex) {
         },
     });
     let remembering = &mut colony.agents[agent.position()];
-    remembering.details.remembered = remembered.collect();
+    remembering.details().remembered = remembered.collect();
     remembering.is_blank = false;
 }
 

@@ -11,7 +11,7 @@ fn a_deploy_makes_a_new_agent_on_its_node() {
     let mut world = Plan::line(&[2, 1]).found();
     let agents = world.deploy(&[0, 1]);
     assert_eq!(world.placement(), [[0], [1]]);
-    let ids: Vec<InstanceId> = agents.iter().map(|agent| world.colony.agent(*agent).instance().clone()).collect();
+    let ids: Vec<InstanceId> = agents.iter().map(|agent| world.colony.instance(*agent)).collect();
     assert_eq!(ids, [InstanceId::number(1), InstanceId::number(2)]);
     assert_eq!([world.free(0), world.free(1)], [Capacity::units(1), Capacity::units(0)]);
 }
@@ -47,14 +47,15 @@ fn a_migration_keeps_the_agent_its_id_its_memory_and_the_number_of_instances() {
     let agent = world.deploy(&[0])[0];
     world.propose(agent, Replicate, Target::Own);
     world.cycle(&[]);
-    let before = world.colony.agent(agent).clone();
+    let (before, instance) = (world.colony.agent(agent).clone(), world.colony.instance(agent));
     assert_eq!(before.remembered().len(), 1);
     world.propose(agent, Migrate, node(1));
     world.cycle(&[]);
     let Outcome::Judged(judged) = &world.outcomes()[0] else { panic!("{:?}", world.label) };
     assert_eq!((judged.from, judged.created), (NodeIndex(0), None));
     let after = world.colony.agent(agent);
-    assert_eq!((after.instance(), after.node(), after.is_alive()), (before.instance(), NodeIndex(1), true));
+    assert_eq!((after.node(), after.is_alive()), (NodeIndex(1), true));
+    assert_eq!(world.colony.instance(agent), instance);
     assert_eq!((after.application(), after.policy()), (before.application(), before.policy()));
     assert_eq!(after.remembered(), before.remembered());
     assert_eq!(after.evaluations(), 2);
@@ -84,9 +85,10 @@ fn a_replica_has_a_fresh_id_and_no_memory_and_the_original_stays() {
     world.propose(agent, Replicate, node(1));
     world.cycle(&[]);
     let Outcome::Judged(judged) = &world.outcomes()[0] else { panic!("{:?}", world.label) };
-    let replica = world.colony.agent(judged.created.expect("a replica"));
+    let created = judged.created.expect("a replica");
+    let replica = world.colony.agent(created);
     let original = world.colony.agent(agent);
-    assert_ne!(replica.instance(), original.instance());
+    assert_ne!(world.colony.instance(created), world.colony.instance(agent));
     assert_eq!((replica.application(), replica.policy()), (original.application(), original.policy()));
     assert_eq!((replica.node(), replica.evaluations(), replica.remembered().len()), (NodeIndex(1), 0, 0));
     assert_eq!((original.node(), original.remembered().len()), (NodeIndex(0), 1));

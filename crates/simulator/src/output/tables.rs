@@ -153,7 +153,7 @@ impl<'a, W: Write> Tables<'a, W> {
     fn learn_instances(&mut self, colony: &Colony) {
         if self.messages.is_some() {
             let new = self.instances.len()..colony.agent_count();
-            self.instances.extend(new.map(|position| colony.agent(AgentIndex::at(position)).instance().clone()));
+            self.instances.extend(new.map(|position| colony.instance(AgentIndex::at(position))));
         }
     }
 }
@@ -190,8 +190,7 @@ impl<W: Write> Recorder for Tables<'_, W> {
             let (instance, application, action) = match &outcome {
                 Outcome::Nop(agent) => {
                     nop += 1;
-                    let agent = colony.agent(*agent);
-                    (agent.instance(), agent.application(), "nop")
+                    (colony.instance(*agent), colony.agent(*agent).application(), "nop")
                 }
                 Outcome::Judged(judged) => {
                     let action = if judged.ruling.is_accepted() {
@@ -205,10 +204,7 @@ impl<W: Write> Recorder for Tables<'_, W> {
                         inhibited += 1;
                         "inhibited"
                     };
-                    {
-                        let agent = colony.agent(judged.agent);
-                        (agent.instance(), agent.application(), action)
-                    }
+                    (colony.instance(judged.agent), colony.agent(judged.agent).application(), action)
                 }
                 // Operators' wishes are no operations of agents; the trace has them.
                 Outcome::Deployed(_) => continue,

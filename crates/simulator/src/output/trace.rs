@@ -190,7 +190,7 @@ impl<W: Write> TraceWriter<W> {
     fn judged(&mut self, judged: &Judged, colony: &Colony) {
         let operation = judged.wish.operation;
         let agent = colony.agent(judged.agent);
-        id(&mut self.line, agent.instance().id());
+        id(&mut self.line, colony.instance(judged.agent).id());
         self.line.push(b',');
         string(&mut self.line, operation.as_str());
         let is_accepted = judged.ruling.is_accepted();
@@ -201,7 +201,7 @@ impl<W: Write> TraceWriter<W> {
         self.verdict(&colony.verdict(&judged.ruling, agent.application()));
         if let Some(created) = judged.created {
             self.line.push(b',');
-            id(&mut self.line, colony.agent(created).instance().id());
+            id(&mut self.line, colony.instance(created).id());
         }
         if is_accepted {
             self.totals.operations += 1;
@@ -236,10 +236,10 @@ impl<W: Write> Recorder for TraceWriter<W> {
     }
 
     fn deployed(&mut self, time: f64, agent: AgentIndex, colony: &Colony) {
-        let agent = colony.agent(agent);
         self.begin("deployed", time);
         self.line.push(b',');
-        id(&mut self.line, agent.instance().id());
+        id(&mut self.line, colony.instance(agent).id());
+        let agent = colony.agent(agent);
         for place in [agent.application().0, agent.node().0, agent.policy().0] {
             self.line.push(b',');
             natural(&mut self.line, u64::from(place));
@@ -279,7 +279,7 @@ impl<W: Write> Recorder for TraceWriter<W> {
         let acting = colony.agent(agent);
         self.begin("evaluation", time);
         self.line.push(b',');
-        id(&mut self.line, acting.instance().id());
+        id(&mut self.line, colony.instance(agent).id());
         self.comma_node(Some(acting.node()));
         self.line.push(b',');
         match colony.manager(acting.node()).free() {
@@ -329,7 +329,7 @@ impl<W: Write> Recorder for TraceWriter<W> {
             self.line.extend_from_slice(if position > 0 { b",[" } else { b"[" });
             match &outcome {
                 Outcome::Nop(agent) => {
-                    id(&mut self.line, colony.agent(*agent).instance().id());
+                    id(&mut self.line, colony.instance(*agent).id());
                     self.line.extend_from_slice(b",\"nop\"");
                 }
                 Outcome::Judged(judged) => self.judged(judged, colony),
@@ -339,7 +339,7 @@ impl<W: Write> Recorder for TraceWriter<W> {
                     self.verdict(&colony.verdict(ruling, deployment.application));
                     if let Some(created) = created {
                         self.line.push(b',');
-                        id(&mut self.line, colony.agent(*created).instance().id());
+                        id(&mut self.line, colony.instance(*created).id());
                         self.totals.instances += 1;
                         self.totals.operations += 1;
                     } else {
@@ -374,7 +374,7 @@ impl<W: Write> Recorder for TraceWriter<W> {
             if position > 0 {
                 self.line.push(b',');
             }
-            id(&mut self.line, colony.agent(*agent).instance().id());
+            id(&mut self.line, colony.instance(*agent).id());
         }
         self.line.extend_from_slice(b"]]");
         self.end_line();

@@ -60,7 +60,7 @@ fn number(value: f64) -> Value {
 
 impl Comparison {
     fn learn(&mut self, agent: AgentIndex, colony: &Colony) {
-        let Id::Number(instance) = *colony.agent(agent).instance().id() else { panic!("instances have numbers") };
+        let Id::Number(instance) = *colony.instance(agent).id() else { panic!("instances have numbers") };
         assert_eq!(self.instances.len(), agent.position());
         self.instances.push(instance);
     }
@@ -97,7 +97,7 @@ impl Recorder for Comparison {
                 json!([neighbour, number(fact.rate), number(fact.latency)])
             })
             .collect();
-        let si = serde_json::to_value(acting.instance()).expect("id");
+        let si = serde_json::to_value(colony.instance(agent)).expect("id");
         let refused: Vec<Value> = colony
             .visible_memory(acting)
             .into_iter()
@@ -142,9 +142,10 @@ impl Recorder for Comparison {
             .iter()
             .map(|outcome| match outcome {
                 Outcome::Nop(agent) => {
+                    let instance = colony.instance(agent);
                     let agent = colony.agent(agent);
                     json!([
-                        agent.instance(),
+                        instance,
                         agent.application().0 + 1,
                         self.nodes[agent.node().position()],
                         "nop",
@@ -155,13 +156,13 @@ impl Recorder for Comparison {
                 }
                 Outcome::Judged(judged) => {
                     let done = judged.ruling.is_accepted();
-                    let created = judged.created.map(|agent| colony.agent(agent).instance().clone());
+                    let created = judged.created.map(|agent| colony.instance(agent));
                     let target = match judged.wish.operation {
                         OperationName::Undeploy => json!("self"),
                         _ => self.target(&judged.wish.target, judged.from),
                     };
                     json!([
-                        colony.agent(judged.agent).instance(),
+                        colony.instance(judged.agent),
                         colony.agent(judged.agent).application().0 + 1,
                         self.nodes[judged.from.position()],
                         judged.wish.operation.as_str(),

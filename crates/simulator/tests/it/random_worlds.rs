@@ -97,9 +97,10 @@ fn look_over(simulation: &Simulation<'_>, scenario: &Scenario) {
         let needed = scenario.applications[agent.application().position()].application.hardware;
         *used.entry(agent.node()).or_default() += needed.as_units();
         *running.entry(agent.application()).or_default() += 1;
-        assert!(ids.insert(agent.instance().clone()), "two instances are called {}", agent.instance());
+        let instance = colony.instance(index);
+        assert!(ids.insert(instance.clone()), "two instances are called {instance}");
         let present = colony.manager(agent.node()).agents().iter().filter(|present| **present == index);
-        assert_eq!(present.count(), 1, "instance {} is on one node, once", agent.instance());
+        assert_eq!(present.count(), 1, "instance {instance} is on one node, once");
     }
     for (node, described) in scenario.topology.nodes() {
         let manager = colony.manager(node);
