@@ -14,7 +14,7 @@ mod schedule;
 mod settle;
 mod turns;
 
-use mario_colony::{AgentIndex, ApplicationIndex, NodeIndex, RequestFact};
+use mario_colony::{AgentIndex, ApplicationIndex, Neighbour, NodeIndex, RequestFact};
 
 use crate::recorder::Recorder;
 use crate::routing::{CellIndex, Nearest, Route, Terrain};
@@ -50,6 +50,7 @@ pub(crate) struct Flow {
 
 /// The users of one application at one access point.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[repr(align(64))]
 struct FlowCell {
     /// First those in the crowd.
     members: SmallVec<[u32; 4]>,
@@ -75,8 +76,7 @@ enum Mode {
 impl Flow {
     pub(crate) fn new(scenario: &Scenario) -> Flow {
         let users = scenario.users.len();
-        // Room for nearly all that there will ever be: to move them to a larger place takes longer than to have it.
-        let instances = users.min(2 * scenario.topology.node_count());
+        let instances = scenario.instances_expected();
         Flow {
             window: scenario.agents.period,
             accounts: Accounts::new(users),
@@ -225,6 +225,11 @@ impl Flow {
         self.inflows.glance(agents, &self.turns)
     }
 
+    /// Where nearly all comes from that reaches an instance.
+    pub(crate) fn neighbours(&self, agent: AgentIndex) -> impl Iterator<Item = Neighbour> {
+        self.inflows.neighbours(agent)
+    }
+
     /// Whether an agent will see something else than what it saw last.
     pub(crate) fn is_moving(&self, agent: AgentIndex) -> bool {
         self.inflows.is_moving(agent)
@@ -291,7 +296,7 @@ impl Flow {
             }
             Mode::Turns(turns) => {
                 let members = std::mem::take(&mut cell.members);
-                self.end_turns(index, turns, world.now);
+                self.end_turns(index, turns, world);
                 let passage = self.add_load(index, -self.rate(&members), world);
                 self.count(&members, passage.as_ref(), world.now);
                 self.cells[index as usize].members = members;
@@ -386,7 +391,7 @@ impl Flow {
     /// There are others among those who take turns. Whose turn it is stays as it is.
     fn change_turns(&mut self, index: CellIndex, turns: TurnsIndex, world: &FlowWorld<'_>) {
         let turn = self.turns.get(turns).turn_at(world.now);
-        self.end_turns(index, turns, world.now);
+        self.end_turns(index, turns, world);
         if self.cells[index as usize].members.is_empty() {
             self.cells[index as usize].mode = Mode::Idle;
         } else {
@@ -398,17 +403,26 @@ impl Flow {
         let members = self.turn_takers(index, world.now);
         let cell = &mut self.cells[index as usize];
         let turns = self.turns.begin(members, [self.window, world.now], turn, cell.routes.len());
+        cell.mode = Mode::Turns(turns);
         for (place, route) in (0..).zip(&cell.routes) {
             let Reach { agent, way } = world.reach(*route);
-            self.inflows.change(agent).take_turns(Share { way, turns, place, cycle: None });
+            let share = Share { way, turns, place, cells: 1, cycle: None };
+            self.inflows.change(agent).take_turns(share, &mut self.turns);
         }
-        cell.mode = Mode::Turns(turns);
     }
 
-    fn end_turns(&mut self, index: CellIndex, turns: TurnsIndex, now: f64) {
-        self.turns.end(turns, now);
-        for route in &self.cells[index as usize].routes {
-            self.inflows.change(route.agent);
+    fn end_turns(&mut self, index: CellIndex, turns: TurnsIndex, world: &FlowWorld<'_>) {
+        let ended = self.turns.end(turns, world.now);
+        for (place, route) in (0..).zip(&self.cells[index as usize].routes) {
+            let Reach { agent, way } = world.reach(*route);
+            let inflow = self.inflows.change(agent);
+            if let Some(ended) = ended {
+                let share = Share { way, turns, place, cells: 1, cycle: None };
+                inflow.leave_turns(share, ended, &mut self.turns);
+            }
+        }
+        if let Some(ended) = ended {
+            self.turns.release(ended);
         }
     }
 

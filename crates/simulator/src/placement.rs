@@ -3,15 +3,23 @@
 use mario_colony::{AgentIndex, ApplicationIndex, NodeIndex};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
-use smallvec::SmallVec;
 
 /// Where the instances of each application are.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Placement {
     /// For each application, its instances.
     agents: Vec<Instances>,
-    on_node: FxHashMap<(ApplicationIndex, NodeIndex), SmallVec<[AgentIndex; 4]>>,
+    nodes: usize,
+    /// For each application that ever had an instance, the one that is on each node, [`NOBODY`] or [`SEVERAL`].
+    on_node: Vec<Vec<AgentIndex>>,
+    /// Those on nodes that have several, in the order in which they came.
+    several: FxHashMap<(ApplicationIndex, NodeIndex), Vec<AgentIndex>>,
 }
+
+/// Marks a node without instances.
+const NOBODY: AgentIndex = AgentIndex(u32::MAX);
+/// Marks a node with more than one.
+const SEVERAL: AgentIndex = AgentIndex(u32::MAX - 1);
 
 /// The instances of one application, in the order in which they appeared. They are numbered in this order, so that a new one
 /// belongs at the end.
@@ -60,8 +68,13 @@ impl Instances {
 }
 
 impl Placement {
-    pub(crate) fn new(applications: usize) -> Placement {
-        Placement { agents: vec![Instances::default(); applications], on_node: FxHashMap::default() }
+    pub(crate) fn new(applications: usize, nodes: usize) -> Placement {
+        Placement {
+            agents: vec![Instances::default(); applications],
+            nodes,
+            on_node: vec![Vec::new(); applications],
+            several: FxHashMap::default(),
+        }
     }
 
     /// The instances of an application, in the order in which they appeared.
@@ -71,12 +84,16 @@ impl Placement {
 
     /// Those of them that are on a node.
     pub(crate) fn on_node(&self, application: ApplicationIndex, node: NodeIndex) -> &[AgentIndex] {
-        self.on_node.get(&(application, node)).map_or(&[], SmallVec::as_slice)
+        match self.on_node[application.position()].get(node.position()) {
+            None | Some(&NOBODY) => &[],
+            Some(&SEVERAL) => self.several.get(&(application, node)).map_or(&[], Vec::as_slice),
+            Some(agent) => std::slice::from_ref(agent),
+        }
     }
 
     pub(crate) fn add(&mut self, application: ApplicationIndex, node: NodeIndex, agent: AgentIndex) {
         self.agents[application.position()].add(agent);
-        self.on_node.entry((application, node)).or_default().push(agent);
+        self.arrive(application, node, agent);
     }
 
     pub(crate) fn remove(&mut self, application: ApplicationIndex, node: NodeIndex, agent: AgentIndex) {
@@ -92,14 +109,36 @@ impl Placement {
         agent: AgentIndex,
     ) {
         self.leave(application, from, agent);
-        self.on_node.entry((application, to)).or_default().push(agent);
+        self.arrive(application, to, agent);
+    }
+
+    fn arrive(&mut self, application: ApplicationIndex, node: NodeIndex, agent: AgentIndex) {
+        let on_node = &mut self.on_node[application.position()];
+        if on_node.is_empty() {
+            on_node.resize(self.nodes, NOBODY);
+        }
+        let present = &mut on_node[node.position()];
+        match *present {
+            NOBODY => *present = agent,
+            SEVERAL => self.several.entry((application, node)).or_default().push(agent),
+            other => {
+                *present = SEVERAL;
+                self.several.insert((application, node), vec![other, agent]);
+            }
+        }
     }
 
     fn leave(&mut self, application: ApplicationIndex, node: NodeIndex, agent: AgentIndex) {
-        if let Some(present) = self.on_node.get_mut(&(application, node)) {
-            present.retain(|other| *other != agent);
-            if present.is_empty() {
-                self.on_node.remove(&(application, node));
+        let Some(present) = self.on_node[application.position()].get_mut(node.position()) else { return };
+        if *present == agent {
+            *present = NOBODY;
+        } else if *present == SEVERAL
+            && let Some(several) = self.several.get_mut(&(application, node))
+        {
+            several.retain(|other| *other != agent);
+            if let [last] = several[..] {
+                *present = last;
+                self.several.remove(&(application, node));
             }
         }
     }
@@ -112,7 +151,7 @@ mod tests {
     #[test]
     fn instances_are_those_that_came_and_did_not_go() {
         let application = ApplicationIndex(0);
-        let mut placement = Placement::new(1);
+        let mut placement = Placement::new(1, 7);
         let mut expected = Vec::new();
         for number in 0..500_u32 {
             let agent = AgentIndex(number);
@@ -125,6 +164,10 @@ mod tests {
             }
             assert!(placement.agents(application).iter().eq(expected.iter().copied()), "after {number}");
             assert_eq!(placement.agents(application).len(), expected.len());
+            for node in 0..7 {
+                let here = expected.iter().filter(|agent| agent.0 % 7 == node);
+                assert!(placement.on_node(application, NodeIndex(node)).iter().eq(here), "after {number}");
+            }
         }
         for agent in expected {
             placement.remove(application, NodeIndex(agent.0 % 7), agent);

@@ -87,6 +87,14 @@ pub struct Scenario {
     pub redeploy_delay: Option<f64>,
 }
 
+impl Scenario {
+    /// Tables of instances have room for so many from the beginning: about all that there will ever be. What is never used of
+    /// it costs nothing, and to move a table to a larger place costs more than all that is put into it.
+    pub(crate) fn instances_expected(&self) -> usize {
+        self.users.len().min(3 * self.topology.node_count())
+    }
+}
+
 /// An application in a scenario.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ApplicationPlan {

@@ -11,13 +11,14 @@ mod tests;
 
 use mario_colony::RequestFact;
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 use super::inflow::{Way, add};
 use super::schedule::Schedule;
 
 /// All changes at one instance that still matter.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Changes(Vec<Change>);
+pub(super) struct Changes(SmallVec<[Change; USUAL]>);
 
 /// Users came or went, all at once.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -37,6 +38,9 @@ enum Before {
     Time { rate: f64, time: f64 },
 }
 
+/// To most instances one user comes, and goes.
+const USUAL: usize = 2;
+
 /// Changes of one moment come one after another, so an equal one is among the last, if there is one.
 const LAST: usize = 8;
 
@@ -54,16 +58,12 @@ impl Changes {
             }
             return;
         }
-        if self.0.capacity() == 0 {
-            // To most instances one user comes, and goes.
-            self.0.reserve_exact(2);
-        }
         self.0.push(Change { way, before, users });
     }
 
     /// Corrects what is steady for the period before `now`, and forgets what does not matter any more.
     pub(super) fn correct(&mut self, [window, now]: [f64; 2], facts: &mut Vec<RequestFact>) {
-        self.0.retain(|change| {
+        self.0.retain(|change: &mut Change| {
             let begins = now - window - change.way.latency;
             let sent = change.before.sent_since(begins, window);
             if sent <= 0.0 {

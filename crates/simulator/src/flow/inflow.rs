@@ -20,6 +20,9 @@ const NOTHING: f64 = 1e-9;
 /// So many turns are glanced at before they are counted, so that they are fetched from memory all at once.
 const MANY_SHARES: usize = 4;
 
+/// Cells change their turns one after another, so an equal share is among the last, if there is one.
+const LAST: usize = 8;
+
 /// The way that requests come: the last hop and the latency of the path.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) struct Way {
@@ -27,20 +30,28 @@ pub(super) struct Way {
     pub(super) latency: f64,
 }
 
-/// What reaches one instance.
+/// What reaches one instance. All of it, for most instances most of the time, is in one line of a cache.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[repr(align(64))]
 pub(super) struct Inflow {
+    course: Course,
     steady: SmallVec<[RequestFact; 1]>,
-    shares: SmallVec<[Share; 1]>,
+    passing: Option<Box<Passing>>,
+}
+
+const _: () = assert!(size_of::<Inflow>() == 64, "one line");
+
+/// What does not reach an instance in the same way in every period.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Passing {
     changes: Changes,
+    shares: SmallVec<[Share; 1]>,
 }
 
 /// What reaches all instances.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Inflows {
     of_agent: Vec<Inflow>,
-    /// Apart from the rest: that is all there is to look at for nearly all agents.
-    course: Vec<Course>,
     /// Agents that rested, and see something else from now on.
     woken: Vec<AgentIndex>,
 }
@@ -48,27 +59,26 @@ pub(super) struct Inflows {
 impl Inflows {
     /// Room for so many instances.
     pub(super) fn with_capacity(instances: usize) -> Inflows {
-        let (of_agent, course) = (Vec::with_capacity(instances), Vec::with_capacity(instances));
-        Inflows { of_agent, course, ..Inflows::default() }
+        Inflows { of_agent: Vec::with_capacity(instances), woken: Vec::new() }
     }
 
     /// A new instance.
     pub(super) fn add(&mut self) {
         self.of_agent.push(Inflow::default());
-        self.course.push(Course::Open);
     }
 
     /// What reaches an instance, to be changed.
     pub(super) fn change(&mut self, agent: AgentIndex) -> &mut Inflow {
-        if std::mem::replace(&mut self.course[agent.position()], Course::Open) == Course::Resting {
+        let inflow = &mut self.of_agent[agent.position()];
+        if std::mem::replace(&mut inflow.course, Course::Open) == Course::Resting {
             self.woken.push(agent);
         }
-        &mut self.of_agent[agent.position()]
+        inflow
     }
 
     /// What an agent sees from now on again and again, as it did for a while, until something happens; `None` when it is not so.
     pub(super) fn round(&self, agent: AgentIndex) -> Option<Round> {
-        match self.course[agent.position()] {
+        match self.of_agent[agent.position()].course {
             Course::Steady => Some(Round::default()),
             Course::Recurring(round) => Some(round),
             Course::Open | Course::Cycling | Course::Counted(_) | Course::Resting => None,
@@ -77,12 +87,12 @@ impl Inflows {
 
     /// An agent is not told what it sees until it sees something else, or wakes.
     pub(super) fn rest(&mut self, agent: AgentIndex) {
-        self.course[agent.position()] = Course::Resting;
+        self.of_agent[agent.position()].course = Course::Resting;
     }
 
     /// An agent is told what it sees, which goes on with this round unless it is something else.
     pub(super) fn wake(&mut self, agent: AgentIndex, round: Round) {
-        let course = &mut self.course[agent.position()];
+        let course = &mut self.of_agent[agent.position()].course;
         if *course == Course::Resting {
             *course = if round.length == 1 { Course::Steady } else { Course::Recurring(round) };
         }
@@ -95,7 +105,7 @@ impl Inflows {
 
     /// Reads a little of what a change of what reaches an instance needs.
     pub(super) fn glance_at(&self, agent: AgentIndex) -> usize {
-        self.of_agent[agent.position()].changes.len()
+        self.of_agent[agent.position()].passing.as_ref().map_or(0, |passing| passing.changes.len())
     }
 
     /// Reads a little of what will be looked at for these agents.
@@ -103,23 +113,29 @@ impl Inflows {
     /// A look goes from the agent to what reaches it, and from there to changes and turns. Here each part of the way is gone for all
     /// of them before the next, so that memory has as many things to fetch at a time as it can.
     pub(super) fn glance(&self, agents: &[AgentIndex], table: &TurnsTable) -> u32 {
-        let is_counted = |agent: &&AgentIndex| {
-            matches!(self.course[agent.position()], Course::Open | Course::Cycling | Course::Counted(_))
-        };
-        let counted: SmallVec<[&Inflow; 32]> =
-            agents.iter().filter(is_counted).map(|agent| &self.of_agent[agent.position()]).collect();
-        let near = counted.iter().map(|inflow| inflow.changes.len() as u32 ^ inflow.shares.len() as u32);
-        let mut sum = near.fold(0, u32::wrapping_add);
+        let inflows = || agents.iter().map(|agent| &self.of_agent[agent.position()]);
+        let is_counted =
+            |inflow: &&Inflow| matches!(inflow.course, Course::Open | Course::Cycling | Course::Counted(_));
+        let counted: SmallVec<[&Inflow; 32]> = inflows().filter(is_counted).collect();
+        let mut sum = 0;
         for inflow in &counted {
-            sum ^= inflow.changes.glance();
-            sum ^= inflow.shares.first().map_or(0, |share| u32::from(table.get(share.turns).are_over(0.0)));
+            sum ^= inflow.steady.first().map_or(0, |fact| fact.rate as u32);
+            sum ^= inflow.passing.as_ref().map_or(0, |passing| passing.shares.len() as u32 ^ passing.changes.glance());
+        }
+        for passing in counted.iter().filter_map(|inflow| inflow.passing.as_ref()) {
+            sum ^= passing.shares.first().map_or(0, |share| u32::from(table.get(share.turns).are_over(0.0)));
         }
         sum
     }
 
+    /// Where nearly all comes from that reaches an instance.
+    pub(super) fn neighbours(&self, agent: AgentIndex) -> impl Iterator<Item = Neighbour> {
+        self.of_agent[agent.position()].steady.iter().map(|fact| fact.neighbour)
+    }
+
     /// Whether an agent will see something else than what it saw last.
     pub(super) fn is_moving(&self, agent: AgentIndex) -> bool {
-        self.course[agent.position()] != Course::Steady
+        self.of_agent[agent.position()].course != Course::Steady
     }
 
     /// What reached an instance in the period before `now`.
@@ -130,21 +146,20 @@ impl Inflows {
         table: &mut TurnsTable,
         facts: &mut Vec<RequestFact>,
     ) -> Seen {
-        let course = &mut self.course[agent.position()];
-        match *course {
+        let inflow = &mut self.of_agent[agent.position()];
+        match inflow.course {
             Course::Steady | Course::Resting => return Seen::AsBefore,
             Course::Recurring(round) => {
-                *course = Course::Recurring(round.next());
+                inflow.course = Course::Recurring(round.next());
                 return Seen::Again(round.number);
             }
             Course::Open | Course::Counted(_) | Course::Cycling => {}
         }
         facts.clear();
-        let inflow = &mut self.of_agent[agent.position()];
-        match *course {
+        match inflow.course {
             Course::Counted(round) => {
                 inflow.cycle(facts);
-                *course = match round.next() {
+                inflow.course = match round.next() {
                     Round { length: 1, .. } => Course::Steady,
                     next @ Round { number: 0, .. } => Course::Recurring(next),
                     next => Course::Counted(next),
@@ -156,7 +171,7 @@ impl Inflows {
                 Seen::New
             }
             _ => {
-                *course = inflow.facts([window, now], table, facts);
+                inflow.course = inflow.facts([window, now], table, facts);
                 Seen::New
             }
         }
@@ -176,21 +191,30 @@ pub(crate) enum Seen {
     New,
 }
 
-/// Turns of the users of a cell, of which some come here.
+/// Turns of the users of some cells, of which some come here.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Share {
     pub(super) way: Way,
     pub(super) turns: TurnsIndex,
     /// Which of the instances this is.
     pub(super) place: u32,
+    /// How many cells there are that take these turns, have this instance at this place, and come by this way.
+    pub(super) cells: u32,
     /// The period that is looked at next, once it is like all that follow.
     pub(super) cycle: Option<Cycle>,
 }
 
+impl Share {
+    fn is_like(&self, other: &Share) -> bool {
+        (self.turns, self.place, self.way) == (other.turns, other.place, other.way)
+    }
+}
+
 /// How the facts of an agent go on from period to period, until something happens.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 enum Course {
     /// They are to be counted.
+    #[default]
     Open,
     /// By turns alone, all of which have a cycle, but not the same one for a long time.
     Cycling,
@@ -276,7 +300,7 @@ impl Inflow {
             Some(fact) => fact.rate += rate,
             None => self.steady.push(RequestFact { neighbour: way.neighbour, rate, latency: way.latency }),
         }
-        self.changes.add(-(users as i32), way, schedule, now);
+        self.passing().changes.add(-(users as i32), way, schedule, now);
     }
 
     /// The requests of so many users with one schedule no longer come here.
@@ -286,28 +310,55 @@ impl Inflow {
             fact.rate -= rate;
         }
         self.steady.retain(|fact| fact.rate > NOTHING);
-        self.changes.add(users as i32, way, schedule, now);
+        self.passing().changes.add(users as i32, way, schedule, now);
     }
 
-    /// Users begin to take turns of which some come here.
-    pub(super) fn take_turns(&mut self, share: Share) {
-        self.shares.push(share);
+    /// The users of some cells begin to take turns of which some come here.
+    pub(super) fn take_turns(&mut self, share: Share, table: &mut TurnsTable) {
+        let shares = &mut self.passing().shares;
+        let last = shares.len().saturating_sub(LAST);
+        match shares[last..].iter_mut().rfind(|other| other.is_like(&share)) {
+            Some(same) => same.cells += share.cells,
+            None => {
+                shares.push(share);
+                table.hold(share.turns);
+            }
+        }
+    }
+
+    /// The users of some cells take turns no longer, which others still take: what they took are turns of their own.
+    pub(super) fn leave_turns(&mut self, share: Share, ended: TurnsIndex, table: &mut TurnsTable) {
+        // Of what came to an instance that is gone, or somewhere else, nothing is left.
+        let Some(Passing { shares, .. }) = self.passing.as_deref_mut() else { return };
+        let Some(position) = shares.iter().position(|other| other.is_like(&share)) else { return };
+        // Whoever leaves next is likely to have the same.
+        shares.swap(0, position);
+        shares[0].cells -= share.cells;
+        if shares[0].cells == 0 {
+            shares.swap_remove(0);
+            table.release(share.turns);
+        }
+        self.take_turns(Share { turns: ended, ..share }, table);
     }
 
     /// Nothing of what came before counts any more, or comes.
     pub(super) fn clear(&mut self, table: &mut TurnsTable) {
-        for share in &self.shares {
+        for share in self.passing.iter().flat_map(|passing| &passing.shares) {
             table.release(share.turns);
         }
         *self = Inflow::default();
     }
 
+    fn passing(&mut self) -> &mut Passing {
+        self.passing.get_or_insert_default()
+    }
+
     /// What reached the instance in the next period, when it goes on by turns alone.
     fn cycle(&mut self, facts: &mut Vec<RequestFact>) {
         facts.extend_from_slice(&self.steady);
-        for share in &mut self.shares {
+        for share in self.passing.iter_mut().flat_map(|passing| &mut passing.shares) {
             let count = share.cycle.as_mut().map_or(0.0, |cycle| cycle.take(share.place));
-            add(facts, share.way, count);
+            add(facts, share.way, f64::from(share.cells) * count);
         }
         facts.retain(|fact| fact.rate > NOTHING);
     }
@@ -315,13 +366,17 @@ impl Inflow {
     /// What reached the instance in the period before `now`. Gives how that goes on.
     fn facts(&mut self, [window, now]: [f64; 2], table: &mut TurnsTable, facts: &mut Vec<RequestFact>) -> Course {
         facts.extend_from_slice(&self.steady);
-        self.changes.correct([window, now], facts);
-        if self.shares.len() >= MANY_SHARES {
-            let over = self.shares.iter().filter(|share| table.get(share.turns).are_over(now));
+        let Some(Passing { changes, shares }) = self.passing.as_deref_mut() else {
+            facts.retain(|fact| fact.rate > NOTHING);
+            return Course::Steady;
+        };
+        changes.correct([window, now], facts);
+        if shares.len() >= MANY_SHARES {
+            let over = shares.iter().filter(|share| table.get(share.turns).are_over(now));
             black_box(over.count());
         }
         let (mut is_steady, mut has_cycles) = (true, true);
-        self.shares.retain_mut(|share| {
+        shares.retain_mut(|share| {
             let (begins, ends) = (now - window - share.way.latency, now - share.way.latency);
             let turns = table.get(share.turns);
             if turns.are_over(begins) {
@@ -329,14 +384,20 @@ impl Inflow {
                 return false;
             }
             is_steady &= turns.are_regular(begins);
-            add(facts, share.way, turns.count_in(share.place, window, [begins, ends]));
+            let count = turns.count_in(share.place, window, [begins, ends]);
+            add(facts, share.way, f64::from(share.cells) * count);
             share.cycle = turns.cycle(window, begins + window);
             has_cycles &= share.cycle.is_some();
             true
         });
         facts.retain(|fact| fact.rate > NOTHING);
-        if !self.changes.is_empty() {
+        if !changes.is_empty() {
             return Course::Open;
+        }
+        if shares.is_empty() {
+            // Others will need the memory sooner.
+            self.passing = None;
+            return Course::Steady;
         }
         if is_steady {
             return Course::Steady;
@@ -344,7 +405,7 @@ impl Inflow {
         if !has_cycles {
             return Course::Open;
         }
-        let cycles = self.shares.iter().filter_map(|share| share.cycle.as_ref());
+        let cycles = shares.iter().filter_map(|share| share.cycle.as_ref());
         Round::of(cycles).map_or(Course::Cycling, Course::Counted)
     }
 }
@@ -363,10 +424,9 @@ pub(super) fn add(facts: &mut Vec<RequestFact>, way: Way, rate: f64) {
 
 #[cfg(test)]
 impl Inflow {
-    /// What is seen of users who do not take turns.
-    pub(super) fn seen(&mut self, window_and_now: [f64; 2]) -> Vec<RequestFact> {
+    pub(super) fn seen(&mut self, window_and_now: [f64; 2], table: &mut TurnsTable) -> Vec<RequestFact> {
         let mut facts = Vec::new();
-        self.facts(window_and_now, &mut TurnsTable::default(), &mut facts);
+        self.facts(window_and_now, table, &mut facts);
         facts
     }
 }

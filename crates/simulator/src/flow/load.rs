@@ -21,6 +21,7 @@ pub(super) struct Load {
 
 /// One direction of a link, or an instance: something that requests wait for.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[repr(align(64))]
 struct Server {
     pace: Pace,
     /// How much work comes in a unit of time; it can do 1.
@@ -95,7 +96,10 @@ impl Load {
         let shared = from.links.iter().zip(to.links).take_while(|(one, other)| one == other).count();
         let mut left = Passage::default();
         for link in &from.links[..shared] {
-            left.go_over(&self.links[link.0 as usize], now);
+            let server = &mut self.links[link.0 as usize];
+            // Others who change their track now share some of these links.
+            server.advance(now);
+            left.go_over(server, now);
         }
         let mut taken = left;
         self.add_on(Track { links: &from.links[shared..], ..from }, -rate, now, &mut left);

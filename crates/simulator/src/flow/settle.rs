@@ -39,7 +39,11 @@ impl Flow {
         router.take_stale(&mut stale);
         stale.retain(|cell| (*cell as usize) < self.cells.len());
         // Instances come and go all over the world, and cells that are numbered one after another lie together.
-        stale.sort_unstable();
+        #[expect(
+            clippy::stable_sort_primitive,
+            reason = "each instance left its own in order, and this makes use of it"
+        )]
+        stale.sort();
         let mut cleared = std::mem::take(&mut self.cleared);
         for agent in &cleared {
             self.is_cleared[agent.position()] = true;

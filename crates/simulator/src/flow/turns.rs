@@ -1,4 +1,12 @@
 //! Users of one cell who take turns among several equally near instances.
+//!
+//! Cells whose users send at the same times, and that began at the same moment, take the same turns, each among instances of its
+//! own: they share them.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
@@ -13,9 +21,14 @@ pub(super) type TurnsIndex = u32;
 pub(super) struct TurnsTable {
     all: Vec<Turns>,
     free: Vec<TurnsIndex>,
+    /// Those that were begun last.
+    recent: VecDeque<TurnsIndex>,
 }
 
-/// How the users of a cell take turns, from one change of its users or routes to the next.
+/// Cells that begin at one moment are begun one after another, so that equal turns are among the last, if there are any.
+const RECENT: usize = 8;
+
+/// How the users of a cell, or of several, take turns, from one change of users or routes to the next.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Turns {
     from: f64,
@@ -28,7 +41,11 @@ pub(super) struct Turns {
     /// From when on as many requests come to an instance in each period as in the one before; infinite if never.
     regular_from: f64,
     members: Members,
-    /// How many still need to know: the cell, and its instances.
+    /// How many cells take these turns.
+    cells: u32,
+    /// What the last of them took that ended while others went on, as turns of its own.
+    ended: Option<TurnsIndex>,
+    /// How many still need to know: the cells, and the shares of instances.
     holders: u32,
 }
 
@@ -44,7 +61,7 @@ pub(super) struct Cycle {
 }
 
 /// Users who take turns.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) enum Members {
     /// All send once in a period, these at these times at first, and in this order.
     Regular { firsts: SmallVec<[f64; 4]>, period: f64 },
@@ -53,7 +70,7 @@ pub(super) enum Members {
 }
 
 impl TurnsTable {
-    /// Users of a cell begin to take turns among so many instances. The cell and the instances hold these turns.
+    /// Users of a cell begin to take turns among so many instances. The cell holds these turns.
     pub(super) fn begin(
         &mut self,
         members: Members,
@@ -62,15 +79,35 @@ impl TurnsTable {
         instances: usize,
     ) -> TurnsIndex {
         let count = instances as u64;
-        let turns = Turns {
+        let is_same = |index: &&TurnsIndex| {
+            let turns = self.get(**index);
+            let began_now = turns.from.to_bits() == now.to_bits() && turns.until.is_infinite();
+            began_now && (turns.turn, turns.count) == (turn, count) && turns.members == members
+        };
+        if let Some(index) = self.recent.iter().rfind(is_same).copied() {
+            self.all[index as usize].cells += 1;
+            self.hold(index);
+            return index;
+        }
+        let index = self.add(Turns {
             from: now,
             until: f64::INFINITY,
             turn,
             count,
             regular_from: now + members.regular_after(window, count),
             members,
-            holders: instances as u32 + 1,
-        };
+            cells: 1,
+            ended: None,
+            holders: 1,
+        });
+        if self.recent.len() == RECENT {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(index);
+        index
+    }
+
+    fn add(&mut self, turns: Turns) -> TurnsIndex {
         if let Some(index) = self.free.pop() {
             self.all[index as usize] = turns;
             return index;
@@ -83,10 +120,30 @@ impl TurnsTable {
         &self.all[index as usize]
     }
 
-    /// The users of the cell no longer take these turns. The cell holds them no more.
-    pub(super) fn end(&mut self, index: TurnsIndex, now: f64) {
-        self.all[index as usize].until = now;
-        self.release(index);
+    /// The users of a cell no longer take these turns. The cell holds them no more. If others go on, what this cell took are
+    /// turns of its own from now on: these are given, and whoever calls this holds them.
+    pub(super) fn end(&mut self, index: TurnsIndex, now: f64) -> Option<TurnsIndex> {
+        let turns = &mut self.all[index as usize];
+        turns.cells -= 1;
+        if turns.cells == 0 {
+            turns.until = now;
+            self.release(index);
+            return None;
+        }
+        turns.holders -= 1;
+        let turns = self.get(index);
+        let ended = match turns.ended.filter(|ended| self.get(*ended).is_part_of(turns, now)) {
+            Some(ended) => ended,
+            None => self.add(Turns { until: now, cells: 0, ended: None, holders: 0, ..turns.clone() }),
+        };
+        self.all[index as usize].ended = Some(ended);
+        self.hold(ended);
+        Some(ended)
+    }
+
+    /// Somebody needs to know of these turns.
+    pub(super) fn hold(&mut self, index: TurnsIndex) {
+        self.all[index as usize].holders += 1;
     }
 
     /// Somebody needs to know of these turns no more.
@@ -94,13 +151,20 @@ impl TurnsTable {
         let turns = &mut self.all[index as usize];
         turns.holders -= 1;
         if turns.holders == 0 {
-            turns.members = Members::Mixed(Vec::new());
+            // Nobody is to share them any more.
+            (turns.until, turns.members) = (turns.from, Members::Mixed(Vec::new()));
             self.free.push(index);
         }
     }
 }
 
 impl Turns {
+    /// Whether these are what a cell took of others until `now`.
+    fn is_part_of(&self, others: &Turns, now: f64) -> bool {
+        let is_same = self.from.to_bits() == others.from.to_bits() && self.until.to_bits() == now.to_bits();
+        is_same && (self.turn, self.count) == (others.turn, others.count) && self.members == others.members
+    }
+
     /// Whether these were over at a time.
     pub(super) fn are_over(&self, time: f64) -> bool {
         self.until <= time
@@ -243,55 +307,6 @@ impl Members {
         match self {
             Members::Regular { .. } => None,
             Members::Mixed(schedules) => schedules.iter().map(|schedule| schedule.steady(length)).sum(),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// How many requests of a span come to an instance, by looking at each that is sent.
-    fn one_by_one(turns: &Turns, place: u32, [from, until]: [f64; 2]) -> f64 {
-        let Members::Regular { firsts, period } = &turns.members else { panic!("they are regular") };
-        let times = (0..100).flat_map(|round| firsts.iter().map(move |first| first + f64::from(round) * period));
-        let numbered = (turns.turn..).zip(times).filter(|(_, time)| *time >= from && *time < until);
-        numbered.filter(|(number, _)| number % turns.count == u64::from(place)).count() as f64
-    }
-
-    #[test]
-    fn a_cycle_counts_what_counting_request_by_request_gives() {
-        let mut table = TurnsTable::default();
-        for (firsts, period) in [
-            (vec![40.0], 40.0),
-            (vec![3.0, 11.5, 30.0], 40.0),
-            (vec![1.0, 2.0, 3.0, 4.0, 5.0], 20.0),
-            (vec![7.0, 7.0], 50.0),
-        ] {
-            for instances in 1..7_usize {
-                for turn in 0..instances as u64 {
-                    let members = Members::Regular { firsts: firsts.iter().copied().collect(), period };
-                    let index = table.begin(members, [200.0, 0.0], turn, instances);
-                    let turns = table.get(index);
-                    assert_eq!(turns.cycle(200.0, period - 1.0), None, "it has not begun for all");
-                    let begins = 57.0;
-                    let cycle = turns.cycle(200.0, begins).expect("they have begun");
-                    for place in 0..instances as u32 {
-                        let mut cycle = cycle;
-                        for period in 0..9 {
-                            let begins = begins + 200.0 * f64::from(period);
-                            let expected = one_by_one(turns, place, [begins, begins + 200.0]);
-                            let counted = turns.count(u64::from(place), begins, begins + 200.0);
-                            assert!((counted - expected).abs() < 1e-12, "{firsts:?} {instances} {turn} {place}");
-                            assert!(
-                                (cycle.take(place) - expected).abs() < 1e-12,
-                                "{firsts:?} {instances} {turn} {place}"
-                            );
-                        }
-                    }
-                    table.end(index, 100.0);
-                }
-            }
         }
     }
 }

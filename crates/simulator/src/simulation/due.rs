@@ -70,6 +70,11 @@ pub(super) struct Cursor {
 }
 
 impl Due {
+    /// Room for so many agents.
+    pub(super) fn with_capacity(agents: usize) -> Due {
+        Due { places: Vec::with_capacity(agents), ..Due::default() }
+    }
+
     /// Schedules the evaluation of an agent: with those of the last event, if that is for the same time and for agents too.
     pub(super) fn schedule(&mut self, agent: AgentIndex, time: f64, queue: &mut EventQueue<Event>) {
         let index = match queue.last_at(time) {

@@ -19,6 +19,10 @@ use crate::scenario::{Deploy, Numbering};
 /// With fewer agents to ask than this, a further thread costs more than it saves.
 const AGENTS_PER_THREAD: usize = 128;
 
+/// So many agents look before the policies of some of them are asked: enough for a policy to be at hand when it is asked again,
+/// and few enough for the agents to be still there when they are told.
+const AGENTS_PER_GROUP: usize = 256;
+
 /// What came of asking an agent's policy.
 struct Answer {
     wish: Option<Wish>,
@@ -69,14 +73,16 @@ impl Simulation<'_> {
             self.due.join(next, due);
         }
         self.decisions.make_room();
-        let wanted = if recorder.wants_decisions() { Wanted::All } else { Wanted::First };
         self.count_resting(due, recorder);
         let awake = self.due.awake_count(due);
-        if self.options.threads > 1 && awake >= 2 * AGENTS_PER_THREAD {
-            self.ask_in_parallel(due, wanted, recorder);
+        let is_shared = self.options.threads > 1 && awake >= 2 * AGENTS_PER_THREAD;
+        if is_shared {
             self.effort.shared += awake as u64;
+        }
+        if is_shared || !recorder.wants_decisions() {
+            self.ask_together(due, is_shared, recorder);
         } else {
-            self.ask_in_turn(due, wanted, recorder);
+            self.ask_in_turn(due, recorder);
         }
         let next = self.queue.now() + self.scenario.agents.period;
         self.effort.asked += self.due.end_round(due, next, &mut self.queue) as u64;
@@ -121,8 +127,14 @@ impl Simulation<'_> {
     fn look_together(&mut self, agents: &[AgentIndex], wanted: Wanted) {
         if let Some(flow) = &self.flow {
             std::hint::black_box(self.due.glance(agents));
-            let moving = agents.iter().filter(|agent| flow.is_moving(**agent));
-            let sum = moving.map(|agent| self.colony.glance(*agent)).fold(flow.glance(agents), u32::wrapping_add);
+            let moving = || agents.iter().copied().filter(|agent| flow.is_moving(*agent));
+            let mut sum = moving().map(|agent| self.colony.glance(agent)).fold(flow.glance(agents), u32::wrapping_add);
+            if flow.is_large() {
+                for agent in moving() {
+                    let ranks = flow.neighbours(agent).map(|neighbour| self.colony.rank(neighbour));
+                    sum ^= ranks.fold(self.colony.glance_back(agent), u32::wrapping_add);
+                }
+            }
             std::hint::black_box(sum);
         }
         for agent in agents {
@@ -169,21 +181,18 @@ impl Simulation<'_> {
         self.colony.propose(agent, wish);
     }
 
-    /// An agent asks its policy.
-    fn ask(&mut self, agent: AgentIndex, entrance: Option<Entrance>, wanted: Wanted, recorder: &mut impl Recorder) {
+    /// An agent asks its policy, and tells nobody.
+    fn ask(&mut self, agent: AgentIndex, wanted: Wanted, recorder: &mut impl Recorder) {
         self.effort.evaluated += 1;
         let is_unchanged = self.colony.is_unchanged(agent);
         let decision = self.evaluators[0].evaluate(&self.colony, agent, wanted);
         recorder.evaluation(self.queue.now(), agent, &self.colony, (!is_unchanged).then_some(decision));
         let wish = self.colony.wish(agent, decision);
-        if let Some(entrance) = entrance {
-            let is_plain = self.colony.is_plain(agent, decision);
-            self.decisions.learn(entrance, &self.colony, agent, wish.as_ref(), is_plain);
-        }
         self.colony.propose(agent, wish);
     }
 
-    fn ask_in_turn(&mut self, due: DueIndex, wanted: Wanted, recorder: &mut impl Recorder) {
+    /// Where all that policies say is wanted, nothing is known from others, and nobody keeps what was said.
+    fn ask_in_turn(&mut self, due: DueIndex, recorder: &mut impl Recorder) {
         let may_rest = self.may_rest(recorder);
         let mut cursor = Cursor::default();
         loop {
@@ -191,15 +200,12 @@ impl Simulation<'_> {
             if agents.is_empty() {
                 return;
             }
-            self.look_together(&agents, wanted);
+            self.look_together(&agents, Wanted::All);
             for agent in agents {
-                let found = (!self.is_known(agent, wanted)).then(|| self.find(agent, wanted));
-                match found {
-                    None => self.repeat(agent, recorder),
-                    Some(Found::Decision(wish)) => self.follow_others(agent, wish, recorder),
-                    Some(Found::Nothing(entrance)) => self.ask(agent, entrance, wanted, recorder),
-                    // Nobody else is asked at the same time.
-                    Some(Found::Awaited(_)) => self.ask(agent, None, wanted, recorder),
+                if self.is_known(agent, Wanted::All) {
+                    self.repeat(agent, recorder);
+                } else {
+                    self.ask(agent, Wanted::All, recorder);
                 }
                 if may_rest {
                     self.let_rest(agent);
@@ -208,32 +214,46 @@ impl Simulation<'_> {
         }
     }
 
-    fn ask_in_parallel(&mut self, due: DueIndex, wanted: Wanted, recorder: &mut impl Recorder) {
-        let may_rest = self.may_rest(recorder);
-        let (mut all, mut asking) = (Vec::new(), Vec::new());
+    /// Agents whose policies are to be asked are asked one right after another, or at the same time: all of them, or
+    /// those of some hundred agents after those of the last.
+    fn ask_together(&mut self, due: DueIndex, is_shared: bool, recorder: &mut impl Recorder) {
+        let wanted = if recorder.wants_decisions() { Wanted::All } else { Wanted::First };
+        let at_most = if is_shared { usize::MAX } else { AGENTS_PER_GROUP };
         let mut cursor = Cursor::default();
+        let mut group = Vec::new();
         loop {
             let agents = self.due.next(due, &mut cursor, &self.colony);
-            if agents.is_empty() {
-                break;
-            }
             self.look_together(&agents, wanted);
-            for agent in agents {
-                let found = (!self.is_known(agent, wanted)).then(|| self.find(agent, wanted));
-                if matches!(found, Some(Found::Nothing(_))) {
-                    asking.push(agent);
-                }
-                all.push((agent, found));
+            for agent in &agents {
+                let found = (!self.is_known(*agent, wanted)).then(|| self.find(*agent, wanted));
+                group.push((*agent, found));
+            }
+            if agents.is_empty() || group.len() >= at_most {
+                self.ask_group(&mut group, wanted, recorder);
+            }
+            if agents.is_empty() {
+                return;
             }
         }
+    }
+
+    fn ask_group(
+        &mut self,
+        group: &mut Vec<(AgentIndex, Option<Found>)>,
+        wanted: Wanted,
+        recorder: &mut impl Recorder,
+    ) {
+        let may_rest = self.may_rest(recorder);
+        let asking = group.iter().filter(|(_, found)| matches!(found, Some(Found::Nothing(_))));
+        let asking: Vec<AgentIndex> = asking.map(|(agent, _)| *agent).collect();
         let mut answers = self.answers(&asking, wanted).into_iter().flatten();
-        for (agent, found) in all {
+        for (agent, found) in group.drain(..) {
             match found {
                 None => self.repeat(agent, recorder),
                 Some(Found::Decision(wish)) => self.follow_others(agent, wish, recorder),
                 Some(Found::Awaited(entrance)) => match self.decisions.look_again(&self.colony, agent, entrance) {
                     Some(wish) => self.follow_others(agent, wish, recorder),
-                    None => self.ask(agent, None, wanted, recorder),
+                    None => self.ask(agent, wanted, recorder),
                 },
                 Some(Found::Nothing(entrance)) => {
                     let answer = answers.next().expect("all who are due were asked");

@@ -44,7 +44,9 @@ impl<'a> Simulation<'a> {
             search.check(scenario).map_err(SimulationError::TooLarge)?;
         }
         let engine = engine();
-        let colony = found(engine, scenario)?;
+        let mut colony = found(engine, scenario)?;
+        let instances = scenario.instances_expected();
+        colony.reserve(instances);
         let threads = options.threads.max(1);
         let evaluators = (0..threads).map(|_| Evaluator::new(engine, &colony)).collect();
         let decisions = Decisions::new(engine, &colony);
@@ -59,12 +61,12 @@ impl<'a> Simulation<'a> {
             scenario,
             options,
             queue: EventQueue::default(),
-            due: Due::default(),
+            due: Due::with_capacity(instances),
             colony,
             judge: Judge::new(engine),
             evaluators,
             decisions,
-            placement: Placement::new(scenario.applications.len()),
+            placement: Placement::new(scenario.applications.len(), scenario.topology.node_count()),
             paths: Paths::new(&scenario.topology),
             router: Router::new(scenario),
             flow: (scenario.network.fidelity == Fidelity::Flow).then(|| Box::new(Flow::new(scenario))),
@@ -170,7 +172,7 @@ fn found(engine: &Engine, scenario: &Scenario) -> Result<Colony, SimulationError
     let acceptances: Vec<Arc<Acceptance>> = acceptances.collect::<Result<_, _>>()?;
     let topology = &scenario.topology;
     let managers = topology.nodes().map(|(index, node)| {
-        let neighbours = topology.links_from(index).map(|(_, link)| link.to).collect();
+        let neighbours = topology.links_from(index).map(|(_, link)| link.to);
         let acceptance = scenario.acceptance_of.get(index.position()).copied().flatten();
         let acceptance = acceptance.map(|place| Arc::clone(&acceptances[place as usize]));
         Manager::new(node.id.clone(), node.capacity, neighbours, acceptance)

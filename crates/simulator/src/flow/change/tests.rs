@@ -6,6 +6,7 @@ use rand_pcg::Pcg64Mcg;
 
 use super::*;
 use crate::flow::inflow::Inflow;
+use crate::flow::turns::TurnsTable;
 
 const WINDOW: f64 = 200.0;
 
@@ -94,7 +95,10 @@ fn whoever_comes_and_goes_is_counted_as_request_by_request() {
                 }
             }
             if random.random_range(0..8) == 0 {
-                let (found, expected) = (found(&inflow.seen([WINDOW, now]), &ways), expected(&users, &ways, now));
+                let (found, expected) = (
+                    found(&inflow.seen([WINDOW, now], &mut TurnsTable::default()), &ways),
+                    expected(&users, &ways, now),
+                );
                 let is_equal = found.iter().zip(&expected).all(|(one, other)| (one - other).abs() < 1e-6);
                 assert!(is_equal, "seed {seed}, time {now}: {found:?}, not {expected:?}");
             }
@@ -130,6 +134,10 @@ fn users_of_one_schedule_count_as_one_by_one() {
         one_by_one.leave(1, way, schedule, [WINDOW, 170.0]);
     }
     for now in [180.0, 250.0, 300.0, 500.0] {
-        assert_eq!(together.seen([WINDOW, now]), one_by_one.seen([WINDOW, now]), "{now}");
+        assert_eq!(
+            together.seen([WINDOW, now], &mut TurnsTable::default()),
+            one_by_one.seen([WINDOW, now], &mut TurnsTable::default()),
+            "{now}"
+        );
     }
 }
