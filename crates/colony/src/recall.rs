@@ -53,8 +53,9 @@ impl Sight {
     }
 }
 
+/// How many requests these are; 0 for none, and not the -0 that sums of floats begin with.
 fn sum(facts: &[RequestFact]) -> f64 {
-    facts.iter().map(|fact| fact.rate).sum()
+    facts.iter().fold(0.0, |sum, fact| sum + fact.rate)
 }
 
 impl Agent {

@@ -265,7 +265,12 @@ pub fn table(measured: &[Measured]) -> String {
 
 impl fmt::Display for NoSuchTree {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "no full tree in which a node has {FAN_OUT} children has {} nodes", self.nodes)
+        match self.above {
+            Some(_) => {
+                write!(formatter, "no full tree in which a node has {FAN_OUT} children has {} nodes", self.nodes)
+            }
+            None => write!(formatter, "a tree of {} nodes is too large", self.nodes),
+        }
     }
 }
 

@@ -40,7 +40,8 @@ pub struct Arguments {
     /// Which scenario; none where a run is gone on with.
     #[command(flatten)]
     pub scenario: Option<ScenarioArguments>,
-    /// Go on with the run in this directory from where it was last saved; nothing else needs to be said
+    /// Go on with the run in this directory from where it was last saved; nothing else needs to be said, but for how
+    /// often it is saved from now on, if that is not to be the default
     #[arg(long, value_name = "DIR", conflicts_with_all = [
         "scenario", "overrides", "policies", "seed", "attachments", "out", "force", "trace", "messages", "no_reuse", "regret",
     ])]

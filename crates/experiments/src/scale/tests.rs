@@ -20,6 +20,8 @@ fn a_size_between_two_trees_names_both() {
     assert_eq!((nothing.below, nothing.above.map(Size::nodes)), (None, Some(1)));
     let huge = Size::with_nodes(u64::MAX).expect_err("no tree");
     assert_eq!((huge.below.map(Size::nodes), huge.above), (Some(5_592_405), None));
+    let full = Size::with_nodes(22_369_621).expect_err("a full tree of thirteen levels");
+    assert!(full.to_string().contains("22369621 nodes is too large"), "{full}");
 }
 
 fn scenario(nodes: u64, growth: Growth) -> mario_simulator::Scenario {

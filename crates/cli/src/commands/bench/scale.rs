@@ -88,16 +88,30 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     let mut measured = Vec::new();
     for size in sizes {
         console.inform(format!("{} nodes, {} users", size.nodes(), size.users()));
-        measured.push(apart(arguments, size)?);
+        match apart(arguments, size) {
+            Ok(size) => measured.push(size),
+            Err(failure) => {
+                // What was measured until then is not lost.
+                if !measured.is_empty() {
+                    print(&measured, arguments.format, console)?;
+                }
+                return Err(failure);
+            }
+        }
     }
-    match arguments.format {
-        TableFormat::Text => console.write_data(|stdout| stdout.write_all(table(&measured).as_bytes()))?,
-        TableFormat::Json => console.write_data(|stdout| {
-            serde_json::to_writer_pretty(&mut *stdout, &measured)?;
-            stdout.write_all(b"\n")
-        })?,
-    }
+    print(&measured, arguments.format, console)?;
     Ok(Outcome::Done)
+}
+
+fn print(measured: &[Measured], format: TableFormat, console: &Console) -> Result<(), Failure> {
+    console.write_data(|stdout| match format {
+        TableFormat::Text => stdout.write_all(table(measured).as_bytes()),
+        TableFormat::Json => {
+            serde_json::to_writer_pretty(&mut *stdout, measured)?;
+            stdout.write_all(b"\n")
+        }
+    })?;
+    Ok(())
 }
 
 fn question(arguments: &Arguments, size: Size) -> Question {
@@ -166,8 +180,10 @@ fn apart(arguments: &Arguments, size: Size) -> Result<Measured, Failure> {
 }
 
 fn no_such_tree(error: &NoSuchTree) -> Failure {
-    let near: Vec<String> =
-        [error.below, error.above].into_iter().flatten().map(|size| size.nodes().to_string()).collect();
-    let hint = format!("the nearest full trees have {}", near.join(" and "));
+    let hint = match (error.below, error.above) {
+        (Some(below), Some(above)) => format!("the nearest full trees have {} and {}", below.nodes(), above.nodes()),
+        (Some(below), None) => format!("the largest that is measured has {}", below.nodes()),
+        (None, _) => "the smallest is a single node: --nodes 1".to_owned(),
+    };
     Failure::input(Diagnostic::error(error.to_string()).hint(hint))
 }

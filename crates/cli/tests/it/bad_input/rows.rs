@@ -35,7 +35,7 @@ pub(super) const ROWS: &[Row] = &[
             (&["--nodes", "many"], "many"),
             (&["--nodes", "-85"], "-8"),
             (&["--nodes", "85,"], "--nodes"),
-            (&["--nodes", "0"], "have 1"),
+            (&["--nodes", "0"], "--nodes 1"),
             (&["--nodes", "85,100"], "have 85 and 341"),
             (&["--nodes", "1000000000"], "1000000000"),
             (&["--nodes", "5", "--policy", "latency-awre"], "latency-awre"),
