@@ -62,8 +62,13 @@ impl Shard {
     /// All of it.
     pub const WHOLE: Shard = Shard { part: 1, of: 1 };
 
+    /// Runs are dealt out in rounds, one to each part. A round begins with another part than the one before, by no rule that
+    /// policies or values could follow too: otherwise one part could have all runs of the slowest policy.
     fn has(self, place: usize) -> bool {
-        place as u64 % self.of == self.part - 1
+        const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
+        let (round, seat) = (place as u64 / self.of, place as u64 % self.of);
+        let first = (round.wrapping_mul(GOLDEN_RATIO) >> 32) % self.of;
+        (first + seat) % self.of == self.part - 1
     }
 }
 

@@ -1,10 +1,11 @@
 //! `mario merge`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
+use mario_diagnostics::Diagnostic;
 use mario_experiments::comparison::Comparison;
-use mario_experiments::study::{Results, load, save};
+use mario_experiments::study::{Results, StoreError, load, save};
 
 use super::sweep::show;
 use crate::experiments::{merge_failure, store_failure, write_results};
@@ -19,7 +20,7 @@ pub struct Arguments {
     /// Directories of `mario sweep --out` or `mario compare --out`
     #[arg(value_name = "DIR", required = true)]
     pub directories: Vec<PathBuf>,
-    /// Keep the joined runs here
+    /// Keep the joined runs here; those that are there already are joined too
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// A figure that the table shows, e.g. LS.response; may be given again
@@ -36,8 +37,9 @@ exit code is 1.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let mut joined: Option<Results> = None;
-    for directory in &arguments.directories {
-        let part = load(directory).map_err(|error| store_failure(&error))?;
+    let kept = arguments.out.iter().filter(|directory| has_files(directory));
+    for directory in arguments.directories.iter().chain(kept) {
+        let part = load(directory).map_err(|error| not_loaded(&error))?;
         match &mut joined {
             None => joined = Some(part),
             Some(joined) => joined.merge(part).map_err(|error| {
@@ -61,6 +63,26 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     } else {
         show(&joined, &arguments.figures, arguments.out.as_deref(), console)?;
     }
+    if joined.missing() == 0 {
+        return Ok(Outcome::Done);
+    }
+    console
+        .inform(format!("{} runs are missing of those that were wanted: is a part not among these?", joined.missing()));
     // A script that joins the parts of a study is to notice that one is not there.
-    Ok(if joined.missing() > 0 { Outcome::CheckFailed } else { Outcome::Done })
+    Ok(Outcome::CheckFailed)
+}
+
+/// Whether a directory is there and not empty: what is in it is not to be lost.
+fn has_files(directory: &Path) -> bool {
+    directory.read_dir().is_ok_and(|mut files| files.next().is_some())
+}
+
+fn not_loaded(error: &StoreError) -> Failure {
+    match error {
+        StoreError::NotAStudy(directory) => Failure::input(
+            Diagnostic::error(format!("`{}` holds no runs that could be joined", directory.display()))
+                .hint("name directories that `mario sweep --out` or `mario compare --out` made; those of `mario run` are single runs"),
+        ),
+        _ => store_failure(error),
+    }
 }

@@ -24,7 +24,7 @@ pub struct Arguments {
     /// A key and its values, separated by commas; with several keys, all combinations
     #[arg(long = "key", value_name = "KEY=VALUE,…", required = true)]
     pub keys: Vec<String>,
-    /// Make one part of the runs only, e.g. 2/8; `mario merge` joins the parts
+    /// Make one part of the runs only, e.g. 2/8, into a directory of its own; `mario merge` joins the parts
     #[arg(long, value_name = "I/N", value_parser = shard)]
     pub shard: Option<Shard>,
     /// A figure that the table shows, e.g. LS.response; may be given again
@@ -54,8 +54,21 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         return Err(Failure::input(Diagnostic::error(format!("there is no figure `{unknown}`")).hint(hint)));
     }
     let shard = arguments.shard.unwrap_or(Shard::WHOLE);
+    if shard.of > 1 && arguments.study.out.is_none() {
+        let diagnostic =
+            Diagnostic::error("a part of a sweep is made for the others to join it, and this one is kept nowhere");
+        return Err(Failure::input(diagnostic.hint("say where with `--out DIR`; `mario merge` joins the parts")));
+    }
     let results = arguments.study.carry_out(variants, shard, console)?;
-    show(&results, &arguments.figures, arguments.study.out.as_deref(), console)
+    show(&results, &arguments.figures, arguments.study.out.as_deref(), console)?;
+    match results.missing() {
+        0 => {}
+        missing if shard.of > 1 => {
+            console.inform(format!("{missing} runs are for the other parts to make; `mario merge` joins them"));
+        }
+        missing => console.inform(format!("{missing} runs are missing of those that were wanted before")),
+    }
+    Ok(Outcome::Done)
 }
 
 /// Shows runs as a table, and keeps what they came to.
@@ -64,7 +77,7 @@ pub(super) fn show(
     figures: &[String],
     directory: Option<&Path>,
     console: &Console,
-) -> Result<Outcome, Failure> {
+) -> Result<(), Failure> {
     let known = sweep::figure_names(results);
     if let Some(unknown) = figures.iter().find(|figure| !known.contains(figure)) {
         let diagnostic = Diagnostic::error(format!("there is no figure `{unknown}`"));
@@ -78,10 +91,7 @@ pub(super) fn show(
     let figures = if figures.is_empty() { sweep::usual_figures(results) } else { figures.to_vec() };
     let text = sweep::text(results, &figures);
     console.write_data(|stdout| stdout.write_all(text.as_bytes()))?;
-    if results.missing() > 0 {
-        console.inform(format!("{} runs are missing of those that were wanted", results.missing()));
-    }
-    Ok(Outcome::Done)
+    Ok(())
 }
 
 /// Reads `2/8`.

@@ -11,6 +11,7 @@ mod book;
 mod explain;
 mod help;
 mod input;
+mod merge;
 mod policy;
 #[cfg(unix)]
 mod prompt;

@@ -134,6 +134,12 @@ fn parts_join_into_what_one_machine_makes() {
     }
     assert_eq!(parts.iter().map(|part| part.runs.len()).sum::<usize>(), whole.runs.len(), "no run is made twice");
     assert!(parts[0].missing() > 0);
+    for part in &parts {
+        assert!((4..=5).contains(&part.runs.len()), "24 runs in 5 parts");
+        for policy in POLICIES {
+            assert!(part.runs.keys().any(|run| run.policy == policy), "no part has one policy alone");
+        }
+    }
     // In any order.
     parts.rotate_left(2);
     let mut joined = parts.remove(0);

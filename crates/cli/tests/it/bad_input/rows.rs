@@ -85,7 +85,12 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         command: "merge",
-        refuses: &[(&[], "DIR"), (&["no-such-directory"], "no-such-directory"), (&[".", "--figure"], "--figure")],
+        refuses: &[
+            (&[], "DIR"),
+            (&["no-such-directory"], "no-such-directory"),
+            (&[".", "--figure"], "--figure"),
+            (&["."], "mario sweep --out"),
+        ],
         path: Some(&["PATH"]),
         accepts: &[],
     },
@@ -311,6 +316,7 @@ pub(super) const ROWS: &[Row] = &[
             (&["paper", "--policy", "latency-aware", "--key", "seed=1,2"], "seed"),
             (&["paper", "--policy", "latency-aware", "--key", "agents.period=100", "--shard", "3/2"], "3/2"),
             (&["paper", "--policy", "latency-aware", "--key", "agents.period=100", "--shard", "0/0"], "0/0"),
+            (&["paper", "--policy", "latency-aware", "--key", "agents.period=100", "--shard", "1/2"], "--out DIR"),
             (
                 &["paper", "--policy", "latency-aware", "--key", "duration=500", "--seeds", "1", "--figure", "beauty"],
                 "beauty",

@@ -1,0 +1,75 @@
+//! `mario merge`: parts of a sweep, and directories that are none.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::{run, stderr};
+
+/// A place for one test, with two parts of a sweep in it.
+fn two_parts(name: &str) -> [PathBuf; 3] {
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("merge").join(name);
+    let _ = fs::remove_dir_all(&place);
+    fs::create_dir_all(&place).expect("the test's own directory is writable");
+    let parts = [1, 2].map(|part| {
+        let directory = place.join(format!("part-{part}"));
+        let shard = format!("{part}/2");
+        let sweep = ["sweep", "paper", "--key", "workload.period=20,40", "--policy", "latency-aware", "--seeds", "2"];
+        let output = run(sweep
+            .iter()
+            .map(AsRef::as_ref)
+            .chain(["--set", "duration=600", "--shard", &shard, "--out"].map(AsRef::as_ref))
+            .chain([directory.as_os_str()]));
+        assert!(output.status.success(), "{}", stderr(&output));
+        assert!(stderr(&output).contains("2 runs are for the other parts to make"), "{}", stderr(&output));
+        directory
+    });
+    let [first, second] = parts;
+    [place, first, second]
+}
+
+fn merge(arguments: &[&Path]) -> (Option<i32>, String) {
+    let output = run([Path::new("merge")].iter().chain(arguments));
+    (output.status.code(), stderr(&output))
+}
+
+fn runs(directory: &Path) -> String {
+    fs::read_to_string(directory.join("runs.jsonl")).expect("a study")
+}
+
+#[test]
+fn a_part_that_is_not_there_is_noticed() {
+    let [_, first, second] = two_parts("missing");
+    let (code, said) = merge(&[&first]);
+    assert_eq!(code, Some(1));
+    assert!(said.contains("2 runs are missing"), "{said}");
+    assert_eq!(merge(&[&first, &second]).0, Some(0));
+}
+
+#[test]
+fn what_is_in_the_directory_already_is_joined_too() {
+    let [place, first, second] = two_parts("kept");
+    let all = place.join("all");
+    let out = Path::new("--out");
+    assert_eq!(merge(&[&first, &second, out, &all]).0, Some(0));
+    let joined = runs(&all);
+    assert_eq!(joined.lines().count(), 4);
+    assert_eq!(merge(&[&first, out, &all]).0, Some(0));
+    assert_eq!(runs(&all), joined, "the runs of the other part are still there");
+    assert_eq!(merge(&[&second, out, &first]).0, Some(0));
+    assert_eq!(runs(&first), joined, "a part may take the others in");
+}
+
+#[test]
+fn a_directory_of_something_else_is_left_as_it_is() {
+    let [place, first, second] = two_parts("refused");
+    let other = place.join("other");
+    fs::create_dir(&other).expect("writable");
+    fs::write(other.join("thesis.txt"), "precious").expect("writable");
+    for arguments in [&[&first, &second, Path::new("--out"), &*other][..], &[&first, &*other]] {
+        let (code, said) = merge(arguments);
+        assert_eq!(code, Some(2));
+        assert!(said.contains("other` holds no runs that could be joined"), "{said}");
+        assert!(said.contains("mario sweep --out"), "{said}");
+    }
+    assert_eq!(fs::read_dir(&other).expect("a directory").count(), 1, "nothing was added");
+}
