@@ -37,14 +37,14 @@ pub use exit::{Exit, Outcome};
 pub use failure::Failure;
 pub use input::{TEXT_SIZE_BYTES_MAX, read_text};
 
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches};
 
 /// Runs mario with these arguments, the first of which is the name of the program.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     bug::report_panics();
     let typed: Vec<OsString> = arguments.into_iter().collect();
     let environment = Environment::observe();
-    let (console, result) = match Arguments::try_parse_from(&typed) {
+    let (console, result) = match parse(&typed) {
         Ok(arguments) => {
             let console = Console::new(&arguments.output, &environment);
             let result = commands::run(arguments.command, &console);
@@ -64,7 +64,22 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// The whole command line as clap knows it: the one source of help, completions, man pages and tests.
 pub fn command() -> clap::Command {
-    Arguments::command()
+    judging_negative_numbers(Arguments::command())
+}
+
+/// With options that take `-1` for a value, so that they can say what values they want, and not for an option that there is
+/// none of.
+fn judging_negative_numbers(command: clap::Command) -> clap::Command {
+    command
+        .mut_args(|argument| {
+            let is_option = argument.get_long().is_some() && argument.get_action().takes_values();
+            argument.allow_negative_numbers(is_option)
+        })
+        .mut_subcommands(judging_negative_numbers)
+}
+
+fn parse(typed: &[OsString]) -> Result<Arguments, clap::Error> {
+    Arguments::from_arg_matches(&command().try_get_matches_from(typed)?)
 }
 
 /// mario itself, then every command and the commands below it, each with its full name as `get_bin_name`.

@@ -224,7 +224,7 @@ fn what_cannot_be_gone_on_with_is_said_precisely_and_stays_as_it_is() {
     spoil("checkpoint", &|_| Some(Vec::new()), &["checkpoint` is damaged"]);
     spoil("checkpoint", &gone, &["was broken off before it was saved", "--checkpoint-every"]);
     spoil("checkpoint.scenario", &flipped, &["checkpoint.scenario` is damaged"]);
-    spoil("checkpoint.scenario", &gone, &["checkpoint.scenario`", "check the path"]);
+    spoil("checkpoint.scenario", &gone, &["checkpoint.scenario` is gone", "put the file back"]);
     spoil("trace.jsonl", &half, &["trace.jsonl` has", "when the run was saved", "put the file back"]);
     spoil("handovers.csv", &gone, &["handovers.csv` is gone", "put the file back"]);
     spoil("run.json", &gone, &["holds no run", "a directory that `mario run` has made"]);

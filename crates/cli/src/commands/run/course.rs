@@ -1,5 +1,6 @@
 //! The course of a run: it goes on, tells how far it is, is saved now and then, and can be interrupted.
 
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -115,6 +116,10 @@ pub(super) fn not_resumed(error: &ResumeError) -> Failure {
             } else {
                 format!("put the file back as it was, or {again}")
             }
+        }
+        ResumeError::File(path, cause) if cause.kind() == io::ErrorKind::NotFound => {
+            let diagnostic = Diagnostic::error(format!("cannot go on with the run: `{}` is gone", path.display()));
+            return Failure::input(diagnostic.hint(format!("put the file back as it was, or {again}")));
         }
         ResumeError::File(_, cause) => return Failure::file(format!("cannot go on with the run: {error}"), cause),
         ResumeError::Simulation(error) => return not_runnable(error),

@@ -231,7 +231,7 @@ pub(super) const ROWS: &[Row] = &[
             (&[], "SCENARIO"),
             (&["no-such-scenario"], "no-such-scenario"),
             (&["no-such-file.toml"], "no-such-file.toml"),
-            (&["paper", "--seed", "-1"], "-1"),
+            (&["paper", "--seed", "-1"], "-1` for `--seed"),
             (&["paper", "--threads", "0"], "0"),
             (&["paper", "--trace", "everything"], "everything"),
             (&["paper", "--force"], "--out"),
