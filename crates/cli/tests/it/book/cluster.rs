@@ -64,7 +64,7 @@ fn container(job: &Value) -> (&Value, String) {
 fn the_pods_of_kubernetes_make_all_parts_of_the_sweep() {
     let directory = place("kubernetes");
     note_instead_of_running(&directory);
-    let documents = documents("examples/cluster/sweep.yaml");
+    let documents = documents("docs/cluster/sweep.yaml");
     assert_eq!(text(&documents[0]["metadata"]["name"]), "mario-results");
     let job = &documents[1];
     assert_eq!(text(&job["spec"]["completionMode"]), "Indexed");
@@ -87,7 +87,7 @@ fn the_pods_of_kubernetes_make_all_parts_of_the_sweep() {
 fn the_job_that_merges_joins_the_parts_that_the_pods_left() {
     let directory = place("merge");
     note_instead_of_running(&directory);
-    let documents = documents("examples/cluster/merge.yaml");
+    let documents = documents("docs/cluster/merge.yaml");
     let (_, script) = container(&documents[0]);
     let words = call(&script, &directory, &[]);
     let parsed = mario_cli::command().try_get_matches_from(&words);
@@ -99,7 +99,7 @@ fn the_job_that_merges_joins_the_parts_that_the_pods_left() {
 fn the_tasks_of_slurm_make_all_parts_of_the_sweep() {
     let directory = place("slurm");
     note_instead_of_running(&directory);
-    let script = read("examples/cluster/sweep.slurm");
+    let script = read("docs/cluster/sweep.slurm");
     let option = |name: &str| {
         let line = script.lines().find_map(|line| line.strip_prefix(&format!("#SBATCH --{name}=")));
         line.unwrap_or_else(|| panic!("no {name}")).to_owned()
