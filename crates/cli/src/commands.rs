@@ -17,7 +17,7 @@ mod view;
 
 use clap::Subcommand;
 
-pub(crate) use run::{interruptions, not_runnable};
+pub(crate) use run::not_runnable;
 
 use crate::{Console, Failure, Outcome};
 

@@ -12,7 +12,8 @@ use mario_experiments::runs::{Contender, RunError};
 use mario_experiments::study::{MergeError, Plan, Results, Shard, StoreError, StudyError, carry_out};
 use mario_simulator::scenario::Document;
 
-use crate::commands::{interruptions, not_runnable};
+use crate::commands::not_runnable;
+use crate::interruptions::interruptions;
 use crate::scenarios::{Disk, failure, open};
 use crate::{Console, Failure};
 
@@ -144,6 +145,10 @@ impl StudyArguments {
 pub(crate) fn store_failure(error: &StoreError) -> Failure {
     match error {
         StoreError::File(_, cause) => Failure::file(error.to_string(), cause),
+        StoreError::Busy(_) => {
+            let hint = "wait until it is done, or name another directory: each part of a sweep needs one of its own";
+            Failure::input(Diagnostic::error(error.to_string()).hint(hint))
+        }
         StoreError::NotAStudy(_) => {
             Failure::input(Diagnostic::error(error.to_string()).hint("name another directory, or one that is empty"))
         }
@@ -159,6 +164,9 @@ pub(crate) fn merge_failure(title: String, cause: &MergeError) -> Failure {
     let hint = match cause {
         MergeError::Program(..) => "use the same version for all runs",
         MergeError::Scenario => "name another directory, or the scenario, the seed and the keys that it was made with",
+        MergeError::Keys(..) => {
+            "name another directory: only sweeps of the same keys, or comparisons, have a table together"
+        }
         MergeError::Inputs(_) => "name another directory, or bring back the files as they were",
         MergeError::Run(_) => "make these runs again",
     };

@@ -22,6 +22,7 @@ mod exit;
 mod experiments;
 mod failure;
 mod input;
+mod interruptions;
 mod problems;
 mod scenarios;
 mod traces;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use mario_diagnostics::Diagnostic;
 use mario_experiments::comparison::Comparison;
-use mario_experiments::study::{Results, StoreError, load, save};
+use mario_experiments::study::{OwnDirectory, Results, StoreError, load, save};
 
 use super::sweep::show;
 use crate::experiments::{merge_failure, store_failure, write_results};
@@ -37,8 +37,11 @@ exit code is 1.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let mut joined: Option<Results> = None;
+    let own = |directory: &Path| OwnDirectory::open(directory).map_err(|error| store_failure(&error));
+    // One that is not there is made only when there is something to keep.
+    let mut out = arguments.out.as_deref().filter(|directory| directory.exists()).map(own).transpose()?;
     let kept = arguments.out.iter().filter(|directory| has_files(directory));
-    for directory in arguments.directories.iter().chain(kept) {
+    for directory in kept.chain(&arguments.directories) {
         let part = load(directory).map_err(|error| not_loaded(&error))?;
         match &mut joined {
             None => joined = Some(part),
@@ -49,7 +52,11 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     }
     let Some(joined) = joined else { return Ok(Outcome::Done) };
     if let Some(directory) = &arguments.out {
-        save(directory, &joined).map_err(|error| store_failure(&error))?;
+        let own = match out.take() {
+            Some(own) => own,
+            None => own(directory)?,
+        };
+        save(&own, &joined).map_err(|error| store_failure(&error))?;
         console.inform(format!("{} runs kept in {}", joined.runs.len(), directory.display()));
     }
     if joined.identity.variants.iter().all(Vec::is_empty) && arguments.figures.is_empty() {
@@ -66,8 +73,8 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     if joined.missing() == 0 {
         return Ok(Outcome::Done);
     }
-    console
-        .inform(format!("{} runs are missing of those that were wanted: is a part not among these?", joined.missing()));
+    let first = joined.first_missing().map_or_else(String::new, |run| format!(", the first of them {run}"));
+    console.inform(format!("{} runs are missing of those that were wanted{first}", joined.missing()));
     // A script that joins the parts of a study is to notice that one is not there.
     Ok(Outcome::CheckFailed)
 }

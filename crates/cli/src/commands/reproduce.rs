@@ -11,9 +11,10 @@ use mario_experiments::reproduce::{Options, Preset, ReproduceError, Reproduction
 use mario_simulator::Existing;
 use mario_simulator::scenario::Document;
 
+use crate::commands::report;
 use crate::commands::run::{free_directory, not_kept};
-use crate::commands::{interruptions, report};
 use crate::experiments::{Jobs, cannot_write, run_failure};
+use crate::interruptions::interruptions;
 use crate::scenarios::{Disk, failure};
 use crate::{Console, Failure, Outcome};
 

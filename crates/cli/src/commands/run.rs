@@ -17,8 +17,7 @@ use mario_simulator::{
 
 use every::Every;
 
-pub(crate) use course::interruptions;
-
+use crate::interruptions::interruptions;
 use crate::scenarios::ScenarioArguments;
 use crate::{Console, Failure, Outcome};
 

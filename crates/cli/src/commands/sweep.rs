@@ -63,6 +63,9 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     show(&results, &arguments.figures, arguments.study.out.as_deref(), console)?;
     match results.missing() {
         0 => {}
+        missing if shard.of > missing && results.runs.is_empty() => {
+            console.inform(format!("this part has no runs: there are {missing}, and more parts"));
+        }
         missing if shard.of > 1 => {
             console.inform(format!("{missing} runs are for the other parts to make; `mario merge` joins them"));
         }

@@ -91,3 +91,34 @@ fn whoever_measures_a_size_ends_with_the_process_that_asked_for_it() {
         wait();
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn what_was_measured_is_told_when_the_rest_is_not_wanted_any_more() {
+    use std::io::{BufRead, BufReader, Read};
+    use std::process::Stdio;
+
+    use nix::sys::signal::{Signal, kill};
+    use nix::unistd::Pid;
+
+    let mut measuring = crate::mario()
+        .args(["bench", "scale", "--nodes", "1,349525"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it runs");
+    let mut told = BufReader::new(measuring.stderr.take().expect("piped"));
+    let mut line = String::new();
+    while !line.contains("349525 nodes") {
+        line.clear();
+        assert!(told.read_line(&mut line).expect("text") > 0, "it ended");
+    }
+    kill(Pid::from_raw(measuring.id() as i32), Signal::SIGINT).expect("it is there");
+    let output = measuring.wait_with_output().expect("it ends");
+    let mut rest = String::new();
+    told.read_to_string(&mut rest).expect("text");
+    assert_eq!(output.status.code(), Some(130), "{rest}");
+    assert!(rest.contains("broken off at 349525 nodes"), "{rest}");
+    let rows: Vec<String> = stdout(&output).lines().map(str::to_owned).collect();
+    assert!(rows.len() == 2 && rows[1].trim_start().starts_with("1 "), "{rows:?}");
+}

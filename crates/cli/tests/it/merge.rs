@@ -27,6 +27,36 @@ fn two_parts(name: &str) -> [PathBuf; 3] {
     [place, first, second]
 }
 
+#[test]
+fn a_sweep_of_other_keys_is_not_taken_for_a_part() {
+    let [place, first, second] = two_parts("keys");
+    let other = place.join("other");
+    let arguments = ["sweep", "paper", "--key", "agents.period=100,200", "--policy", "latency-aware", "--seeds", "1"];
+    let made = run(arguments
+        .iter()
+        .map(AsRef::as_ref)
+        .chain(["--set", "duration=600", "--out"].map(AsRef::as_ref))
+        .chain([other.as_os_str()]));
+    assert!(made.status.success(), "{}", stderr(&made));
+    let before = runs(&first);
+    let (code, said) = merge(&[&second, &other, Path::new("--out"), &first]);
+    assert_eq!(code, Some(2));
+    assert!(said.contains("some runs differ in workload.period, others in agents.period"), "{said}");
+    assert_eq!(runs(&first), before);
+}
+
+#[test]
+fn nobody_else_keeps_runs_in_a_directory_that_is_in_use() {
+    let [_, first, second] = two_parts("busy");
+    let used = fs::File::open(&first).expect("a directory");
+    used.lock().expect("nobody else has it");
+    let (code, said) = merge(&[&second, Path::new("--out"), &first]);
+    assert_eq!(code, Some(2));
+    assert!(said.contains("another process keeps runs in"), "{said}");
+    drop(used);
+    assert_eq!(merge(&[&second, Path::new("--out"), &first]).0, Some(0));
+}
+
 fn merge(arguments: &[&Path]) -> (Option<i32>, String) {
     let output = run([Path::new("merge")].iter().chain(arguments));
     (output.status.code(), stderr(&output))
@@ -41,7 +71,10 @@ fn a_part_that_is_not_there_is_noticed() {
     let [_, first, second] = two_parts("missing");
     let (code, said) = merge(&[&first]);
     assert_eq!(code, Some(1));
-    assert!(said.contains("2 runs are missing"), "{said}");
+    assert!(
+        said.contains("2 runs are missing of those that were wanted, the first of them `latency-aware with "),
+        "{said}"
+    );
     assert_eq!(merge(&[&first, &second]).0, Some(0));
 }
 

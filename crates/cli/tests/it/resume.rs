@@ -164,6 +164,8 @@ fn an_interrupted_run_is_saved_and_true_up_to_its_end() {
     assert!(stderr(&busy).contains("is going on"), "{}", stderr(&busy));
     for signal in [Signal::SIGINT, Signal::SIGTERM] {
         running.signal(signal);
+        // Some send a signal to a process and to its group.
+        running.signal(signal);
         let (code, message) = running.end();
         assert_eq!(code, Some(130), "{message}");
         assert!(message.contains("broken off at time"), "{message}");
@@ -171,8 +173,10 @@ fn an_interrupted_run_is_saved_and_true_up_to_its_end() {
         assert!(directory.join("PARTIAL").exists() && directory.join("checkpoint").exists());
         let trace = fs::read(directory.join("trace.jsonl")).expect("a trace");
         assert_eq!(trace.last(), Some(&b'\n'), "whole lines only");
+        fs::remove_file(directory.join("PARTIAL")).expect("it was there");
         running = Running::start(&["run", "--resume", shown]);
         running.until(|| fs::metadata(directory.join("trace.jsonl")).is_ok_and(|file| file.len() > trace.len() as u64));
+        assert!(directory.join("PARTIAL").exists(), "it is marked again");
     }
     running.signal(Signal::SIGINT);
     assert_eq!(running.end().0, Some(130));
@@ -233,5 +237,7 @@ fn what_cannot_be_gone_on_with_is_said_precisely_and_stays_as_it_is() {
     fs::remove_file(directory.join("PARTIAL")).expect("it was there");
     fs::remove_file(directory.join("checkpoint")).expect("it was there");
     fs::remove_file(directory.join("checkpoint.scenario")).expect("it was there");
+    refused(&["was broken off before it was saved"]);
+    fs::write(directory.join("summary.json"), "{}").expect("writable");
     refused(&["is complete", "mario report"]);
 }

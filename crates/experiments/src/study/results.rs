@@ -1,6 +1,6 @@
 //! All runs that there are, and what they are runs of.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::fmt;
 
@@ -60,6 +60,8 @@ pub enum MergeError {
     Program(String, String),
     /// They are of two scenarios.
     Scenario,
+    /// Other keys of it differ in the variants of one than in those of the other.
+    Keys(Vec<String>, Vec<String>),
     /// A policy or a file has changed meanwhile.
     Inputs(String),
     /// The same run came out in two ways.
@@ -101,6 +103,13 @@ impl Identity {
         self.scenario.get("name").and_then(Value::as_str).unwrap_or_default()
     }
 
+    /// The keys that differ in the variants.
+    fn keys(&self) -> Vec<String> {
+        let settings = self.variants.iter().flatten();
+        let keys: BTreeSet<&str> = settings.filter_map(|setting| Some(setting.split_once('=')?.0)).collect();
+        keys.into_iter().map(str::to_owned).collect()
+    }
+
     /// Adds what the other is about.
     pub(super) fn join(&mut self, other: &Identity) -> Result<(), MergeError> {
         if self.program != other.program {
@@ -108,6 +117,10 @@ impl Identity {
         }
         if self.scenario != other.scenario {
             return Err(MergeError::Scenario);
+        }
+        let (keys, others) = (self.keys(), other.keys());
+        if keys != others {
+            return Err(MergeError::Keys(keys, others));
         }
         for (name, print) in &other.inputs {
             if self.inputs.insert(name.clone(), print.clone()).is_some_and(|known| known != *print) {
@@ -171,6 +184,18 @@ impl Results {
         self.runs.iter().filter(|(key, _)| is_meant(key)).map(|(key, values)| (key.seed, values)).collect()
     }
 
+    /// The first run, in the order in which they are made, that is missing of those that were wanted.
+    pub fn first_missing(&self) -> Option<RunKey> {
+        let Identity { variants, policies, seeds, .. } = &self.identity;
+        let seeds = (0..*seeds).filter_map(|more| self.identity.first_seed().checked_add(more));
+        let wanted = variants.iter().flat_map(|variant| {
+            seeds.clone().flat_map(move |seed| {
+                policies.iter().map(move |policy| RunKey { variant: variant.clone(), policy: policy.clone(), seed })
+            })
+        });
+        wanted.into_iter().find(|run| !self.runs.contains_key(run))
+    }
+
     /// How many runs are missing of those that were wanted.
     pub fn missing(&self) -> u64 {
         let identity = &self.identity;
@@ -206,17 +231,29 @@ pub(crate) fn cell(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
 }
 
+impl fmt::Display for RunKey {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "`{}` with seed {}", input_name(&self.variant, &self.policy), self.seed)
+    }
+}
+
 impl fmt::Display for MergeError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             MergeError::Program(one, other) => write!(formatter, "the runs were made by {one} and by {other}"),
             MergeError::Scenario => formatter.write_str("the runs are of another scenario or begin at another seed"),
+            MergeError::Keys(ones, others) => {
+                let shown = |keys: &[String]| match keys {
+                    [] => "no keys".to_owned(),
+                    keys => keys.join(" and "),
+                };
+                write!(formatter, "some runs differ in {}, others in {}", shown(ones), shown(others))
+            }
             MergeError::Inputs(name) => {
                 write!(formatter, "what `{name}` is made of has changed: a policy or a file")
             }
             MergeError::Run(key) => {
-                let RunKey { variant, policy, seed } = &**key;
-                write!(formatter, "`{}` with seed {seed} came out in two ways", input_name(variant, policy))
+                write!(formatter, "{key} came out in two ways")
             }
         }
     }

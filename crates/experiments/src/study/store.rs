@@ -11,7 +11,7 @@
 
 use std::error::Error;
 use std::fmt;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
@@ -28,13 +28,21 @@ const RUNS: &str = "runs.jsonl";
 
 /// A directory that runs are kept in.
 pub struct Store {
-    directory: PathBuf,
+    directory: OwnDirectory,
     runs: File,
+}
+
+/// A directory in which nobody else keeps runs as long as this is there.
+pub struct OwnDirectory {
+    path: PathBuf,
+    _lock: Option<File>,
 }
 
 /// Why runs cannot be kept, or those that were kept cannot be used.
 #[derive(Debug)]
 pub enum StoreError {
+    /// Another process keeps runs in the directory.
+    Busy(PathBuf),
     /// The directory holds something else.
     NotAStudy(PathBuf),
     /// A file in it cannot be read or written.
@@ -63,7 +71,7 @@ impl Store {
     /// Opens a directory, or makes it, and reads the runs that are there.
     pub fn open(directory: &Path, identity: Identity) -> Result<(Store, Results), StoreError> {
         let failed = |error| StoreError::File(directory.to_owned(), error);
-        fs::create_dir_all(directory).map_err(failed)?;
+        let own = OwnDirectory::open(directory)?;
         let is_empty = fs::read_dir(directory).map_err(failed)?.next().is_none();
         let notes = identity.notes.clone();
         let mut results = if is_empty {
@@ -80,13 +88,13 @@ impl Store {
         write_runs(directory, &results)?;
         let path = directory.join(RUNS);
         let runs = OpenOptions::new().append(true).open(&path).map_err(|error| StoreError::File(path, error))?;
-        Ok((Store { directory: directory.to_owned(), runs }, results))
+        Ok((Store { directory: own, runs }, results))
     }
 
     /// Keeps one more run.
     pub(super) fn append(&mut self, key: &RunKey, values: &Values) -> Result<(), StoreError> {
         let line = line(key, values);
-        let failed = |error| StoreError::File(self.directory.join(RUNS), error);
+        let failed = |error| StoreError::File(self.directory.path.join(RUNS), error);
         self.runs.write_all(line.as_bytes()).map_err(failed)
     }
 
@@ -96,12 +104,28 @@ impl Store {
     }
 }
 
+impl OwnDirectory {
+    /// Makes a directory, if it is not there, and keeps others away from it.
+    pub fn open(directory: &Path) -> Result<OwnDirectory, StoreError> {
+        fs::create_dir_all(directory).map_err(|error| StoreError::File(directory.to_owned(), error))?;
+        // Where directories cannot be opened or locked, nobody can be kept away.
+        let lock = File::open(directory).ok();
+        match lock.as_ref().map(File::try_lock) {
+            Some(Err(TryLockError::WouldBlock)) => Err(StoreError::Busy(directory.to_owned())),
+            _ => Ok(OwnDirectory { path: directory.to_owned(), _lock: lock }),
+        }
+    }
+}
+
 /// Reads the runs that are in a directory.
 pub fn load(directory: &Path) -> Result<Results, StoreError> {
     let path = directory.join(STUDY);
     let text = match fs::read_to_string(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound && directory.is_dir() => {
             return Err(StoreError::NotAStudy(directory.to_owned()));
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Err(StoreError::File(directory.to_owned(), error));
         }
         Err(error) => return Err(StoreError::File(path, error)),
         Ok(text) => text,
@@ -130,12 +154,11 @@ pub fn load(directory: &Path) -> Result<Results, StoreError> {
     Ok(results)
 }
 
-/// Writes runs into a directory, which is made if it is not there.
-pub fn save(directory: &Path, results: &Results) -> Result<(), StoreError> {
-    fs::create_dir_all(directory).map_err(|error| StoreError::File(directory.to_owned(), error))?;
-    write_identity(directory, &results.identity)?;
-    write_runs(directory, results)?;
-    replace(&directory.join("runs.csv"), &results.csv())
+/// Writes runs into a directory, in the place of those that are there.
+pub fn save(directory: &OwnDirectory, results: &Results) -> Result<(), StoreError> {
+    write_identity(&directory.path, &results.identity)?;
+    write_runs(&directory.path, results)?;
+    replace(&directory.path.join("runs.csv"), &results.csv())
 }
 
 fn write_identity(directory: &Path, identity: &Identity) -> Result<(), StoreError> {
@@ -168,6 +191,7 @@ fn replace(path: &Path, text: &str) -> Result<(), StoreError> {
 impl fmt::Display for StoreError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            StoreError::Busy(path) => write!(formatter, "another process keeps runs in `{}`", path.display()),
             StoreError::NotAStudy(path) => {
                 write!(formatter, "`{}` has files in it that are no runs to add to", path.display())
             }
@@ -181,7 +205,7 @@ impl fmt::Display for StoreError {
 impl Error for StoreError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            StoreError::NotAStudy(_) | StoreError::Content(..) => None,
+            StoreError::Busy(_) | StoreError::NotAStudy(_) | StoreError::Content(..) => None,
             StoreError::File(_, error) => Some(error),
             StoreError::Merge(_, error) => Some(error),
         }

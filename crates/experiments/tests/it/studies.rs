@@ -3,7 +3,9 @@ use std::path::Path;
 
 use mario_experiments::comparison::Comparison;
 use mario_experiments::runs::Contender;
-use mario_experiments::study::{MergeError, Plan, Results, Shard, StoreError, StudyError, carry_out, load, save};
+use mario_experiments::study::{
+    MergeError, OwnDirectory, Plan, Results, Shard, StoreError, StudyError, carry_out, load, save,
+};
 use mario_experiments::sweep;
 use mario_simulator::scenario::Document;
 
@@ -147,7 +149,7 @@ fn parts_join_into_what_one_machine_makes() {
         joined.merge(part).expect("the same scenario");
     }
     let joined_directory = fresh_directory("joined");
-    save(&joined_directory, &joined).expect("a directory");
+    save(&OwnDirectory::open(&joined_directory).expect("ours"), &joined).expect("a directory");
     assert_eq!(files(&joined_directory), files(&whole_directory));
     assert_eq!((sweep::csv(&joined), joined.missing()), (sweep::csv(&whole), 0));
     let figures = sweep::usual_figures(&joined);

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::directory::{Keep, KeepError, MARKER, Output, RUN, RunDirectory, remove};
+use super::directory::{Keep, KeepError, MARKER, Output, RUN, RunDirectory, SUMMARY, mark, remove};
 use super::sealed::{self, PROGRAM, Seal, SealError};
 use super::tables::{TableOutputs, Tables};
 use super::trace::TraceWriter;
@@ -126,7 +126,8 @@ impl RunDirectory<'_> {
 }
 
 impl Checkpoint {
-    /// Reads when the run in a directory was last saved. Changes nothing.
+    /// Reads when the run in a directory was last saved. Changes nothing, but marks the run as not complete again if somebody took
+    /// the mark away.
     pub fn open(directory: &Path) -> Result<Checkpoint, ResumeError> {
         if !directory.join(RUN).is_file() {
             return Err(ResumeError::NoRun(directory.to_owned()));
@@ -135,9 +136,15 @@ impl Checkpoint {
         let marker = match File::open(&marker_path) {
             Ok(marker) => marker,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                // It may have been killed before it could do this itself.
-                let _ = remove(directory, &FILES);
-                return Err(ResumeError::Complete(directory.to_owned()));
+                if directory.join(SUMMARY).is_file() {
+                    // It may have been killed before it could do this itself.
+                    let _ = remove(directory, &FILES);
+                    return Err(ResumeError::Complete(directory.to_owned()));
+                }
+                if !directory.join(CHECKPOINT).exists() {
+                    return Err(ResumeError::NoCheckpoint(directory.to_owned()));
+                }
+                mark(&marker_path).map_err(|error| ResumeError::File(marker_path, error))?
             }
             Err(error) => return Err(ResumeError::File(marker_path, error)),
         };

@@ -33,7 +33,7 @@ pub(super) const MARKER: &str = "PARTIAL";
 const OUTPUTS: [&str; 5] = ["trace.jsonl", "operations.csv", "moves.csv", "handovers.csv", "messages.csv"];
 
 /// What is written once.
-const SUMMARY: &str = "summary.json";
+pub(super) const SUMMARY: &str = "summary.json";
 pub(super) const RUN: &str = "run.json";
 
 /// How much a run leaves.
@@ -258,7 +258,7 @@ fn prepare(path: &Path, existing: Existing) -> Result<(), KeepError> {
 }
 
 /// Makes the file that says that a run is not complete, and locks it for as long as it is open.
-fn mark(path: &Path) -> io::Result<File> {
+pub(super) fn mark(path: &Path) -> io::Result<File> {
     let mut marker = File::create(path)?;
     marker.write_all(b"This run is not complete. What is here is true up to where it ends.\n")?;
     // Where there are no locks, nobody can be kept away.

@@ -3,6 +3,9 @@
 use std::env;
 use std::io;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use mario_diagnostics::Diagnostic;
@@ -11,6 +14,7 @@ use mario_experiments::scale::{
 };
 
 use crate::experiments::run_failure;
+use crate::interruptions::interruptions;
 use crate::scenarios::{Disk, failure};
 use crate::{Console, Failure, Outcome};
 
@@ -85,10 +89,11 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     // A policy that cannot be run is told once, and before anything is measured.
     let smallest = Size::with_nodes(1).map_err(|error| no_such_tree(&error))?;
     question(arguments, smallest).document().resolve(&mut Disk).map_err(|error| failure(&error))?;
+    let interrupted = interruptions()?;
     let mut measured = Vec::new();
     for size in sizes {
         console.inform(format!("{} nodes, {} users", size.nodes(), size.users()));
-        match apart(arguments, size) {
+        match apart(arguments, size, &interrupted) {
             Ok(size) => measured.push(size),
             Err(failure) => {
                 // What was measured until then is not lost.
@@ -130,7 +135,7 @@ fn question(arguments: &Arguments, size: Size) -> Question {
 /// Measures the sizes in this process, and prints an object for each.
 fn here(arguments: &Arguments, sizes: &[Size], console: &Console) -> Result<Outcome, Failure> {
     // The process that started this one holds the other end of standard input: when that is gone, nobody wants the result.
-    std::thread::spawn(|| {
+    thread::spawn(|| {
         let _ = io::copy(&mut io::stdin(), &mut io::sink());
         std::process::exit(1);
     });
@@ -153,7 +158,9 @@ fn here(arguments: &Arguments, sizes: &[Size], console: &Console) -> Result<Outc
 }
 
 /// Measures a size in a process of its own, so that the peak of its memory is its own too.
-fn apart(arguments: &Arguments, size: Size) -> Result<Measured, Failure> {
+fn apart(arguments: &Arguments, size: Size, interrupted: &AtomicBool) -> Result<Measured, Failure> {
+    /// How often to look whether it is done, or nobody wants it any more.
+    const GLANCE: Duration = Duration::from_millis(20);
     let environment = |error: &dyn std::error::Error| {
         let title = format!("cannot measure {} nodes in a process of their own", size.nodes());
         Failure::Environment(vec![Diagnostic::error(title).caused_by(error)])
@@ -169,8 +176,18 @@ fn apart(arguments: &Arguments, size: Size) -> Result<Measured, Failure> {
         .spawn()
         .map_err(|error| environment(&error))?;
     let held = child.stdin.take();
+    while !interrupted.load(Ordering::Relaxed) && child.try_wait().map_err(|error| environment(&error))?.is_none() {
+        thread::sleep(GLANCE);
+    }
+    if interrupted.load(Ordering::Relaxed) {
+        let _ = child.kill();
+    }
     let output = child.wait_with_output().map_err(|error| environment(&error))?;
     drop(held);
+    if interrupted.load(Ordering::Relaxed) {
+        let title = format!("measuring was broken off at {} nodes", size.nodes());
+        return Err(Failure::Interrupted(vec![Diagnostic::error(title)]));
+    }
     if !output.status.success() {
         let title = format!("measuring {} nodes ended early: {}", size.nodes(), output.status);
         let hint = "if the system ended it, it had too little memory: leave the largest size away";

@@ -2,13 +2,11 @@
 
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use mario_diagnostics::Diagnostic;
 use mario_simulator::{Checkpoint, Effort, KeepError, ResumeError, RunDirectory, Scenario, Simulation, Summary};
-use signal_hook::consts::{SIGINT, SIGTERM};
 
 use super::every::{Every, Saving};
 use super::{not_kept, not_runnable};
@@ -59,19 +57,6 @@ pub(super) fn finish(
     let effort: Effort = simulation.effort();
     drop(simulation);
     kept.complete(scenario, effort).map_err(|error| not_kept(&error))
-}
-
-/// A flag that is raised when somebody wants the process to stop. A second time, it stops at once.
-pub(crate) fn interruptions() -> Result<Arc<AtomicBool>, Failure> {
-    let flag = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        let registered = signal_hook::flag::register_conditional_default(signal, Arc::clone(&flag))
-            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&flag)));
-        if let Err(error) = registered {
-            return Err(Failure::Environment(vec![Diagnostic::error("cannot listen for signals").caused_by(&error)]));
-        }
-    }
-    Ok(flag)
 }
 
 /// The run in a directory, as it was when it was last saved.
