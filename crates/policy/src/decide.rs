@@ -28,6 +28,17 @@ pub struct Decision {
     pub inferences: u64,
 }
 
+impl Decision {
+    /// Whether it is neither a proposal nor that there is nothing to propose: the search ended badly, or what it found first is
+    /// no operation.
+    pub fn has_failed(&self) -> bool {
+        match self.solutions.first() {
+            Some(solution) => !matches!(solution, Solution::Proposal(_)),
+            None => self.ending != Ending::Complete,
+        }
+    }
+}
+
 /// How the search for solutions ended.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Ending {

@@ -94,6 +94,9 @@ pub struct Effort {
     pub asked: u64,
     /// Evaluations for which a policy was really asked.
     pub evaluated: u64,
+    /// Those of them that came to no answer that an agent could follow, and not to none either: the policy ran out of its budget,
+    /// raised an error, or said what is no operation.
+    pub failed: u64,
     /// Evaluations that several threads shared.
     pub shared: u64,
     /// Evaluations of agents that rested: nobody looked at them.

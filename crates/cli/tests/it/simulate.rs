@@ -195,3 +195,29 @@ fn a_summary_of_a_city_can_be_audited_and_shown() {
     assert_eq!(shown.status.code(), Some(0), "{}", stderr(&shown));
     assert!(page.exists());
 }
+
+#[test]
+fn a_policy_that_gives_no_answer_is_told_of() {
+    let place = place("failing");
+    let ways = [
+        ("loops", "operation(undeploy, I, self) :- operation(undeploy, I, self)."),
+        ("raises", "operation(undeploy, _, self) :- throw(tired)."),
+        ("invents", "operation(explode, I, self) :- serviceInstance(I, _, _)."),
+        ("silent", "operation(undeploy, _, self) :- fail."),
+        ("late", "operation(undeploy, _, self).\noperation(undeploy, _, self) :- throw(tired)."),
+    ];
+    for (name, text) in ways {
+        let policy = place.join(format!("{name}.pl"));
+        fs::write(&policy, text).expect("writable");
+        for trace in ["full", "operations"] {
+            let directory = place.join(format!("{name}-{trace}"));
+            let policy = policy.to_str().expect("a name");
+            let options = ["--policy", policy, "--trace", trace, "--set", "duration=900", "--verbose"];
+            let (code, _, message) = simulate(&directory, &options);
+            assert_eq!(code, Some(0), "{message}");
+            assert!(message.contains("policies were asked for "), "{message}");
+            let is_told = message.contains("gave no answer that an agent could follow");
+            assert_eq!(is_told, !["silent", "late"].contains(&name), "{name} {trace}: {message}");
+        }
+    }
+}

@@ -126,6 +126,11 @@ impl RunDirectory<'_> {
 }
 
 impl Checkpoint {
+    /// Whether a run was ever saved in a directory, and is not complete.
+    pub fn is_in(directory: &Path) -> bool {
+        directory.join(CHECKPOINT).exists()
+    }
+
     /// Reads when the run in a directory was last saved. Changes nothing, but marks the run as not complete again if somebody took
     /// the mark away.
     pub fn open(directory: &Path) -> Result<Checkpoint, ResumeError> {
@@ -141,7 +146,7 @@ impl Checkpoint {
                     let _ = remove(directory, &FILES);
                     return Err(ResumeError::Complete(directory.to_owned()));
                 }
-                if !directory.join(CHECKPOINT).exists() {
+                if !Checkpoint::is_in(directory) {
                     return Err(ResumeError::NoCheckpoint(directory.to_owned()));
                 }
                 mark(&marker_path).map_err(|error| ResumeError::File(marker_path, error))?
@@ -152,7 +157,7 @@ impl Checkpoint {
             return Err(ResumeError::Busy(directory.to_owned()));
         }
         let path = directory.join(CHECKPOINT);
-        if !path.exists() {
+        if !Checkpoint::is_in(directory) {
             return Err(ResumeError::NoCheckpoint(directory.to_owned()));
         }
         let (state, _) = sealed::read(&path).map_err(|error| ResumeError::seal(path.clone(), error))?;

@@ -28,6 +28,7 @@ struct Answer {
     wish: Option<Wish>,
     /// Whether others who know the same may take it over.
     is_plain: bool,
+    has_failed: bool,
     /// Kept only if somebody wants it.
     decision: Option<Decision>,
 }
@@ -186,6 +187,7 @@ impl Simulation<'_> {
         self.effort.evaluated += 1;
         let is_unchanged = self.colony.is_unchanged(agent);
         let decision = self.evaluators[0].evaluate(&self.colony, agent, wanted);
+        self.effort.failed += u64::from(decision.has_failed());
         recorder.evaluation(self.queue.now(), agent, &self.colony, (!is_unchanged).then_some(decision));
         let wish = self.colony.wish(agent, decision);
         self.colony.propose(agent, wish);
@@ -269,6 +271,7 @@ impl Simulation<'_> {
     /// An agent has asked its policy, together with others.
     fn take(&mut self, agent: AgentIndex, entrance: Option<Entrance>, answer: Answer, recorder: &mut impl Recorder) {
         self.effort.evaluated += 1;
+        self.effort.failed += u64::from(answer.has_failed);
         let decision = answer.decision.as_ref().filter(|_| !self.colony.is_unchanged(agent));
         recorder.evaluation(self.queue.now(), agent, &self.colony, decision);
         if let Some(entrance) = entrance {
@@ -285,7 +288,8 @@ impl Simulation<'_> {
             let decision = evaluator.evaluate(colony, agent, wanted);
             let wish = colony.wish(agent, decision);
             let is_plain = colony.is_plain(agent, decision);
-            Answer { wish, is_plain, decision: (wanted == Wanted::All).then(|| decision.clone()) }
+            let has_failed = decision.has_failed();
+            Answer { wish, is_plain, has_failed, decision: (wanted == Wanted::All).then(|| decision.clone()) }
         };
         if due.len() <= chunk {
             // A thread for the only share would be waited for.

@@ -56,7 +56,24 @@ pub(super) fn finish(
     drop(progress);
     let effort: Effort = simulation.effort();
     drop(simulation);
-    kept.complete(scenario, effort).map_err(|error| not_kept(&error))
+    let summary = kept.complete(scenario, effort).map_err(|error| {
+        if Checkpoint::is_in(directory) {
+            let command = resuming(directory);
+            console
+                .inform(format!("when the cause is mended, the run goes on from where it was last saved: {command}"));
+        }
+        not_kept(&error)
+    })?;
+    console.detail(format!("policies were asked for {} of {} decisions", effort.evaluated, effort.asked));
+    if effort.failed > 0 {
+        let title = format!(
+            "{} of the {} times that a policy was asked, it gave no answer that an agent could follow",
+            effort.failed, effort.evaluated
+        );
+        let hint = "it ran out of its budget, raised an error, or said what is no operation: a full trace has the reason each time";
+        console.show(&[Diagnostic::warning(title).hint(hint)]);
+    }
+    Ok(summary)
 }
 
 /// The run in a directory, as it was when it was last saved.
@@ -65,13 +82,18 @@ pub(super) fn open(directory: &Path) -> Result<Checkpoint, Failure> {
 }
 
 fn broken_off(time: f64, directory: &Path) -> Failure {
+    let diagnostic = Diagnostic::error(format!("the run was broken off at time {time}, and saved"))
+        .hint(format!("go on with it: {}", resuming(directory)))
+        .hint(format!("`{}` holds what happened until then, and is marked as partial", directory.display()));
+    Failure::Interrupted(vec![diagnostic])
+}
+
+/// The command that goes on with the run in a directory, as a shell takes it.
+fn resuming(directory: &Path) -> String {
     let shown = directory.display().to_string();
     let is_plain = shown.chars().all(|letter| letter.is_alphanumeric() || "/._-+~".contains(letter));
-    let quoted = if is_plain { shown.clone() } else { format!("'{}'", shown.replace('\'', "'\\''")) };
-    let diagnostic = Diagnostic::error(format!("the run was broken off at time {time}, and saved"))
-        .hint(format!("go on with it: mario run --resume {quoted}"))
-        .hint(format!("`{shown}` holds what happened until then, and is marked as partial"));
-    Failure::Interrupted(vec![diagnostic])
+    let quoted = if is_plain { shown } else { format!("'{}'", shown.replace('\'', "'\\''")) };
+    format!("mario run --resume {quoted}")
 }
 
 fn not_saved(error: &KeepError) -> Diagnostic {

@@ -95,7 +95,9 @@ pub(in crate::scenario) const HINT: &str = "\u{1f}";
 /// What serde and our own types expect, in words for people, and what to write.
 fn in_words(expected: &str) -> (String, String) {
     let (words, hint) = match expected {
-        "u16" | "u32" | "u64" | "usize" => ("a whole number that is not negative", "write a number such as 8"),
+        "u16" => ("a whole number from 0 to 65535", "write a number such as 8"),
+        "u32" => ("a whole number from 0 to 4294967295", "write a number such as 8"),
+        "u64" | "usize" => ("a whole number that is not negative", "write a number such as 8"),
         "i64" => ("a whole number", "write a number such as 8"),
         "f64" => ("a number", "write a number such as 0.5"),
         "a number" => ("a number", "write a number such as 40"),
