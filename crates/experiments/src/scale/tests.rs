@@ -6,7 +6,8 @@ use super::*;
 
 #[test]
 fn sizes_are_those_of_full_trees_with_users_in_proportion() {
-    let users = DEFAULT_NODES.map(|nodes| Size::with_nodes(nodes).expect("a full tree").users());
+    let nodes = DEFAULT_NODES.split(',').map(|nodes| nodes.parse().expect("a number"));
+    let users: Vec<u64> = nodes.map(|nodes| Size::with_nodes(nodes).expect("a full tree").users()).collect();
     assert_eq!(users, [243, 3_905, 62_499, 1_000_000]);
     assert_eq!(Size::with_nodes(1).expect("the cloud alone").users(), 3);
 }

@@ -26,7 +26,7 @@ use crate::{Console, Failure, Outcome};
   mario bench scale --nodes 85,1365 --policy latency-aware --format json")]
 pub struct Arguments {
     /// How many nodes, one number for each run: 1, 5, 21, 85, 341, 1365 and so on
-    #[arg(long, value_name = "N,…", value_delimiter = ',', default_values_t = DEFAULT_NODES)]
+    #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = DEFAULT_NODES)]
     pub nodes: Vec<u64>,
     /// The policy of all applications: the path of a file, the name of one that ships, or baseline:NAME
     #[arg(long, value_name = "POLICY", default_value = "workload-and-latency-aware", value_parser = clap::builder::NonEmptyStringValueParser::new())]
