@@ -102,7 +102,7 @@ figures that are printed at the end, and run.json says what was run. Until the r
 
 The same scenario and seed give the same bytes.
 
-A run that takes longer than a minute is saved every minute, in the same directory; --checkpoint-every says otherwise. Ctrl-C saves it, too. Once it was saved, whatever ended it, `mario run --resume DIR` goes on from there with the program that began it, and leaves in the end what it would have left without a break, byte by byte. A second Ctrl-C, half a second later or more, ends it at once.";
+A run that takes longer than a moment is saved in the same directory, and again every minute; --checkpoint-every says otherwise. Ctrl-C saves it, too. Whatever ended it, `mario run --resume DIR` goes on from there with the program that began it, and leaves in the end what it would have left without a break, byte by byte. A second Ctrl-C, half a second later or more, ends it at once.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let (Some(scenario), None) = (&arguments.scenario, &arguments.resume) else {

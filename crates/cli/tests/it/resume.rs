@@ -155,6 +155,23 @@ fn endless(place: &Path) -> (Running, PathBuf) {
 }
 
 #[test]
+fn a_run_is_soon_saved_for_the_first_time() {
+    let place = place("soon");
+    let (mut running, directory) = endless(&place);
+    running.until(|| directory.join("checkpoint").exists());
+    running.signal(Signal::SIGKILL);
+    assert_eq!(running.end().0, None, "a signal ended it");
+    let written = || fs::metadata(directory.join("trace.jsonl")).map_or(0, |file| file.len());
+    let before = written();
+    let mut running = Running::start(&["run", "--resume", directory.to_str().expect("a name")]);
+    running.until(|| written() > before);
+    running.signal(Signal::SIGINT);
+    let (code, message) = running.end();
+    assert_eq!(code, Some(130), "{message}");
+    assert!(message.contains("going on at time") && message.contains("broken off at time"), "{message}");
+}
+
+#[test]
 fn an_interrupted_run_is_saved_and_true_up_to_its_end() {
     let place = place("interrupted");
     let (mut running, directory) = endless(&place);

@@ -25,7 +25,7 @@ pub(super) fn finish(
     console: &Console,
 ) -> Result<Summary, Failure> {
     let mut progress = console.progress_bar(scenario.duration, simulation.now(), simulation.effort().emitted);
-    let mut saving = Saving::new(every, scenario.management_period, simulation.now());
+    let mut saving = Saving::new(every, Checkpoint::is_in(directory), scenario.management_period, simulation.now());
     while !simulation.is_over() && !kept.is_broken() {
         let glance = Instant::now() + GLANCE;
         let is_there = simulation.run_until_pause(saving.until(), kept.recorder(), || {

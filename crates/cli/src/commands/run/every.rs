@@ -32,9 +32,14 @@ impl FromStr for Every {
     }
 }
 
+/// A run that takes longer than this is saved then for the first time, so that it can be gone on with whatever happens.
+const FIRST: Duration = Duration::from_millis(200);
+
 /// When a run is to be saved next.
 pub(super) struct Saving {
     every: Every,
+    /// Whether it ever was.
+    is_saved: bool,
     /// The time between two cycles.
     period: f64,
     /// When it was last saved, or began.
@@ -45,9 +50,9 @@ pub(super) struct Saving {
 
 impl Saving {
     /// A run has come to a time.
-    pub(super) fn new(every: Every, period: f64, now: f64) -> Saving {
-        let mut saving = Saving { every, period, since: Instant::now(), until: f64::INFINITY };
-        saving.saved(now);
+    pub(super) fn new(every: Every, is_saved: bool, period: f64, now: f64) -> Saving {
+        let mut saving = Saving { every, is_saved, period, since: Instant::now(), until: f64::INFINITY };
+        saving.wait(now);
         saving
     }
 
@@ -58,15 +63,21 @@ impl Saving {
 
     /// Whether it is to be saved now; `is_there` tells whether it has gone on as far as it may.
     pub(super) fn is_due(&self, is_there: bool) -> bool {
+        let is_first = !self.is_saved && self.since.elapsed() >= FIRST;
         match self.every {
-            Every::Elapsed(elapsed) => self.since.elapsed() >= elapsed,
-            Every::Cycles(_) => is_there,
+            Every::Elapsed(elapsed) => is_first || self.since.elapsed() >= elapsed,
+            Every::Cycles(_) => is_first || is_there,
             Every::Never => false,
         }
     }
 
     /// It was saved at this time.
     pub(super) fn saved(&mut self, now: f64) {
+        self.is_saved = true;
+        self.wait(now);
+    }
+
+    fn wait(&mut self, now: f64) {
         self.since = Instant::now();
         if let Every::Cycles(count) = self.every {
             // Just after the activation, and whatever else happens at that moment.
@@ -93,9 +104,22 @@ mod tests {
 
     #[test]
     fn by_cycles_it_is_due_after_every_so_many_of_them() {
-        let mut saving = Saving::new(Every::Cycles(2), 300.0, 0.0);
+        let mut saving = Saving::new(Every::Cycles(2), true, 300.0, 0.0);
         assert!(saving.until() > 600.0 && saving.until() < 601.0);
         saving.saved(600.0);
         assert!(saving.until() > 1_200.0 && saving.until() < 1_201.0);
+    }
+
+    #[test]
+    fn it_is_due_soon_for_the_first_time_unless_it_is_never() {
+        let hour = Every::Elapsed(Duration::from_hours(1));
+        for (every, is_due) in [(hour, true), (Every::Cycles(9), true), (Every::Never, false)] {
+            let mut saving = Saving::new(every, false, 300.0, 0.0);
+            assert!(!Saving::new(every, true, 300.0, 0.0).is_due(false));
+            std::thread::sleep(FIRST);
+            assert_eq!(saving.is_due(false), is_due, "{every:?}");
+            saving.saved(10.0);
+            assert!(!saving.is_due(false), "{every:?}");
+        }
     }
 }
