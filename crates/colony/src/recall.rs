@@ -18,12 +18,12 @@ pub(crate) struct Sight {
     /// What was proposed, if all else that the agent knew is what it knows now.
     proposed: Option<Proposed>,
     rate: f64,
-    requests: SmallVec<[RequestFact; 1]>,
+    requests: SmallVec<[RequestFact; 3]>,
     /// The first of its round that shows the same; itself, as a rule.
     alike: u8,
 }
 
-const _: () = assert!(size_of::<Sight>() == 64, "one line of a cache");
+const _: () = assert!(size_of::<Sight>() == 128, "two lines of a cache, side by side");
 
 /// What an agent proposed, which may be nothing.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]

@@ -113,7 +113,7 @@ const DISTRICT_SIDE: u64 = 8;
 
 /// A run is made so often at least, and until this much CPU time was measured, and its least time counts: the first pages and the
 /// first instructions cost more than all that follow, and now and then others want the same memory. That is so at all sizes.
-const RUNS_MIN: u32 = 2;
+const RUNS_MIN: u32 = 3;
 const REPEAT_UNTIL_NS: u64 = 1_000_000_000;
 
 /// The sizes that are measured unless others are asked for, as they are asked for.

@@ -75,7 +75,7 @@ agent and cycle) and how many of them a policy was really evaluated for, the CPU
 memory that the process had, and how long making the world and running it took. The last line compares the largest size with the \
 smallest.
 
-CPU time is that of all threads in the run itself; making the world is not in it. Each run is made at least twice, and until a \
+CPU time is that of all threads in the run itself; making the world is not in it. Each run is made at least three times, and until a \
 second is full, and its least CPU time counts; memory and the time it took are those of the first.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
