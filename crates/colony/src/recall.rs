@@ -59,8 +59,9 @@ fn sum(facts: &[RequestFact]) -> f64 {
 }
 
 impl Agent {
-    /// So many sights are remembered, unless their shell numbers them.
-    const SIGHTS_MAX: u8 = 4;
+    /// So many sights are remembered, unless their shell numbers them: with twice as many, one new sight in twenty would be known
+    /// that is not, and all agents would wait for more memory.
+    const SIGHTS_MAX: u8 = 2;
 
     /// Reads a little of what the agent has seen.
     pub(crate) fn glance(&self) -> u32 {
