@@ -13,7 +13,7 @@ const PURGE_DELAY: libmimalloc_sys::mi_option_t = 15;
 
 /// What a run frees it soon needs again, and the process ends when its work does. Given back piece by piece, memory is
 /// cleared anew by the system, and large pages are broken into small ones: a run of a million users takes 5 to 7 %
-/// longer that way, and a second one in the same process 15 %, for 3 % less memory.
+/// longer that way, and a further one in the same process a tenth, for 3 % less memory.
 ///
 /// Who sets `MIMALLOC_PURGE_DELAY` has it as they say.
 fn keep_memory() {

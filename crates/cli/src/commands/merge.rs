@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     let mut joined: Option<Results> = None;
     let own = |directory: &Path| OwnDirectory::open(directory).map_err(|error| store_failure(&error));
     // One that is not there is made only when there is something to keep.
-    let mut out = arguments.out.as_deref().filter(|directory| directory.exists()).map(own).transpose()?;
+    let existing = arguments.out.as_deref().filter(|directory| directory.exists()).map(own).transpose()?;
     let kept = arguments.out.iter().filter(|directory| has_files(directory));
     for directory in kept.chain(&arguments.directories) {
         let part = load(directory).map_err(|error| not_loaded(&error))?;
@@ -51,12 +51,12 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         }
     }
     let Some(joined) = joined else { return Ok(Outcome::Done) };
-    if let Some(directory) = &arguments.out {
-        let own = match out.take() {
-            Some(own) => own,
-            None => own(directory)?,
-        };
-        save(&own, &joined).map_err(|error| store_failure(&error))?;
+    let out = match (existing, &arguments.out) {
+        (None, Some(directory)) => Some(own(directory)?),
+        (existing, _) => existing,
+    };
+    if let (Some(out), Some(directory)) = (&out, &arguments.out) {
+        save(out, &joined).map_err(|error| store_failure(&error))?;
         console.inform(format!("{} runs kept in {}", joined.runs.len(), directory.display()));
     }
     if joined.identity.variants.iter().all(Vec::is_empty) && arguments.figures.is_empty() {

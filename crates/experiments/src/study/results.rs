@@ -188,12 +188,12 @@ impl Results {
     pub fn first_missing(&self) -> Option<RunKey> {
         let Identity { variants, policies, seeds, .. } = &self.identity;
         let seeds = (0..*seeds).filter_map(|more| self.identity.first_seed().checked_add(more));
-        let wanted = variants.iter().flat_map(|variant| {
+        let mut wanted = variants.iter().flat_map(|variant| {
             seeds.clone().flat_map(move |seed| {
                 policies.iter().map(move |policy| RunKey { variant: variant.clone(), policy: policy.clone(), seed })
             })
         });
-        wanted.into_iter().find(|run| !self.runs.contains_key(run))
+        wanted.find(|run| !self.runs.contains_key(run))
     }
 
     /// How many runs are missing of those that were wanted.

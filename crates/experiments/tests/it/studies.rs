@@ -121,6 +121,19 @@ fn a_directory_of_something_else_is_refused() {
 }
 
 #[test]
+fn a_directory_that_somebody_else_keeps_runs_in_is_left_alone() {
+    let document = document(&[]);
+    let directory = fresh_directory("busy");
+    let other = OwnDirectory::open(&directory).expect("nobody has it");
+    let plan = plan(&document, &POLICIES[..1], &[], 1);
+    let refused = made(&plan, Some(&directory)).expect_err("in use");
+    assert!(matches!(refused, StudyError::Store(StoreError::Busy(_))), "{refused:?}");
+    assert_eq!(fs::read_dir(&directory).expect("a directory").count(), 0, "nothing was written");
+    drop(other);
+    assert_eq!(made(&plan, Some(&directory)).expect("runs").1, 1);
+}
+
+#[test]
 fn parts_join_into_what_one_machine_makes() {
     let document = document(&[]);
     let keys = ["workload.period=20,40", "agents.period=100,200"];
