@@ -1,28 +1,36 @@
-//! Finds the reference data that tests compare mario with.
+//! The runs of the paper's prototype that tests compare mario with.
 //!
-//! The data, measurements of the paper's prototype and the like, is too large for the repository. It lies in
-//! `shared/reference` beside the checkout, or where the variable `MARIO_REFERENCE` says. A test that needs a part of it
-//! asks [`path`]:
+//! [`RecordedRun::of_policy`] gives what the exactness tests need of a run; these facts are part of the repository. The full
+//! records, of which they were made, are too large for it. They lie in `shared/reference` beside the checkout, or where the
+//! variable `MARIO_REFERENCE` says. A test that can compare more when they are there asks [`full`]:
 //!
 //! ```no_run
-//! let Some(handovers) = mario_reference::path("prototype/P1/handovers.csv") else {
-//!     return;
-//! };
+//! // What is known anywhere was compared before.
+//! let Some(positions) = mario_reference::full("prototype/positions.csv.gz") else { return };
 //! ```
 //!
-//! **Invariant:** a missing part is never passed over in silence. On a developer's machine the test says that it skips;
-//! where `CI=true`, it fails.
+//! **Invariant:** missing records are never passed over in silence. On a developer's machine the test says what it did not
+//! compare; where `CI=true`, it fails.
+
+mod recorded;
+mod users;
 
 use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// The path of one part of the reference data; `None` when the test is to be skipped, which has then been said.
+pub use recorded::{
+    Activation, ConvertError, Evaluation, Facts, Judged, MESSAGES_PER_CHECKSUM, Message, Messages, Node, Operation,
+    ParseError, Proposal, RecordedRun, name,
+};
+pub use users::made_up_positions;
+
+/// The path of one part of the full records; `None` when they are not there, which has then been said.
 ///
 /// # Panics
 ///
 /// When the part is missing and `CI` is `true`.
-pub fn path(part: &str) -> Option<PathBuf> {
+pub fn full(part: &str) -> Option<PathBuf> {
     let directory = directory(env::var_os("MARIO_REFERENCE"));
     match find(&directory, part) {
         Ok(path) => Some(path),
@@ -30,10 +38,20 @@ pub fn path(part: &str) -> Option<PathBuf> {
             panic!("{message}")
         }
         Err(message) => {
-            eprintln!("skipped: {message}");
+            eprintln!("not compared with the full records: {message}");
             None
         }
     }
+}
+
+/// All messages of the run of a policy, when the full records are there.
+///
+/// # Panics
+///
+/// As [`full`], and when the records are damaged.
+pub fn full_messages(policy: usize) -> Option<Vec<Message>> {
+    let directory = full(&format!("prototype/P{policy}"))?;
+    Some(recorded::messages(&directory).unwrap_or_else(|error| panic!("{error}")))
 }
 
 fn directory(named: Option<OsString>) -> PathBuf {
@@ -48,10 +66,7 @@ fn find(directory: &Path, part: &str) -> Result<PathBuf, String> {
     if path.exists() {
         return Ok(path);
     }
-    Err(format!(
-        "reference data `{part}` is not in `{}`; set MARIO_REFERENCE to the directory that holds it",
-        directory.display()
-    ))
+    Err(format!("`{part}` is not in `{}`; set MARIO_REFERENCE to the directory that holds it", directory.display()))
 }
 
 #[cfg(test)]

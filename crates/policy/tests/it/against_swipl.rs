@@ -1,6 +1,8 @@
 //! The shipped policies decide as the listings of the paper do in SWI-Prolog.
 //!
-//! The listings are not ours to ship. They are read from the paper's source, which lies beside the reference data.
+//! The listings are not ours to ship. Where the paper's source lies beside the reference data, they are read from it and
+//! decide in SWI-Prolog. What they decide is part of the repository as checksums, so that the shipped policies can be
+//! compared with them anywhere.
 
 use std::env;
 use std::fmt::Write as _;
@@ -15,15 +17,56 @@ use crate::generated::{Generated, Random};
 use crate::{PAPER, shipped};
 
 const PAPER_SOURCE: &str = "../paper/declarative-application-management-in-the-fog.tex";
+/// The CRC-32 of what the listings decide in SWI-Prolog, for each thousand knowledge bases of each share.
+/// `UPDATE_REFERENCE=1` writes them again.
+const CHECKSUMS: &str = "tests/data/listings.txt";
 const KNOWLEDGE_BASES: u64 = 100_000;
 /// Each share is decided by a process of its own.
 const SHARES: u64 = 2;
 
 #[test]
 fn decides_generated_knowledge_bases_as_the_listings_of_the_paper() {
-    let Some(source) = mario_reference::path(PAPER_SOURCE) else { return };
+    let engine = Engine::new();
+    let policies = PAPER.map(|name| shipped(&engine, name));
+    let theirs = decided_by_listings();
+    let expected = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(CHECKSUMS)).expect("it is committed");
+    let mut proposals = 0;
+    let mut found = String::new();
+    for share in 0..SHARES {
+        let ours = decisions(&engine, &policies, share);
+        assert_eq!(ours.len() as u64, KNOWLEDGE_BASES / SHARES);
+        if let Some(theirs) = &theirs {
+            let theirs = &theirs[share as usize];
+            assert_eq!(ours.len(), theirs.len());
+            for (index, (ours, theirs)) in ours.iter().zip(theirs).enumerate() {
+                assert_eq!(ours, theirs, "share {share}, knowledge base {index}:\n{}", shown(share, index));
+            }
+        }
+        proposals += ours.iter().map(|line| line.matches(',').count()).sum::<usize>();
+        found.push_str(&checksums(share, &ours));
+    }
+    assert!(proposals > 500_000, "too few knowledge bases are a reason to act: {proposals}");
+    for (found, expected) in found.lines().zip(expected.lines()) {
+        assert_eq!(found, expected);
+    }
+    assert_eq!(found.len(), expected.len());
+}
+
+/// One line for each thousand decisions.
+fn checksums(share: u64, decisions: &[String]) -> String {
+    let mut text = String::new();
+    for (thousand, decisions) in decisions.chunks(1000).enumerate() {
+        let checksum = crc32fast::hash(decisions.join("\n").as_bytes());
+        let _ = writeln!(text, "share {share}, knowledge bases from {thousand}000: {checksum:08x}");
+    }
+    text
+}
+
+/// What the listings decide in SWI-Prolog, by share, when the paper's source and SWI-Prolog are there.
+fn decided_by_listings() -> Option<Vec<Vec<String>>> {
+    let source = mario_reference::full(PAPER_SOURCE)?;
     if !has_swipl() {
-        return;
+        return None;
     }
     let listings = listings(&fs::read_to_string(source).expect("it is text"));
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("against-swipl");
@@ -32,23 +75,20 @@ fn decides_generated_knowledge_bases_as_the_listings_of_the_paper() {
         fs::write(directory.join(format!("{}.pl", index + 1)), listing).expect("it is writable");
     }
     let shares: Vec<(u64, PathBuf, Child)> = (0..SHARES).map(|share| start(&directory, share)).collect();
-    let engine = Engine::new();
-    let policies = PAPER.map(|name| shipped(&engine, name));
-    let mut decided = 0;
-    let mut proposals = 0;
+    let mut text = String::new();
+    let mut decided = Vec::new();
     for (share, output, mut child) in shares {
-        let ours = decisions(&engine, &policies, share);
         assert!(child.wait().expect("it runs").success(), "swipl failed");
-        let theirs = fs::read_to_string(output).expect("swipl wrote it");
-        assert_eq!(ours.len(), theirs.lines().count());
-        for (index, (ours, theirs)) in ours.iter().zip(theirs.lines()).enumerate() {
-            assert_eq!(ours, theirs, "share {share}, knowledge base {index}:\n{}", shown(share, index));
-            proposals += ours.matches(',').count();
-        }
-        decided += ours.len() as u64;
+        let lines = fs::read_to_string(output).expect("swipl wrote it");
+        let lines: Vec<String> = lines.lines().map(str::to_owned).collect();
+        text.push_str(&checksums(share, &lines));
+        decided.push(lines);
     }
-    assert_eq!(decided, KNOWLEDGE_BASES);
-    assert!(proposals > 500_000, "too few knowledge bases are a reason to act: {proposals}");
+    if env::var_os("UPDATE_REFERENCE").is_some() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(CHECKSUMS);
+        fs::write(path, text).expect("the sources are writable");
+    }
+    Some(decided)
 }
 
 fn has_swipl() -> bool {

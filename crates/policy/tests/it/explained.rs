@@ -1,13 +1,12 @@
 //! Explanations: the same decisions, with reasons that are true.
 
-use std::fs::{self, File};
-use std::io::{BufRead, BufReader};
+use std::fs;
 
-use flate2::read::GzDecoder;
 use mario_policy::{
     Change, Decider, Ending, Explained, Explainer, KnowledgeBase, Recorded, Settings, Step, StepKind, Wanted,
 };
 use mario_prolog::{Directories, Engine};
+use mario_reference::RecordedRun;
 
 use crate::generated::{Generated, Random};
 use crate::recorded::SERVICES;
@@ -41,13 +40,10 @@ fn proves_recorded_decisions_as_they_were_made() {
     let mut decider = Decider::new(&engine);
     let mut evaluations = 0;
     for (index, name) in PAPER.iter().enumerate() {
-        let part = format!("prototype/P{}/agents.jsonl.gz", index + 1);
-        let Some(path) = mario_reference::path(&part) else { return };
         let (policy, mut explainer) = (shipped(&engine, name), shipped_explainer(&engine, name));
         let mut facts = facts(&engine, SERVICES);
-        let lines = BufReader::new(GzDecoder::new(File::open(path).expect("it is there"))).lines();
-        for line in lines.step_by(6) {
-            let line = line.expect("the file is whole");
+        for evaluation in RecordedRun::of_policy(index + 1).evaluations.iter().step_by(6) {
+            let line = evaluation.json();
             let recorded = Recorded::parse(engine.symbols(), &line).expect("a knowledge base");
             recorded.fill(&mut facts);
             let decision = decider.decide(&policy, &facts, recorded.instance, Wanted::All).clone();

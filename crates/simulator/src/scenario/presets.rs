@@ -23,6 +23,15 @@ pub(super) fn text(name: &str) -> Option<Text> {
     })
 }
 
+/// The users of the paper's experiment, listed as attachments.
+pub(super) fn recorded_users() -> Text {
+    Text {
+        name: "recorded users".to_owned(),
+        text: include_str!("../../../../scenarios/recorded-users.json").to_owned(),
+        directory: PathBuf::new(),
+    }
+}
+
 /// A commented scenario to start from.
 pub const fn starting_text() -> &'static str {
     include_str!("../../../../scenarios/new.toml")

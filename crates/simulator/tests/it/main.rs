@@ -15,7 +15,6 @@ mod random_worlds;
 mod rest;
 mod reuse;
 mod scenarios;
-mod taxis;
 mod wandering;
 mod world;
 

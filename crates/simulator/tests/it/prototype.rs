@@ -1,75 +1,146 @@
 //! The prototype's four runs, to the last evaluation, operation and message.
 
-use std::fs;
-use std::io::Read;
-use std::path::Path;
-
-use flate2::read::GzDecoder;
 use mario_colony::{AgentIndex, Colony, Label, Neighbour, NodeIndex, Outcome, Target};
-use mario_domain::{Id, OperationName};
+use mario_domain::{Capacity, Id, OperationName};
 use mario_policy::{Decision, Solution};
-use mario_simulator::scenario::{Document, Files};
-use mario_simulator::{
-    Figures, GroupFigures, MobileUser, Recorder, Reuse, RunOptions, Scenario, Served, Simulation, Tally,
+use mario_reference::{
+    Activation, Evaluation, Facts, Judged, MESSAGES_PER_CHECKSUM, Message, Messages, Node, Operation, Proposal,
+    RecordedRun,
 };
-use serde_json::{Value, json};
+use mario_simulator::scenario::{Document, NoFiles};
+use mario_simulator::{Figures, GroupFigures, Recorder, Reuse, RunOptions, Scenario, Served, Simulation, Tally};
 
-fn read(part: &Path) -> String {
-    let mut text = String::new();
-    let bytes = fs::read(part).expect("reference data");
-    if part.extension().is_some_and(|ending| ending == "gz") {
-        GzDecoder::new(&bytes[..]).read_to_string(&mut text).expect("gz");
-    } else {
-        text = String::from_utf8(bytes).expect("text");
-    }
-    text
-}
-
-/// Reads the files of the reference data.
-struct Disk;
-
-impl Files for Disk {
-    fn read(&mut self, path: &Path) -> Result<Vec<u8>, String> {
-        fs::read(path).map_err(|error| error.to_string())
-    }
-}
-
-/// The preset with the users and the policy of one of the runs.
-fn scenario(directory: &Path, policy: &str) -> Scenario {
+/// The preset with the recorded users and the policy of one of the runs.
+fn scenario(policy: &str) -> Scenario {
     let mut document = Document::preset("prototype").expect("a preset");
-    document.set_attachments(&directory.join("users.json"));
+    document.set(&["mobility.kind=recorded".to_owned()]);
     document.set_policy(policy);
-    document.resolve(&mut Disk).expect("a scenario").scenario
+    document.resolve(&mut NoFiles).expect("a scenario").scenario
 }
 
 struct Comparison {
-    evaluations: std::vec::IntoIter<Value>,
-    activations: std::vec::IntoIter<Value>,
-    messages: std::vec::IntoIter<Vec<String>>,
-    nodes: Vec<String>,
-    /// The prototype's numbers of the users.
-    user_numbers: Vec<i64>,
+    evaluations: std::vec::IntoIter<Evaluation>,
+    activations: std::vec::IntoIter<Activation>,
+    /// The messages so far.
+    messages: Messages,
+    /// Those of the prototype.
+    expected: Messages,
+    /// The same one by one, where the full records are there.
+    rows: Option<std::vec::IntoIter<Message>>,
+    nodes: Vec<Node>,
     /// The ids of the instances, by agent.
     instances: Vec<i64>,
-    compared: [usize; 3],
+    /// How many evaluations and activations were compared.
+    compared: [usize; 2],
 }
 
-fn number(value: f64) -> Value {
-    if value.fract() == 0.0 { json!(value as i64) } else { json!(value) }
+fn whole(value: f64) -> u32 {
+    assert!(value.fract() == 0.0 && value >= 0.0, "{value} is no count");
+    value as u32
+}
+
+fn operation(name: OperationName) -> Operation {
+    let found = Operation::ALL.into_iter().find(|operation| operation.as_str() == name.as_str());
+    found.expect("the prototype deploys at the beginning only")
+}
+
+fn node_named(name: &str) -> Node {
+    Node::named(name).unwrap_or_else(|| panic!("`{name}` is no node of the prototype"))
 }
 
 impl Comparison {
+    fn new(scenario: &Scenario, policy: usize) -> Comparison {
+        let recorded = RecordedRun::of_policy(policy);
+        Comparison {
+            evaluations: recorded.evaluations.into_iter(),
+            activations: recorded.activations.into_iter(),
+            messages: Messages::default(),
+            expected: recorded.messages,
+            rows: mario_reference::full_messages(policy).map(Vec::into_iter),
+            nodes: scenario.topology.nodes().map(|(_, node)| node_named(&node.id.to_string())).collect(),
+            instances: Vec::new(),
+            compared: [0; 2],
+        }
+    }
+
     fn learn(&mut self, agent: AgentIndex, colony: &Colony) {
         let Id::Number(instance) = *colony.instance(agent).id() else { panic!("instances have numbers") };
         assert_eq!(self.instances.len(), agent.position());
         self.instances.push(instance);
     }
 
-    fn target(&self, target: &Target, own: NodeIndex) -> Value {
-        match target {
-            Target::Own => json!(self.nodes[own.position()]),
-            Target::Node(node) => json!(self.nodes[node.position()]),
-            Target::Unknown(id) => json!(id.to_string()),
+    /// The target by its name, which the prototype remembers and judges also where the policy says `self`.
+    fn target(&self, target: &Target, own: NodeIndex) -> Option<Node> {
+        Some(match target {
+            Target::Own => self.nodes[own.position()],
+            Target::Node(node) => self.nodes[node.position()],
+            Target::Unknown(id) => node_named(&id.to_string()),
+        })
+    }
+
+    fn known_facts(&self, agent: AgentIndex, colony: &Colony) -> Facts {
+        let acting = colony.agent(agent);
+        let neighbour = |neighbour: &Neighbour| match neighbour {
+            Neighbour::Own => None,
+            Neighbour::Node(node) => Some(self.nodes[node.position()]),
+        };
+        let requests = acting.requests().iter();
+        let requests = requests.map(|fact| (neighbour(&fact.neighbour), whole(fact.rate), whole(fact.latency)));
+        let memory = colony.visible_memory(acting).into_iter();
+        let inhibited = memory.map(|remembered| Proposal {
+            operation: operation(remembered.operation),
+            target: self.target(&remembered.target, acting.node()),
+        });
+        let Capacity::Bounded(free) = colony.manager(acting.node()).free() else { panic!("every node has a bound") };
+        Facts {
+            application: u32::from(acting.application().0) + 1,
+            node: self.nodes[acting.node().position()],
+            free: free.as_units(),
+            requests: requests.collect(),
+            inhibited: inhibited.collect(),
+            proposals: Vec::new(),
+        }
+    }
+
+    fn proposals(&self, agent: AgentIndex, colony: &Colony, decision: &Decision) -> Vec<Proposal> {
+        let text = |constant| match constant {
+            mario_prolog::Value::Atom(atom) => {
+                colony.policy(colony.agent(agent).policy()).symbols().name(atom).to_owned()
+            }
+            _ => panic!("targets have names"),
+        };
+        let proposal = |solution: &Solution| match solution {
+            Solution::Proposal(proposal) => {
+                let target = text(proposal.target);
+                let target = if target == "self" { None } else { Some(node_named(&target)) };
+                Proposal { operation: operation(proposal.operation), target }
+            }
+            Solution::Invalid(invalid) => panic!("{invalid:?}"),
+        };
+        decision.solutions.iter().map(proposal).collect()
+    }
+
+    fn judged(&self, outcome: &Outcome, colony: &Colony) -> Judged {
+        let id = |agent: AgentIndex| match colony.instance(agent).id() {
+            Id::Number(instance) => *instance,
+            Id::Name(_) => panic!("instances have numbers"),
+        };
+        match outcome {
+            Outcome::Nop(agent) => Judged { instance: id(*agent), proposal: None, accepted: true, created: None },
+            Outcome::Judged(judged) => {
+                let operation = operation(judged.wish.operation);
+                let target = match operation {
+                    Operation::Undeploy => None,
+                    _ => self.target(&judged.wish.target, judged.from),
+                };
+                Judged {
+                    instance: id(judged.agent),
+                    proposal: Some(Proposal { operation, target }),
+                    accepted: judged.ruling.is_accepted(),
+                    created: judged.created.map(id),
+                }
+            }
+            Outcome::Deployed(_) => panic!("the prototype deploys at the beginning only"),
         }
     }
 }
@@ -84,178 +155,84 @@ impl Recorder for Comparison {
     }
 
     fn evaluation(&mut self, time: f64, agent: AgentIndex, colony: &Colony, decision: Option<&Decision>) {
-        let expected = self.evaluations.next().expect("an evaluation more than the prototype had");
-        let acting = colony.agent(agent);
-        let requests: Vec<Value> = acting
-            .requests()
-            .iter()
-            .map(|fact| {
-                let neighbour = match fact.neighbour {
-                    Neighbour::Own => json!("self"),
-                    Neighbour::Node(node) => json!(self.nodes[node.position()]),
-                };
-                json!([neighbour, number(fact.rate), number(fact.latency)])
-            })
-            .collect();
-        let si = serde_json::to_value(colony.instance(agent)).expect("id");
-        let refused: Vec<Value> = colony
-            .visible_memory(acting)
-            .into_iter()
-            .map(|remembered| {
-                json!([remembered.operation.as_str(), si, self.target(&remembered.target, acting.node())])
-            })
-            .collect();
-        let mut found = json!({
-            "t": number(time), "si": si, "app": acting.application().0 + 1,
-            "node": self.nodes[acting.node().position()],
-            "free": serde_json::to_value(colony.manager(acting.node()).free()).expect("capacity"),
-            "requests": requests, "refused": refused,
-        });
-        let node = expected["node"].as_str().expect("a node");
-        let mut wanted = json!({
-            "t": expected["t"], "si": expected["si"], "app": expected["app"], "node": expected["node"],
-            "free": expected["free_hw"][node], "requests": expected["requests"], "refused": expected["refused"],
-        });
-        if let Some(decision) = decision {
-            let text = |constant| match constant {
-                mario_prolog::Value::Atom(atom) => colony.policy(acting.policy()).symbols().name(atom).to_owned(),
-                _ => String::new(),
-            };
-            let solutions: Vec<Value> = decision
-                .solutions
-                .iter()
-                .map(|solution| match solution {
-                    Solution::Proposal(proposal) => json!([proposal.operation.as_str(), si, text(proposal.target)]),
-                    Solution::Invalid(_) => json!("invalid"),
-                })
-                .collect();
-            found["ops"] = json!(solutions);
-            wanted["ops"] = expected["ops"].clone();
+        let mut expected = self.evaluations.next().expect("an evaluation more than the prototype had");
+        let mut facts = self.known_facts(agent, colony);
+        match decision {
+            Some(decision) => facts.proposals = self.proposals(agent, colony, decision),
+            // A decision that is reused is not made again.
+            None => expected.facts.proposals.clear(),
         }
-        assert_eq!(found, wanted, "evaluation {}", self.compared[0]);
+        let Id::Number(instance) = *colony.instance(agent).id() else { panic!("instances have numbers") };
+        let found = Evaluation { time: whole(time), instance, facts };
+        assert_eq!(found, expected, "evaluation {}", self.compared[0]);
         self.compared[0] += 1;
     }
 
     fn cycle(&mut self, time: f64, label: &Label, colony: &Colony) {
         let expected = self.activations.next().expect("an activation more than the prototype had");
-        let entries: Vec<Value> = label
-            .iter()
-            .map(|outcome| match outcome {
-                Outcome::Nop(agent) => {
-                    let instance = colony.instance(agent);
-                    let agent = colony.agent(agent);
-                    json!([
-                        instance,
-                        agent.application().0 + 1,
-                        self.nodes[agent.node().position()],
-                        "nop",
-                        "UKN",
-                        true,
-                        null
-                    ])
-                }
-                Outcome::Judged(judged) => {
-                    let done = judged.ruling.is_accepted();
-                    let created = judged.created.map(|agent| colony.instance(agent));
-                    let target = match judged.wish.operation {
-                        OperationName::Undeploy => json!("self"),
-                        _ => self.target(&judged.wish.target, judged.from),
-                    };
-                    json!([
-                        colony.instance(judged.agent),
-                        colony.agent(judged.agent).application().0 + 1,
-                        self.nodes[judged.from.position()],
-                        judged.wish.operation.as_str(),
-                        target,
-                        done,
-                        created
-                    ])
-                }
-                Outcome::Deployed(_) => json!("deployed"),
-            })
-            .collect();
-        let mut wanted = expected["entries"].clone();
-        for entry in wanted.as_array_mut().expect("entries") {
-            if entry[3] == "undeploy" {
-                entry[4] = json!("self");
-            }
-        }
         for position in self.instances.len()..colony.agent_count() {
             self.learn(AgentIndex::at(position), colony);
         }
-        assert_eq!(json!([number(time), entries]), json!([expected["t"], wanted]));
+        let judged = label.iter().map(|outcome| self.judged(&outcome, colony)).collect();
+        assert_eq!(Activation { time: whole(time), judged }, expected);
         self.compared[1] += 1;
     }
 
     fn served(&mut self, served: &Served) {
-        let expected = self.messages.next().expect("a message more than the prototype had");
-        let column = |index: usize| expected[index].parse::<f64>().expect("a number");
-        let who = [self.user_numbers[served.user as usize], self.instances[served.agent.position()]];
-        assert_eq!(who.map(|number| number.to_string()), [&expected[5][..], &expected[6][..]], "{served:?}");
-        let found = [served.started, served.ended, served.emitted, served.arrived];
-        let wanted = [column(11), column(12), column(13), column(14)];
-        assert_eq!(found.map(f64::to_bits), wanted.map(f64::to_bits), "{expected:?} {served:?}");
-        self.compared[2] += 1;
+        let message = Message {
+            user: served.user,
+            instance: self.instances[served.agent.position()],
+            times: [served.started, served.ended, served.emitted, served.arrived],
+        };
+        if let Some(rows) = &mut self.rows {
+            let row = rows.next().expect("a message more than the prototype had");
+            assert_eq!(message.bytes(), row.bytes(), "message {}: {message:?} {row:?}", self.messages.count);
+        }
+        self.messages.push(message);
+        if self.messages.count.is_multiple_of(MESSAGES_PER_CHECKSUM) {
+            let thousand = self.messages.count / MESSAGES_PER_CHECKSUM - 1;
+            let expected = self.expected.checksums.get(thousand);
+            assert_eq!(self.messages.checksums.last(), expected, "messages {thousand}000 to {thousand}999");
+        }
     }
 }
 
-fn lines(text: &str) -> std::vec::IntoIter<Value> {
-    let values: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("json")).collect();
-    values.into_iter()
-}
-
-fn compare(run: &str, policy: &str, reuse: Reuse) {
-    let Some(directory) = mario_reference::path(&format!("prototype/{run}")) else { return };
-    let scenario = scenario(&directory, policy);
-    let users: Value = serde_json::from_str(&read(&directory.join("users.json"))).expect("json");
-    let number_of = |user: &MobileUser| users["users"][user.id.to_string()]["des"].as_i64().expect("a number");
-    let rows: Vec<Vec<String>> = read(&directory.join("messages.csv.gz"))
-        .lines()
-        .skip(1)
-        .map(|line| line.split(',').map(str::to_owned).collect())
-        .collect();
-    let mut comparison = Comparison {
-        evaluations: lines(&read(&directory.join("agents.jsonl.gz"))),
-        activations: lines(&read(&directory.join("operator.jsonl.gz"))),
-        messages: rows.into_iter(),
-        nodes: scenario.topology.nodes().map(|(_, node)| node.id.to_string()).collect(),
-        user_numbers: scenario.attachments.users.iter().map(number_of).collect(),
-        instances: Vec::new(),
-        compared: [0; 3],
-    };
+fn compare(policy: usize, name: &str, reuse: Reuse) {
+    let scenario = scenario(name);
+    let mut comparison = Comparison::new(&scenario, policy);
     let mut simulation = Simulation::new(&scenario, RunOptions { threads: 1, reuse }).expect("it can be run");
     let effort = simulation.run(&mut comparison);
     assert_eq!(effort.asked, comparison.compared[0] as u64);
     assert!(comparison.evaluations.next().is_none(), "evaluations are missing");
-    assert!(comparison.activations.all(|activation| activation["entries"].as_array().is_some_and(Vec::is_empty)));
-    assert!(comparison.messages.next().is_none(), "messages are missing after {}", comparison.compared[2]);
-    eprintln!("{run}: {:?} {effort:?}", comparison.compared);
+    assert!(comparison.activations.next().is_none(), "activations are missing");
+    assert_eq!(comparison.messages, comparison.expected);
+    assert!(comparison.rows.is_none_or(|mut rows| rows.next().is_none()), "messages are missing");
+    eprintln!("policy {policy}: {:?}, {} messages, {effort:?}", comparison.compared, comparison.messages.count);
 }
 
 #[test]
 fn the_workload_aware_run_is_the_prototypes() {
-    compare("P1", "workload-aware", Reuse::Nothing);
+    compare(1, "workload-aware", Reuse::Nothing);
 }
 
 #[test]
 fn the_latency_aware_run_is_the_prototypes() {
-    compare("P2", "latency-aware", Reuse::Proposals);
+    compare(2, "latency-aware", Reuse::Proposals);
 }
 
 #[test]
 fn the_run_with_both_is_the_prototypes() {
-    compare("P3", "workload-and-latency-aware", Reuse::Nothing);
+    compare(3, "workload-and-latency-aware", Reuse::Nothing);
 }
 
 #[test]
 fn the_run_with_memory_is_the_prototypes() {
-    compare("P4", "workload-and-latency-aware-with-memory", Reuse::Nothing);
+    compare(4, "workload-and-latency-aware-with-memory", Reuse::Nothing);
 }
 
 /// Actions per movement, response times, usage, inhibited, instances, correlations and cycles to steady state of the
 /// prototype's runs, as they were published or computed from its files: for all, WS and LS where there are three.
 struct Known {
-    run: &'static str,
     policy: &'static str,
     replicate: [f64; 3],
     migrate: [f64; 3],
@@ -271,7 +248,6 @@ struct Known {
 
 const KNOWN: [Known; 4] = [
     Known {
-        run: "P1",
         policy: "workload-aware",
         replicate: [0.535, 0.953, 0.116],
         migrate: [0.116, 0.233, 0.0],
@@ -285,7 +261,6 @@ const KNOWN: [Known; 4] = [
         steady: (1.43, 3),
     },
     Known {
-        run: "P2",
         policy: "latency-aware",
         replicate: [0.314, 0.0, 0.628],
         migrate: [0.407, 0.0, 0.814],
@@ -299,7 +274,6 @@ const KNOWN: [Known; 4] = [
         steady: (1.52, 4),
     },
     Known {
-        run: "P3",
         policy: "workload-and-latency-aware",
         replicate: [0.744, 0.884, 0.605],
         migrate: [0.570, 0.326, 0.814],
@@ -313,7 +287,6 @@ const KNOWN: [Known; 4] = [
         steady: (2.30, 7),
     },
     Known {
-        run: "P4",
         policy: "workload-and-latency-aware-with-memory",
         replicate: [0.802, 0.977, 0.628],
         migrate: [0.523, 0.256, 0.791],
@@ -362,8 +335,7 @@ fn assert_figures(known: &Known, figures: &Figures) {
 #[test]
 fn the_figures_are_those_of_the_prototypes_runs() {
     for known in &KNOWN {
-        let Some(directory) = mario_reference::path(&format!("prototype/{}", known.run)) else { return };
-        let scenario = scenario(&directory, known.policy);
+        let scenario = scenario(known.policy);
         let mut tally = Tally::new(&scenario);
         Simulation::new(&scenario, RunOptions::default()).expect("it can be run").run(&mut tally);
         assert_figures(known, &tally.figures());

@@ -132,17 +132,43 @@ fn settings_written_out_and_read_again_are_the_same() {
 }
 
 #[test]
-fn the_prototypes_users_are_attached_as_its_run_says() {
-    let Some(path) = mario_reference::path("prototype/P1/users.json") else { return };
-    let text = fs::read_to_string(&path).expect("it is there");
-    let mut document = Document::preset("prototype").expect("it ships");
-    document.set_attachments(Path::new("users.json"));
-    document.set_policy("workload-aware");
+fn the_recorded_users_can_be_used_by_kind_and_by_file_in_both_presets() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/recorded-users.json");
+    let text = fs::read_to_string(&path).expect("it ships");
     let mut files = Texts::default().with("users.json", &text);
-    let scenario = document.resolve(&mut files).unwrap_or_else(|error| panic!("{:#?}", error.mistakes)).scenario;
+    for preset in ["paper", "prototype"] {
+        let mut by_kind = Document::preset(preset).expect("it ships");
+        by_kind.set(&["mobility.kind=recorded".to_owned()]);
+        let mut by_file = Document::preset(preset).expect("it ships");
+        by_file.set_attachments(Path::new("users.json"));
+        let mut resolve = |mut document: Document| {
+            document.set_policy("workload-aware");
+            document.resolve(&mut files).unwrap_or_else(|error| panic!("{:#?}", error.mistakes)).scenario
+        };
+        let (by_kind, by_file) = (resolve(by_kind), resolve(by_file));
+        assert_eq!(by_kind.attachments, by_file.attachments);
+        assert_eq!(by_kind.users, by_file.users);
+    }
+    let mut smaller = Document::preset("prototype").expect("it ships");
+    smaller.set(&["mobility.kind=recorded".to_owned(), "topology.size=4".to_owned()]);
+    let mistakes = smaller.resolve(&mut files).expect_err("its access points are others").mistakes;
+    let place = mistakes[0].place.as_ref().expect("a place");
+    assert_eq!(place.text.name, "recorded users");
+    assert!(mistakes[0].hint.as_ref().is_some_and(|hint| hint.contains("topology")), "{mistakes:?}");
+}
+
+#[test]
+fn the_recorded_users_are_51_with_85_handovers() {
+    let mut document = Document::preset("prototype").expect("it ships");
+    document.set(&["mobility.kind=recorded".to_owned()]);
+    document.set_policy("workload-aware");
+    let resolved = document.resolve(&mut NoFiles).unwrap_or_else(|error| panic!("{:#?}", error.mistakes));
+    let scenario = resolved.scenario;
     assert_eq!(scenario.attachments.users.len(), 51);
-    assert_eq!(scenario.attachments.users[0].id.to_string(), "taxi_89");
+    assert_eq!(scenario.attachments.users[0].id.to_string(), "user1");
     assert_eq!(scenario.users[0].application.0, 3);
+    let handovers = scenario.attachments.handovers();
+    assert_eq!((handovers.total(), handovers.arrivals[0], handovers.late_arrivals()), (85, 50, 1));
     assert_eq!(scenario.attachments.steps.len(), 26);
     assert_eq!(scenario.attachments.steps[0].len(), 50);
     assert_eq!(scenario.policies.len(), 1);

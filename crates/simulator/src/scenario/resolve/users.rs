@@ -18,6 +18,7 @@ use crate::position::{Area, Position};
 use crate::scenario::attachments;
 use crate::scenario::document::At;
 use crate::scenario::mistake::{Mistake, Place, Text};
+use crate::scenario::presets;
 use crate::scenario::settings::{
     AfterKind, AreaSettings, AssignmentKind, AttachKind, BetweenKind, CitySettings, ClockKind, FileSettings,
     GeneratedSettings, MobilityFormat, MobilitySettings, Phase, PhaseWord, TopologySettings, UserSettings,
@@ -39,6 +40,7 @@ impl<'a> Resolving<'a> {
             MobilitySettings::City(settings) => settings.step.value(),
             MobilitySettings::File(settings) => settings.step.value(),
             MobilitySettings::Attachments(settings) => settings.step.value(),
+            MobilitySettings::Recorded(settings) => settings.step.value(),
             MobilitySettings::Static(settings) => settings.step.value(),
         }
     }
@@ -48,7 +50,14 @@ impl<'a> Resolving<'a> {
             MobilitySettings::Generated(settings) => self.generated(settings, topology),
             MobilitySettings::City(settings) => self.city(settings, topology),
             MobilitySettings::Static(settings) => self.fixed(settings.users, topology),
-            MobilitySettings::Attachments(settings) => self.attachment_file(&settings.file, topology, applications),
+            MobilitySettings::Attachments(settings) => {
+                let text = self.file_text(&settings.file, &[MOBILITY, "file".into()]);
+                text.and_then(|text| self.listed_users(&text, topology, applications))
+            }
+            MobilitySettings::Recorded(_) => {
+                self.notes.push("the users are those of the paper's experiment".to_owned());
+                self.listed_users(&Arc::new(presets::recorded_users()), topology, applications)
+            }
             MobilitySettings::File(settings) => self.position_file(settings, topology),
         };
         found.unwrap_or_default()
@@ -172,21 +181,20 @@ impl<'a> Resolving<'a> {
         Some(attachments)
     }
 
-    fn attachment_file(
+    /// Users whose access points a text lists step by step.
+    fn listed_users(
         &mut self,
-        file: &str,
+        text: &Arc<Text>,
         topology: &Topology,
         applications: &[ApplicationPlan],
     ) -> Option<Attachments> {
-        let at = [MOBILITY, "file".into()];
-        let text = self.file_text(file, &at)?;
         let application = |id: &Id| {
             // The applications of the paper have names where its prototype has numbers.
             let by_number = || Id::name(&format!("app{id}")).ok().and_then(|id| find_application(applications, &id));
             let found = find_application(applications, id).or_else(by_number)?;
             Some(applications[found.position()].application.id.clone())
         };
-        match attachments::read(&text, topology, &application) {
+        match attachments::read(text, topology, &application) {
             Ok(attachments) => Some(attachments),
             Err(mistakes) => {
                 self.mistakes.extend(mistakes);

@@ -19,6 +19,8 @@ pub enum MobilitySettings {
     File(FileSettings),
     /// Access points from a file.
     Attachments(AttachmentSettings),
+    /// The users of the paper's experiment, which ship with mario.
+    Recorded(RecordedSettings),
     /// Users stay where they are.
     Static(StaticSettings),
 }
@@ -28,6 +30,7 @@ read_by_kind!(MobilitySettings {
     "city" => City(CitySettings),
     "file" => File(FileSettings),
     "attachments" => Attachments(AttachmentSettings),
+    "recorded" => Recorded(RecordedSettings),
     "static" => Static(StaticSettings),
 });
 
@@ -134,6 +137,15 @@ pub struct FileSettings {
 pub struct AttachmentSettings {
     /// The path of the file, from the directory of the scenario: JSON with `users` and `steps`.
     pub file: String,
+    /// The time between two steps.
+    #[serde(default = "default_step")]
+    pub step: Period,
+}
+
+/// The users of the paper's experiment: 51 users, attached to the access points of a tiled tree of size 8.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RecordedSettings {
     /// The time between two steps.
     #[serde(default = "default_step")]
     pub step: Period,

@@ -1,0 +1,284 @@
+//! The four stored runs of the paper's prototype, as facts.
+//!
+//! `data/policy-1.txt` to `data/policy-4.txt` hold what the exactness tests need of each run. A file has three parts:
+//!
+//! ```text
+//! evaluations
+//! at 300
+//! 2 1 000 8; 111:7:6 111:6:6 100:4:6*3; ; r111
+//! 65
+//! activations
+//! 300 7 6r100+65 5r100- 4u+
+//! messages 66196
+//! 1 2 46 46.01 40 46
+//! crc32 3e6b9a10 …
+//! ```
+//!
+//! - An evaluation is the id of the instance, its application, its node and the free hardware there; then the `requests`
+//!   facts as `neighbour:rate:latency`, the remembered inhibitions, and all proposals in order. `*3` repeats the item.
+//!   An id alone stands for the facts of the instance's previous evaluation.
+//! - An activation of the managers lists the instances in the order in which they were judged: the proposal (none for a
+//!   nop), `+` for accepted with the id of the new instance if there is one, `-` for inhibited.
+//! - A node `lxy` is `n{l}lt{x}ln{y}`. A proposal is `m` (migrate), `r` (replicate) or `u` (undeploy) and its target.
+//! - A message is the position of its user among the recorded users from 0, the instance, and the times of service start,
+//!   service end, emission and reception. The first messages are in clear; the CRC-32 of each thousand covers
+//!   [`Message::bytes`].
+
+mod convert;
+mod text;
+
+use std::fmt;
+use std::path::Path;
+
+pub use convert::ConvertError;
+pub(crate) use convert::messages;
+pub use text::ParseError;
+
+/// How many messages of a run are in clear.
+const CLEAR_MESSAGES: usize = 20;
+
+/// How many messages one checksum covers.
+pub const MESSAGES_PER_CHECKSUM: usize = 1000;
+
+/// One of the stored runs.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct RecordedRun {
+    /// All evaluations, in order.
+    pub evaluations: Vec<Evaluation>,
+    /// All activations of the managers, in order.
+    pub activations: Vec<Activation>,
+    /// What is known of its messages.
+    pub messages: Messages,
+}
+
+/// What an agent saw and proposed.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Evaluation {
+    /// When.
+    pub time: u32,
+    /// The id of the instance.
+    pub instance: i64,
+    /// What the agent knew, and what it proposed.
+    pub facts: Facts,
+}
+
+/// The knowledge base of an agent, and what its policy answered.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Facts {
+    /// The number of the application.
+    pub application: u32,
+    /// The node of the instance.
+    pub node: Node,
+    /// The free hardware of that node.
+    pub free: u64,
+    /// The facts `requests/4`: the neighbour (`None` is `self`), the rate and the latency.
+    pub requests: Vec<(Option<Node>, u32, u32)>,
+    /// The operations that are remembered as inhibited.
+    pub inhibited: Vec<Proposal>,
+    /// All proposals, in order.
+    pub proposals: Vec<Proposal>,
+}
+
+/// An activation of the managers.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Activation {
+    /// When.
+    pub time: u32,
+    /// What was judged, in order.
+    pub judged: Vec<Judged>,
+}
+
+/// What became of an agent's proposal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Judged {
+    /// The id of the instance.
+    pub instance: i64,
+    /// What was proposed; `None` is a nop.
+    pub proposal: Option<Proposal>,
+    /// Whether it was accepted. A nop is.
+    pub accepted: bool,
+    /// The id of the instance that it created.
+    pub created: Option<i64>,
+}
+
+/// An operation with its target.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Proposal {
+    /// What to do.
+    pub operation: Operation,
+    /// The target; `None` is `self`.
+    pub target: Option<Node>,
+}
+
+/// What an agent may propose.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Operation {
+    /// To go to the target.
+    Migrate,
+    /// To have a copy at the target.
+    Replicate,
+    /// To go away.
+    Undeploy,
+}
+
+/// A node of the tree: level from the cloud down, and its place in the grid of that level.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Node {
+    level: u8,
+    pub(crate) x: u8,
+    pub(crate) y: u8,
+}
+
+/// What is known of the messages of a run.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Messages {
+    /// How many there are.
+    pub count: usize,
+    /// The first of them.
+    pub first: Vec<Message>,
+    /// A checksum for each [`MESSAGES_PER_CHECKSUM`] of them.
+    pub checksums: Vec<u32>,
+}
+
+/// A client request that was served.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Message {
+    /// The position of its user among the recorded users.
+    pub user: u32,
+    /// The instance that served it.
+    pub instance: i64,
+    /// When its service started, when that ended, when it was emitted, and when it was received.
+    pub times: [f64; 4],
+}
+
+impl RecordedRun {
+    /// The facts of the run of policy 1, 2, 3 or 4, which are part of the repository.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such policy, or the committed file is damaged.
+    pub fn of_policy(policy: usize) -> RecordedRun {
+        let text = match policy {
+            1 => include_str!("../data/policy-1.txt"),
+            2 => include_str!("../data/policy-2.txt"),
+            3 => include_str!("../data/policy-3.txt"),
+            4 => include_str!("../data/policy-4.txt"),
+            _ => panic!("the paper has policies 1 to 4, and no policy {policy}"),
+        };
+        RecordedRun::parse(text).unwrap_or_else(|error| panic!("data/policy-{policy}.txt: {error}"))
+    }
+
+    /// The facts of a run in the files that the prototype left in a directory.
+    pub fn convert(directory: &Path) -> Result<RecordedRun, ConvertError> {
+        convert::convert(directory)
+    }
+}
+
+impl Messages {
+    /// Counts a message and adds it to the checksum of its thousand.
+    pub fn push(&mut self, message: Message) {
+        if self.count.is_multiple_of(MESSAGES_PER_CHECKSUM) {
+            self.checksums.push(0);
+        }
+        if let Some(checksum) = self.checksums.last_mut() {
+            let mut hasher = crc32fast::Hasher::new_with_initial(*checksum);
+            hasher.update(&message.bytes());
+            *checksum = hasher.finalize();
+        }
+        if self.first.len() < CLEAR_MESSAGES {
+            self.first.push(message);
+        }
+        self.count += 1;
+    }
+}
+
+impl Message {
+    /// What its checksum covers: user, instance and the four times, each as eight bytes with the lowest first.
+    pub fn bytes(&self) -> [u8; 48] {
+        let [started, ended, emitted, received] = self.times.map(f64::to_bits);
+        let mut bytes = [0; 48];
+        let numbers = [u64::from(self.user), self.instance.cast_unsigned(), started, ended, emitted, received];
+        for (place, number) in bytes.chunks_exact_mut(8).zip(numbers) {
+            place.copy_from_slice(&number.to_le_bytes());
+        }
+        bytes
+    }
+}
+
+impl Operation {
+    /// All of them.
+    pub const ALL: [Operation; 3] = [Operation::Migrate, Operation::Replicate, Operation::Undeploy];
+
+    /// Its name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Operation::Migrate => "migrate",
+            Operation::Replicate => "replicate",
+            Operation::Undeploy => "undeploy",
+        }
+    }
+
+    fn from_letter(letter: &str) -> Option<Operation> {
+        Operation::ALL.into_iter().find(|operation| operation.as_str()[..1] == *letter)
+    }
+}
+
+impl Node {
+    /// The node that the prototype calls by this name.
+    pub fn named(name: &str) -> Option<Node> {
+        let (level, place) = name.strip_prefix('n')?.split_once("lt")?;
+        let (x, y) = place.split_once("ln")?;
+        Node::at([level, x, y])
+    }
+
+    fn at(digits: [&str; 3]) -> Option<Node> {
+        let digit = |text: &str| text.parse().ok().filter(|digit| *digit < 10);
+        Some(Node { level: digit(digits[0])?, x: digit(digits[1])?, y: digit(digits[2])? })
+    }
+}
+
+impl fmt::Display for Node {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "n{}lt{}ln{}", self.level, self.x, self.y)
+    }
+}
+
+impl fmt::Display for Proposal {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} {}", self.operation.as_str(), name(self.target))
+    }
+}
+
+/// A neighbour or a target as policies write it.
+pub fn name(node: Option<Node>) -> String {
+    node.map_or_else(|| "self".to_owned(), |node| node.to_string())
+}
+
+impl Evaluation {
+    /// The evaluation as one line of JSON, in the form that the prototype's records have and `mario policy bench` reads.
+    pub fn json(&self) -> String {
+        let facts = &self.facts;
+        let triples = |proposals: &[Proposal]| -> Vec<serde_json::Value> {
+            let triple = |proposal: &Proposal| {
+                serde_json::json!([proposal.operation.as_str(), self.instance, name(proposal.target)])
+            };
+            proposals.iter().map(triple).collect()
+        };
+        let requests: Vec<serde_json::Value> = facts
+            .requests
+            .iter()
+            .map(|(neighbour, rate, latency)| serde_json::json!([name(*neighbour), rate, latency]))
+            .collect();
+        let node = facts.node.to_string();
+        let mut free = serde_json::Map::new();
+        free.insert(node.clone(), facts.free.into());
+        serde_json::json!({
+            "t": self.time, "si": self.instance, "app": facts.application, "node": node, "free_hw": free,
+            "requests": requests, "refused": triples(&facts.inhibited), "ops": triples(&facts.proposals),
+        })
+        .to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests;
