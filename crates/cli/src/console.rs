@@ -143,6 +143,11 @@ impl Console {
         self.say(Verbosity::Verbose, message);
     }
 
+    /// Whether the user asked for everything.
+    pub fn is_verbose(&self) -> bool {
+        self.verbosity >= Verbosity::Verbose
+    }
+
     /// Tells how far a long task is, on standard error if that is a terminal.
     pub fn progress(&self, task: &'static str) -> Progress {
         Progress { task, shown: None, is_shown: self.shows_progress }

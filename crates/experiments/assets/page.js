@@ -57,6 +57,14 @@ function claimsSection(report) {
       h("strong", {}, claim.holds ? "holds" : "does not hold"), h("span", {}, claim.claim, h("span", { class: "hint" }, ` ${claim.numbers}`))))));
 }
 
+function tableSection({ id, title, lead, head, rows, notes }) {
+  return section(id, title, lead,
+    h("div", { class: "about", tabindex: 0, role: "region", "aria-label": title }, h("table", { class: "plain" },
+      h("thead", {}, h("tr", {}, head.map((text) => h(text ? "th" : "td", { scope: text ? "col" : null }, text)))),
+      h("tbody", {}, rows.map(([name, ...cells]) => h("tr", {}, h("th", { scope: "row" }, name), cells.map((cell, place) => h("td", { "data-head": head[place + 1] }, cell))))))),
+    notes.map((note) => h("p", { class: "hint" }, note)));
+}
+
 function operationsSection(report) {
   const charts = h("div", { class: "column" });
   const highest = () => Math.max(...report.runs.map((run) => Math.max(0, ...barsOf(run, Math.min(view.group, run.groups.length - 1), view.by).map((bar) => barHeight(bar, view.visible)))));
@@ -101,6 +109,7 @@ function sections(report) {
     draw: (width) => stackedSteps({ times: samples(run).times, parts: parts(run), end: run.about.duration, label, width }), rows: () => stackedRows(samples(run).times, parts(run)),
   });
   return [
+    ...report.tables.map(tableSection),
     claimsSection(report),
     operationsSection(report),
     movementsSection(report),
@@ -159,7 +168,7 @@ function mount(report) {
   requestAnimationFrame(() => requestAnimationFrame(() => { main.style.minHeight = ""; }));
   main.replaceChildren(summarySection(report), section("replay", "Replay", report.runs.some((run) => run.replay) ? "Squares are instances, each in a unit of its node and in the colour of its application; rings are users." : null, stage), ...sections(report));
   player = new Player(report, stage, player);
-  const names = { summary: "Summary", replay: "Replay", claims: "Claims", operations: "Operations", movements: "Movements", instances: "Instances", tiers: "Tiers", responses: "Responses", inhibited: "Inhibited", steady: "Steady state", regret: "Regret", scale: "Scale", map: "Map" };
+  const names = { summary: "Summary", replay: "Replay", published: "Published", worlds: "Worlds", claims: "Claims", operations: "Operations", movements: "Movements", instances: "Instances", tiers: "Tiers", responses: "Responses", inhibited: "Inhibited", steady: "Steady state", regret: "Regret", scale: "Scale", map: "Map" };
   document.getElementById("sections").replaceChildren(...Object.entries(names).filter(([id]) => document.getElementById(id)).map(([id, name]) => h("a", { href: `#${id}` }, name)));
   document.getElementById("about").replaceChildren(...aboutReport(report));
 }

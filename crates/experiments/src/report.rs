@@ -50,6 +50,25 @@ pub struct Report {
     pub published: Option<Beside>,
     /// What was claimed about these runs, and whether it holds.
     pub claims: Vec<Claim>,
+    /// More tables about these runs, in the order in which they are shown.
+    pub tables: Vec<Table>,
+}
+
+/// A table of texts with a section of its own.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct Table {
+    /// The name of the section in addresses.
+    pub id: String,
+    /// What it is called.
+    pub title: String,
+    /// What is in it.
+    pub lead: String,
+    /// The heads of the columns; the first column names the rows.
+    pub head: Vec<String>,
+    /// The rows, each as long as the head.
+    pub rows: Vec<Vec<String>>,
+    /// What is to be said about it.
+    pub notes: Vec<String>,
 }
 
 /// Values from elsewhere, to be shown beside those of the runs.

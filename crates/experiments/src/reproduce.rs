@@ -1,11 +1,15 @@
 //! The published experiments, run again and held against what was published.
 //!
 //! Start at [`reproduce`]. It keeps a run of each experiment in a directory of its own and computes everything from the
-//! traces there; more seeds leave nothing but their figures.
+//! traces there; more seeds and other [`worlds`] leave nothing but their figures. [`Reproduction::summary`] says what came
+//! out in the published world, [`Reproduction::text`] tells everything.
 
+mod agreement;
 mod claims;
 mod results;
+mod summary;
 mod text;
+mod worlds;
 
 use std::error::Error;
 use std::fmt;
@@ -22,8 +26,10 @@ use crate::figures::{TraceFigures, from_trace};
 use crate::published::{Published, published};
 use crate::runs::{RunError, in_parallel, resolve, traced};
 
+pub use agreement::{Agreement, equals_printed};
 pub use claims::{Claim, claims};
 pub use results::{Difference, WriteError};
+pub use worlds::{World, WorldFigures};
 
 /// Which world the experiments take place in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,10 +49,12 @@ pub struct Experiment {
     pub title: &'static str,
     /// The name of the policy that ships.
     pub policy: &'static str,
-    /// How long agents remember, where the scenario does not say it.
+    /// For how many cycles agents remember what was inhibited, where that is part of the experiment.
     pub memory: Option<u32>,
-    /// The name of what was published about it.
-    pub published: &'static str,
+    /// The key of the scenario that makes them do so.
+    pub setting: Option<&'static str>,
+    /// The name of what was published about it; `None` where the paper has no figures.
+    pub published: Option<&'static str>,
 }
 
 /// What to do.
@@ -65,6 +73,8 @@ pub struct Options<'a> {
     pub jobs: usize,
     /// Whether the runs that are kept are compared with the best placement.
     pub regret: bool,
+    /// Other worlds in which the experiments are run, without keeping the runs.
+    pub worlds: &'a [World],
 }
 
 /// An experiment that was run.
@@ -93,6 +103,8 @@ pub struct Reproduction {
     pub notes: Vec<String>,
     /// One by one.
     pub experiments: Vec<Reproduced>,
+    /// The same experiments in other worlds.
+    pub worlds: Vec<WorldFigures>,
 }
 
 /// Why the experiments were not reproduced.
@@ -121,48 +133,44 @@ impl Preset {
         }
     }
 
-    /// Its experiments. The prototype forgets by its own clock, so that it has no two lengths of memory.
-    pub fn experiments(self) -> Vec<Experiment> {
-        const fn experiment(
-            name: &'static str,
-            title: &'static str,
-            policy: &'static str,
-            memory: Option<u32>,
-            published: &'static str,
-        ) -> Experiment {
-            Experiment { name, title, policy, memory, published }
-        }
-        const BOTH: &str = "workload-and-latency-aware";
-        const WITH_MEMORY: &str = "workload-and-latency-aware-with-memory";
-        let mut experiments = vec![
-            experiment("policy-1", "policy 1, workload-aware", "workload-aware", None, "policy-1"),
-            experiment("policy-2", "policy 2, latency-aware", "latency-aware", None, "policy-2"),
-            experiment("policy-3", "policy 3, workload- and latency-aware", BOTH, None, "policy-3"),
-        ];
-        match self {
-            Preset::Paper => experiments.extend([
-                experiment("policy-4-memory-1", "policy 4, with memory of 1 cycle", WITH_MEMORY, Some(1), "policy-4"),
-                experiment(
-                    "policy-4-memory-10",
-                    "policy 4, with memory of 10 cycles",
-                    WITH_MEMORY,
-                    Some(10),
-                    "policy-4",
-                ),
-            ]),
-            Preset::Prototype => {
-                experiments.push(experiment("policy-4", "policy 4, with memory", WITH_MEMORY, None, "policy-4"));
-            }
-        }
-        experiments
+    /// Its experiments. Agents of the prototype forget everything at every fifth evaluation, which is every tenth cycle;
+    /// for a memory of one cycle they forget at every evaluation.
+    pub fn experiments(self) -> [Experiment; 5] {
+        let plain = |name, title, policy| Experiment {
+            name,
+            title,
+            policy,
+            memory: None,
+            setting: None,
+            published: Some(name),
+        };
+        let [of_one, of_ten] = match self {
+            Preset::Paper => ["memory.cycles=1", "memory.cycles=10"],
+            Preset::Prototype => ["memory.every=1", "memory.every=5"],
+        };
+        let with_memory = |name, title, cycles, setting, published| Experiment {
+            name,
+            title,
+            policy: "workload-and-latency-aware-with-memory",
+            memory: Some(cycles),
+            setting: Some(setting),
+            published,
+        };
+        [
+            plain("policy-1", "policy 1, workload-aware", "workload-aware"),
+            plain("policy-2", "policy 2, latency-aware", "latency-aware"),
+            plain("policy-3", "policy 3, workload- and latency-aware", "workload-and-latency-aware"),
+            with_memory("policy-4-memory-1", "policy 4, with memory of 1 cycle", 1, of_one, None),
+            with_memory("policy-4-memory-10", "policy 4, with memory of 10 cycles", 10, of_ten, Some("policy-4")),
+        ]
     }
 }
 
 /// What was published about a policy that ships, by its name.
 pub fn published_about(policy: &str) -> Option<&'static Published> {
     let experiments = Preset::Paper.experiments();
-    let experiment = experiments.iter().find(|experiment| experiment.policy == policy)?;
-    published(experiment.published)
+    let of_policy = experiments.iter().filter(|experiment| experiment.policy == policy);
+    of_policy.filter_map(Experiment::published_values).next()
 }
 
 /// The policies that something was published about.
@@ -177,10 +185,19 @@ impl Experiment {
     pub fn document(&self, world: &Document) -> Document {
         let mut document = world.clone();
         document.set_policy(self.policy);
-        if let Some(memory) = self.memory {
-            document.set(&[format!("memory.cycles={memory}")]);
-        }
+        document.set(&self.setting.map(str::to_owned).into_iter().collect::<Vec<_>>());
         document
+    }
+
+    /// What was published about it.
+    pub fn published_values(&self) -> Option<&'static Published> {
+        published(self.published?)
+    }
+
+    /// What it is called in a table: `policy 1`, or `policy 4 (10)` with the length of memory.
+    pub fn short_title(&self) -> String {
+        let title = self.title.split(',').next().unwrap_or(self.title);
+        self.memory.map_or_else(|| title.to_owned(), |memory| format!("{title} ({memory})"))
     }
 }
 
@@ -197,9 +214,13 @@ pub fn reproduce<F: Files>(
         return Err(ReproduceError::Seeds);
     }
     refuse_former_runs(&experiments, options)?;
-    let count = experiments.len() * (seeds.len() + 1);
-    let mut reproduction =
-        Reproduction { preset: options.preset, notes: first[0].notes.clone(), experiments: Vec::new() };
+    let count = experiments.len() * (seeds.len() + 1 + options.worlds.len());
+    let mut reproduction = Reproduction {
+        preset: options.preset,
+        notes: first[0].notes.clone(),
+        experiments: Vec::new(),
+        worlds: Vec::new(),
+    };
     for (experiment, resolved) in experiments.iter().zip(&first) {
         let directory = options.directory.join(experiment.name);
         keep(resolved, &directory, options)?;
@@ -235,7 +256,12 @@ pub fn reproduce<F: Files>(
         }
         failure.is_none()
     });
-    failure.map_or(Ok(reproduction), Err)
+    if let Some(failure) = failure {
+        return Err(failure);
+    }
+    let before = experiments.len() * (seeds.len() + 1);
+    reproduction.worlds = worlds::run(options.worlds, options.jobs, &files, &mut |done| progress(before + done, count))?;
+    Ok(reproduction)
 }
 
 fn resolve_first(

@@ -55,19 +55,18 @@ fn simulate(scenario: &Scenario, recorder: &mut impl Recorder) -> Effort {
 /// The prototype's four runs, from the text of the scenario to the files of the run.
 fn runs() {
     let runs = [
-        ("P1", "workload-aware"),
-        ("P2", "latency-aware"),
-        ("P3", "workload-and-latency-aware"),
-        ("P4", "workload-and-latency-aware-with-memory"),
+        "workload-aware",
+        "latency-aware",
+        "workload-and-latency-aware",
+        "workload-and-latency-aware-with-memory",
     ];
     let directory = env::temp_dir().join(format!("mario-speed-{}", std::process::id()));
     for (detail, messages) in [(Detail::Operations, false), (Detail::Full, false), (Detail::Full, true)] {
         let keep = Keep { detail, messages };
         let ((), seconds) = measured(|| {
-            for (run, policy) in runs.iter().cycle().take(runs.len() * REPEATS as usize) {
-                let Some(users) = mario_reference::path(&format!("prototype/{run}/users.json")) else { return };
+            for policy in runs.iter().cycle().take(runs.len() * REPEATS as usize) {
                 let mut document = Document::preset("prototype").expect("a preset");
-                document.set_attachments(&users);
+                document.set(&["mobility.kind=recorded".to_owned()]);
                 document.set_policy(policy);
                 let resolved = resolved(&document);
                 let mut kept = RunDirectory::create(&directory, &resolved, keep, Existing::Replace).expect("writable");

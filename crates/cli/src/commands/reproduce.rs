@@ -5,9 +5,8 @@ use std::sync::atomic::Ordering;
 
 use clap::{Args, ValueEnum};
 use mario_diagnostics::Diagnostic;
-use mario_experiments::published::published;
 use mario_experiments::report::Beside;
-use mario_experiments::reproduce::{Options, Preset, ReproduceError, Reproduction, reproduce};
+use mario_experiments::reproduce::{Options, Preset, ReproduceError, Reproduction, World, reproduce};
 use mario_simulator::Existing;
 use mario_simulator::scenario::Document;
 
@@ -24,17 +23,17 @@ use crate::{Console, Failure, Outcome};
   mario reproduce
   mario reproduce --seeds 30 --out results
   mario reproduce --regret --out regret
+  mario reproduce --preset paper --set mobility.kind=recorded --out text
   mario reproduce --set topology.access_latency=1 --out nearer
-  mario reproduce --traces positions.csv --out taxis
-  mario reproduce --preset prototype --attachments users.json --out prototype")]
+  mario reproduce --traces positions.csv --out taxis")]
 pub struct Arguments {
     /// Where to keep the runs and the results; without it, in the first directory `runs/reproduction-1`,
     /// `runs/reproduction-2`, … that is not there yet
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// In which world: as the paper describes it, or as its prototype ran it
-    #[arg(long, value_name = "PRESET", default_value = "paper")]
-    pub preset: PresetName,
+    /// In which world: as the paper describes it, or as its prototype ran it; users are generated unless told otherwise
+    #[arg(long, value_name = "PRESET")]
+    pub preset: Option<PresetName>,
     /// Let the users go where this file says: positions in any of the formats of `mobility.file`
     #[arg(long, value_name = "FILE", conflicts_with = "attachments")]
     pub traces: Option<PathBuf>,
@@ -70,18 +69,32 @@ pub enum PresetName {
 pub(super) const LONG_ABOUT: &str = "Run the published experiments again, and compare.
 
 Policies 1, 2, 3, and 4 with a memory of 1 and of 10 cycles manage the same world one after the other. Each run is kept in \
-a directory of its own; all figures are computed from the traces there and printed beside the published ones. What was \
-claimed about behaviour is told to hold or not to hold, with the numbers. results.json and figures.csv have the same for \
-programs, and report.html shows all of it, with a replay of each run.
+a directory of its own, and all figures are computed from the traces there. results.json and figures.csv have all figures \
+beside the published ones, report.html shows them with a replay of each run, and -v prints them.
 
-Without options nothing but mario is needed: the users are generated.";
+Without --preset, --set, --traces, --attachments and --seeds, the world is the one of the published figures: that of the \
+paper's prototype with the recorded users, which ship with mario. One table compares the figures with the published ones, \
+and another has the same experiments in the world of the paper's text, with the same users and with generated ones.
+
+With one of these options the world is that of the paper's text, or of --preset, with users generated from the seed unless \
+the options say otherwise.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
+    let is_published_world = arguments.preset.is_none()
+        && arguments.overrides.is_empty()
+        && arguments.traces.is_none()
+        && arguments.attachments.is_none()
+        && arguments.seeds == 1;
     let preset = match arguments.preset {
-        PresetName::Paper => Preset::Paper,
-        PresetName::Prototype => Preset::Prototype,
+        _ if is_published_world => World::PUBLISHED.preset,
+        None | Some(PresetName::Paper) => Preset::Paper,
+        Some(PresetName::Prototype) => Preset::Prototype,
     };
-    let mut document = Document::preset(preset.as_str()).map_err(|error| failure(&error))?;
+    let mut document = if is_published_world {
+        World::PUBLISHED.document().map_err(|error| run_failure(&error))?
+    } else {
+        Document::preset(preset.as_str()).map_err(|error| failure(&error))?
+    };
     document.set(&arguments.overrides);
     if let Some(path) = &arguments.traces {
         let written = path.display().to_string().replace('\\', "\\\\").replace('"', "\\\"");
@@ -99,6 +112,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         seeds: arguments.seeds,
         jobs: arguments.jobs.count(),
         regret: arguments.regret,
+        worlds: if is_published_world { &World::OTHERS } else { &[] },
     };
     let interrupted = interruptions()?;
     let mut progress = console.progress("runs");
@@ -109,18 +123,44 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     drop(progress);
     let reproduction = reproduction.map_err(|error| refuse(&error))?;
     reproduction.write(&directory).map_err(|error| cannot_write(&error.0, &error.1))?;
-    for note in &reproduction.notes {
-        console.inform(format!("note: {note}"));
+    let page = write_report(&directory, &reproduction, is_published_world, console)?;
+    let mut text = String::new();
+    if is_published_world {
+        text.push_str(&reproduction.summary());
+    } else {
+        for note in &reproduction.notes {
+            console.inform(format!("note: {note}"));
+        }
     }
-    let text = reproduction.text();
+    if !is_published_world || console.is_verbose() {
+        text.push_str(&reproduction.text());
+    }
     console.write_data(|stdout| stdout.write_all(text.as_bytes()))?;
-    let page = write_report(&directory, &reproduction, console)?;
-    console.inform(format!("kept in {}; look at {}", directory.display(), page.display()));
+    tell_next_steps(&directory, &page, console);
     Ok(Outcome::Done)
 }
 
+/// What to do with the result, with commands as they can be typed where this one was.
+fn tell_next_steps(directory: &Path, page: &Path, console: &Console) {
+    let mario = std::env::args_os().next().map_or_else(|| "mario".into(), |name| name.to_string_lossy().into_owned());
+    console.inform(format!(
+        "\nkept in {}, with everything in results.json and figures.csv. Next:
+  replay the runs and ask why   open {} in a browser
+  try a policy in this world    {mario} run paper --policy latency-aware
+  see whether one is better     {mario} compare paper --policy latency-aware --policy workload-aware --seeds 20
+  ask a policy of your own      {mario} policy --help",
+        directory.display(),
+        page.display()
+    ));
+}
+
 /// The page of all experiments, beside what was published.
-fn write_report(directory: &Path, reproduction: &Reproduction, console: &Console) -> Result<PathBuf, Failure> {
+fn write_report(
+    directory: &Path,
+    reproduction: &Reproduction,
+    is_published_world: bool,
+    console: &Console,
+) -> Result<PathBuf, Failure> {
     let experiments: Vec<_> = reproduction.experiments.iter().map(|reproduced| &reproduced.experiment).collect();
     let runs: Vec<PathBuf> = experiments.iter().map(|experiment| directory.join(experiment.name)).collect();
     let mut report = report::read(&runs, Some("The paper's experiments, reproduced"), console)?;
@@ -129,8 +169,11 @@ fn write_report(directory: &Path, reproduction: &Reproduction, console: &Console
     }
     let values = experiments
         .iter()
-        .map(|experiment| published(experiment.published).map(|known| known.paper.clone()).unwrap_or_default());
+        .map(|experiment| experiment.published_values().map(|known| known.paper.clone()).unwrap_or_default());
     report.published = Some(Beside { source: "the paper".to_owned(), values: values.collect() });
+    if is_published_world {
+        report.tables = reproduction.tables();
+    }
     report.claims = reproduction.claims().into_iter().map(|judged| judged.claim).collect();
     let page = directory.join("report.html");
     report::write(&page, report.html().as_bytes())?;

@@ -57,7 +57,7 @@ impl<'a> Judge<'a> {
         let parts: Vec<String> = self
             .runs
             .iter()
-            .map(|(experiment, figures)| format!("{}: {}", short(experiment), number(figures)))
+            .map(|(experiment, figures)| format!("{}: {}", experiment.short_title(), number(figures)))
             .collect();
         parts.join(", ")
     }
@@ -120,11 +120,9 @@ impl<'a> Judge<'a> {
                 format!("{with} against {without}, {:+.0} %", change(with))
             }
         };
-        for (name, what) in [("policy-4-memory-1", "a memory of 1 cycle"), ("policy-4", "memory")] {
-            if let Some(with) = count(name) {
-                let text = format!("with {what}, less is inhibited than under policy 3 (published: -23 %)");
-                claim(claims, &text, with < without, numbers(with));
-            }
+        if let Some(with) = count("policy-4-memory-1") {
+            let text = "with a memory of 1 cycle, less is inhibited than under policy 3 (published: -23 %)";
+            claim(claims, text, with < without, numbers(with));
         }
         if let Some(with) = count("policy-4-memory-10") {
             let text = "with a memory of 10 cycles, more than 80 % less is inhibited than under policy 3";
@@ -189,7 +187,6 @@ impl<'a> Judge<'a> {
             }
         }
         for (name, what) in [
-            ("policy-4", "policy 4"),
             ("policy-4-memory-1", "policy 4 with a memory of 1 cycle"),
             ("policy-4-memory-10", "policy 4 with a memory of 10 cycles"),
         ] {
@@ -205,14 +202,5 @@ impl<'a> Judge<'a> {
     fn capacity(&self, claims: &mut Vec<Claim>) {
         let overloads: u64 = self.runs.iter().map(|(_, run)| run.whereabouts.overloads).sum();
         claim(claims, "no node ever carries more than it can", overloads == 0, format!("{overloads} moments"));
-    }
-}
-
-/// `1`, `2`, `4 (10)` and so on.
-fn short(experiment: &Experiment) -> String {
-    let number = experiment.published.trim_start_matches("policy-");
-    match experiment.memory {
-        Some(memory) => format!("policy {number} ({memory})"),
-        None => format!("policy {number}"),
     }
 }

@@ -9,10 +9,9 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Reproduced, Reproduction};
+use super::{Reproduced, Reproduction, WorldFigures};
 use crate::figures::TraceFigures;
 use crate::measures::{Values, values};
-use crate::published::published;
 use crate::reproduce::claims::{Claim, claims};
 use crate::statistics::Estimate;
 
@@ -56,7 +55,7 @@ impl Reproduced {
     /// All figures, beside what was published of them.
     pub fn differences(&self) -> Vec<Difference> {
         let runs: Vec<Values> = self.runs().map(|run| values(&run.figures)).collect();
-        let published = published(self.experiment.published);
+        let published = self.experiment.published_values();
         let row = |(figure, ours): (&String, &Option<f64>)| {
             let of_all: Vec<f64> = runs.iter().filter_map(|run| run.get(figure).copied().flatten()).collect();
             Difference {
@@ -111,7 +110,30 @@ impl Reproduction {
                 "findings_of_the_auditor": one.findings,
                 "figures": one.figures.figures,
                 "whereabouts": one.figures.whereabouts,
+                "agreement": one.agreement(),
                 "differences": one.differences(),
+            })
+        };
+        let world = |one: &WorldFigures| {
+            let experiments: Vec<Value> = one
+                .experiments
+                .iter()
+                .map(|(experiment, figures)| {
+                    json!({
+                        "name": experiment.name,
+                        "policy": experiment.policy,
+                        "memory": experiment.memory,
+                        "figures": figures.figures,
+                    })
+                })
+                .collect();
+            json!({
+                "name": one.world.name,
+                "title": one.world.title,
+                "preset": one.world.preset.as_str(),
+                "set": one.world.overrides,
+                "experiments": experiments,
+                "claims": one.claims(),
             })
         };
         json!({
@@ -120,6 +142,7 @@ impl Reproduction {
             "notes": self.notes,
             "experiments": self.experiments.iter().map(experiment).collect::<Vec<_>>(),
             "claims": self.claims(),
+            "worlds": self.worlds.iter().map(world).collect::<Vec<_>>(),
         })
     }
 

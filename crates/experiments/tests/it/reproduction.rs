@@ -3,58 +3,77 @@ use std::path::Path;
 
 use mario_experiments::figures::RunFigures;
 use mario_experiments::measures::values;
-use mario_experiments::published::published;
-use mario_experiments::reproduce::{Options, Preset, ReproduceError, Reproduction, reproduce};
+use mario_experiments::reproduce::{Options, Preset, ReproduceError, Reproduction, World, reproduce};
 use mario_simulator::scenario::Document;
 use mario_simulator::{Existing, KeepError};
 
 use crate::{Disk, fresh_directory};
 
-fn run(preset: Preset, document: &Document, directory: &Path, seeds: u64) -> Result<Reproduction, ReproduceError> {
-    let options = Options { preset, document, directory, existing: Existing::Refuse, seeds, jobs: 2, regret: false };
-    reproduce(&options, || Disk, &mut |_, _| true)
+fn options<'a>(preset: Preset, document: &'a Document, directory: &'a Path, seeds: u64) -> Options<'a> {
+    Options { preset, document, directory, existing: Existing::Refuse, seeds, jobs: 2, regret: false, worlds: &[] }
 }
 
-/// The digits after the point that a figure of the stored runs was printed with.
-fn printed_digits(figure: &str) -> i32 {
-    match figure.split_once('.').map(|(_, measure)| measure) {
-        Some("response" | "service_usage") => 4,
-        Some("instances_mean") => 1,
-        Some("cycles_mean") => 2,
-        Some("inhibited" | "instances_max" | "cycles_max") => 0,
-        _ => 3,
-    }
+fn run(preset: Preset, document: &Document, directory: &Path, seeds: u64) -> Result<Reproduction, ReproduceError> {
+    reproduce(&options(preset, document, directory, seeds), || Disk, &mut |_, _| true)
 }
 
 #[test]
-fn the_prototypes_runs_come_out_to_the_last_printed_digit() {
-    // One attachments file serves all experiments; each must serve.
-    for of in ["P1", "P4"] {
-        let Some(attachments) = mario_reference::path(&format!("prototype/{of}/users.json")) else { return };
-        let mut document = Document::preset("prototype").expect("a preset");
-        document.set_attachments(&attachments);
-        let directory = fresh_directory(&format!("prototype-{of}"));
-        let reproduction = run(Preset::Prototype, &document, &directory, 1).expect("four experiments");
-        assert_eq!(reproduction.experiments.len(), 4);
-        let mut compared = 0;
-        for one in &reproduction.experiments {
-            assert_eq!(one.findings, 0, "the auditor found something in {}", one.experiment.name);
-            let ours = values(&one.figures.figures);
-            for (figure, expected) in &published(one.experiment.published).expect("it was published").run {
-                let found = ours[figure].unwrap_or_else(|| panic!("{figure} of {}", one.experiment.name));
-                let half_a_digit = 0.5 * 10_f64.powi(-printed_digits(figure)) + 1e-9;
-                let exact = if printed_digits(figure) == 0 { 0.0 } else { half_a_digit };
-                assert!((found - expected).abs() <= exact, "{figure} of {}: {found}", one.experiment.name);
-                compared += 1;
-            }
-            let summary = fs::read_to_string(one.directory.join("summary.json")).expect("a run was kept");
-            let counted: RunFigures = serde_json::from_str(&summary).expect("figures");
-            assert_eq!(one.figures.figures, counted, "{} was counted otherwise", one.experiment.name);
-        }
-        assert!(compared > 90, "{compared}");
-        assert_eq!(values(&reproduction.experiments[0].figures.figures)["LS.pearson_r"], None);
-        assert_eq!(values(&reproduction.experiments[1].figures.figures)["WS.pearson_r"], None);
+fn the_published_figures_come_out_to_the_last_digit() {
+    let document = World::PUBLISHED.document().expect("a preset");
+    let directory = fresh_directory("published");
+    let preset = World::PUBLISHED.preset;
+    let options = Options { worlds: &World::OTHERS, ..options(preset, &document, &directory, 1) };
+    let reproduction = reproduce(&options, || Disk, &mut |_, _| true).expect("five experiments in four worlds");
+    let mut compared = 0;
+    for one in &reproduction.experiments {
+        assert_eq!(one.findings, 0, "the auditor found something in {}", one.experiment.name);
+        let agreement = one.agreement();
+        assert_eq!(agreement.paper.differing, [""; 0], "{}", one.experiment.name);
+        assert_eq!(agreement.run.differing, [""; 0], "{}", one.experiment.name);
+        compared += agreement.run.of + agreement.paper.of;
+        let summary = fs::read_to_string(one.directory.join("summary.json")).expect("a run was kept");
+        let counted: RunFigures = serde_json::from_str(&summary).expect("figures");
+        assert_eq!(one.figures.figures, counted, "{} was counted otherwise", one.experiment.name);
     }
+    // Four figures of the paper for each of four experiments, and 101 of their stored runs.
+    assert_eq!(compared, 16 + 101);
+    assert_eq!(values(&reproduction.experiments[0].figures.figures)["LS.pearson_r"], None);
+    assert_eq!(values(&reproduction.experiments[1].figures.figures)["WS.pearson_r"], None);
+
+    // What the summary says of the worlds.
+    let inhibited: Vec<u64> = reproduction
+        .worlds
+        .iter()
+        .map(|world| world.experiments[1].1.figures.group("all").expect("all applications").operations.inhibited)
+        .collect();
+    assert!(inhibited[0] > 100 && inhibited[1] > 100 && inhibited[2] == 0, "{inhibited:?}");
+
+    let summary = reproduction.summary();
+    assert!(summary.lines().count() <= 50, "{summary}");
+    for part in ["3.1047   3.104", "16 of 16", "101 of 101", "no\nstored run", "3 ms", "last link 1 ms"] {
+        assert!(summary.contains(part), "{part}\n{summary}");
+    }
+    let tables = reproduction.tables();
+    assert!(tables.iter().all(|table| table.rows.iter().all(|row| row.len() == table.head.len())));
+    reproduction.write(&directory).expect("results");
+    let results: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(directory.join("results.json")).expect("a file")).expect("JSON");
+    assert_eq!(results["worlds"].as_array().map(Vec::len), Some(3));
+    assert_eq!(results["experiments"][0]["agreement"]["run"]["of"], 25);
+}
+
+#[test]
+fn a_figure_that_is_not_met_is_named() {
+    let document = World::PUBLISHED.document().expect("a preset");
+    let directory = fresh_directory("not-met");
+    let mut reproduction = run(World::PUBLISHED.preset, &document, &directory, 1).expect("five experiments");
+    let group = &mut reproduction.experiments[0].figures.figures.groups[1];
+    group.response = group.response.map(|response| response + 0.002);
+    let agreement = reproduction.experiments[0].agreement();
+    let name = format!("{}.response", reproduction.experiments[0].figures.figures.groups[1].group);
+    assert_eq!((&agreement.paper.differing, &agreement.run.differing), (&vec![name.clone()], &vec![name.clone()]));
+    let summary = reproduction.summary();
+    assert!(summary.contains(&format!("15 of 16, not {name}")) && summary.contains("100 of 101"), "{summary}");
 }
 
 #[test]
@@ -92,14 +111,10 @@ fn the_papers_experiments_need_nothing_and_leave_everything() {
 
 #[test]
 fn positions_of_others_can_be_used() {
-    let Some(positions) = mario_reference::path("prototype/positions.csv.gz") else { return };
-    let mut text = Vec::new();
-    let packed = fs::read(positions).expect("reference data");
-    std::io::Read::read_to_end(&mut flate2::read::MultiGzDecoder::new(packed.as_slice()), &mut text).expect("gzip");
     let directory = fresh_directory("positions");
     fs::create_dir_all(&directory).expect("a directory");
     let file = directory.join("positions.csv");
-    fs::write(&file, text).expect("a file");
+    fs::write(&file, mario_reference::made_up_positions()).expect("a file");
     let mut document = Document::preset("paper").expect("a preset");
     document.set(&["mobility.kind=file".to_owned(), format!("mobility.file={:?}", file.display().to_string())]);
     let reproduction = run(Preset::Paper, &document, &directory.join("runs"), 1).expect("five experiments");

@@ -1,0 +1,112 @@
+//! The same experiments in other worlds, to see what a result depends on.
+
+use mario_simulator::scenario::{Document, Files};
+
+use super::claims::{Claim, claims};
+use super::{Experiment, Preset, ReproduceError};
+use crate::figures::TraceFigures;
+use crate::runs::{RunError, in_parallel, traced};
+
+/// A world for the experiments.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct World {
+    /// Its name in files.
+    pub name: &'static str,
+    /// What people call it.
+    pub title: &'static str,
+    /// The preset that it is based on.
+    pub preset: Preset,
+    /// The keys in which it differs from the preset.
+    pub overrides: &'static [&'static str],
+}
+
+/// What the experiments came to in a world.
+#[derive(Clone, PartialEq, Debug)]
+pub struct WorldFigures {
+    /// In which.
+    pub world: World,
+    /// For each experiment of its preset, in order.
+    pub experiments: Vec<(Experiment, TraceFigures)>,
+}
+
+impl World {
+    /// The world in which the stored runs of the prototype took place. They have the published response times.
+    pub const PUBLISHED: World = World {
+        name: "prototype",
+        title: "prototype, recorded users",
+        preset: Preset::Prototype,
+        overrides: &["mobility.kind=recorded"],
+    };
+
+    /// The world of the paper's text, with the recorded and with other users, and the one number that makes the difference.
+    pub const OTHERS: [World; 3] = [
+        World {
+            name: "text",
+            title: "paper's text, recorded users",
+            preset: Preset::Paper,
+            overrides: &["mobility.kind=recorded"],
+        },
+        World {
+            name: "text-generated",
+            title: "paper's text, generated users",
+            preset: Preset::Paper,
+            overrides: &[],
+        },
+        World {
+            name: "text-1-ms",
+            title: "paper's text, recorded, last link 1 ms",
+            preset: Preset::Paper,
+            overrides: &["mobility.kind=recorded", "topology.access_latency=1"],
+        },
+    ];
+
+    /// The world as a scenario without policies.
+    pub fn document(&self) -> Result<Document, RunError> {
+        let mut document = Document::preset(self.preset.as_str()).map_err(RunError::Scenario)?;
+        document.set(&self.overrides.iter().map(|&key| key.to_owned()).collect::<Vec<_>>());
+        Ok(document)
+    }
+}
+
+impl WorldFigures {
+    /// What was claimed, and whether it holds in this world.
+    pub fn claims(&self) -> Vec<Claim> {
+        claims(&self.experiments.iter().map(|(experiment, figures)| (experiment, figures)).collect::<Vec<_>>())
+    }
+}
+
+/// Runs all experiments in each of these worlds. `progress` is told how many runs are done, and says whether to go on.
+pub(super) fn run<F: Files>(
+    worlds: &[World],
+    jobs: usize,
+    files: &(impl Fn() -> F + Sync),
+    progress: &mut dyn FnMut(usize) -> bool,
+) -> Result<Vec<WorldFigures>, ReproduceError> {
+    let items: Vec<(&World, Experiment)> = worlds
+        .iter()
+        .flat_map(|world| world.preset.experiments().map(|experiment| (world, experiment)))
+        .collect();
+    let work = |(world, experiment): &(&World, Experiment)| {
+        let document = experiment.document(&world.document()?);
+        let resolved = document.resolve(&mut files()).map_err(RunError::Scenario)?;
+        traced(&resolved.scenario)
+    };
+    let mut found: Vec<WorldFigures> =
+        worlds.iter().map(|world| WorldFigures { world: *world, experiments: Vec::new() }).collect();
+    let mut failure = None;
+    in_parallel(jobs, &items, work, |done, result| {
+        let (world, experiment) = items[done];
+        match result {
+            Ok(figures) => {
+                let of_world = found.iter_mut().find(|known| known.world == *world);
+                of_world.expect("it was made above").experiments.push((experiment, figures));
+            }
+            Err(error) => failure = Some(ReproduceError::Run(error)),
+        }
+        if failure.is_none() && !progress(done + 1) {
+            failure = Some(ReproduceError::Interrupted);
+        }
+        failure.is_none()
+    });
+    failure.map_or(Ok(found), Err)
+}
