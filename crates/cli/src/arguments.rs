@@ -77,7 +77,7 @@ impl OutputArguments {
 fn after_help() -> String {
     let exits: Vec<String> = Exit::ALL.iter().map(|exit| format!("  {:>3}  {}", exit.code(), exit.meaning())).collect();
     format!(
-        "Examples:\n  mario prolog policy.pl --goal 'operation(Operation, s1, Target)'\n  mario policy decide --policy policy.pl --facts facts.pl\n  mario man ./man1\n  mario --color never completions bash\n\nExit codes:\n{}",
+        "Examples:\n  mario reproduce\n  mario run paper --policy latency-aware\n  mario policy decide --policy policy.pl --facts facts.pl\n\nExit codes:\n{}",
         exits.join("\n")
     )
 }

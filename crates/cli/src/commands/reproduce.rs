@@ -144,11 +144,11 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
 fn tell_next_steps(directory: &Path, page: &Path, console: &Console) {
     let mario = std::env::args_os().next().map_or_else(|| "mario".into(), |name| name.to_string_lossy().into_owned());
     console.inform(format!(
-        "\nkept in {}, with everything in results.json and figures.csv. Next:
-  replay the runs and ask why   open {} in a browser
-  try a policy in this world    {mario} run paper --policy latency-aware
-  see whether one is better     {mario} compare paper --policy latency-aware --policy workload-aware --seeds 20
-  ask a policy of your own      {mario} policy --help",
+        "\nkept in {}; all figures are in its results.json and figures.csv. Next:
+  replay the runs, ask why      open {} in a browser
+  run one policy                {mario} run paper --policy latency-aware
+  see which one is better       {mario} compare paper --policy latency-aware --policy workload-aware --seeds 20
+  write one of your own         {mario} policy --help",
         directory.display(),
         page.display()
     ));

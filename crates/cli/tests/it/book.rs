@@ -1,6 +1,7 @@
 //! What the book shows is what happens: its commands run, its outputs are real, and its examples are what they say.
 
 mod citation;
+mod clean_clone;
 mod cluster;
 mod commands;
 mod figures;
@@ -31,6 +32,9 @@ fn place(name: &str) -> PathBuf {
     }
     place
 }
+
+/// Starts a shell in a directory with a script.
+type Shell = fn(&str, &Path) -> Command;
 
 /// A shell in a directory, in which `mario` is the binary that was built.
 fn shell(script: &str, directory: &Path) -> Command {

@@ -1,8 +1,8 @@
 //! Which users are connected where, step by step, from JSON:
 //!
 //! ```json
-//! {"users": {"taxi_89": {"app": 4, "step": 0}},
-//!  "steps": [{"step": 0, "node": {"taxi_89": "n3lt0ln0"}}]}
+//! {"users": {"ann": {"app": 4, "step": 0}},
+//!  "steps": [{"step": 0, "node": {"ann": "n3lt0ln0"}}]}
 //! ```
 //!
 //! Users are numbered in the order of the file. A step names the users whose place is known then; who is not named stays.

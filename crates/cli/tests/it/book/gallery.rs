@@ -20,7 +20,7 @@ fn every_picture_is_what_the_commands_on_its_page_make() {
         page.split("](gallery/").skip(1).filter_map(|rest| rest.split_once(')')).map(|(name, _)| name).collect();
     shown.sort_unstable();
     let directory = place("gallery");
-    assert!(walk(PAGE, &directory) > 0);
+    assert!(walk(PAGE, &directory, super::shell) > 0);
     let mut size = 0;
     for name in &shown {
         let made = fs::read(directory.join("gallery").join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
