@@ -59,7 +59,7 @@ function claimsSection(report) {
 
 function tableSection({ id, title, lead, head, rows, notes }) {
   return section(id, title, lead,
-    h("div", { class: "about", tabindex: 0, role: "region", "aria-label": title }, h("table", { class: "plain" },
+    h("div", { class: "about texts", tabindex: 0, role: "region", "aria-label": title }, h("table", { class: "plain" },
       h("thead", {}, h("tr", {}, head.map((text) => h(text ? "th" : "td", { scope: text ? "col" : null }, text)))),
       h("tbody", {}, rows.map(([name, ...cells]) => h("tr", {}, h("th", { scope: "row" }, name), cells.map((cell, place) => h("td", { "data-head": head[place + 1] }, cell))))))),
     notes.map((note) => h("p", { class: "hint" }, note)));

@@ -85,7 +85,7 @@ impl Reproduction {
             for group in ["WS", "LS"] {
                 let unit = if measure == Measure::Response { ", ms" } else { "" };
                 head.push(format!("{} {group}{unit}", measure.title()));
-                head.push("in the paper".to_owned());
+                head.push("paper".to_owned());
             }
         }
         head.push("equal to the paper".to_owned());
@@ -143,7 +143,7 @@ impl Reproduction {
 
     fn worlds_table(&self) -> Table {
         let mut head = vec!["world".to_owned()];
-        head.extend(["WS", "LS"].map(|group| format!("response time {group}, ms, policy 3")));
+        head.extend(["WS", "LS"].map(|group| format!("response time {group}, policy 3, ms")));
         head.extend(self.experiments.iter().map(|one| format!("inhibited, {}", one.experiment.short_title())));
         head.push("claims that hold".to_owned());
         let kept = WorldFigures {
