@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use mario_simulator::RunOptions;
 
+use crate::commands::run::start;
 use crate::scenarios::ScenarioArguments;
 use crate::{Console, Failure, Outcome};
 
@@ -31,8 +33,16 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
             seed: None,
             attachments: None,
         };
-        match scenario.resolve() {
+        // What a run does at its beginning is done here, too, so that what passes can be run.
+        let checked = scenario.resolve().and_then(|resolved| {
+            start(&resolved, RunOptions::default())?;
+            Ok(resolved)
+        });
+        match checked {
             Ok(resolved) => {
+                for note in &resolved.notes {
+                    console.inform(format!("note: {note}"));
+                }
                 let overview = resolved.scenario.overview();
                 console.write_data(|stdout| writeln!(stdout, "{}: no mistakes\n{overview}", file.display()))?;
             }
