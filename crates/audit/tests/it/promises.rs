@@ -29,7 +29,7 @@ fn trace(arbitration: &str, policy: &str, first: &[usize], cycles: &[&str]) -> S
         "acceptances": [{"name": "owner", "memory": 0, "files": [["owner.pl", policy]]}],
     });
     let mut lines = vec![header.to_string()];
-    lines.extend(first.iter().zip(1..).map(|(node, id)| format!("[\"deployed\",0,{id},{node},0,0]")));
+    lines.extend(first.iter().zip(1..).map(|(node, id)| format!("[\"deployed\",0,{id},0,{node},0]")));
     lines.extend(cycles.iter().zip(1..).map(|(outcomes, number)| format!("[\"cycle\",{},[{outcomes}]]", number * 100)));
     lines.join("\n") + "\n"
 }

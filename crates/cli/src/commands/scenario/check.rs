@@ -33,16 +33,16 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
             seed: None,
             attachments: None,
         };
-        // What a run does at its beginning is done here, too, so that what passes can be run.
+        // What a run says and does at its beginning is said and done here, too, so that what passes can be run.
         let checked = scenario.resolve().and_then(|resolved| {
+            for note in &resolved.notes {
+                console.inform(format!("note: {note}"));
+            }
             start(&resolved, RunOptions::default())?;
             Ok(resolved)
         });
         match checked {
             Ok(resolved) => {
-                for note in &resolved.notes {
-                    console.inform(format!("note: {note}"));
-                }
                 let overview = resolved.scenario.overview();
                 console.write_data(|stdout| writeln!(stdout, "{}: no mistakes\n{overview}", file.display()))?;
             }
