@@ -158,7 +158,8 @@ impl Audit {
             Verdict::Accepted(new) => self.accepted(&mut case, new.as_ref()),
             Verdict::Inhibited(reason) => {
                 self.inhibited(&case, reason);
-                let is_resolved = self.header.arbitration == Arbitration::Sequential && wish.target == Target::Own;
+                let is_resolved =
+                    self.header.arbitration == Arbitration::Sequential && wish.target == Target::Own && !is_undeploy;
                 let target = if is_resolved { Target::Node(own) } else { wish.target.clone() };
                 self.remember_inhibited(place, wish.operation, target);
             }
@@ -325,8 +326,9 @@ impl Audit {
     fn inhibited(&mut self, case: &Case<'_>, reason: &Reason) {
         let mut against = self.against(case);
         if self.header.arbitration != Arbitration::Managers {
-            // Nobody looks whether the target is a neighbour there.
-            against.outside = case.target.is_none() || against.down;
+            // Nobody looks whether the target is a neighbour there. An undeploy has none.
+            let is_undeploy = case.operation == OperationName::Undeploy;
+            against.outside = !is_undeploy && (case.target.is_none() || against.down);
         }
         let found = || format!("inhibited: {}", rule_text(reason));
         let is_own_policy = matches!(reason.rule, Rule::Acceptance { .. } | Rule::AcceptanceFailed { .. });

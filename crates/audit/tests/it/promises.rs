@@ -131,3 +131,15 @@ fn a_plan_asks_no_policy_and_the_report_says_so() {
     assert!(report.is_clean(), "{report}");
     assert!(report.unchecked.iter().any(|words| words.contains("policies of their own")), "{report}");
 }
+
+#[test]
+fn a_node_may_keep_an_instance_under_both_arbitrations() {
+    let policy = "reject(request(undeploy, _, _, _, _), stay).";
+    for arbitration in ["managers", "sequential"] {
+        let kept = format!("[1,\"undeploy\",\"self\",{}]", no("stay"));
+        let report = audited(arbitration, policy, &[1], &[&kept]);
+        assert!(report.is_clean() && report.counts.acceptances == 2, "{arbitration}\n{report}");
+        let report = audited(arbitration, policy, &[1], &["[1,\"undeploy\",\"accepted\"]"]);
+        assert_eq!(report.count(FindingKind::Verdict), 1, "{arbitration}\n{report}");
+    }
+}

@@ -36,7 +36,8 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         // What a run says and does at its beginning is said and done here, too, so that what passes can be run.
         let checked = scenario.resolve().and_then(|resolved| {
             for note in &resolved.notes {
-                console.inform(format!("note: {note}"));
+                let of_file = if arguments.files.len() > 1 { format!("{}: ", file.display()) } else { String::new() };
+                console.inform(format!("note: {of_file}{note}"));
             }
             start(&resolved, RunOptions::default())?;
             Ok(resolved)
