@@ -9,7 +9,7 @@ use mario_prolog::{Engine, Machine};
 
 use crate::facts::ExtraFacts;
 use crate::policies;
-use crate::reader::{Header, Rule};
+use crate::reader::{Arbitration, Header, Rule};
 use crate::world::World;
 
 /// The policies of managers, ready to be asked.
@@ -28,6 +28,16 @@ pub(crate) struct Asked<'a> {
     pub(crate) instance: Option<&'a InstanceId>,
     pub(crate) target: Option<u32>,
     pub(crate) application: u32,
+    pub(crate) moment: Moment,
+}
+
+/// When a manager is asked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Moment {
+    /// In a cycle that the trace tells of.
+    Cycle,
+    /// In the first cycle, in which all was deployed that is there from the beginning.
+    Beginning,
 }
 
 /// What a manager's own policy says.
@@ -94,13 +104,24 @@ impl Acceptances {
         for fact in self.facts.of_node(place) {
             view.push_fact(fact);
         }
+        let application_id = |place: u32| header.applications[place as usize].id.clone();
+        // With these managers, what is deployed at the beginning is promised until all of it was judged.
+        let is_promised = asked.moment == Moment::Beginning && header.arbitration == Arbitration::Managers;
         for agent in &world.node(place).agents {
             let agent = world.agent(*agent);
-            view.push_instance(&Instance {
-                id: agent.instance.clone(),
-                application: header.applications[agent.application as usize].id.clone(),
-                node: traced.id.clone(),
-            });
+            let application = application_id(agent.application);
+            if is_promised {
+                view.push_promised(&application);
+            } else {
+                view.push_instance(&Instance { id: agent.instance.clone(), application, node: traced.id.clone() });
+            }
+        }
+        for arrival in &world.node(place).arrivals {
+            let application = application_id(arrival.application);
+            match &arrival.instance {
+                Some(id) => view.push_instance(&Instance { id: id.clone(), application, node: traced.id.clone() }),
+                None => view.push_promised(&application),
+            }
         }
         match acceptance.judge(&mut self.machine, &view, &request, application.hardware) {
             Verdict::Accepted => Some(Answer::Accepts),

@@ -106,8 +106,7 @@ impl Audit {
             if header.detail == Detail::Full {
                 decisions = Some(Decisions::new(&header, engine, &mut fault));
             }
-            if header.nodes.iter().any(|node| node.acceptance.is_some()) && header.arbitration == Arbitration::Managers
-            {
+            if header.nodes.iter().any(|node| node.acceptance.is_some()) && header.arbitration != Arbitration::Central {
                 acceptances = Some(Acceptances::new(&header, engine, &mut fault));
             }
         }
@@ -207,6 +206,9 @@ impl Audit {
         }
         if self.header.arbitration == Arbitration::Central {
             say("that operations were proposed: they are those of a plan");
+            if self.header.nodes.iter().any(|node| node.acceptance.is_some()) {
+                say("that nodes with policies of their own accepted them: no rule of this arbitration");
+            }
         }
         if self.header.arbitration != Arbitration::Managers {
             say("that targets are neighbours: not a rule of this arbitration; counted instead");
@@ -270,6 +272,9 @@ impl Audit {
         self.require_up(record.node, &instance_text(&record.instance));
         let needed = self.needed(record.application);
         self.require_room(record.node, needed, &instance_text(&record.instance));
+        if !self.has_begun {
+            self.require_first_consent(record.node, record.application, &instance_text(&record.instance));
+        }
         self.appear(&record.instance, record.application, record.policy, record.node);
         if self.header.detail == Detail::Summary {
             self.tiers.add(record.application, self.header.nodes[record.node as usize].tier);

@@ -40,6 +40,8 @@ pub(crate) struct Node {
     pub(crate) used: u64,
     /// What was promised in the cycle that is being read.
     pub(crate) promised: u64,
+    /// The instances that this was promised to, in the order of the verdicts.
+    pub(crate) arrivals: Vec<Arrival>,
     /// What will be freed by the cycle that is being read.
     pub(crate) freed: u64,
     pub(crate) is_up: bool,
@@ -50,6 +52,13 @@ pub(crate) struct Node {
     pub(crate) agents: Vec<AgentPlace>,
     /// Sorted, to find one among many.
     neighbours: Box<[u32]>,
+}
+
+/// An instance that was accepted in the cycle that is being read and is not on its node yet.
+pub(crate) struct Arrival {
+    pub(crate) application: u32,
+    /// The instance that migrates; `None` for one that appears by this cycle, which has no id before.
+    pub(crate) instance: Option<InstanceId>,
 }
 
 pub(crate) struct Agent {
@@ -94,6 +103,7 @@ impl World {
                 capacity: node.capacity,
                 used: 0,
                 promised: 0,
+                arrivals: Vec::new(),
                 freed: 0,
                 is_up: true,
                 is_leaving: false,

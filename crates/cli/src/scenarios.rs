@@ -120,6 +120,11 @@ fn diagnostic(mistake: &Mistake, sources: &mut Vec<Source>) -> Diagnostic {
     diagnostic
 }
 
+/// A problem with the place in a scenario where it is.
+pub(crate) fn located(diagnostic: Diagnostic, place: &Place) -> Diagnostic {
+    diagnostic.at(&source(&place.text, &mut Vec::new()), place.span.clone(), "")
+}
+
 fn elsewhere(place: &Place, what: &str) -> String {
     let (line, column) = place.position();
     format!("{what} is in {}:{line}:{column}", place.text.name)

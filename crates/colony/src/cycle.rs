@@ -1,12 +1,12 @@
 //! Rule r1: one management cycle.
 
-use mario_domain::{AgentId, Hardware, Inhibition, Node, NodeId, Operation, OperationName, Request, Rule, Verdict};
-use mario_policy::ManagerView;
+use mario_domain::{AgentId, Hardware, Inhibition, NodeId, Operation, OperationName, Request, Rule, Verdict};
 
 use crate::colony::Colony;
 use crate::index::{AgentIndex, ApplicationIndex, NodeIndex};
+use crate::judge::Judge;
 use crate::label::{Action, Label};
-use crate::manager::{Judge, Manager, Room};
+use crate::manager::{Manager, Promise, Room};
 use crate::rooms::NOTHING;
 use crate::rules::Arbitration;
 use crate::waiting::Waiting;
@@ -22,7 +22,7 @@ impl Colony {
         label.clear();
         match self.arbitration {
             Arbitration::Managers => self.cycle_by_managers(deployments, judge, label),
-            Arbitration::Sequential => self.cycle_in_sequence(deployments, label),
+            Arbitration::Sequential => self.cycle_in_sequence(deployments, judge, label),
             Arbitration::Central => {
                 self.cycle_by_plan(&Plan { orders: Vec::new(), deployments: deployments.to_vec() }, label);
             }
@@ -54,7 +54,10 @@ impl Colony {
             self.note(*index, wish.clone(), ruling, label);
             self.enact_last(label);
         }
-        self.deploy_in_sequence(&plan.deployments, label);
+        for deployment in &plan.deployments {
+            let ruling = self.judge_room(deployment.node, self.needed(deployment.application));
+            self.deploy_now(*deployment, ruling, label);
+        }
         for position in 0..self.waiting.len() {
             let index = self.waiting[position].agent();
             let agent = self.agent(index);
@@ -68,8 +71,7 @@ impl Colony {
         for deployment in deployments {
             let ruling = self.judge_deployment(deployment, judge);
             if ruling.is_accepted() {
-                let needed = self.needed(deployment.application);
-                self.change_manager(deployment.node, |manager| manager.promise(needed));
+                self.promise(deployment.node, deployment.application, None);
             }
             label.push_deployed(Deployed { deployment: *deployment, ruling, created: None });
         }
@@ -87,22 +89,34 @@ impl Colony {
                 && wish.operation != OperationName::Undeploy
                 && let Some(to) = wish.target.resolve(from)
             {
-                let needed = self.needed(self.agent(index).application);
-                self.change_manager(to, |manager| manager.promise(needed));
+                let migrating = (wish.operation == OperationName::Migrate).then_some(index);
+                self.promise(to, self.agent(index).application, migrating);
             }
             self.note(index, wish, ruling, label);
         }
         label.act(self.remembers_nothing, |action| self.enact(action));
     }
 
-    /// The prototype's way: from the last to the first, by free hardware alone, each enacted before the next is judged. `self` is
-    /// remembered under the node's name.
-    fn cycle_in_sequence(&mut self, deployments: &[Deployment], label: &mut Label) {
-        self.deploy_in_sequence(deployments, label);
+    fn promise(&mut self, node: NodeIndex, application: ApplicationIndex, agent: Option<AgentIndex>) {
+        let promise = Promise { application, needed: self.needed(application), agent };
+        self.change_manager(node, |manager| manager.promise(promise));
+    }
+
+    /// The prototype's way: from the last to the first, by free hardware, each enacted before the next is judged. `self` is
+    /// remembered under the node's name. The prototype has no acceptance policies; where nodes have them, they are asked, and
+    /// see what was enacted before.
+    fn cycle_in_sequence(&mut self, deployments: &[Deployment], judge: &mut Judge, label: &mut Label) {
+        for deployment in deployments {
+            let ruling = self.judge_deployment(deployment, judge);
+            self.deploy_now(*deployment, ruling, label);
+        }
         for position in (0..self.waiting.len()).rev() {
             let Some((index, mut wish)) = self.called(position, label) else { continue };
             let own = self.agent(index).node;
-            let ruling = self.judge_by_room(index, &wish);
+            let mut ruling = self.judge_by_room(index, &wish);
+            if ruling.is_accepted() {
+                ruling = self.judge_by_policies(index, &wish, judge);
+            }
             if wish.target == Target::Own && wish.operation != OperationName::Undeploy {
                 wish.target = Target::Node(own);
             }
@@ -134,13 +148,10 @@ impl Colony {
         }
     }
 
-    /// Operators' deployments, by free hardware alone, each enacted before the next is judged.
-    fn deploy_in_sequence(&mut self, deployments: &[Deployment], label: &mut Label) {
-        for deployment in deployments {
-            let ruling = self.judge_room(deployment.node, self.needed(deployment.application));
-            label.push_deployed(Deployed { deployment: *deployment, ruling, created: None });
-            self.enact_last(label);
-        }
+    /// Enacts an operator's deployment that was judged, before the next is.
+    fn deploy_now(&mut self, deployment: Deployment, ruling: Ruling, label: &mut Label) {
+        label.push_deployed(Deployed { deployment, ruling, created: None });
+        self.enact_last(label);
     }
 
     /// The agent at a position of those who wait, and what it asks for. Agents that ask for nothing are dealt with here.
@@ -169,6 +180,14 @@ impl Colony {
                 return room;
             }
         }
+        self.judge_by_policies(index, wish, judge)
+    }
+
+    /// What the acceptance policies of the nodes concerned say to an agent's wish. That of the agent's own node is asked first.
+    fn judge_by_policies(&self, index: AgentIndex, wish: &Wish, judge: &mut Judge) -> Ruling {
+        let agent = self.agent(index);
+        let (own, needed) = (agent.node, self.needed(agent.application));
+        let to = wish.target.resolve(own);
         let concerned = [Some(own), to.filter(|to| *to != own)];
         let has_own_policy = |node: &NodeIndex| self.manager(*node).acceptance().is_some();
         if !concerned.iter().flatten().any(has_own_policy) {
@@ -203,49 +222,6 @@ impl Colony {
         let application = self.application(deployment.application).id.clone();
         let request = Request::deploy(application, manager.node().clone());
         self.ask(std::iter::once(deployment.node), &request, needed, judge).into()
-    }
-
-    /// Asks the acceptance policies of these nodes, until one says no.
-    fn ask(
-        &self,
-        nodes: impl Iterator<Item = NodeIndex>,
-        request: &Request,
-        needed: Hardware,
-        judge: &mut Judge,
-    ) -> Verdict {
-        for node in nodes {
-            let verdict = self.manager(node).consents(judge, request, needed, |view| self.look(node, view));
-            if verdict != Verdict::Accepted {
-                return verdict;
-            }
-        }
-        Verdict::Accepted
-    }
-
-    /// What the manager of a node may see now.
-    fn look(&self, node: NodeIndex, view: &mut Option<ManagerView>) {
-        let manager = self.manager(node);
-        let neighbours = manager.neighbours().iter().map(|neighbour| self.manager(*neighbour).node().clone()).collect();
-        let described = Node::new(manager.node().clone(), manager.capacity(), neighbours)
-            .expect("a node has different neighbours, and is none of them");
-        let symbols = self.policies.first().map(mario_policy::Policy::symbols);
-        let Some(symbols) = symbols else { return };
-        let mut seen = ManagerView::new(symbols, &described, manager.unpromised());
-        for application in &self.applications {
-            seen.push_application(application);
-        }
-        let about_node = self.node_facts.get(node.position()).into_iter().flatten();
-        for fact in self.application_facts.iter().chain(about_node) {
-            seen.push_fact(fact);
-        }
-        for agent in manager.agents() {
-            seen.push_instance(&mario_domain::Instance {
-                id: self.instance(*agent),
-                application: self.application(self.agent(*agent).application).id.clone(),
-                node: manager.node().clone(),
-            });
-        }
-        *view = Some(seen);
     }
 
     /// The wish of an agent in the words of the domain.

@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use mario_domain::{Capacity, Hardware, Inhibition, NodeId, Request, Rule, Verdict};
-use mario_policy::{Acceptance, ManagerView};
-use mario_prolog::{Engine, Machine};
+use mario_domain::{Capacity, Hardware, Inhibition, NodeId, Rule, Verdict};
+use mario_policy::Acceptance;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
-use crate::index::{AgentIndex, NodeIndex};
+use crate::index::{AgentIndex, ApplicationIndex, NodeIndex};
 use crate::rooms::NOTHING;
 
 /// The manager of one node.
 ///
 /// It judges requests one after another, in the order in which they are put to it, and counts what it has promised: two
 /// requests for the last free unit are never both accepted. Room that an undeploy or a migrate will free is not counted
-/// before [`Manager::settle`].
+/// before [`Manager::settle`]. Its own acceptance policy sees what was promised like what is here already, so that a limit
+/// on the number of instances holds within a cycle, too.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Manager {
     node: NodeId,
@@ -26,9 +26,28 @@ pub struct Manager {
     /// With the rest, unless they are more than in most infrastructures.
     neighbours: SmallVec<[NodeIndex; 6]>,
     agents: SmallVec<[AgentIndex; 2]>,
-    /// Founded with the node, so it is not saved with what changes.
+    /// Founded with the node, so it is not saved with what changes. Boxed, because most nodes have none.
     #[serde(skip)]
-    pub(crate) acceptance: Option<Arc<Acceptance>>,
+    pub(crate) own_policy: Option<Box<OwnPolicy>>,
+}
+
+/// The acceptance policy of a node, with what it is to see of the cycle that is being judged.
+#[derive(Clone, Debug)]
+pub(crate) struct OwnPolicy {
+    acceptance: Arc<Acceptance>,
+    /// What was accepted in this cycle and is not here yet, in the order of the verdicts. Empty between cycles.
+    promises: Vec<Promise>,
+}
+
+/// Something that a manager accepted in this cycle and that is not on its node yet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Promise {
+    /// The application of the instance.
+    pub application: ApplicationIndex,
+    /// What the instance needs.
+    pub needed: Hardware,
+    /// The agent that migrates; `None` for a replica and for a deploy, which get their ids when they are there.
+    pub agent: Option<AgentIndex>,
 }
 
 /// Whether a node is there.
@@ -52,19 +71,6 @@ pub(crate) enum Room {
     Down,
 }
 
-/// What a manager with its own acceptance policy needs to ask it. One for each thread.
-pub struct Judge {
-    pub(crate) machine: Machine,
-    pub(crate) view: Option<ManagerView>,
-}
-
-impl Judge {
-    /// For acceptance policies of this engine.
-    pub fn new(engine: &Engine) -> Judge {
-        Judge { machine: Machine::new(engine), view: None }
-    }
-}
-
 impl Manager {
     /// The manager of a node with nothing on it. Without an acceptance policy of its own it accepts whatever fits.
     pub fn new(
@@ -81,7 +87,7 @@ impl Manager {
             state: NodeState::Up,
             neighbours: neighbours.into_iter().collect(),
             agents: SmallVec::new(),
-            acceptance,
+            own_policy: acceptance.map(|acceptance| Box::new(OwnPolicy { acceptance, promises: Vec::new() })),
         }
     }
 
@@ -117,7 +123,13 @@ impl Manager {
 
     /// Its own acceptance policy.
     pub fn acceptance(&self) -> Option<&Arc<Acceptance>> {
-        self.acceptance.as_ref()
+        self.own_policy.as_ref().map(|own| &own.acceptance)
+    }
+
+    /// What was accepted in this cycle and is not here yet, in the order of the verdicts; kept where an acceptance policy is
+    /// to see it.
+    pub(crate) fn promises(&self) -> &[Promise] {
+        self.own_policy.as_ref().map_or(&[], |own| &own.promises)
     }
 
     /// Whether something that needs this much may come here: by the state of the node and by its hardware, less what is
@@ -159,30 +171,20 @@ impl Manager {
         if target == own { may_be_own } else { self.neighbours.contains(&target) }
     }
 
-    /// What its own acceptance policy says, if it has one. `prepare` gives the view of this manager.
-    pub(crate) fn consents(
-        &self,
-        judge: &mut Judge,
-        request: &Request,
-        needed: Hardware,
-        prepare: impl FnOnce(&mut Option<ManagerView>),
-    ) -> Verdict {
-        let Some(acceptance) = &self.acceptance else { return Verdict::Accepted };
-        prepare(&mut judge.view);
-        match &judge.view {
-            Some(view) => acceptance.judge(&mut judge.machine, view, request, needed),
-            None => Verdict::Accepted,
-        }
-    }
-
     /// Sets hardware aside for something that was accepted and is not here yet.
-    pub fn promise(&mut self, needed: Hardware) {
-        self.promised = self.promised.checked_add(needed).unwrap_or(self.promised);
+    pub fn promise(&mut self, promise: Promise) {
+        self.promised = self.promised.checked_add(promise.needed).unwrap_or(self.promised);
+        if let Some(own) = &mut self.own_policy {
+            own.promises.push(promise);
+        }
     }
 
     /// Ends a cycle: what was promised has come, or never will.
     pub fn settle(&mut self) {
         self.promised = Hardware::NONE;
+        if let Some(own) = &mut self.own_policy {
+            own.promises.clear();
+        }
     }
 
     /// An instance is here now. Whoever calls this has asked [`Manager::has_room`]. Gives whether agents here see a
@@ -218,7 +220,7 @@ impl Manager {
     /// Everything on the node is gone.
     pub(crate) fn empty(&mut self) -> Vec<AgentIndex> {
         self.free = self.capacity;
-        self.promised = Hardware::NONE;
+        self.settle();
         std::mem::take(&mut self.agents).into_vec()
     }
 }

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 pub enum Arbitration {
     /// By the managers of all nodes concerned; what is accepted is enacted together.
     Managers,
-    /// As in the prototype: last come first judged, each enacted at once, by free hardware alone; who migrates gets a new
-    /// id and loses its memory.
+    /// As in the prototype: last come first judged, each enacted at once, by free hardware, and by acceptance policies where
+    /// nodes have them; who migrates gets a new id and loses its memory.
     Sequential,
     /// By a plan that somebody with a view of the whole infrastructure made: see [`Colony::r1_by_plan`](crate::Colony::r1_by_plan).
     Central,

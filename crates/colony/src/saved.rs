@@ -58,7 +58,7 @@ impl Colony {
         let SavedColony { numbers, managers, agents, instances, waiting, links_version, resting, roused } = saved;
         let founded = std::mem::replace(&mut self.managers, managers);
         for (manager, founded) in self.managers.iter_mut().zip(founded) {
-            manager.acceptance = founded.acceptance;
+            manager.own_policy = founded.own_policy;
         }
         self.rooms = Rooms::new(&self.managers);
         self.numbers = numbers;

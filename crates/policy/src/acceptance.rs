@@ -5,10 +5,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use mario_domain::{
-    Application, Capacity, Fact, Hardware, Inhibition, Instance, InstanceId, Node, NodeId, Request, Rule, Verdict,
+    Application, ApplicationId, Capacity, Fact, Hardware, Id, Inhibition, Instance, InstanceId, Node, NodeId, Request,
+    Rule, Verdict,
 };
 use mario_prolog::{
-    Argument, Atom, Budget, Engine, LoadError, Machine, Outcome, Place, Problem, Program, Relation, Relations,
+    Argument, Atom, Budget, Engine, LoadError, Machine, Outcome, Place, Problem, Program, Query, Relation, Relations,
     Resolver, Symbols, Table, Value,
 };
 
@@ -17,6 +18,9 @@ use crate::vocabulary::FACTS;
 
 /// What a request that leads nowhere, or comes from nowhere, has in place of a node.
 const NONE: &str = "none";
+
+/// What the id of a promised instance that has no id yet begins with; a number from 1 follows.
+const PROMISED: &str = "promised_";
 
 /// The facts that a node's manager may see, with their numbers of arguments.
 pub const MANAGER_FACTS: [(&str, usize); 7] =
@@ -30,6 +34,8 @@ pub struct ManagerView {
     facts: KnowledgeBase,
     owners: Table,
     capacities: Table,
+    /// The number of promised instances without an id.
+    promised_count: u32,
 }
 
 impl ManagerView {
@@ -41,6 +47,7 @@ impl ManagerView {
             facts: KnowledgeBase::new(symbols),
             owners: Table::new(2),
             capacities: Table::new(2),
+            promised_count: 0,
         };
         view.set_node(node, free);
         view
@@ -58,13 +65,14 @@ impl ManagerView {
         for row in known_owners {
             owners.push(row);
         }
-        ManagerView { node: node.id().clone(), free, facts, owners, capacities }
+        ManagerView { node: node.id().clone(), free, facts, owners, capacities, promised_count: 0 }
     }
 
     /// Makes this the view of the manager of another node, or of the same at another moment. Applications and extra facts
-    /// stay; what runs on the node is to be added again.
+    /// stay; what runs on the node and what is promised to come is to be added again.
     pub fn set_node(&mut self, node: &Node, free: Capacity) {
         self.facts.clear_situation();
+        self.promised_count = 0;
         self.capacities.clear();
         self.node.clone_from(node.id());
         self.free = free;
@@ -85,11 +93,25 @@ impl ManagerView {
         }
     }
 
-    /// Adds an instance that runs on the node.
+    /// Adds an instance that runs on the node, or one that migrates to it in this cycle.
     pub fn push_instance(&mut self, instance: &Instance) {
-        let id = self.facts.id(instance.id.id());
-        let application = self.facts.id(instance.application.id());
-        let node = self.facts.id(instance.node.id());
+        self.push_row(instance.id.id(), &instance.application);
+    }
+
+    /// Adds an instance that was promised in this cycle and has no id yet: a replica, or what an operator deploys.
+    ///
+    /// It is called `promised_1`, `promised_2` and so on, in the order of the promises. Each has a name of its own, so that a
+    /// policy that collects instances with `setof/3` counts as many as one that uses `findall/3`. The id that it will get is
+    /// not used: ids are given when a cycle is enacted, and a manager of a live node could not know them before.
+    pub fn push_promised(&mut self, application: &ApplicationId) {
+        self.promised_count += 1;
+        let id = Id::name(&format!("{PROMISED}{}", self.promised_count)).expect("it has characters");
+        self.push_row(&id, application);
+    }
+
+    fn push_row(&mut self, id: &Id, application: &ApplicationId) {
+        let (id, application) = (self.facts.id(id), self.facts.id(application.id()));
+        let node = self.facts.id(self.node.id());
         self.facts.push_instance(id, application, node);
     }
 
@@ -104,10 +126,10 @@ impl ManagerView {
     }
 }
 
-fn constant(symbols: &Symbols, id: &mario_domain::Id) -> Constant {
+fn constant(symbols: &Symbols, id: &Id) -> Constant {
     match id {
-        mario_domain::Id::Number(number) => Value::Integer(*number),
-        mario_domain::Id::Name(name) => Value::Atom(symbols.intern(name.as_str())),
+        Id::Number(number) => Value::Integer(*number),
+        Id::Name(name) => Value::Atom(symbols.intern(name.as_str())),
     }
 }
 
@@ -137,8 +159,32 @@ pub struct Acceptance {
     budget: Budget,
     accepts: bool,
     rejects: bool,
+    /// Where accept/1 and reject/2 begin, if the text has clauses of them.
+    places: [Option<Place>; 2],
     warnings: Arc<[Problem]>,
     words: Words,
+}
+
+/// That an acceptance policy gave no valid answer. Whoever asked inhibits the request.
+#[derive(Clone, Debug)]
+pub struct AcceptanceFailure {
+    /// What happened, as [`Rule::AcceptanceFailed`] tells it.
+    pub cause: String,
+    /// What happened, in words.
+    pub message: String,
+    /// Where the predicate that was asked begins.
+    pub place: Option<Place>,
+    /// The predicate that was called and that nobody defines, as `name/arity`, if that is what happened.
+    pub unknown: Option<String>,
+    /// What may help.
+    pub hint: Option<String>,
+}
+
+/// What an acceptance policy is asked for.
+#[derive(Clone, Copy)]
+enum Goal {
+    Accept,
+    Reject,
 }
 
 #[derive(Clone, Copy)]
@@ -202,12 +248,14 @@ impl Acceptance {
             return Err(AcceptanceError::NoRule { name: name.to_owned() });
         }
         let symbols = engine.symbols();
+        let places = [("accept", 1), ("reject", 2)].map(|(name, arity)| loaded.places(name, arity).first().cloned());
         Ok(Acceptance {
             name: name.into(),
             program: loaded.program,
             budget,
             accepts,
             rejects,
+            places,
             warnings: loaded.warnings.into(),
             words: Words {
                 accept: symbols.intern("accept"),
@@ -233,7 +281,18 @@ impl Acceptance {
     ///
     /// Total: a text that fails to answer inhibits, and no text overrules the hardware that there is.
     pub fn judge(&self, machine: &mut Machine, view: &ManagerView, request: &Request, needed: Hardware) -> Verdict {
-        let inhibited = |rule| Verdict::Inhibited(Inhibition { node: view.node.clone(), rule });
+        self.ask(machine, view, request, needed).unwrap_or_else(|failure| failure.inhibition(&view.node))
+    }
+
+    /// The same, where a text that fails to answer is an error.
+    pub fn ask(
+        &self,
+        machine: &mut Machine,
+        view: &ManagerView,
+        request: &Request,
+        needed: Hardware,
+    ) -> Result<Verdict, AcceptanceFailure> {
+        let inhibited = |rule| Ok(Verdict::Inhibited(Inhibition { node: view.node.clone(), rule }));
         if request.to() == Some(&view.node) && !needed.fits(view.free) {
             return inhibited(Rule::Capacity { needed, free: view.free });
         }
@@ -244,6 +303,11 @@ impl Acceptance {
             let mut query = machine.ask(&self.program, self.words.reject, &goal, view, &self.budget);
             match query.next_answer() {
                 Outcome::NoMore => {}
+                Outcome::Answer if query.is_unbound(1) => {
+                    return Err(self
+                        .failure(Goal::Reject, "it rejected without a reason")
+                        .hint("give reject/2 a second argument that says why, such as `too_many`"));
+                }
                 Outcome::Answer => {
                     let reason = match query.argument(1) {
                         Some(Value::Atom(atom)) => query.atom_name(atom).to_owned(),
@@ -251,24 +315,49 @@ impl Acceptance {
                     };
                     return inhibited(Rule::Acceptance { reason });
                 }
-                other => return inhibited(Rule::AcceptanceFailed { cause: failure(other) }),
+                other => return Err(self.no_answer(Goal::Reject, other, &mut query)),
             }
         }
         if !self.accepts {
-            return Verdict::Accepted;
+            return Ok(Verdict::Accepted);
         }
         let mut query = machine.ask(&self.program, self.words.accept, &[term], view, &self.budget);
         match query.next_answer() {
-            Outcome::Answer => Verdict::Accepted,
+            Outcome::Answer => Ok(Verdict::Accepted),
             Outcome::NoMore => inhibited(Rule::Acceptance { reason: "no clause of accept/1 holds".to_owned() }),
-            other => inhibited(Rule::AcceptanceFailed { cause: failure(other) }),
+            other => Err(self.no_answer(Goal::Accept, other, &mut query)),
+        }
+    }
+
+    fn failure(&self, goal: Goal, cause: impl Into<String>) -> AcceptanceFailure {
+        AcceptanceFailure { place: self.places[goal as usize].clone(), ..AcceptanceFailure::new(cause) }
+    }
+
+    fn no_answer(&self, goal: Goal, outcome: Outcome, query: &mut Query<'_>) -> AcceptanceFailure {
+        match outcome {
+            Outcome::Exhausted(resource) => {
+                self.failure(goal, format!("it ran out of {resource}")).hint("does it loop?")
+            }
+            Outcome::Exception(exception) => {
+                let explanation = query.explain(&exception);
+                let unknown = explanation.term.strip_prefix("error(existence_error(procedure, ");
+                let unknown = unknown.and_then(|rest| Some(rest[..rest.find("), ")?].to_owned()));
+                AcceptanceFailure {
+                    message: explanation.message,
+                    unknown,
+                    hint: explanation.hint,
+                    ..self.failure(goal, format!("it raised {}", exception.text))
+                }
+            }
+            Outcome::Halted(_) => self.failure(goal, "it called halt").hint("let it fail instead"),
+            Outcome::Answer | Outcome::NoMore => self.failure(goal, "it answered"),
         }
     }
 
     /// The arguments of `request(Operation, Instance, Application, From, To)`.
     fn request_arguments(&self, view: &ManagerView, request: &Request) -> [Constant; 5] {
         let none = Value::Atom(self.words.none);
-        let id = |id: Option<&mario_domain::Id>| id.map_or(none, |id| view.facts.id(id));
+        let id = |id: Option<&Id>| id.map_or(none, |id| view.facts.id(id));
         [
             Value::Atom(self.words.operations[request.operation().name() as usize]),
             id(request.instance().map(InstanceId::id)),
@@ -279,12 +368,22 @@ impl Acceptance {
     }
 }
 
-fn failure(outcome: Outcome) -> String {
-    match outcome {
-        Outcome::Exhausted(resource) => format!("it ran out of {resource}"),
-        Outcome::Exception(exception) => format!("it raised {}", exception.text),
-        Outcome::Halted(_) => "it called halt".to_owned(),
-        Outcome::Answer | Outcome::NoMore => "it answered".to_owned(),
+impl AcceptanceFailure {
+    /// A failure that is in no place of a text.
+    pub fn new(cause: impl Into<String>) -> AcceptanceFailure {
+        let cause = cause.into();
+        AcceptanceFailure { message: cause.clone(), cause, place: None, unknown: None, hint: None }
+    }
+
+    fn hint(mut self, hint: &str) -> AcceptanceFailure {
+        self.hint = Some(hint.to_owned());
+        self
+    }
+
+    /// The verdict of a manager whose policy failed: it never accepts.
+    pub fn inhibition(&self, node: &NodeId) -> Verdict {
+        let rule = Rule::AcceptanceFailed { cause: self.cause.clone() };
+        Verdict::Inhibited(Inhibition { node: node.clone(), rule })
     }
 }
 

@@ -58,7 +58,7 @@ mod test_table;
 mod check;
 mod explore;
 
-pub use acceptance::{Acceptance, AcceptanceError, MANAGER_FACTS, ManagerView};
+pub use acceptance::{Acceptance, AcceptanceError, AcceptanceFailure, MANAGER_FACTS, ManagerView};
 pub use blind::{Blindness, FactsAllowed, Seeing, blindness};
 pub use check::{Allowed, Finding, FindingKind, Report, Resolvers, check, find_unknown_call};
 pub use decide::{Decider, Decision, Ending, InvalidProposal, Proposal, ProposalFault, Solution, Wanted};

@@ -69,5 +69,7 @@ pub use scenario::{
     AgentTiming, ApplicationPlan, Deploy, Disturbance, DisturbanceEvent, Fidelity, Management, Metric, Network,
     Numbering, Observation, Occupancy, PolicyText, Routing, Scenario, UserPlan, Workload,
 };
-pub use simulation::{Effort, Reuse, RunOptions, Simulation, SimulationError};
+pub use simulation::{
+    AskedAcceptances, Effort, FailedAcceptance, PolicyPlace, Reuse, RunOptions, Simulation, SimulationError,
+};
 pub use topology::{Link, LinkIndex, NodeDescription, Topology, TopologyBuilder, TopologyError};

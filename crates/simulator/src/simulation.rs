@@ -6,11 +6,13 @@
 //! | `traffic` | client requests: sent, carried, served |
 //! | `movement` | users who come, move and go |
 //! | `management`, `due`, `rest` | agents that evaluate, managers that judge, operators that deploy |
+//! | `acceptances` | acceptance policies of nodes that give no answer |
 //! | `planning` | what somebody who sees everything wants done, where that is who manages |
 //! | `disturbances` | nodes and links that go and come |
 //!
 //! Between two events everything can be saved, and restored elsewhere: `checkpoint`.
 
+mod acceptances;
 mod checkpoint;
 mod disturbances;
 mod due;
@@ -45,6 +47,8 @@ use crate::scenario::Scenario;
 use crate::workload::Emitter;
 use due::{Due, DueIndex};
 
+pub use acceptances::{AskedAcceptances, FailedAcceptance, PolicyPlace};
+
 /// How to run a scenario. None of it changes the result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct RunOptions {
@@ -76,19 +80,23 @@ pub enum SimulationError {
     Policy(PolicyError),
     /// A policy of a node's manager is none.
     Acceptance(AcceptanceError),
-    /// There is no room for an instance that is there from the beginning.
+    /// There is no room for an instance that is there from the beginning, or the policy of the node does not accept it.
     NoRoom {
+        /// Which of the scenario's deploys it is.
+        deploy: usize,
         /// The application.
         application: mario_domain::ApplicationId,
         /// Why it cannot be where it is to be.
         inhibition: mario_domain::Inhibition,
+        /// What happened to the acceptance policy of the node, if that gave no answer.
+        failure: Option<Box<FailedAcceptance>>,
     },
     /// The world is too large for the management that was asked for.
     TooLarge(TooLarge),
 }
 
 /// How much was done.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Effort {
     /// Evaluations that were due.
     pub asked: u64,
@@ -105,6 +113,8 @@ pub struct Effort {
     pub hops: u64,
     /// Client requests that were sent.
     pub emitted: u64,
+    /// What became of asking the acceptance policies of nodes.
+    pub acceptances: AskedAcceptances,
 }
 
 /// A world at some moment of its run.
@@ -333,7 +343,7 @@ impl Simulation<'_> {
 
     /// How much was done so far.
     pub fn effort(&self) -> Effort {
-        Effort { hops: self.effort.hops + self.links.hops(), ..self.effort }
+        Effort { hops: self.effort.hops + self.links.hops(), ..self.effort.clone() }
     }
 }
 
@@ -342,7 +352,7 @@ impl fmt::Display for SimulationError {
         match self {
             SimulationError::Policy(error) => error.fmt(formatter),
             SimulationError::Acceptance(error) => error.fmt(formatter),
-            SimulationError::NoRoom { application, inhibition } => {
+            SimulationError::NoRoom { application, inhibition, .. } => {
                 write!(formatter, "cannot deploy application `{application}` at the beginning: {inhibition}")
             }
             SimulationError::TooLarge(_) => formatter.write_str("the world is too large for `central-exact`"),

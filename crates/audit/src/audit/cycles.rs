@@ -3,11 +3,11 @@
 use mario_domain::{Capacity, Hardware, Id, InstanceId, OperationName};
 
 use super::{Audit, instance_text};
-use crate::acceptances::{Answer, Asked, Concerned};
+use crate::acceptances::{Answer, Asked, Concerned, Moment};
 use crate::finding::FindingKind;
 use crate::reader::{Arbitration, Cycle, Detail, Outcome, Reason, Rule, Target, Verdict, Wish};
 use crate::texts::{rule_text, wish_text};
-use crate::world::{AgentPlace, Pending, Standing};
+use crate::world::{AgentPlace, Arrival, Pending, Standing};
 
 /// What an accepted request does to the world.
 enum Enactment {
@@ -82,6 +82,7 @@ impl Audit {
         for node in std::mem::take(&mut self.promising) {
             let node = self.world.node_mut(node);
             (node.promised, node.freed) = (0, 0);
+            node.arrivals.clear();
         }
     }
 
@@ -157,7 +158,8 @@ impl Audit {
             Verdict::Accepted(new) => self.accepted(&mut case, new.as_ref()),
             Verdict::Inhibited(reason) => {
                 self.inhibited(&case, reason);
-                let is_resolved = self.header.arbitration == Arbitration::Sequential && wish.target == Target::Own;
+                let is_resolved =
+                    self.header.arbitration == Arbitration::Sequential && wish.target == Target::Own && !is_undeploy;
                 let target = if is_resolved { Target::Node(own) } else { wish.target.clone() };
                 self.remember_inhibited(place, wish.operation, target);
             }
@@ -274,8 +276,11 @@ impl Audit {
     fn promise(&mut self, case: &Case<'_>) {
         let Some(to) = case.target else { return };
         self.require_room(to, case.needed, &case.who);
+        let migrating = case.agent.filter(|_| case.operation == OperationName::Migrate);
+        let instance = migrating.map(|agent| self.world.agent(agent).instance.clone());
         let state = self.world.node_mut(to);
         state.promised = state.promised.saturating_add(case.needed.as_units());
+        state.arrivals.push(Arrival { application: case.application, instance });
         self.promising.push(to);
     }
 
@@ -321,8 +326,9 @@ impl Audit {
     fn inhibited(&mut self, case: &Case<'_>, reason: &Reason) {
         let mut against = self.against(case);
         if self.header.arbitration != Arbitration::Managers {
-            // Nobody looks whether the target is a neighbour there.
-            against.outside = case.target.is_none() || against.down;
+            // Nobody looks whether the target is a neighbour there. An undeploy has none.
+            let is_undeploy = case.operation == OperationName::Undeploy;
+            against.outside = !is_undeploy && (case.target.is_none() || against.down);
         }
         let found = || format!("inhibited: {}", rule_text(reason));
         let is_own_policy = matches!(reason.rule, Rule::Acceptance { .. } | Rule::AcceptanceFailed { .. });
@@ -376,6 +382,30 @@ impl Audit {
         })
     }
 
+    /// Asks the policy of a node whether it accepts an instance that is there from the beginning: it was deployed, like those
+    /// before it, in a first cycle that is not in the trace.
+    pub(super) fn require_first_consent(&mut self, node: u32, application: u32, who: &str) {
+        let Some(acceptances) = &mut self.acceptances else { return };
+        let asked = Asked {
+            concerned: Concerned { node, own: None },
+            operation: OperationName::Deploy,
+            instance: None,
+            target: Some(node),
+            application,
+            moment: Moment::Beginning,
+        };
+        let rule = match acceptances.judge(&self.header, &self.world, &asked) {
+            Answer::Silent => return,
+            Answer::Accepts => None,
+            Answer::Refuses(rule) => Some(rule),
+        };
+        self.counts.acceptances += 1;
+        if let Some(rule) = rule {
+            let expected = format!("the policy of node {} says no: {rule}", self.node_id(node));
+            self.find(FindingKind::Verdict, who, expected, "an instance that is there from the beginning");
+        }
+    }
+
     /// Asks the nodes concerned that have policies of their own again. `reason` is what was said, if it was no.
     fn require_consent(&mut self, case: &Case<'_>, reason: Option<&Reason>) {
         let Some(acceptances) = &mut self.acceptances else { return };
@@ -394,6 +424,7 @@ impl Audit {
                 instance,
                 target: case.target,
                 application: case.application,
+                moment: Moment::Cycle,
             };
             let answer = match acceptances.judge(&self.header, &self.world, &asked) {
                 Answer::Silent => continue,

@@ -2,6 +2,7 @@
 
 mod golden;
 mod mutations;
+mod promises;
 mod random;
 mod reading;
 mod regret;

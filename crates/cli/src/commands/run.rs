@@ -1,5 +1,6 @@
 //! `mario run`.
 
+mod acceptances;
 mod course;
 mod every;
 mod summary;
@@ -18,7 +19,7 @@ use mario_simulator::{
 use every::Every;
 
 use crate::interruptions::interruptions;
-use crate::scenarios::ScenarioArguments;
+use crate::scenarios::{ScenarioArguments, located};
 use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario run`.
@@ -159,6 +160,9 @@ fn tell(
             stdout.write_all(b"\n")
         })?,
     }
+    if let Some(failed) = &summary.failed_acceptances {
+        console.show(&[acceptances::warning(failed, scenario)]);
+    }
     console.inform(format!("kept in {}", directory.display()));
     Ok(Outcome::Done)
 }
@@ -182,7 +186,7 @@ fn simulate(
     let scenario = &resolved.scenario;
     let keep = Keep { detail, messages: arguments.messages };
     // What cannot be run must not leave a directory, or replace one: so this comes first.
-    let simulation = Simulation::new(scenario, options).map_err(|error| not_runnable(&error))?;
+    let simulation = start(resolved, options)?;
     let interrupted = interruptions()?;
     let mut kept = RunDirectory::create(directory, resolved, keep, existing).map_err(|error| not_kept(&error))?;
     if arguments.regret {
@@ -215,11 +219,36 @@ pub(super) fn not_kept(error: &KeepError) -> Failure {
     }
 }
 
+/// The world of a scenario at its beginning. What cannot be there is told with the place where it is written.
+pub(super) fn start(resolved: &Resolved, options: RunOptions) -> Result<Simulation<'_>, Failure> {
+    Simulation::new(&resolved.scenario, options).map_err(|error| {
+        let place = match &error {
+            SimulationError::NoRoom { deploy, .. } => resolved.deploy_places.get(*deploy),
+            _ => None,
+        };
+        let mut failure = not_runnable(&error);
+        if let (Failure::Input(diagnostics), Some(place)) = (&mut failure, place) {
+            for diagnostic in diagnostics {
+                *diagnostic = located(diagnostic.clone(), place);
+            }
+        }
+        failure
+    })
+}
+
 /// Everything else that can be wrong was found when the scenario was resolved.
 pub(crate) fn not_runnable(error: &SimulationError) -> Failure {
     let mut diagnostic = Diagnostic::error(error.to_string());
-    if let SimulationError::TooLarge(_) = error {
-        diagnostic = diagnostic.hint("choose `central-greedy`, or a smaller world");
+    match error {
+        SimulationError::TooLarge(_) => diagnostic = diagnostic.hint("choose `central-greedy`, or a smaller world"),
+        SimulationError::NoRoom { failure: Some(failure), .. } => {
+            diagnostic.causes.push(acceptances::cause(failure));
+            diagnostic.hints.extend(failure.hint.clone());
+        }
+        SimulationError::NoRoom { failure: None, .. } => {
+            diagnostic = diagnostic.hint("deploy it elsewhere, or later, or have the node take it");
+        }
+        SimulationError::Policy(_) | SimulationError::Acceptance(_) => {}
     }
     Failure::input(match error.source() {
         Some(cause) => diagnostic.caused_by(cause),

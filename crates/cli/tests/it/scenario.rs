@@ -74,7 +74,8 @@ hint: write a number above 0
 ",
         one = one.display()
     );
-    assert_eq!(stderr(&output), format!("{expected}\n{expected}"));
+    let note = "note: paper: 51 users are generated from seed 1\n";
+    assert_eq!(stderr(&output), format!("{note}{expected}\n{expected}"));
 }
 
 #[test]

@@ -221,3 +221,105 @@ fn a_policy_that_gives_no_answer_is_told_of() {
         }
     }
 }
+
+/// A scenario whose access points have an acceptance policy with this text.
+fn owned(place: &Path, name: &str, text: &str) -> PathBuf {
+    fs::write(place.join(format!("{name}.pl")), text).expect("writable");
+    let mut scenario = "preset = \"paper\"\nduration = 900\n".to_owned();
+    for node in 0..64 {
+        scenario += &format!("[[node]]\nid = \"n3lt{}ln{}\"\nacceptance = \"{name}.pl\"\n", node / 8, node % 8);
+    }
+    let path = place.join(format!("{name}.toml"));
+    fs::write(&path, scenario).expect("writable");
+    path
+}
+
+#[test]
+fn an_acceptance_policy_that_gives_no_answer_is_told_of() {
+    let place = place("failing-owners");
+    let ways = [
+        ("raises", "accept(_) :- true, throw(tired).", Some(("nobody caught `tired`", "raises.pl:1:1"))),
+        ("calls", "accept(R) :-\n    is_good(R).", Some(("is_good/1", "calls.pl:2:5"))),
+        ("loops", "% Reject, for ever.\nreject(R, why) :- reject(R, why).", Some(("ran out of", "loops.pl:2:1"))),
+        ("halts", "accept(_) :- halt.", Some(("it called halt", "halts.pl:1:1"))),
+        ("gives", "reject(_, _).", Some(("it rejected without a reason", "gives.pl:1:1"))),
+        ("refuses", "reject(_, never).", None),
+        ("takes", "accept(_).", None),
+    ];
+    for (name, text, expected) in ways {
+        let scenario = owned(&place, name, text);
+        for trace in ["full", "summary"] {
+            let directory = place.join(format!("{name}-{trace}"));
+            let output = run([
+                "run".as_ref(),
+                scenario.as_os_str(),
+                "--trace".as_ref(),
+                trace.as_ref(),
+                "--out".as_ref(),
+                directory.as_os_str(),
+            ]);
+            let message = stderr(&output);
+            assert_eq!(output.status.code(), Some(0), "{message}");
+            let summary = fs::read_to_string(directory.join("summary.json")).expect("it is complete");
+            let is_told = message.contains("that an acceptance policy was asked, it gave no valid answer");
+            assert_eq!(is_told, expected.is_some(), "{name} {trace}: {message}");
+            assert_eq!(summary.contains("failed_acceptances"), expected.is_some(), "{name} {trace}");
+            if let Some((cause, place)) = expected {
+                assert!(message.contains(cause) && message.contains(place), "{name} {trace}: {message}");
+                assert!(summary.contains(cause), "{name} {trace}: {summary}");
+            }
+        }
+        let trace = place.join(format!("{name}-full")).join("trace.jsonl");
+        let audit = run(["audit".as_ref(), trace.as_os_str()]);
+        assert_eq!(audit.status.code(), Some(0), "{}", stdout(&audit));
+    }
+}
+
+#[test]
+fn check_and_run_agree_on_what_is_there_from_the_beginning() {
+    let place = place("beginnings");
+    let applications = "preset = \"paper\"\nduration = 900\nreset = [\"application\"]\n[[application]]\nid = \"one\"\nkind = \"WS\"\n\
+                        hardware = 1\nmax_rate = 5\nmax_latency = 10\npolicy = \"never-move\"\n";
+    let deploys = "[[deploy]]\napplication = \"one\"\nnode = \"n1lt0ln0\"\n\
+                   [[deploy]]\napplication = \"one\"\nnode = \"n1lt0ln0\"\n";
+    let owner = |policy: &str| format!("[[node]]\nid = \"n1lt0ln0\"\nacceptance = \"{policy}\"\n");
+    fs::write(
+        place.join("each.pl"),
+        "reject(request(_, _, A, _, N), one_each) :- node(N, _), serviceInstance(_, A, N).",
+    )
+    .expect("writable");
+    fs::write(place.join("broken.pl"), "accept(R) :-\n    is_good(R).").expect("writable");
+    let full = "[[node]]\nid = \"n1lt0ln0\"\ncapacity = 1\n";
+    let home = format!("home = \"n1lt0ln0\"\n{}", owner("broken.pl"));
+    let cases = [
+        ("each", format!("{deploys}{}", owner("each.pl")), ":16:8", "node n1lt0ln0 does not accept it: one_each"),
+        ("broken", format!("{deploys}{}", owner("broken.pl")), ":13:8", "at broken.pl:2:5"),
+        ("home", home, ":11:8", "at broken.pl:2:5"),
+        ("full", format!("{deploys}{full}"), ":16:8", "node n1lt0ln0 has 0 free, and 1 is needed"),
+    ];
+    for (name, more, place_text, cause) in cases {
+        let path = place.join(format!("{name}.toml"));
+        fs::write(&path, format!("{applications}{more}")).expect("writable");
+        let checked = run(["scenario".as_ref(), "check".as_ref(), path.as_os_str()]);
+        let directory = place.join(name);
+        let ran = run(["run".as_ref(), path.as_os_str(), "--out".as_ref(), directory.as_os_str()]);
+        assert_eq!((checked.status.code(), ran.status.code()), (Some(2), Some(2)), "{}", stderr(&checked));
+        assert_eq!(stderr(&checked), stderr(&ran), "{name}");
+        assert!(!stdout(&checked).contains("no mistakes") && !directory.exists(), "{name}");
+        let message = stderr(&checked);
+        assert!(message.contains("cannot deploy application `one` at the beginning"), "{message}");
+        assert!(message.contains(&format!("{name}.toml{place_text}")) && message.contains(cause), "{message}");
+    }
+}
+
+#[test]
+fn a_plan_that_asks_no_owner_says_so() {
+    let place = place("unasked");
+    let path = owned(&place, "refuses", "reject(_, never).");
+    let plan = ["--set", "management.strategy=central-greedy"];
+    let checked = run(["scenario".as_ref(), "check".as_ref(), path.as_os_str(), plan[0].as_ref(), plan[1].as_ref()]);
+    assert!(stderr(&checked).contains("note: acceptance policies of nodes are not asked"), "{}", stderr(&checked));
+    let checked = run(["scenario".as_ref(), "check".as_ref(), path.as_os_str()]);
+    assert_eq!(checked.status.code(), Some(0), "{}", stderr(&checked));
+    assert!(!stderr(&checked).contains("not asked"), "{}", stderr(&checked));
+}

@@ -1,6 +1,6 @@
 //! Both sides are asked: the node that the instance is on, and the target.
 
-use mario_colony::Target;
+use mario_colony::{ApplicationIndex, Arbitration, ContextChange, Deployment, NodeIndex, PolicyIndex, Target};
 use mario_domain::OperationName::{Migrate, Replicate, Undeploy};
 use mario_domain::{Capacity, Rule, Verdict};
 
@@ -104,4 +104,184 @@ fn a_policy_that_gives_no_answer_inhibits() {
         assert!(matches!(inhibition.rule, Rule::AcceptanceFailed { .. }), "{text}: {inhibition}");
         assert_eq!(world.placement(), [vec![0], vec![]]);
     }
+}
+
+/// Takes one instance of each application.
+const ONE_EACH: &str = "reject(request(_, _, App, _, To), one_each) :- node(To, _), serviceInstance(_, App, To).\n";
+
+/// Names what it sees once there are four of them.
+const NAMES_FOUR: &str = "reject(request(_, _, _, _, To), Is) :- node(To, _), findall(I, serviceInstance(I, _, _), Is), \
+                          length(Is, L), L >= 4.\n";
+
+const ACCEPTED: Option<Verdict> = Some(Verdict::Accepted);
+
+#[test]
+fn a_limit_on_the_number_holds_within_a_cycle() {
+    for operation in [Migrate, Replicate] {
+        for arbitration in [Arbitration::Managers, Arbitration::Sequential] {
+            let mut world = Plan { arbitration, ..Plan::line(&[9, 9]).accepting(1, ONE_EACH) }.found();
+            for agent in world.deploy(&[0, 0, 0]) {
+                world.propose(agent, operation, node(1));
+            }
+            world.cycle(&[]);
+            let no = || Some(rejected(1, "one_each"));
+            assert_eq!(world.verdicts(), [ACCEPTED, no(), no()], "{operation} {arbitration:?}");
+            assert_eq!(world.colony.manager(NodeIndex(1)).agents().len(), 1);
+        }
+    }
+}
+
+#[test]
+fn a_deploy_counts_for_what_agents_ask_in_the_same_cycle() {
+    for arbitration in [Arbitration::Managers, Arbitration::Sequential] {
+        let mut world = Plan { arbitration, ..Plan::line(&[9, 9]).accepting(1, ONE_EACH) }.found();
+        let agent = world.deploy(&[0])[0];
+        world.propose(agent, Migrate, node(1));
+        world.cycle(&[deployment(1), deployment(1)]);
+        let no = || Some(rejected(1, "one_each"));
+        assert_eq!(world.verdicts(), [ACCEPTED, no(), no()], "{arbitration:?}");
+    }
+}
+
+#[test]
+fn a_copy_on_the_own_node_counts() {
+    let at_most_two = "reject(request(_, _, _, _, To), two) :- node(To, _), \
+                       setof(I, serviceInstance(I, app1, To), Is), length(Is, N), N >= 2.\n";
+    for arbitration in [Arbitration::Managers, Arbitration::Sequential] {
+        let plan = Plan { arbitration, ..Plan::line(&[9, 9]).accepting(0, at_most_two).accepting(1, at_most_two) };
+        let mut world = plan.found();
+        let agents = world.deploy(&[0, 1, 1]);
+        world.propose(agents[0], Replicate, Target::Own);
+        world.propose(agents[1], Replicate, node(0));
+        world.propose(agents[2], Replicate, node(0));
+        world.cycle(&[]);
+        let accepted = world.verdicts().iter().filter(|verdict| **verdict == ACCEPTED).count();
+        assert_eq!(accepted, 1, "{arbitration:?}: {:?}", world.verdicts());
+        assert_eq!(world.colony.manager(NodeIndex(0)).agents().len(), 2);
+    }
+}
+
+#[test]
+fn another_application_is_not_counted() {
+    let plan = Plan { applications: vec![1, 1], ..Plan::line(&[9, 9]).accepting(1, ONE_EACH) };
+    let mut world = plan.found();
+    let agent = world.deploy(&[0])[0];
+    world.propose(agent, Migrate, node(1));
+    let other = Deployment { application: ApplicationIndex(1), node: NodeIndex(1), policy: PolicyIndex(0) };
+    world.cycle(&[other]);
+    assert_eq!(world.verdicts(), [ACCEPTED, ACCEPTED]);
+}
+
+#[test]
+fn a_promised_instance_is_seen_after_those_that_are_here() {
+    let mut world = Plan::line(&[9, 9]).accepting(1, NAMES_FOUR).found();
+    let agents = world.deploy(&[0, 0, 1]);
+    world.propose(agents[0], Migrate, node(1));
+    world.propose(agents[1], Replicate, node(1));
+    world.propose(agents[2], Replicate, Target::Own);
+    world.cycle(&[deployment(1)]);
+    // Instances 1 and 2 were deployed on n0, instance 3 on n1.
+    let no = Some(rejected(1, "[3,promised_1,1,promised_2]"));
+    assert_eq!(world.verdicts(), [ACCEPTED, ACCEPTED, ACCEPTED, no]);
+    world.propose(agents[2], Replicate, Target::Own);
+    world.cycle(&[]);
+    assert_eq!(world.verdict(), rejected(1, "[3,4,1,5]"), "after the cycle, all have ids");
+}
+
+#[test]
+fn an_instance_that_leaves_is_here_until_the_cycle_ends() {
+    for leaves in [Migrate, Undeploy] {
+        let mut world = Plan::line(&[9, 9, 9]).accepting(1, ONE_EACH).found();
+        let agents = world.deploy(&[1, 0]);
+        world.propose(agents[0], leaves, if leaves == Migrate { node(2) } else { Target::Own });
+        world.propose(agents[1], Migrate, node(1));
+        world.cycle(&[]);
+        assert_eq!(world.verdicts(), [ACCEPTED, Some(rejected(1, "one_each"))]);
+        world.propose(agents[1], Migrate, node(1));
+        world.cycle(&[]);
+        assert_eq!(world.verdict(), Verdict::Accepted, "there is room in the next cycle");
+    }
+}
+
+#[test]
+fn in_sequence_an_instance_that_left_before_is_gone() {
+    let plan = Plan { arbitration: Arbitration::Sequential, ..Plan::line(&[9, 9, 9]).accepting(1, ONE_EACH) };
+    let mut world = plan.found();
+    let agents = world.deploy(&[0, 1]);
+    world.propose(agents[0], Migrate, node(1));
+    world.propose(agents[1], Migrate, node(2));
+    world.cycle(&[]);
+    assert_eq!(world.verdicts(), [ACCEPTED, ACCEPTED], "the last proposal is judged and enacted first");
+}
+
+#[test]
+fn in_sequence_the_managers_of_source_and_target_are_asked() {
+    let plan = Plan::line(&[2, 2]).accepting(0, NOTHING_LEAVES).accepting(1, NOTHING_COMES);
+    let mut world = Plan { arbitration: Arbitration::Sequential, ..plan }.found();
+    let agent = world.deploy(&[0])[0];
+    world.propose(agent, Undeploy, Target::Own);
+    world.cycle(&[deployment(1)]);
+    assert_eq!(world.verdicts(), [Some(rejected(1, "nothing_comes")), Some(rejected(0, "nothing_leaves"))]);
+    assert_eq!(world.placement(), [vec![0], vec![]]);
+}
+
+#[test]
+fn what_one_manager_accepts_and_the_other_does_not_is_not_promised() {
+    // n0 would take the copy that n1 makes there, but n1 lets no copy go.
+    let mut world = Plan::line(&[9, 9]).accepting(0, ONE_EACH).accepting(1, NOTHING_LEAVES).found();
+    let agent = world.deploy(&[1])[0];
+    world.propose(agent, Replicate, node(0));
+    world.cycle(&[]);
+    assert_eq!(world.verdict(), rejected(1, "nothing_leaves"));
+    world.cycle(&[deployment(0)]);
+    assert_eq!(world.verdict(), Verdict::Accepted);
+}
+
+#[test]
+fn a_manager_asks_its_policy_where_no_agent_has_one() {
+    let mut world = Plan { policies: Vec::new(), ..Plan::line(&[1]).accepting(0, "reject(_, never).\n") }.found();
+    world.cycle(&[deployment(0)]);
+    assert_eq!(world.verdict(), rejected(0, "never"));
+}
+
+#[test]
+fn a_manager_that_cannot_see_its_node_inhibits() {
+    let mut world = Plan::line(&[1, 1]).accepting(0, "accept(_).\n").found();
+    let neighbours = &[NodeIndex(1), NodeIndex(1)];
+    world.colony.r2(ContextChange::Neighbours { node: NodeIndex(0), neighbours });
+    world.cycle(&[deployment(0)]);
+    let Verdict::Inhibited(inhibition) = world.verdict() else { panic!("accepted") };
+    assert!(
+        matches!(&inhibition.rule, Rule::AcceptanceFailed { cause } if cause.contains("not asked")),
+        "{inhibition}"
+    );
+}
+
+#[test]
+fn what_policies_did_not_answer_is_counted() {
+    let throws = "reject(request(migrate, _, _, _, _), _) :- throw(broken).\naccept(_).\n";
+    let mut world = Plan::line(&[9, 9]).accepting(0, "accept(_).\n").accepting(1, throws).found();
+    let agents = world.deploy(&[0, 0, 0]);
+    world.judge.take_asked();
+    world.propose(agents[0], Replicate, node(1));
+    world.propose(agents[1], Migrate, node(1));
+    world.propose(agents[2], Migrate, node(1));
+    world.cycle(&[]);
+    let asked = world.judge.take_asked();
+    assert_eq!((asked.asked, asked.failed), (6, 2));
+    let (node, request, failure) = asked.first.expect("a failure");
+    assert_eq!((node, request.instance().expect("an agent asked").to_string()), (NodeIndex(1), "2".to_owned()));
+    assert_eq!(failure.cause, "it raised broken");
+    assert_eq!(failure.place.expect("reject/2 has a clause").position(), (1, 1));
+    assert_eq!(world.judge.take_asked().asked, 0, "they are told once");
+}
+
+#[test]
+fn a_rejection_needs_a_reason() {
+    let mut world = Plan::line(&[1, 1]).accepting(1, "reject(_, _).\n").found();
+    world.cycle(&[deployment(1)]);
+    let Verdict::Inhibited(inhibition) = world.verdict() else { panic!("accepted") };
+    let cause = "it rejected without a reason".to_owned();
+    assert_eq!(inhibition.rule, Rule::AcceptanceFailed { cause });
+    assert_eq!(world.judge.take_asked().failed, 1);
 }

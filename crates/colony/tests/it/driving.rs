@@ -1,6 +1,8 @@
 //! Agents one by one or all at once, and decisions that are used again.
 
-use mario_colony::{AgentIndex, ContextChange, Neighbour, NodeIndex, Outcome, RequestFact, Target, Wish};
+use mario_colony::{
+    AgentIndex, ApplicationIndex, ContextChange, Neighbour, NodeIndex, Outcome, Promise, RequestFact, Target, Wish,
+};
 use mario_domain::OperationName::{Migrate, Replicate};
 use mario_domain::Verdict;
 use mario_policy::Wanted;
@@ -63,7 +65,7 @@ fn a_manager_asked_by_itself_says_what_a_cycle_says() {
         .map(|target: usize| {
             let verdict = managers[target].has_room(needed);
             if verdict == Verdict::Accepted {
-                managers[target].promise(needed);
+                managers[target].promise(Promise { application: ApplicationIndex(0), needed, agent: None });
             }
             verdict
         })

@@ -24,7 +24,7 @@ use super::trace::{Detail, TraceWriter};
 use crate::figures::{Figures, Regret, Tally};
 use crate::recorder::Recorder;
 use crate::scenario::{Resolved, Scenario, Settings};
-use crate::simulation::Effort;
+use crate::simulation::{AskedAcceptances, Effort};
 
 /// Says that a run is not complete. It is the first file to come and the last to go.
 pub(super) const MARKER: &str = "PARTIAL";
@@ -124,6 +124,10 @@ pub struct Summary {
     pub emitted: u64,
     /// Messages over links.
     pub hops: u64,
+    /// How often acceptance policies of nodes were asked and gave no answer, and what the first such failure was; only where
+    /// there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed_acceptances: Option<AskedAcceptances>,
     /// The figures.
     #[serde(flatten)]
     pub figures: Figures,
@@ -142,6 +146,7 @@ impl Summary {
             users: scenario.users.len(),
             emitted: effort.emitted,
             hops: effort.hops,
+            failed_acceptances: (effort.acceptances.failed > 0).then_some(effort.acceptances),
             figures,
         }
     }

@@ -15,7 +15,7 @@ use mario_domain::{Fact, FactValue, Id};
 
 use super::document::{At, Document};
 use super::layers::Files;
-use super::mistake::{Mistake, ScenarioError};
+use super::mistake::{Mistake, Place, ScenarioError};
 use super::settings::{
     ArbitrationStrategy, FidelityKind, ManagementStrategy, MemoryStrategy, NumberingStrategy, ObservationStrategy,
     OccupancyKind, RoutingMetric, RoutingStrategy, Settings,
@@ -36,6 +36,8 @@ pub struct Resolved {
     pub scenario: Scenario,
     /// What a user may want to know about it.
     pub notes: Vec<String>,
+    /// For each of the scenario's deploys, where it is written.
+    pub deploy_places: Vec<Place>,
 }
 
 impl Document {
@@ -45,7 +47,7 @@ impl Document {
         let resolving =
             Resolving { document: self, settings: &settings, files, mistakes: Vec::new(), notes: Vec::new() };
         match resolving.scenario() {
-            Ok((scenario, notes)) => Ok(Resolved { settings, scenario, notes }),
+            Ok((scenario, notes, deploy_places)) => Ok(Resolved { settings, scenario, notes, deploy_places }),
             Err(mistakes) => Err(self.error(mistakes)),
         }
     }
@@ -61,12 +63,12 @@ struct Resolving<'a> {
 }
 
 impl Resolving<'_> {
-    fn scenario(mut self) -> Result<(Scenario, Vec<String>), Vec<Mistake>> {
+    fn scenario(mut self) -> Result<(Scenario, Vec<String>, Vec<Place>), Vec<Mistake>> {
         self.check_times();
         let infrastructure = self.infrastructure();
         let Some(mut topology) = infrastructure else { return Err(self.mistakes) };
         let (applications, mut policies) = self.applications(&topology);
-        let deploys = self.deploys(&topology, &applications, &mut policies);
+        let (deploys, deploy_places) = self.deploys(&topology, &applications, &mut policies).into_iter().unzip();
         let (acceptances, acceptance_of) = self.acceptances(&topology);
         self.check_reachability(&topology, &applications);
         let attachments = self.attachments(&topology, &applications);
@@ -138,7 +140,16 @@ impl Resolving<'_> {
             disturbances,
             redeploy_delay: settings.redeploy.delay.map(super::settings::Time::value),
         };
-        Ok((scenario, self.notes))
+        self.note_unasked(&scenario);
+        Ok((scenario, self.notes, deploy_places))
+    }
+
+    /// Node owners are to know when nobody asks their policies.
+    fn note_unasked(&mut self, scenario: &Scenario) {
+        if scenario.arbitration == Arbitration::Central && scenario.acceptance_of.iter().any(Option::is_some) {
+            let strategy = scenario.management.as_str();
+            self.notes.push(format!("acceptance policies of nodes are not asked: `{strategy}` goes by hardware alone"));
+        }
     }
 
     fn check_times(&mut self) {

@@ -324,6 +324,7 @@ impl Simulation<'_> {
                 Arbitration::Central => self.colony.r1_by_plan(&plan, &mut label),
                 Arbitration::Managers | Arbitration::Sequential => {
                     self.colony.r1(&plan.deployments, &mut self.judge, &mut label);
+                    self.count_acceptances();
                 }
             }
             for outcome in label.accepted() {

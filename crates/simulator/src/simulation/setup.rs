@@ -7,7 +7,7 @@ use mario_colony::{
     AgentIndex, ApplicationIndex, Colony, Decisions, Deployed, Deployment, Evaluator, Founding, Judge, Label, Manager,
     NodeIndex, Numbers, Outcome,
 };
-use mario_domain::Verdict;
+use mario_domain::{Rule, Verdict};
 use mario_policy::{Acceptance, Policy, Settings};
 use mario_prolog::{Engine, Resolver};
 
@@ -114,12 +114,16 @@ impl<'a> Simulation<'a> {
         self.deploys_begun = deployments.len();
         let mut label = Label::new();
         self.colony.r1(&deployments, &mut self.judge, &mut label);
-        for outcome in label.iter() {
+        self.count_acceptances();
+        // Nothing but these deployments is judged here, so that outcomes and deploys have the same places.
+        for (deploy, outcome) in label.iter().enumerate() {
             let Outcome::Deployed(Deployed { deployment, ruling, created }) = outcome else { continue };
             match (self.colony.verdict(&ruling, deployment.application), created) {
                 (Verdict::Inhibited(inhibition), _) => {
                     let application = self.colony.application(deployment.application).id.clone();
-                    return Err(SimulationError::NoRoom { application, inhibition });
+                    let has_failed = matches!(inhibition.rule, Rule::AcceptanceFailed { .. });
+                    let failure = self.effort.acceptances.first.take().filter(|_| has_failed).map(Box::new);
+                    return Err(SimulationError::NoRoom { deploy, application, inhibition, failure });
                 }
                 (Verdict::Accepted, Some(agent)) => self.add_instance(agent),
                 (Verdict::Accepted, None) => {}
@@ -211,8 +215,8 @@ fn load_acceptance(engine: &Engine, text: &PolicyText) -> Result<Acceptance, Sim
 }
 
 /// Finds what a policy loads among the texts that came with it.
-struct Texts {
-    files: Vec<(String, String)>,
+pub(super) struct Texts {
+    pub(super) files: Vec<(String, String)>,
 }
 
 impl Resolver for Texts {

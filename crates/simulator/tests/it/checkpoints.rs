@@ -65,7 +65,7 @@ fn begin<'a>(resolved: &'a Resolved, path: &Path, way: Way, threads: usize) -> (
 fn whole(resolved: &Resolved, path: &Path, way: Way) -> Effort {
     let (mut simulation, mut kept) = begin(resolved, path, way, 1);
     let effort = simulation.run(kept.recorder());
-    kept.complete(&resolved.scenario, effort).expect("writable");
+    kept.complete(&resolved.scenario, effort.clone()).expect("writable");
     effort
 }
 
@@ -92,7 +92,7 @@ fn broken_off(resolved: &Resolved, path: &Path, way: Way, dice: &mut Pcg64) -> (
             kept.save(&simulation).expect("writable");
         } else if part(&mut simulation, &mut kept, dice.random_range(1..12)) {
             let effort = simulation.effort();
-            kept.complete(&resolved.scenario, effort).expect("writable");
+            kept.complete(&resolved.scenario, effort.clone()).expect("writable");
             return (effort, breaks);
         }
         if dice.random_range(0..2) == 0 {
@@ -107,7 +107,7 @@ fn broken_off(resolved: &Resolved, path: &Path, way: Way, dice: &mut Pcg64) -> (
         let looks = if breaks == 3 { u32::MAX } else { dice.random_range(1..12) };
         if part(&mut simulation, &mut kept, looks) {
             let effort = simulation.effort();
-            kept.complete(checkpoint.scenario(), effort).expect("writable");
+            kept.complete(checkpoint.scenario(), effort.clone()).expect("writable");
             return (effort, breaks);
         }
     }
@@ -267,6 +267,6 @@ fn only_what_was_saved_and_is_not_complete_and_is_nobody_elses_can_be_gone_on_wi
     let checkpoint = Checkpoint::open(&path).expect("a checkpoint");
     let (mut simulation, mut kept) = checkpoint.resume(1).expect("it can be gone on with");
     let effort = simulation.run(kept.recorder());
-    kept.complete(checkpoint.scenario(), effort).expect("writable");
+    kept.complete(checkpoint.scenario(), effort.clone()).expect("writable");
     assert!(matches!(refusal(&path), ResumeError::Complete(_)));
 }

@@ -3,6 +3,7 @@
 //! `MARIO_WORLDS=10000` draws that many; `MARIO_WORLD=1234` replays one, and a failure prints that command.
 
 mod drawn;
+mod one_each;
 mod texts;
 
 use std::cell::RefCell;

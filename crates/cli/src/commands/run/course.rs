@@ -56,7 +56,7 @@ pub(super) fn finish(
     drop(progress);
     let effort: Effort = simulation.effort();
     drop(simulation);
-    let summary = kept.complete(scenario, effort).map_err(|error| {
+    let summary = kept.complete(scenario, effort.clone()).map_err(|error| {
         if Checkpoint::is_in(directory) {
             let command = resuming(directory);
             console

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use mario_simulator::RunOptions;
 
+use crate::commands::run::start;
 use crate::scenarios::ScenarioArguments;
 use crate::{Console, Failure, Outcome};
 
@@ -31,7 +33,16 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
             seed: None,
             attachments: None,
         };
-        match scenario.resolve() {
+        // What a run says and does at its beginning is said and done here, too, so that what passes can be run.
+        let checked = scenario.resolve().and_then(|resolved| {
+            for note in &resolved.notes {
+                let of_file = if arguments.files.len() > 1 { format!("{}: ", file.display()) } else { String::new() };
+                console.inform(format!("note: {of_file}{note}"));
+            }
+            start(&resolved, RunOptions::default())?;
+            Ok(resolved)
+        });
+        match checked {
             Ok(resolved) => {
                 let overview = resolved.scenario.overview();
                 console.write_data(|stdout| writeln!(stdout, "{}: no mistakes\n{overview}", file.display()))?;

@@ -7,6 +7,7 @@ use mario_domain::{Application, ApplicationId, Hardware, Id, NodeId};
 
 use super::Resolving;
 use crate::scenario::document::At;
+use crate::scenario::mistake::Place;
 use crate::scenario::policies::{self, Role};
 use crate::scenario::settings::{ManagementStrategy, Time};
 use crate::scenario::{ApplicationPlan, Deploy, PolicyText};
@@ -77,23 +78,30 @@ impl Resolving<'_> {
         self.mistakes.push(mistake.hint(format!("the largest node has {most}")));
     }
 
-    /// What operators deploy, in the order of time: what `[[deploy]]` says, and the other applications at their homes.
+    /// What operators deploy and where that is written, in the order of time: what `[[deploy]]` says, and the other
+    /// applications at their homes.
     pub(super) fn deploys(
         &mut self,
         topology: &Topology,
         applications: &[ApplicationPlan],
         policies: &mut Policies,
-    ) -> Vec<Deploy> {
+    ) -> Vec<(Deploy, Place)> {
         let is_named = |id: &ApplicationId| self.settings.deploy.iter().any(|deploy| deploy.application == *id);
-        let mut deploys: Vec<Deploy> = applications
+        let listed = self.settings.application.len();
+        let home = |position: usize| {
+            if position < listed {
+                self.document.place(&["application".into(), position.into(), "home".into()])
+            } else {
+                self.document.place(&["applications".into()])
+            }
+        };
+        let mut deploys: Vec<(Deploy, Place)> = applications
             .iter()
             .enumerate()
             .filter(|(_, plan)| !is_named(&plan.application.id))
-            .map(|(position, plan)| Deploy {
-                time: 0.0,
-                application: ApplicationIndex::at(position),
-                node: plan.home,
-                policy: plan.policy,
+            .map(|(position, plan)| {
+                let application = ApplicationIndex::at(position);
+                (Deploy { time: 0.0, application, node: plan.home, policy: plan.policy }, home(position))
             })
             .collect();
         for (position, deploy) in self.settings.deploy.iter().enumerate() {
@@ -122,10 +130,11 @@ impl Resolving<'_> {
                     self.mistakes
                         .push(mistake.hint(format!("it needs {hardware} units of hardware, the node has {capacity}")));
                 }
-                deploys.push(Deploy { time: deploy.time.value(), application, node, policy });
+                let place = self.document.place(&at("node"));
+                deploys.push((Deploy { time: deploy.time.value(), application, node, policy }, place));
             }
         }
-        deploys.sort_by(|one, other| one.time.total_cmp(&other.time));
+        deploys.sort_by(|(one, _), (other, _)| one.time.total_cmp(&other.time));
         deploys
     }
 

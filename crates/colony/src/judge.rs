@@ -1,0 +1,106 @@
+//! Asking the acceptance policies of nodes, and counting those that do not answer.
+
+use std::sync::Arc;
+
+use mario_domain::{Hardware, Instance, Node, Request, Verdict};
+use mario_policy::{AcceptanceFailure, ManagerView};
+use mario_prolog::{Engine, Machine, Symbols};
+
+use crate::colony::Colony;
+use crate::index::NodeIndex;
+
+/// What managers with acceptance policies of their own need to ask them. One for each thread.
+pub struct Judge {
+    machine: Machine,
+    symbols: Arc<Symbols>,
+    tally: Asked,
+}
+
+/// How often acceptance policies were asked, and how often one gave no valid answer.
+#[derive(Debug, Default)]
+pub struct Asked {
+    /// How often one was asked.
+    pub asked: u64,
+    /// How often one failed, so that the manager inhibited the request.
+    pub failed: u64,
+    /// The first failure: the node, what was asked, and what happened.
+    pub first: Option<(NodeIndex, Request, AcceptanceFailure)>,
+}
+
+impl Judge {
+    /// For acceptance policies of this engine.
+    pub fn new(engine: &Engine) -> Judge {
+        Judge { machine: Machine::new(engine), symbols: Arc::clone(engine.symbols()), tally: Asked::default() }
+    }
+
+    /// Returns what was counted since the last call.
+    pub fn take_asked(&mut self) -> Asked {
+        std::mem::take(&mut self.tally)
+    }
+}
+
+impl Colony {
+    /// Asks the acceptance policies of these nodes, until one says no. A manager fails closed: one that has a policy, and no
+    /// answer of it, inhibits.
+    pub(crate) fn ask(
+        &self,
+        nodes: impl Iterator<Item = NodeIndex>,
+        request: &Request,
+        needed: Hardware,
+        judge: &mut Judge,
+    ) -> Verdict {
+        for node in nodes {
+            let manager = self.manager(node);
+            let Some(acceptance) = manager.acceptance() else { continue };
+            judge.tally.asked += 1;
+            let answer = match self.look(node, &judge.symbols) {
+                Ok(view) => acceptance.ask(&mut judge.machine, &view, request, needed),
+                Err(failure) => Err(failure),
+            };
+            match answer {
+                Ok(Verdict::Accepted) => {}
+                Ok(inhibited) => return inhibited,
+                Err(failure) => {
+                    let verdict = failure.inhibition(manager.node());
+                    judge.tally.failed += 1;
+                    judge.tally.first.get_or_insert_with(|| (node, request.clone(), failure));
+                    return verdict;
+                }
+            }
+        }
+        Verdict::Accepted
+    }
+
+    /// What the manager of a node may see now: what is on its node, what leaves in this cycle included, and what it has
+    /// promised in this cycle.
+    fn look(&self, node: NodeIndex, symbols: &Arc<Symbols>) -> Result<ManagerView, AcceptanceFailure> {
+        let manager = self.manager(node);
+        let neighbours = manager.neighbours().iter().map(|neighbour| self.manager(*neighbour).node().clone()).collect();
+        let described = Node::new(manager.node().clone(), manager.capacity(), neighbours);
+        let described = described.map_err(|error| AcceptanceFailure::new(format!("it was not asked: {error}")))?;
+        let mut view = ManagerView::new(symbols, &described, manager.unpromised());
+        for application in &self.applications {
+            view.push_application(application);
+        }
+        let about_node = self.node_facts.get(node.position()).into_iter().flatten();
+        for fact in self.application_facts.iter().chain(about_node) {
+            view.push_fact(fact);
+        }
+        let instance = |agent, application: &mario_domain::Application| Instance {
+            id: self.instance(agent),
+            application: application.id.clone(),
+            node: manager.node().clone(),
+        };
+        for agent in manager.agents() {
+            view.push_instance(&instance(*agent, self.application(self.agent(*agent).application)));
+        }
+        for promise in manager.promises() {
+            let application = self.application(promise.application);
+            match promise.agent {
+                Some(agent) => view.push_instance(&instance(agent, application)),
+                None => view.push_promised(&application.id),
+            }
+        }
+        Ok(view)
+    }
+}

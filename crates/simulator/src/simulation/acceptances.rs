@@ -1,0 +1,131 @@
+//! How often the acceptance policies of nodes were asked, and what happened to those that gave no answer.
+
+use std::fmt;
+use std::ops::Range;
+
+use mario_colony::{Asked, NodeIndex};
+use mario_domain::{NodeId, Request};
+use mario_policy::{AcceptanceFailure, find_unknown_call};
+use mario_prolog::{Place, Resolver};
+use serde::{Deserialize, Serialize};
+
+use super::Simulation;
+use super::setup::Texts;
+use crate::engine::engine;
+use crate::scenario::{PolicyText, Scenario};
+
+/// What became of asking the acceptance policies of nodes.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct AskedAcceptances {
+    /// How often one was asked.
+    pub asked: u64,
+    /// How often one gave no valid answer, so that the manager inhibited the request.
+    pub failed: u64,
+    /// The first time that one gave no valid answer.
+    pub first: Option<FailedAcceptance>,
+}
+
+/// An acceptance policy that gave no valid answer.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct FailedAcceptance {
+    /// When.
+    pub time: f64,
+    /// The node whose policy it is.
+    pub node: NodeId,
+    /// What the scenario calls the policy.
+    pub policy: String,
+    /// What was asked, in words.
+    pub request: String,
+    /// What happened.
+    pub cause: String,
+    /// What may help.
+    pub hint: Option<String>,
+    /// Where in the text of the policy: the goal at fault if that is known, and else where the predicate that was asked begins.
+    pub place: Option<PolicyPlace>,
+}
+
+/// A place in one of the files of a policy.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct PolicyPlace {
+    /// The file, as the trace names it.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// The column, from 1, in characters.
+    pub column: usize,
+    /// The bytes of the file.
+    pub span: Range<usize>,
+}
+
+impl From<&Place> for PolicyPlace {
+    fn from(place: &Place) -> PolicyPlace {
+        let (line, column) = place.position();
+        PolicyPlace { file: place.source_name().to_owned(), line, column, span: place.span.clone() }
+    }
+}
+
+impl fmt::Display for PolicyPlace {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}:{}:{}", self.file, self.line, self.column)
+    }
+}
+
+impl Simulation<'_> {
+    /// Adds what was asked in the last cycle to what was asked before.
+    pub(super) fn count_acceptances(&mut self) {
+        let Asked { asked, failed, first } = self.judge.take_asked();
+        let time = self.queue.now();
+        let sum = &mut self.effort.acceptances;
+        sum.asked += asked;
+        sum.failed += failed;
+        if let (Some((node, request, failure)), None) = (first, &sum.first) {
+            sum.first = failed_acceptance(self.scenario, time, node, &request, failure);
+        }
+    }
+}
+
+fn failed_acceptance(
+    scenario: &Scenario,
+    time: f64,
+    node: NodeIndex,
+    request: &Request,
+    failure: AcceptanceFailure,
+) -> Option<FailedAcceptance> {
+    let policy = &scenario.acceptances[scenario.acceptance_of.get(node.position()).copied().flatten()? as usize];
+    let unknown = failure.unknown.as_deref().and_then(|called| unknown_call(policy, called));
+    let hint = match &unknown {
+        Some((_, Some(hint))) => Some(hint.clone()),
+        _ => failure.hint,
+    };
+    let place = unknown.map(|(place, _)| place).or_else(|| failure.place.as_ref().map(PolicyPlace::from));
+    Some(FailedAcceptance {
+        time,
+        node: scenario.topology.node(node).id.clone(),
+        policy: policy.name.clone(),
+        request: request_text(request),
+        cause: failure.message,
+        hint,
+        place,
+    })
+}
+
+/// The goal of a policy that calls what nobody defines, and what may help. The exception itself has no place.
+fn unknown_call(policy: &PolicyText, called: &str) -> Option<(PolicyPlace, Option<String>)> {
+    let (name, text) = policy.files.first()?;
+    let resolvers = || Box::new(Texts { files: policy.files.clone() }) as Box<dyn Resolver>;
+    let finding = find_unknown_call(engine(), name, text, &resolvers, called)?;
+    Some((PolicyPlace::from(&finding.place), finding.hint))
+}
+
+/// A request, as an acceptance policy is asked about it.
+fn request_text(request: &Request) -> String {
+    let or_none = |id: Option<String>| id.unwrap_or_else(|| "none".to_owned());
+    format!(
+        "request({}, {}, {}, {}, {})",
+        request.operation().name(),
+        or_none(request.instance().map(ToString::to_string)),
+        request.application(),
+        or_none(request.from().map(ToString::to_string)),
+        or_none(request.to().map(ToString::to_string)),
+    )
+}

@@ -1,0 +1,154 @@
+//! Random worlds in which every node owner takes one instance of each application.
+
+use std::collections::BTreeSet;
+
+use mario_audit::FindingKind;
+use mario_colony::{ApplicationIndex, Colony, Deployed, Judged, Label, NodeIndex, Outcome, Ruling};
+use mario_domain::{OperationName, Rule};
+use mario_simulator::{
+    Arbitration, Detail, PolicyText, Recorder, RunOptions, Scenario, Simulation, SimulationError, TraceWriter,
+};
+use serde_json::{Value, json};
+
+use super::{Replay, drawn, excused};
+use crate::world::audited;
+
+const WORLDS: u64 = 200;
+
+/// At most so many lies are tried for each world.
+const LIES_MAX: usize = 4;
+
+const ONE_EACH: &str = "reject(request(_, _, App, _, To), one_each) :- node(To, _), serviceInstance(_, App, To).\n";
+
+/// Looks after each cycle whether a node holds two instances of an application.
+#[derive(Default)]
+struct Limit {
+    cycles: u64,
+    /// What was inhibited by the limit.
+    inhibited: u64,
+    /// What was inhibited by the limit after something of the same application was accepted for the node in the same cycle.
+    beside_promises: u64,
+}
+
+impl Limit {
+    fn count(&mut self, label: &Label, colony: &Colony) {
+        let mut taken: BTreeSet<(NodeIndex, ApplicationIndex)> = BTreeSet::new();
+        for outcome in label.iter() {
+            let (to, application, ruling) = match outcome {
+                Outcome::Nop(_) => continue,
+                Outcome::Deployed(Deployed { deployment, ruling, .. }) => {
+                    (Some(deployment.node), deployment.application, ruling)
+                }
+                Outcome::Judged(Judged { agent, wish, from, ruling, .. }) => {
+                    let to = wish.target.resolve(from).filter(|_| wish.operation != OperationName::Undeploy);
+                    (to, colony.agent(agent).application(), ruling)
+                }
+            };
+            let Some(to) = to else { continue };
+            match ruling {
+                Ruling::Accepted => {
+                    taken.insert((to, application));
+                }
+                Ruling::Inhibited(inhibition) if matches!(inhibition.rule, Rule::Acceptance { .. }) => {
+                    self.inhibited += 1;
+                    self.beside_promises += u64::from(taken.contains(&(to, application)));
+                }
+                Ruling::NoRoom { .. } | Ruling::Inhibited(_) => {}
+            }
+        }
+    }
+}
+
+impl Recorder for Limit {
+    fn cycle(&mut self, time: f64, label: &Label, colony: &Colony) {
+        self.cycles += 1;
+        self.count(label, colony);
+        let mut held = BTreeSet::new();
+        for agent in (0..colony.agent_count()).map(mario_colony::AgentIndex::at) {
+            let state = colony.agent(agent);
+            let is_new = !state.is_alive() || held.insert((state.node(), state.application()));
+            assert!(is_new, "time {time}: node {} holds two of one application", colony.manager(state.node()).node());
+        }
+    }
+}
+
+/// The world of a number, in which every owner has the limit.
+fn limited(number: u64) -> Scenario {
+    let mut scenario = drawn::draw(number);
+    let files = vec![("one-each.pl".to_owned(), ONE_EACH.to_owned())];
+    scenario.acceptances = vec![PolicyText { name: "one-each".to_owned(), files, memory: 0 }];
+    scenario.acceptance_of = vec![Some(0); scenario.topology.node_count()];
+    if let Err(error) = Simulation::new(&scenario, RunOptions::default()) {
+        assert!(matches!(error, SimulationError::NoRoom { .. }), "{error}");
+        for deploy in &mut scenario.deploys {
+            deploy.time = deploy.time.max(1.0);
+        }
+    }
+    scenario
+}
+
+/// The same outcome, accepted, if it was inhibited by the limit.
+fn accepted(outcome: &Value, arbitration: Arbitration) -> Option<Value> {
+    const FRESH: i64 = 1_000_000;
+    if outcome.get(3)? != "inhibited" || outcome[4]["rule"] != "acceptance" {
+        return None;
+    }
+    let (who, operation, target) = (&outcome[0], &outcome[1], &outcome[2]);
+    Some(match operation.as_str()? {
+        "deploy" => json!([who, operation, target, "accepted", FRESH, outcome[5], 0]),
+        "migrate" if arbitration == Arbitration::Managers => json!([who, operation, target, "accepted"]),
+        _ => json!([who, operation, target, "accepted", FRESH]),
+    })
+}
+
+/// Traces with one verdict turned each.
+fn lies(trace: &str, arbitration: Arbitration) -> Vec<String> {
+    let lines: Vec<&str> = trace.lines().collect();
+    let mut lies = Vec::new();
+    for (position, line) in lines.iter().enumerate().filter(|(_, line)| line.starts_with("[\"cycle\"")) {
+        let record: Value = serde_json::from_str(line).expect("a record");
+        for index in 0..record[2].as_array().map_or(0, Vec::len) {
+            let Some(turned) = accepted(&record[2][index], arbitration) else { continue };
+            let mut lie = record.clone();
+            lie[2][index] = turned;
+            let lie = lie.to_string();
+            let mut lines = lines.clone();
+            lines[position] = &lie;
+            lies.push(lines.join("\n") + "\n");
+            if lies.len() == LIES_MAX {
+                return lies;
+            }
+        }
+    }
+    lies
+}
+
+#[test]
+fn no_owner_of_a_node_is_overrun() {
+    let mut beside_promises = [0; 2];
+    let (mut cycles, mut inhibited, mut told) = (0, 0, 0);
+    for number in 0..WORLDS {
+        let replay = Replay(number);
+        let scenario = limited(number);
+        let mut trace = Vec::new();
+        let mut recorders = (TraceWriter::new(&mut trace, &scenario, Detail::Full), Limit::default());
+        Simulation::new(&scenario, RunOptions::default()).expect("it can be run").run(&mut recorders);
+        recorders.0.finish(scenario.duration).expect("memory takes everything");
+        let limit = recorders.1;
+        cycles += limit.cycles;
+        inhibited += limit.inhibited;
+        beside_promises[usize::from(scenario.arbitration == Arbitration::Sequential)] += limit.beside_promises;
+        let report = audited(&trace);
+        assert_eq!(report.total(), excused(&scenario, &report), "world {number}:\n{report}");
+        let trace = String::from_utf8(trace).expect("JSON");
+        for lie in lies(&trace, scenario.arbitration) {
+            let report = audited(lie.as_bytes());
+            assert!(report.count(FindingKind::Verdict) > 0, "world {number}: nobody sees the lie\n{report}");
+            told += 1;
+        }
+        drop(replay);
+    }
+    // Worlds in which nothing happens prove nothing.
+    assert!(cycles > 500 && inhibited > 100 && told > 100, "{cycles} cycles, {inhibited} inhibited, {told} lies");
+    assert!(beside_promises.iter().all(|count| *count > 5), "{beside_promises:?}");
+}
