@@ -4,8 +4,10 @@
 
 mod applications;
 mod churn;
+mod cost;
 mod drawn;
 mod infrastructure;
+mod recorded;
 mod users;
 
 use std::fmt::Display;
@@ -13,12 +15,13 @@ use std::fmt::Display;
 use mario_colony::NodeIndex;
 use mario_domain::{Fact, FactValue, Id};
 
+use super::cost::{Cost, Extent, first_request};
 use super::document::{At, Document};
 use super::layers::Files;
 use super::mistake::{Mistake, ScenarioError};
 use super::settings::{
     ArbitrationStrategy, FidelityKind, ManagementStrategy, MemoryStrategy, NumberingStrategy, ObservationStrategy,
-    OccupancyKind, RoutingMetric, RoutingStrategy, Settings,
+    OccupancyKind, RoutingMetric, RoutingStrategy, Settings, shown,
 };
 use super::{
     AgentTiming, Arbitration, Fidelity, Management, Memory, Metric, Network, Numbering, Observation, Occupancy,
@@ -36,16 +39,17 @@ pub struct Resolved {
     pub scenario: Scenario,
     /// What a user may want to know about it.
     pub notes: Vec<String>,
+    /// What it is expected to cost.
+    pub cost: Cost,
 }
 
 impl Document {
     /// The scenario, ready to be run; or all that is wrong with it.
     pub fn resolve(&self, files: &mut dyn Files) -> Result<Resolved, ScenarioError> {
-        let settings = self.settings()?;
-        let resolving =
-            Resolving { document: self, settings: &settings, files, mistakes: Vec::new(), notes: Vec::new() };
+        let (settings, notes) = self.settings_and_notes()?;
+        let resolving = Resolving { document: self, settings: &settings, files, mistakes: Vec::new(), notes };
         match resolving.scenario() {
-            Ok((scenario, notes)) => Ok(Resolved { settings, scenario, notes }),
+            Ok((scenario, notes, cost)) => Ok(Resolved { settings, scenario, notes, cost }),
             Err(mistakes) => Err(self.error(mistakes)),
         }
     }
@@ -61,8 +65,11 @@ struct Resolving<'a> {
 }
 
 impl Resolving<'_> {
-    fn scenario(mut self) -> Result<(Scenario, Vec<String>), Vec<Mistake>> {
+    fn scenario(mut self) -> Result<(Scenario, Vec<String>, Cost), Vec<Mistake>> {
         self.check_times();
+        if !self.is_affordable(&Extent::told(self.settings)) {
+            return Err(self.mistakes);
+        }
         let infrastructure = self.infrastructure();
         let Some(mut topology) = infrastructure else { return Err(self.mistakes) };
         let (applications, mut policies) = self.applications(&topology);
@@ -72,6 +79,8 @@ impl Resolving<'_> {
         let attachments = self.attachments(&topology, &applications);
         let users = self.users(&topology, &applications, &attachments);
         let disturbances = self.disturbances(&topology);
+        let cost = self.cost(&topology, &attachments);
+        self.tell_what_never_happens();
         if !self.mistakes.is_empty() {
             return Err(self.mistakes);
         }
@@ -138,18 +147,13 @@ impl Resolving<'_> {
             disturbances,
             redeploy_delay: settings.redeploy.delay.map(super::settings::Time::value),
         };
-        Ok((scenario, self.notes))
+        Ok((scenario, self.notes, cost))
     }
 
     fn check_times(&mut self) {
         if self.settings.duration.value() <= 0.0 {
             let mistake = self.mistake("the run must take longer than 0", &["duration".into()]);
             self.mistakes.push(mistake.hint("write a `duration` above 0"));
-        }
-        if self.settings.memory.every == 0 {
-            let mistake =
-                self.mistake("agents cannot forget at every 0th evaluation", &["memory".into(), "every".into()]);
-            self.mistakes.push(mistake.hint("write 1 or more"));
         }
         let is_flow = self.settings.network.fidelity == FidelityKind::Flow;
         let has_rules = self.settings.observation.strategy == ObservationStrategy::Arrivals
@@ -168,6 +172,24 @@ impl Resolving<'_> {
                 &["network".into(), "occupancy".into()],
             );
             self.mistakes.push(mistake.hint("add `bandwidth = …` to `[network]`, or write `occupancy = \"latency\"`"));
+        }
+    }
+
+    /// Tells of what the run is too short for.
+    fn tell_what_never_happens(&mut self) {
+        let settings = self.settings;
+        let duration = settings.duration.value();
+        let agents = &settings.agents;
+        let all = [
+            ("no agent evaluates", "agents.start and agents.period", agents.start.value() + agents.period.value()),
+            ("no manager judges", "managers.period", settings.managers.period.value()),
+            ("no client request is sent", "workload.period and workload.phase", first_request(settings)),
+        ];
+        for (what, keys, first) in all {
+            if first >= duration {
+                let first = shown(first);
+                self.notes.push(format!("{what}: by {keys} that begins at {first}, and the run ends at {duration}"));
+            }
         }
     }
 

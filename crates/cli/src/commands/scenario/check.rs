@@ -4,6 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use mario_simulator::scenario::Resolved;
+use mario_simulator::{RunOptions, Simulation};
+
+use crate::commands::not_runnable;
 use crate::scenarios::ScenarioArguments;
 use crate::{Console, Failure, Outcome};
 
@@ -31,14 +35,28 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
             seed: None,
             attachments: None,
         };
-        match scenario.resolve() {
-            Ok(resolved) => {
-                let overview = resolved.scenario.overview();
-                console.write_data(|stdout| writeln!(stdout, "{}: no mistakes\n{overview}", file.display()))?;
+        match scenario.resolve().and_then(runnable) {
+            Ok(Resolved { scenario, notes, cost, .. }) => {
+                for note in notes {
+                    console.inform(format!("note: {note}"));
+                }
+                let overview = scenario.overview();
+                let name = file.display();
+                console.write_data(|stdout| {
+                    writeln!(stdout, "{name}: no mistakes\n{overview}\n  expected cost: {cost}")
+                })?;
             }
             Err(Failure::Input(diagnostics)) => problems.extend(diagnostics),
             Err(other) => return Err(other),
         }
     }
     if problems.is_empty() { Ok(Outcome::Done) } else { Err(Failure::Input(problems)) }
+}
+
+/// The scenario, if its beginning can be: there is room for what is deployed, and the management can cope.
+fn runnable(resolved: Resolved) -> Result<Resolved, Failure> {
+    match Simulation::new(&resolved.scenario, RunOptions::default()) {
+        Ok(_) => Ok(resolved),
+        Err(error) => Err(not_runnable(&error)),
+    }
 }
