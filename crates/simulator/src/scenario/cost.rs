@@ -4,6 +4,7 @@
 //! before. Events are what the simulator handles one by one; [docs/scenarios.md](../../../../docs/scenarios.md) says how they
 //! are counted. The bytes were measured in worlds of up to a million users, which took between half and twice as much.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::Serialize;
@@ -140,8 +141,9 @@ pub(super) fn parts(settings: &Settings, extent: &Extent) -> Vec<Part> {
     let duration = settings.duration.value();
     let drawn = f64::from(settings.applications.count);
     let applications = settings.application.len() as f64 + drawn;
-    let sorts = if drawn > 0.0 { settings.applications.mix.len() } else { 0 };
-    let groups = (settings.application.len() + sorts + 1) as f64;
+    let sorts = settings.applications.mix.iter().filter(|_| drawn > 0.0).map(|sort| &sort.kind);
+    let kinds: BTreeSet<&String> = settings.application.iter().map(|listed| &listed.kind).chain(sorts).collect();
+    let groups = (kinds.len() + 1) as f64;
     let instances = users.min(3.0 * nodes).max(applications);
     let activations = duration / settings.managers.period.value();
     let looked_at = match settings.management.strategy {

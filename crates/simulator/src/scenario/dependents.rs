@@ -46,18 +46,25 @@ pub(super) fn drop_dependents(before: &Table, tree: &mut Table, since: u32) -> V
         let Some(Node { value: Value::Table(table), .. }) = tree.get_mut(section) else { continue };
         let is_of_kind = table.get("kind").is_none_or(|node| node.value == Value::String(kind.to_owned()));
         let is_new = |key: &str| table.get(key).is_some_and(|node| node.layer >= since);
-        let new =
-            table.get(of).filter(|new| new.layer >= since && new.value != old.value).map(|new| new.value.describe());
+        let new = table.get(of).filter(|new| new.layer >= since && new.value != old.value).map(|new| plain(&new.value));
         let Some(new) = new.filter(|_| is_of_kind && !beside.iter().any(|key| is_new(key))) else { continue };
         if let Some(dropped) = table.remove(key) {
             notes.push(format!(
-                "`{section}.{of}` is {new}, and {instead}: `{section}.{key}`, {}, was meant for {}",
-                dropped.value.describe(),
-                old.value.describe()
+                "`{section}.{of}` is {new}, and {instead}: `{section}.{key} = {}` was meant for {}",
+                plain(&dropped.value),
+                plain(&old.value)
             ));
         }
     }
     notes
+}
+
+/// A value as it is written, if it is a number.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Integer(number) => number.to_string(),
+        other => other.describe(),
+    }
 }
 
 impl Document {

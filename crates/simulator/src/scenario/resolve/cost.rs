@@ -75,29 +75,20 @@ impl Resolving<'_> {
         let limits = self.settings.limits;
         let (events_max, bytes_max) = (limits.events.value(), limits.memory_mib.value() * MIB);
         if cost.events > events_max {
-            let all = format!("{} events", about(cost.events));
-            let most = format!("{}, which is `limits.events`", about(events_max));
-            self.refuse(parts, &all, &most, "limits.events", |cost| cost.events, about);
+            let words = format!("{} events, more than the {}", about(cost.events), about(events_max));
+            self.refuse(parts, &words, "limits.events", |cost| cost.events);
         }
         if cost.memory_bytes > bytes_max {
-            let most = format!("{}, which is `limits.memory_mib`", cost::memory(bytes_max));
-            let all = cost::memory(cost.memory_bytes);
-            self.refuse(parts, &all, &most, "limits.memory_mib", |cost| cost.memory_bytes, cost::memory);
+            let [all, most] = [cost.memory_bytes, bytes_max].map(cost::memory);
+            let words = format!("{all} of memory, more than the {most}");
+            self.refuse(parts, &words, "limits.memory_mib", |cost| cost.memory_bytes);
         }
     }
 
-    fn refuse(
-        &mut self,
-        parts: &[Part],
-        all: &str,
-        most: &str,
-        limit: &str,
-        of: fn(&Cost) -> f64,
-        shown: fn(f64) -> String,
-    ) {
+    fn refuse(&mut self, parts: &[Part], words: &str, limit: &str, of: fn(&Cost) -> f64) {
         let Some(largest) = parts.iter().max_by(|one, other| of(&one.cost).total_cmp(&of(&other.cost))) else { return };
-        let share = shown(of(&largest.cost));
-        let message = format!("the run would take about {all}, {share} of it for {}: more than {most}", largest.what);
+        let what = largest.what;
+        let message = format!("the run would take about {words} of `{limit}`, most of all for {what}");
         let mistake = self.because_of(message, largest.keys);
         let keys: Vec<String> =
             largest.keys.iter().filter(|key| self.is_known(key)).map(|key| format!("`{key}`")).collect();
