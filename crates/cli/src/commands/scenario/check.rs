@@ -37,14 +37,10 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         };
         match scenario.resolve().and_then(runnable) {
             Ok(Resolved { scenario, notes, cost, .. }) => {
-                for note in notes {
-                    console.inform(format!("note: {note}"));
-                }
                 let overview = scenario.overview();
-                let name = file.display();
-                console.write_data(|stdout| {
-                    writeln!(stdout, "{name}: no mistakes\n{overview}\n  expected cost: {cost}")
-                })?;
+                let notes: String = notes.iter().map(|note| format!("  note: {note}\n")).collect();
+                let report = format!("{}: no mistakes\n{overview}\n{notes}  expected cost: {cost}\n", file.display());
+                console.write_data(|stdout| stdout.write_all(report.as_bytes()))?;
             }
             Err(Failure::Input(diagnostics)) => problems.extend(diagnostics),
             Err(other) => return Err(other),
