@@ -271,7 +271,11 @@ pub(super) fn about(number: f64) -> String {
 pub(super) fn memory(bytes: f64) -> String {
     const UNITS: [(f64, &str); 2] = [(1_073_741_824.0, "GiB"), (1_048_576.0, "MiB")];
     let (size, unit) = if bytes >= UNITS[0].0 { UNITS[0] } else { UNITS[1] };
-    format!("{} {unit}", about((bytes / size).max(1.0)))
+    let amount = bytes / size;
+    if amount < 10.0 {
+        return format!("{} {unit}", (amount.max(1.0) * 10.0).round() / 10.0);
+    }
+    format!("{} {unit}", about(amount))
 }
 
 impl fmt::Display for Cost {

@@ -30,6 +30,10 @@ const DEPENDENTS: [Dependent; 1] = [Dependent {
     instead: "all of them are there from the first step on",
 }];
 
+/// Keys that mean something else in a kind than in the others: a section, that kind, and the keys. In a record of users, these
+/// limit how much of it is used.
+const OTHER_MEANING: [(&str, &str, [&str; 2]); 1] = [("mobility", "file", ["users", "steps"])];
+
 /// Keys that another key of the same section makes meaningless: section, key, the other key, and its value.
 const WITHOUT_EFFECT: [(&str, &str, &str, &str); 3] = [
     ("memory", "cycles", "strategy", "periodic"),
@@ -44,7 +48,7 @@ pub(super) fn drop_dependents(before: &Table, tree: &mut Table, since: u32) -> V
     for Dependent { section, kind, of, key, beside, instead } in DEPENDENTS {
         let Some(old) = before.table(section).and_then(|old| old.get(of)) else { continue };
         let Some(Node { value: Value::Table(table), .. }) = tree.get_mut(section) else { continue };
-        let is_of_kind = table.get("kind").is_none_or(|node| node.value == Value::String(kind.to_owned()));
+        let is_of_kind = table.get("kind").is_none_or(|node| is_word(node, kind));
         let is_new = |key: &str| table.get(key).is_some_and(|node| node.layer >= since);
         let new = table.get(of).filter(|new| new.layer >= since && new.value != old.value).map(|new| plain(&new.value));
         let Some(new) = new.filter(|_| is_of_kind && !beside.iter().any(|key| is_new(key))) else { continue };
@@ -56,7 +60,28 @@ pub(super) fn drop_dependents(before: &Table, tree: &mut Table, since: u32) -> V
             ));
         }
     }
+    for (section, kind, keys) in OTHER_MEANING {
+        let was_of_kind = before.table(section).and_then(|old| old.get("kind")).is_some_and(|old| is_word(old, kind));
+        let Some(Node { value: Value::Table(table), .. }) = tree.get_mut(section) else { continue };
+        if was_of_kind || !table.get("kind").is_some_and(|new| new.layer >= since && is_word(new, kind)) {
+            continue;
+        }
+        for key in keys {
+            if table.get(key).is_some_and(|node| node.layer < since)
+                && let Some(dropped) = table.remove(key)
+            {
+                let value = plain(&dropped.value);
+                notes.push(format!(
+                    "`{section}.kind` is `{kind}`: `{section}.{key} = {value}` was meant for another kind"
+                ));
+            }
+        }
+    }
     notes
+}
+
+fn is_word(node: &Node, word: &str) -> bool {
+    matches!(&node.value, Value::String(written) if written == word)
 }
 
 /// A value as it is written, if it is a number.

@@ -203,6 +203,9 @@ impl Resolving<'_> {
         const COMPARED_MAX: usize = 100_000;
         let known: Vec<String> = known.take(COMPARED_MAX).map(|id| id.to_string()).collect();
         let mistake = self.mistake(format!("there is no {what} `{id}`"), at);
+        if known.is_empty() {
+            return mistake.hint(format!("there is no {what} at all: leave this away"));
+        }
         mistake.known(&id.to_string(), &format!("known are the {what}s"), known.iter().map(String::as_str))
     }
 

@@ -15,8 +15,11 @@ fn resolve(keys: &str, name: &str, file: &str) -> Result<Resolved, ScenarioError
     Document::file(Path::new("s.toml"), text, &mut files).resolve(&mut files)
 }
 
+/// What is told of a record, apart from the keys of the preset that do not limit it.
 fn notes(keys: &str, name: &str, file: &str) -> Vec<String> {
-    resolve(keys, name, file).unwrap_or_else(|error| panic!("{:#?}", error.mistakes)).notes
+    let mut notes = resolve(keys, name, file).unwrap_or_else(|error| panic!("{:#?}", error.mistakes)).notes;
+    notes.retain(|note| !note.ends_with("was meant for another kind"));
+    notes
 }
 
 const POSITIONS: &str = "user,step,latitude,longitude\n\
@@ -92,4 +95,23 @@ fn tracks_whose_steps_do_not_fit_into_memory_are_refused_before_they_are_made() 
     let error = Document::file(Path::new("s.toml"), text, &mut files).resolve(&mut files).expect_err("75 GiB");
     let mistake = error.mistakes[0].to_string();
     assert!(mistake.starts_with("s.toml:5:16: 999001 steps of 2000 users take 74 GiB"), "{mistake}");
+}
+
+#[test]
+fn the_users_and_steps_that_a_preset_generates_do_not_limit_a_record() {
+    let mut rows = "user,step,latitude,longitude\n".to_owned();
+    for user in 0..60 {
+        rows += &format!("{user},0,41.89,12.47\n{user},{},41.90,12.48\n", 1 + user % 40);
+    }
+    let of = |keys: &str| {
+        let mut files = Texts::default().with("p.csv", &rows);
+        let text = format!("{HEAD}duration = 100_000\n[mobility]\nkind = \"file\"\nfile = \"p.csv\"\n{keys}");
+        let document = Document::file(Path::new("s.toml"), text, &mut files);
+        document.resolve(&mut files).unwrap_or_else(|error| panic!("{:#?}", error.mistakes))
+    };
+    let whole = of("");
+    assert_eq!((whole.scenario.users.len(), whole.scenario.attachments.step_count()), (60, 41));
+    let told = "`mobility.kind` is `file`: `mobility.users = 51` was meant for another kind";
+    assert!(whole.notes.iter().any(|note| note == told), "{:?}", whole.notes);
+    assert_eq!(of("steps = 26\n").scenario.attachments.step_count(), 26);
 }
