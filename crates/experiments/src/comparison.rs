@@ -16,6 +16,7 @@ use crate::measures::{LOST, Measure, Values, groups, key};
 use crate::statistics::{Estimate, PairedTest, holm};
 use crate::study::Results;
 
+pub use text::DRAWN_FROM_THE_SEED;
 pub(crate) use text::shown_estimate;
 
 /// With a corrected probability of at most this, a difference is taken for real.

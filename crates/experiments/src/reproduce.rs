@@ -260,7 +260,8 @@ pub fn reproduce<F: Files>(
         return Err(failure);
     }
     let before = experiments.len() * (seeds.len() + 1);
-    reproduction.worlds = worlds::run(options.worlds, options.jobs, &files, &mut |done| progress(before + done, count))?;
+    reproduction.worlds =
+        worlds::run(options.worlds, options.jobs, &files, &mut |done| progress(before + done, count))?;
     Ok(reproduction)
 }
 

@@ -54,12 +54,8 @@ fn simulate(scenario: &Scenario, recorder: &mut impl Recorder) -> Effort {
 
 /// The prototype's four runs, from the text of the scenario to the files of the run.
 fn runs() {
-    let runs = [
-        "workload-aware",
-        "latency-aware",
-        "workload-and-latency-aware",
-        "workload-and-latency-aware-with-memory",
-    ];
+    let runs =
+        ["workload-aware", "latency-aware", "workload-and-latency-aware", "workload-and-latency-aware-with-memory"];
     let directory = env::temp_dir().join(format!("mario-speed-{}", std::process::id()));
     for (detail, messages) in [(Detail::Operations, false), (Detail::Full, false), (Detail::Full, true)] {
         let keep = Keep { detail, messages };

@@ -30,7 +30,8 @@ pub use commute::{Commuters, Commuting, Hotspot, commute, commute_attached};
 pub use positions::read_positions;
 pub use reading::{TraceError, TraceProblem};
 pub use tracks::{
-    After, Between, Clock, Fix, StepError, Stepping, SumoCoordinates, TrackFormat, Tracks, read_tracks, to_steps,
+    After, Between, Clock, Fix, StepError, Stepping, SumoCoordinates, TrackFormat, Tracks, read_tracks, step_count,
+    to_steps,
 };
 pub use wander::{Arrivals, WanderError, Wandering, wander, wander_attached};
 

@@ -5,12 +5,15 @@
 //! [`Scenario`] of it, or tells all [`Mistake`]s with their places.
 
 mod attachments;
+mod cost;
+mod dependents;
 mod document;
 mod layers;
 mod mistake;
 mod overview;
 mod policies;
 mod presets;
+mod ranges;
 mod read;
 mod resolve;
 mod schema;
@@ -25,6 +28,7 @@ use crate::mobility::Attachments;
 use crate::optimum::Search;
 use crate::topology::Topology;
 
+pub use cost::Cost;
 pub use document::Document;
 pub use layers::{Files, NoFiles};
 pub use mistake::{Mistake, Place, ScenarioError, Text};

@@ -20,8 +20,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::position::{Area, Position};
 
+pub(crate) use mesh::LINKS_MAX;
 pub use mesh::{AccessPoints, Connected, Latency, Mesh, barabasi_albert, grid, random_geometric};
 pub use read::{GraphDefaults, GraphError, GraphFormat, GraphProblem, Unmarked, XmlProblem, read_graph};
+pub(crate) use tiled::NODES_MAX;
 pub use tiled::{ShapeError, TiledTree, tiled_tree};
 pub use tree::{Tree, tree};
 

@@ -66,11 +66,11 @@ error: unknown key `perod` in `workload` of kind `periodic`
   | ^^^^^
 hint: did you mean `period`?
 
-error: a period must be more than 0, not 0
+error: a period must be from 0.001 to 1e12, not 0
  --> {one}:4:10
 4 | period = 0
   |          ^
-hint: write a number above 0
+hint: write a number in that range: after 31 years, which is 1e12 ms, a clock still tells microseconds apart, and nothing shorter
 ",
         one = one.display()
     );
@@ -108,4 +108,63 @@ fn recorded_users_are_attached() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(stdout(&output).contains("# prototype"), "{}", stdout(&output));
     assert!(stdout(&output).contains("51 users, 1 of them later, 85 handovers in 26 steps"), "{}", stdout(&output));
+}
+
+#[test]
+fn what_would_never_end_is_refused_by_check_and_run_alike_with_its_place() {
+    let directory = fresh_directory("endless");
+    let drawn = ["topology.kind=random-geometric", "topology.nodes=16000000"];
+    let cases: [(&[&str], &str); 8] = [
+        (&["duration=1e308"], "a time must be from 0 to 1e12, not 1e308"),
+        (&["duration=1e18"], "a time must be from 0 to 1e12, not 1e18"),
+        (&["mobility.step=1e-300"], "a period must be from 0.001 to 1e12, not 1e-300"),
+        (&["managers.period=1e-300"], "a period must be from 0.001 to 1e12, not 1e-300"),
+        (
+            &["duration=1e11"],
+            "the run would take about 660 billion events, more than the 10 billion of `limits.events`",
+        ),
+        (
+            &["managers.period=0.001"],
+            "of memory, more than the 16 GiB of `limits.memory_mib`, most of all for activations",
+        ),
+        (&["topology.access_hardware=18446744073709551615"], "has more than 64 bits"),
+        (&drawn, "there would be about 25 trillion links, and 33554432 is the most"),
+    ];
+    for (keys, words) in cases {
+        let out = directory.join("run");
+        let sets: Vec<&str> = keys.iter().flat_map(|key| ["--set", key]).collect();
+        let check = [&["scenario", "check", "paper"], sets.as_slice()].concat();
+        let run_it = [&["run", "paper", "--out", out.to_str().expect("a path")], sets.as_slice()].concat();
+        for command in [check, run_it] {
+            let output = run(&command);
+            let said = stderr(&output);
+            assert_eq!(output.status.code(), Some(2), "{command:?}: {said}");
+            assert!(said.contains(words) && said.contains(" --> --set:1:") && said.contains("hint: "), "{said}");
+        }
+        assert!(!out.exists(), "{keys:?} left a directory");
+    }
+}
+
+#[test]
+fn check_tells_what_a_run_will_cost_and_a_limit_can_be_raised() {
+    let output = run(["scenario", "check", "paper"]);
+    assert!(stdout(&output).contains("\n  expected cost: about 350000 events and 25 MiB\n"), "{}", stdout(&output));
+    let keys = ["scenario", "check", "paper", "--set", "limits.events=1000"];
+    let output = run(keys);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("or raise `limits.events`"), "{}", stderr(&output));
+    let output =
+        run([&keys[..3], &["--set", "duration=2e9", "--set", "mobility.step=1e6", "--set", "limits.events=1e12"]]
+            .concat());
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stdout(&output).contains("\n  note: the run is expected to take about "), "{}", stdout(&output));
+}
+
+#[test]
+fn check_finds_what_has_no_room_at_the_beginning() {
+    let keys =
+        ["--set", "topology.size=1", "--set", "topology.access_hardware=2", "--set", "topology.cloud_hardware=2"];
+    let output = run([&["scenario", "check", "paper"], keys.as_slice()].concat());
+    assert_eq!(output.status.code(), Some(2), "{}", stdout(&output));
+    assert!(stderr(&output).contains("cannot deploy application"), "{}", stderr(&output));
 }

@@ -99,7 +99,9 @@ fn runs_that_are_all_the_same_run_prove_nothing() {
     assert!(comparison.is_seedless);
     assert!(comparison.pairs[0].tests.iter().all(|test| test.test.is_none()));
     assert!(comparison.pairs[0].verdict.starts_with("nothing can be said about new against old"));
-    assert!(comparison.text().starts_with("All 20 seeds came out the same"));
+    let text = comparison.text();
+    assert!(text.starts_with("All 20 seeds came out the same"), "{text}");
+    assert!(DRAWN_FROM_THE_SEED.iter().all(|(key, what)| text.contains(key) && text.contains(what)), "{text}");
 }
 
 #[test]

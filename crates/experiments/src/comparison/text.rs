@@ -15,8 +15,9 @@ impl Comparison {
             let _ = writeln!(
                 text,
                 "All {} seeds came out the same: nothing in this scenario is drawn from the seed. So there is one run of each\n\
-                 policy, and no chance to reckon with.\n",
-                self.seeds
+                 policy, and no chance to reckon with. What draws from the seed, and would make seeds differ:\n{}",
+                self.seeds,
+                drawn_from_the_seed()
             );
         }
         self.means(&mut text);
@@ -97,6 +98,22 @@ fn describe(pair: &Pair, first: &str, second: &str, text: &mut String) {
         let _ = writeln!(text, "  no difference found in {same}");
     }
     let _ = writeln!(text, "  Overall: {}.", overall(&pair.tests, first, second));
+}
+
+/// The keys that draw from the seed, each with what they draw.
+pub const DRAWN_FROM_THE_SEED: [(&str, &str); 7] = [
+    ("workload.kind=poisson", "when users send client requests"),
+    ("workload.kind=on-off", "when users send client requests, and when they pause"),
+    ("workload.assignment=random", "who uses which application, where a record of users does not say so"),
+    ("mobility.kind=generated", "users, instead of recorded ones"),
+    ("mobility.kind=city", "users who commute, instead of recorded ones"),
+    ("topology.kind=random-geometric", "nodes and links, with users who are not recorded for others"),
+    ("[[failures]]", "which nodes crash, and when: a table in a scenario file"),
+];
+
+fn drawn_from_the_seed() -> String {
+    let row = |(key, what): (&str, &str)| format!("  {key:<32}{what}\n");
+    DRAWN_FROM_THE_SEED.map(row).concat()
 }
 
 /// `2.345 ± 0.012`, or the mean alone.

@@ -21,12 +21,14 @@ const WHY: [&str; 4] = [
      the hardware of nodes and in how agents observe, requests are routed and proposals are judged.",
 ];
 
-const PUBLISHED_HEAD: &str = "                  response time, ms                service usage                     equal to
+const PUBLISHED_HEAD: &str =
+    "                  response time, ms                service usage                     equal to
                     WS   paper       LS   paper       WS   paper       LS   paper     paper  stored run
 ";
 const PUBLISHED_WIDTHS: [usize; 11] = [14, 8, 8, 9, 8, 9, 8, 9, 8, 10, 12];
 
-const WORLDS_HEAD: &str = "                                        response, ms     inhibited under policy              claims
+const WORLDS_HEAD: &str =
+    "                                        response, ms     inhibited under policy              claims
                                            WS     LS     1     2     3   4 (1)  4 (10)   that hold
 ";
 const WORLDS_WIDTHS: [usize; 9] = [38, 7, 7, 6, 6, 6, 8, 8, 12];
@@ -50,7 +52,8 @@ impl Reproduction {
         text.push('\n');
         let claims = self.claims();
         let missed: Vec<&Claim> = claims.iter().map(|judged| &judged.claim).filter(|claim| !claim.holds).collect();
-        let _ = write!(text, "{} of {} claims of the paper hold in these runs", claims.len() - missed.len(), claims.len());
+        let _ =
+            write!(text, "{} of {} claims of the paper hold in these runs", claims.len() - missed.len(), claims.len());
         text.push_str(if missed.is_empty() { "\n" } else { "; these do not:\n" });
         for claim in missed {
             let _ = writeln!(text, "  {}: {}", claim.claim, claim.numbers);

@@ -46,12 +46,7 @@ impl World {
             preset: Preset::Paper,
             overrides: &["mobility.kind=recorded"],
         },
-        World {
-            name: "text-generated",
-            title: "paper's text, generated users",
-            preset: Preset::Paper,
-            overrides: &[],
-        },
+        World { name: "text-generated", title: "paper's text, generated users", preset: Preset::Paper, overrides: &[] },
         World {
             name: "text-1-ms",
             title: "paper's text, recorded, last link 1 ms",
@@ -82,10 +77,8 @@ pub(super) fn run<F: Files>(
     files: &(impl Fn() -> F + Sync),
     progress: &mut dyn FnMut(usize) -> bool,
 ) -> Result<Vec<WorldFigures>, ReproduceError> {
-    let items: Vec<(&World, Experiment)> = worlds
-        .iter()
-        .flat_map(|world| world.preset.experiments().map(|experiment| (world, experiment)))
-        .collect();
+    let items: Vec<(&World, Experiment)> =
+        worlds.iter().flat_map(|world| world.preset.experiments().map(|experiment| (world, experiment))).collect();
     let work = |(world, experiment): &(&World, Experiment)| {
         let document = experiment.document(&world.document()?);
         let resolved = document.resolve(&mut files()).map_err(RunError::Scenario)?;

@@ -1,7 +1,7 @@
 use std::fs;
 use std::path::Path;
 
-use mario_experiments::comparison::Comparison;
+use mario_experiments::comparison::{Comparison, DRAWN_FROM_THE_SEED};
 use mario_experiments::runs::Contender;
 use mario_experiments::study::{
     MergeError, OwnDirectory, Plan, Results, Shard, StoreError, StudyError, carry_out, load, save,
@@ -174,4 +174,26 @@ fn parts_join_into_what_one_machine_makes() {
     let lost = other.runs.values_mut().next().and_then(|values| values.get_mut("lost")).expect("a run");
     *lost = Some(-1.0);
     assert!(matches!(joined.merge(other), Err(MergeError::Run(_))));
+}
+
+#[test]
+fn every_key_that_is_said_to_draw_from_the_seed_makes_seeds_differ() {
+    let is_seedless = |document: &Document| {
+        let (results, _) = made(&plan(document, &POLICIES, &[], 3), None).expect("runs");
+        Comparison::of(&results, &[]).is_seedless
+    };
+    let still = ["mobility.kind=static", "mobility.users=12"];
+    assert!(is_seedless(&document(&still)));
+    for (key, _) in DRAWN_FROM_THE_SEED {
+        let drawn = if key == "[[failures]]" {
+            let text = "preset = \"paper\"\nduration = 6000\n[mobility]\nkind = \"static\"\nusers = 12\n\
+                        [[failures]]\nmean_time_between = 9000\nmean_repair = 2000\ntiers = [1, 2]\n";
+            Document::file(Path::new("failing.toml"), text, &mut Disk)
+        } else {
+            let mut drawn = document(&still);
+            drawn.set(&[key.to_owned()]);
+            drawn
+        };
+        assert!(!is_seedless(&drawn), "{key}");
+    }
 }

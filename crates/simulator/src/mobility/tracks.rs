@@ -172,6 +172,18 @@ pub enum StepError {
     TooManySteps,
 }
 
+/// How many steps recorded tracks have.
+pub fn step_count(tracks: &Tracks, stepping: &Stepping) -> Result<u32, StepError> {
+    match stepping.clock {
+        Clock::Shared { step_seconds, after, .. } => {
+            shared_steps(tracks, step_seconds, after, stepping.steps_max).map(|moments| moments.count)
+        }
+        Clock::OwnPace { parts: 0 } => Err(StepError::NoStep),
+        Clock::OwnPace { parts } if u64::from(parts) >= STEPS_MAX => Err(StepError::TooManySteps),
+        Clock::OwnPace { parts } => Ok(stepping.steps_max.unwrap_or(u32::MAX).min(parts + 1)),
+    }
+}
+
 /// Makes steps of recorded tracks.
 pub fn to_steps(tracks: &Tracks, stepping: &Stepping) -> Result<Traces, StepError> {
     let mut gathering = Gathering::default();
@@ -182,28 +194,21 @@ pub fn to_steps(tracks: &Tracks, stepping: &Stepping) -> Result<Traces, StepErro
             gathering.place(user, step, inside.map_or(Presence::Gone, Presence::At));
         }
     };
-    let count = match stepping.clock {
+    let count = step_count(tracks, stepping)?;
+    match stepping.clock {
         Clock::Shared { step_seconds, between, after } => {
             let steps = shared_steps(tracks, step_seconds, after, stepping.steps_max)?;
             for (user, fixes) in tracks.users.iter().zip(&tracks.fixes) {
                 let walk = Walk { steps, between, after };
                 walk.follow(fixes, |step, position| place(&mut gathering, user, step, position));
             }
-            steps.count
         }
         Clock::OwnPace { parts } => {
-            if parts == 0 {
-                return Err(StepError::NoStep);
-            }
-            if u64::from(parts) >= STEPS_MAX {
-                return Err(StepError::TooManySteps);
-            }
             for (user, fixes) in tracks.users.iter().zip(&tracks.fixes) {
                 own_pace(fixes, parts, |step, position| place(&mut gathering, user, step, Some(position)));
             }
-            stepping.steps_max.unwrap_or(u32::MAX).min(parts + 1)
         }
-    };
+    }
     let mut traces = gathering.trace(stepping.users_max);
     // Steps in which nobody moves are steps all the same.
     traces.steps.resize(count as usize, Vec::new());

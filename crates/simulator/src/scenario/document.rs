@@ -3,10 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::dependents::drop_dependents;
 use super::layers::{Files, Layers, override_keys};
 use super::mistake::{Mistake, Place, ScenarioError, Text};
 use super::policies::baseline_names;
 use super::presets;
+use super::ranges::check_ranges;
 use super::read;
 use super::settings::{ManagementStrategy, Settings};
 use super::tree::{Node, Table, Value};
@@ -22,9 +24,12 @@ pub struct Document {
     /// The beginning of the text.
     whole: Place,
     layer: u32,
+    /// The first layer that is no text but an override.
+    pub(super) first_override: Option<u32>,
     /// Whether some text is no TOML.
     is_broken: bool,
     mistakes: Vec<Mistake>,
+    notes: Vec<String>,
 }
 
 impl Document {
@@ -54,9 +59,9 @@ impl Document {
         let mut layers = Layers::new(files, 0);
         let mut tree = Table::default();
         layers.add(&text, path, &mut tree);
-        let (layer, is_broken, mistakes) = (layers.layer, layers.is_broken, layers.mistakes);
-        let whole = Place { text, span: 0..0 };
-        let mut document = Document { name: name.to_owned(), tree, whole, layer, is_broken, mistakes };
+        let Layers { layer, is_broken, mistakes, notes, .. } = layers;
+        let (name, whole) = (name.to_owned(), Place { text, span: 0..0 });
+        let mut document = Document { name, tree, whole, layer, first_override: None, is_broken, mistakes, notes };
         if document.tree.get("name").is_none()
             && let Some(stem) = path.and_then(Path::file_stem)
         {
@@ -73,7 +78,10 @@ impl Document {
     /// Overrides keys, each by `key.path=value`, where the value is written as in TOML or is a bare word.
     pub fn set(&mut self, overrides: &[String]) {
         self.layer += 1;
+        let since = *self.first_override.get_or_insert(self.layer);
+        let before = self.tree.clone();
         override_keys(&mut self.tree, overrides, self.layer, &mut self.mistakes);
+        self.notes.extend(drop_dependents(&before, &mut self.tree, since));
     }
 
     /// Overrides the seed.
@@ -208,16 +216,33 @@ impl Document {
 
     /// What it says, with all defaults filled in.
     pub fn settings(&self) -> Result<Settings, ScenarioError> {
+        self.settings_and_notes().map(|(settings, _)| settings)
+    }
+
+    /// What it says, and what a user may want to know about how that came to be.
+    pub(super) fn settings_and_notes(&self) -> Result<(Settings, Vec<String>), ScenarioError> {
         let mut mistakes = self.mistakes.clone();
         if self.is_broken {
             return Err(self.error(mistakes));
         }
-        match read::read(&self.tree, &self.whole) {
-            Ok(settings) if mistakes.is_empty() => return Ok(settings),
-            Ok(_) => {}
-            Err(more) => mistakes.extend(more),
+        let read = read::read(&self.tree, &self.whole);
+        if let Err(more) = &read {
+            mistakes.extend(more.iter().cloned());
         }
-        Err(self.error(mistakes))
+        // What could not be read at all was told already.
+        let is_told = |place: &Option<Place>| mistakes.iter().any(|told| told.place == *place);
+        let out_of_range: Vec<Mistake> =
+            check_ranges(&self.tree).into_iter().filter(|mistake| !is_told(&mistake.place)).collect();
+        mistakes.extend(out_of_range);
+        match read {
+            Ok(mut settings) if mistakes.is_empty() => {
+                let mut notes = self.notes.clone();
+                notes.extend(self.without_effect());
+                notes.extend(self.follow_duration(&mut settings));
+                Ok((settings, notes))
+            }
+            _ => Err(self.error(mistakes)),
+        }
     }
 
     pub(super) fn error(&self, mut mistakes: Vec<Mistake>) -> ScenarioError {
@@ -253,6 +278,13 @@ impl Document {
         let node = self.node(value, &Place { text: Arc::new(text), span });
         self.tree.remove(key);
         self.tree.entries.push((key.to_owned(), node));
+    }
+
+    /// The value at a path such as `mobility.users`, if it is written.
+    pub(super) fn written(&self, path: &str) -> Option<&Node> {
+        let (tables, key) = path.rsplit_once('.').map_or((None, path), |(tables, key)| (Some(tables), key));
+        let table = tables.into_iter().flat_map(|tables| tables.split('.'));
+        table.into_iter().try_fold(&self.tree, |table, key| table.table(key))?.get(key)
     }
 
     /// The value at a path of keys and places in lists, or as much of the path as there is.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
+use super::dependents::drop_dependents;
 use super::mistake::{Mistake, Place, Text};
 use super::presets;
 use super::tree::{self, Node, Table, Value};
@@ -46,6 +47,8 @@ const DEPTH_MAX: usize = 32;
 pub(super) struct Layers<'a> {
     pub(super) files: &'a mut dyn Files,
     pub(super) mistakes: Vec<Mistake>,
+    /// What a user may want to know about how the layers were merged.
+    pub(super) notes: Vec<String>,
     pub(super) layer: u32,
     /// Whether a text is no TOML, so that what was read of it is not what was meant.
     pub(super) is_broken: bool,
@@ -55,7 +58,7 @@ pub(super) struct Layers<'a> {
 
 impl<'a> Layers<'a> {
     pub(super) fn new(files: &'a mut dyn Files, layer: u32) -> Layers<'a> {
-        Layers { files, mistakes: Vec::new(), layer, is_broken: false, open: Vec::new() }
+        Layers { files, mistakes: Vec::new(), notes: Vec::new(), layer, is_broken: false, open: Vec::new() }
     }
 
     /// Puts a text, below it what it builds upon, on top of `below`.
@@ -86,7 +89,9 @@ impl<'a> Layers<'a> {
         // What was added meanwhile has later numbers, and yet lies below.
         self.layer += 1;
         renumber(&mut own, self.layer);
+        let before = below.clone();
         self.merge(below, own);
+        self.notes.extend(drop_dependents(&before, below, self.layer));
     }
 
     fn preset(&mut self, node: &Node, below: &mut Table) {

@@ -145,9 +145,9 @@ impl<'de> Deserializer<'de> for Reader<'_> {
                 Ok(value) => visitor.visit_u64(value),
                 Err(_) => visitor.visit_i64(*value),
             },
-            Value::Large(digits) => {
-                Err(Trouble::invalid_type(Unexpected::Other(&format!("the number {digits}")), &visitor))
-            }
+            Value::Large(digits) => Err(Trouble::custom(format!(
+                "the number {digits} has more than 64 bits{HINT}write a number nearer to 0"
+            ))),
             Value::Float(value) => visitor.visit_f64(*value),
             Value::String(value) => visitor.visit_str(value),
             Value::Datetime(value) => {

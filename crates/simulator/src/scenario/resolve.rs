@@ -4,8 +4,10 @@
 
 mod applications;
 mod churn;
+mod cost;
 mod drawn;
 mod infrastructure;
+mod recorded;
 mod users;
 
 use std::fmt::Display;
@@ -13,12 +15,13 @@ use std::fmt::Display;
 use mario_colony::NodeIndex;
 use mario_domain::{Fact, FactValue, Id};
 
+use super::cost::{Cost, Extent, first_request};
 use super::document::{At, Document};
 use super::layers::Files;
 use super::mistake::{Mistake, Place, ScenarioError};
 use super::settings::{
     ArbitrationStrategy, FidelityKind, ManagementStrategy, MemoryStrategy, NumberingStrategy, ObservationStrategy,
-    OccupancyKind, RoutingMetric, RoutingStrategy, Settings,
+    OccupancyKind, RoutingMetric, RoutingStrategy, Settings, shown,
 };
 use super::{
     AgentTiming, Arbitration, Fidelity, Management, Memory, Metric, Network, Numbering, Observation, Occupancy,
@@ -38,16 +41,19 @@ pub struct Resolved {
     pub notes: Vec<String>,
     /// For each of the scenario's deploys, where it is written.
     pub deploy_places: Vec<Place>,
+    /// What it is expected to cost.
+    pub cost: Cost,
 }
 
 impl Document {
     /// The scenario, ready to be run; or all that is wrong with it.
     pub fn resolve(&self, files: &mut dyn Files) -> Result<Resolved, ScenarioError> {
-        let settings = self.settings()?;
-        let resolving =
-            Resolving { document: self, settings: &settings, files, mistakes: Vec::new(), notes: Vec::new() };
+        let (settings, notes) = self.settings_and_notes()?;
+        let resolving = Resolving { document: self, settings: &settings, files, mistakes: Vec::new(), notes };
         match resolving.scenario() {
-            Ok((scenario, notes, deploy_places)) => Ok(Resolved { settings, scenario, notes, deploy_places }),
+            Ok((scenario, notes, deploy_places, cost)) => {
+                Ok(Resolved { settings, scenario, notes, deploy_places, cost })
+            }
             Err(mistakes) => Err(self.error(mistakes)),
         }
     }
@@ -63,8 +69,11 @@ struct Resolving<'a> {
 }
 
 impl Resolving<'_> {
-    fn scenario(mut self) -> Result<(Scenario, Vec<String>, Vec<Place>), Vec<Mistake>> {
+    fn scenario(mut self) -> Result<(Scenario, Vec<String>, Vec<Place>, Cost), Vec<Mistake>> {
         self.check_times();
+        if !self.is_affordable(&Extent::told(self.settings)) {
+            return Err(self.mistakes);
+        }
         let infrastructure = self.infrastructure();
         let Some(mut topology) = infrastructure else { return Err(self.mistakes) };
         let (applications, mut policies) = self.applications(&topology);
@@ -74,6 +83,8 @@ impl Resolving<'_> {
         let attachments = self.attachments(&topology, &applications);
         let users = self.users(&topology, &applications, &attachments);
         let disturbances = self.disturbances(&topology);
+        let cost = self.cost(&topology, &attachments);
+        self.tell_what_never_happens();
         if !self.mistakes.is_empty() {
             return Err(self.mistakes);
         }
@@ -141,7 +152,7 @@ impl Resolving<'_> {
             redeploy_delay: settings.redeploy.delay.map(super::settings::Time::value),
         };
         self.note_unasked(&scenario);
-        Ok((scenario, self.notes, deploy_places))
+        Ok((scenario, self.notes, deploy_places, cost))
     }
 
     /// Node owners are to know when nobody asks their policies.
@@ -156,11 +167,6 @@ impl Resolving<'_> {
         if self.settings.duration.value() <= 0.0 {
             let mistake = self.mistake("the run must take longer than 0", &["duration".into()]);
             self.mistakes.push(mistake.hint("write a `duration` above 0"));
-        }
-        if self.settings.memory.every == 0 {
-            let mistake =
-                self.mistake("agents cannot forget at every 0th evaluation", &["memory".into(), "every".into()]);
-            self.mistakes.push(mistake.hint("write 1 or more"));
         }
         let is_flow = self.settings.network.fidelity == FidelityKind::Flow;
         let has_rules = self.settings.observation.strategy == ObservationStrategy::Arrivals
@@ -182,6 +188,24 @@ impl Resolving<'_> {
         }
     }
 
+    /// Tells of what the run is too short for.
+    fn tell_what_never_happens(&mut self) {
+        let settings = self.settings;
+        let duration = settings.duration.value();
+        let agents = &settings.agents;
+        let all = [
+            ("no agent evaluates", "agents.start and agents.period", agents.start.value() + agents.period.value()),
+            ("no manager judges", "managers.period", settings.managers.period.value()),
+            ("no client request is sent", "workload.period and workload.phase", first_request(settings)),
+        ];
+        for (what, keys, first) in all {
+            if first >= duration {
+                let first = shown(first);
+                self.notes.push(format!("{what}: by {keys} that begins at {first}, and the run ends at {duration}"));
+            }
+        }
+    }
+
     fn mistake(&self, message: impl Into<String>, at: &[At<'_>]) -> Mistake {
         Mistake::new(message).at(Some(self.document.place(at)))
     }
@@ -192,6 +216,9 @@ impl Resolving<'_> {
         const COMPARED_MAX: usize = 100_000;
         let known: Vec<String> = known.take(COMPARED_MAX).map(|id| id.to_string()).collect();
         let mistake = self.mistake(format!("there is no {what} `{id}`"), at);
+        if known.is_empty() {
+            return mistake.hint(format!("there is no {what} at all: leave this away"));
+        }
         mistake.known(&id.to_string(), &format!("known are the {what}s"), known.iter().map(String::as_str))
     }
 

@@ -6,8 +6,10 @@ mod application;
 mod churn;
 mod city;
 mod drawn;
+mod limits;
 mod mobility;
 mod number;
+mod range;
 mod strategies;
 mod topology;
 mod workload;
@@ -16,11 +18,13 @@ pub use application::{ApplicationSettings, DeploySettings, Facts};
 pub use churn::{ChurnSettings, FailureSettings, LinkDown, LinkUp, NodeDown, NodeJoin, NodeLeave, RedeploySettings};
 pub use city::{CitySettings, PlaceSettings};
 pub use drawn::{DrawnApplications, SortSettings};
+pub use limits::LimitSettings;
 pub use mobility::{
     AfterKind, AttachKind, AttachmentSettings, BetweenKind, ClockKind, FileSettings, GeneratedSettings, MobilityFormat,
     MobilitySettings, StaticSettings,
 };
-pub use number::{Period, Positive, Size, Time};
+pub(super) use number::shown;
+pub use number::{Limit, Period, Positive, Size, Time};
 pub use strategies::{
     ArbitrationSettings, ArbitrationStrategy, ManagementSettings, ManagementStrategy, MemorySettings, MemoryStrategy,
     NumberingSettings, NumberingStrategy, ObservationSettings, ObservationStrategy, RoutingMetric, RoutingSettings,
@@ -49,7 +53,7 @@ pub struct Settings {
     /// What people call the scenario.
     pub name: String,
     /// What everything random is drawn from.
-    #[schemars(range(max = 9_223_372_036_854_775_807_u64))]
+    #[schemars(with = "range::Seed")]
     pub seed: u64,
     /// When the run ends; what is due at this very moment does not happen.
     pub duration: Time,
@@ -103,6 +107,9 @@ pub struct Settings {
     pub failures: Vec<FailureSettings>,
     /// When an operator deploys again what users want and nobody runs.
     pub redeploy: RedeploySettings,
+    /// How much the run may cost.
+    #[serde(skip_serializing_if = "LimitSettings::are_default")]
+    pub limits: LimitSettings,
 }
 
 /// When agents evaluate.
@@ -192,6 +199,7 @@ impl Default for Settings {
             churn: Vec::new(),
             failures: Vec::new(),
             redeploy: RedeploySettings::default(),
+            limits: LimitSettings::default(),
         }
     }
 }
@@ -248,7 +256,7 @@ use read_by_kind;
 #[serde(untagged)]
 #[allow(dead_code, reason = "it describes, and is never made")]
 enum WrittenCapacity {
-    Units(u64),
+    Units(range::Units),
     Unbounded(UnboundedWord),
 }
 

@@ -45,6 +45,14 @@ impl Table {
         self.entries.iter().find(|(known, _)| known == key).map(|(_, node)| node)
     }
 
+    /// The table that a key leads to.
+    pub(super) fn table(&self, key: &str) -> Option<&Table> {
+        match self.get(key) {
+            Some(Node { value: Value::Table(table), .. }) => Some(table),
+            _ => None,
+        }
+    }
+
     pub(super) fn get_mut(&mut self, key: &str) -> Option<&mut Node> {
         self.entries.iter_mut().find(|(known, _)| known == key).map(|(_, node)| node)
     }

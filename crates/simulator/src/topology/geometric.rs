@@ -38,7 +38,9 @@ impl<'p> Near<'p> {
     pub(super) fn new(places: &'p [Metres], size: Metres, radius: f64) -> Near<'p> {
         // About two places in a cell, unless the radius is larger.
         let crowd = (size.north * size.east * 2.0 / places.len() as f64).sqrt();
-        let cell = radius.max(crowd);
+        // In an area that is far longer than wide, a row of cells must not be longer than there are places.
+        let longest = size.north.max(size.east) / places.len() as f64;
+        let cell = radius.max(crowd).max(longest);
         let (rows, columns) = ((size.north / cell) as usize + 1, (size.east / cell) as usize + 1);
         let mut near =
             Near { places, radius, cell, rows, columns, first: vec![0; rows * columns + 1], members: Vec::new() };

@@ -13,7 +13,7 @@ use super::{NodeDescription, ShapeError, Topology, TopologyBuilder};
 use crate::position::{Area, Position};
 
 /// More links than this are refused: they would not fit into memory.
-pub(super) const LINKS_MAX: usize = 1 << 25;
+pub(crate) const LINKS_MAX: usize = 1 << 25;
 
 /// What nodes and links of a mesh are like. The hub, its most central node, takes the part of the cloud; the tier of a
 /// node is its distance from the hub, in hops.

@@ -6,11 +6,12 @@ use std::fmt;
 use mario_colony::NodeIndex;
 use mario_domain::{Capacity, NodeId};
 
+use super::mesh::LINKS_MAX;
 use super::{NodeDescription, Topology, TopologyBuilder, TopologyError};
 use crate::position::Area;
 
 /// More nodes than this are refused: they would not fit into memory.
-pub(super) const NODES_MAX: u64 = 1 << 24;
+pub(crate) const NODES_MAX: u64 = 1 << 24;
 
 /// A tree over a square grid of access points.
 #[derive(Clone, PartialEq, Debug)]
@@ -41,7 +42,7 @@ pub enum ShapeError {
         /// How many there are.
         given: usize,
     },
-    /// There would be too many nodes.
+    /// There would be too many nodes or links.
     TooLarge,
     /// A value is not one that the shape can have.
     Value {
@@ -146,7 +147,9 @@ impl fmt::Display for ShapeError {
             ShapeError::Levels { values, needed, given } => {
                 write!(formatter, "{given} {values} are given where the shape needs {needed}: one for each level")
             }
-            ShapeError::TooLarge => write!(formatter, "the shape has more than {NODES_MAX} nodes"),
+            ShapeError::TooLarge => {
+                write!(formatter, "the shape has more than {NODES_MAX} nodes, or more than {LINKS_MAX} links")
+            }
             ShapeError::Value { what, expected } => write!(formatter, "{what} must be {expected}"),
             ShapeError::Topology(_) => formatter.write_str("the shape does not make an infrastructure"),
         }

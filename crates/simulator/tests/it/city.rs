@@ -140,7 +140,7 @@ fn what_cannot_be_drawn_is_told_with_its_place() {
     let bad_range = "applications.mix=[{ kind = \"X\", max_rate = [5, 1], max_latency = [2, 2] }]";
     assert!(mistake(&[bad_range]).contains("`max_rate` is from the lesser"), "{}", mistake(&[bad_range]));
     assert!(mistake(&["applications.mix=[]"]).contains("no sort"));
-    assert!(mistake(&["applications.count=200000"]).contains("too many"));
+    assert!(mistake(&["applications.count=200000"]).contains("`count` must be from 0 to 100000"));
     assert!(mistake(&["applications.count=0"]).contains("no application"));
     let twice = with_an_application("app3").resolve(&mut NoFiles).expect_err("a mistake");
     assert!(twice.mistakes[0].message.contains("`app3` is listed, and drawn too"), "{twice:?}");
@@ -149,5 +149,5 @@ fn what_cannot_be_drawn_is_told_with_its_place() {
     assert!(mistake(&["mobility.place=[{ at = [0, 0] }]"]).contains("place"));
     let elephant = "applications.mix=[{ kind = \"X\", max_rate = [1, 1], max_latency = [2, 2], hardware = [1, 99] }]";
     assert!(mistake(&[elephant, "topology.cloud_hardware=9"]).contains("fits on no node"));
-    assert!(mistake(&["mobility.users=4000000000"]).contains("too many"));
+    assert!(mistake(&["mobility.users=4000000000"]).contains("`users` must be from 0 to 16777216"));
 }

@@ -68,9 +68,74 @@ fn words(schema: &Value, part: &Value) -> Vec<String> {
     found
 }
 
+/// The range of the numbers of a key, and why it is that.
+fn range(schema: &Value, part: &Value) -> Option<(String, String)> {
+    let part = target(schema, part);
+    if let (Some(min), Some(max)) = (part["minimum"].as_f64(), part["maximum"].as_f64()) {
+        let why = part["$comment"].as_str().expect("every range has a reason");
+        return Some((format!("{} to {}", number(min), number(max)), why.to_owned()));
+    }
+    let inner = part["anyOf"].as_array().into_iter().flatten().chain(part.get("items"));
+    inner.filter(|inner| target(schema, inner).get("properties").is_none()).find_map(|inner| range(schema, inner))
+}
+
+/// A number with the digits in groups, or as a power of ten.
+fn number(value: f64) -> String {
+    if value >= 1e9 {
+        return format!("{value:.3e}").replace(".000", "");
+    }
+    let plain = value.to_string();
+    let (sign, digits) = plain.strip_prefix('-').map_or(("", plain.as_str()), |digits| ("-", digits));
+    if digits.contains('.') || digits.len() < 5 {
+        return plain;
+    }
+    let first = digits.len() % 3;
+    let groups = (first..digits.len()).step_by(3).map(|start| &digits[start..start + 3]);
+    let all: Vec<&str> = Some(&digits[..first]).filter(|first| !first.is_empty()).into_iter().chain(groups).collect();
+    format!("{sign}{}", all.join(","))
+}
+
+/// Every range with its reason and the keys that have it, in the order of the schema.
+fn add_reasons(schema: &Value, table: &Value, prefix: &str, reasons: &mut Vec<([String; 2], Vec<String>)>) {
+    let table = target(schema, table);
+    for kind in table["oneOf"].as_array().into_iter().flatten() {
+        add_reasons(schema, kind, prefix, reasons);
+    }
+    for (key, part) in table["properties"].as_object().into_iter().flatten() {
+        let path = format!("{prefix}{key}");
+        if let Some((range, why)) = range(schema, part) {
+            let place = reasons.iter().position(|(known, _)| known[0] == range && known[1] == why);
+            let place = place.unwrap_or_else(|| {
+                reasons.push(([range, why], Vec::new()));
+                reasons.len() - 1
+            });
+            if !reasons[place].1.contains(&path) {
+                reasons[place].1.push(path);
+            }
+            continue;
+        }
+        let inner = target(schema, part);
+        let inner = inner.get("items").unwrap_or(inner);
+        add_reasons(schema, inner, &format!("{path}."), reasons);
+    }
+}
+
+#[test]
+fn the_page_gives_the_reason_of_every_range() {
+    let schema = schema();
+    let mut reasons = Vec::new();
+    add_reasons(&schema, &schema, "", &mut reasons);
+    let mut table = "| range | why | keys |\n|---|---|---|\n".to_owned();
+    for ([range, why], keys) in reasons {
+        let keys: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
+        table += &format!("| {range} | {why} | {} |\n", keys.join(", "));
+    }
+    check_part("docs/scenarios.md", "ranges", &table);
+}
+
 /// The rows for the keys of a table.
 fn rows(schema: &Value, table: &Value) -> String {
-    let mut rows = "| key | default | meaning |\n|---|---|---|\n".to_owned();
+    let mut rows = "| key | default | range | meaning |\n|---|---|---|---|\n".to_owned();
     add_rows(schema, table, "", &mut rows);
     rows
 }
@@ -94,7 +159,8 @@ fn add_rows(schema: &Value, table: &Value, prefix: &str, rows: &mut String) {
             format!(" One of {}.", words.iter().map(|word| format!("`\"{word}\"`")).collect::<Vec<_>>().join(", "))
         };
         *rows += &format!(
-            "| `{prefix}{key}` | {default} | {}{} |\n",
+            "| `{prefix}{key}` | {default} | {} | {}{} |\n",
+            range(schema, part).map(|(range, _)| range).unwrap_or_default(),
             sentence(part),
             choice.replace(" One of `\"unbounded\"`.", "")
         );

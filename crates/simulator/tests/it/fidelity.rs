@@ -116,10 +116,10 @@ const WORLDS: [(&str, &[&str]); 10] = [
     ("the paper's", &[]),
     ("2 × the users, phases spread", &["mobility.users=102", "mobility.first_users=102", "workload.phase=spread"]),
     ("2 × the users", &["mobility.users=102", "mobility.first_users=102"]),
-    ("2 × the users, some of them later", &["mobility.users=102"]),
+    ("2 × the users, some of them later", &["mobility.users=102", "mobility.first_users=50"]),
     ("5 × the users, phases spread", &["mobility.users=255", "mobility.first_users=255", "workload.phase=spread"]),
     ("5 × the users", &["mobility.users=255", "mobility.first_users=255"]),
-    ("5 × the users, some of them later", &["mobility.users=255"]),
+    ("5 × the users, some of them later", &["mobility.users=255", "mobility.first_users=50"]),
     ("5 × the users, at random times", &["mobility.users=255", "mobility.first_users=255", "workload.kind=poisson"]),
 ];
 

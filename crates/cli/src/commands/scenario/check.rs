@@ -44,8 +44,9 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         });
         match checked {
             Ok(resolved) => {
-                let overview = resolved.scenario.overview();
-                console.write_data(|stdout| writeln!(stdout, "{}: no mistakes\n{overview}", file.display()))?;
+                let (overview, cost) = (resolved.scenario.overview(), resolved.cost);
+                let report = format!("{}: no mistakes\n{overview}\n  expected cost: {cost}\n", file.display());
+                console.write_data(|stdout| stdout.write_all(report.as_bytes()))?;
             }
             Err(Failure::Input(diagnostics)) => problems.extend(diagnostics),
             Err(other) => return Err(other),

@@ -59,9 +59,11 @@ fn newcomers_shell(script: &str, directory: &Path) -> Command {
     let mut command = Command::new("sh");
     command.args(["-euc", script]).current_dir(directory).env("PATH", path).env("CARGO_INSTALL_ROOT", installed);
     command.env("CARGO_TARGET_DIR", base().join("target")).env_remove("RUSTUP_TOOLCHAIN").env_remove("LD_LIBRARY_PATH");
-    let of_this_test = ["CARGO_PKG_", "CARGO_BIN_", "CARGO_MANIFEST_", "NEXTEST", "CARGO_TARGET_TMPDIR", "CARGO_CRATE_NAME"];
+    let of_this_test =
+        ["CARGO_PKG_", "CARGO_BIN_", "CARGO_MANIFEST_", "NEXTEST", "CARGO_TARGET_TMPDIR", "CARGO_CRATE_NAME"];
     for (name, _) in env::vars_os() {
-        if name == "CARGO" || name.to_str().is_some_and(|name| of_this_test.iter().any(|start| name.starts_with(start))) {
+        if name == "CARGO" || name.to_str().is_some_and(|name| of_this_test.iter().any(|start| name.starts_with(start)))
+        {
             command.env_remove(name);
         }
     }
@@ -102,7 +104,8 @@ fn everything_the_readme_and_the_tutorial_say_can_be_typed_in_a_clean_clone() {
     for command in next {
         typed(&command, &clone);
     }
-    let page = fs::read_to_string(clone.join("runs/reproduction-1/report.html")).expect("the page that the README names");
+    let page =
+        fs::read_to_string(clone.join("runs/reproduction-1/report.html")).expect("the page that the README names");
     assert!(page.contains("The paper's experiments, reproduced"));
 
     for name in ["first-run", "first-policy", "first-comparison"] {

@@ -139,6 +139,7 @@ impl Resolving<'_> {
         taken: &mut BTreeSet<NodeIndex>,
         events: &mut Vec<Disturbance>,
     ) {
+        self.check_in_time(failures.start, &["failures".into(), position.into(), "start".into()]);
         if let Some(tiers) = &failures.tiers {
             for tier in tiers {
                 if !topology.nodes().any(|(_, node)| node.tier == *tier) {

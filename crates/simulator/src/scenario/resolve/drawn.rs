@@ -15,9 +15,6 @@ use crate::topology::Topology;
 
 const APPLICATIONS: At<'static> = At::Key("applications");
 
-/// More than this are refused: every agent is told of every application.
-const COUNT_MAX: u32 = 100_000;
-
 /// One of the things that randomness is drawn for; each has streams of its own.
 const STREAM: u64 = 0x6170_706c_6963_6174;
 
@@ -97,11 +94,6 @@ impl Resolving<'_> {
     /// Tells what is wrong with the settings.
     fn can_be_drawn(&mut self, drawn: &DrawnApplications, listed: &[ApplicationPlan]) -> bool {
         let told = self.mistakes.len();
-        if drawn.count > COUNT_MAX {
-            let mistake =
-                self.mistake(format!("{} applications are too many", drawn.count), &[APPLICATIONS, "count".into()]);
-            self.mistakes.push(mistake.hint(format!("write {COUNT_MAX} or fewer")));
-        }
         if drawn.mix.is_empty() {
             let mistake = self.mistake("there is no sort of applications to draw", &[APPLICATIONS, "mix".into()]);
             self.mistakes.push(mistake.hint("leave `mix` away, or list a sort in it"));
@@ -116,8 +108,7 @@ impl Resolving<'_> {
                 self.mistakes.push(mistake.hint("write the lesser number first"));
             }
         }
-        let ids =
-            (1..=drawn.count.min(COUNT_MAX)).map(|number| ApplicationId::name(&format!("{}{number}", drawn.prefix)));
+        let ids = (1..=drawn.count).map(|number| ApplicationId::name(&format!("{}{number}", drawn.prefix)));
         let taken = ids.flatten().find(|id| !listed.is_empty() && find_application(listed, id.id()).is_some());
         if let Some(id) = taken {
             let mistake =

@@ -113,6 +113,12 @@ impl Resolving<'_> {
             self.mistakes.push(mistake.hint("write 1, 2, 4, 8, 16 and so on"));
             return None;
         }
+        for (list, keys) in [
+            ("hardware", &["cloud_hardware", "hardware_step", "access_hardware"][..]),
+            ("latency", &["latency_step", "access_latency"][..]),
+        ] {
+            self.check_list_is_latest(list, keys);
+        }
         let capacities = tree.hardware.clone().unwrap_or_else(|| hardware_of_levels(tree));
         let latencies: Vec<f64> = match &tree.latency {
             Some(latencies) => latencies.iter().copied().map(Time::value).collect(),
@@ -123,15 +129,25 @@ impl Resolving<'_> {
         self.shaped(made)
     }
 
+    /// A list takes the place of other keys. One of them that a later layer sets would have no effect.
+    fn check_list_is_latest(&mut self, list: &str, keys: &[&str]) {
+        let written = |key: &str| self.document.written(&format!("topology.{key}"));
+        let Some(values) = written(list) else { return };
+        let later = keys.iter().filter_map(|key| Some((*key, written(key)?)));
+        let mistakes: Vec<Mistake> = later
+            .filter(|(_, node)| node.layer > values.layer)
+            .map(|(key, node)| {
+                let message = format!("`{key}` has no effect: `{list}` lists the values of all levels");
+                let mistake = Mistake::new(message).at(Some(node.place.clone()));
+                let mistake = mistake.beside(Some(values.place.clone()), "the list");
+                mistake.hint(format!("set `topology.{list}`, which lists one value for each level from the cloud down"))
+            })
+            .collect();
+        self.mistakes.extend(mistakes);
+    }
+
     fn tree(&mut self, settings: &TreeSettings) -> Option<Topology> {
-        const DEPTH_MAX: u32 = 24;
         let area = self.area(&settings.area, &[TOPOLOGY, "area".into()]);
-        if settings.depth > DEPTH_MAX {
-            let mistake =
-                self.mistake(format!("a tree {} deep is too deep", settings.depth), &[TOPOLOGY, "depth".into()]);
-            self.mistakes.push(mistake.hint(format!("write {DEPTH_MAX} or less")));
-            return None;
-        }
         let levels = settings.depth as usize + 1;
         let mut is_complete = true;
         for (key, count, needed) in

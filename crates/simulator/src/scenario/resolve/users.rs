@@ -11,8 +11,8 @@ use super::Resolving;
 use super::applications::find_application;
 use crate::mobility::{
     After, Assignment, Attach, AttachError, Attachments, Between, Clock, MobileUser, Stepping, SumoCoordinates,
-    TraceError, TrackFormat, WanderError, assign, attach, commute_attached, read_positions, read_tracks, to_steps,
-    wander_attached,
+    TraceError, TraceProblem, TrackFormat, WanderError, assign, attach, commute_attached, read_positions, read_tracks,
+    step_count, to_steps, wander_attached,
 };
 use crate::position::{Area, Position};
 use crate::scenario::attachments;
@@ -35,14 +35,7 @@ const COUNT_MAX: u32 = 1 << 24;
 impl<'a> Resolving<'a> {
     /// The time between two steps.
     pub(super) fn step(&self) -> f64 {
-        match &self.settings.mobility {
-            MobilitySettings::Generated(settings) => settings.step.value(),
-            MobilitySettings::City(settings) => settings.step.value(),
-            MobilitySettings::File(settings) => settings.step.value(),
-            MobilitySettings::Attachments(settings) => settings.step.value(),
-            MobilitySettings::Recorded(settings) => settings.step.value(),
-            MobilitySettings::Static(settings) => settings.step.value(),
-        }
+        crate::scenario::cost::step(self.settings)
     }
 
     pub(super) fn attachments(&mut self, topology: &Topology, applications: &[ApplicationPlan]) -> Attachments {
@@ -60,7 +53,9 @@ impl<'a> Resolving<'a> {
             }
             MobilitySettings::File(settings) => self.position_file(settings, topology),
         };
-        found.unwrap_or_default()
+        let found = found.unwrap_or_default();
+        self.tell_steps(&found);
+        found
     }
 
     fn how_to_attach(&mut self, wanted: Option<AttachKind>) -> Option<Attach> {
@@ -98,7 +93,6 @@ impl<'a> Resolving<'a> {
     }
 
     fn generated(&mut self, settings: &GeneratedSettings, topology: &Topology) -> Option<Attachments> {
-        self.check_count("users", u64::from(settings.users))?;
         let districts = u64::from(settings.districts);
         self.check_count("hotspots", districts.saturating_mul(districts).saturating_mul(u64::from(settings.hotspots)))?;
         let how = self.how_to_attach(settings.attach)?;
@@ -108,8 +102,6 @@ impl<'a> Resolving<'a> {
     }
 
     fn city(&mut self, settings: &CitySettings, topology: &Topology) -> Option<Attachments> {
-        self.check_count("users", u64::from(settings.users))?;
-        self.check_count("hotspots", u64::from(settings.hotspots))?;
         let how = self.how_to_attach(settings.attach)?;
         let area = self.area_of_users(settings.area.as_ref(), topology)?;
         let commuting = settings.commuting(area, self.settings.duration.value());
@@ -156,7 +148,6 @@ impl<'a> Resolving<'a> {
 
     /// Users who stay at the access points where they are put in turn, or where `[[user]]` says.
     fn fixed(&mut self, users: u32, topology: &Topology) -> Option<Attachments> {
-        self.check_count("users", u64::from(users))?;
         let access_points: Vec<NodeIndex> = topology.access_points().collect();
         if access_points.is_empty() {
             return self.not_attached(&AttachError::NoAccessPoint);
@@ -208,13 +199,30 @@ impl<'a> Resolving<'a> {
         let text = self.file_text(&settings.file, &[MOBILITY, "file".into()])?;
         let format = settings.format.unwrap_or_else(|| told_format(&settings.file, &text.text));
         let traces = match self.track_format(format, settings)? {
-            None => read_positions(text.text.as_bytes()).map(|mut traces| {
-                traces.steps.truncate(settings.steps.map_or(usize::MAX, |steps| steps as usize));
-                Ok(traces)
-            }),
-            Some(format) => {
+            None => match read_positions(text.text.as_bytes()) {
+                Ok(mut traces) => {
+                    if !self.check_traces(&traces, format, topology) {
+                        return None;
+                    }
+                    traces.steps.truncate(settings.steps.map_or(usize::MAX, |steps| steps as usize));
+                    Ok(Ok(traces))
+                }
+                Err(error) => Err(error),
+            },
+            Some(track_format) => {
                 let stepping = self.stepping(settings, topology)?;
-                read_tracks(text.text.as_bytes(), &format).map(|tracks| to_steps(&tracks, &stepping))
+                match read_tracks(text.text.as_bytes(), &track_format) {
+                    Ok(tracks) => {
+                        let steps = step_count(&tracks, &stepping).map_or(0.0, f64::from);
+                        if !self.check_tracks(&tracks, format, topology)
+                            || !self.fits_as_steps(&tracks, settings, steps)
+                        {
+                            return None;
+                        }
+                        Ok(to_steps(&tracks, &stepping))
+                    }
+                    Err(error) => Err(error),
+                }
             }
         };
         match traces {
@@ -432,5 +440,11 @@ fn told_format(file: &str, text: &str) -> MobilityFormat {
 
 fn trace_mistake(error: &TraceError, text: Arc<Text>) -> Mistake {
     let span = error.span.clone();
-    Mistake::new(error.to_string()).at(Some(Place { text, span })).hint("mend the file, or say its `format`")
+    let remedy = match error.problem {
+        TraceProblem::Expected(what) if what.contains("latitude") => {
+            "mend the file; if latitude and longitude are exchanged in it, exchange them"
+        }
+        _ => "mend the file, or say its `format`",
+    };
+    Mistake::new(error.to_string()).at(Some(Place { text, span })).hint(remedy)
 }

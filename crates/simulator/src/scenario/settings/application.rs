@@ -6,6 +6,7 @@ use mario_domain::{ApplicationId, FactValue, NodeId, OwnerId, Quantity};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::range::{Amount, Evaluations, Units};
 use super::{Time, WrittenId};
 
 /// What else is known about something: keys with names or numbers.
@@ -23,12 +24,13 @@ pub struct ApplicationSettings {
     pub kind: String,
     /// The hardware that one instance needs.
     #[serde(default = "one_unit")]
+    #[schemars(with = "Units")]
     pub hardware: u64,
     /// The client requests that one instance handles in one evaluation period. Required, here or in an earlier layer.
-    #[schemars(with = "f64", range(min = 0))]
+    #[schemars(with = "Amount")]
     pub max_rate: Quantity,
     /// The latency that a client request tolerates, in milliseconds. Required, here or in an earlier layer.
-    #[schemars(with = "f64", range(min = 0))]
+    #[schemars(with = "Amount")]
     pub max_latency: Quantity,
     /// Who runs it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -39,6 +41,7 @@ pub struct ApplicationSettings {
     pub policy: String,
     /// For how many of its last evaluations an agent of it remembers what was inhibited; `memory.cycles` unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Evaluations>")]
     pub memory: Option<u32>,
     /// How long an instance takes to serve one client request; `network.service_time` unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -4,6 +4,7 @@ use mario_domain::NodeId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::range::TierNumber;
 use super::{Period, Time, WrittenId, read_by_kind};
 
 /// Something that goes wrong, or right again.
@@ -105,6 +106,7 @@ pub struct FailureSettings {
     pub mean_repair: Option<Period>,
     /// Of which tiers nodes crash, 0 is the cloud; of all but that unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Vec<TierNumber>>")]
     pub tiers: Option<Vec<u16>>,
     /// From when on nodes crash.
     #[serde(default = "no_time")]

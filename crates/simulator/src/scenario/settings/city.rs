@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::range::{Degrees, HotspotCount, Hour, Hours, Metres, Share, UserCount};
 use super::{AreaSettings, AttachKind, Period, Positive};
 use crate::mobility::{Commuting, Hotspot};
 use crate::position::{Area, Position};
@@ -13,6 +14,7 @@ use crate::position::{Area, Position};
 #[serde(default, deny_unknown_fields)]
 pub struct CitySettings {
     /// How many users there are.
+    #[schemars(with = "UserCount")]
     pub users: u32,
     /// The time between two steps; there are as many as fit into the run.
     pub step: Period,
@@ -20,32 +22,33 @@ pub struct CitySettings {
     pub day: Period,
     /// The share of users who keep common hours, from 0 to 1: how high the waves are. The others live by clocks of their own,
     /// spread evenly over the day.
-    #[schemars(range(min = 0, max = 1))]
+    #[schemars(with = "Share")]
     pub amplitude: f64,
     /// The hour around which users leave home.
-    #[schemars(range(min = 0, max = 24))]
+    #[schemars(with = "Hour")]
     pub morning: f64,
     /// The hour around which users leave for home.
-    #[schemars(range(min = 0, max = 24))]
+    #[schemars(with = "Hour")]
     pub evening: f64,
     /// How many hours before or after that they leave at most; most leave close to it.
-    #[schemars(range(min = 0, max = 12))]
+    #[schemars(with = "Hours")]
     pub rush: f64,
     /// How many hours a trip takes.
-    #[schemars(range(min = 0, max = 12))]
+    #[schemars(with = "Hours")]
     pub trip: f64,
     /// How many hotspots there are, near which users have their goals; the second attracts half as much as the first, the third
     /// a third, and so on.
+    #[schemars(with = "HotspotCount")]
     pub hotspots: u32,
     /// How far from a hotspot the goals are at most, in metres.
-    #[schemars(range(min = 0))]
+    #[schemars(with = "Metres")]
     pub hotspot_radius: f64,
     /// Hotspots one by one, instead of drawn ones: each `{ at = [latitude, longitude], weight = 2, radius = 500 }`, where `weight`
     /// is 1 and `radius` is `hotspot_radius` unless given.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub place: Vec<PlaceSettings>,
     /// The share of users whose goal is near a hotspot, from 0 to 1; the goal of the others is anywhere.
-    #[schemars(range(min = 0, max = 1))]
+    #[schemars(with = "Share")]
     pub attraction: f64,
     /// Which access point a user is connected to; by `grid` in tiled trees and by `distance` elsewhere, unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -60,13 +63,14 @@ pub struct CitySettings {
 #[serde(deny_unknown_fields)]
 pub struct PlaceSettings {
     /// Where it is: latitude and longitude in degrees.
+    #[schemars(with = "[Degrees; 2]")]
     pub at: [f64; 2],
     /// How much it attracts, compared to the others.
     #[serde(default = "one")]
     pub weight: Positive,
     /// How far from it the goals are at most, in metres; `hotspot_radius` unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0))]
+    #[schemars(with = "Option<Metres>")]
     pub radius: Option<f64>,
 }
 

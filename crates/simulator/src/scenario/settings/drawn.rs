@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::range::{ApplicationCount, Units, WholeAmount};
 use super::{Positive, Time};
 
 /// Applications that are drawn from the seed, beside those that are listed. Each is of one sort of the `mix`, in proportion to the
@@ -11,6 +12,7 @@ use super::{Positive, Time};
 #[serde(default, deny_unknown_fields)]
 pub struct DrawnApplications {
     /// How many applications are drawn.
+    #[schemars(with = "ApplicationCount")]
     pub count: u32,
     /// What their ids begin with; a number from 1 on follows.
     pub prefix: String,
@@ -33,10 +35,13 @@ pub struct SortSettings {
     pub weight: Positive,
     /// The hardware that one instance needs.
     #[serde(default = "one_unit")]
+    #[schemars(with = "[Units; 2]")]
     pub hardware: [u32; 2],
     /// The client requests that one instance handles in one evaluation period.
+    #[schemars(with = "[WholeAmount; 2]")]
     pub max_rate: [u32; 2],
     /// The latency that a client request tolerates, in milliseconds.
+    #[schemars(with = "[WholeAmount; 2]")]
     pub max_latency: [u32; 2],
     /// How long an instance takes to serve one client request: any time between the two; `network.service_time` unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]

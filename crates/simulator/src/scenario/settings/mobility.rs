@@ -3,6 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::range::{
+    ArrivalCount, Degrees, DistrictCount, HotspotCount, MeanSteps, Metres, PartCount, Seconds, Share, StepCount,
+    UserCount,
+};
 use super::{AreaSettings, CitySettings, Period, Positive, read_by_kind};
 use crate::mobility::{Arrivals, Wandering};
 use crate::position::Area;
@@ -39,9 +43,10 @@ read_by_kind!(MobilitySettings {
 #[serde(default, deny_unknown_fields)]
 pub struct GeneratedSettings {
     /// How many users there are.
+    #[schemars(with = "UserCount")]
     pub users: u32,
     /// How many steps there are, the one at time 0 included.
-    #[schemars(range(min = 1))]
+    #[schemars(with = "StepCount")]
     pub steps: u32,
     /// The time between two steps.
     pub step: Period,
@@ -53,20 +58,22 @@ pub struct GeneratedSettings {
     pub area: Option<AreaSettings>,
     /// How many users there are from the first step on; all unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<UserCount>")]
     pub first_users: Option<u32>,
     /// How many of the others come in each step after it.
-    #[schemars(range(min = 1))]
+    #[schemars(with = "ArrivalCount")]
     pub arrivals_per_step: u32,
     /// For how many steps a user stays on average; to the end unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<MeanSteps>")]
     pub mean_stay: Option<Positive>,
     /// How long a step takes users on the map, in seconds.
     pub step_seconds: Positive,
     /// The share of users who rest when they come, from 0 to 1; the others are under way.
-    #[schemars(range(min = 0, max = 1))]
+    #[schemars(with = "Share")]
     pub resting_share: f64,
     /// The longest rest, in seconds.
-    #[schemars(range(min = 0))]
+    #[schemars(with = "Seconds")]
     pub rest_seconds_max: f64,
     /// The lowest speed of a trip, in metres per second.
     pub speed_min: Positive,
@@ -74,15 +81,16 @@ pub struct GeneratedSettings {
     pub speed_max: Positive,
     /// How many districts the area has in each direction. Users are spread over them evenly, and none leaves the own
     /// district.
-    #[schemars(range(min = 1, max = 1000))]
+    #[schemars(with = "DistrictCount")]
     pub districts: u32,
     /// How many hotspots there are in each district, near which users like to go.
+    #[schemars(with = "HotspotCount")]
     pub hotspots: u32,
     /// How far from a hotspot users go, in metres.
-    #[schemars(range(min = 0))]
+    #[schemars(with = "Metres")]
     pub hotspot_radius: f64,
     /// The share of trips that lead to a hotspot, from 0 to 1.
-    #[schemars(range(min = 0, max = 1))]
+    #[schemars(with = "Share")]
     pub attraction: f64,
 }
 
@@ -100,9 +108,11 @@ pub struct FileSettings {
     pub step: Period,
     /// How many steps are used at most; all unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<StepCount>")]
     pub steps: Option<u32>,
     /// How many users are used at most, the first to appear; all unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<UserCount>")]
     pub users: Option<u32>,
     /// When the steps of recorded tracks are.
     #[serde(default)]
@@ -118,13 +128,14 @@ pub struct FileSettings {
     pub after: AfterKind,
     /// Into how many parts the record of each user is cut, under `own-pace`.
     #[serde(default = "hundred_parts")]
-    #[schemars(range(min = 1))]
+    #[schemars(with = "PartCount")]
     pub parts: u32,
     /// Whether users are gone while they are outside of what the topology covers.
     #[serde(default)]
     pub clip: bool,
     /// The place, latitude and longitude, from which `sumo` counts metres; degrees are expected unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<[Degrees; 2]>")]
     pub origin: Option<[f64; 2]>,
     /// Which access point a user is connected to; by `grid` in tiled trees and by `distance` elsewhere, unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -156,6 +167,7 @@ pub struct RecordedSettings {
 #[serde(default, deny_unknown_fields)]
 pub struct StaticSettings {
     /// How many users there are.
+    #[schemars(with = "UserCount")]
     pub users: u32,
     /// The time between two steps, by which figures are grouped.
     pub step: Period,

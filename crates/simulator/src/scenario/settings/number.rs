@@ -13,52 +13,55 @@ use crate::scenario::read::HINT;
 /// The units of time that may follow a number, in milliseconds.
 const UNITS: [(&str, f64); 5] = [("ms", 1.0), ("s", 1_000.0), ("min", 60_000.0), ("h", 3_600_000.0), ("us", 0.001)];
 
-/// What a number must be.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Demand {
-    NotNegative,
-    Positive,
+/// What a number may be, and why.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Range {
+    min: f64,
+    max: f64,
+    why: &'static str,
 }
 
-impl Demand {
-    fn words(self) -> &'static str {
-        match self {
-            Demand::NotNegative => "must not be negative",
-            Demand::Positive => "must be more than 0",
-        }
-    }
-
+impl Range {
     /// What is wrong with a number, and what to do.
     fn complaint(self, what: &str, value: f64) -> Option<String> {
         if !value.is_finite() {
             return Some(format!("{what} must be a finite number, not {value}{HINT}write a number such as 40"));
         }
-        let ok = match self {
-            Demand::NotNegative => value >= 0.0,
-            Demand::Positive => value > 0.0,
-        };
-        let remedy = match self {
-            Demand::NotNegative => "write 0 or more",
-            Demand::Positive => "write a number above 0",
-        };
-        (!ok).then(|| format!("{what} {}, not {value}{HINT}{remedy}", self.words()))
+        (!(self.min..=self.max).contains(&value)).then(|| {
+            let [min, max, value] = [self.min, self.max, value].map(shown);
+            format!("{what} must be from {min} to {max}, not {value}{HINT}write a number in that range: {}", self.why)
+        })
     }
 }
 
-/// Declares a number: its name, what it must be, what it is called, and whether it may have a unit of time.
+/// A number in a message: whole numbers with all their digits, and others as short as they can be.
+pub(in crate::scenario) fn shown(value: f64) -> String {
+    let size = value.abs();
+    if value.fract() == 0.0 && size < 1e12 {
+        format!("{value:.0}")
+    } else if (1e-4..1e12).contains(&size) {
+        value.to_string()
+    } else {
+        format!("{value:e}")
+    }
+}
+
+/// Declares a number: its name, its range, what it is called, whether it may have a unit of time, and why it has that range.
 macro_rules! numbers {
-    ($($(#[$doc:meta])* $name:ident: $demand:ident, $what:literal, $has_unit:literal;)*) => { $(
+    ($($(#[$doc:meta])* $name:ident: $min:literal to $max:literal, $what:literal, $has_unit:literal, $why:literal;)*) => { $(
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
         pub struct $name(f64);
 
         impl $name {
+            const RANGE: Range = Range { min: $min, max: $max, why: $why };
+
             /// This number.
             ///
             /// # Panics
             /// When the number is not one that this can be.
             pub fn of(value: f64) -> $name {
-                if let Some(complaint) = Demand::$demand.complaint($what, value) {
+                if let Some(complaint) = Self::RANGE.complaint($what, value) {
                     panic!("{complaint}");
                 }
                 $name(value)
@@ -78,7 +81,7 @@ macro_rules! numbers {
 
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<$name, D::Error> {
-                let visitor = NumberVisitor { demand: Demand::$demand, what: $what, has_unit: $has_unit };
+                let visitor = NumberVisitor { range: Self::RANGE, what: $what, has_unit: $has_unit };
                 deserializer.deserialize_any(visitor).map($name)
             }
         }
@@ -93,7 +96,7 @@ macro_rules! numbers {
             }
 
             fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                number_schema(Demand::$demand, $has_unit)
+                number_schema(Self::RANGE, $has_unit)
             }
         }
     )* };
@@ -101,13 +104,20 @@ macro_rules! numbers {
 
 numbers! {
     /// A point in time or a while, in milliseconds; not negative. Written as a number, or as a text with a unit: `"2 s"`.
-    Time: NotNegative, "a time", true;
-    /// The time between two events, in milliseconds; more than 0. Written as [`Time`] is.
-    Period: Positive, "a period", true;
+    Time: 0.0 to 1e12, "a time", true,
+        "1e12 ms are 31 years, and times far beyond are not told apart to the microsecond";
+    /// The time between two events, in milliseconds; at least a microsecond. Written as [`Time`] is.
+    Period: 1e-3 to 1e12, "a period", true,
+        "after 31 years, which is 1e12 ms, a clock still tells microseconds apart, and nothing shorter";
     /// An amount; not negative.
-    Size: NotNegative, "a size", false;
+    Size: 0.0 to 1e12, "a size", false,
+        "quotients of such numbers are finite";
     /// A number above 0.
-    Positive: Positive, "this number", false;
+    Positive: 1e-9 to 1e12, "this number", false,
+        "products and quotients of such numbers are finite and above 0";
+    /// How much a run may cost.
+    Limit: 1.0 to 1e18, "a limit", false,
+        "no machine does more";
 }
 
 fn write_number<S: Serializer>(value: f64, serializer: S) -> Result<S::Ok, S::Error> {
@@ -119,11 +129,9 @@ fn write_number<S: Serializer>(value: f64, serializer: S) -> Result<S::Ok, S::Er
     }
 }
 
-fn number_schema(demand: Demand, has_unit: bool) -> Schema {
-    let number = match demand {
-        Demand::NotNegative => json_schema!({ "type": "number", "minimum": 0 }),
-        Demand::Positive => json_schema!({ "type": "number", "exclusiveMinimum": 0 }),
-    };
+fn number_schema(range: Range, has_unit: bool) -> Schema {
+    let Range { min, max, why } = range;
+    let number = json_schema!({ "type": "number", "minimum": min, "maximum": max, "$comment": why });
     if !has_unit {
         return number;
     }
@@ -133,7 +141,7 @@ fn number_schema(demand: Demand, has_unit: bool) -> Schema {
 }
 
 struct NumberVisitor {
-    demand: Demand,
+    range: Range,
     what: &'static str,
     has_unit: bool,
 }
@@ -174,7 +182,7 @@ impl NumberVisitor {
     }
 
     fn checked<E: de::Error>(&self, value: f64) -> Result<f64, E> {
-        match self.demand.complaint(self.what, value) {
+        match self.range.complaint(self.what, value) {
             Some(complaint) => Err(E::custom(complaint)),
             None => Ok(value),
         }

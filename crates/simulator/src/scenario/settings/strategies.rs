@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::range::{EvaluationNumber, Evaluations};
+
 /// Who manages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -115,9 +117,10 @@ pub struct MemorySettings {
     /// For how many of its last evaluations an agent remembers, under `sliding`. Unless given, 1 for a policy that asks
     /// what was inhibited, and 0 for others.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Evaluations>")]
     pub cycles: Option<u32>,
     /// At every so-manieth evaluation everything is forgotten, under `periodic`.
-    #[schemars(range(min = 1))]
+    #[schemars(with = "EvaluationNumber")]
     pub every: u32,
 }
 

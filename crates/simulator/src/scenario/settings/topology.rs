@@ -4,6 +4,7 @@ use mario_domain::{Capacity, NodeId, OwnerId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::range::{Degrees, Depth, GridSize, NodeCount, Share, Units};
 use super::{Facts, Positive, Time, WrittenCapacity, WrittenId, read_by_kind, units};
 
 /// Nodes and links.
@@ -38,12 +39,13 @@ read_by_kind!(TopologySettings {
 #[serde(default, deny_unknown_fields)]
 pub struct TiledTreeSettings {
     /// How many access points there are in each direction; a power of two.
-    #[schemars(range(min = 1))]
+    #[schemars(with = "GridSize")]
     pub size: u32,
     /// The hardware of the cloud.
     #[schemars(with = "WrittenCapacity")]
     pub cloud_hardware: Capacity,
     /// Level l between cloud and access points has L − l times this hardware.
+    #[schemars(with = "Units")]
     pub hardware_step: u64,
     /// The hardware of an access point.
     #[schemars(with = "WrittenCapacity")]
@@ -69,8 +71,10 @@ pub struct TiledTreeSettings {
 #[serde(default, deny_unknown_fields)]
 pub struct AreaSettings {
     /// The corner with the least latitude and longitude.
+    #[schemars(with = "[Degrees; 2]")]
     pub south_west: [f64; 2],
     /// The corner with the greatest latitude and longitude.
+    #[schemars(with = "[Degrees; 2]")]
     pub north_east: [f64; 2],
 }
 
@@ -79,9 +83,10 @@ pub struct AreaSettings {
 #[serde(default, deny_unknown_fields)]
 pub struct TreeSettings {
     /// How many levels there are below the cloud.
+    #[schemars(with = "Depth")]
     pub depth: u32,
     /// How many children a node has.
-    #[schemars(range(min = 1))]
+    #[schemars(with = "NodeCount")]
     pub fan_out: u32,
     /// The hardware of each level, from the cloud down; the last given is that of all levels below.
     #[schemars(with = "Vec<WrittenCapacity>")]
@@ -97,10 +102,10 @@ pub struct TreeSettings {
 #[serde(default, deny_unknown_fields)]
 pub struct GridSettings {
     /// How many nodes there are from south to north.
-    #[schemars(range(min = 1))]
+    #[schemars(with = "NodeCount")]
     pub height: u32,
     /// How many nodes there are from west to east.
-    #[schemars(range(min = 1))]
+    #[schemars(with = "NodeCount")]
     pub width: u32,
     /// The hardware of the nodes of each tier, from the hub outwards; the last holds for all tiers beyond.
     #[schemars(with = "Vec<WrittenCapacity>")]
@@ -110,7 +115,7 @@ pub struct GridSettings {
     /// What each kilometre adds to the latency of a link.
     pub latency_per_km: Time,
     /// The share of nodes that are access points, from 0 to 1: those farthest from the hub.
-    #[schemars(range(min = 0, max = 1))]
+    #[schemars(with = "Share")]
     pub access_share: f64,
     /// Where the nodes are.
     pub area: AreaSettings,
@@ -121,7 +126,7 @@ pub struct GridSettings {
 #[serde(default, deny_unknown_fields)]
 pub struct RandomGeometricSettings {
     /// How many nodes there are.
-    #[schemars(range(min = 1))]
+    #[schemars(with = "NodeCount")]
     pub nodes: u32,
     /// Nodes at most so far apart are linked, in metres. Parts that remain apart are linked where they are closest.
     pub radius: Positive,
@@ -133,7 +138,7 @@ pub struct RandomGeometricSettings {
     /// What each kilometre adds to the latency of a link.
     pub latency_per_km: Time,
     /// The share of nodes that are access points, from 0 to 1: those farthest from the hub.
-    #[schemars(range(min = 0, max = 1))]
+    #[schemars(with = "Share")]
     pub access_share: f64,
     /// Where the nodes are.
     pub area: AreaSettings,
@@ -145,10 +150,10 @@ pub struct RandomGeometricSettings {
 #[serde(default, deny_unknown_fields)]
 pub struct BarabasiAlbertSettings {
     /// How many nodes there are.
-    #[schemars(range(min = 1))]
+    #[schemars(with = "NodeCount")]
     pub nodes: u32,
     /// How many links a node that joins gets.
-    #[schemars(range(min = 1))]
+    #[schemars(with = "NodeCount")]
     pub links: u32,
     /// The hardware of the nodes of each tier, from the hub outwards; the last holds for all tiers beyond.
     #[schemars(with = "Vec<WrittenCapacity>")]
@@ -158,7 +163,7 @@ pub struct BarabasiAlbertSettings {
     /// What each kilometre adds to the latency of a link.
     pub latency_per_km: Time,
     /// The share of nodes that are access points, from 0 to 1: those farthest from the hub.
-    #[schemars(range(min = 0, max = 1))]
+    #[schemars(with = "Share")]
     pub access_share: f64,
     /// Where the nodes are.
     pub area: AreaSettings,
