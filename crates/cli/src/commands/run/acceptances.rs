@@ -18,7 +18,7 @@ pub(super) fn warning(failed: &AskedAcceptances, scenario: &Scenario) -> Diagnos
         let (_, text) = policy.files.iter().find(|(file, _)| *file == place.file)?;
         // The file of the policy itself is shown under the path that the scenario gives.
         let is_own = policy.files.first().is_some_and(|(file, _)| *file == place.file);
-        let name = if is_own && policy.name.ends_with(".pl") { &policy.name } else { &place.file };
+        let name = if is_own && policy.name.ends_with(&place.file) { &policy.name } else { &place.file };
         Some((Source::new(name.as_str(), text.as_str()), place.span.clone()))
     });
     if let Some((source, span)) = text {
