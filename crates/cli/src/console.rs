@@ -195,15 +195,24 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Says how much is done. Call it as often as is easy: it writes seldom.
+    /// Says how much is done of how much there is to do. Call it as often as is easy: it writes seldom.
+    pub fn done_of(&mut self, count: usize, total: usize) {
+        self.tell(format_args!("{count} of {total}"));
+    }
+
+    /// The same where nobody knows how much there is to do.
     pub fn done(&mut self, count: usize) {
+        self.tell(count);
+    }
+
+    fn tell(&mut self, amount: impl Display) {
         const INTERVAL: Duration = Duration::from_millis(200);
         if !self.is_shown || self.shown.is_some_and(|shown| shown.elapsed() < INTERVAL) {
             return;
         }
         // The first line waits too: a short task shows none.
         if self.shown.is_some() {
-            to_stderr(&format!("\r{}: {count}", self.task));
+            to_stderr(&format!("\r{}: {amount}", self.task));
         }
         self.shown = Some(Instant::now());
     }

@@ -110,9 +110,9 @@ impl StudyArguments {
         let interrupted = interruptions()?;
         let mut progress = console.progress("runs");
         let mut made = 0;
-        let results = carry_out(&plan, self.out.as_deref(), || Disk, &mut |done, _| {
+        let results = carry_out(&plan, self.out.as_deref(), || Disk, &mut |done, total| {
             made = done;
-            progress.done(done);
+            progress.done_of(done, total);
             !interrupted.load(Ordering::Relaxed)
         });
         drop(progress);

@@ -34,7 +34,7 @@ function xAxis(svg, box, scale, values, { label, format = amount } = {}) {
 
 function timeAxis(svg, box, scale, end) {
   const count = Math.max(2, Math.floor((box.right - box.left) / 72));
-  xAxis(svg, box, scale, ticks(0, end, count), { label: "time" });
+  xAxis(svg, box, scale, ticks(0, end, count), { label: "time, ms" });
 }
 
 // Moves labels apart: gives each place in order, at least `gap` from the one before it, within bounds.

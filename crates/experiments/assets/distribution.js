@@ -75,7 +75,7 @@ function distributionChart(run, width) {
   });
   const decades = [0.001, 0.01, 0.1, 1, 10, 100, 1000, 10000].filter((value) => Math.log2(value) * 4 >= low && Math.log2(value) * 4 <= high);
   box.bottom = box.top + rows.length * room;
-  xAxis(svg, box, (value) => x(Math.log2(value) * 4), decades, { label: "response time" });
+  xAxis(svg, box, (value) => x(Math.log2(value) * 4), decades, { label: "response time, ms" });
   return svg;
 }
 

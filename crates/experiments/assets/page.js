@@ -114,7 +114,7 @@ function sections(report) {
     operationsSection(report),
     movementsSection(report),
     plainSection(report, "instances", "Instances over time", "How many instances of each application there are.", stacked(applicationParts, (run) => run.instances, "instances")),
-    plainSection(report, "tiers", "Where instances live", "The same instances by the tier of their node, from the top of the tree down to the access points.", stacked(tierParts, (run) => run.tiers, "instances")),
+    plainSection(report, "tiers", "Where instances live", "The same instances by the tier of their node, from the top of the infrastructure down.", stacked(tierParts, (run) => run.tiers, "instances")),
     plainSection(report, "responses", "Response times", "How long client requests took, by kind of application. The axis is logarithmic; the dashed line is the median.", (run) => ({ draw: (width) => distributionChart(run, width), rows: () => distributionRows(run) })),
     plainSection(report, "inhibited", "What was inhibited, where and why", "The nodes whose managers said no most often.", (run) => ({ draw: (width) => inhibitedChart(run, width), rows: () => inhibitedRows(run) })),
     steadySection(report),
@@ -158,8 +158,8 @@ function mount(report) {
   document.title = `${report.title} \u2013 mario`;
   const main = document.getElementById("main");
   if (!report.runs.length) {
-    const scale = scaleSection(report);
-    main.replaceChildren(...(scale ? [h("section", { class: "first" }, h("h1", {}, report.title)), scale] : [h("p", { class: "notice" }, "There is no run to show yet.")]));
+    const parts = [...report.tables.map(tableSection), scaleSection(report)].filter(Boolean);
+    main.replaceChildren(...(parts.length ? [h("section", { class: "first" }, h("h1", {}, report.title)), ...parts] : [h("p", { class: "notice" }, "There is no run to show yet.")]));
     return;
   }
   const stage = h("div", { class: "player" });

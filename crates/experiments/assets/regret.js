@@ -2,7 +2,7 @@
 
 const REGRETS = {
   satisfied: { name: "Satisfied users", place: 1, digits: 2, sign: -1, label: "satisfied users" },
-  latency: { name: "Latency", place: 2, digits: 3, sign: 1, label: "mean latency of users who reach an instance" },
+  latency: { name: "Latency", place: 2, digits: 3, sign: 1, label: "mean latency of users who reach an instance, ms" },
   instances: { name: "Instances", place: 3, digits: 2, sign: 1, label: "instances" },
 };
 

@@ -78,7 +78,7 @@ function comparisonTables(report) {
       title: "What clients and nodes felt", name: "response-and-usage",
       note: `Response time is the mean over users, then applications. Service usage is the rate that instances saw over what one handles: above 1 they are overloaded. r relates movements and operations by step; it is n/a where one of them never changes.${regret.length ? " Regret is how many users more the best placement would have satisfied, on average." : ""}`,
       columns: [
-        { head: "response time", name: "response", digits: 3, value: (figures) => figures.response },
+        { head: "response time, ms", name: "response", digits: 3, value: (figures) => figures.response },
         { head: "service usage", name: "service_usage", digits: 3, value: (figures) => figures.service_usage },
         { head: "inhibited", name: "inhibited", digits: 0, value: (figures) => figures.counts[4] },
         { head: "instances, mean", name: "instances_mean", digits: 1, value: (figures) => figures.instances[0] },

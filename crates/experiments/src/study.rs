@@ -18,7 +18,7 @@ use crate::runs::{Contender, RunError, counted, in_parallel, resolve};
 
 pub(crate) use results::cell;
 pub use results::{Identity, MergeError, Results, RunKey};
-pub use store::{OwnDirectory, Store, StoreError, load, save};
+pub use store::{OwnDirectory, STUDY, Store, StoreError, load, save};
 
 /// Which runs to make.
 pub struct Plan<'a> {

@@ -7,10 +7,13 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use mario_diagnostics::Diagnostic;
+use mario_experiments::comparison::Comparison;
 use mario_experiments::published::{Published, PublishedValues};
 use mario_experiments::report::{Beside, Report, Run, Scale, ScaleError};
 use mario_experiments::reproduce::{published_about, published_policies};
+use mario_experiments::study::{STUDY, load};
 
+use crate::experiments::store_failure;
 use crate::traces::{read_run, runs_in};
 use crate::{Console, Failure, Outcome};
 
@@ -19,11 +22,13 @@ use crate::{Console, Failure, Outcome};
 #[command(after_help = "Examples:
   mario report runs/paper-1
   mario report runs/paper-1 runs/paper-2 --out comparison.html
+  mario report comparison --out comparison.html
   mario report runs/paper-1 --svg figures
   mario report runs --published
   mario report runs/paper-1 --scale scale.json")]
 pub struct Arguments {
-    /// The directories of runs, directories that have runs in them, or traces, plain or compressed with gzip
+    /// The directories of runs, of a comparison or of a sweep, directories that have runs in them, or traces, plain or compressed
+    /// with gzip
     #[arg(value_name = "RUN", required_unless_present = "scale")]
     pub runs: Vec<PathBuf>,
     /// Where to write the page; a former report is replaced
@@ -63,12 +68,25 @@ A run that was interrupted, or is still going, is shown as far as it went. `mari
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     refuse_to_replace(&arguments.out)?;
-    // A directory that has runs in it stands for all of them.
-    let expanded = arguments.runs.iter().flat_map(|path| match runs_in(path).as_slice() {
+    // A directory that has runs in it stands for all of them. One of a comparison or a sweep has figures in place of runs.
+    let (studies, runs): (Vec<&PathBuf>, Vec<&PathBuf>) =
+        arguments.runs.iter().partition(|path| runs_in(path).is_empty() && path.join(STUDY).is_file());
+    let expanded = runs.into_iter().flat_map(|path| match runs_in(path).as_slice() {
         [] => vec![path.clone()],
         runs => runs.to_vec(),
     });
     let mut report = read(&expanded.collect::<Vec<PathBuf>>(), arguments.title.as_deref(), console)?;
+    for (place, directory) in studies.iter().enumerate() {
+        let results = load(directory).map_err(|error| store_failure(&error))?;
+        for (nth, variant) in results.identity.variants.iter().enumerate() {
+            let id = format!("comparison-{}-{}", place + 1, nth + 1);
+            report.tables.extend(Comparison::of(&results, variant).tables(&id));
+        }
+        if report.runs.is_empty() && arguments.title.is_none() {
+            let name = results.identity.scenario["name"].as_str().unwrap_or("scenario");
+            report.title = format!("{name}, compared");
+        }
+    }
     report.scale = arguments.scale.iter().map(|path| read_scale(path)).collect::<Result<Vec<Scale>, Failure>>()?;
     if let Some(source) = arguments.published {
         report.published = Some(beside(&report, source)?);

@@ -116,8 +116,8 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     };
     let interrupted = interruptions()?;
     let mut progress = console.progress("runs");
-    let reproduction = reproduce(&options, || Disk, &mut |done, _| {
-        progress.done(done);
+    let reproduction = reproduce(&options, || Disk, &mut |done, total| {
+        progress.done_of(done, total);
         !interrupted.load(Ordering::Relaxed)
     });
     drop(progress);

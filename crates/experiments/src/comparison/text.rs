@@ -3,11 +3,45 @@
 use std::fmt::Write;
 
 use super::words::{listed, overall, verdict};
-use super::{Comparison, LEVEL, Pair};
+use super::{Comparison, FigureOfPolicies, LEVEL, Pair};
+use crate::report::Table;
 use crate::statistics::Estimate;
 use crate::study::cell;
 
 impl Comparison {
+    /// The means and the verdicts as tables for a page. `id` tells them apart from others there.
+    pub fn tables(&self, id: &str) -> Vec<Table> {
+        let title = if self.variant.is_empty() { "Policies compared".to_owned() } else { self.variant.join(", ") };
+        let row = |row: &FigureOfPolicies| {
+            let shown = |estimate: &Option<Estimate>| shown_estimate(estimate.as_ref(), row.figure.decimals());
+            std::iter::once(row.figure.title()).chain(row.estimates.iter().map(shown)).collect()
+        };
+        let means = Table {
+            id: id.to_owned(),
+            title,
+            lead: format!("Mean of {} and how far the 95 % interval reaches.", many(self.seeds, "seed")),
+            head: std::iter::once("figure".to_owned()).chain(self.policies.iter().cloned()).collect(),
+            rows: self.figures.iter().map(row).collect(),
+            notes: Vec::new(),
+        };
+        let pair = |(place, pair): (usize, &Pair)| Table {
+            id: format!("{id}-pair-{}", place + 1),
+            title: format!("{} against {}", pair.second, pair.first),
+            lead: format!("{}.", pair.verdict.trim_end_matches('.')),
+            head: ["figure", "corrected p", "verdict"].map(str::to_owned).to_vec(),
+            rows: pair
+                .tests
+                .iter()
+                .map(|row| {
+                    let p = row.p_corrected.map_or_else(|| "n/a".to_owned(), |p| format!("{p:.3}"));
+                    vec![row.figure.title(), p, row.verdict.clone()]
+                })
+                .collect(),
+            notes: Vec::new(),
+        };
+        std::iter::once(means).chain(self.pairs.iter().enumerate().map(pair)).collect()
+    }
+
     /// The means, then each pair: what differs, what does not, and what that means.
     pub fn text(&self) -> String {
         let mut text = String::new();

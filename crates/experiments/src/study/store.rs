@@ -23,7 +23,8 @@ use crate::measures::Values;
 /// The version of `study.json`.
 const FORMAT: u64 = 1;
 
-const STUDY: &str = "study.json";
+/// The file that says what the runs of a directory are runs of.
+pub const STUDY: &str = "study.json";
 const RUNS: &str = "runs.jsonl";
 
 /// A directory that runs are kept in.

@@ -85,6 +85,6 @@ fn stacked(
         canvas.rectangle([canvas.right + 7.0, height - 3.5], [7.0, 7.0], colours[place]);
         canvas.text([canvas.right + 18.0, height + 3.0], &names[place], Anchor::Start);
     }
-    canvas.x_axis(x, end, "time");
+    canvas.x_axis(x, end, "time, ms");
     canvas.finish(title)
 }

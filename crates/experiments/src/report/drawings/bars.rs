@@ -33,7 +33,7 @@ pub(super) fn operations(run: &Run, group: usize) -> String {
         }
     }
     handovers(run, group, &mut canvas);
-    canvas.x_axis(x, run.about.duration.0, "time");
+    canvas.x_axis(x, run.about.duration.0, "time, ms");
     for (place, outcome) in STACK.into_iter().enumerate() {
         let left = 150.0 + place as f64 * 62.0;
         canvas.rectangle([left, 5.0], [7.0, 7.0], OUTCOME_COLOURS[outcome]);

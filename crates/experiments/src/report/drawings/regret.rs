@@ -39,7 +39,7 @@ pub(super) fn satisfied(run: &Run) -> Option<String> {
         canvas.text([canvas.right + 5.0, best + 3.0], "best", Anchor::Start);
         canvas.text([canvas.right + 5.0, lower + 3.0], "actual", Anchor::Start);
     }
-    canvas.x_axis(x, end, "time");
+    canvas.x_axis(x, end, "time, ms");
     let mean = regret.satisfied[1] - regret.satisfied[0];
     canvas.text([canvas.right, canvas.top - 12.0], &format!("mean regret {mean:.2}"), Anchor::End);
     Some(canvas.finish(&title))
