@@ -3,8 +3,10 @@
 mod context;
 mod cycles;
 mod evaluations;
+mod header;
 mod regret;
 mod summed;
+mod sums;
 
 use std::io::BufRead;
 use std::sync::Arc;
@@ -15,10 +17,7 @@ use mario_prolog::Engine;
 use crate::acceptances::Acceptances;
 use crate::decisions::Decisions;
 use crate::finding::{Finding, FindingKind};
-use crate::reader::{
-    Arbitration, Client, Deployed, Detail, End, Header, ReadError, Record, Responses, Target, Totals, TraceReader,
-    Usage,
-};
+use crate::reader::{Arbitration, Cause, Deployed, Detail, Header, ReadError, Record, Target, TraceReader};
 use crate::report::{Counts, Provenance, Report, TraceEnding};
 use crate::world::{AgentPlace, Standing, World};
 
@@ -59,10 +58,16 @@ pub struct Audit {
     promising: Vec<u32>,
     /// Users whose access point went down and who have not moved yet.
     stranded: Vec<u32>,
-    /// For each application, its evaluations and the sum of the rates that they saw.
-    usage: Vec<(u64, f64)>,
-    /// What the users saw, all together: requests served, requests lost.
-    clients: Option<(u64, u64)>,
+    /// What is summed up in more than one way.
+    sums: sums::Sums,
+    /// How far the placement is said to be from the best.
+    comparisons: regret::Comparisons,
+    /// When an agent evaluated for the first time.
+    first_evaluation: Option<f64>,
+    /// For each policy, whether numbers are drawn for its agents, once that is known.
+    draws: Vec<Option<bool>>,
+    /// When a node or a link went or came last.
+    changed_at: Option<f64>,
     /// Where instances are, in a trace of counts.
     tiers: summed::Tiers,
     counts: Counts,
@@ -97,6 +102,9 @@ impl Audit {
     pub fn with_engine(header: Arc<Header>, options: Options, engine: &Engine) -> Audit {
         let mut findings =
             Findings { kept: Vec::new(), limit: options.limit, found: std::collections::BTreeMap::new() };
+        for (who, expected, found) in header::faults(&header) {
+            findings.add(Finding { kind: FindingKind::Header, line: 1, time: 0.0, who, expected, found });
+        }
         let (mut decisions, mut acceptances) = (None, None);
         if options.decide == Decide::Again {
             let mut fault = |who: String, found: String| {
@@ -111,10 +119,11 @@ impl Audit {
                 acceptances = Some(Acceptances::new(&header, engine, &mut fault));
             }
         }
-        let applications = header.applications.len();
         Audit {
             world: World::new(&header),
             tiers: summed::Tiers::new(&header),
+            sums: sums::Sums::new(&header),
+            draws: vec![None; header.policies.len()],
             decisions,
             acceptances,
             header,
@@ -122,8 +131,9 @@ impl Audit {
             waiting: Vec::new(),
             promising: Vec::new(),
             stranded: Vec::new(),
-            usage: vec![(0, 0.0); applications],
-            clients: None,
+            comparisons: regret::Comparisons::default(),
+            first_evaluation: None,
+            changed_at: None,
             counts: Counts::default(),
             line: 1,
             time: f64::NEG_INFINITY,
@@ -153,6 +163,7 @@ impl Audit {
         self.line = line;
         self.counts.records += 1;
         self.check_time(record.time());
+        self.before_record(record);
         match record {
             Record::Deployed(record) => self.deployed(record),
             Record::Handover(record) => self.handover(record),
@@ -248,6 +259,9 @@ impl Audit {
             self.find(FindingKind::Time, "the record", format!("a time of at least {before}"), format!("{time}"));
         }
         let duration = self.header.duration;
+        if time < 0.0 {
+            self.find(FindingKind::Time, "the record", "a time of at least 0", format!("{time}"));
+        }
         if time > duration {
             self.find(FindingKind::Time, "the record", format!("a time of at most {duration}"), format!("{time}"));
         }
@@ -257,9 +271,33 @@ impl Audit {
         self.time = time.max(before);
     }
 
+    /// What a record says by its place among the others.
+    fn before_record(&mut self, record: &Record) {
+        if !matches!(record, Record::Regret(_)) {
+            self.note_cycle_without_comparison();
+        }
+        match record {
+            Record::Deployed(_) => {}
+            Record::NodeDown(down) if down.cause == Cause::Absent => {}
+            _ => self.has_begun = true,
+        }
+        match record {
+            Record::NodeDown(_) | Record::NodeUp(_) | Record::LinkDown(_) | Record::LinkUp(_) => {
+                self.changed_at = Some(record.time());
+                self.comparisons.infrastructure_changed();
+            }
+            Record::Handover(_) => self.comparisons.users_changed(),
+            _ => {}
+        }
+    }
+
     fn deployed(&mut self, record: &Deployed) {
+        if record.time > 0.0 && !self.has_begun {
+            let found = format!("at {}", record.time);
+            self.find(FindingKind::Time, instance_text(&record.instance), "at 0, when the run began", found);
+        }
         if self.has_begun {
-            let found = "one that was there at the beginning, after the first evaluation or cycle";
+            let found = "one that was there at the beginning, after something happened";
             self.find(
                 FindingKind::Instance,
                 instance_text(&record.instance),
@@ -276,67 +314,8 @@ impl Audit {
         }
     }
 
-    fn responses(&mut self, record: &Responses) {
-        self.counts.served = self.counts.served.saturating_add(record.served);
-        self.counts.lost = self.counts.lost.saturating_add(record.lost);
-        let counted = record.histogram.iter().fold(0_u64, |sum, (_, count)| sum.saturating_add(*count));
-        if counted != record.served {
-            let who = format!("application {}", self.header.applications[record.application as usize].id);
-            let expected = format!("a histogram of {} response times", record.served);
-            self.find(FindingKind::Totals, who, expected, format!("one of {counted}"));
-        }
-    }
-
-    fn usage(&mut self, record: &Usage) {
-        let (evaluations, requests) = self.usage[record.application as usize];
-        let sum = requests / self.header.applications[record.application as usize].max_rate.value();
-        // Without evaluations in the trace, nobody can add them up.
-        if self.header.detail == Detail::Full && (evaluations, sum) != (record.evaluations, record.sum) {
-            let who = format!("application {}", self.header.applications[record.application as usize].id);
-            let expected = format!("a usage of {sum} in {evaluations} evaluations");
-            self.find(FindingKind::Totals, who, expected, format!("{} in {}", record.sum, record.evaluations));
-        }
-    }
-
-    fn client(&mut self, record: &Client) {
-        let (served, lost) = self.clients.unwrap_or_default();
-        self.clients = Some((served.saturating_add(record.served), lost.saturating_add(record.lost)));
-    }
-
-    fn end(&mut self, record: &End) {
-        self.has_ended = true;
-        if let Some(found) = self.clients
-            && found != (self.counts.served, self.counts.lost)
-        {
-            let expected = format!("{} requests served and {} lost", self.counts.served, self.counts.lost);
-            self.find(FindingKind::Totals, "the users", expected, format!("{} and {}", found.0, found.1));
-        }
-        let is_full = self.header.detail == Detail::Full;
-        let expected = Totals {
-            // Without evaluations in the trace, nobody can count them.
-            evaluations: if is_full { self.counts.evaluations } else { record.totals.evaluations },
-            operations: self.counts.accepted(),
-            inhibited: self.counts.refused(),
-            handovers: self.counts.handovers,
-            served: self.counts.served,
-            lost: self.counts.lost,
-            instances: self.alive(),
-        };
-        let pairs = [
-            ("evaluations", expected.evaluations, record.totals.evaluations),
-            ("operations", expected.operations, record.totals.operations),
-            ("inhibited", expected.inhibited, record.totals.inhibited),
-            ("handovers", expected.handovers, record.totals.handovers),
-            ("served", expected.served, record.totals.served),
-            ("lost", expected.lost, record.totals.lost),
-            ("instances", expected.instances, record.totals.instances),
-        ];
-        for (name, expected, found) in pairs {
-            if expected != found {
-                self.find(FindingKind::Totals, name, expected.to_string(), found.to_string());
-            }
-        }
-        self.require_all_evaluated(record.time);
+    fn application_text(&self, application: u32) -> String {
+        format!("application {}", self.header.applications[application as usize].id)
     }
 
     /// What one instance of an application needs.
@@ -382,7 +361,7 @@ impl Audit {
             return;
         }
         let needed = self.needed(application);
-        self.world.appear(instance, application, policy, node, needed);
+        self.world.appear(instance, application, policy, node, needed, self.time);
     }
 
     fn require_up(&mut self, node: u32, who: &str) {

@@ -64,12 +64,14 @@ kinds! {
     Requests, "requests", "Client requests come through neighbours, one fact for each and its latency, in standard order.";
     Decision, "decision", "A decision follows from the policy and the facts that are recorded with it.";
     Policy, "policy", "The texts in the header are policies.";
-    Schedule, "schedule", "An agent evaluates once in every evaluation period.";
+    Header, "header", "The header does not contradict itself.";
+    Schedule, "schedule", "An agent evaluates once in every evaluation period, for the first time one period after it appeared.";
+    Step, "step", "Users move, and response times are told, at steps of mobility; users also when nodes or links change.";
     Handover, "handover", "A user moves from where the user was to an access point that is up.";
     Down, "down", "Nothing happens on a node that is down, and nothing comes to one that leaves.";
     Context, "context", "What goes was there, and what comes was not.";
-    Regret, "regret", "The placement and its users are counted as they are, and the best is worth no less.";
-    Time, "time", "Times do not decrease, and nothing follows the end.";
+    Regret, "regret", "The placement is compared at each activation of the managers and counted as it is; the best is worth no less.";
+    Time, "time", "Times do not decrease, the run ends when the header says, and nothing follows the end.";
     Totals, "totals", "The totals are those of what is recorded.";
 }
 

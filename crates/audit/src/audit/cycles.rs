@@ -44,8 +44,8 @@ struct Against {
 
 impl Audit {
     pub(super) fn cycle(&mut self, record: &Cycle) {
-        self.has_begun = true;
         self.counts.cycles += 1;
+        let accepted = self.counts.accepted();
         let mut enactments = Vec::new();
         for outcome in &record.outcomes {
             match outcome {
@@ -61,6 +61,7 @@ impl Audit {
         }
         self.enact(&mut enactments);
         self.require_all_judged();
+        self.await_comparison(self.counts.accepted() > accepted);
     }
 
     fn enact(&mut self, enactments: &mut Vec<Enactment>) {
@@ -109,7 +110,9 @@ impl Audit {
             self.find(FindingKind::Twice, instance_text(instance), "one operation in this cycle", "another");
             return None;
         }
-        Some((place, std::mem::replace(&mut agent.pending, Pending::Nothing)))
+        let pending = std::mem::replace(&mut agent.pending, Pending::Nothing);
+        self.sums.judged(agent.application, 1);
+        Some((place, pending))
     }
 
     fn nop(&mut self, instance: &InstanceId) {
