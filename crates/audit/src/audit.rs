@@ -12,7 +12,7 @@ use std::io::BufRead;
 use std::sync::Arc;
 
 use mario_domain::{Hardware, Id, InstanceId, NodeId};
-use mario_prolog::Engine;
+use mario_prolog::{Allowance, Engine};
 
 use crate::acceptances::Acceptances;
 use crate::decisions::Decisions;
@@ -37,11 +37,18 @@ pub struct Options {
     pub decide: Decide,
     /// How many findings are kept; all are counted.
     pub limit: usize,
+    /// How many inferences the policies of the trace may use, all together. Their texts are those of the trace, and nobody
+    /// vouches for them.
+    pub inferences: u64,
 }
+
+/// What the policies of a trace may use unless somebody says otherwise: some minutes. A decision of a shipped policy takes some
+/// hundred inferences.
+pub const INFERENCES: u64 = 10_000_000_000;
 
 impl Default for Options {
     fn default() -> Options {
-        Options { decide: Decide::Again, limit: 100 }
+        Options { decide: Decide::Again, limit: 100, inferences: INFERENCES }
     }
 }
 
@@ -52,6 +59,10 @@ pub struct Audit {
     world: World,
     decisions: Option<Decisions>,
     acceptances: Option<Acceptances>,
+    /// What the policies of the trace may use, all together.
+    allowance: Allowance,
+    /// The line at which nothing was left of it.
+    spent_at: Option<u64>,
     /// Agents that evaluated since the last cycle.
     waiting: Vec<(AgentPlace, InstanceId)>,
     /// Nodes with something promised or freed in the cycle that is being read.
@@ -85,7 +96,7 @@ struct Findings {
     found: std::collections::BTreeMap<&'static str, u64>,
 }
 
-/// Audits a whole trace. `progress` is told the number of lines now and then.
+/// Audits a whole trace. `progress` is told the number of each line.
 pub fn audit(input: impl BufRead, options: Options, progress: &mut dyn FnMut(u64)) -> Result<Report, ReadError> {
     let reader = TraceReader::new(input)?;
     let audit = Audit::new(Arc::clone(reader.header()), options);
@@ -105,18 +116,23 @@ impl Audit {
         for (who, expected, found) in header::faults(&header) {
             findings.add(Finding { kind: FindingKind::Header, line: 1, time: 0.0, who, expected, found });
         }
+        let allowance = Allowance::new(options.inferences);
         let (mut decisions, mut acceptances) = (None, None);
         if options.decide == Decide::Again {
             let mut fault = |who: String, found: String| {
+                // A text whose directives were cut short may be one that can be loaded.
+                if allowance.is_spent() {
+                    return;
+                }
                 let expected = "a text that can be loaded".to_owned();
                 findings.add(Finding { kind: FindingKind::Policy, line: 1, time: 0.0, who, expected, found });
             };
             if header.detail == Detail::Full {
-                decisions = Some(Decisions::new(&header, engine, &mut fault));
+                decisions = Some(Decisions::new(&header, engine, &allowance, &mut fault));
             }
             if header.nodes.iter().any(|node| node.acceptance.is_some()) && header.arbitration == Arbitration::Managers
             {
-                acceptances = Some(Acceptances::new(&header, engine, &mut fault));
+                acceptances = Some(Acceptances::new(&header, engine, &allowance, &mut fault));
             }
         }
         Audit {
@@ -126,6 +142,8 @@ impl Audit {
             draws: vec![None; header.policies.len()],
             decisions,
             acceptances,
+            allowance,
+            spent_at: None,
             header,
             options,
             waiting: Vec::new(),
@@ -143,7 +161,7 @@ impl Audit {
         }
     }
 
-    /// Takes note of all that a reader has left, and ends. `progress` is told the number of lines now and then.
+    /// Takes note of all that a reader has left, and ends. `progress` is told the number of each line.
     pub fn read(
         mut self,
         mut reader: TraceReader<impl BufRead>,
@@ -151,9 +169,7 @@ impl Audit {
     ) -> Result<Report, ReadError> {
         while let Some(record) = reader.next_record()? {
             self.observe(reader.line(), &record);
-            if reader.line().is_multiple_of(256) {
-                progress(reader.line());
-            }
+            progress(reader.line());
         }
         Ok(self.finish())
     }
@@ -185,6 +201,13 @@ impl Audit {
             Record::End(record) => self.end(record),
         }
         self.counts.instances_max = self.counts.instances_max.max(self.alive());
+        if self.spent_at.is_none() && self.allowance.is_spent() {
+            self.spent_at = Some(line);
+            if let Some(decisions) = self.decisions.take() {
+                (self.counts.decisions, self.counts.computed_decisions) = decisions.counts();
+            }
+            self.acceptances = None;
+        }
     }
 
     /// Nothing follows.
@@ -196,6 +219,7 @@ impl Audit {
         Report {
             trace: Provenance::new(&self.header),
             ending: if self.has_ended { TraceEnding::Complete } else { TraceEnding::Interrupted },
+            spent_at: self.spent_at,
             unchecked: self.unchecked(),
             counts: self.counts,
             found: self.findings.found,
@@ -215,6 +239,10 @@ impl Audit {
             say("single instances and users, and which nodes and links went and came: the trace has only counts");
         } else if self.options.decide == Decide::AsRecorded {
             say("that decisions follow from the facts: not wanted");
+        }
+        if let Some(line) = self.spent_at {
+            let inferences = self.options.inferences;
+            say(&format!("decisions from line {line} on: the policies of the trace took all of {inferences} inferences"));
         }
         if self.header.arbitration == Arbitration::Central {
             say("that operations were proposed: they are those of a plan");

@@ -17,6 +17,9 @@ pub struct Report {
     pub ending: TraceEnding,
     /// What was seen.
     pub counts: Counts,
+    /// The line at which the policies of the trace had used all that they may; nothing was decided from there on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spent_at: Option<u64>,
     /// What could not be checked, in words.
     pub unchecked: Vec<String>,
     /// How many findings there are of each kind.

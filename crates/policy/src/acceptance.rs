@@ -8,7 +8,7 @@ use mario_domain::{
     Application, Capacity, Fact, Hardware, Inhibition, Instance, InstanceId, Node, NodeId, Request, Rule, Verdict,
 };
 use mario_prolog::{
-    Argument, Atom, Budget, Engine, LoadError, Machine, Outcome, Place, Problem, Program, Relation, Relations,
+    Allowance, Argument, Atom, Budget, Engine, LoadError, Machine, Outcome, Place, Problem, Program, Relation, Relations,
     Resolver, Symbols, Table, Value,
 };
 
@@ -181,7 +181,33 @@ impl Acceptance {
         resolver: Option<Box<dyn Resolver>>,
         budget: Budget,
     ) -> Result<Acceptance, AcceptanceError> {
+        Acceptance::load_with(engine, name, text, resolver, budget, None)
+    }
+
+    /// The same for a text that nobody vouches for: its directives take from the allowance.
+    pub fn load_within(
+        engine: &Engine,
+        name: &str,
+        text: &str,
+        resolver: Option<Box<dyn Resolver>>,
+        budget: Budget,
+        allowance: &Allowance,
+    ) -> Result<Acceptance, AcceptanceError> {
+        Acceptance::load_with(engine, name, text, resolver, budget, Some(allowance))
+    }
+
+    fn load_with(
+        engine: &Engine,
+        name: &str,
+        text: &str,
+        resolver: Option<Box<dyn Resolver>>,
+        budget: Budget,
+        allowance: Option<&Allowance>,
+    ) -> Result<Acceptance, AcceptanceError> {
         let mut loader = engine.loader();
+        if let Some(allowance) = allowance {
+            loader.allowance(allowance.clone());
+        }
         for (predicate, arity) in MANAGER_FACTS {
             loader.relation(predicate, arity);
         }

@@ -168,6 +168,7 @@
 //!
 //! Not here: what a policy is about (`policy`), rendering of problems (`diagnostics`), the prompt (`cli`).
 
+mod allowance;
 mod answer;
 mod arithmetic;
 mod builtins;
@@ -211,6 +212,7 @@ pub use interrupt::Interrupt;
 pub use loader::{Directories, LoadError, Loaded, Loader, Place, Problem, Resolver, Severity, SourceTree, Topic};
 pub use machine::Machine;
 pub use meaning::Meaning;
+pub use allowance::Allowance;
 pub use meter::{Budget, Resource};
 pub use number::Number;
 pub use output::Sink;

@@ -403,6 +403,10 @@ impl Audit {
                 Answer::Accepts => None,
                 Answer::Refuses(rule) => Some(rule),
             };
+            // What the allowance cut short is no answer.
+            if self.allowance.is_spent() {
+                return;
+            }
             self.counts.acceptances += 1;
             if answer.as_ref() != reason.map(|reason| &reason.rule) {
                 let text = |rule: Option<&Rule>| rule.map_or_else(|| "yes".to_owned(), |rule| format!("no: {rule}"));

@@ -8,6 +8,7 @@ mod determinism;
 mod documents;
 mod fidelity;
 mod graphs;
+mod lies;
 mod mistakes;
 mod network;
 mod prototype;
