@@ -114,7 +114,7 @@ impl Audit {
         let mut findings =
             Findings { kept: Vec::new(), limit: options.limit, found: std::collections::BTreeMap::new() };
         for (who, expected, found) in header::faults(&header) {
-            findings.add(Finding { kind: FindingKind::Header, line: 1, time: 0.0, who, expected, found });
+            findings.add(Finding { kind: FindingKind::Header, file: None, line: 1, time: 0.0, who, expected, found });
         }
         let allowance = Allowance::new(options.inferences);
         let (mut decisions, mut acceptances) = (None, None);
@@ -125,7 +125,15 @@ impl Audit {
                     return;
                 }
                 let expected = "a text that can be loaded".to_owned();
-                findings.add(Finding { kind: FindingKind::Policy, line: 1, time: 0.0, who, expected, found });
+                findings.add(Finding {
+                    kind: FindingKind::Policy,
+                    file: None,
+                    line: 1,
+                    time: 0.0,
+                    who,
+                    expected,
+                    found,
+                });
             };
             if header.detail == Detail::Full {
                 decisions = Some(Decisions::new(&header, engine, &allowance, &mut fault));
@@ -162,14 +170,19 @@ impl Audit {
     }
 
     /// Takes note of all that a reader has left, and ends. `progress` is told the number of each line.
-    pub fn read(
+    pub fn read(self, reader: TraceReader<impl BufRead>, progress: &mut dyn FnMut(u64)) -> Result<Report, ReadError> {
+        self.read_with(reader, &mut |line, _| progress(line))
+    }
+
+    /// The same for whoever wants to see each record, too.
+    pub fn read_with(
         mut self,
         mut reader: TraceReader<impl BufRead>,
-        progress: &mut dyn FnMut(u64),
+        each: &mut dyn FnMut(u64, &Record),
     ) -> Result<Report, ReadError> {
         while let Some(record) = reader.next_record()? {
             self.observe(reader.line(), &record);
-            progress(reader.line());
+            each(reader.line(), &record);
         }
         Ok(self.finish())
     }
@@ -220,11 +233,32 @@ impl Audit {
             trace: Provenance::new(&self.header),
             ending: if self.has_ended { TraceEnding::Complete } else { TraceEnding::Interrupted },
             spent_at: self.spent_at,
+            beside: Vec::new(),
+            taken: self.taken(),
             unchecked: self.unchecked(),
             counts: self.counts,
             found: self.findings.found,
             findings: self.findings.kept,
         }
+    }
+
+    /// What is said once only, in words.
+    fn taken(&self) -> Vec<&'static str> {
+        let mut taken = vec![
+            "names, kinds and positions, the seed and the program, and texts that no decision depends on",
+            "how client requests travelled: through which neighbour and how late, and when they were served or lost",
+            "which access point a user has, and when users, nodes, links and managers act, within what other times allow",
+        ];
+        if self.header.detail != Detail::Full {
+            taken.push("when agents evaluate, and how much instances were used");
+        }
+        if self.draws.contains(&Some(true)) {
+            taken.push("the numbers drawn for agents");
+        }
+        if self.comparisons.has_any() {
+            taken.push("which users are satisfied, how late those served are, and what the best placement is worth");
+        }
+        taken
     }
 
     /// What could not be checked, in words.
@@ -242,7 +276,9 @@ impl Audit {
         }
         if let Some(line) = self.spent_at {
             let inferences = self.options.inferences;
-            say(&format!("decisions from line {line} on: the policies of the trace took all of {inferences} inferences"));
+            say(&format!(
+                "decisions from line {line} on: the policies of the trace took all of {inferences} inferences"
+            ));
         }
         if self.header.arbitration == Arbitration::Central {
             say("that operations were proposed: they are those of a plan");
@@ -269,6 +305,7 @@ impl Audit {
         let (line, time) = (self.line, self.time);
         self.findings.add(Finding {
             kind,
+            file: None,
             line,
             time,
             who: who.into(),

@@ -9,7 +9,10 @@ use serde::Serialize;
 pub struct Finding {
     /// What it goes against.
     pub kind: FindingKind,
-    /// The line of the trace, from 1.
+    /// The file beside the trace that it is about; none for the trace itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The line of the trace, or of that file, from 1.
     pub line: u64,
     /// The time of the record there.
     pub time: f64,
@@ -72,7 +75,9 @@ kinds! {
     Context, "context", "What goes was there, and what comes was not.";
     Regret, "regret", "The placement is compared at each activation of the managers and counted as it is; the best is worth no less.";
     Time, "time", "Times do not decrease, the run ends when the header says, and nothing follows the end.";
-    Totals, "totals", "The totals are those of what is recorded.";
+    Totals, "totals", "What is summed up is what was recorded, in whatever way it is summed up.";
+    Summary, "summary", "`summary.json` and `run.json` beside the trace say what follows from it.";
+    Table, "table", "The tables beside the trace say what follows from it.";
 }
 
 impl fmt::Display for FindingKind {
@@ -83,7 +88,10 @@ impl fmt::Display for FindingKind {
 
 impl fmt::Display for Finding {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Finding { kind, line, time, who, expected, found } = self;
+        let Finding { kind, file, line, time, who, expected, found } = self;
+        if let Some(file) = file {
+            return write!(formatter, "{file}, line {line}, {who}: {kind}: expected {expected}; found {found}");
+        }
         write!(formatter, "line {line}, time {time}, {who}: {kind}: expected {expected}; found {found}")
     }
 }

@@ -48,6 +48,8 @@ pub(crate) struct Node {
     pub(crate) freed: u64,
     pub(crate) is_up: bool,
     pub(crate) is_leaving: bool,
+    /// Whether it gave notice, or may have given it while it was down, when nobody hears of it.
+    pub(crate) has_given_notice: bool,
     /// Changes with the neighbours that can be reached.
     pub(crate) neighbourhood: u32,
     /// The agents here, in the order in which they came.
@@ -103,6 +105,7 @@ impl World {
                 freed: 0,
                 is_up: true,
                 is_leaving: false,
+                has_given_notice: false,
                 neighbourhood: 0,
                 agents: Vec::new(),
                 neighbours: neighbours.into(),
@@ -282,6 +285,7 @@ impl World {
         let node = self.node_mut(place);
         node.is_up = is_up;
         node.is_leaving = false;
+        node.has_given_notice = true;
         for neighbour in node.neighbours.clone() {
             self.node_mut(neighbour).neighbourhood += 1;
         }

@@ -8,8 +8,8 @@ use mario_domain::{
     Application, Capacity, Fact, Hardware, Inhibition, Instance, InstanceId, Node, NodeId, Request, Rule, Verdict,
 };
 use mario_prolog::{
-    Allowance, Argument, Atom, Budget, Engine, LoadError, Machine, Outcome, Place, Problem, Program, Relation, Relations,
-    Resolver, Symbols, Table, Value,
+    Allowance, Argument, Atom, Budget, Engine, LoadError, Machine, Outcome, Place, Problem, Program, Relation,
+    Relations, Resolver, Symbols, Table, Value,
 };
 
 use crate::knowledge_base::{Constant, KnowledgeBase};

@@ -204,6 +204,7 @@ mod testing;
 mod tree;
 mod writer;
 
+pub use allowance::Allowance;
 pub use answer::{Answer, Binding, Detail};
 pub use engine::Engine;
 pub use explain::Explanation;
@@ -212,7 +213,6 @@ pub use interrupt::Interrupt;
 pub use loader::{Directories, LoadError, Loaded, Loader, Place, Problem, Resolver, Severity, SourceTree, Topic};
 pub use machine::Machine;
 pub use meaning::Meaning;
-pub use allowance::Allowance;
 pub use meter::{Budget, Resource};
 pub use number::Number;
 pub use output::Sink;

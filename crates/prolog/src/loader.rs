@@ -12,11 +12,11 @@ pub(crate) use directives::is_library;
 pub use problem::{LoadError, Place, Problem, Severity, Topic};
 pub use resolver::{Directories, Resolver};
 
+use crate::allowance::Allowance;
 use crate::database::{DynamicPredicate, End};
 use crate::engine::Engine;
 use crate::host::{HostCall, HostError};
 use crate::instruction::PredicateId;
-use crate::allowance::Allowance;
 use crate::interrupt::Interrupt;
 use crate::machine::Machine;
 use crate::meter::Budget;

@@ -19,10 +19,10 @@ mod relations;
 mod run;
 mod wake;
 
+use crate::allowance::Allowance;
 use crate::core::Core;
 use crate::engine::Engine;
 use crate::instruction::{Label, STOP};
-use crate::allowance::Allowance;
 use crate::interrupt::Interrupt;
 use crate::meter::Budget;
 use crate::output::Sink;

@@ -53,7 +53,7 @@ impl Audit {
         if record.cause == Cause::Absent && (self.has_begun || record.time > 0.0) {
             self.find(FindingKind::Context, &who, "`crash` or `leave` after the beginning", "`absent`");
         }
-        if record.cause == Cause::Leave && !self.world.node(record.node).is_leaving {
+        if record.cause == Cause::Leave && !self.world.node(record.node).has_given_notice {
             self.find(FindingKind::Context, &who, "`leave` after notice of it", "no notice");
         }
         let agents = self.world.node(record.node).agents.clone();
@@ -108,7 +108,8 @@ impl Audit {
             let who = format!("node {}", self.node_id(node));
             self.find(FindingKind::Context, who, "one notice before a node leaves", "another");
         }
-        self.world.node_mut(node).is_leaving = true;
+        let state = self.world.node_mut(node);
+        (state.is_leaving, state.has_given_notice) = (true, true);
     }
 
     pub(super) fn node_up(&mut self, node: u32) {

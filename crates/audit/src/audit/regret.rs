@@ -27,6 +27,11 @@ pub(super) struct Comparisons {
 }
 
 impl Comparisons {
+    /// Whether there are any.
+    pub(super) fn has_any(&self) -> bool {
+        self.last.is_some()
+    }
+
     pub(super) fn users_changed(&mut self) {
         self.have_users_changed = true;
     }

@@ -28,6 +28,10 @@ three nodes, seed 7, 3 nodes, by by hand
   context changes            2
   client requests            30 served, 1 lost
   instances                  1 at the end, at most 2
+checked: what the trace says in more than one way, and decisions made again from the facts that agents saw
+taken as recorded: names, kinds and positions, the seed and the program, and texts that no decision depends on
+taken as recorded: how client requests travelled: through which neighbour and how late, and when they were served or lost
+taken as recorded: which access point a user has, and when users, nodes, links and managers act, within what other times allow
 nothing is wrong
 ";
     assert_eq!(audit_text(SMALL).to_string(), expected);

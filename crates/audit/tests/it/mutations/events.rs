@@ -262,7 +262,14 @@ fn unknown_observation(trace: &mut Trace, _choice: usize) -> Option<()> {
 }
 
 fn no_notice(trace: &mut Trace, choice: usize) -> Option<()> {
-    let index = pick(of_kind(trace, "node-down", |record| record[3] == "crash"), choice)?;
+    // A notice is not told while the node is down, so only one that was always up has certainly given none.
+    let is_first = |index: &usize| {
+        !trace.records[..*index].iter().any(|before| {
+            before[2] == trace.records[*index][2] && before[0].as_str().is_some_and(|kind| kind.starts_with("node-"))
+        })
+    };
+    let crashes = of_kind(trace, "node-down", |record| record[3] == "crash");
+    let index = pick(crashes.into_iter().filter(is_first), choice)?;
     trace.records[index][3] = "leave".into();
     Some(())
 }

@@ -82,10 +82,7 @@ impl Lie {
 const RECORDS: &[(&str, &[&str])] = &[
     ("deployed", &["time", "instance", "application", "node", "policy"]),
     ("handover", &["time", "user", "from", "to"]),
-    (
-        "evaluation",
-        &["time", "instance", "node", "free", "requests", "inhibited", "solutions", "ending", "random"],
-    ),
+    ("evaluation", &["time", "instance", "node", "free", "requests", "inhibited", "solutions", "ending", "random"]),
     ("cycle", &["time", "outcomes"]),
     ("node-leaving", &["time", "node"]),
     ("node-down", &["time", "node", "cause", "instances"]),
@@ -168,7 +165,13 @@ pub fn lies(truth: &Trace) -> Vec<Lie> {
                 any(element, &field, &format!("/{place}"), &tables, &mut found);
             }
         }
-        all.extend(found.into_iter().map(|(field, change, pointer, value)| Lie { field, change, line, pointer, value }));
+        all.extend(found.into_iter().map(|(field, change, pointer, value)| Lie {
+            field,
+            change,
+            line,
+            pointer,
+            value,
+        }));
     }
     all
 }

@@ -7,7 +7,7 @@ use mario_simulator::{
 };
 
 use crate::random_worlds::drawn::draw;
-use crate::world::{Furnish, described, policy_text, scenario};
+use crate::world::{Furnish, STILL, described, policy_text, scenario};
 
 /// A world and its true trace.
 pub struct World {
@@ -47,7 +47,8 @@ fn base(policy: &str) -> Scenario {
         }
         builder.node(node).expect("a new node");
     }
-    for (one, other, latency) in [(0, 1, 3.0), (0, 2, 3.0), (1, 3, 1.5), (1, 4, 1.5), (2, 5, 1.5), (2, 6, 1.5), (1, 2, 2.0)]
+    for (one, other, latency) in
+        [(0, 1, 3.0), (0, 2, 3.0), (1, 3, 1.5), (1, 4, 1.5), (2, 5, 1.5), (2, 6, 1.5), (1, 2, 2.0)]
     {
         let node = mario_colony::NodeIndex;
         builder.link(node(one), node(other), latency, None).expect("a link");
@@ -55,7 +56,8 @@ fn base(policy: &str) -> Scenario {
     let mut world = scenario(builder.build().expect("an infrastructure"))
         .with_application(1, 0, policy)
         .with_application(2, 0, policy);
-    for (user, steps) in [[3, 3, 5, 6], [4, 5, 5, 3], [6, 4, 3, 3], [5, 6, 6, 4], [3, 4, 6, 5]].into_iter().enumerate() {
+    for (user, steps) in [[3, 3, 5, 6], [4, 5, 5, 3], [6, 4, 3, 3], [5, 6, 6, 4], [3, 4, 6, 5]].into_iter().enumerate()
+    {
         let steps = steps.map(Some);
         let steps = if user == 4 { [steps[0], None, steps[2], None] } else { steps };
         world = world.with_user(user as u32 % 2, &steps);
@@ -118,7 +120,7 @@ pub fn worlds() -> Vec<World> {
     prototype.arbitration = Arbitration::Sequential;
     prototype.memory = Memory::Periodic { every: 3 };
     worlds.push(traced("prototype", &prototype, Detail::Full, false));
-    let mut central = troubled(FOLLOWS);
+    let mut central = troubled(STILL);
     central.arbitration = Arbitration::Central;
     central.management = Management::Central(Search::Greedy);
     worlds.push(traced("central", &central, Detail::Full, true));
