@@ -341,6 +341,9 @@ impl Audit {
         if !matches!(record, Record::Regret(_)) {
             self.note_cycle_without_comparison();
         }
+        if !self.header.detail.has(record) {
+            self.find(FindingKind::Header, "the detail", "no record of this kind", "one");
+        }
         match record {
             Record::Deployed(_) => {}
             Record::NodeDown(down) if down.cause == Cause::Absent => {}

@@ -30,3 +30,34 @@ impl Allowance {
         let _ = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{Allowance, Budget, Engine, Machine, Outcome, Resource};
+
+    fn ask(machine: &mut Machine, engine: &Engine, goal: &str) -> Outcome {
+        machine.query(engine.library(), goal, &(), &Budget::UNLIMITED).expect("well-formed").next_answer()
+    }
+
+    #[test]
+    fn machines_that_share_an_allowance_stop_when_it_is_spent() {
+        let engine = Engine::new();
+        let allowance = Allowance::new(20_000);
+        let mut machines = [Machine::new(&engine), Machine::new(&engine)];
+        machines.iter_mut().for_each(|machine| machine.set_allowance(Some(allowance.clone())));
+        // Short queries count, too, though none of them is ever looked at.
+        let mut rounds = 0;
+        while !allowance.is_spent() {
+            let answer = ask(&mut machines[rounds % 2], &engine, "length(L, 50), length(L, N), N > 10");
+            assert!(matches!(answer, Outcome::Answer | Outcome::Exhausted(Resource::Time)), "{answer:?}");
+            rounds += 1;
+            assert!(rounds < 20_000, "queries cost something");
+        }
+        assert!(rounds > 2, "both had a part of it");
+        for machine in &mut machines {
+            assert_eq!(ask(machine, &engine, "repeat, fail"), Outcome::Exhausted(Resource::Time));
+            machine.set_allowance(None);
+            assert_eq!(ask(machine, &engine, "atom(a)"), Outcome::Answer);
+        }
+    }
+}

@@ -4,7 +4,7 @@ use crate::trace::audit_text;
 
 /// A cloud, a node with room for two, and an access point with room for one whose owner takes no migrants. A user comes to
 /// the access point; the instance in the cloud may not follow, sends a replica, and goes when nobody needs it.
-const SMALL: &str = include_str!("../traces/small.jsonl");
+pub const SMALL: &str = include_str!("../traces/small.jsonl");
 
 /// The header of the small trace.
 pub fn header() -> &'static str {

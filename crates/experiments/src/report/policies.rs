@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn a_clause_comes_with_its_text_its_place_and_its_meaning() {
-        let shown = PolicyText::new(&policy());
+        let shown = PolicyText::new(&policy(), &Allowance::new(1_000_000));
         let expected = ClauseText {
             text: "operation(undeploy, I, self) :-\n    idle(I).".to_owned(),
             place: "p.pl, line 3".to_owned(),
@@ -128,6 +128,6 @@ mod tests {
     fn a_policy_that_does_not_load_has_no_clauses() {
         let mut broken = policy();
         broken.files[0].1 = "operation(".to_owned();
-        assert_eq!(PolicyText::new(&broken).clauses, []);
+        assert_eq!(PolicyText::new(&broken, &Allowance::new(1_000_000)).clauses, []);
     }
 }

@@ -16,14 +16,20 @@ pub struct World {
     pub trace: Vec<u8>,
 }
 
-/// Follows requests, goes without them, and asks for what cannot be now and then.
+/// Follows requests that are late, goes without any, and asks for what cannot be now and then.
 const FOLLOWS: &str = "\
 operation(undeploy, I, self) :- \\+ requests(I, _, _, _).\n\
-operation(migrate, I, M) :- requests(I, M, R, L), M \\== self, R > 6, L > 2, \\+ inhibited(migrate, I, M).\n\
+operation(migrate, I, M) :- requests(I, M, R, L), M \\== self, R > 3, L > 3, \\+ inhibited(migrate, I, M).\n\
 operation(replicate, I, M) :- requests(I, M, R, _), M \\== self, R > 3, \\+ inhibited(replicate, I, M).\n\
 operation(replicate, I, M) :- requests(I, M, _, _), fact(M, region, eu), \\+ inhibited(replicate, I, M).\n\
 operation(migrate, I, nowhere) :- requests(I, self, R, _), R > 8.\n\
 operation(hover, I, self) :- requests(I, self, R, _), R > 7.\n";
+
+/// The same for those who know what an instance handles, and how late is late.
+const MEASURES: &str = "\
+operation(replicate, I, self) :- serviceInstance(I, A, _), service(A, _, Most, _), requests(I, _, R, _), R > Most, \\+ inhibited(replicate, I, self).\n\
+operation(migrate, I, M) :- serviceInstance(I, A, _), service(A, _, _, Late), requests(I, M, _, L), M \\== self, L > Late / 4, \\+ inhibited(migrate, I, M).\n\
+operation(replicate, I, M) :- requests(I, M, R, _), M \\== self, R > 2, \\+ inhibited(replicate, I, M).\n";
 
 /// Goes where it is drawn to.
 const DRAWS: &str = "\
@@ -53,9 +59,13 @@ fn base(policy: &str) -> Scenario {
         let node = mario_colony::NodeIndex;
         builder.link(node(one), node(other), latency, None).expect("a link");
     }
+    let other = if policy == FOLLOWS { MEASURES } else { policy };
     let mut world = scenario(builder.build().expect("an infrastructure"))
         .with_application(1, 0, policy)
-        .with_application(2, 0, policy);
+        .with_application(2, 0, other)
+        .with_application(1, 0, policy);
+    // The last has no users, and nobody deploys it.
+    world.deploys.pop();
     for (user, steps) in [[3, 3, 5, 6], [4, 5, 5, 3], [6, 4, 3, 3], [5, 6, 6, 4], [3, 4, 6, 5]].into_iter().enumerate()
     {
         let steps = steps.map(Some);
@@ -120,6 +130,12 @@ pub fn worlds() -> Vec<World> {
     prototype.arbitration = Arbitration::Sequential;
     prototype.memory = Memory::Periodic { every: 3 };
     worlds.push(traced("prototype", &prototype, Detail::Full, false));
+    // What is deployed where nobody is.
+    let node = mario_colony::NodeIndex;
+    let mut deserted = base(FOLLOWS).with_disturbance(650.0, DisturbanceEvent::Crash(node(1)));
+    deserted.deploys.iter_mut().filter(|deploy| deploy.time > 0.0).for_each(|deploy| deploy.node = node(1));
+    worlds.push(traced("deserted", &deserted, Detail::Summary, false));
+    worlds.push(traced("deserted", &deserted, Detail::Operations, false));
     let mut central = troubled(STILL);
     central.arbitration = Arbitration::Central;
     central.management = Management::Central(Search::Greedy);
