@@ -18,6 +18,8 @@ pub(super) struct Comparisons {
     have_users_changed: bool,
     has_infrastructure_changed: bool,
     has_placement_changed: bool,
+    /// The time of the last cycle.
+    last_cycle: Option<f64>,
     /// The time of a cycle that was just told of.
     awaited: Option<f64>,
     /// The time of a cycle after which there was no comparison.
@@ -43,8 +45,12 @@ impl Comparisons {
 }
 
 impl Audit {
-    /// The managers were active, so a comparison follows if there are any.
+    /// The managers were active, once at a time, so a comparison follows if there are any.
     pub(super) fn await_comparison(&mut self, has_placement_changed: bool) {
+        let last = self.comparisons.last_cycle.replace(self.time);
+        if last.is_some_and(|last| last >= self.time) {
+            self.find(FindingKind::Time, "the cycle", "one at a time", "another at the same");
+        }
         self.comparisons.has_placement_changed |= has_placement_changed;
         self.comparisons.awaited = Some(self.time);
     }

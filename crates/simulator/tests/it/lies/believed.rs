@@ -36,838 +36,184 @@ impl Believed {
     }
 }
 
-pub const BELIEVED: &[Believed] = &[
-    Believed {
-        field: "header/program",
-        changes: &[Change::Word],
-        details: &[],
-        found: Found::Never,
-        reason: "Names and what is only shown: nothing but a name has the name.",
-    },
-    Believed {
-        field: "header/scenario",
-        changes: &[Change::Word],
-        details: &[],
-        found: Found::Never,
-        reason: "Names and what is only shown: nothing but a name has the name.",
-    },
-    Believed {
-        field: "header/seed",
-        changes: &[Change::More, Change::Less, Change::Much],
-        details: &[],
-        found: Found::Never,
-        reason: "Names and what is only shown: nothing but a name has the name.",
-    },
-    Believed {
-        field: "header/applications/*/kind",
-        changes: &[Change::Word, Change::Dropped],
-        details: &[],
-        found: Found::Never,
-        reason: "Names and what is only shown: nothing but a name has the name.",
-    },
-    Believed {
-        field: "header/policies/*/name",
-        changes: &[Change::Word],
-        details: &[],
-        found: Found::Never,
-        reason: "Names and what is only shown: nothing but a name has the name.",
-    },
-    Believed {
-        field: "header/acceptances/*/name",
-        changes: &[Change::Word],
-        details: &[],
-        found: Found::Never,
-        reason: "Names and what is only shown: nothing but a name has the name.",
-    },
-    Believed {
-        field: "header/users/*/id",
-        changes: &[Change::Word],
-        details: &[],
-        found: Found::Never,
-        reason: "Names and what is only shown: nothing but a name has the name.",
-    },
-    Believed {
-        field: "header/routing",
-        changes: &[Change::Word],
-        details: &[],
-        found: Found::Never,
-        reason: "How client requests are routed shows in what agents see, and that is taken as recorded.",
-    },
-    Believed {
-        field: "header/applications/*/policy",
-        changes: &[Change::Other],
-        details: &[],
-        found: Found::Never,
-        reason: "The policy of an application is that of its agents unless a deploy says otherwise, and each deploy names one.",
-    },
-    Believed {
-        field: "header/applications/*/id",
-        changes: &[Change::Word],
-        details: &[],
-        found: Found::Sometimes,
-        reason: "Ids are names: they are found out where a reason, a target, a fact or the order of facts depends on them.",
-    },
-    Believed {
-        field: "header/nodes/*/id",
-        changes: &[Change::Word],
-        details: &[],
-        found: Found::Sometimes,
-        reason: "Ids are names: they are found out where a reason, a target, a fact or the order of facts depends on them.",
-    },
-    Believed {
-        field: "deployed/instance",
-        changes: &[Change::More, Change::Less, Change::Much, Change::Word],
-        details: &[],
-        found: Found::Sometimes,
-        reason: "An instance that is never heard of again may have any id that is free.",
-    },
-    Believed {
-        field: "cycle/outcomes/replicate accepted/new",
-        changes: &[Change::More, Change::Less, Change::Much, Change::Word],
-        details: &[],
-        found: Found::Sometimes,
-        reason: "An instance that is never heard of again may have any id that is free.",
-    },
-    Believed {
-        field: "cycle/outcomes/migrate accepted/new",
-        changes: &[Change::More, Change::Less, Change::Much, Change::Word],
-        details: &[],
-        found: Found::Sometimes,
-        reason: "An instance that is never heard of again may have any id that is free.",
-    },
-    Believed {
-        field: "cycle/outcomes/deploy accepted/new",
-        changes: &[Change::More, Change::Less, Change::Much, Change::Word],
-        details: &[],
-        found: Found::Sometimes,
-        reason: "An instance that is never heard of again may have any id that is free.",
-    },
-    Believed {
-        field: "header/policies/*",
-        changes: &[Change::Repeated],
-        details: &[],
-        found: Found::Never,
-        reason: "A text that nobody has, or that has no effect, decides nothing: a policy told twice, a file that is not loaded or loaded by another name, the memory of a manager.",
-    },
-    Believed {
-        field: "header/acceptances/*",
-        changes: &[Change::Repeated],
-        details: &[],
-        found: Found::Never,
-        reason: "A text that nobody has, or that has no effect, decides nothing: a policy told twice, a file that is not loaded or loaded by another name, the memory of a manager.",
-    },
-    Believed {
-        field: "header/policies/*/files/*",
-        changes: &[Change::Repeated],
-        details: &[],
-        found: Found::Never,
-        reason: "A text that nobody has, or that has no effect, decides nothing: a policy told twice, a file that is not loaded or loaded by another name, the memory of a manager.",
-    },
-    Believed {
-        field: "header/acceptances/*/files/*",
-        changes: &[Change::Repeated],
-        details: &[],
-        found: Found::Never,
-        reason: "A text that nobody has, or that has no effect, decides nothing: a policy told twice, a file that is not loaded or loaded by another name, the memory of a manager.",
-    },
-    Believed {
-        field: "header/policies/*/files/*/*",
-        changes: &[Change::Word],
-        details: &[],
-        found: Found::Sometimes,
-        reason: "A text that nobody has, or that has no effect, decides nothing: a policy told twice, a file that is not loaded or loaded by another name, the memory of a manager.",
-    },
-    Believed {
-        field: "header/acceptances/*/files/*/*",
-        changes: &[Change::Word],
-        details: &[],
-        found: Found::Sometimes,
-        reason: "A text that nobody has, or that has no effect, decides nothing: a policy told twice, a file that is not loaded or loaded by another name, the memory of a manager.",
-    },
-    Believed {
-        field: "header/acceptances/*/memory",
-        changes: &[Change::More, Change::Much, Change::Dropped],
-        details: &[],
-        found: Found::Never,
-        reason: "A text that nobody has, or that has no effect, decides nothing: a policy told twice, a file that is not loaded or loaded by another name, the memory of a manager.",
-    },
-    Believed {
-        field: "header/acceptances",
-        changes: &[Change::Dropped],
-        details: &[],
-        found: Found::Sometimes,
-        reason: "A text that nobody has, or that has no effect, decides nothing: a policy told twice, a file that is not loaded or loaded by another name, the memory of a manager.",
-    },
-    Believed {
-        field: "header/policies/*/files/*",
-        changes: &[Change::Dropped],
-        details: &[],
-        found: Found::Sometimes,
-        reason: "A text that nobody has, or that has no effect, decides nothing: a policy told twice, a file that is not loaded or loaded by another name, the memory of a manager.",
-    },
-    Believed {
-        field: "header/acceptances/*/files/*",
-        changes: &[Change::Dropped],
-        details: &[],
-        found: Found::Sometimes,
-        reason: "A text that nobody has, or that has no effect, decides nothing: a policy told twice, a file that is not loaded or loaded by another name, the memory of a manager.",
-    },
-    Believed {
-        field: "header/nodes/*/acceptance",
-        changes: &[Change::Dropped, Change::Other],
-        details: &[],
-        found: Found::Sometimes,
-        reason: "A manager whose policy said yes to everything may have had none, and another where it would have said the same.",
-    },
-    Believed {
-        field: "header/facts",
-        changes: &[],
-        details: &[],
-        found: Found::Sometimes,
-        reason: "What an agent saw and what its policy knows is found out where another decision follows from it, or another order; the sum of rates by the usage.",
-    },
-    Believed {
-        field: "header/facts/*",
-        changes: &[],
-        details: &[],
-        found: Found::Sometimes,
-        reason: "What an agent saw and what its policy knows is found out where another decision follows from it, or another order; the sum of rates by the usage.",
-    },
-    Believed {
-        field: "header/facts/*/key",
-        changes: &[],
-        details: &[],
-        found: Found::Sometimes,
-        reason: "What an agent saw and what its policy knows is found out where another decision follows from it, or another order; the sum of rates by the usage.",
-    },
-    Believed {
-        field: "header/facts/*/subject",
-        changes: &[],
-        details: &[],
-        found: Found::Sometimes,
-        reason: "What an agent saw and what its policy knows is found out where another decision follows from it, or another order; the sum of rates by the usage.",
-    },
-    Believed {
-        field: "header/facts/*/value",
-        changes: &[],
-        details: &[],
-        found: Found::Sometimes,
-        reason: "What an agent saw and what its policy knows is found out where another decision follows from it, or another order; the sum of rates by the usage.",
-    },
-    Believed {
-        field: "header/applications/*/max_latency",
-        changes: &[Change::More, Change::Less, Change::Much],
-        details: &["full"],
-        found: Found::Sometimes,
-        reason: "What an agent saw and what its policy knows is found out where another decision follows from it, or another order; the sum of rates by the usage.",
-    },
-    Believed {
-        field: "evaluation/requests/*/latency",
-        changes: &[Change::More, Change::Less, Change::Much],
-        details: &["full"],
-        found: Found::Sometimes,
-        reason: "What an agent saw and what its policy knows is found out where another decision follows from it, or another order; the sum of rates by the usage.",
-    },
-    Believed {
-        field: "evaluation/requests/*/neighbour",
-        changes: &[Change::Other, Change::Word],
-        details: &["full"],
-        found: Found::Sometimes,
-        reason: "What an agent saw and what its policy knows is found out where another decision follows from it, or another order; the sum of rates by the usage.",
-    },
-    Believed {
-        field: "evaluation/random",
-        changes: &[Change::More, Change::Less, Change::Much],
-        details: &["full"],
-        found: Found::Sometimes,
-        reason: "What an agent saw and what its policy knows is found out where another decision follows from it, or another order; the sum of rates by the usage.",
-    },
-    Believed {
-        field: "deployed/policy",
-        changes: &[Change::Other],
-        details: &["full"],
-        found: Found::Sometimes,
-        reason: "What an agent saw and what its policy knows is found out where another decision follows from it, or another order; the sum of rates by the usage.",
-    },
-    Believed {
-        field: "cycle/outcomes/deploy accepted/policy",
-        changes: &[Change::Other],
-        details: &["full"],
-        found: Found::Sometimes,
-        reason: "What an agent saw and what its policy knows is found out where another decision follows from it, or another order; the sum of rates by the usage.",
-    },
-    Believed {
-        field: "header/applications/*/max_latency",
-        changes: &[Change::More, Change::Less, Change::Much],
-        details: &["operations", "summary"],
-        found: Found::Never,
-        reason: "Without evaluations, nothing tells when agents evaluate, by which policy, from what, how long they remember and how much they are used.",
-    },
-    Believed {
-        field: "header/applications/*/max_rate",
-        changes: &[Change::More, Change::Less, Change::Much],
-        details: &["operations", "summary"],
-        found: Found::Never,
-        reason: "Without evaluations, nothing tells when agents evaluate, by which policy, from what, how long they remember and how much they are used.",
-    },
-    Believed {
-        field: "header/evaluation_period",
-        changes: &[Change::More, Change::Less, Change::Much],
-        details: &["operations", "summary"],
-        found: Found::Never,
-        reason: "Without evaluations, nothing tells when agents evaluate, by which policy, from what, how long they remember and how much they are used.",
-    },
-    Believed {
-        field: "header/policies/*/memory",
-        changes: &[Change::More, Change::Less, Change::Much, Change::Dropped],
-        details: &["operations", "summary"],
-        found: Found::Never,
-        reason: "Without evaluations, nothing tells when agents evaluate, by which policy, from what, how long they remember and how much they are used.",
-    },
-    Believed {
-        field: "header/memory",
-        changes: &[],
-        details: &["operations", "summary"],
-        found: Found::Sometimes,
-        reason: "Without evaluations, nothing tells when agents evaluate, by which policy, from what, how long they remember and how much they are used.",
-    },
-    Believed {
-        field: "header/forgets_every",
-        changes: &[],
-        details: &["operations", "summary"],
-        found: Found::Sometimes,
-        reason: "Without evaluations, nothing tells when agents evaluate, by which policy, from what, how long they remember and how much they are used.",
-    },
-    Believed {
-        field: "deployed/policy",
-        changes: &[Change::Other],
-        details: &["operations", "summary"],
-        found: Found::Never,
-        reason: "Without evaluations, nothing tells when agents evaluate, by which policy, from what, how long they remember and how much they are used.",
-    },
-    Believed {
-        field: "cycle/outcomes/deploy accepted/policy",
-        changes: &[Change::Other],
-        details: &["operations", "summary"],
-        found: Found::Never,
-        reason: "Without evaluations, nothing tells when agents evaluate, by which policy, from what, how long they remember and how much they are used.",
-    },
-    Believed {
-        field: "header/observation",
-        changes: &[Change::Word],
-        details: &["operations", "summary"],
-        found: Found::Never,
-        reason: "Without evaluations, nothing tells when agents evaluate, by which policy, from what, how long they remember and how much they are used.",
-    },
-    Believed {
-        field: "usage/sum",
-        changes: &[Change::More, Change::Less, Change::Much],
-        details: &["operations", "summary"],
-        found: Found::Sometimes,
-        reason: "Without evaluations, nothing tells when agents evaluate, by which policy, from what, how long they remember and how much they are used.",
-    },
-    Believed {
-        field: "cycle/outcomes/nop",
-        changes: &[Change::Dropped],
-        details: &["operations"],
-        found: Found::Never,
-        reason: "Without evaluations, nothing tells when agents evaluate, by which policy, from what, how long they remember and how much they are used.",
-    },
-    Believed {
-        field: "cycle/outcomes/migrate inhibited/operation",
-        changes: &[Change::Word],
-        details: &["operations"],
-        found: Found::Sometimes,
-        reason: "Without evaluations, nothing tells when agents evaluate, by which policy, from what, how long they remember and how much they are used.",
-    },
-    Believed {
-        field: "cycle/outcomes/replicate inhibited/operation",
-        changes: &[Change::Word],
-        details: &["operations"],
-        found: Found::Sometimes,
-        reason: "Without evaluations, nothing tells when agents evaluate, by which policy, from what, how long they remember and how much they are used.",
-    },
-    Believed {
-        field: "header/policies/*/memory",
-        changes: &[Change::More, Change::Less, Change::Much, Change::Dropped],
-        details: &["full"],
-        found: Found::Sometimes,
-        reason: "How long agents remember is found out where something was inhibited that they would have remembered.",
-    },
-    Believed {
-        field: "header/memory",
-        changes: &[],
-        details: &["full"],
-        found: Found::Sometimes,
-        reason: "How long agents remember is found out where something was inhibited that they would have remembered.",
-    },
-    Believed {
-        field: "header/forgets_every",
-        changes: &[],
-        details: &["full"],
-        found: Found::Sometimes,
-        reason: "How long agents remember is found out where something was inhibited that they would have remembered.",
-    },
-    Believed {
-        field: "evaluation/solutions/invalid/why",
-        changes: &[Change::Word],
-        details: &["full"],
-        found: Found::Never,
-        reason: "The words for a solution that is no operation, and for why a policy gave no answer, differ between versions.",
-    },
-    Believed {
-        field: "evaluation/ending",
-        changes: &[Change::Word],
-        details: &["full"],
-        found: Found::Sometimes,
-        reason: "The words for a solution that is no operation, and for why a policy gave no answer, differ between versions.",
-    },
-    Believed {
-        field: "header/observation",
-        changes: &[Change::Word],
-        details: &["full"],
-        found: Found::Sometimes,
-        reason: "The rules for what agents see are fewer with `route-entries`, so what is true by `arrivals` is so by it, too.",
-    },
-    Believed {
-        field: "header/arbitration",
-        changes: &[Change::Word],
-        details: &[],
-        found: Found::Sometimes,
-        reason: "The rules by which operations are judged differ where one goes against them only.",
-    },
-    Believed {
-        field: "header/mario_trace",
-        changes: &[Change::Less],
-        details: &[],
-        found: Found::Sometimes,
-        reason: "A trace of format 2 that has neither names of tiers nor comparisons is one of format 1, too.",
-    },
-    Believed {
-        field: "header/nodes/*/capacity",
-        changes: &[Change::More, Change::Less, Change::Much],
-        details: &[],
-        found: Found::Sometimes,
-        reason: "How much a node holds, where it stands and whether users connect to it is found out where something fills it, stands there or connects to it.",
-    },
-    Believed {
-        field: "header/applications/*/hardware",
-        changes: &[Change::More, Change::Less, Change::Much],
-        details: &[],
-        found: Found::Sometimes,
-        reason: "How much a node holds, where it stands and whether users connect to it is found out where something fills it, stands there or connects to it.",
-    },
-    Believed {
-        field: "header/nodes/*/tier",
-        changes: &[],
-        details: &["full", "operations"],
-        found: Found::Sometimes,
-        reason: "How much a node holds, where it stands and whether users connect to it is found out where something fills it, stands there or connects to it.",
-    },
-    Believed {
-        field: "header/nodes/*/tier",
-        changes: &[],
-        details: &["summary"],
-        found: Found::Sometimes,
-        reason: "How much a node holds, where it stands and whether users connect to it is found out where something fills it, stands there or connects to it.",
-    },
-    Believed {
-        field: "header/nodes/*/access_point",
-        changes: &[Change::Word, Change::Dropped],
-        details: &["summary"],
-        found: Found::Never,
-        reason: "How much a node holds, where it stands and whether users connect to it is found out where something fills it, stands there or connects to it.",
-    },
-    Believed {
-        field: "header/nodes/*/access_point",
-        changes: &[Change::Word, Change::Dropped],
-        details: &["full", "operations"],
-        found: Found::Sometimes,
-        reason: "How much a node holds, where it stands and whether users connect to it is found out where something fills it, stands there or connects to it.",
-    },
-    Believed {
-        field: "deployed/node",
-        changes: &[Change::Other],
-        details: &["summary"],
-        found: Found::Sometimes,
-        reason: "A trace of counts does not tell who is where: the node of an instance counts by its tier, and rules, moves and agents that do nothing only in sum.",
-    },
-    Believed {
-        field: "counts/instances/*/tier",
-        changes: &[Change::More, Change::Less, Change::Much],
-        details: &["summary"],
-        found: Found::Sometimes,
-        reason: "A trace of counts does not tell who is where: the node of an instance counts by its tier, and rules, moves and agents that do nothing only in sum.",
-    },
-    Believed {
-        field: "gone/instances/*/tier",
-        changes: &[Change::More, Change::Less, Change::Much],
-        details: &["summary"],
-        found: Found::Sometimes,
-        reason: "A trace of counts does not tell who is where: the node of an instance counts by its tier, and rules, moves and agents that do nothing only in sum.",
-    },
-    Believed {
-        field: "gone/instances/*/application",
-        changes: &[Change::Other],
-        details: &["summary"],
-        found: Found::Sometimes,
-        reason: "A trace of counts does not tell who is where: the node of an instance counts by its tier, and rules, moves and agents that do nothing only in sum.",
-    },
-    Believed {
-        field: "handovers/moves/*/application",
-        changes: &[Change::Other],
-        details: &["summary"],
-        found: Found::Sometimes,
-        reason: "A trace of counts does not tell who is where: the node of an instance counts by its tier, and rules, moves and agents that do nothing only in sum.",
-    },
-    Believed {
-        field: "counts/outcomes/*/application",
-        changes: &[Change::Other],
-        details: &["summary"],
-        found: Found::Sometimes,
-        reason: "A trace of counts does not tell who is where: the node of an instance counts by its tier, and rules, moves and agents that do nothing only in sum.",
-    },
-    Believed {
-        field: "counts/outcomes/*/nop",
-        changes: &[Change::More, Change::Less],
-        details: &["summary"],
-        found: Found::Sometimes,
-        reason: "A trace of counts does not tell who is where: the node of an instance counts by its tier, and rules, moves and agents that do nothing only in sum.",
-    },
-    Believed {
-        field: "counts/rules/*/rule",
-        changes: &[Change::Word],
-        details: &["summary"],
-        found: Found::Sometimes,
-        reason: "A trace of counts does not tell who is where: the node of an instance counts by its tier, and rules, moves and agents that do nothing only in sum.",
-    },
-    Believed {
-        field: "clients/users",
-        changes: &[Change::More, Change::Less, Change::Much],
-        details: &["summary"],
-        found: Found::Sometimes,
-        reason: "A trace of counts does not tell who is where: the node of an instance counts by its tier, and rules, moves and agents that do nothing only in sum.",
-    },
-    Believed {
-        field: "clients/sum",
-        changes: &[Change::More, Change::Less, Change::Much],
-        details: &["summary"],
-        found: Found::Sometimes,
-        reason: "A trace of counts does not tell who is where: the node of an instance counts by its tier, and rules, moves and agents that do nothing only in sum.",
-    },
-    Believed {
-        field: "responses/sum",
-        changes: &[Change::More, Change::Less, Change::Much],
-        details: &["summary"],
-        found: Found::Sometimes,
-        reason: "A trace of counts does not tell who is where: the node of an instance counts by its tier, and rules, moves and agents that do nothing only in sum.",
-    },
-    Believed {
-        field: "deployed/node",
-        changes: &[Change::Other],
-        details: &["full", "operations"],
-        found: Found::Sometimes,
-        reason: "Where an instance is is found out when its agent is heard of again, or its node goes.",
-    },
-    Believed {
-        field: "handover/user",
-        changes: &[],
-        details: &["full", "operations"],
-        found: Found::Sometimes,
-        reason: "Where a user is is found out when the user moves again, and whose move it was when the user does.",
-    },
-    Believed {
-        field: "handover/to",
-        changes: &[],
-        details: &["full", "operations"],
-        found: Found::Sometimes,
-        reason: "Where a user is is found out when the user moves again, and whose move it was when the user does.",
-    },
-    Believed {
-        field: "handover",
-        changes: &[Change::Dropped],
-        details: &["full", "operations"],
-        found: Found::Sometimes,
-        reason: "Where a user is is found out when the user moves again, and whose move it was when the user does.",
-    },
-    Believed {
-        field: "link-up",
-        changes: &[Change::Dropped],
-        details: &["full", "operations"],
-        found: Found::Sometimes,
-        reason: "A node, link or notice that nothing depended on may have stayed away or been another.",
-    },
-    Believed {
-        field: "link-down",
-        changes: &[Change::Dropped],
-        details: &["full", "operations"],
-        found: Found::Sometimes,
-        reason: "A node, link or notice that nothing depended on may have stayed away or been another.",
-    },
-    Believed {
-        field: "node-up",
-        changes: &[Change::Dropped],
-        details: &["full", "operations"],
-        found: Found::Sometimes,
-        reason: "A node, link or notice that nothing depended on may have stayed away or been another.",
-    },
-    Believed {
-        field: "node-leaving",
-        changes: &[Change::Dropped],
-        details: &["full", "operations"],
-        found: Found::Sometimes,
-        reason: "A node, link or notice that nothing depended on may have stayed away or been another.",
-    },
-    Believed {
-        field: "node-down",
-        changes: &[Change::Dropped],
-        details: &["full", "operations"],
-        found: Found::Sometimes,
-        reason: "A node, link or notice that nothing depended on may have stayed away or been another.",
-    },
-    Believed {
-        field: "link-down/node",
-        changes: &[Change::Other],
-        details: &["full", "operations"],
-        found: Found::Sometimes,
-        reason: "A node, link or notice that nothing depended on may have stayed away or been another.",
-    },
-    Believed {
-        field: "link-up/node",
-        changes: &[Change::Other],
-        details: &["full", "operations"],
-        found: Found::Sometimes,
-        reason: "A node, link or notice that nothing depended on may have stayed away or been another.",
-    },
-    Believed {
-        field: "node-leaving/node",
-        changes: &[Change::Other],
-        details: &["full", "operations"],
-        found: Found::Sometimes,
-        reason: "A node, link or notice that nothing depended on may have stayed away or been another.",
-    },
-    Believed {
-        field: "node-up/node",
-        changes: &[Change::Other],
-        details: &["full", "operations"],
-        found: Found::Sometimes,
-        reason: "A node, link or notice that nothing depended on may have stayed away or been another.",
-    },
-    Believed {
-        field: "node-down/cause",
-        changes: &[Change::Word],
-        details: &["full", "operations"],
-        found: Found::Sometimes,
-        reason: "A node that gave notice may crash before it leaves, and one that was down may have given a notice that nobody heard.",
-    },
-    Believed {
-        field: "cycle/time",
-        changes: &[],
-        details: &["full", "operations"],
-        found: Found::Sometimes,
-        reason: "What happens at no fixed time may have happened a little earlier or later, between what was before and after it: the period of the managers is not in a trace.",
-    },
-    Believed {
-        field: "link-down/time",
-        changes: &[],
-        details: &["full", "operations"],
-        found: Found::Sometimes,
-        reason: "What happens at no fixed time may have happened a little earlier or later, between what was before and after it: the period of the managers is not in a trace.",
-    },
-    Believed {
-        field: "link-up/time",
-        changes: &[],
-        details: &["full", "operations"],
-        found: Found::Sometimes,
-        reason: "What happens at no fixed time may have happened a little earlier or later, between what was before and after it: the period of the managers is not in a trace.",
-    },
-    Believed {
-        field: "node-leaving/time",
-        changes: &[],
-        details: &["full", "operations"],
-        found: Found::Sometimes,
-        reason: "What happens at no fixed time may have happened a little earlier or later, between what was before and after it: the period of the managers is not in a trace.",
-    },
-    Believed {
-        field: "node-up/time",
-        changes: &[],
-        details: &["full", "operations"],
-        found: Found::Sometimes,
-        reason: "What happens at no fixed time may have happened a little earlier or later, between what was before and after it: the period of the managers is not in a trace.",
-    },
-    Believed {
-        field: "node-down/time",
-        changes: &[],
-        details: &["full", "operations"],
-        found: Found::Sometimes,
-        reason: "What happens at no fixed time may have happened a little earlier or later, between what was before and after it: the period of the managers is not in a trace.",
-    },
-    Believed {
-        field: "counts/time",
-        changes: &[],
-        details: &["summary"],
-        found: Found::Sometimes,
-        reason: "What happens at no fixed time may have happened a little earlier or later, between what was before and after it: the period of the managers is not in a trace.",
-    },
-    Believed {
-        field: "gone/time",
-        changes: &[],
-        details: &["summary"],
-        found: Found::Sometimes,
-        reason: "What happens at no fixed time may have happened a little earlier or later, between what was before and after it: the period of the managers is not in a trace.",
-    },
-    Believed {
-        field: "handovers/time",
-        changes: &[],
-        details: &["summary"],
-        found: Found::Sometimes,
-        reason: "What happens at no fixed time may have happened a little earlier or later, between what was before and after it: the period of the managers is not in a trace.",
-    },
-    Believed {
-        field: "handover/time",
-        changes: &[],
-        details: &["full", "operations"],
-        found: Found::Sometimes,
-        reason: "What happens at no fixed time may have happened a little earlier or later, between what was before and after it: the period of the managers is not in a trace.",
-    },
-    Believed {
-        field: "cycle",
-        changes: &[Change::Dropped],
-        details: &["full", "operations"],
-        found: Found::Sometimes,
-        reason: "What is never judged is missed at the next cycle, and after the last there is none; without evaluations, what nobody hears of again is not missed.",
-    },
-    Believed {
-        field: "cycle/outcomes/undeploy accepted",
-        changes: &[Change::Dropped],
-        details: &["operations"],
-        found: Found::Sometimes,
-        reason: "What is never judged is missed at the next cycle, and after the last there is none; without evaluations, what nobody hears of again is not missed.",
-    },
-    Believed {
-        field: "cycle/outcomes/migrate inhibited",
-        changes: &[Change::Dropped],
-        details: &["operations"],
-        found: Found::Sometimes,
-        reason: "What is never judged is missed at the next cycle, and after the last there is none; without evaluations, what nobody hears of again is not missed.",
-    },
-    Believed {
-        field: "cycle/outcomes/replicate inhibited",
-        changes: &[Change::Dropped],
-        details: &["operations"],
-        found: Found::Sometimes,
-        reason: "What is never judged is missed at the next cycle, and after the last there is none; without evaluations, what nobody hears of again is not missed.",
-    },
-    Believed {
-        field: "cycle/outcomes/undeploy inhibited",
-        changes: &[Change::Dropped],
-        details: &["operations"],
-        found: Found::Sometimes,
-        reason: "What is never judged is missed at the next cycle, and after the last there is none; without evaluations, what nobody hears of again is not missed.",
-    },
-    Believed {
-        field: "counts",
-        changes: &[Change::Dropped],
-        details: &["summary"],
-        found: Found::Sometimes,
-        reason: "What is never judged is missed at the next cycle, and after the last there is none; without evaluations, what nobody hears of again is not missed.",
-    },
-    Believed {
-        field: "end",
-        changes: &[Change::Dropped],
-        details: &[],
-        found: Found::Never,
-        reason: "A trace without its end is one of a run that was interrupted, and the report says so.",
-    },
-    Believed {
-        field: "regret/actual/latency",
-        changes: &[],
-        details: &[],
-        found: Found::Sometimes,
-        reason: "Who is satisfied, how late those served are, and what the best placement is worth, is found out where it must be as before, or better than the other.",
-    },
-    Believed {
-        field: "regret/actual/satisfied",
-        changes: &[],
-        details: &[],
-        found: Found::Sometimes,
-        reason: "Who is satisfied, how late those served are, and what the best placement is worth, is found out where it must be as before, or better than the other.",
-    },
-    Believed {
-        field: "regret/best/present",
-        changes: &[],
-        details: &[],
-        found: Found::Sometimes,
-        reason: "Who is satisfied, how late those served are, and what the best placement is worth, is found out where it must be as before, or better than the other.",
-    },
-    Believed {
-        field: "regret/best/satisfied",
-        changes: &[],
-        details: &[],
-        found: Found::Sometimes,
-        reason: "Who is satisfied, how late those served are, and what the best placement is worth, is found out where it must be as before, or better than the other.",
-    },
-    Believed {
-        field: "regret/best/served",
-        changes: &[],
-        details: &[],
-        found: Found::Sometimes,
-        reason: "Who is satisfied, how late those served are, and what the best placement is worth, is found out where it must be as before, or better than the other.",
-    },
-    Believed {
-        field: "regret/best/latency",
-        changes: &[],
-        details: &[],
-        found: Found::Sometimes,
-        reason: "Who is satisfied, how late those served are, and what the best placement is worth, is found out where it must be as before, or better than the other.",
-    },
-    Believed {
-        field: "regret/best/instances",
-        changes: &[],
-        details: &[],
-        found: Found::Sometimes,
-        reason: "Who is satisfied, how late those served are, and what the best placement is worth, is found out where it must be as before, or better than the other.",
-    },
-    Believed {
-        field: "regret/actual/served",
-        changes: &[],
-        details: &["summary"],
-        found: Found::Sometimes,
-        reason: "Who is satisfied, how late those served are, and what the best placement is worth, is found out where it must be as before, or better than the other.",
-    },
-    Believed {
-        field: "regret/users",
-        changes: &[],
-        details: &["summary"],
-        found: Found::Sometimes,
-        reason: "Who is satisfied, how late those served are, and what the best placement is worth, is found out where it must be as before, or better than the other.",
-    },
-    Believed {
-        field: "regret/search",
-        changes: &[Change::Word],
-        details: &[],
-        found: Found::Sometimes,
-        reason: "How the best placement was looked for is the same in all comparisons; where there is one only, nothing else says it.",
-    },
-    Believed {
-        field: "regret",
-        changes: &[Change::Dropped],
-        details: &[],
-        found: Found::Sometimes,
-        reason: "A comparison is missed among others; where there are too few of them to tell their period, nothing else says so.",
-    },
-    Believed {
-        field: "responses/histogram/*/bin",
-        changes: &[],
-        details: &[],
-        found: Found::Sometimes,
-        reason: "A bin of a histogram may be another as long as the sum of response times lies between the bounds of all bins.",
-    },
-    Believed {
-        field: "responses/histogram/*/count",
-        changes: &[],
-        details: &[],
-        found: Found::Sometimes,
-        reason: "A bin of a histogram may be another as long as the sum of response times lies between the bounds of all bins.",
-    },
-];
+/// Declares entries by their reason: the field, whether it is found, the changes, and the details.
+macro_rules! believed {
+    ($($reason:literal => [$($field:literal $found:ident [$($change:ident)*] [$($detail:literal)*];)*];)*) => {
+        pub const BELIEVED: &[Believed] = &[$($(Believed {
+            field: $field,
+            changes: &[$(Change::$change),*],
+            details: &[$($detail),*],
+            found: Found::$found,
+            reason: $reason,
+        },)*)*];
+    };
+}
+
+believed! {
+    "Names and what is only shown: nothing but a name depends on them." => [
+        "header/acceptances/*/name" Never [Word] [];
+        "header/applications/*/kind" Never [Dropped Word] [];
+        "header/nodes/*/position" Never [Dropped] [];
+        "header/nodes/*/position/*" Never [More Less Much] [];
+        "header/policies/*/name" Never [Word] [];
+        "header/program" Never [Word] [];
+        "header/scenario" Never [Word] [];
+        "header/seed" Never [More Less Much] [];
+        "header/users/*/id" Sometimes [More Much Word] [];
+    ];
+    "How client requests are routed shows in what agents see, and that is taken as recorded." => [
+        "header/routing" Never [Word] [];
+    ];
+    "The policy of an application is that of its agents unless a deploy says otherwise, and each deploy names one." => [
+        "header/applications/*/policy" Never [Other] [];
+    ];
+    "Ids are names: they are found out where a reason, a target, a fact or the order of facts depends on them." => [
+        "header/applications/*/id" Sometimes [More Less Much Word] [];
+        "header/nodes/*/id" Sometimes [Word] [];
+    ];
+    "An instance that is never heard of again may have any id that is free, be of another application, or be elsewhere." => [
+        "cycle/outcomes/deploy accepted/application" Sometimes [Other] ["operations"];
+        "cycle/outcomes/deploy accepted/new" Sometimes [More Less Much] ["operations"];
+        "cycle/outcomes/deploy accepted/node" Sometimes [Other] ["operations"];
+        "cycle/outcomes/migrate accepted/new" Sometimes [More Less Much] ["operations"];
+        "cycle/outcomes/migrate accepted/target" Sometimes [Other] ["operations"];
+        "cycle/outcomes/replicate accepted/new" Sometimes [More Much] ["full" "operations"];
+        "cycle/outcomes/replicate accepted/new" Sometimes [Less] ["operations"];
+        "cycle/outcomes/replicate accepted/target" Sometimes [Other] ["operations"];
+        "deployed/application" Sometimes [Other] ["full" "operations"];
+        "deployed/instance" Sometimes [More Less Much] ["summary"];
+        "deployed/node" Sometimes [Other] ["operations" "summary"];
+    ];
+    "A text that nobody has, or that has no effect, decides nothing: a policy told twice, a file that is not loaded or loaded by another name, the memory of a manager, a manager's policy that says yes." => [
+        "header/acceptances" Sometimes [Dropped] [];
+        "header/acceptances/*" Sometimes [Dropped Repeated] [];
+        "header/acceptances/*/files/*" Never [Repeated] [];
+        "header/acceptances/*/files/*/*" Sometimes [Word] [];
+        "header/acceptances/*/memory" Never [Dropped More Much] [];
+        "header/nodes/*/acceptance" Sometimes [Dropped Other] [];
+        "header/policies/*" Sometimes [Repeated] [];
+        "header/policies/*/files/*" Sometimes [Dropped] ["operations" "summary"];
+        "header/policies/*/files/*" Sometimes [Repeated] [];
+        "header/policies/*/files/*/*" Sometimes [Word] [];
+    ];
+    "What an agent saw, and what its policy knows, is found out where another decision follows from it, or another order; rates are found out by the usage." => [
+        "evaluation/random" Sometimes [More Much] ["full"];
+        "evaluation/requests/*/latency" Sometimes [More Less Much] ["full"];
+        "evaluation/requests/*/neighbour" Sometimes [Other] ["full"];
+        "header/applications/*/max_latency" Sometimes [More Less Much] [];
+        "header/applications/*/max_rate" Sometimes [More Less Much] [];
+        "header/facts" Sometimes [Dropped] [];
+        "header/facts/*" Sometimes [Dropped Repeated] [];
+        "header/facts/*/key" Sometimes [Word] [];
+        "header/facts/*/subject" Sometimes [Word] [];
+        "header/facts/*/value" Sometimes [Word] [];
+    ];
+    "Without evaluations, nothing tells when agents evaluate, by which policy, from what, and how much they are used; with them, not if they never decide or never twice." => [
+        "cycle/outcomes/deploy accepted/policy" Sometimes [Other] ["full" "operations"];
+        "cycle/outcomes/migrate inhibited/operation" Never [Word] ["operations"];
+        "cycle/outcomes/nop" Never [Dropped] ["operations"];
+        "deployed/policy" Sometimes [Other] [];
+        "header/detail" Sometimes [Word] ["full"];
+        "header/evaluation_period" Sometimes [More Less Much] [];
+        "usage/sum" Sometimes [More Less Much] ["operations" "summary"];
+    ];
+    "How long agents remember is found out where something was inhibited that they would have remembered." => [
+        "header/forgets_every" Sometimes [More Less Much] [];
+        "header/policies/*/memory" Sometimes [Dropped More Less Much] [];
+    ];
+    "The words for a solution that is no operation, and for why a policy gave no answer, differ between versions." => [
+        "evaluation/solutions/invalid/why" Never [Word] ["full"];
+    ];
+    "The rules for what agents see are fewer with `route-entries`, so what is true by `arrivals` is so by it, too." => [
+        "header/observation" Sometimes [Word] [];
+    ];
+    "Arbitrations differ by rules that only some operations go against." => [
+        "header/arbitration" Sometimes [Word] [];
+    ];
+    "A trace of format 2 that has neither names of tiers nor comparisons is one of format 1, too." => [
+        "header/mario_trace" Sometimes [Less] [];
+    ];
+    "How much a node holds and an instance needs, in which tier a node is, and whether users connect to it, is found out where something fills it, is there, or connects to it." => [
+        "header/applications/*/hardware" Sometimes [More Less Much] [];
+        "header/nodes/*" Sometimes [Dropped] ["summary"];
+        "header/nodes/*/access_point" Sometimes [Dropped Word] [];
+        "header/nodes/*/capacity" Sometimes [More Less Much] [];
+        "header/nodes/*/tier" Sometimes [Dropped More Less Much] [];
+    ];
+    "A trace of counts does not tell who is where: an instance counts by its tier, and rules, moves, users, response times and agents that do nothing only in sum." => [
+        "clients/sum" Sometimes [More Less] ["summary"];
+        "clients/users" Sometimes [More Less] ["summary"];
+        "counts/instances/*/tier" Sometimes [More Less Much] ["summary"];
+        "counts/outcomes/*" Sometimes [Dropped] ["summary"];
+        "counts/outcomes/*/application" Sometimes [Other] ["summary"];
+        "counts/outcomes/*/nop" Sometimes [More Less] ["summary"];
+        "counts/rules/*/rule" Sometimes [Word] ["summary"];
+        "handovers/moves/*/application" Sometimes [Other] ["summary"];
+        "responses/sum" Sometimes [More Less] ["summary"];
+    ];
+    "A user of whom no request was served or lost may be of any application, and in a trace of counts not be there." => [
+        "header/users" Sometimes [Dropped] ["full"];
+        "header/users/*" Sometimes [Dropped] ["summary"];
+        "header/users/*/application" Sometimes [Other] [];
+    ];
+    "Where a user is is found out when the user moves again, and whose move it was when the user does." => [
+        "handover/to" Sometimes [Other] ["operations"];
+        "handover/user" Sometimes [Other] ["full" "operations"];
+    ];
+    "A step is found out where users move or response times are told after the first." => [
+        "header/step" Sometimes [More Less Much] [];
+    ];
+    "A node, link or notice that nothing depended on may have stayed as it was, or been another." => [
+        "link-down" Sometimes [Dropped] ["full" "operations"];
+        "link-down/node" Sometimes [Other] ["full" "operations"];
+        "link-up" Sometimes [Dropped] ["full" "operations"];
+        "node-down" Sometimes [Dropped] ["full" "operations"];
+        "node-down/node" Sometimes [Other] ["full"];
+        "node-leaving" Sometimes [Dropped] ["full" "operations"];
+        "node-leaving/node" Sometimes [Other] ["full"];
+        "node-up" Sometimes [Dropped] ["full" "operations"];
+    ];
+    "A node that gave notice may crash before it leaves, and one that was down may have given a notice that nobody heard." => [
+        "node-down/cause" Sometimes [Word] ["full" "operations"];
+    ];
+    "What happens at no fixed time may have happened a little earlier or later, between what was before and after it: the period of the managers is not in a trace." => [
+        "counts/time" Sometimes [More Less] ["summary"];
+        "cycle/time" Sometimes [More Less] ["full" "operations"];
+        "gone/time" Sometimes [More Less] ["summary"];
+        "handovers/time" Sometimes [More Less Much] ["summary"];
+        "link-down/time" Sometimes [More Less] ["full" "operations"];
+        "link-up/time" Sometimes [More Less] ["full" "operations"];
+        "node-down/time" Sometimes [More Less] ["full" "operations"];
+        "node-down/time" Sometimes [Much] ["full"];
+        "node-leaving/time" Sometimes [More Less] ["full" "operations"];
+        "node-up/time" Sometimes [More Less] ["full" "operations"];
+    ];
+    "What is never judged is missed at the next cycle, and after the last there is none; without evaluations, what nobody hears of again is not missed." => [
+        "counts" Sometimes [Dropped Repeated] ["summary"];
+        "cycle" Sometimes [Dropped] ["full" "operations"];
+    ];
+    "A deploy that was inhibited may have been of any application that the same rule speaks against." => [
+        "cycle/outcomes/deploy inhibited/application" Sometimes [Other] ["full" "operations"];
+    ];
+    "A trace without its end is one of a run that was interrupted, and the report says so." => [
+        "end" Never [Dropped] [];
+    ];
+    "Who is satisfied, how late those served are, and what the best placement is worth, is found out where it must be as before, or no less than the other." => [
+        "regret/actual/latency" Sometimes [More Less Much] [];
+        "regret/actual/satisfied" Sometimes [More Less] [];
+        "regret/actual/served" Sometimes [More Less] ["summary"];
+        "regret/best/instances" Sometimes [More Less Much] [];
+        "regret/best/latency" Sometimes [More Much] [];
+        "regret/best/latency" Sometimes [Less] ["full" "summary"];
+        "regret/best/present" Sometimes [Less] [];
+        "regret/best/satisfied" Sometimes [More] ["full" "summary"];
+        "regret/best/satisfied" Sometimes [Less] [];
+        "regret/best/served" Sometimes [More] ["summary"];
+        "regret/best/served" Sometimes [Less] ["full" "summary"];
+        "regret/users" Sometimes [More Less] ["summary"];
+    ];
+    "A bin of a histogram may be another as long as the sum of response times lies between the bounds of all bins." => [
+        "responses/histogram/*/bin" Sometimes [More Less] [];
+        "responses/histogram/*/bin" Sometimes [Other] ["full"];
+    ];
+}
