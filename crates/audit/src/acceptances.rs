@@ -5,7 +5,7 @@ use mario_domain::{
     Target, Verdict,
 };
 use mario_policy::{Acceptance, ManagerView};
-use mario_prolog::{Engine, Machine};
+use mario_prolog::{Allowance, Engine, Machine};
 
 use crate::facts::ExtraFacts;
 use crate::policies;
@@ -61,11 +61,16 @@ pub(crate) struct Concerned {
 
 impl Acceptances {
     /// Compiles the policies of the managers of a header. `fault` is told of those that are none.
-    pub(crate) fn new(header: &Header, engine: &Engine, fault: &mut dyn FnMut(String, String)) -> Acceptances {
+    pub(crate) fn new(
+        header: &Header,
+        engine: &Engine,
+        allowance: &Allowance,
+        fault: &mut dyn FnMut(String, String),
+    ) -> Acceptances {
         let texts = header
             .acceptances
             .iter()
-            .map(|policy| match policies::of_managers(engine, policy) {
+            .map(|policy| match policies::of_managers(engine, policy, allowance) {
                 Ok(acceptance) => Some(acceptance),
                 Err(message) => {
                     fault(format!("acceptance policy {}", policy.name), message);
@@ -82,7 +87,9 @@ impl Acceptances {
         for fact in facts.general() {
             view.push_fact(fact);
         }
-        Acceptances { machine: Machine::new(engine), view, facts, texts }
+        let mut machine = Machine::new(engine);
+        machine.set_allowance(Some(allowance.clone()));
+        Acceptances { machine, view, facts, texts }
     }
 
     /// What the manager's own policy says.

@@ -3,22 +3,21 @@
 mod context;
 mod cycles;
 mod evaluations;
+mod header;
 mod regret;
 mod summed;
+mod sums;
 
 use std::io::BufRead;
 use std::sync::Arc;
 
 use mario_domain::{Hardware, Id, InstanceId, NodeId};
-use mario_prolog::Engine;
+use mario_prolog::{Allowance, Engine};
 
 use crate::acceptances::Acceptances;
 use crate::decisions::Decisions;
 use crate::finding::{Finding, FindingKind};
-use crate::reader::{
-    Arbitration, Client, Deployed, Detail, End, Header, ReadError, Record, Responses, Target, Totals, TraceReader,
-    Usage,
-};
+use crate::reader::{Arbitration, Cause, Deployed, Detail, Header, ReadError, Record, Target, TraceReader};
 use crate::report::{Counts, Provenance, Report, TraceEnding};
 use crate::world::{AgentPlace, Standing, World};
 
@@ -38,11 +37,18 @@ pub struct Options {
     pub decide: Decide,
     /// How many findings are kept; all are counted.
     pub limit: usize,
+    /// How many inferences the policies of the trace may use, all together. Their texts are those of the trace, and nobody
+    /// vouches for them.
+    pub inferences: u64,
 }
+
+/// What the policies of a trace may use unless somebody says otherwise: some minutes. A decision of a shipped policy takes some
+/// hundred inferences.
+pub const INFERENCES: u64 = 10_000_000_000;
 
 impl Default for Options {
     fn default() -> Options {
-        Options { decide: Decide::Again, limit: 100 }
+        Options { decide: Decide::Again, limit: 100, inferences: INFERENCES }
     }
 }
 
@@ -53,16 +59,26 @@ pub struct Audit {
     world: World,
     decisions: Option<Decisions>,
     acceptances: Option<Acceptances>,
+    /// What the policies of the trace may use, all together.
+    allowance: Allowance,
+    /// The line at which nothing was left of it.
+    spent_at: Option<u64>,
     /// Agents that evaluated since the last cycle.
     waiting: Vec<(AgentPlace, InstanceId)>,
     /// Nodes with something promised or freed in the cycle that is being read.
     promising: Vec<u32>,
     /// Users whose access point went down and who have not moved yet.
     stranded: Vec<u32>,
-    /// For each application, its evaluations and the sum of the rates that they saw.
-    usage: Vec<(u64, f64)>,
-    /// What the users saw, all together: requests served, requests lost.
-    clients: Option<(u64, u64)>,
+    /// What is summed up in more than one way.
+    sums: sums::Sums,
+    /// How far the placement is said to be from the best.
+    comparisons: regret::Comparisons,
+    /// When an agent evaluated for the first time.
+    first_evaluation: Option<f64>,
+    /// For each policy, whether numbers are drawn for its agents, once that is known.
+    draws: Vec<Option<bool>>,
+    /// When a node or a link went or came last.
+    changed_at: Option<f64>,
     /// Where instances are, in a trace of counts.
     tiers: summed::Tiers,
     counts: Counts,
@@ -80,7 +96,7 @@ struct Findings {
     found: std::collections::BTreeMap<&'static str, u64>,
 }
 
-/// Audits a whole trace. `progress` is told the number of lines now and then.
+/// Audits a whole trace. `progress` is told the number of each line.
 pub fn audit(input: impl BufRead, options: Options, progress: &mut dyn FnMut(u64)) -> Result<Report, ReadError> {
     let reader = TraceReader::new(input)?;
     let audit = Audit::new(Arc::clone(reader.header()), options);
@@ -97,32 +113,52 @@ impl Audit {
     pub fn with_engine(header: Arc<Header>, options: Options, engine: &Engine) -> Audit {
         let mut findings =
             Findings { kept: Vec::new(), limit: options.limit, found: std::collections::BTreeMap::new() };
+        for (who, expected, found) in header::faults(&header) {
+            findings.add(Finding { kind: FindingKind::Header, file: None, line: 1, time: 0.0, who, expected, found });
+        }
+        let allowance = Allowance::new(options.inferences);
         let (mut decisions, mut acceptances) = (None, None);
         if options.decide == Decide::Again {
             let mut fault = |who: String, found: String| {
+                // A text whose directives were cut short may be one that can be loaded.
+                if allowance.is_spent() {
+                    return;
+                }
                 let expected = "a text that can be loaded".to_owned();
-                findings.add(Finding { kind: FindingKind::Policy, line: 1, time: 0.0, who, expected, found });
+                findings.add(Finding {
+                    kind: FindingKind::Policy,
+                    file: None,
+                    line: 1,
+                    time: 0.0,
+                    who,
+                    expected,
+                    found,
+                });
             };
             if header.detail == Detail::Full {
-                decisions = Some(Decisions::new(&header, engine, &mut fault));
+                decisions = Some(Decisions::new(&header, engine, &allowance, &mut fault));
             }
             if header.nodes.iter().any(|node| node.acceptance.is_some()) && header.arbitration != Arbitration::Central {
-                acceptances = Some(Acceptances::new(&header, engine, &mut fault));
+                acceptances = Some(Acceptances::new(&header, engine, &allowance, &mut fault));
             }
         }
-        let applications = header.applications.len();
         Audit {
             world: World::new(&header),
             tiers: summed::Tiers::new(&header),
+            sums: sums::Sums::new(&header),
+            draws: vec![None; header.policies.len()],
             decisions,
             acceptances,
+            allowance,
+            spent_at: None,
             header,
             options,
             waiting: Vec::new(),
             promising: Vec::new(),
             stranded: Vec::new(),
-            usage: vec![(0, 0.0); applications],
-            clients: None,
+            comparisons: regret::Comparisons::default(),
+            first_evaluation: None,
+            changed_at: None,
             counts: Counts::default(),
             line: 1,
             time: f64::NEG_INFINITY,
@@ -132,17 +168,20 @@ impl Audit {
         }
     }
 
-    /// Takes note of all that a reader has left, and ends. `progress` is told the number of lines now and then.
-    pub fn read(
+    /// Takes note of all that a reader has left, and ends. `progress` is told the number of each line.
+    pub fn read(self, reader: TraceReader<impl BufRead>, progress: &mut dyn FnMut(u64)) -> Result<Report, ReadError> {
+        self.read_with(reader, &mut |line, _| progress(line))
+    }
+
+    /// The same for whoever wants to see each record, too.
+    pub fn read_with(
         mut self,
         mut reader: TraceReader<impl BufRead>,
-        progress: &mut dyn FnMut(u64),
+        each: &mut dyn FnMut(u64, &Record),
     ) -> Result<Report, ReadError> {
         while let Some(record) = reader.next_record()? {
             self.observe(reader.line(), &record);
-            if reader.line().is_multiple_of(256) {
-                progress(reader.line());
-            }
+            each(reader.line(), &record);
         }
         Ok(self.finish())
     }
@@ -152,6 +191,7 @@ impl Audit {
         self.line = line;
         self.counts.records += 1;
         self.check_time(record.time());
+        self.before_record(record);
         match record {
             Record::Deployed(record) => self.deployed(record),
             Record::Handover(record) => self.handover(record),
@@ -173,6 +213,13 @@ impl Audit {
             Record::End(record) => self.end(record),
         }
         self.counts.instances_max = self.counts.instances_max.max(self.alive());
+        if self.spent_at.is_none() && self.allowance.is_spent() {
+            self.spent_at = Some(line);
+            if let Some(decisions) = self.decisions.take() {
+                (self.counts.decisions, self.counts.computed_decisions) = decisions.counts();
+            }
+            self.acceptances = None;
+        }
     }
 
     /// Nothing follows.
@@ -184,11 +231,33 @@ impl Audit {
         Report {
             trace: Provenance::new(&self.header),
             ending: if self.has_ended { TraceEnding::Complete } else { TraceEnding::Interrupted },
+            spent_at: self.spent_at,
+            beside: Vec::new(),
+            taken: self.taken(),
             unchecked: self.unchecked(),
             counts: self.counts,
             found: self.findings.found,
             findings: self.findings.kept,
         }
+    }
+
+    /// What is said once only, in words.
+    fn taken(&self) -> Vec<&'static str> {
+        let mut taken = vec![
+            "names, kinds and positions, the seed and the program, and texts that no decision depends on",
+            "how client requests travelled: through which neighbour and how late, and when they were served or lost",
+            "which access point a user has, and when users, nodes, links and managers act, within what other times allow",
+        ];
+        if self.header.detail != Detail::Full {
+            taken.push("when agents evaluate, and how much instances were used");
+        }
+        if self.draws.contains(&Some(true)) {
+            taken.push("the numbers drawn for agents");
+        }
+        if self.comparisons.has_any() {
+            taken.push("which users are satisfied, how late those served are, and what the best placement is worth");
+        }
+        taken
     }
 
     /// What could not be checked, in words.
@@ -203,6 +272,12 @@ impl Audit {
             say("single instances and users, and which nodes and links went and came: the trace has only counts");
         } else if self.options.decide == Decide::AsRecorded {
             say("that decisions follow from the facts: not wanted");
+        }
+        if let Some(line) = self.spent_at {
+            let inferences = self.options.inferences;
+            say(&format!(
+                "decisions from line {line} on: the policies of the trace took all of {inferences} inferences"
+            ));
         }
         if self.header.arbitration == Arbitration::Central {
             say("that operations were proposed: they are those of a plan");
@@ -232,6 +307,7 @@ impl Audit {
         let (line, time) = (self.line, self.time);
         self.findings.add(Finding {
             kind,
+            file: None,
             line,
             time,
             who: who.into(),
@@ -250,6 +326,9 @@ impl Audit {
             self.find(FindingKind::Time, "the record", format!("a time of at least {before}"), format!("{time}"));
         }
         let duration = self.header.duration;
+        if time < 0.0 {
+            self.find(FindingKind::Time, "the record", "a time of at least 0", format!("{time}"));
+        }
         if time > duration {
             self.find(FindingKind::Time, "the record", format!("a time of at most {duration}"), format!("{time}"));
         }
@@ -259,9 +338,36 @@ impl Audit {
         self.time = time.max(before);
     }
 
+    /// What a record says by its place among the others.
+    fn before_record(&mut self, record: &Record) {
+        if !matches!(record, Record::Regret(_)) {
+            self.note_cycle_without_comparison();
+        }
+        if !self.header.detail.has(record) {
+            self.find(FindingKind::Header, "the detail", "no record of this kind", "one");
+        }
+        match record {
+            Record::Deployed(_) => {}
+            Record::NodeDown(down) if down.cause == Cause::Absent => {}
+            _ => self.has_begun = true,
+        }
+        match record {
+            Record::NodeDown(_) | Record::NodeUp(_) | Record::LinkDown(_) | Record::LinkUp(_) => {
+                self.changed_at = Some(record.time());
+                self.comparisons.infrastructure_changed();
+            }
+            Record::Handover(_) => self.comparisons.users_changed(),
+            _ => {}
+        }
+    }
+
     fn deployed(&mut self, record: &Deployed) {
+        if record.time > 0.0 && !self.has_begun {
+            let found = format!("at {}", record.time);
+            self.find(FindingKind::Time, instance_text(&record.instance), "at 0, when the run began", found);
+        }
         if self.has_begun {
-            let found = "one that was there at the beginning, after the first evaluation or cycle";
+            let found = "one that was there at the beginning, after something happened";
             self.find(
                 FindingKind::Instance,
                 instance_text(&record.instance),
@@ -281,67 +387,8 @@ impl Audit {
         }
     }
 
-    fn responses(&mut self, record: &Responses) {
-        self.counts.served = self.counts.served.saturating_add(record.served);
-        self.counts.lost = self.counts.lost.saturating_add(record.lost);
-        let counted = record.histogram.iter().fold(0_u64, |sum, (_, count)| sum.saturating_add(*count));
-        if counted != record.served {
-            let who = format!("application {}", self.header.applications[record.application as usize].id);
-            let expected = format!("a histogram of {} response times", record.served);
-            self.find(FindingKind::Totals, who, expected, format!("one of {counted}"));
-        }
-    }
-
-    fn usage(&mut self, record: &Usage) {
-        let (evaluations, requests) = self.usage[record.application as usize];
-        let sum = requests / self.header.applications[record.application as usize].max_rate.value();
-        // Without evaluations in the trace, nobody can add them up.
-        if self.header.detail == Detail::Full && (evaluations, sum) != (record.evaluations, record.sum) {
-            let who = format!("application {}", self.header.applications[record.application as usize].id);
-            let expected = format!("a usage of {sum} in {evaluations} evaluations");
-            self.find(FindingKind::Totals, who, expected, format!("{} in {}", record.sum, record.evaluations));
-        }
-    }
-
-    fn client(&mut self, record: &Client) {
-        let (served, lost) = self.clients.unwrap_or_default();
-        self.clients = Some((served.saturating_add(record.served), lost.saturating_add(record.lost)));
-    }
-
-    fn end(&mut self, record: &End) {
-        self.has_ended = true;
-        if let Some(found) = self.clients
-            && found != (self.counts.served, self.counts.lost)
-        {
-            let expected = format!("{} requests served and {} lost", self.counts.served, self.counts.lost);
-            self.find(FindingKind::Totals, "the users", expected, format!("{} and {}", found.0, found.1));
-        }
-        let is_full = self.header.detail == Detail::Full;
-        let expected = Totals {
-            // Without evaluations in the trace, nobody can count them.
-            evaluations: if is_full { self.counts.evaluations } else { record.totals.evaluations },
-            operations: self.counts.accepted(),
-            inhibited: self.counts.refused(),
-            handovers: self.counts.handovers,
-            served: self.counts.served,
-            lost: self.counts.lost,
-            instances: self.alive(),
-        };
-        let pairs = [
-            ("evaluations", expected.evaluations, record.totals.evaluations),
-            ("operations", expected.operations, record.totals.operations),
-            ("inhibited", expected.inhibited, record.totals.inhibited),
-            ("handovers", expected.handovers, record.totals.handovers),
-            ("served", expected.served, record.totals.served),
-            ("lost", expected.lost, record.totals.lost),
-            ("instances", expected.instances, record.totals.instances),
-        ];
-        for (name, expected, found) in pairs {
-            if expected != found {
-                self.find(FindingKind::Totals, name, expected.to_string(), found.to_string());
-            }
-        }
-        self.require_all_evaluated(record.time);
+    fn application_text(&self, application: u32) -> String {
+        format!("application {}", self.header.applications[application as usize].id)
     }
 
     /// What one instance of an application needs.
@@ -387,7 +434,7 @@ impl Audit {
             return;
         }
         let needed = self.needed(application);
-        self.world.appear(instance, application, policy, node, needed);
+        self.world.appear(instance, application, policy, node, needed, self.time);
     }
 
     fn require_up(&mut self, node: u32, who: &str) {

@@ -2,7 +2,7 @@
 
 use mario_domain::{Capacity, Id, OperationName};
 use mario_policy::{Constant, Decider, Ending, KnowledgeBase, Policy, Wanted};
-use mario_prolog::Engine;
+use mario_prolog::{Allowance, Engine};
 use rustc_hash::FxHashMap;
 
 use crate::knowledge::{Knowledge, Situation};
@@ -11,8 +11,8 @@ use crate::reader::{Header, Neighbour, Solution, Target, Wish};
 use crate::texts::solutions_text;
 use crate::world::World;
 
-/// So many decisions are kept, to be compared with decisions from the same facts.
-const KEPT_MAX: usize = 1 << 16;
+/// Decisions are kept in as many bytes, more or less, to be compared with decisions from the same facts.
+const KEPT_BYTES_MAX: usize = 64 << 20;
 
 /// Everything that is needed to decide as the agents did.
 pub(crate) struct Decisions {
@@ -20,7 +20,10 @@ pub(crate) struct Decisions {
     knowledge: Knowledge,
     decider: Decider,
     node_of: FxHashMap<Id, u32>,
+    /// What all policies of the trace may use together.
+    allowance: Allowance,
     kept: FxHashMap<Box<[u8]>, Decided>,
+    kept_bytes: usize,
     key: Vec<u8>,
     made: u64,
     computed: u64,
@@ -34,11 +37,16 @@ struct Decided {
 
 impl Decisions {
     /// Compiles the policies of a header. `fault` is told of those that are none.
-    pub(crate) fn new(header: &Header, engine: &Engine, fault: &mut dyn FnMut(String, String)) -> Decisions {
+    pub(crate) fn new(
+        header: &Header,
+        engine: &Engine,
+        allowance: &Allowance,
+        fault: &mut dyn FnMut(String, String),
+    ) -> Decisions {
         let policies = header
             .policies
             .iter()
-            .map(|policy| match policies::of_agents(engine, policy) {
+            .map(|policy| match policies::of_agents(engine, policy, allowance) {
                 Ok(policy) => Some(policy),
                 Err(message) => {
                     fault(format!("policy {}", policy.name), message);
@@ -47,12 +55,16 @@ impl Decisions {
             })
             .collect();
         let node_of = header.nodes.iter().zip(0..).map(|(node, place)| (node.id.id().clone(), place)).collect();
+        let mut decider = Decider::new(engine);
+        decider.set_allowance(Some(allowance.clone()));
         Decisions {
             policies,
             knowledge: Knowledge::new(header, engine),
-            decider: Decider::new(engine),
+            decider,
+            allowance: allowance.clone(),
             node_of,
             kept: FxHashMap::default(),
+            kept_bytes: 0,
             key: Vec::new(),
             made: 0,
             computed: 0,
@@ -82,9 +94,16 @@ impl Decisions {
         if !self.kept.contains_key(self.key.as_slice()) {
             self.computed += 1;
             let decided = self.decide(header, world, situation)?;
-            if self.kept.len() >= KEPT_MAX {
-                self.kept.clear();
+            // What the allowance cut short is no decision.
+            if self.allowance.is_spent() {
+                return None;
             }
+            let bytes = size_of::<Decided>() + self.key.len() + decided.solutions.len() * size_of::<Solution>();
+            if self.kept_bytes.saturating_add(bytes) > KEPT_BYTES_MAX {
+                self.kept.clear();
+                self.kept_bytes = 0;
+            }
+            self.kept_bytes += bytes;
             self.kept.insert(self.key.as_slice().into(), decided);
         }
         let decided = self.kept.get(self.key.as_slice())?;

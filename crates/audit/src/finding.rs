@@ -9,7 +9,10 @@ use serde::Serialize;
 pub struct Finding {
     /// What it goes against.
     pub kind: FindingKind,
-    /// The line of the trace, from 1.
+    /// The file beside the trace that it is about; none for the trace itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The line of the trace, or of that file, from 1.
     pub line: u64,
     /// The time of the record there.
     pub time: f64,
@@ -64,13 +67,17 @@ kinds! {
     Requests, "requests", "Client requests come through neighbours, one fact for each and its latency, in standard order.";
     Decision, "decision", "A decision follows from the policy and the facts that are recorded with it.";
     Policy, "policy", "The texts in the header are policies.";
-    Schedule, "schedule", "An agent evaluates once in every evaluation period.";
+    Header, "header", "The header does not contradict itself.";
+    Schedule, "schedule", "An agent evaluates once in every evaluation period, for the first time one period after it appeared.";
+    Step, "step", "Users move, and response times are told, at steps of mobility; users also when nodes or links change.";
     Handover, "handover", "A user moves from where the user was to an access point that is up.";
     Down, "down", "Nothing happens on a node that is down, and nothing comes to one that leaves.";
     Context, "context", "What goes was there, and what comes was not.";
-    Regret, "regret", "The placement and its users are counted as they are, and the best is worth no less.";
-    Time, "time", "Times do not decrease, and nothing follows the end.";
-    Totals, "totals", "The totals are those of what is recorded.";
+    Regret, "regret", "The placement is compared at each activation of the managers and counted as it is; the best is worth no less.";
+    Time, "time", "Times do not decrease, the run ends when the header says, and nothing follows the end.";
+    Totals, "totals", "What is summed up is what was recorded, in whatever way it is summed up.";
+    Summary, "summary", "`summary.json` and `run.json` beside the trace say what follows from it.";
+    Table, "table", "The tables beside the trace say what follows from it.";
 }
 
 impl fmt::Display for FindingKind {
@@ -81,7 +88,10 @@ impl fmt::Display for FindingKind {
 
 impl fmt::Display for Finding {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Finding { kind, line, time, who, expected, found } = self;
+        let Finding { kind, file, line, time, who, expected, found } = self;
+        if let Some(file) = file {
+            return write!(formatter, "{file}, line {line}, {who}: {kind}: expected {expected}; found {found}");
+        }
         write!(formatter, "line {line}, time {time}, {who}: {kind}: expected {expected}; found {found}")
     }
 }

@@ -30,7 +30,7 @@ mod decisions;
 mod audit;
 mod texts;
 
-pub use audit::{Audit, Decide, Options, audit};
+pub use audit::{Audit, Decide, INFERENCES, Options, audit};
 pub use finding::{Finding, FindingKind};
 pub use knowledge::{Knowledge, Situation};
 pub use policies::resolver;

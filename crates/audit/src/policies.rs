@@ -1,7 +1,7 @@
 //! The policies in a header, compiled.
 
 use mario_policy::{Acceptance, AcceptanceError, Policy, PolicyError, Settings};
-use mario_prolog::{Engine, LoadError, Resolver};
+use mario_prolog::{Allowance, Engine, LoadError, Resolver};
 
 use crate::reader::TracedPolicy;
 
@@ -28,18 +28,20 @@ pub fn resolver(policy: &TracedPolicy) -> Box<dyn Resolver> {
 }
 
 /// Compiles the policy of agents.
-pub(crate) fn of_agents(engine: &Engine, policy: &TracedPolicy) -> Result<Policy, String> {
+pub(crate) fn of_agents(engine: &Engine, policy: &TracedPolicy, allowance: &Allowance) -> Result<Policy, String> {
     let (name, text, files) = parts(policy)?;
-    Policy::load(engine, name, text, Some(files), Settings::default()).map_err(|error| match &error {
+    let settings = Settings::default();
+    Policy::load_within(engine, name, text, Some(files), settings, allowance).map_err(|error| match &error {
         PolicyError::Load { problems, .. } => with_first(&error, problems),
         _ => error.to_string(),
     })
 }
 
 /// Compiles the policy of a node manager.
-pub(crate) fn of_managers(engine: &Engine, policy: &TracedPolicy) -> Result<Acceptance, String> {
+pub(crate) fn of_managers(engine: &Engine, policy: &TracedPolicy, allowance: &Allowance) -> Result<Acceptance, String> {
     let (name, text, files) = parts(policy)?;
-    Acceptance::load(engine, name, text, Some(files), Settings::default().budget).map_err(|error| match &error {
+    let budget = Settings::default().budget;
+    Acceptance::load_within(engine, name, text, Some(files), budget, allowance).map_err(|error| match &error {
         AcceptanceError::Load { problems, .. } => with_first(&error, problems),
         _ => error.to_string(),
     })

@@ -17,6 +17,14 @@ pub struct Report {
     pub ending: TraceEnding,
     /// What was seen.
     pub counts: Counts,
+    /// The line at which the policies of the trace had used all that they may; nothing was decided from there on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spent_at: Option<u64>,
+    /// The files beside the trace that were checked, too.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<String>,
+    /// What this trace says once only, in words: nothing could contradict it.
+    pub taken: Vec<&'static str>,
     /// What could not be checked, in words.
     pub unchecked: Vec<String>,
     /// How many findings there are of each kind.
@@ -112,6 +120,16 @@ impl Provenance {
 }
 
 impl Report {
+    /// Adds what was found in files beside the trace.
+    pub fn add_beside(&mut self, findings: Vec<Finding>, checked: &[String], unchecked: Vec<String>) {
+        for finding in &findings {
+            *self.found.entry(finding.kind.as_str()).or_default() += 1;
+        }
+        self.findings.extend(findings);
+        self.beside.extend_from_slice(checked);
+        self.unchecked.extend(unchecked);
+    }
+
     /// Whether nothing is wrong.
     pub fn is_clean(&self) -> bool {
         self.found.is_empty()
@@ -170,6 +188,15 @@ impl fmt::Display for Report {
         row("context changes", counts.context_changes.to_string())?;
         row("client requests", format!("{} served, {} lost", counts.served, counts.lost))?;
         row("instances", format!("{} at the end, at most {}", counts.instances, counts.instances_max))?;
+        let made_again =
+            if counts.decisions > 0 { ", and decisions made again from the facts that agents saw" } else { "" };
+        writeln!(formatter, "checked: what the trace says in more than one way{made_again}")?;
+        if !self.beside.is_empty() {
+            writeln!(formatter, "checked against the trace: {}", self.beside.join(", "))?;
+        }
+        for taken in &self.taken {
+            writeln!(formatter, "taken as recorded: {taken}")?;
+        }
         for unchecked in &self.unchecked {
             writeln!(formatter, "not checked: {unchecked}")?;
         }

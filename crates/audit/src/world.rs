@@ -12,6 +12,8 @@ pub(crate) struct World {
     pub(crate) nodes: Vec<Node>,
     /// Where each user is connected.
     pub(crate) users: Vec<Option<u32>>,
+    /// Whether each user was ever connected.
+    pub(crate) were_connected: Vec<bool>,
     agents: Vec<Agent>,
     /// Every id that was ever used.
     standings: FxHashMap<InstanceId, Standing>,
@@ -20,6 +22,8 @@ pub(crate) struct World {
     /// Links that are down, the lesser place first.
     broken_links: BTreeSet<(u32, u32)>,
     alive: u64,
+    /// For each application, how many instances there are.
+    pub(crate) alive_of: Vec<u64>,
 }
 
 /// Where an id stands.
@@ -46,6 +50,8 @@ pub(crate) struct Node {
     pub(crate) freed: u64,
     pub(crate) is_up: bool,
     pub(crate) is_leaving: bool,
+    /// Whether it gave notice, or may have given it while it was down, when nobody hears of it.
+    pub(crate) has_given_notice: bool,
     /// Changes with the neighbours that can be reached.
     pub(crate) neighbourhood: u32,
     /// The agents here, in the order in which they came.
@@ -66,6 +72,8 @@ pub(crate) struct Agent {
     pub(crate) application: u32,
     pub(crate) policy: u32,
     pub(crate) node: u32,
+    /// When it appeared.
+    pub(crate) born: f64,
     /// How often it has evaluated.
     pub(crate) evaluations: u64,
     /// When it evaluated last.
@@ -107,6 +115,7 @@ impl World {
                 freed: 0,
                 is_up: true,
                 is_leaving: false,
+                has_given_notice: false,
                 neighbourhood: 0,
                 agents: Vec::new(),
                 neighbours: neighbours.into(),
@@ -115,11 +124,13 @@ impl World {
         World {
             nodes: header.nodes.iter().map(node).collect(),
             users: vec![None; header.users.len()],
+            were_connected: vec![false; header.users.len()],
             agents: Vec::new(),
             standings: FxHashMap::default(),
             vacant: Vec::new(),
             broken_links: BTreeSet::new(),
             alive: 0,
+            alive_of: vec![0; header.applications.len()],
         }
     }
 
@@ -161,12 +172,14 @@ impl World {
         policy: u32,
         node: u32,
         needed: Hardware,
+        born: f64,
     ) -> AgentPlace {
         let agent = Agent {
             instance: instance.clone(),
             application,
             policy,
             node,
+            born,
             evaluations: 0,
             last_evaluation: None,
             last_seen: None,
@@ -189,16 +202,19 @@ impl World {
         self.standings.insert(instance.clone(), Standing::There(place));
         self.settle(place, node, needed);
         self.alive += 1;
+        self.alive_of[application as usize] += 1;
         place
     }
 
     /// An instance goes, at this line.
     pub(crate) fn go(&mut self, place: AgentPlace, needed: Hardware, line: u64) {
         self.unsettle(place, needed);
-        let instance = self.agent(place).instance.clone();
+        let agent = self.agent(place);
+        let (instance, application) = (agent.instance.clone(), agent.application as usize);
         self.standings.insert(instance, Standing::Gone(line));
         self.vacant.push(place.0);
         self.alive -= 1;
+        self.alive_of[application] -= 1;
     }
 
     /// An instance moves.
@@ -224,6 +240,31 @@ impl World {
         if let Some(position) = node.agents.iter().position(|present| *present == place) {
             node.agents.remove(position);
         }
+    }
+
+    /// For each node, the least place of a node that it is connected with over links that work. A node that is down is
+    /// connected with none.
+    pub(crate) fn parts(&self) -> Vec<u32> {
+        const UNKNOWN: u32 = u32::MAX;
+        let mut parts = vec![UNKNOWN; self.nodes.len()];
+        let mut waiting = Vec::new();
+        for place in 0..self.nodes.len() as u32 {
+            if parts[place as usize] != UNKNOWN {
+                continue;
+            }
+            parts[place as usize] = place;
+            waiting.push(place);
+            while let Some(node) = waiting.pop() {
+                for neighbour in &self.node(node).neighbours {
+                    let is_reached = self.node(node).is_up && self.reaches(node, *neighbour);
+                    if is_reached && parts[*neighbour as usize] == UNKNOWN {
+                        parts[*neighbour as usize] = place;
+                        waiting.push(*neighbour);
+                    }
+                }
+            }
+        }
+        parts
     }
 
     /// Whether two nodes are linked, by the header.
@@ -254,6 +295,7 @@ impl World {
         let node = self.node_mut(place);
         node.is_up = is_up;
         node.is_leaving = false;
+        node.has_given_notice = true;
         for neighbour in node.neighbours.clone() {
             self.node_mut(neighbour).neighbourhood += 1;
         }

@@ -153,6 +153,11 @@ impl Console {
         Progress { task, shown: None, is_shown: self.shows_progress }
     }
 
+    /// Tells how much of a file is read, on standard error if that is a terminal.
+    pub fn file_progress(&self, task: &'static str, bytes: u64) -> FileProgress {
+        FileProgress { progress: self.progress(task), bytes }
+    }
+
     /// Tells how far a run is that ends at this time, on standard error if that is a terminal. `from` is the time that it has
     /// come to already, and `requests` how many client requests were sent until then.
     pub fn progress_bar(&self, end: f64, from: f64, requests: u64) -> ProgressBar {
@@ -195,27 +200,58 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Says how much is done of how much there is to do. Call it as often as is easy: it writes seldom.
-    pub fn done_of(&mut self, count: usize, total: usize) {
-        self.tell(format_args!("{count} of {total}"));
-    }
-
-    /// The same where nobody knows how much there is to do.
+    /// Says how much is done, where it is not known of how much. Call it as often as is easy: it writes seldom.
     pub fn done(&mut self, count: usize) {
-        self.tell(count);
-    }
-
-    fn tell(&mut self, amount: impl Display) {
-        const INTERVAL: Duration = Duration::from_millis(200);
-        if !self.is_shown || self.shown.is_some_and(|shown| shown.elapsed() < INTERVAL) {
+        if !self.is_due() {
             return;
         }
+        self.show(&count.to_string());
+    }
+
+    /// Says how much is done, and of how much.
+    pub fn done_of(&mut self, count: usize, all: usize) {
+        if self.is_due() {
+            self.show(&format!("{count} of {all}"));
+        }
+    }
+
+    /// Whether it is time to write again.
+    fn is_due(&self) -> bool {
+        const INTERVAL: Duration = Duration::from_millis(200);
+        self.is_shown && self.shown.is_none_or(|shown| shown.elapsed() >= INTERVAL)
+    }
+
+    fn show(&mut self, text: &str) {
         // The first line waits too: a short task shows none.
         if self.shown.is_some() {
-            to_stderr(&format!("\r{}: {amount}", self.task));
+            to_stderr(&format!("\r{}: {text}\x1b[K", self.task));
         }
         self.shown = Some(Instant::now());
     }
+}
+
+/// How much of a file is read, with the whole of it.
+#[derive(Debug)]
+pub struct FileProgress {
+    progress: Progress,
+    bytes: u64,
+}
+
+impl FileProgress {
+    /// Says how many bytes are read. Call it as often as is easy: it writes seldom.
+    pub fn read(&mut self, bytes: u64) {
+        if self.progress.is_due() {
+            let text = file_progress_text(bytes, self.bytes);
+            self.progress.show(&text);
+        }
+    }
+}
+
+/// `12.5 of 50.0 MB, 25 %`.
+fn file_progress_text(read: u64, all: u64) -> String {
+    let megabytes = |bytes: u64| bytes as f64 / 1e6;
+    let percent = read.min(all).saturating_mul(100).checked_div(all).unwrap_or(100);
+    format!("{:.1} of {:.1} MB, {percent} %", megabytes(read), megabytes(all))
 }
 
 /// How far a run is: one line on a terminal, rewritten a few times a second, gone at the end.
@@ -306,6 +342,13 @@ mod tests {
         assert!(!console.colours_stdout);
         let rendered = console.renderer.render(&Diagnostic::error("title"));
         assert!(rendered.contains('\u{1b}'), "{rendered:?}");
+    }
+
+    #[test]
+    fn progress_through_a_file_has_the_whole_of_it() {
+        assert_eq!(file_progress_text(12_500_000, 50_000_000), "12.5 of 50.0 MB, 25 %");
+        assert_eq!(file_progress_text(0, 0), "0.0 of 0.0 MB, 100 %");
+        assert_eq!(file_progress_text(7, 5), "0.0 of 0.0 MB, 100 %", "a file that grows");
     }
 
     #[test]

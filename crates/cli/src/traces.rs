@@ -1,33 +1,59 @@
 //! Opens the traces that a user names.
 
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use flate2::bufread::MultiGzDecoder;
+use mario_audit::INFERENCES;
 use mario_audit::reader::ReadError;
 use mario_diagnostics::Diagnostic;
 use mario_experiments::report::Run;
+use mario_prolog::Allowance;
 
-use crate::Failure;
+use crate::console::FileProgress;
+use crate::{Console, Failure};
 
 /// The name of the trace in the directory of a run.
 const TRACE_NAME: &str = "trace.jsonl";
 
+/// Whether decisions are explained, and what that may cost.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Explain {
+    /// The policies of each trace may use as many inferences for it.
+    Within(u64),
+    No,
+}
+
 /// Reads what is shown of a run.
-pub(crate) fn read_run(typed: &Path) -> Result<Run, Failure> {
-    read_run_with(typed, Run::read)
+pub(crate) fn read_run(typed: &Path, explain: Explain, console: &Console) -> Result<Run, Failure> {
+    let path = trace_path(typed);
+    let input = open(&path, "reading", console).map_err(|error| cannot_read(&path, &error))?;
+    let Explain::Within(inferences) = explain else {
+        return Run::read_unexplained(input).map_err(|error| refuse(&path, &error));
+    };
+    let allowance = Allowance::new(inferences);
+    let mut progress = console.progress("decisions explained");
+    let run = Run::read_within(input, &allowance, &mut |done, all| progress.done_of(done, all));
+    drop(progress);
+    let run = run.map_err(|error| refuse(&path, &error))?;
+    if allowance.is_spent() {
+        let title = format!("the policies in `{}` take too long to explain", path.display());
+        let hint = "allow more with --budget, or leave explanations away with --no-explanations";
+        return Err(Failure::input(spent(&title, inferences).hint(hint)));
+    }
+    Ok(run)
 }
 
 /// The same for a run that is read again and again as it grows.
-pub(crate) fn read_growing_run(typed: &Path) -> Result<Run, Failure> {
-    read_run_with(typed, if typed.join("PARTIAL").exists() { Run::read_unexplained } else { Run::read })
+pub(crate) fn read_growing_run(typed: &Path, console: &Console) -> Result<Run, Failure> {
+    let is_growing = typed.join("PARTIAL").exists();
+    read_run(typed, if is_growing { Explain::No } else { Explain::Within(INFERENCES) }, console)
 }
 
-fn read_run_with(typed: &Path, read: impl Fn(Box<dyn BufRead>) -> Result<Run, ReadError>) -> Result<Run, Failure> {
-    let path = trace_path(typed);
-    let input = open(&path).map_err(|error| cannot_read(&path, &error))?;
-    read(input).map_err(|error| refuse(&path, &error))
+/// The policies of a trace used all that they may: `title` says for what.
+pub(crate) fn spent(title: &str, inferences: u64) -> Diagnostic {
+    Diagnostic::error(format!("{title}: they have used all of {inferences} inferences"))
 }
 
 /// The trace that is meant: the one in the directory, if a directory was named.
@@ -55,13 +81,31 @@ pub(crate) fn runs_in(directory: &Path) -> Vec<PathBuf> {
     runs
 }
 
-/// Opens a trace, plain or compressed.
-pub(crate) fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
-    let file = BufReader::with_capacity(1 << 16, File::open(path)?);
+/// Opens a trace, plain or compressed, and shows how much of it is read.
+pub(crate) fn open(path: &Path, task: &'static str, console: &Console) -> io::Result<Box<dyn BufRead>> {
+    let file = File::open(path)?;
+    let progress = console.file_progress(task, file.metadata()?.len());
+    let file = BufReader::with_capacity(1 << 16, Watched { file, read: 0, progress });
     if path.extension().is_some_and(|ending| ending == "gz") {
         return Ok(Box::new(BufReader::with_capacity(1 << 16, MultiGzDecoder::new(file))));
     }
     Ok(Box::new(file))
+}
+
+/// A file that tells how much of it was read.
+struct Watched {
+    file: File,
+    read: u64,
+    progress: FileProgress,
+}
+
+impl Read for Watched {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read(buffer)?;
+        self.read += count as u64;
+        self.progress.read(self.read);
+        Ok(count)
+    }
 }
 
 /// A trace cannot be read.

@@ -18,6 +18,7 @@ use mario_audit::reader::{ReadError, TraceReader};
 use serde::{Deserialize, Serialize};
 
 pub use correlation::pearson;
+pub(crate) use groups::Groups;
 pub use reading::Reading;
 
 /// The figures of a run.

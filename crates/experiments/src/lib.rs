@@ -10,6 +10,7 @@
 //! **Invariant:** it writes to no terminal. What people read comes as text.
 
 pub mod figures;
+pub mod kept;
 
 pub mod measures;
 pub mod statistics;

@@ -15,7 +15,7 @@ mod fold;
 mod page;
 mod placement;
 mod policies;
-mod regret;
+pub(crate) mod regret;
 mod replay;
 mod run;
 mod scale;
@@ -24,7 +24,9 @@ mod server;
 
 use std::io::BufRead;
 
+use mario_audit::INFERENCES;
 use mario_audit::reader::ReadError;
+use mario_prolog::Allowance;
 use serde::Serialize;
 
 use crate::published::PublishedValues;
@@ -83,7 +85,17 @@ pub struct Beside {
 impl Run {
     /// Makes a run of its trace. One that was cut off gives a run that says so.
     pub fn read(trace: impl BufRead) -> Result<Run, ReadError> {
-        fold::read(trace, Explain::Yes)
+        Run::read_within(trace, &Allowance::new(INFERENCES), &mut |_, _| ())
+    }
+
+    /// The same for a trace that nobody vouches for: its policies explain decisions as far as the allowance goes, and when it is
+    /// spent, explanations are missing. `progress` is told how many decisions are explained, and of how many.
+    pub fn read_within(
+        trace: impl BufRead,
+        allowance: &Allowance,
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Result<Run, ReadError> {
+        fold::read(trace, Explain::Within(allowance, progress))
     }
 
     /// The same without explanations of decisions, which take longest: for whoever reads a run again and again as it grows.

@@ -9,8 +9,8 @@ use mario_domain::{
     Rule, Verdict,
 };
 use mario_prolog::{
-    Argument, Atom, Budget, Engine, LoadError, Machine, Outcome, Place, Problem, Program, Query, Relation, Relations,
-    Resolver, Symbols, Table, Value,
+    Allowance, Argument, Atom, Budget, Engine, LoadError, Machine, Outcome, Place, Problem, Program, Query, Relation,
+    Relations, Resolver, Symbols, Table, Value,
 };
 
 use crate::knowledge_base::{Constant, KnowledgeBase};
@@ -227,7 +227,33 @@ impl Acceptance {
         resolver: Option<Box<dyn Resolver>>,
         budget: Budget,
     ) -> Result<Acceptance, AcceptanceError> {
+        Acceptance::load_with(engine, name, text, resolver, budget, None)
+    }
+
+    /// The same for a text that nobody vouches for: its directives take from the allowance.
+    pub fn load_within(
+        engine: &Engine,
+        name: &str,
+        text: &str,
+        resolver: Option<Box<dyn Resolver>>,
+        budget: Budget,
+        allowance: &Allowance,
+    ) -> Result<Acceptance, AcceptanceError> {
+        Acceptance::load_with(engine, name, text, resolver, budget, Some(allowance))
+    }
+
+    fn load_with(
+        engine: &Engine,
+        name: &str,
+        text: &str,
+        resolver: Option<Box<dyn Resolver>>,
+        budget: Budget,
+        allowance: Option<&Allowance>,
+    ) -> Result<Acceptance, AcceptanceError> {
         let mut loader = engine.loader();
+        if let Some(allowance) = allowance {
+            loader.allowance(allowance.clone());
+        }
         for (predicate, arity) in MANAGER_FACTS {
             loader.relation(predicate, arity);
         }

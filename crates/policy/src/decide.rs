@@ -3,7 +3,7 @@
 use std::fmt;
 
 use mario_domain::{Id, NodeId, Operation, OperationName, Target};
-use mario_prolog::{Argument, Engine, Explanation, Machine, Outcome, Query, Resource, Symbols, Value};
+use mario_prolog::{Allowance, Argument, Engine, Explanation, Machine, Outcome, Query, Resource, Symbols, Value};
 
 use crate::knowledge_base::{Constant, KnowledgeBase, constant_text};
 use crate::policy::Policy;
@@ -116,6 +116,11 @@ impl Decider {
     pub fn new(engine: &Engine) -> Decider {
         let decision = Decision { solutions: Vec::new(), ending: Ending::Complete, inferences: 0 };
         Decider { machine: Machine::new(engine), decision }
+    }
+
+    /// Bounds what the following decisions and others may use together; `None` takes that away.
+    pub fn set_allowance(&mut self, allowance: Option<Allowance>) {
+        self.machine.set_allowance(allowance);
     }
 
     /// What the agent of `instance` proposes, given its facts. The decision is there until the next one.

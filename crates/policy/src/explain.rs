@@ -15,7 +15,7 @@ mod search;
 mod step;
 
 use mario_domain::OperationName;
-use mario_prolog::{Argument, Budget, Engine, Loaded, Machine, Outcome, Resolver, Value};
+use mario_prolog::{Allowance, Argument, Budget, Engine, Loaded, Machine, Outcome, Resolver, Value};
 use serde::Serialize;
 
 use crate::decide::{Decider, Decision, Ending, Solution, Wanted};
@@ -105,8 +105,35 @@ impl Explainer {
         resolver: Option<Box<dyn Resolver>>,
         settings: Settings,
     ) -> Result<Explainer, PolicyError> {
-        let (policy, loaded) =
-            Policy::load_with(engine, Some(("interpreter.pl", INTERPRETER)), name, text, resolver, settings)?;
+        Explainer::load_with(engine, name, text, resolver, settings, None)
+    }
+
+    /// The same for a text that nobody vouches for: its directives, and all that is asked of it, take from the allowance. When
+    /// it is spent, explanations are not complete.
+    pub fn load_within(
+        engine: &Engine,
+        name: &str,
+        text: &str,
+        resolver: Option<Box<dyn Resolver>>,
+        settings: Settings,
+        allowance: &Allowance,
+    ) -> Result<Explainer, PolicyError> {
+        let mut explainer = Explainer::load_with(engine, name, text, resolver, settings, Some(allowance))?;
+        explainer.machine.set_allowance(Some(allowance.clone()));
+        explainer.decider.set_allowance(Some(allowance.clone()));
+        Ok(explainer)
+    }
+
+    fn load_with(
+        engine: &Engine,
+        name: &str,
+        text: &str,
+        resolver: Option<Box<dyn Resolver>>,
+        settings: Settings,
+        allowance: Option<&Allowance>,
+    ) -> Result<Explainer, PolicyError> {
+        let companion = Some(("interpreter.pl", INTERPRETER));
+        let (policy, loaded) = Policy::load_with(engine, companion, name, text, resolver, settings, allowance)?;
         let budget = settings.budget;
         let budget = Budget { inferences: budget.inferences.saturating_mul(BUDGET_FACTOR), ..budget };
         Ok(Explainer { policy, loaded, machine: Machine::new(engine), decider: Decider::new(engine), budget })

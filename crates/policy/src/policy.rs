@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use mario_domain::OperationName;
-use mario_prolog::{Atom, Budget, Engine, LoadError, Loaded, Place, Problem, Program, Resolver, Symbols};
+use mario_prolog::{Allowance, Atom, Budget, Engine, LoadError, Loaded, Place, Problem, Program, Resolver, Symbols};
 
 use crate::vocabulary::FACTS;
 
@@ -89,7 +89,19 @@ impl Policy {
         resolver: Option<Box<dyn Resolver>>,
         settings: Settings,
     ) -> Result<Policy, PolicyError> {
-        Policy::load_with(engine, None, name, text, resolver, settings).map(|(policy, _)| policy)
+        Policy::load_with(engine, None, name, text, resolver, settings, None).map(|(policy, _)| policy)
+    }
+
+    /// The same for a text that nobody vouches for: its directives take from the allowance.
+    pub fn load_within(
+        engine: &Engine,
+        name: &str,
+        text: &str,
+        resolver: Option<Box<dyn Resolver>>,
+        settings: Settings,
+        allowance: &Allowance,
+    ) -> Result<Policy, PolicyError> {
+        Policy::load_with(engine, None, name, text, resolver, settings, Some(allowance)).map(|(policy, _)| policy)
     }
 
     /// Compiles a policy together with a text of ours that is to see its clauses: name and text.
@@ -100,8 +112,12 @@ impl Policy {
         text: &str,
         resolver: Option<Box<dyn Resolver>>,
         settings: Settings,
+        allowance: Option<&Allowance>,
     ) -> Result<(Policy, Loaded), PolicyError> {
         let mut loader = engine.loader();
+        if let Some(allowance) = allowance {
+            loader.allowance(allowance.clone());
+        }
         for predicate in FACTS {
             loader.relation(predicate.name, predicate.arity());
         }

@@ -168,6 +168,7 @@
 //!
 //! Not here: what a policy is about (`policy`), rendering of problems (`diagnostics`), the prompt (`cli`).
 
+mod allowance;
 mod answer;
 mod arithmetic;
 mod builtins;
@@ -203,6 +204,7 @@ mod testing;
 mod tree;
 mod writer;
 
+pub use allowance::Allowance;
 pub use answer::{Answer, Binding, Detail};
 pub use engine::Engine;
 pub use explain::Explanation;

@@ -12,6 +12,7 @@ pub(crate) use directives::is_library;
 pub use problem::{LoadError, Place, Problem, Severity, Topic};
 pub use resolver::{Directories, Resolver};
 
+use crate::allowance::Allowance;
 use crate::database::{DynamicPredicate, End};
 use crate::engine::Engine;
 use crate::host::{HostCall, HostError};
@@ -105,6 +106,7 @@ pub struct Loader {
     sink: Option<Box<dyn Sink>>,
     budget: Budget,
     interrupt: Option<Interrupt>,
+    allowance: Option<Allowance>,
     halted: Option<i32>,
     store: Store,
     atoms: Atoms,
@@ -147,6 +149,7 @@ impl Loader {
             sink: None,
             budget: Budget::default(),
             interrupt: None,
+            allowance: None,
             halted: None,
             store,
             atoms: Atoms::new(Arc::clone(engine.symbols()), Scope::Shared),
@@ -175,6 +178,12 @@ impl Loader {
     /// What each directive may use; [`Budget::default`] unless set.
     pub fn budget(&mut self, budget: Budget) -> &mut Loader {
         self.budget = budget;
+        self
+    }
+
+    /// Bounds what all directives, and whatever else has the allowance, may use together.
+    pub fn allowance(&mut self, allowance: Allowance) -> &mut Loader {
+        self.allowance = Some(allowance);
         self
     }
 

@@ -19,6 +19,7 @@ mod relations;
 mod run;
 mod wake;
 
+use crate::allowance::Allowance;
 use crate::core::Core;
 use crate::engine::Engine;
 use crate::instruction::{Label, STOP};
@@ -144,6 +145,11 @@ impl Machine {
     /// Lets the host stop the following queries from outside; `None` takes that away.
     pub fn set_interrupt(&mut self, interrupt: Option<Interrupt>) {
         self.core.store.meter.host_interrupt = interrupt;
+    }
+
+    /// Bounds what the following queries and others may use together; `None` takes that away.
+    pub fn set_allowance(&mut self, allowance: Option<Allowance>) {
+        self.core.store.meter.allowance = allowance;
     }
 
     /// The slots of the current environment start here.

@@ -1,5 +1,6 @@
 //! What a query may use, and what it has used.
 
+use crate::allowance::Allowance;
 use crate::interrupt::Interrupt;
 
 /// A limit for each thing a query can waste. The default suits a policy: generous for anything
@@ -60,7 +61,7 @@ pub enum Resource {
     Answers,
     /// [`Budget::output_bytes`].
     OutputBytes,
-    /// The time that the host was willing to wait: it used its [`Interrupt`].
+    /// The time that the host was willing to wait: it used its [`Interrupt`], or an [`Allowance`] is spent.
     Time,
 }
 
@@ -102,10 +103,15 @@ pub(crate) struct Meter {
     exhausted: Option<Resource>,
     /// Outlives a query: the host sets it for the machine.
     pub(crate) host_interrupt: Option<Interrupt>,
+    /// What this query and others may use together. Outlives a query, too.
+    pub(crate) allowance: Option<Allowance>,
+    /// How many of the inferences so far the allowance was charged with.
+    charged: u64,
 }
 
 impl Meter {
     pub(crate) fn start(&mut self, budget: &Budget) {
+        self.charge(1);
         *self = Meter {
             inferences: 0,
             attention_at: 0,
@@ -118,8 +124,21 @@ impl Meter {
             walked: 0,
             exhausted: None,
             host_interrupt: self.host_interrupt.take(),
+            allowance: self.allowance.take(),
+            charged: 0,
         };
         self.resume();
+    }
+
+    /// Charges the allowance with what was used since it was charged last, if that is as much; whether something is left.
+    fn charge(&mut self, at_least: u64) -> bool {
+        let Some(allowance) = &self.allowance else { return true };
+        let used = self.inferences - self.charged;
+        if used >= at_least {
+            allowance.charge(used);
+            self.charged = self.inferences;
+        }
+        !allowance.is_spent()
     }
 
     /// The budget that was started with.
@@ -164,7 +183,8 @@ impl Meter {
     pub(crate) fn spent(&mut self) -> Option<Resource> {
         if self.inferences > self.inference_limit {
             self.exhaust(Resource::Inferences);
-        } else if self.host_interrupt.as_ref().is_some_and(Interrupt::is_requested) {
+        } else if self.host_interrupt.as_ref().is_some_and(Interrupt::is_requested) || !self.charge(INFERENCES_PER_LOOK)
+        {
             self.exhaust(Resource::Time);
         }
         self.exhausted

@@ -32,7 +32,12 @@ impl Audit {
                 self.find(FindingKind::Handover, &who, "a move to an access point that is up", found);
             }
         }
+        if !self.is_step(record.time) && self.changed_at.is_none_or(|changed| changed < record.time) {
+            let expected = format!("a move at a multiple of {}, or when nodes or links change", self.header.step);
+            self.find(FindingKind::Step, &who, expected, format!("one at {}", record.time));
+        }
         self.world.users[record.user as usize] = record.to;
+        self.world.were_connected[record.user as usize] |= record.to.is_some();
     }
 
     fn connection(&self, node: Option<u32>) -> String {
@@ -45,8 +50,11 @@ impl Audit {
         if !self.world.node(record.node).is_up {
             self.find(FindingKind::Context, &who, "a node that is up to go down", "one that is down already");
         }
-        if record.cause == Cause::Absent && self.has_begun {
+        if record.cause == Cause::Absent && (self.has_begun || record.time > 0.0) {
             self.find(FindingKind::Context, &who, "`crash` or `leave` after the beginning", "`absent`");
+        }
+        if record.cause == Cause::Leave && !self.world.node(record.node).has_given_notice {
+            self.find(FindingKind::Context, &who, "`leave` after notice of it", "no notice");
         }
         let agents = self.world.node(record.node).agents.clone();
         let there: BTreeSet<InstanceId> =
@@ -96,8 +104,12 @@ impl Audit {
         if !self.world.node(node).is_up {
             let who = format!("node {}", self.node_id(node));
             self.find(FindingKind::Context, who, "a node that is up to leave", "one that is down");
+        } else if self.world.node(node).is_leaving {
+            let who = format!("node {}", self.node_id(node));
+            self.find(FindingKind::Context, who, "one notice before a node leaves", "another");
         }
-        self.world.node_mut(node).is_leaving = true;
+        let state = self.world.node_mut(node);
+        (state.is_leaving, state.has_given_notice) = (true, true);
     }
 
     pub(super) fn node_up(&mut self, node: u32) {

@@ -44,8 +44,8 @@ struct Against {
 
 impl Audit {
     pub(super) fn cycle(&mut self, record: &Cycle) {
-        self.has_begun = true;
         self.counts.cycles += 1;
+        let accepted = self.counts.accepted();
         let mut enactments = Vec::new();
         for outcome in &record.outcomes {
             match outcome {
@@ -61,6 +61,7 @@ impl Audit {
         }
         self.enact(&mut enactments);
         self.require_all_judged();
+        self.await_comparison(self.counts.accepted() > accepted);
     }
 
     fn enact(&mut self, enactments: &mut Vec<Enactment>) {
@@ -110,7 +111,9 @@ impl Audit {
             self.find(FindingKind::Twice, instance_text(instance), "one operation in this cycle", "another");
             return None;
         }
-        Some((place, std::mem::replace(&mut agent.pending, Pending::Nothing)))
+        let pending = std::mem::replace(&mut agent.pending, Pending::Nothing);
+        self.sums.judged(agent.application, 1);
+        Some((place, pending))
     }
 
     fn nop(&mut self, instance: &InstanceId) {
@@ -431,6 +434,10 @@ impl Audit {
                 Answer::Accepts => None,
                 Answer::Refuses(rule) => Some(rule),
             };
+            // What the allowance cut short is no answer.
+            if self.allowance.is_spent() {
+                return;
+            }
             self.counts.acceptances += 1;
             if answer.as_ref() != reason.map(|reason| &reason.rule) {
                 let text = |rule: Option<&Rule>| rule.map_or_else(|| "yes".to_owned(), |rule| format!("no: {rule}"));

@@ -3,17 +3,17 @@
 use std::cmp::Ordering;
 
 use mario_domain::{Id, OperationName, Quantity};
+use rustc_hash::FxHashSet;
 
 use super::{Audit, instance_text};
 use crate::finding::FindingKind;
 use crate::knowledge::Situation;
 use crate::reader::{Evaluation, Memory, Neighbour, RequestFact, Seen, Solution, Target, Wish};
 use crate::texts::{target_text, wish_text};
-use crate::world::{AgentPlace, Pending};
+use crate::world::{Agent, AgentPlace, Pending};
 
 impl Audit {
     pub(super) fn evaluation(&mut self, record: &Evaluation) {
-        self.has_begun = true;
         self.counts.evaluations += 1;
         let Some(place) = self.present(&record.instance, "evaluates") else { return };
         let who = instance_text(&record.instance);
@@ -52,11 +52,9 @@ impl Audit {
             self.check_requests(place, record.node, &seen.requests);
         }
         self.check_memory(place, &seen.inhibited);
-        let application = self.world.agent(place).application as usize;
         let rate: f64 = seen.requests.iter().map(|fact| fact.rate.value()).sum();
-        let (evaluations, requests) = &mut self.usage[application];
-        *evaluations += 1;
-        *requests += rate;
+        self.sums.evaluated(self.world.agent(place).application, rate);
+        self.check_random(place, &seen);
         self.decide_again(place, record, &seen);
         self.remember_evaluation(place, record.time, seen);
     }
@@ -106,9 +104,9 @@ impl Audit {
     }
 
     fn check_schedule(&mut self, place: AgentPlace, time: f64) {
+        let first = *self.first_evaluation.get_or_insert(time);
         let agent = self.world.agent(place);
-        let Some(last) = agent.last_evaluation else { return };
-        let due = last + self.header.evaluation_period;
+        let due = self.due(agent, first);
         if !is_same_time(due, time) {
             let who = instance_text(&agent.instance);
             let expected = format!("its next evaluation at {due}");
@@ -116,13 +114,35 @@ impl Audit {
         }
     }
 
+    /// When an agent evaluates next: a period after its last evaluation, or after it appeared. The agents that are there
+    /// when all of them come to life evaluate together, before all others.
+    fn due(&self, agent: &Agent, first: f64) -> f64 {
+        let period = self.header.evaluation_period;
+        match agent.last_evaluation {
+            Some(last) => last + period,
+            None => (agent.born + period).max(first),
+        }
+    }
+
+    /// The agents of a policy all draw numbers, or none does.
+    fn check_random(&mut self, place: AgentPlace, seen: &Seen) {
+        let agent = self.world.agent(place);
+        let does_draw = seen.random.is_some();
+        let expected = *self.draws[agent.policy as usize].get_or_insert(does_draw);
+        if expected != does_draw {
+            let words = |draws: bool| if draws { "a number drawn for it" } else { "no number drawn for it" };
+            let who = instance_text(&agent.instance);
+            let expected = format!("{}, as for others of its policy", words(expected));
+            self.find(FindingKind::Decision, who, expected, words(does_draw));
+        }
+    }
+
     /// Whether an agent fell silent before the end.
     pub(super) fn require_all_evaluated(&mut self, end: f64) {
-        let period = self.header.evaluation_period;
+        let Some(first) = self.first_evaluation else { return };
         let mut silent = Vec::new();
         for agent in self.world.all_alive() {
-            let Some(last) = agent.last_evaluation else { continue };
-            let due = last + period;
+            let due = self.due(agent, first);
             if due < end && !is_same_time(due, end) {
                 silent.push((instance_text(&agent.instance), due));
             }
@@ -189,14 +209,10 @@ impl Audit {
                 break;
             }
         }
-        let is_equal = |one: &RequestFact, other: &RequestFact| {
-            one.neighbour == other.neighbour && one.latency.value().total_cmp(&other.latency.value()).is_eq()
-        };
-        let twice = requests.iter().enumerate().find(|(index, fact)| {
-            let before = requests[..*index].iter().rev();
-            before.take_while(|other| other.neighbour == fact.neighbour).any(|other| is_equal(other, fact))
-        });
-        if let Some((_, fact)) = twice {
+        let mut seen = FxHashSet::default();
+        let key = |fact: &RequestFact| (fact.neighbour, fact.latency.value().to_bits());
+        let twice = requests.iter().find(|fact| !seen.insert(key(fact)));
+        if let Some(fact) = twice {
             let found = format!("two with those of {}", self.fact_text(fact));
             self.find(FindingKind::Requests, &who, "one fact for each neighbour and latency", found);
         }

@@ -1,12 +1,145 @@
 //! How far the placement is said to be from the best.
 
+use rustc_hash::FxHashSet;
+
 use super::Audit;
 use crate::finding::FindingKind;
-use crate::reader::{Detail, Regret, Worth};
+use crate::reader::{Detail, Regret, Search, Worth};
+
+/// The comparisons so far.
+#[derive(Default)]
+pub(super) struct Comparisons {
+    last: Option<Regret>,
+    /// What the best placement is worth while users and infrastructure stay as they are, where it is better than the
+    /// placement was: then it was found, and is found again.
+    best: Option<Worth>,
+    /// The time between two activations of the managers: that of the first comparison.
+    period: f64,
+    have_users_changed: bool,
+    has_infrastructure_changed: bool,
+    has_placement_changed: bool,
+    /// The time of the last cycle.
+    last_cycle: Option<f64>,
+    /// The time of a cycle that was just told of.
+    awaited: Option<f64>,
+    /// The time of a cycle after which there was no comparison.
+    missing: Option<f64>,
+    /// For each node the part of the infrastructure that it is connected with, while that stays as it is.
+    parts: Vec<u32>,
+}
+
+impl Comparisons {
+    /// Whether there are any.
+    pub(super) fn has_any(&self) -> bool {
+        self.last.is_some()
+    }
+
+    pub(super) fn users_changed(&mut self) {
+        self.have_users_changed = true;
+    }
+
+    pub(super) fn infrastructure_changed(&mut self) {
+        self.has_infrastructure_changed = true;
+        self.parts.clear();
+    }
+}
 
 impl Audit {
-    /// What can be counted is counted; how many users are satisfied, and what the best is, nobody can see in a trace.
+    /// The managers were active, once at a time, so a comparison follows if there are any.
+    pub(super) fn await_comparison(&mut self, has_placement_changed: bool) {
+        let last = self.comparisons.last_cycle.replace(self.time);
+        if last.is_some_and(|last| last >= self.time) {
+            self.find(FindingKind::Time, "the cycle", "one at a time", "another at the same");
+        }
+        self.comparisons.has_placement_changed |= has_placement_changed;
+        self.comparisons.awaited = Some(self.time);
+    }
+
+    /// Something else follows a cycle.
+    pub(super) fn note_cycle_without_comparison(&mut self) {
+        if let Some(time) = self.comparisons.awaited.take() {
+            self.comparisons.missing.get_or_insert(time);
+            self.require_no_cycle_without_comparison();
+        }
+    }
+
+    fn require_no_cycle_without_comparison(&mut self) {
+        if self.comparisons.last.is_some()
+            && let Some(time) = self.comparisons.missing.take()
+        {
+            let expected = "a comparison after every cycle, since there are some";
+            self.find(FindingKind::Regret, format!("the cycle at {time}"), expected, "none");
+        }
+    }
+
+    /// The placement is compared at every activation of the managers until the end.
+    pub(super) fn require_last_comparison(&mut self) {
+        let Some(last) = &self.comparisons.last else { return };
+        let next = last.time + self.comparisons.period;
+        if next < self.header.duration && !is_same_time(next, self.header.duration) {
+            let expected = format!("another comparison at {next}");
+            self.find(FindingKind::Regret, "the placement", expected, "none until the end");
+        }
+    }
+
+    /// What can be counted is counted; who is satisfied, how late, and what the best is, nobody can see in a trace.
     pub(super) fn regret(&mut self, record: &Regret) {
+        self.check_comparison_time(record);
+        self.check_regret_counts(record);
+        for (who, worth) in [("the placement", &record.actual), ("the best placement", &record.best)] {
+            let Worth { present, satisfied, served, latency_millionths, .. } = *worth;
+            let applications = self.header.applications.len() as u64;
+            if satisfied > served || served > record.users || present > applications {
+                let expected = format!(
+                    "at most {} users served, no more of them satisfied, and at most {applications} applications present",
+                    record.users
+                );
+                let found = format!("{served}, {satisfied} and {present}");
+                self.find(FindingKind::Regret, who, expected, found);
+            }
+            if served == 0 && latency_millionths > 0 {
+                let found = format!("{latency_millionths} millionths");
+                self.find(FindingKind::Regret, who, "no latency when nobody is served", found);
+            }
+            if present > worth.instances {
+                let found = format!("{} of {present} applications", worth.instances);
+                self.find(FindingKind::Regret, who, "an instance of each application present", found);
+            }
+        }
+        if record.best.is_less_than(&record.actual) {
+            let expected = "one that is worth no less than the placement itself";
+            self.find(FindingKind::Regret, "the best placement", expected, "one that is worth less");
+        }
+        self.compare_with_last(record);
+        self.comparisons.last = Some(record.clone());
+        self.require_no_cycle_without_comparison();
+        let comparisons = &mut self.comparisons;
+        comparisons.have_users_changed = false;
+        comparisons.has_infrastructure_changed = false;
+        comparisons.has_placement_changed = false;
+    }
+
+    /// Comparisons are as far apart as activations of the managers, the first of which is one period after the beginning.
+    fn check_comparison_time(&mut self, record: &Regret) {
+        if self.header.mario_trace < 2 {
+            self.find(FindingKind::Regret, "the record", "no comparison in a trace of format 1", "one");
+        }
+        let awaited = self.comparisons.awaited.take();
+        if let Some(cycle) = awaited.filter(|cycle| *cycle < record.time) {
+            self.comparisons.missing.get_or_insert(cycle);
+        }
+        let Some(last) = &self.comparisons.last else {
+            self.comparisons.period = record.time;
+            return;
+        };
+        let due = last.time + self.comparisons.period;
+        if !is_same_time(due, record.time) {
+            let found = format!("one at {}", record.time);
+            self.find(FindingKind::Regret, "the placement", format!("a comparison at {due}"), found);
+        }
+    }
+
+    fn check_regret_counts(&mut self, record: &Regret) {
         // A trace of counts does not tell who is connected.
         let (users, is_known) = match self.header.detail {
             Detail::Summary => (self.header.users.len(), false),
@@ -17,26 +150,79 @@ impl Audit {
             let expected = if is_known { format!("{users} connected") } else { format!("at most {users} connected") };
             self.find(FindingKind::Regret, "the users", expected, record.users.to_string());
         }
-        let instances = self.alive();
-        if record.actual.instances != instances {
-            let found = record.actual.instances.to_string();
-            self.find(FindingKind::Regret, "the placement", format!("{instances} instances"), found);
-        }
-        for (who, worth) in [("the placement", &record.actual), ("the best placement", &record.best)] {
-            let Worth { present, satisfied, served, .. } = *worth;
-            let applications = self.header.applications.len() as u64;
-            if satisfied > served || served > record.users || present > applications {
-                let expected = format!(
-                    "at most {} users served, no more of them satisfied, and at most {applications} applications present",
-                    record.users
-                );
-                let found = format!("{served}, {satisfied} and {present}");
-                self.find(FindingKind::Regret, who, expected, found);
+        let present = (0..self.header.applications.len() as u32).filter(|place| self.is_present(*place)).count();
+        let expected = [("instances", self.alive(), record.actual.instances)];
+        let expected = expected.into_iter().chain([("applications", present as u64, record.actual.present)]);
+        let served = is_known.then(|| ("users served", self.served_users(), record.actual.served));
+        for (what, expected, found) in expected.chain(served).collect::<Vec<_>>() {
+            if expected != found {
+                let expected = format!("{expected} {what}");
+                self.find(FindingKind::Regret, "the placement", expected, found.to_string());
             }
         }
-        if record.best.is_less_than(&record.actual) {
-            let expected = "one that is worth no less than the placement itself";
-            self.find(FindingKind::Regret, "the best placement", expected, "one that is worth less");
+    }
+
+    fn is_present(&self, application: u32) -> bool {
+        match self.header.detail {
+            Detail::Summary => self.tiers.of(application) > 0,
+            Detail::Full | Detail::Operations => self.world.alive_of[application as usize] > 0,
         }
     }
+
+    /// How many connected users reach an instance of their application.
+    fn served_users(&mut self) -> u64 {
+        if self.comparisons.parts.is_empty() {
+            self.comparisons.parts = self.world.parts();
+        }
+        let parts = &self.comparisons.parts;
+        let here = |agent: &crate::world::Agent| (parts[agent.node as usize], agent.application);
+        let served: FxHashSet<(u32, u32)> = self.world.all_alive().map(here).collect();
+        let users = self.header.users.iter().zip(&self.world.users);
+        let is_served = |application: u32, node: u32| served.contains(&(parts[node as usize], application));
+        users.filter(|(user, node)| node.is_some_and(|node| is_served(user.application, node))).count() as u64
+    }
+
+    /// While nothing changes, neither does what the placement and the best one are worth.
+    fn compare_with_last(&mut self, record: &Regret) {
+        let Some(last) = self.comparisons.last.clone() else {
+            self.comparisons.best = found(record);
+            return;
+        };
+        if last.search != record.search {
+            let word = Search::as_str;
+            self.find(FindingKind::Regret, "the search", word(last.search), word(record.search));
+        }
+        // A trace of counts does not tell of nodes and links.
+        let Comparisons { have_users_changed, has_infrastructure_changed, has_placement_changed, best, .. } =
+            self.comparisons;
+        if self.header.detail == Detail::Summary || have_users_changed || has_infrastructure_changed {
+            self.comparisons.best = found(record);
+            return;
+        }
+        if !has_placement_changed && last.actual != record.actual {
+            let expected = "worth as much as before, since nothing changed";
+            self.find(FindingKind::Regret, "the placement", expected, "worth something else");
+        }
+        let better = |one: Worth, other: Worth| if one.is_less_than(&other) { other } else { one };
+        let is_true = match best {
+            Some(best) => record.best == better(best, record.actual),
+            // The best was the placement itself, and whatever else is found is worth no more.
+            None => !better(last.best, record.actual).is_less_than(&record.best),
+        };
+        if !is_true {
+            let expected = "worth as much as before, since neither users nor infrastructure changed";
+            self.find(FindingKind::Regret, "the best placement", expected, "worth something else");
+        }
+        self.comparisons.best = best.or(found(record));
+    }
+}
+
+/// What was found, where that is better than the placement.
+fn found(record: &Regret) -> Option<Worth> {
+    (record.best != record.actual).then_some(record.best)
+}
+
+/// Whether two times are the same but for what adding fractions loses.
+fn is_same_time(one: f64, other: f64) -> bool {
+    (one - other).abs() <= 1e-9 * one.abs().max(other.abs()).max(1.0)
 }

@@ -6,7 +6,7 @@ use mario_domain::Capacity;
 
 use super::Audit;
 use crate::finding::FindingKind;
-use crate::reader::{Clients, Counted, Detail, Gone, Handovers, Header, Placed};
+use crate::reader::{Counted, Detail, Gone, Handovers, Header, OutcomeCounts, Placed};
 
 /// How many instances of each application there are in each tier.
 pub(super) struct Tiers {
@@ -32,10 +32,17 @@ impl Tiers {
         *self.instances.entry((application, tier)).or_default() += 1;
     }
 
-    fn of(&self, application: u32) -> u64 {
+    pub(super) fn of(&self, application: u32) -> u64 {
         self.instances
             .range((application, 0)..=(application, u32::MAX))
             .fold(0, |sum, (_, count)| sum.saturating_add(*count))
+    }
+
+    /// How many instances of an application are in tiers that have more of them than before.
+    fn more_than(&self, before: &Tiers, application: u32) -> u64 {
+        let here = self.instances.range((application, 0)..=(application, u32::MAX));
+        let more = here.map(|(key, count)| count.saturating_sub(before.instances.get(key).copied().unwrap_or(0)));
+        more.fold(0, u64::saturating_add)
     }
 
     fn all(&self) -> u64 {
@@ -60,25 +67,34 @@ impl Audit {
     }
 
     pub(super) fn handovers(&mut self, record: &Handovers) {
-        for (_, count) in &record.moves {
+        for (application, count) in &record.moves {
             self.counts.handovers = self.counts.handovers.saturating_add(*count);
+            if *count > 0 && self.sums.users_of(*application) == 0 {
+                let who = self.application_text(*application);
+                self.find(FindingKind::Handover, who, "no moves: it has no users", count.to_string());
+            }
         }
+        self.require_each_once(record.moves.iter().map(|(application, count)| ((*application, 0), *count)));
     }
 
-    pub(super) fn clients(&mut self, record: &Clients) {
-        let (served, lost) = self.clients.unwrap_or_default();
-        self.clients = Some((served.saturating_add(record.served), lost.saturating_add(record.lost)));
-        let users = self.header.users.iter().filter(|user| user.application == record.application).count() as u64;
-        if record.users > users {
-            let who = self.application_text(record.application);
-            self.find(FindingKind::Totals, who, format!("at most {users} users"), record.users.to_string());
+    /// What is counted is counted once, in order, and not told where it is nothing.
+    fn require_each_once(&mut self, rows: impl Iterator<Item = ((u32, u32), u64)>) {
+        let mut last = None;
+        let mut is_true = true;
+        for (key, count) in rows {
+            is_true &= last.is_none_or(|last| last < key) && count > 0;
+            last = Some(key);
+        }
+        if !is_true {
+            let expected = "each application and tier once, in order, and with something to count";
+            self.find(FindingKind::Totals, "the counts", expected, "others");
         }
     }
 
     /// A cycle: as many instances of each application as its operations leave, and in each tier no more than it holds.
     pub(super) fn counted(&mut self, record: &Counted) {
-        self.has_begun = true;
         self.counts.cycles += 1;
+        let accepted = self.counts.accepted();
         let after = self.tiers.with(&record.placed);
         let mut expected: BTreeMap<u32, u64> = (0..self.header.applications.len() as u32)
             .map(|application| (application, self.tiers.of(application)))
@@ -97,6 +113,7 @@ impl Audit {
                 *sum = sum.saturating_add(count);
             }
             refused = refused.saturating_add(counts.inhibited).saturating_add(counts.not_deployed);
+            self.check_judged(counts, &after);
             let before = self.tiers.of(counts.application);
             let more = counts.replicate.saturating_add(counts.deployed);
             if counts.undeploy > before {
@@ -127,11 +144,71 @@ impl Audit {
                 named.to_string(),
             );
         }
+        self.require_rules(record, &after);
+        let rows = record.outcomes.iter().map(|counts| ((counts.application, 0), 1));
+        self.require_each_once(rows);
+        self.require_each_once(
+            record.placed.iter().map(|placed| ((placed.application, placed.tier), placed.instances)),
+        );
         self.tiers = after;
         self.require_room_in_tiers();
+        self.await_comparison(self.counts.accepted() > accepted);
+    }
+
+    /// Each agent of an application is judged at most once, and instances change tiers only by what was accepted.
+    fn check_judged(&mut self, counts: &OutcomeCounts, after: &Tiers) {
+        let OutcomeCounts { application, nop, undeploy, migrate, replicate, inhibited, deployed, .. } = *counts;
+        let judged = [nop, undeploy, migrate, replicate, inhibited].into_iter().fold(0, u64::saturating_add);
+        self.sums.judged(application, judged);
+        let there = self.tiers.of(application);
+        if judged > there {
+            let who = self.application_text(application);
+            self.find(FindingKind::Twice, who, format!("at most {there} agents judged"), judged.to_string());
+        }
+        let came = [migrate, replicate, deployed].into_iter().fold(0, u64::saturating_add);
+        let more = after.more_than(&self.tiers, application);
+        if more > came {
+            let who = self.application_text(application);
+            let expected = format!("at most {came} instances that came to a tier");
+            self.find(FindingKind::Place, who, expected, more.to_string());
+        }
+    }
+
+    /// An application of which nothing was judged stays where it is, and a rule is named that somebody can go against.
+    fn require_rules(&mut self, record: &Counted, after: &Tiers) {
+        let mut judged = vec![false; self.header.applications.len()];
+        record.outcomes.iter().for_each(|counts| judged[counts.application as usize] = true);
+        for application in (0..judged.len() as u32).filter(|place| !judged[*place as usize]) {
+            let more = after.more_than(&self.tiers, application);
+            if more > 0 {
+                let who = self.application_text(application);
+                self.find(FindingKind::Place, who, "no instance that came to a tier", more.to_string());
+            }
+        }
+        let nodes = &self.header.nodes;
+        let has_own = || nodes.iter().any(|node| node.acceptance.is_some());
+        let is_bounded = || nodes.iter().any(|node| node.capacity != Capacity::Unbounded);
+        let mut wrong = Vec::new();
+        for (rule, count) in &record.rules {
+            let is_possible = match rule.as_str() {
+                "acceptance" | "acceptance-failed" => has_own(),
+                "capacity" => is_bounded(),
+                _ => true,
+            };
+            if !is_possible || *count == 0 {
+                let expected = format!("a rule that something goes against, not `{}`", rule.as_str());
+                wrong.push((expected, count.to_string()));
+            }
+        }
+        for (expected, found) in wrong {
+            self.find(FindingKind::Reason, "the rules", expected, found);
+        }
     }
 
     pub(super) fn gone(&mut self, record: &Gone) {
+        self.require_each_once(
+            record.placed.iter().map(|placed| ((placed.application, placed.tier), placed.instances)),
+        );
         for Placed { application, tier, instances } in &record.placed {
             let there = self.tiers.instances.entry((*application, *tier)).or_default();
             if let Some(left) = there.checked_sub(*instances) {
@@ -159,9 +236,5 @@ impl Audit {
                 self.find(FindingKind::Capacity, who, format!("at most {room} units in use"), used.to_string());
             }
         }
-    }
-
-    fn application_text(&self, application: u32) -> String {
-        format!("application {}", self.header.applications[application as usize].id)
     }
 }

@@ -3,6 +3,8 @@
 use mario_domain::{Application, ApplicationId, Capacity, Fact, Hardware, Id, NodeId, OwnerId, Quantity};
 use serde::{Deserialize, Serialize};
 
+use super::record::Record;
+
 /// The newest version of the format that is read here; all before it are read, too.
 pub const FORMAT: u64 = 2;
 
@@ -66,6 +68,25 @@ pub enum Detail {
     Operations,
     /// Counts, and neither instances nor users one by one.
     Summary,
+}
+
+impl Detail {
+    /// Whether a trace of this detail has records of this kind.
+    pub fn has(self, record: &Record) -> bool {
+        match record {
+            Record::Evaluation(_) => self == Detail::Full,
+            Record::Handover(_)
+            | Record::Cycle(_)
+            | Record::NodeDown(_)
+            | Record::NodeLeaving(_)
+            | Record::NodeUp(_)
+            | Record::LinkDown(_)
+            | Record::LinkUp(_)
+            | Record::Client(_) => self != Detail::Summary,
+            Record::Handovers(_) | Record::Counts(_) | Record::Gone(_) | Record::Clients(_) => self == Detail::Summary,
+            Record::Deployed(_) | Record::Regret(_) | Record::Responses(_) | Record::Usage(_) | Record::End(_) => true,
+        }
+    }
 }
 
 /// How requests to manage are judged.

@@ -119,7 +119,7 @@ pub struct RequestFact {
 }
 
 /// Where client requests come through.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Neighbour {
     /// From clients on the same node.
     Own,

@@ -4,7 +4,7 @@ use crate::trace::audit_text;
 
 /// A cloud, a node with room for two, and an access point with room for one whose owner takes no migrants. A user comes to
 /// the access point; the instance in the cloud may not follow, sends a replica, and goes when nobody needs it.
-const SMALL: &str = include_str!("../traces/small.jsonl");
+pub const SMALL: &str = include_str!("../traces/small.jsonl");
 
 /// The header of the small trace.
 pub fn header() -> &'static str {
@@ -15,7 +15,7 @@ pub fn header() -> &'static str {
 fn a_small_story_is_true_and_told_on_one_screen() {
     let expected = "\
 three nodes, seed 7, 3 nodes, by by hand
-  records                    15 (complete)
+  records                    17 (complete)
   evaluations                5
   decisions made again       5 (4 computed)
   cycles                     4
@@ -28,6 +28,10 @@ three nodes, seed 7, 3 nodes, by by hand
   context changes            2
   client requests            30 served, 1 lost
   instances                  1 at the end, at most 2
+checked: what the trace says in more than one way, and decisions made again from the facts that agents saw
+taken as recorded: names, kinds and positions, the seed and the program, and texts that no decision depends on
+taken as recorded: how client requests travelled: through which neighbour and how late, and when they were served or lost
+taken as recorded: which access point a user has, and when users, nodes, links and managers act, within what other times allow
 nothing is wrong
 ";
     assert_eq!(audit_text(SMALL).to_string(), expected);
@@ -72,7 +76,7 @@ fn a_finding_says_where_who_what_and_what_instead() {
             "\"leave\",[]",
             "line 13, time 700, instance 3: instance: expected it goes with node n1; found it is not listed",
         ),
-        ("\"lost\":1", "\"lost\":2", "line 16, time 1000, lost: totals: expected 1; found 2"),
+        ("\"lost\":1", "\"lost\":2", "line 18, time 1000, lost: totals: expected 1; found 2"),
     ] {
         assert_eq!(SMALL.matches(from).count(), 1, "{from}");
         let report = audit_text(&SMALL.replace(from, to));
@@ -86,7 +90,7 @@ fn a_report_is_json_for_programs() {
     let json = serde_json::to_value(&report).expect("plain data");
     assert_eq!(json["found"], serde_json::json!({"totals": 1}));
     let finding = serde_json::json!({
-        "kind": "totals", "line": 16, "time": 1000.0, "who": "lost", "expected": "1", "found": "2",
+        "kind": "totals", "line": 18, "time": 1000.0, "who": "lost", "expected": "1", "found": "2",
     });
     assert_eq!(json["findings"], serde_json::json!([finding]));
     assert_eq!(json["ending"], "complete");

@@ -1,5 +1,6 @@
 //! The auditor against true traces, against traces with one lie each, and against noise.
 
+mod budget;
 mod golden;
 mod mutations;
 mod promises;

@@ -72,7 +72,9 @@ fn finds_lies_about_everything_else() {
 #[test]
 fn every_kind_of_finding_has_a_lie() {
     let mutations = [evaluations::MUTATIONS, outcomes::MUTATIONS, events::MUTATIONS].concat();
-    for kind in FindingKind::ALL {
+    // What is beside a trace is checked where it is read.
+    let beside = [FindingKind::Summary, FindingKind::Table];
+    for kind in FindingKind::ALL.iter().filter(|kind| !beside.contains(kind)) {
         assert!(mutations.iter().any(|mutation| mutation.3 == *kind), "{kind}");
     }
     assert!(mutations.len() >= 45, "{}", mutations.len());

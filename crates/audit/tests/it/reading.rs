@@ -238,7 +238,7 @@ fn noise_is_refused_or_reported_and_never_a_panic() {
             }
         }
         let decide = if random.one_in(4) { Decide::Again } else { Decide::AsRecorded };
-        if audit(bytes.as_slice(), Options { limit: 5, decide }, &mut |_| ()).is_ok() {
+        if audit(bytes.as_slice(), Options { limit: 5, decide, ..Options::default() }, &mut |_| ()).is_ok() {
             readable += 1;
         }
     }

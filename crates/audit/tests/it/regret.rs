@@ -4,18 +4,29 @@ use mario_audit::{Finding, FindingKind, Options, audit};
 
 const TRACE: &str = include_str!("../traces/small.jsonl");
 
-/// What is found in a trace that has this record after its cycle at 400, when one user is connected and there are two instances.
-fn found(record: &str) -> Vec<Finding> {
-    let cycle = "[\"cycle\",400,[[1,\"replicate\",2,\"accepted\",2]]]\n";
-    let trace = TRACE.replace("\"mario_trace\":1", "\"mario_trace\":2").replace(cycle, &format!("{cycle}{record}\n"));
-    assert!(trace.contains(record), "it is in the trace");
+/// What is found in a trace that has this record after its cycle at 400, when one user is connected and there are two
+/// instances, and comparisons with the same best placement after its other cycles.
+fn found(record: &str, best: &str) -> Vec<Finding> {
+    let search = if record.contains("greedy") { "greedy" } else { "exact" };
+    let mut trace = TRACE.replace("\"mario_trace\":1", "\"mario_trace\":2");
+    let others = [(200, "[1,0,1,9000000,1]", best), (600, "[1,1,1,0,2]", best), (800, "[1,1,1,0,1]", "[1,1,1,0,1]")];
+    let others =
+        others.map(|(time, actual, best)| (time, format!("[\"regret\",{time},\"{search}\",1,{actual},{best}]")));
+    for (time, record) in others.into_iter().chain([(400, record.to_owned())]) {
+        let cycle =
+            trace.lines().find(|line| line.starts_with(&format!("[\"cycle\",{time},"))).expect("a cycle").to_owned();
+        trace = trace.replace(&cycle, &format!("{cycle}\n{record}"));
+    }
     audit(trace.as_bytes(), Options::default(), &mut |_| {}).expect("a trace").findings
 }
 
+const BEST: &str = "[1,1,1,0,1]";
+
 #[test]
 fn what_is_true_is_not_complained_about() {
-    assert_eq!(found(r#"["regret",400,"exact",1,[1,0,1,3000000,2],[1,1,1,0,1]]"#), []);
-    assert_eq!(found(r#"["regret",400,"greedy",1,[1,1,1,0,2],[1,1,1,0,2]]"#), [], "as good as the best");
+    assert_eq!(found(r#"["regret",400,"exact",1,[1,0,1,3000000,2],[1,1,1,0,1]]"#, BEST), []);
+    let as_good = "[1,1,1,0,2]";
+    assert_eq!(found(r#"["regret",400,"greedy",1,[1,1,1,0,2],[1,1,1,0,2]]"#, as_good), [], "as good as the best");
 }
 
 #[test]
@@ -27,8 +38,14 @@ fn what_cannot_be_is_found() {
         (r#"["regret",400,"exact",1,[1,0,1,1,2],[1,0,1,2,2]]"#, "one that is worth no less than the placement itself"),
         (r#"["regret",400,"exact",1,[1,0,1,0,2],[1,2,1,0,1]]"#, "at most 1 users served"),
         (r#"["regret",400,"exact",1,[1,0,1,0,2],[7,1,1,0,1]]"#, "at most"),
+        (r#"["regret",400,"exact",1,[0,0,1,0,2],[1,1,1,0,1]]"#, "1 applications"),
+        (r#"["regret",400,"exact",1,[1,0,0,0,2],[1,1,1,0,1]]"#, "1 users served"),
+        (r#"["regret",401,"exact",1,[1,0,1,0,2],[1,1,1,0,1]]"#, "a comparison at 400"),
+        (r#"["regret",400,"exact",1,[1,0,1,0,2],[1,1,1,0,0]]"#, "an instance of each application present"),
+        (r#"["regret",400,"exact",1,[1,0,1,0,2],[1,1,1,7,1]]"#, "since neither users nor infrastructure changed"),
+        (r#"["responses",500,0,0,0,0,[]]"#, "a comparison after every cycle"),
     ] {
-        let found = found(record);
+        let found = found(record, BEST);
         let first = found.first().unwrap_or_else(|| panic!("{record} is taken for true"));
         assert!(first.kind == FindingKind::Regret && first.expected.contains(expected), "{record}: {first}");
     }

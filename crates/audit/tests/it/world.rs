@@ -52,6 +52,11 @@ struct World {
     next_id: u64,
     records: Vec<Value>,
     totals: BTreeMap<&'static str, u64>,
+    was_first_connected: bool,
+    /// The response times of the first user, all together.
+    waited: f64,
+    /// For each application, its evaluations and the rates that they saw, all together.
+    usage: [(u64, u64); 2],
 }
 
 const HARDWARE: [u64; 2] = [1, 2];
@@ -100,6 +105,9 @@ impl World {
             next_id: 1,
             records: Vec::new(),
             totals: BTreeMap::new(),
+            was_first_connected: false,
+            waited: 0.0,
+            usage: [(0, 0); 2],
         }
     }
 
@@ -202,6 +210,7 @@ impl World {
         if to != self.users[user] {
             self.records.push(json!(["handover", time, user, self.users[user], to]));
             self.users[user] = to;
+            self.was_first_connected |= user == 0 && to.is_some();
             self.count("handovers", 1);
         }
     }
@@ -213,10 +222,15 @@ impl World {
             }
         }
         let (served, lost) = (self.random.next() % 50, self.random.next() % 3);
+        // They are the requests of the first user, who must have been there.
+        let served = if self.was_first_connected { served } else { 0 };
         let (few, zero) = (served / 2, served - served / 2);
-        self.records.push(json!(["responses", time, 0, served, lost, 1.5 * few as f64, [[null, zero], [2, few]]]));
+        let bins = [json!([null, zero]), json!([2, few])];
+        let bins: Vec<Value> = bins.into_iter().filter(|bin| bin[1] != 0).collect();
+        self.records.push(json!(["responses", time, 0, served, lost, 1.5 * few as f64, bins]));
         self.count("served", served);
         self.count("lost", lost);
+        self.waited += 1.5 * few as f64;
     }
 
     fn disturb(&mut self, time: u64) {
@@ -235,6 +249,12 @@ impl World {
                 self.records.push(json!(["node-leaving", time, node]));
                 return;
             }
+            let gone: Vec<u64> = self.instances.iter().filter(|here| here.node == node).map(|here| here.id).collect();
+            self.instances.retain(|instance| instance.node != node);
+            let cause = if is_announced { "leave" } else { "crash" };
+            self.records.push(json!(["node-down", time, node, cause, gone]));
+            self.nodes[node].is_up = false;
+            self.nodes[node].is_leaving = false;
             for user in 0..self.users.len() {
                 if self.users[user] == Some(node) {
                     self.records.push(json!(["handover", time, user, node, null]));
@@ -242,12 +262,6 @@ impl World {
                     self.count("handovers", 1);
                 }
             }
-            let gone: Vec<u64> = self.instances.iter().filter(|here| here.node == node).map(|here| here.id).collect();
-            self.instances.retain(|instance| instance.node != node);
-            let cause = if is_announced { "leave" } else { "crash" };
-            self.records.push(json!(["node-down", time, node, cause, gone]));
-            self.nodes[node].is_up = false;
-            self.nodes[node].is_leaving = false;
         } else if self.random.one_in(15) {
             let link = (self.nodes[node].parent.expect("not the root"), node);
             if let Some(position) = self.broken.iter().position(|broken| *broken == link) {
@@ -330,6 +344,10 @@ impl World {
                 record.extend(seen.as_array().expect("a list").iter().cloned());
                 Value::Array(record)
             };
+            let rates = seen[2].as_array().expect("a list").iter().map(|fact| fact[1].as_u64().expect("a rate"));
+            let (evaluations, requests) = &mut self.usage[self.instances[index].application];
+            *evaluations += 1;
+            *requests += rates.sum::<u64>();
             self.instances[index].last = Some(seen);
             self.records.push(record);
             self.count("evaluations", 1);
@@ -338,6 +356,14 @@ impl World {
 
     fn end(&mut self, time: u64) {
         let total = |name: &str| self.totals.get(name).copied().unwrap_or(0);
+        for (application, (evaluations, requests)) in self.usage.iter().enumerate() {
+            self.records.push(json!(["usage", time, application, evaluations, *requests as f64 / 10.0]));
+        }
+        for user in 0..self.users.len() {
+            let (served, lost, sum) =
+                if user == 0 { (total("served"), total("lost"), self.waited) } else { (0, 0, 0.0) };
+            self.records.push(json!(["client", time, user, served, lost, sum]));
+        }
         self.records.push(json!(["end", time, {
             "evaluations": total("evaluations"), "operations": total("operations"), "inhibited": total("inhibited"),
             "handovers": total("handovers"), "served": total("served"), "lost": total("lost"),

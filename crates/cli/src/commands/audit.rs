@@ -1,11 +1,15 @@
 //! `mario audit`.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use mario_audit::{Decide, Options, audit};
+use mario_audit::reader::TraceReader;
+use mario_audit::{Audit, Decide, INFERENCES, Options, Report};
+use mario_experiments::kept::Kept;
 
-use crate::traces::{cannot_read, open, refuse, trace_path};
+use crate::traces::{cannot_read, open, refuse, spent, trace_path};
 use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario audit`.
@@ -28,6 +32,9 @@ pub struct Arguments {
     /// Show the first N findings; all are counted
     #[arg(long, value_name = "N", default_value_t = Options::default().limit)]
     pub limit: usize,
+    /// Let the policies of the trace use N inferences to make its decisions again
+    #[arg(long, value_name = "N", default_value_t = INFERENCES, conflicts_with = "no_decisions")]
+    pub budget: u64,
 }
 
 /// How to print.
@@ -46,19 +53,18 @@ used twice, instances do not appear or go on their own, what is inhibited has no
 neighbours, each agent has one operation in a cycle and it is the one that it proposed, agents see and remember what they \
 should, and each decision follows from the policy and the facts recorded with it.
 
+For the directory of a run, summary.json, run.json and the tables in it are worked out from the trace anew and compared. The report \
+ends with what was checked, what no trace says twice and is taken as recorded, and what could not be checked.
+
+The policies that decide are texts in the trace. They may use a bounded number of inferences, each for one decision and all for one \
+trace; when they use more, decisions from there on are not checked, and the exit code is 2. See --budget.
+
 A trace that was cut off is checked up to its last whole line. With findings the exit code is 1; when the file cannot be read or \
 is no trace, 2.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let path = trace_path(&arguments.trace);
-    let input = open(&path).map_err(|error| cannot_read(&path, &error))?;
-    let decide = if arguments.no_decisions { Decide::AsRecorded } else { Decide::Again };
-    let mut progress = console.progress("records");
-    let report = audit(input, Options { decide, limit: arguments.limit }, &mut |records| {
-        progress.done(usize::try_from(records).unwrap_or(usize::MAX));
-    });
-    drop(progress);
-    let report = report.map_err(|error| refuse(&path, &error))?;
+    let report = report(arguments, &path, console)?;
     console.write_data(|stdout| match arguments.format {
         Format::Text => write!(stdout, "{report}"),
         Format::Json => {
@@ -66,5 +72,39 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
             writeln!(stdout)
         }
     })?;
+    if let Some(line) = report.spent_at {
+        let title = format!("the policies in `{}` take too long to decide from line {line} on", path.display());
+        let hint = "allow more with --budget, or take decisions as recorded with --no-decisions";
+        return Err(Failure::input(spent(&title, arguments.budget).hint(hint)));
+    }
     Ok(if report.is_clean() { Outcome::Done } else { Outcome::CheckFailed })
+}
+
+/// Audits the trace, and what is beside it if a directory was named.
+fn report(arguments: &Arguments, path: &Path, console: &Console) -> Result<Report, Failure> {
+    let input = open(path, "auditing", console).map_err(|error| cannot_read(path, &error))?;
+    let decide = if arguments.no_decisions { Decide::AsRecorded } else { Decide::Again };
+    let options = Options { decide, limit: arguments.limit, inferences: arguments.budget };
+    let reader = TraceReader::new(input).map_err(|error| refuse(path, &error))?;
+    let audit = Audit::new(Arc::clone(reader.header()), options);
+    let directory = arguments.trace.is_dir().then_some(&arguments.trace);
+    let cannot_read_beside =
+        |error: io::Error| Failure::file(format!("cannot read what is beside `{}`", path.display()), &error);
+    let kept = directory.map(|directory| Kept::open(directory, reader.header())).transpose();
+    let mut kept = kept.map_err(cannot_read_beside)?;
+    let mut failure = None;
+    let report = audit.read_with(reader, &mut |_, record| {
+        if let Some(Err(error)) = kept.as_mut().map(|kept| kept.read(record)) {
+            failure.get_or_insert(error);
+        }
+    });
+    let mut report = report.map_err(|error| refuse(path, &error))?;
+    if let Some(error) = failure {
+        return Err(cannot_read_beside(error));
+    }
+    if let Some(kept) = kept {
+        let checked = kept.finish().map_err(cannot_read_beside)?;
+        report.add_beside(checked.findings, &checked.checked, checked.unchecked);
+    }
+    Ok(report)
 }

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use mario_audit::INFERENCES;
 use mario_diagnostics::Diagnostic;
 use mario_experiments::comparison::Comparison;
 use mario_experiments::published::{Published, PublishedValues};
@@ -14,7 +15,7 @@ use mario_experiments::reproduce::{published_about, published_policies};
 use mario_experiments::study::{STUDY, load};
 
 use crate::experiments::store_failure;
-use crate::traces::{read_run, runs_in};
+use crate::traces::{Explain, read_run, runs_in};
 use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario report`.
@@ -46,6 +47,12 @@ pub struct Arguments {
     /// What the page is called
     #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,
+    /// Let the policies of each trace use N inferences to explain its decisions
+    #[arg(long, value_name = "N", default_value_t = INFERENCES)]
+    pub budget: u64,
+    /// Do not explain decisions, which takes longest and runs the policies of the traces
+    #[arg(long)]
+    pub no_explanations: bool,
 }
 
 /// Where published values are from.
@@ -75,7 +82,9 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         [] => vec![path.clone()],
         runs => runs.to_vec(),
     });
-    let mut report = read(&expanded.collect::<Vec<PathBuf>>(), arguments.title.as_deref(), console)?;
+    let explain = if arguments.no_explanations { Explain::No } else { Explain::Within(arguments.budget) };
+    let read_one = |path: &Path| read_run(path, explain, console);
+    let mut report = read_with(read_one, &expanded.collect::<Vec<PathBuf>>(), arguments.title.as_deref(), console)?;
     for (place, directory) in studies.iter().enumerate() {
         let results = load(directory).map_err(|error| store_failure(&error))?;
         for (nth, variant) in results.identity.variants.iter().enumerate() {
@@ -108,7 +117,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
 
 /// Reads runs that are to be shown together. Those of the same name are told apart by seed, then by path.
 pub(crate) fn read(runs: &[PathBuf], title: Option<&str>, console: &Console) -> Result<Report, Failure> {
-    read_with(read_run, runs, title, console)
+    read_with(|path| read_run(path, Explain::Within(INFERENCES), console), runs, title, console)
 }
 
 /// The same, with the runs read in some way.

@@ -81,9 +81,10 @@ impl Source for Runs<'_> {
         if runs.is_empty() {
             return Err(format!("`{}` has no run in it.", self.directory.display()));
         }
-        report::read_with(read_growing_run, &runs, None, &self.console.quiet()).map_err(|failure| {
-            let shown = failure.diagnostics().iter().map(|diagnostic| Renderer::plain().render(diagnostic));
-            shown.collect::<Vec<String>>().join("\n")
-        })
+        report::read_with(|path| read_growing_run(path, &self.console.quiet()), &runs, None, &self.console.quiet())
+            .map_err(|failure| {
+                let shown = failure.diagnostics().iter().map(|diagnostic| Renderer::plain().render(diagnostic));
+                shown.collect::<Vec<String>>().join("\n")
+            })
     }
 }

@@ -118,3 +118,71 @@ fn refuses_what_is_no_trace_with_the_place_and_a_remedy() {
         assert!(message.ends_with(expected), "{message}");
     }
 }
+
+/// The small trace with a policy that never gives an answer.
+fn endless() -> String {
+    let (header, records) = TRACE.split_once('\n').expect("a header");
+    let mut header: Value = serde_json::from_str(header).expect("JSON");
+    header["policies"][0]["files"][0][1] = "operation(undeploy, I, self) :- repeat, atom(I), fail.".into();
+    format!("{header}\n{records}")
+}
+
+#[test]
+fn a_trace_whose_policies_take_too_long_is_refused_when_all_else_is_told() {
+    let path = file("endless.jsonl", &endless());
+    let (code, report, message) = audit(&path, &["--budget", "100000"]);
+    assert_eq!(code, Some(2), "{report}{message}");
+    assert!(
+        report.contains("not checked: decisions from line 4 on: the policies of the trace took all of 100000"),
+        "{report}"
+    );
+    let expected = "take too long to decide from line 4 on: they have used all of 100000 inferences\nhint: allow more with \
+                    --budget, or take decisions as recorded with --no-decisions\n";
+    assert!(message.starts_with("error: the policies in `") && message.ends_with(expected), "{message}");
+    let (code, report, message) = audit(&path, &["--budget", "100000", "--format", "json"]);
+    let report: Value = serde_json::from_str(&report).expect("JSON");
+    assert_eq!((code, &report["spent_at"]), (Some(2), &Value::from(4)), "{message}");
+    assert_eq!(audit(&path, &["--no-decisions"]).0, Some(0));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_an_audit_and_a_report_at_once() {
+    use std::os::unix::process::ExitStatusExt;
+    let path = file("interrupted.jsonl", &endless());
+    for command in ["audit", "report"] {
+        let mut child = crate::mario();
+        child.arg(command).arg(&path).args(["--budget", &u64::MAX.to_string()]).current_dir(directory("files"));
+        let mut child = child.stdout(std::process::Stdio::null()).spawn().expect("it runs");
+        // It takes a policy of its header longer than anybody waits; a signal ends it, whenever it comes.
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        let id = nix::unistd::Pid::from_raw(child.id() as i32);
+        nix::sys::signal::kill(id, nix::sys::signal::Signal::SIGINT).expect("it is there");
+        let status = child.wait().expect("it ends");
+        assert_eq!(status.signal(), Some(2), "{command}: {status}");
+    }
+}
+
+#[test]
+fn the_directory_of_a_run_is_held_against_its_trace() {
+    let directory = directory("run");
+    let _ = fs::remove_dir_all(&directory);
+    let made = run(["run", "paper", "--set", "duration=4000", "--out"]
+        .map(std::ffi::OsString::from)
+        .into_iter()
+        .chain([directory.clone().into_os_string()]));
+    assert_eq!(made.status.code(), Some(0), "{}", stderr(&made));
+    let (code, report, message) = audit(&directory, &[]);
+    assert_eq!((code, message.as_str()), (Some(0), ""), "{report}");
+    let checked = "checked against the trace: operations.csv, moves.csv, handovers.csv, run.json, summary.json\n";
+    assert!(report.contains(checked), "{report}");
+    assert!(report.contains("not checked: `hops` in summary.json: "), "{report}");
+    let summary = directory.join("summary.json");
+    let text = fs::read_to_string(&summary).expect("a summary");
+    fs::write(&summary, text.replacen("\"movements\": ", "\"movements\": 1", 1)).expect("writable");
+    let (code, report, _) = audit(&directory, &[]);
+    assert_eq!(code, Some(1), "{report}");
+    assert!(report.starts_with("summary.json, line 1, groups[0].movements: summary: expected "), "{report}");
+    // The trace alone is as true as before.
+    assert_eq!(audit(&directory.join("trace.jsonl"), &[]).0, Some(0));
+}

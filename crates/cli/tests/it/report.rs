@@ -29,6 +29,20 @@ fn report(directory: &Path, options: &[&str]) -> (Option<i32>, String) {
 }
 
 #[test]
+fn explains_no_more_than_it_may() {
+    let (header, records) = TRACE.split_once('\n').expect("a header");
+    let mut header: serde_json::Value = serde_json::from_str(header).expect("JSON");
+    header["policies"][0]["files"][0][1] = "operation(undeploy, I, self) :- repeat, atom(I), fail.".into();
+    let directory = run_directory("endless", &format!("{header}\n{records}"));
+    let (code, message) = report(&directory, &["--budget", "100000"]);
+    assert_eq!(code, Some(2), "{message}");
+    assert!(message.contains("take too long to explain: they have used all of 100000 inferences\nhint: "), "{message}");
+    assert!(!directory.join("report.html").exists(), "half a report is none");
+    let (code, message) = report(&directory, &["--no-explanations"]);
+    assert_eq!(code, Some(0), "{message}");
+}
+
+#[test]
 fn writes_one_page_and_replaces_it_the_next_time() {
     let directory = run_directory("page", TRACE);
     for _ in 0..2 {

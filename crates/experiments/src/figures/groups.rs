@@ -2,14 +2,14 @@
 
 use mario_audit::reader::Header;
 
-pub(super) struct Groups {
-    pub(super) names: Vec<String>,
+pub(crate) struct Groups {
+    pub(crate) names: Vec<String>,
     /// For each application, the place of its kind in `names`.
-    pub(super) of_application: Vec<usize>,
+    pub(crate) of_application: Vec<usize>,
 }
 
 impl Groups {
-    pub(super) fn new(header: &Header) -> Groups {
+    pub(crate) fn new(header: &Header) -> Groups {
         let mut names = vec!["all".to_owned()];
         let mut of_application = Vec::with_capacity(header.applications.len());
         for application in &header.applications {
@@ -27,12 +27,12 @@ impl Groups {
     }
 
     /// The groups that an application counts in.
-    pub(super) fn of(&self, application: u32) -> [usize; 2] {
+    pub(crate) fn of(&self, application: u32) -> [usize; 2] {
         [0, self.of_application[application as usize]]
     }
 
     /// The applications of a group.
-    pub(super) fn members(&self, group: usize) -> impl Iterator<Item = usize> {
+    pub(crate) fn members(&self, group: usize) -> impl Iterator<Item = usize> {
         let of_application = self.of_application.iter().enumerate();
         of_application.filter(move |(_, of)| group == 0 || **of == group).map(|(application, _)| application)
     }

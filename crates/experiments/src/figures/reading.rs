@@ -15,7 +15,7 @@ use super::{
     StepFigures, TraceFigures, Whereabouts, pearson,
 };
 
-/// More steps than this are counted as the last: a mistaken header should not fill the memory.
+/// More steps than this, of all groups together, are counted as the last: a mistaken header should not fill the memory.
 const STEPS_MAX: usize = 1 << 20;
 
 /// Works figures out, record by record.
@@ -62,7 +62,7 @@ impl Reading {
     pub fn new(header: Arc<Header>) -> Reading {
         let groups = Groups::new(&header);
         let group_count = groups.names.len();
-        let step_count = ((header.duration / header.step).ceil() as usize).clamp(1, STEPS_MAX);
+        let step_count = ((header.duration / header.step).ceil() as usize).clamp(1, (STEPS_MAX / group_count).max(1));
         Reading {
             instances: BTreeMap::new(),
             used: vec![0; header.nodes.len()],

@@ -9,7 +9,7 @@ use mario_audit::reader::{Header, Seen};
 use mario_audit::{Knowledge, Situation, resolver};
 use mario_domain::Capacity;
 use mario_policy::{Explainer, Line, Look, Settings};
-use mario_prolog::Engine;
+use mario_prolog::{Allowance, Engine};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
@@ -52,7 +52,13 @@ pub(crate) struct Explanations {
 }
 
 /// Explains the first of these, in order.
-pub(crate) fn explain(header: &Header, placement: &Placement, cases: &[Case]) -> Explanations {
+pub(crate) fn explain(
+    header: &Header,
+    placement: &Placement,
+    cases: &[Case],
+    allowance: &Allowance,
+    progress: &mut dyn FnMut(usize, usize),
+) -> Explanations {
     let chunks: Vec<&[Case]> = cases[..cases.len().min(EXPLAINED_MAX)].chunks(CHUNK).collect();
     let jobs = thread::available_parallelism().map_or(1, NonZero::get);
     let mut book = Book::default();
@@ -60,26 +66,31 @@ pub(crate) fn explain(header: &Header, placement: &Placement, cases: &[Case]) ->
     in_parallel(
         jobs,
         &chunks,
-        |chunk| explain_chunk(header, placement, chunk),
+        |chunk| explain_chunk(header, placement, chunk, allowance),
         |_, explained| {
             explained.iter().for_each(|parts| book.add(parts));
-            true
+            progress(book.pages.all.len(), cases.len().min(EXPLAINED_MAX));
+            !allowance.is_spent()
         },
     );
     book.pages
 }
 
-fn explain_chunk(header: &Header, placement: &Placement, cases: &[Case]) -> Vec<Vec<Vec<Line>>> {
+fn explain_chunk(header: &Header, placement: &Placement, cases: &[Case], allowance: &Allowance) -> Vec<Vec<Vec<Line>>> {
     let engine = Engine::new();
     let mut knowledge = Knowledge::new(header, &engine);
     let mut explainers: FxHashMap<u32, Option<Explainer>> = FxHashMap::default();
     let mut explained = Vec::with_capacity(cases.len());
     for case in cases {
+        // What comes now would not be complete, and nobody will show it.
+        if allowance.is_spent() {
+            return explained;
+        }
         let placed = placement.get(case.instance);
         let explainer = explainers.entry(placed.policy).or_insert_with(|| {
             let policy = &header.policies[placed.policy as usize];
             let (name, text) = policy.files.first()?;
-            Explainer::load(&engine, name, text, Some(resolver(policy)), Settings::default()).ok()
+            Explainer::load_within(&engine, name, text, Some(resolver(policy)), Settings::default(), allowance).ok()
         });
         let situation = Situation {
             policy: placed.policy,

@@ -9,6 +9,7 @@ use mario_audit::reader::{
     Verdict, Wish,
 };
 use mario_domain::{InstanceId, OperationName};
+use mario_prolog::Allowance;
 
 use super::areas::AreaCounts;
 use super::figures::{ShownFigures, counts};
@@ -26,7 +27,7 @@ const TRACKS_MAX: usize = 200;
 const INHIBITING_NODES_MAX: usize = 40;
 
 /// Reads a whole trace. One that was cut off gives what is there.
-pub(crate) fn read(input: impl BufRead, explain: Explain) -> Result<Run, ReadError> {
+pub(crate) fn read(input: impl BufRead, explain: Explain<'_>) -> Result<Run, ReadError> {
     let mut reader = TraceReader::new(input)?;
     let mut fold = Fold::new(Arc::clone(reader.header()));
     while let Some(record) = reader.next_record()? {
@@ -34,6 +35,9 @@ pub(crate) fn read(input: impl BufRead, explain: Explain) -> Result<Run, ReadErr
     }
     Ok(fold.finish(explain))
 }
+
+/// What the directives of all policies of a trace may use where nothing else is asked of them.
+const LOADING_INFERENCES: u64 = 100_000_000;
 
 /// Who inhibited, where the trace does not tell.
 const ALL_NODES: &str = "all nodes";
@@ -264,8 +268,12 @@ impl Fold {
         }
     }
 
-    fn finish(self, explain: Explain) -> Run {
+    fn finish(self, explain: Explain<'_>) -> Run {
         let header = &self.header;
+        let allowance = match &explain {
+            Explain::Within(allowance, _) => (*allowance).clone(),
+            Explain::No => Allowance::new(LOADING_INFERENCES),
+        };
         let TraceFigures { figures, cycles, .. } = self.reading.figures();
         let nodes = Nodes::new(header);
         let is_replayed = nodes.is_some() && header.detail != Detail::Summary;
@@ -276,7 +284,7 @@ impl Fold {
         let user = |user: &mario_audit::reader::TracedUser| (user.id.to_string(), user.application);
         Run {
             label: label(header),
-            policies: header.policies.iter().map(PolicyText::new).collect(),
+            policies: header.policies.iter().map(|policy| PolicyText::new(policy, &allowance)).collect(),
             applications: ApplicationRow::all(header),
             groups: figures.groups.iter().map(|group| group.group.clone()).collect(),
             tier_names: tier_names(header, self.by_tier.len()),

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use mario_audit::reader::TracedPolicy;
 use mario_audit::resolver;
 use mario_policy::{Policy, Settings};
-use mario_prolog::Engine;
+use mario_prolog::{Allowance, Engine};
 use serde::Serialize;
 
 /// A policy as the page shows it.
@@ -33,11 +33,12 @@ pub(crate) struct ClauseText {
 
 impl PolicyText {
     /// What a header has of a policy. One that cannot be loaded any more is shown without clauses.
-    pub(crate) fn new(policy: &TracedPolicy) -> PolicyText {
+    pub(crate) fn new(policy: &TracedPolicy, allowance: &Allowance) -> PolicyText {
         let mut meanings = BTreeMap::new();
         policy.files.iter().for_each(|(_, text)| collect_meanings(text, &mut meanings));
         let loaded = policy.files.first().and_then(|(name, text)| {
-            Policy::load(&Engine::new(), name, text, Some(resolver(policy)), Settings::default()).ok()
+            let settings = Settings::default();
+            Policy::load_within(&Engine::new(), name, text, Some(resolver(policy)), settings, allowance).ok()
         });
         let clause = |place: &mario_prolog::Place| {
             let text = place.source_text().get(place.span.clone()).unwrap_or_default();
@@ -114,7 +115,7 @@ mod tests {
 
     #[test]
     fn a_clause_comes_with_its_text_its_place_and_its_meaning() {
-        let shown = PolicyText::new(&policy());
+        let shown = PolicyText::new(&policy(), &Allowance::new(1_000_000));
         let expected = ClauseText {
             text: "operation(undeploy, I, self) :-\n    idle(I).".to_owned(),
             place: "p.pl, line 3".to_owned(),
@@ -127,6 +128,6 @@ mod tests {
     fn a_policy_that_does_not_load_has_no_clauses() {
         let mut broken = policy();
         broken.files[0].1 = "operation(".to_owned();
-        assert_eq!(PolicyText::new(&broken).clauses, []);
+        assert_eq!(PolicyText::new(&broken, &Allowance::new(1_000_000)).clauses, []);
     }
 }

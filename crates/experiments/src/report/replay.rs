@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use mario_audit::reader::{Evaluation, Header, Neighbour, Seen, Solution, Target, Wish};
 use mario_domain::{Capacity, InstanceId, OperationName};
+use mario_prolog::Allowance;
 use rustc_hash::FxHashMap;
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
@@ -23,9 +24,9 @@ const EVENTS_MAX: usize = 60_000;
 const DECISIONS_MAX: usize = 60_000;
 
 /// Whether decisions are explained, which takes longer than everything else.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Explain {
-    Yes,
+pub(crate) enum Explain<'a> {
+    /// As far as the allowance goes; the other is told how many are explained, and of how many.
+    Within(&'a Allowance, &'a mut dyn FnMut(usize, usize)),
     No,
 }
 
@@ -178,11 +179,16 @@ impl Recording {
     }
 
     /// For the page; `None` when there is too much to show one by one.
-    pub(crate) fn finish(self, header: &Header, placement: &Placement, explain: Explain) -> Option<Replay> {
+    pub(crate) fn finish(self, header: &Header, placement: &Placement, explain: Explain<'_>) -> Option<Replay> {
         if self.is_too_large {
             return None;
         }
-        let explanations = (explain == Explain::Yes).then(|| explanations::explain(header, placement, &self.cases));
+        let explanations = match explain {
+            Explain::No => None,
+            Explain::Within(allowance, progress) => {
+                Some(explanations::explain(header, placement, &self.cases, allowance, progress))
+            }
+        };
         let instances = placement.instances.iter();
         Some(Replay {
             instances: instances.map(|one| (one.id.clone(), one.application, one.policy)).collect(),

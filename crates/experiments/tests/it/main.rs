@@ -1,6 +1,7 @@
 //! Figures, reproduction, comparisons, sweeps and reports on real runs.
 
 mod figures;
+mod kept;
 mod report;
 mod reproduction;
 mod studies;

@@ -351,6 +351,7 @@ impl Loader {
         let mut machine = self.machine.take().unwrap_or_else(|| Machine::for_loading(&self.engine));
         machine.set_sink(self.sink.take());
         machine.set_interrupt(self.interrupt.clone());
+        machine.set_allowance(self.allowance.clone());
         let stopped = run_once(&mut machine, program, goal, &self.budget);
         let mut warn = |message, hint| self.warn(Topic::Directive, source, span.clone(), message, hint);
         match &stopped {

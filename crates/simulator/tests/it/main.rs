@@ -10,6 +10,7 @@ mod documents;
 mod extremes;
 mod fidelity;
 mod graphs;
+mod lies;
 mod mistakes;
 mod network;
 mod prototype;

@@ -2,7 +2,7 @@
 //!
 //! `MARIO_WORLDS=10000` draws that many; `MARIO_WORLD=1234` replays one, and a failure prints that command.
 
-mod drawn;
+pub mod drawn;
 mod one_each;
 mod texts;
 

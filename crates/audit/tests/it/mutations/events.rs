@@ -38,6 +38,30 @@ pub const MUTATIONS: &[Mutation] = &[
     ("lost requests are miscounted", Default, |trace, _| miscount(trace, "lost"), FindingKind::Totals),
     ("instances are miscounted", Default, |trace, _| miscount(trace, "instances"), FindingKind::Totals),
     ("users who are not there count for the best placement", Default, crowd, FindingKind::Regret),
+    ("the run ends before the header says", Default, ends_before, FindingKind::Time),
+    ("an instance was there at the beginning, later", Default, deployed_at, FindingKind::Time),
+    ("a step that no user moves at", Default, other_step, FindingKind::Step),
+    ("a user moves between two steps", Default, between_steps, FindingKind::Step),
+    ("response times are told between two steps", Prototype, told_between_steps, FindingKind::Step),
+    ("two nodes of one id", Default, same_id, FindingKind::Header),
+    ("a link that leads one way", Default, one_way, FindingKind::Header),
+    ("an observation that nobody knows", Prototype, unknown_observation, FindingKind::Header),
+    ("a node leaves without notice", Default, no_notice, FindingKind::Context),
+    ("a node gives notice twice", Default, notice_twice, FindingKind::Context),
+    ("a user of another application", Default, other_application, FindingKind::Totals),
+    ("response times of another application", Default, other_responses, FindingKind::Totals),
+    ("another sum of response times", Prototype, other_sum, FindingKind::Totals),
+    ("a bin that the sum denies", Default, other_bin, FindingKind::Totals),
+    ("a user summed up twice", Default, client_twice, FindingKind::Totals),
+    ("a user who waited longer", Default, client_sum, FindingKind::Totals),
+    ("a user who is not summed up", Prototype, |trace, _| drop_one(trace, "client", 1), FindingKind::Totals),
+    (
+        "an application whose usage is not summed up",
+        Default,
+        |trace, _| drop_one(trace, "usage", 1),
+        FindingKind::Totals,
+    ),
+    ("a comparison is left away", Default, no_comparison, FindingKind::Regret),
     ("a histogram of other requests", Default, histogram, FindingKind::Totals),
     ("the policy does not compile", Default, broken_policy, FindingKind::Policy),
     ("the manager's policy does not compile", Default, broken_acceptance, FindingKind::Policy),
@@ -103,10 +127,10 @@ fn handover_nowhere(trace: &mut Trace, choice: usize) -> Option<()> {
 /// The handover away from a node that goes down is not there.
 fn stranded(trace: &mut Trace, choice: usize) -> Option<()> {
     let places = of_kind(trace, "node-down", |_| true);
-    let fled = places.into_iter().filter(|index| trace.kind(index - 1) == "handover");
+    let fled = places.into_iter().filter(|index| trace.kind(index + 1) == "handover");
     let index = pick(fled, choice)?;
-    let is_away = trace.records[index - 1][3] == trace.records[index][2];
-    trace.records.remove(index - 1);
+    let is_away = trace.records[index + 1][3] == trace.records[index][2];
+    trace.records.remove(index + 1);
     trace.add_to_total("handovers", -1);
     is_away.then_some(())
 }
@@ -183,5 +207,135 @@ fn broken_policy(trace: &mut Trace, _choice: usize) -> Option<()> {
 
 fn broken_acceptance(trace: &mut Trace, _choice: usize) -> Option<()> {
     trace.header["acceptances"][0]["files"][0][1] = "nothing.".into();
+    Some(())
+}
+
+fn ends_before(trace: &mut Trace, _choice: usize) -> Option<()> {
+    // Everything that is told at the end says so.
+    trace.records.iter_mut().filter(|record| record[1] == 4000).for_each(|record| record[1] = 3999.into());
+    Some(())
+}
+
+fn deployed_at(trace: &mut Trace, _choice: usize) -> Option<()> {
+    let last = pick(trace.of_kind("deployed"), 1)?;
+    trace.records.iter_mut().skip(last).filter(|record| record[1] == 0).for_each(|record| record[1] = 1.into());
+    Some(())
+}
+
+fn other_step(trace: &mut Trace, _choice: usize) -> Option<()> {
+    trace.header["step"] = 399.into();
+    Some(())
+}
+
+/// Without a change of the infrastructure at that time.
+fn between_steps(trace: &mut Trace, choice: usize) -> Option<()> {
+    let at_steps =
+        of_kind(trace, "handover", |record| record[1].as_u64().is_some_and(|time| time > 0 && time % 400 == 0));
+    let index = pick(at_steps, choice)?;
+    let is_first = trace.records[index - 1][1].as_u64()? < trace.records[index][1].as_u64()? - 7;
+    trace.records[index][1] = (trace.records[index][1].as_u64()? - 7).into();
+    is_first.then_some(())
+}
+
+fn told_between_steps(trace: &mut Trace, choice: usize) -> Option<()> {
+    let index = pick(trace.of_kind("responses"), choice)?;
+    trace.records[index][1] = (trace.records[index][1].as_u64()? + 7).into();
+    // What follows at the same time would have to be later.
+    (trace.records[index + 1][1].as_u64()? > trace.records[index][1].as_u64()?).then_some(())
+}
+
+fn same_id(trace: &mut Trace, _choice: usize) -> Option<()> {
+    trace.header["nodes"][3]["id"] = trace.header["nodes"][2]["id"].clone();
+    Some(())
+}
+
+fn one_way(trace: &mut Trace, choice: usize) -> Option<()> {
+    let count = trace.header["nodes"].as_array()?.len();
+    let node = &mut trace.header["nodes"][1 + choice % (count - 1)];
+    node["neighbours"].as_array_mut()?.pop()?;
+    Some(())
+}
+
+fn unknown_observation(trace: &mut Trace, _choice: usize) -> Option<()> {
+    trace.header["observation"] = "hearsay".into();
+    Some(())
+}
+
+fn no_notice(trace: &mut Trace, choice: usize) -> Option<()> {
+    // A notice is not told while the node is down, so only one that was always up has certainly given none.
+    let is_first = |index: &usize| {
+        !trace.records[..*index].iter().any(|before| {
+            before[2] == trace.records[*index][2] && before[0].as_str().is_some_and(|kind| kind.starts_with("node-"))
+        })
+    };
+    let crashes = of_kind(trace, "node-down", |record| record[3] == "crash");
+    let index = pick(crashes.into_iter().filter(is_first), choice)?;
+    trace.records[index][3] = "leave".into();
+    Some(())
+}
+
+fn notice_twice(trace: &mut Trace, choice: usize) -> Option<()> {
+    let index = pick(trace.of_kind("node-leaving"), choice)?;
+    trace.records.insert(index, trace.records[index].clone());
+    Some(())
+}
+
+fn other_application(trace: &mut Trace, _choice: usize) -> Option<()> {
+    trace.header["users"][0]["application"] = 1.into();
+    is_served(trace)
+}
+
+/// Whether any request was served or lost.
+fn is_served(trace: &Trace) -> Option<()> {
+    let totals = &trace.records.last()?[2];
+    (totals["served"] != 0 || totals["lost"] != 0).then_some(())
+}
+
+fn other_responses(trace: &mut Trace, choice: usize) -> Option<()> {
+    let index = pick(of_kind(trace, "responses", |record| record[3] != 0 || record[4] != 0), choice)?;
+    trace.records[index][2] = 1.into();
+    Some(())
+}
+
+/// As much more as the bins allow, so that only the users know better.
+fn other_sum(trace: &mut Trace, choice: usize) -> Option<()> {
+    let index = pick(of_kind(trace, "responses", |record| record[3].as_u64() > Some(2)), choice)?;
+    trace.records[index][5] = (trace.records[index][5].as_f64()? * 1.02).into();
+    Some(())
+}
+
+fn other_bin(trace: &mut Trace, choice: usize) -> Option<()> {
+    let index = pick(of_kind(trace, "responses", |record| record[3].as_u64() > Some(2)), choice)?;
+    trace.records[index][6][1][0] = 4.into();
+    Some(())
+}
+
+fn client_twice(trace: &mut Trace, _choice: usize) -> Option<()> {
+    let index = pick(trace.of_kind("client"), 2)?;
+    trace.records[index][2] = 1.into();
+    Some(())
+}
+
+fn client_sum(trace: &mut Trace, _choice: usize) -> Option<()> {
+    let index = pick(trace.of_kind("client"), 0)?;
+    trace.records[index][5] = (trace.records[index][5].as_f64()? * 1.01).into();
+    (trace.records[index][5].as_f64()? > 0.0).then_some(())
+}
+
+fn drop_one(trace: &mut Trace, kind: &str, place: usize) -> Option<()> {
+    let index = pick(trace.of_kind(kind), place)?;
+    trace.records.remove(index);
+    Some(())
+}
+
+/// The placement is compared every 100, but for one time.
+fn no_comparison(trace: &mut Trace, choice: usize) -> Option<()> {
+    trace.header["mario_trace"] = 2.into();
+    let missing = 2 + choice % 30;
+    let worth = [0, 0, 0, 0, 0];
+    for number in (1..40).filter(|number| *number != missing) {
+        let place = trace.records.iter().rposition(|record| record[1].as_u64() <= Some(number as u64 * 100))?;
+        trace.records.insert(place + 1, json!(["regret", number * 100, "greedy", 0, worth, worth]));
+    }
     Some(())
 }

@@ -247,6 +247,10 @@ impl Dice {
                 (5, _) => DisturbanceEvent::Join(node),
                 _ => DisturbanceEvent::Crash(node),
             };
+            if let DisturbanceEvent::Leave(node) = event {
+                // A scenario has none without the other.
+                scenario.disturbances.push(Disturbance { time, event: DisturbanceEvent::Notice(node) });
+            }
             scenario.disturbances.push(Disturbance { time, event });
             if self.once_in(2) {
                 let later = time + self.between(0.0, scenario.duration / 3.0);

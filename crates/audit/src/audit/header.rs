@@ -1,0 +1,90 @@
+//! What a header says that cannot be, whatever follows it.
+
+use std::collections::BTreeSet;
+use std::fmt::Display;
+
+use rustc_hash::FxHashSet;
+
+use crate::reader::{Header, Memory};
+
+/// What speaks against a header: what it is about, what should be there, and what is there.
+pub(super) type Fault = (String, String, String);
+
+/// The names of the strategies that a header may have.
+const OBSERVATIONS: [&str; 2] = ["arrivals", "route-entries"];
+const ROUTINGS: [&str; 2] = ["nearest", "least-used"];
+
+/// Everything that cannot be in a header.
+pub(super) fn faults(header: &Header) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    let positive = [
+        ("the duration", header.duration),
+        ("the step", header.step),
+        ("the evaluation period", header.evaluation_period),
+    ];
+    for (who, value) in positive {
+        if value.partial_cmp(&0.0) != Some(std::cmp::Ordering::Greater) {
+            faults.push((who.to_owned(), "more than 0".to_owned(), value.to_string()));
+        }
+    }
+    let words = [("the observation", &header.observation, OBSERVATIONS), ("the routing", &header.routing, ROUTINGS)];
+    for (who, word, known) in words {
+        if !known.contains(&word.as_str()) {
+            faults.push((who.to_owned(), known.join(" or "), word.clone()));
+        }
+    }
+    if header.memory == Memory::Sliding
+        && let Some(every) = header.forgets_every
+    {
+        let expected = "no `forgets_every` with a sliding memory".to_owned();
+        faults.push(("the memory".to_owned(), expected, every.to_string()));
+    }
+    if header.mario_trace < 2 && !header.tiers.is_empty() {
+        faults.push((
+            "the tiers".to_owned(),
+            "no names of tiers in a trace of format 1".to_owned(),
+            "names".to_owned(),
+        ));
+    }
+    let tier_count = header.nodes.iter().map(|node| node.tier as usize + 1).max().unwrap_or(0);
+    if !header.tiers.is_empty() && header.tiers.len() != tier_count {
+        let found = header.tiers.len().to_string();
+        faults.push(("the tiers".to_owned(), format!("as many names as tiers, {tier_count}"), found));
+    }
+    same_ids("application", header.applications.iter().map(|application| &application.id), &mut faults);
+    same_ids("node", header.nodes.iter().map(|node| &node.id), &mut faults);
+    same_ids("user", header.users.iter().map(|user| &user.id), &mut faults);
+    links(header, &mut faults);
+    faults
+}
+
+/// An id names one thing only.
+fn same_ids<'a, T: Ord + Display + 'a>(what: &str, ids: impl Iterator<Item = &'a T>, faults: &mut Vec<Fault>) {
+    let mut seen = BTreeSet::new();
+    for id in ids.filter(|id| !seen.insert(*id)).collect::<Vec<_>>() {
+        faults.push((format!("{what} {id}"), "an id of its own".to_owned(), "that of another".to_owned()));
+    }
+}
+
+/// A link leads both ways, and there is one between two nodes.
+fn links(header: &Header, faults: &mut Vec<Fault>) {
+    let mut links: FxHashSet<(u32, u32)> = FxHashSet::default();
+    let ends = |place: usize| header.nodes[place].neighbours.iter().map(move |to| (place as u32, *to));
+    for (from, to) in (0..header.nodes.len()).flat_map(ends) {
+        if !links.insert((from, to)) {
+            let node = |place: u32| &header.nodes[place as usize].id;
+            faults.push((
+                format!("node {}", node(from)),
+                "each neighbour once".to_owned(),
+                format!("{} twice", node(to)),
+            ));
+        }
+    }
+    for (from, to) in (0..header.nodes.len()).flat_map(ends) {
+        if !links.contains(&(to, from)) {
+            let node = |place: u32| &header.nodes[place as usize].id;
+            let expected = format!("the neighbour {}, which has a link to it", node(from));
+            faults.push((format!("node {}", node(to)), expected, "no such neighbour".to_owned()));
+        }
+    }
+}

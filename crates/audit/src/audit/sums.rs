@@ -1,0 +1,304 @@
+//! What is summed up: by step, at the end of the run, and in the totals.
+
+use super::Audit;
+use crate::finding::FindingKind;
+use crate::reader::{Arbitration, Client, Clients, Detail, End, Header, Responses, Totals, Usage};
+
+/// Sums of the same response times in another order differ by what adding fractions loses: less than this part of them.
+const SUM_TOLERANCE: f64 = 1e-8;
+
+/// What lies in a bin of a histogram is known as exactly as the bounds of the bin are.
+const BIN_TOLERANCE: f64 = 1e-6;
+
+/// Sums that the trace gives in more than one way.
+pub(super) struct Sums {
+    /// For each application, how many users it has.
+    users: Vec<u64>,
+    /// For each application, what its records `responses` add up to.
+    responses: Vec<Seen>,
+    /// For each application, what its users saw by the records at the end.
+    clients: Vec<Seen>,
+    /// For each application, its evaluations and the sum of the rates that they saw.
+    usage: Vec<(u64, f64)>,
+    /// For each application, how often one of its agents was judged.
+    judged: Vec<u64>,
+    /// How many evaluations the records `usage` tell of.
+    told_evaluations: u64,
+    /// How many records there are at the end: `usage`, then `client` or `clients`.
+    told: [usize; 2],
+    /// When the last `responses` were told, and of which application.
+    last_responses: Option<(f64, u32)>,
+    is_silence_checked: bool,
+}
+
+/// What clients saw.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    served: u64,
+    lost: u64,
+    sum: f64,
+}
+
+impl Seen {
+    fn add(&mut self, served: u64, lost: u64, sum: f64) {
+        self.served = self.served.saturating_add(served);
+        self.lost = self.lost.saturating_add(lost);
+        self.sum += sum;
+    }
+}
+
+/// The records at the end of which there is one for each application or user.
+#[derive(Clone, Copy)]
+enum Told {
+    Usage,
+    Clients,
+}
+
+impl Sums {
+    pub(super) fn new(header: &Header) -> Sums {
+        let applications = header.applications.len();
+        let mut users = vec![0; applications];
+        header.users.iter().for_each(|user| users[user.application as usize] += 1);
+        Sums {
+            users,
+            responses: vec![Seen::default(); applications],
+            clients: vec![Seen::default(); applications],
+            usage: vec![(0, 0.0); applications],
+            judged: vec![0; applications],
+            told_evaluations: 0,
+            told: [0; 2],
+            last_responses: None,
+            is_silence_checked: false,
+        }
+    }
+
+    /// How many users an application has.
+    pub(super) fn users_of(&self, application: u32) -> u64 {
+        self.users[application as usize]
+    }
+
+    /// An agent of the application evaluated and saw client requests of this rate.
+    pub(super) fn evaluated(&mut self, application: u32, rate: f64) {
+        let (evaluations, requests) = &mut self.usage[application as usize];
+        *evaluations += 1;
+        *requests += rate;
+    }
+
+    /// `count` agents of the application were judged.
+    pub(super) fn judged(&mut self, application: u32, count: u64) {
+        let judged = &mut self.judged[application as usize];
+        *judged = judged.saturating_add(count);
+    }
+}
+
+impl Audit {
+    pub(super) fn responses(&mut self, record: &Responses) {
+        self.counts.served = self.counts.served.saturating_add(record.served);
+        self.counts.lost = self.counts.lost.saturating_add(record.lost);
+        self.sums.responses[record.application as usize].add(record.served, record.lost, record.sum);
+        let who = self.application_text(record.application);
+        let is_at_the_end = is_near(record.time, self.header.duration);
+        if !is_at_the_end && (record.time <= 0.0 || !self.is_step(record.time)) {
+            let expected = format!("response times told at a multiple of {}, or at the end", self.header.step);
+            self.find(FindingKind::Step, &who, expected, format!("at {}", record.time));
+        }
+        let last = self.sums.last_responses.replace((record.time, record.application));
+        if last.is_some_and(|(time, last)| time.total_cmp(&record.time).is_eq() && last >= record.application) {
+            let expected = "one record for each application at a time, in their order";
+            self.find(FindingKind::Totals, &who, expected, "another");
+        }
+        self.check_histogram(record, &who);
+    }
+
+    /// As many response times as requests were served, each bin once and in order, and a sum that these bins allow.
+    fn check_histogram(&mut self, record: &Responses, who: &str) {
+        let counted = record.histogram.iter().fold(0_u64, |sum, (_, count)| sum.saturating_add(*count));
+        if counted != record.served {
+            let expected = format!("a histogram of {} response times", record.served);
+            self.find(FindingKind::Totals, who, expected, format!("one of {counted}"));
+        }
+        let in_order = record.histogram.windows(2).all(|two| two[0].0 < two[1].0);
+        if !in_order || record.histogram.iter().any(|(_, count)| *count == 0) {
+            let expected = "bins in order, each once and with something in it";
+            self.find(FindingKind::Totals, who, expected, "other bins");
+        }
+        let (mut least, mut most) = (0.0, 0.0);
+        for (bin, count) in record.histogram.iter().filter(|(_, count)| *count > 0) {
+            let Some(bin) = bin else { continue };
+            least += *count as f64 * (*bin as f64 / 4.0).exp2();
+            most += *count as f64 * ((*bin as f64 + 1.0) / 4.0).exp2();
+        }
+        let slack = BIN_TOLERANCE * record.served as f64;
+        if record.sum < least * (1.0 - BIN_TOLERANCE) - slack || record.sum > most * (1.0 + BIN_TOLERANCE) + slack {
+            let expected = format!("a sum of {least} to {most}, as the histogram says");
+            self.find(FindingKind::Totals, who, expected, record.sum.to_string());
+        }
+    }
+
+    pub(super) fn usage(&mut self, record: &Usage) {
+        let who = self.application_text(record.application);
+        self.require_all_evaluated_once(record.time);
+        self.require_turn(Told::Usage, record.application, record.time, &who);
+        let (evaluations, requests) = self.sums.usage[record.application as usize];
+        let sum = requests / self.header.applications[record.application as usize].max_rate.value();
+        self.sums.told_evaluations = self.sums.told_evaluations.saturating_add(record.evaluations);
+        // Without evaluations in the trace, nobody can add them up.
+        if self.header.detail == Detail::Full {
+            if (evaluations, sum) != (record.evaluations, record.sum) {
+                let expected = format!("a usage of {sum} in {evaluations} evaluations");
+                self.find(FindingKind::Totals, &who, expected, format!("{} in {}", record.sum, record.evaluations));
+            }
+            return;
+        }
+        let judged = self.sums.judged[record.application as usize];
+        // A plan may also move an instance whose agent has not evaluated.
+        if self.header.arbitration != Arbitration::Central && record.evaluations < judged {
+            let expected = format!("at least {judged} evaluations, since as many were judged");
+            self.find(FindingKind::Totals, &who, expected, record.evaluations.to_string());
+        }
+        if record.sum < 0.0 || (record.evaluations == 0 && record.sum > 0.0) {
+            let expected = format!("a usage that {} evaluations can have", record.evaluations);
+            self.find(FindingKind::Totals, &who, expected, record.sum.to_string());
+        }
+    }
+
+    /// An agent that fell silent explains a usage that is less than it should be, so it is looked for before that.
+    fn require_all_evaluated_once(&mut self, time: f64) {
+        if !std::mem::replace(&mut self.sums.is_silence_checked, true) {
+            self.require_all_evaluated(time);
+        }
+    }
+
+    /// There is one such record for each application or user, in their order, at the end of the run.
+    fn require_turn(&mut self, told: Told, place: u32, time: f64, who: &str) {
+        let next = self.sums.told[told as usize];
+        if place as usize != next {
+            let name = match told {
+                Told::Usage => "usage",
+                Told::Clients if self.header.detail == Detail::Summary => "clients",
+                Told::Clients => "client",
+            };
+            let expected = format!("the record `{name}` of place {next}: one for each, in their order");
+            self.find(FindingKind::Totals, who, expected, format!("that of place {place}"));
+        }
+        self.sums.told[told as usize] = next.max((place as usize).saturating_add(1));
+        if !is_near(time, self.header.duration) {
+            let expected = format!("what the whole run came to, at {}", self.header.duration);
+            self.find(FindingKind::Time, who, expected, format!("at {time}"));
+        }
+    }
+
+    pub(super) fn client(&mut self, record: &Client) {
+        let user = &self.header.users[record.user as usize];
+        let (who, application) = (format!("user {}", user.id), user.application);
+        self.require_turn(Told::Clients, record.user, record.time, &who);
+        self.sums.clients[application as usize].add(record.served, record.lost, record.sum);
+        let was_connected = self.world.were_connected[record.user as usize];
+        if record.served > 0 && !was_connected {
+            let expected = "no request served of a user who was never connected";
+            self.find(FindingKind::Totals, &who, expected, record.served.to_string());
+        }
+        if record.sum < 0.0 || (record.served == 0 && record.sum > 0.0) {
+            let expected = format!("response times that {} requests can have", record.served);
+            self.find(FindingKind::Totals, &who, expected, format!("{} in sum", record.sum));
+        }
+    }
+
+    pub(super) fn clients(&mut self, record: &Clients) {
+        let who = self.application_text(record.application);
+        self.require_turn(Told::Clients, record.application, record.time, &who);
+        let all = self.sums.responses[record.application as usize].sum;
+        self.sums.clients[record.application as usize].add(record.served, record.lost, all);
+        let most = self.sums.users_of(record.application).min(record.served);
+        if record.users > most || (record.users == 0) != (record.served == 0) {
+            let expected = format!("1 to {most} users served, or none without requests");
+            self.find(FindingKind::Totals, &who, expected, record.users.to_string());
+            return;
+        }
+        // A user was served at least once, and at most as often as the others leave.
+        let often = record.served.saturating_sub(record.users).saturating_add(1) as f64;
+        let (least, most) = (all / often, all);
+        let slack = BIN_TOLERANCE * most.max(1.0);
+        if record.sum < least - slack || record.sum > most + slack {
+            let expected = format!("mean response times that add up to {least} to {most}");
+            self.find(FindingKind::Totals, &who, expected, record.sum.to_string());
+        }
+    }
+
+    pub(super) fn end(&mut self, record: &End) {
+        self.has_ended = true;
+        self.require_all_evaluated_once(record.time);
+        let duration = self.header.duration;
+        if !is_near(record.time, duration) {
+            self.find(FindingKind::Time, "the end", format!("at {duration}"), format!("at {}", record.time));
+        }
+        self.require_all_told();
+        self.require_same_sums();
+        self.require_totals(&record.totals);
+        self.require_last_comparison();
+    }
+
+    fn require_all_told(&mut self) {
+        let applications = self.header.applications.len();
+        let (clients, of_what) = match self.header.detail {
+            Detail::Summary => (applications, "clients"),
+            Detail::Full | Detail::Operations => (self.header.users.len(), "client"),
+        };
+        for (told, name, count) in [(Told::Usage, "usage", applications), (Told::Clients, of_what, clients)] {
+            let found = self.sums.told[told as usize];
+            if found < count {
+                let expected = format!("{count} records `{name}`");
+                self.find(FindingKind::Totals, "the end", expected, found.to_string());
+            }
+        }
+    }
+
+    /// What the users of an application saw is what its clients saw.
+    fn require_same_sums(&mut self) {
+        for application in 0..self.header.applications.len() {
+            let (expected, found) = (self.sums.responses[application], self.sums.clients[application]);
+            let who = self.application_text(application as u32);
+            if (expected.served, expected.lost) != (found.served, found.lost) {
+                let expected = format!("users with {} requests served and {} lost", expected.served, expected.lost);
+                self.find(FindingKind::Totals, &who, expected, format!("{} and {}", found.served, found.lost));
+            }
+            if !is_near(expected.sum, found.sum) {
+                let expected = format!("users whose response times add up to {}", expected.sum);
+                self.find(FindingKind::Totals, &who, expected, found.sum.to_string());
+            }
+        }
+    }
+
+    fn require_totals(&mut self, found: &Totals) {
+        let evaluations = match self.header.detail {
+            Detail::Full => self.counts.evaluations,
+            Detail::Operations | Detail::Summary => self.sums.told_evaluations,
+        };
+        let pairs = [
+            ("evaluations", evaluations, found.evaluations),
+            ("operations", self.counts.accepted(), found.operations),
+            ("inhibited", self.counts.refused(), found.inhibited),
+            ("handovers", self.counts.handovers, found.handovers),
+            ("served", self.counts.served, found.served),
+            ("lost", self.counts.lost, found.lost),
+            ("instances", self.alive(), found.instances),
+        ];
+        for (name, expected, found) in pairs {
+            if expected != found {
+                self.find(FindingKind::Totals, name, expected.to_string(), found.to_string());
+            }
+        }
+    }
+
+    /// Whether users move at this time without a change of the infrastructure.
+    pub(super) fn is_step(&self, time: f64) -> bool {
+        let step = self.header.step;
+        // A step that is no step is found in the header.
+        step.partial_cmp(&0.0) != Some(std::cmp::Ordering::Greater) || is_near((time / step).round() * step, time)
+    }
+}
+
+/// Whether two sums or times are the same but for what adding fractions loses.
+fn is_near(one: f64, other: f64) -> bool {
+    (one - other).abs() <= SUM_TOLERANCE * one.abs().max(other.abs()).max(1.0)
+}

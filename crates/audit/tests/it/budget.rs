@@ -1,0 +1,63 @@
+//! The policies of a trace are texts that nobody vouches for: all of them together use no more than they may.
+
+use mario_audit::{Options, Report, TraceEnding, audit};
+
+use crate::golden::SMALL;
+
+/// Never gives an answer.
+const ENDLESS: &str = "operation(undeploy, I, self) :- repeat, atom(I), fail.";
+
+fn report(text: &str, inferences: u64) -> Report {
+    audit(text.as_bytes(), Options { inferences, ..Options::default() }, &mut |_| ()).expect("a trace")
+}
+
+/// The small trace with another text for its agents, or for a manager.
+fn with_text(place: &str, text: &str) -> String {
+    let (header, records) = SMALL.split_once('\n').expect("a header");
+    let mut header: serde_json::Value = serde_json::from_str(header).expect("JSON");
+    header[place][0]["files"][0][1] = text.into();
+    format!("{header}\n{records}")
+}
+
+#[test]
+fn a_trace_whose_policies_use_too_much_is_not_decided_to_its_end() {
+    for (what, text) in [
+        ("agents", with_text("policies", ENDLESS)),
+        ("managers", with_text("acceptances", "reject(_, late) :- repeat, fail.")),
+        ("a directive", with_text("policies", ":- repeat, fail.\noperation(undeploy, I, self) :- atom(I).")),
+        ("a directive of managers", with_text("acceptances", ":- repeat, fail.\nreject(_, late) :- fail.")),
+    ] {
+        let report = report(&text, 100_000);
+        assert!(report.spent_at.is_some(), "{what}\n{report}");
+        assert!(report.is_clean(), "what was cut short is no finding: {what}\n{report}");
+        let words = report.to_string();
+        assert!(words.contains("not checked: decisions from line "), "{what}\n{words}");
+        assert!(words.contains("the policies of the trace took all of 100000 inferences"), "{what}\n{words}");
+        assert_eq!(report.ending, TraceEnding::Complete, "the rest is checked all the same");
+    }
+}
+
+#[test]
+fn what_is_wrong_beside_decisions_is_found_all_the_same() {
+    let lie = with_text("policies", ENDLESS).replace("\"lost\":1", "\"lost\":2");
+    let report = report(&lie, 100_000);
+    assert_eq!(report.found.get("totals"), Some(&1), "{report}");
+}
+
+#[test]
+fn a_true_trace_needs_a_small_part_of_what_it_may_use() {
+    assert_eq!(report(SMALL, 20_000).spent_at, None);
+    assert_eq!(report(SMALL, Options::default().inferences).to_string(), report(SMALL, 20_000).to_string());
+}
+
+#[test]
+fn many_facts_of_one_neighbour_do_not_take_quadratic_time() {
+    // Compared with each other, these would be ten thousand million pairs.
+    let facts: Vec<String> = (0..100_000).map(|latency| format!("[2,1,{latency}]")).collect();
+    let record = format!("[\"evaluation\",200,1,0,\"unbounded\",[{}],[],[]]\n", facts.join(","));
+    let header = SMALL.lines().next().expect("a header");
+    let text = format!("{header}\n[\"deployed\",0,1,0,0,0]\n{record}");
+    let options = Options { decide: mario_audit::Decide::AsRecorded, ..Options::default() };
+    let report = audit(text.as_bytes(), options, &mut |_| ()).expect("a trace");
+    assert!(report.is_clean(), "{report}");
+}

@@ -1,0 +1,105 @@
+//! What the directory of a run holds beside its trace, held against the trace.
+//!
+//! Start at [`Kept::open`]: give it the records of the trace one by one, and it gives what disagrees, what was checked and what was
+//! not. Everything is worked out from the trace anew; nothing here is shared with what writes such a directory.
+
+mod messages;
+mod summary;
+mod tables;
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use mario_audit::reader::{Client, Detail, Header, Record};
+use mario_audit::{Finding, FindingKind};
+
+use summary::Summed;
+use tables::Tables;
+
+/// Of each file, no more is told.
+const FINDINGS_MAX: usize = 20;
+
+/// The files beside a trace.
+pub struct Kept {
+    directory: PathBuf,
+    header: Arc<Header>,
+    tables: Tables,
+    summed: Summed,
+    clients: Vec<Client>,
+    is_complete: bool,
+}
+
+/// What came of it.
+#[derive(Debug, Default)]
+pub struct Checked {
+    /// What disagrees with the trace.
+    pub findings: Vec<Finding>,
+    /// The files that were checked.
+    pub checked: Vec<String>,
+    /// What was not, and why.
+    pub unchecked: Vec<String>,
+}
+
+impl Kept {
+    /// Opens the files beside a trace with this header.
+    pub fn open(directory: &Path, header: &Arc<Header>) -> io::Result<Kept> {
+        Ok(Kept {
+            directory: directory.to_owned(),
+            header: Arc::clone(header),
+            tables: Tables::open(directory, header)?,
+            summed: Summed::new(header),
+            clients: Vec::new(),
+            is_complete: false,
+        })
+    }
+
+    /// Takes note of the next record.
+    pub fn read(&mut self, record: &Record) -> io::Result<()> {
+        self.summed.read(record);
+        match record {
+            Record::Client(client) => self.clients.push(client.clone()),
+            Record::End(_) => self.is_complete = true,
+            _ => {}
+        }
+        self.tables.read(record)
+    }
+
+    /// There are no more records.
+    pub fn finish(self) -> io::Result<Checked> {
+        let mut checked = Checked::default();
+        self.tables.finish(self.is_complete, &mut checked)?;
+        if let Some(file) = opened(&self.directory, "messages.csv")? {
+            if self.is_complete && self.header.detail != Detail::Summary {
+                messages::check(file, &self.header, &self.clients, &mut checked)?;
+            } else {
+                checked.unchecked.push("messages.csv: the trace does not tell what each user saw".to_owned());
+            }
+        }
+        self.summed.finish(&self.directory, self.is_complete, &mut checked)?;
+        Ok(checked)
+    }
+}
+
+impl Checked {
+    fn find(&mut self, kind: FindingKind, file: &str, line: u64, who: String, expected: String, found: String) {
+        let file = Some(file.to_owned());
+        self.findings.push(Finding { kind, file, line, time: 0.0, who, expected, found });
+    }
+}
+
+/// A file of the directory; `None` when it is not there.
+fn opened(directory: &Path, name: &str) -> io::Result<Option<Box<dyn BufRead>>> {
+    match File::open(directory.join(name)) {
+        Ok(file) => Ok(Some(Box::new(BufReader::new(file)))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// A number as files have it: without a fraction where it is whole.
+fn number(value: f64) -> String {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    if value.fract() == 0.0 && value.abs() <= EXACT { format!("{}", value as i64) } else { format!("{value:?}") }
+}

@@ -1,0 +1,228 @@
+//! `summary.json` and `run.json`: the figures are worked out from the trace anew.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use mario_audit::FindingKind;
+use mario_audit::reader::{Detail, Header, Outcome, Record, Verdict};
+use serde_json::{Value, json};
+
+use super::{Checked, FINDINGS_MAX, opened};
+use crate::figures::{GroupFigures, Groups, OperationCounts, Reading, StepFigures, TraceFigures};
+use crate::report::regret::RegretSums;
+
+/// Means of the same numbers differ by less than this part of them.
+const TOLERANCE: f64 = 1e-9;
+
+/// What the summary has that no trace tells.
+const UNTOLD: [(&str, &str); 3] = [
+    ("management", "the trace tells what was done, and not by which strategy"),
+    ("emitted", "the trace tells of requests served and lost, not of those on their way"),
+    ("hops", "the trace does not tell how client requests travelled"),
+];
+
+/// What a summary is made of.
+pub(super) struct Summed {
+    header: Arc<Header>,
+    groups: Groups,
+    reading: Reading,
+    /// For each cycle, the deploys of operators that were accepted, by group.
+    deploys: Vec<Vec<u64>>,
+    regret: RegretSums,
+    totals: [u64; 2],
+}
+
+impl Summed {
+    pub(super) fn new(header: &Arc<Header>) -> Summed {
+        Summed {
+            groups: Groups::new(header),
+            reading: Reading::new(Arc::clone(header)),
+            header: Arc::clone(header),
+            deploys: Vec::new(),
+            regret: RegretSums::new(),
+            totals: [0; 2],
+        }
+    }
+
+    pub(super) fn read(&mut self, record: &Record) {
+        self.reading.read(record);
+        let mut deploys = vec![0; self.groups.names.len()];
+        match record {
+            Record::Cycle(cycle) => {
+                for outcome in &cycle.outcomes {
+                    if let Outcome::Deploy { application, verdict: Verdict::Accepted(_), .. } = outcome {
+                        self.groups.of(*application).into_iter().for_each(|group| deploys[group] += 1);
+                    }
+                }
+                self.deploys.push(deploys);
+            }
+            Record::Counts(counted) => {
+                for outcome in &counted.outcomes {
+                    for group in self.groups.of(outcome.application) {
+                        deploys[group] += outcome.deployed;
+                    }
+                }
+                self.deploys.push(deploys);
+            }
+            Record::Regret(regret) => self.regret.add(regret),
+            Record::End(end) => self.totals = [end.totals.served, end.totals.lost],
+            _ => {}
+        }
+    }
+
+    pub(super) fn finish(self, directory: &Path, is_complete: bool, checked: &mut Checked) -> io::Result<()> {
+        self.check_run(directory, checked)?;
+        let Some(file) = opened(directory, "summary.json")? else { return Ok(()) };
+        if !is_complete {
+            checked.unchecked.push("summary.json: the trace has no end".to_owned());
+            return Ok(());
+        }
+        let Ok(found) = serde_json::from_reader::<_, Value>(file) else {
+            let expected = "a summary in JSON".to_owned();
+            let who = "the file".to_owned();
+            checked.find(FindingKind::Summary, "summary.json", 1, who, expected, "something else".to_owned());
+            return Ok(());
+        };
+        let sent = self.totals[0].saturating_add(self.totals[1]);
+        if found["emitted"].as_u64().is_some_and(|emitted| emitted < sent) {
+            let expected = format!("at least {sent}, as many as were served or lost");
+            let who = "emitted".to_owned();
+            checked.find(FindingKind::Summary, "summary.json", 1, who, expected, found["emitted"].to_string());
+        }
+        let expected = self.expected();
+        let mut wrong = Vec::new();
+        compare("", &expected, &found, &mut wrong);
+        for (who, expected, found) in wrong.into_iter().take(FINDINGS_MAX) {
+            checked.find(FindingKind::Summary, "summary.json", 1, who, expected, found);
+        }
+        checked.checked.push("summary.json".to_owned());
+        let untold = UNTOLD.iter().map(|(key, why)| format!("`{key}` in summary.json: {why}"));
+        checked.unchecked.extend(untold);
+        let keys = found.as_object().into_iter().flatten().map(|(key, _)| key);
+        let unknown = keys.filter(|key| expected.get(*key).is_none() && !UNTOLD.iter().any(|(known, _)| known == key));
+        checked.unchecked.extend(unknown.map(|key| format!("`{key}` in summary.json: not a key of this version")));
+        Ok(())
+    }
+
+    /// What was run is told by the header, too, but for the scenario.
+    fn check_run(&self, directory: &Path, checked: &mut Checked) -> io::Result<()> {
+        let Some(file) = opened(directory, "run.json")? else { return Ok(()) };
+        let found: Value = serde_json::from_reader(file).unwrap_or_default();
+        let detail = match self.header.detail {
+            Detail::Full => "full",
+            Detail::Operations => "operations",
+            Detail::Summary => "summary",
+        };
+        let has_messages = directory.join("messages.csv").exists();
+        let expected = json!({
+            "program": self.header.program, "seed": self.header.seed, "trace": detail, "messages": has_messages,
+        });
+        let mut wrong = Vec::new();
+        compare("", &expected, &found, &mut wrong);
+        for (who, expected, found) in wrong {
+            checked.find(FindingKind::Summary, "run.json", 1, who, expected, found);
+        }
+        checked.checked.push("run.json".to_owned());
+        checked
+            .unchecked
+            .push("`scenario` in run.json: the trace tells what became of it, not all that it says".to_owned());
+        Ok(())
+    }
+
+    fn expected(self) -> Value {
+        let Summed { header, reading, deploys, regret, .. } = self;
+        let TraceFigures { figures, cycles, .. } = reading.figures();
+        let groups = figures.groups.iter().enumerate().map(|(place, group)| {
+            let deploys: Vec<u64> = deploys.iter().map(|cycle| cycle[place]).collect();
+            let times: Vec<f64> = cycles[place].iter().map(|cycle| cycle.time).collect();
+            let mut value = group_value(group, &header, &times, &deploys);
+            let counts = cycles[place].iter().zip(&deploys);
+            value["cycles"] = counts
+                .map(|(cycle, deploy)| {
+                    let mut value = operations(&cycle.operations, *deploy);
+                    value["time"] = json!(cycle.time);
+                    value
+                })
+                .collect();
+            value
+        });
+        let mut value = json!({
+            "scenario": header.scenario, "seed": header.seed, "duration": header.duration,
+            "policies": header.policies.iter().map(|policy| &policy.name).collect::<Vec<_>>(),
+            "nodes": header.nodes.len(), "users": header.users.len(),
+            "groups": groups.collect::<Vec<_>>(),
+            "evaluations": figures.evaluations, "served": figures.served, "lost": figures.lost,
+        });
+        if let Some(regret) = regret.finish() {
+            let versus = |[actual, best]: [f64; 2], sign: f64| json!({"actual": actual, "best": best, "regret": sign * (actual - best)});
+            value["regret"] = json!({
+                "against": regret.against, "activations": regret.activations, "optimal": regret.optimal,
+                "users": regret.users, "satisfied": versus(regret.satisfied, -1.0),
+                "satisfied_regret_max": regret.satisfied_regret_max,
+                "latency": versus(regret.latency.map(|latency| latency.unwrap_or(0.0)), 1.0),
+                "instances": versus(regret.instances, 1.0),
+            });
+        }
+        value
+    }
+}
+
+fn operations(counts: &OperationCounts, deploy: u64) -> Value {
+    let OperationCounts { undeploy, nop, migrate, replicate, inhibited } = *counts;
+    json!({
+        "undeploy": undeploy, "nop": nop, "migrate": migrate, "replicate": replicate, "inhibited": inhibited,
+        "deploy": deploy,
+    })
+}
+
+/// The figures of a group, but for those of its cycles.
+fn group_value(group: &GroupFigures, header: &Header, times: &[f64], deploys: &[u64]) -> Value {
+    let mut value = serde_json::to_value(group).unwrap_or_default();
+    value["operations"] = operations(&group.operations, deploys.iter().sum());
+    let mut of_step = vec![0_u64; group.steps.len()];
+    for (time, deploys) in times.iter().zip(deploys) {
+        let last = of_step.len().saturating_sub(1);
+        of_step[((time / header.step) as usize).min(last)] += deploys;
+    }
+    let step = |(step, deploys): (&StepFigures, &u64)| {
+        let mut value = operations(&step.operations, *deploys);
+        value["movements"] = json!(step.movements);
+        value["active_cycles"] = json!(step.active_cycles);
+        value
+    };
+    value["steps"] = group.steps.iter().zip(&of_step).map(step).collect();
+    value
+}
+
+/// Takes note of each key whose value is not the expected one.
+fn compare(path: &str, expected: &Value, found: &Value, wrong: &mut Vec<(String, String, String)>) {
+    let inside = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+    let is_same = match (expected, found) {
+        (Value::Object(expected), Value::Object(_)) => {
+            for (key, value) in expected {
+                compare(&inside(key), value, &found[key], wrong);
+            }
+            true
+        }
+        (Value::Array(expected), Value::Array(found)) if expected.len() == found.len() => {
+            for (place, (expected, found)) in expected.iter().zip(found).enumerate() {
+                compare(&format!("{path}[{place}]"), expected, found, wrong);
+            }
+            true
+        }
+        (Value::Number(expected), Value::Number(found)) => {
+            let (expected, found) = (expected.as_f64().unwrap_or(0.0), found.as_f64().unwrap_or(0.0));
+            (expected - found).abs() <= TOLERANCE * expected.abs().max(found.abs())
+        }
+        (expected, found) => expected == found,
+    };
+    if !is_same {
+        let text = |value: &Value| match value {
+            Value::Array(list) => format!("a list of {}", list.len()),
+            Value::Null => "nothing".to_owned(),
+            value => value.to_string().chars().take(200).collect(),
+        };
+        wrong.push((path.to_owned(), text(expected), text(found)));
+    }
+}

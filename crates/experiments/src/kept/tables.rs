@@ -1,0 +1,205 @@
+//! Tables that follow from the trace row by row.
+
+use std::io::{self, BufRead, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+use mario_audit::FindingKind;
+use mario_audit::reader::{Counted, Cycle, Detail, Header, Outcome, Record, Verdict};
+use mario_domain::{Id, InstanceId, OperationName};
+use rustc_hash::FxHashMap;
+
+use super::{Checked, number, opened};
+
+/// No row of a table that is read here is longer.
+const ROW_BYTES_MAX: u64 = 1 << 20;
+
+/// A table that is compared while the trace is read.
+struct Table {
+    name: &'static str,
+    rows: Option<Box<dyn BufRead>>,
+    /// How many lines were compared.
+    line: u64,
+    /// The first row that disagrees: its line, what should be there, and what is there.
+    wrong: Option<(u64, String, String)>,
+}
+
+/// The tables of a run.
+pub(super) struct Tables {
+    header: Arc<Header>,
+    operations: Table,
+    moves: Table,
+    handovers: Table,
+    applications: FxHashMap<InstanceId, u32>,
+}
+
+impl Table {
+    fn open(directory: &Path, name: &'static str, columns: &str) -> io::Result<Table> {
+        let mut table = Table { name, rows: opened(directory, name)?, line: 0, wrong: None };
+        table.expect(columns)?;
+        Ok(table)
+    }
+
+    /// The next row should be this.
+    fn expect(&mut self, row: &str) -> io::Result<()> {
+        if self.wrong.is_none()
+            && let Some(found) = self.next()?
+            && found != row
+        {
+            self.wrong = Some((self.line, row.to_owned(), found));
+        }
+        Ok(())
+    }
+
+    /// The next row; empty at the end, `None` where there is no table.
+    fn next(&mut self) -> io::Result<Option<String>> {
+        let Some(rows) = &mut self.rows else { return Ok(None) };
+        let mut bytes = Vec::new();
+        rows.by_ref().take(ROW_BYTES_MAX).read_until(b'\n', &mut bytes)?;
+        self.line += 1;
+        let text = String::from_utf8_lossy(&bytes);
+        Ok(Some(text.strip_suffix('\n').unwrap_or(&text).to_owned()))
+    }
+
+    fn finish(mut self, is_complete: bool, checked: &mut Checked) -> io::Result<()> {
+        if self.rows.is_none() {
+            return Ok(());
+        }
+        // The table of a run that was broken off ends elsewhere than its trace.
+        if !is_complete && self.wrong.as_ref().is_some_and(|(_, _, found)| found.is_empty()) {
+            self.wrong = None;
+        }
+        if is_complete
+            && self.wrong.is_none()
+            && let Some(more) = self.next()?
+            && !more.is_empty()
+        {
+            self.wrong = Some((self.line, "the end of the table".to_owned(), more));
+        }
+        match self.wrong {
+            Some((line, expected, found)) => {
+                let found = if found.is_empty() { "the end of the table".to_owned() } else { found };
+                checked.find(FindingKind::Table, self.name, line, "the row".to_owned(), expected, found);
+            }
+            None if is_complete => {}
+            None => checked.unchecked.push(format!("the end of {}: the trace has none", self.name)),
+        }
+        checked.checked.push(self.name.to_owned());
+        Ok(())
+    }
+}
+
+impl Tables {
+    pub(super) fn open(directory: &Path, header: &Arc<Header>) -> io::Result<Tables> {
+        let open = |name, columns| Table::open(directory, name, columns);
+        Ok(Tables {
+            header: Arc::clone(header),
+            operations: open("operations.csv", "time,undeploy,nop,migrate,replicate,inhibited")?,
+            moves: open("moves.csv", "instance,app,time,action")?,
+            handovers: open("handovers.csv", "user,time,from,to")?,
+            applications: FxHashMap::default(),
+        })
+    }
+
+    pub(super) fn read(&mut self, record: &Record) -> io::Result<()> {
+        match record {
+            Record::Deployed(deployed) => {
+                self.applications.insert(deployed.instance.clone(), deployed.application);
+                Ok(())
+            }
+            Record::Handover(handover) => {
+                let user = cell(&self.header.users[handover.user as usize].id);
+                let node = |node: Option<u32>| {
+                    node.map_or_else(|| "none".to_owned(), |node| cell(self.header.nodes[node as usize].id.id()))
+                };
+                let row = [user, number(handover.time), node(handover.from), node(handover.to)];
+                self.handovers.expect(&row.join(","))
+            }
+            Record::Cycle(cycle) => self.cycle(cycle),
+            Record::Counts(counted) => self.counted(counted),
+            Record::NodeDown(down) => {
+                down.instances.iter().for_each(|instance| drop(self.applications.remove(instance)));
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn cycle(&mut self, cycle: &Cycle) -> io::Result<()> {
+        let mut counts = [0_u64; 5];
+        let mut came = Vec::new();
+        let mut went = Vec::new();
+        for outcome in &cycle.outcomes {
+            let (instance, action) = match outcome {
+                Outcome::Nop(instance) => (instance, "nop"),
+                Outcome::Judged { instance, verdict: Verdict::Inhibited(_), .. } => (instance, "inhibited"),
+                Outcome::Judged { instance, wish, verdict: Verdict::Accepted(created) } => {
+                    let application = self.applications.get(instance).copied();
+                    came.extend(created.iter().cloned().zip(application));
+                    let is_moved = wish.operation == OperationName::Migrate && created.is_some();
+                    if wish.operation == OperationName::Undeploy || is_moved {
+                        went.push(instance.clone());
+                    }
+                    (instance, wish.operation.as_str())
+                }
+                Outcome::Deploy { application, verdict, .. } => {
+                    if let Verdict::Accepted(Some(created)) = verdict {
+                        came.push((created.clone(), *application));
+                    }
+                    continue;
+                }
+            };
+            let place =
+                ["undeploy", "nop", "migrate", "replicate", "inhibited"].iter().position(|name| *name == action);
+            counts[place.unwrap_or(0)] += 1;
+            // An instance that was never there is for the auditor to find.
+            let application = self.applications.get(instance).map(|place| &self.header.applications[*place as usize]);
+            let application = application.map(|application| cell(application.id.id())).unwrap_or_default();
+            let row = [cell(instance.id()), application, number(cycle.time), action.to_owned()];
+            self.moves.expect(&row.join(","))?;
+        }
+        went.iter().for_each(|instance| drop(self.applications.remove(instance)));
+        self.applications.extend(came);
+        self.operations(cycle.time, counts)
+    }
+
+    fn counted(&mut self, counted: &Counted) -> io::Result<()> {
+        let mut counts = [0_u64; 5];
+        for outcome in &counted.outcomes {
+            let of = [outcome.undeploy, outcome.nop, outcome.migrate, outcome.replicate, outcome.inhibited];
+            counts.iter_mut().zip(of).for_each(|(sum, count)| *sum = sum.saturating_add(count));
+        }
+        self.operations(counted.time, counts)
+    }
+
+    fn operations(&mut self, time: f64, counts: [u64; 5]) -> io::Result<()> {
+        if counts.iter().all(|count| *count == 0) {
+            return Ok(());
+        }
+        let counts = counts.map(|count| count.to_string()).join(",");
+        self.operations.expect(&format!("{},{counts}", number(time)))
+    }
+
+    pub(super) fn finish(self, is_complete: bool, checked: &mut Checked) -> io::Result<()> {
+        self.operations.finish(is_complete, checked)?;
+        if self.header.detail == Detail::Summary {
+            for table in [&self.moves, &self.handovers].into_iter().filter(|table| table.rows.is_some()) {
+                checked.unchecked.push(format!("{}: the trace has only counts", table.name));
+            }
+            return Ok(());
+        }
+        self.moves.finish(is_complete, checked)?;
+        self.handovers.finish(is_complete, checked)
+    }
+}
+
+/// An id as a table has it: in quotes where it needs them.
+fn cell(id: &Id) -> String {
+    match id {
+        Id::Number(value) => value.to_string(),
+        Id::Name(name) if name.as_str().contains([',', '"', '\n', '\r']) => {
+            format!("\"{}\"", name.as_str().replace('"', "\"\""))
+        }
+        Id::Name(name) => name.as_str().to_owned(),
+    }
+}

@@ -1,0 +1,179 @@
+//! Every field of every record and of the header is changed, one at a time, and the auditor must find it: unless the list in
+//! `lies/believed.rs` says that nothing contradicts such a change, and why. A change on that list must not be found.
+//!
+//! `MARIO_LIES=400` tries as many worlds drawn at random; `MARIO_LIES_TABLE=1` prints how often each kind of lie was found and believed.
+
+mod believed;
+mod fields;
+mod worlds;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use mario_audit::reader::TraceReader;
+use mario_audit::{Audit, Options};
+use mario_prolog::Engine;
+use serde_json::Value;
+
+use believed::{BELIEVED, Believed, Found};
+use fields::{Change, Lie, lies};
+use worlds::{World, drawn_world, worlds};
+
+/// A kind of lie is told in as many places of a trace, at most.
+const PLACES: usize = 4;
+
+/// As many worlds are drawn at random, beside those that are put together by hand.
+const DRAWN: u64 = 60;
+
+/// A trace as JSON values: the header, then the records.
+#[derive(Clone)]
+pub struct Trace(pub Vec<Value>);
+
+impl Trace {
+    fn read(text: &[u8]) -> Trace {
+        let text = std::str::from_utf8(text).expect("text");
+        Trace(text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect())
+    }
+
+    /// What the auditor finds first; `None` when it believes everything.
+    fn finding(&self) -> Option<String> {
+        static ENGINE: OnceLock<Engine> = OnceLock::new();
+        let text: String = self.0.iter().map(|line| format!("{line}\n")).collect();
+        let reader = match TraceReader::new(text.as_bytes()) {
+            Ok(reader) => reader,
+            Err(error) => return Some(error.to_string()),
+        };
+        let engine = ENGINE.get_or_init(Engine::new);
+        let options = Options { limit: 1, ..Options::default() };
+        let audit = Audit::with_engine(Arc::clone(reader.header()), options, engine);
+        match audit.read(reader, &mut |_| ()) {
+            Ok(report) => report.findings.first().map(ToString::to_string),
+            Err(error) => Some(error.to_string()),
+        }
+    }
+}
+
+/// A kind of lie: which field, how it is changed, and how much the trace tells.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Kind {
+    field: String,
+    change: Change,
+    detail: &'static str,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} {} in a {} trace", self.field, self.change, self.detail)
+    }
+}
+
+/// How often a kind of lie was found and not found, and the first that was.
+#[derive(Default)]
+struct Tally {
+    found: Vec<String>,
+    passed: Vec<String>,
+}
+
+/// Tells lies about each field of a trace, and counts.
+fn tell(world: &World, tallies: &mut BTreeMap<Kind, Tally>) {
+    let truth = Trace::read(&world.trace);
+    assert_eq!(truth.finding(), None, "{}: the truth is believed", world.name);
+    let mut places: BTreeMap<Kind, Vec<Lie>> = BTreeMap::new();
+    for lie in lies(&truth) {
+        let kind = Kind { field: lie.field.clone(), change: lie.change, detail: world.detail };
+        places.entry(kind).or_default().push(lie);
+    }
+    for (kind, lies) in places {
+        let count = lies.len();
+        // The first, the last, and some in between.
+        let chosen: std::collections::BTreeSet<usize> =
+            (0..PLACES).map(|place| place * (count - 1) / (PLACES - 1)).collect();
+        for lie in chosen.into_iter().map(|place| &lies[place]) {
+            let mut trace = truth.clone();
+            lie.tell(&mut trace);
+            let line = lie.line + 1;
+            let tally = tallies.entry(kind.clone()).or_default();
+            match trace.finding() {
+                Some(finding) => tally.found.push(format!("{}, line {line}: {finding}", world.name)),
+                None => {
+                    let told = trace.0.get(lie.line).map(ToString::to_string).unwrap_or_default();
+                    let shown: String = told.chars().take(300).collect();
+                    tally.passed.push(format!("{}, line {line}: {} becomes {shown}", world.name, truth.0[lie.line]));
+                }
+            }
+        }
+    }
+}
+
+/// The entry of the list for a kind of lie.
+fn believed(kind: &Kind) -> Option<&'static Believed> {
+    BELIEVED.iter().find(|entry| entry.is_about(&kind.field, kind.change, kind.detail))
+}
+
+/// What goes against the list.
+fn faults(tallies: &BTreeMap<Kind, Tally>) -> Vec<String> {
+    let mut faults = Vec::new();
+    for (kind, tally) in tallies {
+        match believed(kind).map(|entry| entry.found) {
+            None => {
+                faults.extend(tally.passed.first().map(|lie| format!("{kind} is believed: {lie}")));
+            }
+            Some(Found::Never) => {
+                faults.extend(tally.found.first().map(|lie| format!("{kind} is on the list and found: {lie}")));
+            }
+            Some(Found::Sometimes) => {}
+        }
+    }
+    faults
+}
+
+/// What is on the list without need: nothing passes, or a field is never found and should be listed as that.
+fn idle_entries(tallies: &BTreeMap<Kind, Tally>) -> Vec<String> {
+    let sums = |is_of_it: &dyn Fn(&Believed) -> bool| {
+        let about = tallies.iter().filter(|(kind, _)| believed(kind).is_some_and(is_of_it));
+        about.fold((0, 0), |(found, passed), (_, tally)| (found + tally.found.len(), passed + tally.passed.len()))
+    };
+    let mut idle = Vec::new();
+    for entry in BELIEVED {
+        if sums(&|other| std::ptr::eq(other, entry)).1 == 0 {
+            idle.push(format!("{} {:?} is on the list, and no such lie is believed", entry.field, entry.changes));
+        }
+        let is_found = sums(&|other| other.field == entry.field).0 > 0;
+        if entry.found == Found::Sometimes && !is_found {
+            idle.push(format!("{} is listed as sometimes found, and never is", entry.field));
+        }
+    }
+    idle
+}
+
+fn summary(tallies: &BTreeMap<Kind, Tally>) -> String {
+    let count = |part: fn(&Tally) -> usize| tallies.values().map(part).sum::<usize>();
+    let (found, passed) = (count(|tally| tally.found.len()), count(|tally| tally.passed.len()));
+    format!("{} lies of {} kinds, {found} found, {passed} believed", found + passed, tallies.len())
+}
+
+#[test]
+fn every_lie_is_found_or_contradicts_nothing() {
+    let mut tallies = BTreeMap::new();
+    let drawn = std::env::var("MARIO_LIES").map_or(DRAWN, |count| count.parse().expect("a number of worlds"));
+    for world in worlds().into_iter().chain((0..drawn).filter_map(drawn_world)) {
+        tell(&world, &mut tallies);
+    }
+    println!("{}", summary(&tallies));
+    if std::env::var_os("MARIO_LIES_TABLE").is_some() {
+        for (kind, tally) in &tallies {
+            println!("{}\t{}\t{}", kind, tally.found.len(), tally.passed.len());
+        }
+    }
+    let faults = [faults(&tallies), idle_entries(&tallies)].concat();
+    assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
+}
+
+#[test]
+fn the_page_tells_what_is_believed() {
+    let page = include_str!("../../../../docs/auditing.md");
+    for entry in BELIEVED {
+        assert!(page.contains(entry.reason), "docs/auditing.md does not say: {}", entry.reason);
+    }
+}

@@ -1,0 +1,156 @@
+//! The worlds whose traces are lied about: all strategies, all details, and all that can go wrong in a world.
+
+use mario_domain::{Capacity, Fact, FactValue, Id};
+use mario_simulator::{
+    Arbitration, Deploy, Detail, DisturbanceEvent, Fidelity, Management, Memory, Metric, Observation, Regret, Routing,
+    RunOptions, Scenario, Search, Simulation, TraceWriter,
+};
+
+use crate::random_worlds::drawn::draw;
+use crate::world::{Furnish, STILL, described, policy_text, scenario};
+
+/// A world and its true trace.
+pub struct World {
+    pub name: String,
+    pub detail: &'static str,
+    pub trace: Vec<u8>,
+}
+
+/// Follows requests that are late, goes without any, and asks for what cannot be now and then.
+const FOLLOWS: &str = "\
+operation(undeploy, I, self) :- \\+ requests(I, _, _, _).\n\
+operation(migrate, I, M) :- requests(I, M, R, L), M \\== self, R > 3, L > 3, \\+ inhibited(migrate, I, M).\n\
+operation(replicate, I, M) :- requests(I, M, R, _), M \\== self, R > 3, \\+ inhibited(replicate, I, M).\n\
+operation(replicate, I, M) :- requests(I, M, _, _), fact(M, region, eu), \\+ inhibited(replicate, I, M).\n\
+operation(migrate, I, nowhere) :- requests(I, self, R, _), R > 8.\n\
+operation(hover, I, self) :- requests(I, self, R, _), R > 7.\n";
+
+/// The same for those who know what an instance handles, and how late is late.
+const MEASURES: &str = "\
+operation(replicate, I, self) :- serviceInstance(I, A, _), service(A, _, Most, _), requests(I, _, R, _), R > Most, \\+ inhibited(replicate, I, self).\n\
+operation(migrate, I, M) :- serviceInstance(I, A, _), service(A, _, _, Late), requests(I, M, _, L), M \\== self, L > Late / 4, \\+ inhibited(migrate, I, M).\n\
+operation(replicate, I, M) :- requests(I, M, R, _), M \\== self, R > 2, \\+ inhibited(replicate, I, M).\n";
+
+/// Goes where it is drawn to.
+const DRAWS: &str = "\
+operation(migrate, I, M) :- fact(I, random, N), node(_, _, Ms), length(Ms, L), L > 0, K is N mod (L + 2), nth0(K, Ms, M).\n";
+
+/// Takes no copies of the second application.
+const ACCEPTANCE: &str = "reject(request(replicate, _, app2, _, _), 'no copies').\n";
+
+/// A cloud, two nodes below it and two access points below each, with two applications and users who move.
+fn base(policy: &str) -> Scenario {
+    let mut builder = mario_simulator::TopologyBuilder::default();
+    let capacities = [Capacity::Unbounded, Capacity::units(3), Capacity::units(2)];
+    let capacities = capacities.into_iter().chain([Capacity::units(1); 4]);
+    for (number, capacity) in capacities.enumerate() {
+        let mut node = described(number, capacity);
+        node.tier = [0, 1, 1, 2, 2, 2, 2][number];
+        node.is_access_point = number > 2;
+        if number == 3 {
+            let (key, value) = (Id::name("region").expect("a name"), FactValue::name("eu").expect("a name"));
+            node.facts.push(Fact { subject: node.id.id().clone(), key, value });
+        }
+        builder.node(node).expect("a new node");
+    }
+    for (one, other, latency) in
+        [(0, 1, 3.0), (0, 2, 3.0), (1, 3, 1.5), (1, 4, 1.5), (2, 5, 1.5), (2, 6, 1.5), (1, 2, 2.0)]
+    {
+        let node = mario_colony::NodeIndex;
+        builder.link(node(one), node(other), latency, None).expect("a link");
+    }
+    let other = if policy == FOLLOWS { MEASURES } else { policy };
+    let mut world = scenario(builder.build().expect("an infrastructure"))
+        .with_application(1, 0, policy)
+        .with_application(2, 0, other)
+        .with_application(1, 0, policy);
+    // The last has no users, and nobody deploys it.
+    world.deploys.pop();
+    for (user, steps) in [[3, 3, 5, 6], [4, 5, 5, 3], [6, 4, 3, 3], [5, 6, 6, 4], [3, 4, 6, 5]].into_iter().enumerate()
+    {
+        let steps = steps.map(Some);
+        let steps = if user == 4 { [steps[0], None, steps[2], None] } else { steps };
+        world = world.with_user(user as u32 % 2, &steps);
+    }
+    world.step = 600.0;
+    world.duration = 2_400.0;
+    world.policies.iter_mut().for_each(|policy| policy.memory = 2);
+    let late = Deploy { time: 700.0, application: world.deploys[0].application, ..world.deploys[0].clone() };
+    world.deploys.push(late);
+    world
+}
+
+/// The same with nodes and links that go and come, and managers with policies of their own.
+fn troubled(policy: &str) -> Scenario {
+    let node = mario_colony::NodeIndex;
+    let mut world = base(policy)
+        .with_disturbance(350.0, DisturbanceEvent::LinkDown(node(1), node(2)))
+        .with_disturbance(730.0, DisturbanceEvent::Crash(node(5)))
+        .with_disturbance(950.0, DisturbanceEvent::LinkUp(node(1), node(2)))
+        .with_disturbance(1_010.0, DisturbanceEvent::Notice(node(3)))
+        .with_disturbance(1_130.0, DisturbanceEvent::Join(node(6)))
+        .with_disturbance(1_250.0, DisturbanceEvent::Leave(node(3)))
+        .with_disturbance(1_370.0, DisturbanceEvent::Join(node(5)))
+        .with_disturbance(1_450.0, DisturbanceEvent::LinkDown(node(0), node(2)))
+        .with_disturbance(1_850.0, DisturbanceEvent::Join(node(3)))
+        .with_disturbance(1_910.0, DisturbanceEvent::LinkUp(node(0), node(2)));
+    world.redeploy_delay = Some(150.0);
+    world.acceptances.push(policy_text(ACCEPTANCE, 0));
+    for node in [1, 4] {
+        world.acceptance_of[node] = Some(0);
+    }
+    world
+}
+
+fn traced(name: &str, scenario: &Scenario, detail: Detail, has_regret: bool) -> World {
+    let regret = has_regret.then(|| Regret::new(scenario));
+    let mut recorders = (regret, TraceWriter::new(Vec::new(), scenario, detail));
+    Simulation::new(scenario, RunOptions::default()).expect("it can be run").run(&mut recorders);
+    let trace = recorders.1.finish(scenario.duration).expect("memory takes everything");
+    let regret = if has_regret { " and compared" } else { "" };
+    let name = format!("{name}, {}{regret}", detail.as_str());
+    World { name, detail: detail.as_str(), trace }
+}
+
+/// The worlds of the suite.
+pub fn worlds() -> Vec<World> {
+    let mut worlds = Vec::new();
+    let messages = troubled(FOLLOWS);
+    for detail in [Detail::Full, Detail::Operations, Detail::Summary] {
+        worlds.push(traced("messages", &messages, detail, true));
+    }
+    let mut flow = troubled(FOLLOWS);
+    flow.network.fidelity = Fidelity::Flow;
+    flow.routing = Routing::Nearest(Metric::Latency);
+    worlds.push(traced("flow", &flow, Detail::Full, false));
+    worlds.push(traced("flow", &flow, Detail::Summary, false));
+    let mut prototype = base(FOLLOWS);
+    prototype.observation = Observation::RouteEntries;
+    prototype.routing = Routing::LeastUsed;
+    prototype.arbitration = Arbitration::Sequential;
+    prototype.memory = Memory::Periodic { every: 3 };
+    worlds.push(traced("prototype", &prototype, Detail::Full, false));
+    // What is deployed where nobody is.
+    let node = mario_colony::NodeIndex;
+    let mut deserted = base(FOLLOWS).with_disturbance(650.0, DisturbanceEvent::Crash(node(1)));
+    deserted.deploys.iter_mut().filter(|deploy| deploy.time > 0.0).for_each(|deploy| deploy.node = node(1));
+    worlds.push(traced("deserted", &deserted, Detail::Summary, false));
+    worlds.push(traced("deserted", &deserted, Detail::Operations, false));
+    let mut central = troubled(STILL);
+    central.arbitration = Arbitration::Central;
+    central.management = Management::Central(Search::Greedy);
+    worlds.push(traced("central", &central, Detail::Full, true));
+    worlds.push(traced("drawn numbers", &base(DRAWS), Detail::Full, false));
+    worlds
+}
+
+/// A world drawn at random; `None` where it cannot be run.
+pub fn drawn_world(number: u64) -> Option<World> {
+    let mut scenario = draw(number);
+    scenario.duration = scenario.duration.min(1_000.0);
+    let detail = [Detail::Full, Detail::Operations, Detail::Summary][number as usize % 3];
+    Simulation::new(&scenario, RunOptions::default()).ok()?;
+    let world = traced(&format!("world {number}"), &scenario, detail, number.is_multiple_of(2));
+    // What takes long to audit is not worth the while.
+    (world.trace.len() < 60_000).then_some(world)
+}
