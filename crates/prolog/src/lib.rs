@@ -212,8 +212,8 @@ pub use explain::Explanation;
 pub use host::{HostCall, HostError, Relation, Relations, Value};
 pub use interrupt::Interrupt;
 pub use loader::{
-    Directories, ERRORS_MAX, INCLUDE_BYTES_MAX, INCLUDE_COUNT_MAX, INCLUDE_DEPTH_MAX, LINKED_CLAUSES_MAX, LoadError, Loaded,
-    Loader, Place, Problem, Resolver, Severity, SourceTree, Topic, WARNINGS_MAX,
+    Directories, ERRORS_MAX, INCLUDE_BYTES_MAX, INCLUDE_COUNT_MAX, INCLUDE_DEPTH_MAX, LINKED_CLAUSES_MAX, LoadError,
+    Loaded, Loader, Place, Problem, Resolver, Severity, SourceTree, Topic, WARNINGS_MAX,
 };
 pub use machine::Machine;
 pub use meaning::Meaning;

@@ -70,7 +70,8 @@ fn refuse<B: Body>(request: &Request<B>) -> Option<Reply> {
 fn is_for_this_machine<B>(request: &Request<B>) -> bool {
     let mut hosts = request.headers().get_all(header::HOST).iter();
     let (Some(host), None) = (hosts.next(), hosts.next()) else { return false };
-    host.to_str().is_ok_and(is_this_machine) && request.uri().authority().is_none_or(|name| is_this_machine(name.as_str()))
+    host.to_str().is_ok_and(is_this_machine)
+        && request.uri().authority().is_none_or(|name| is_this_machine(name.as_str()))
 }
 
 /// Whether a name, with a port or without, is one of this machine.
