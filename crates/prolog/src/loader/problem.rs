@@ -33,7 +33,7 @@ pub enum Topic {
 pub struct Place {
     /// The bytes of the text.
     pub span: Range<usize>,
-    source: Arc<Source>,
+    pub(super) source: Arc<Source>,
 }
 
 impl Place {

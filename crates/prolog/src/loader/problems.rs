@@ -1,7 +1,7 @@
 //! The problems of a program, as many as are reported.
 
 use super::limits::{ERRORS_MAX, WARNINGS_MAX};
-use super::{Problem, Severity, Source, Topic};
+use super::{Place, Problem, Severity, Source, Topic};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -10,8 +10,15 @@ use std::sync::Arc;
 pub(super) struct Problems {
     errors: Vec<Problem>,
     warnings: Vec<Problem>,
-    /// For each topic of warnings: how many there were, and where the first was that is not reported.
-    topics: Vec<(Topic, usize, Option<(Arc<Source>, Range<usize>)>)>,
+    topics: Vec<Warnings>,
+}
+
+/// The warnings of one topic.
+struct Warnings {
+    topic: Topic,
+    count: usize,
+    /// Where the first is that is not reported.
+    left_out: Option<Place>,
 }
 
 /// Whether there is room for more errors.
@@ -51,19 +58,17 @@ impl Problems {
     }
 
     fn add_warning(&mut self, problem: Problem) {
-        let place = match self.topics.iter().position(|(topic, ..)| *topic == problem.topic) {
-            Some(place) => place,
-            None => {
-                self.topics.push((problem.topic, 0, None));
-                self.topics.len() - 1
-            }
-        };
-        let (_, count, first_left_out) = &mut self.topics[place];
-        *count += 1;
-        if *count <= WARNINGS_MAX {
+        let known = self.topics.iter().position(|warnings| warnings.topic == problem.topic);
+        let position = known.unwrap_or_else(|| {
+            self.topics.push(Warnings { topic: problem.topic, count: 0, left_out: None });
+            self.topics.len() - 1
+        });
+        let warnings = &mut self.topics[position];
+        warnings.count += 1;
+        if warnings.count <= WARNINGS_MAX {
             self.warnings.push(problem);
         } else {
-            first_left_out.get_or_insert((problem.source, problem.span));
+            warnings.left_out.get_or_insert_with(|| problem.place());
         }
     }
 
@@ -74,13 +79,14 @@ impl Problems {
 
     /// Errors and warnings.
     pub(super) fn into_parts(mut self) -> (Vec<Problem>, Vec<Problem>) {
-        for (topic, count, first_left_out) in self.topics {
-            let Some((source, span)) = first_left_out else { continue };
+        for Warnings { topic, count, left_out } in self.topics {
+            let Some(place) = left_out else { continue };
             let message = match count - WARNINGS_MAX {
                 1 => "there is 1 more warning like those before".to_owned(),
                 more => format!("there are {more} more warnings like those before, this is the first of them"),
             };
-            self.warnings.push(Problem::new(Severity::Warning, &source, span, message, None).about(topic));
+            let problem = Problem::new(Severity::Warning, &place.source, place.span, message, None);
+            self.warnings.push(problem.about(topic));
         }
         (self.errors, self.warnings)
     }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use mario_experiments::report::{Limits, Report, Server, Source};
 
 /// A server that says nothing for so long has failed.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Timeouts that a test can wait for.
 const SHORT: Duration = Duration::from_millis(200);
