@@ -12,7 +12,7 @@ use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Snippet};
 use crate::{Diagnostic, Label, Severity, Source};
 
 /// Lines that are longer than this in all are not drawn: drawing takes time that grows with them, and nobody reads them.
-const DRAWN_BYTES_MAX: usize = 16 << 10;
+const DRAWN_BYTES_MAX: usize = 1 << 20;
 
 /// Renders diagnostics, with or without colour.
 #[derive(Clone, Debug)]

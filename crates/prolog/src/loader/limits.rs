@@ -23,7 +23,7 @@ pub const INCLUDE_BYTES_MAX: usize = 64 << 20;
 
 /// Clauses that may be linked so that directives can run. Each directive that follows new clauses links all clauses before
 /// it.
-pub const LINKED_CLAUSES_MAX: usize = 5_000_000;
+pub const LINKED_CLAUSES_MAX: usize = 2_000_000;
 
 /// What linking costs beside the clauses, in clauses: a copy of the library.
 pub(super) const LINK_CLAUSES: usize = 64;

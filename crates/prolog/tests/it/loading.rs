@@ -140,7 +140,7 @@ fn directives_share_one_output() {
 
 #[test]
 fn directives_between_clauses_link_only_so_many() {
-    let shown = errors(&lines(5_000, |number| format!("f({number}). :- true.")));
+    let shown = errors(&lines(3_000, |number| format!("f({number}). :- true.")));
     assert_eq!(shown.len(), 1, "{shown:?}");
     assert!(shown[0].contains("too many directives stand between clauses"), "{shown:?}");
 }
