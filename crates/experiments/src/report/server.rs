@@ -147,6 +147,10 @@ impl Server {
                     }
                 }
             }
+            if questions.is_closed() {
+                // Clients that wait for a report still hear that it cannot be made.
+                sleep(STOP_INTERVAL).await;
+            }
             Ok(())
         })
     }

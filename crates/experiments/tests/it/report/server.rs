@@ -112,8 +112,8 @@ fn titled() -> Titled {
 
 /// Requests, and the statuses that they may get; none where the connection is closed without an answer.
 const HOSTILE: &[(&str, &[&str])] = &[
-    ("GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 18446744073709551615\r\n\r\n", &["400", "413"]),
-    ("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 18446744073709551615\r\n\r\n", &["400", "405"]),
+    ("GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 18446744073709551615\r\n\r\n", &["400", "413", "431"]),
+    ("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 18446744073709551615\r\n\r\n", &["400", "405", "431"]),
     ("GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000000000000\r\n\r\n", &["413"]),
     ("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000000000000\r\n\r\n", &["405"]),
     ("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nabc", &["405"]),
