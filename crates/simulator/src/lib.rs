@@ -60,7 +60,7 @@ pub use mobility::{Attachments, MobileUser, Presence, Traces};
 pub use optimum::{Search, TooLarge, Value};
 pub use output::{
     Checkpoint, Detail, Existing, Keep, KeepError, ResumeError, RunDirectory, Summary, TableOutputs, Tables,
-    TraceWriter,
+    TraceWriter, write_whole,
 };
 pub use position::{Area, Position};
 pub use queue::EventQueue;
