@@ -4,12 +4,11 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-use flate2::bufread::MultiGzDecoder;
 use mario_audit::reader::ReadError;
 use mario_diagnostics::Diagnostic;
 use mario_experiments::report::Run;
 
-use crate::Failure;
+use crate::{Failure, gzip};
 
 /// The name of the trace in the directory of a run.
 const TRACE_NAME: &str = "trace.jsonl";
@@ -59,7 +58,7 @@ pub(crate) fn runs_in(directory: &Path) -> Vec<PathBuf> {
 pub(crate) fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
     let file = BufReader::with_capacity(1 << 16, File::open(path)?);
     if path.extension().is_some_and(|ending| ending == "gz") {
-        return Ok(Box::new(BufReader::with_capacity(1 << 16, MultiGzDecoder::new(file))));
+        return Ok(gzip::lines(file));
     }
     Ok(Box::new(file))
 }

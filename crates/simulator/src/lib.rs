@@ -51,6 +51,7 @@ mod simulation;
 
 mod figures;
 mod output;
+mod validation;
 
 pub use figures::{
     Counts, CycleCounts, Figures, GroupFigures, Ratios, Regret, RegretFigures, Spread, StepCounts, Tally, Versus,

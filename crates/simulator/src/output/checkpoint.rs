@@ -9,6 +9,7 @@ use std::error::Error;
 use std::fmt;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, Write};
+use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -21,6 +22,7 @@ use super::trace::TraceWriter;
 use crate::figures::{Regret, Tally};
 use crate::scenario::Scenario;
 use crate::simulation::{Reuse, RunOptions, Simulation, SimulationError};
+use crate::validation::Limits;
 
 const CHECKPOINT: &str = "checkpoint";
 const SCENARIO: &str = "checkpoint.scenario";
@@ -88,6 +90,13 @@ pub enum ResumeError {
         path: PathBuf,
         /// How many bytes it had.
         saved: u64,
+    },
+    /// Every number of the checkpoint may be as it is, but they contradict each other, or the program has a bug.
+    Contradictory {
+        /// The checkpoint.
+        path: PathBuf,
+        /// What showed it.
+        message: String,
     },
     /// A file cannot be read or changed.
     File(PathBuf, io::Error),
@@ -182,9 +191,21 @@ impl Checkpoint {
         if found != head.scenario {
             return Err(ResumeError::Damaged(scenario_path));
         }
-        let scenario = postcard::from_bytes(&content).map_err(|_| ResumeError::Damaged(scenario_path))?;
+        let scenario = postcard::from_bytes(&content).ok().filter(Scenario::holds_together);
+        let scenario = scenario.ok_or(ResumeError::Damaged(scenario_path))?;
         let state = rest.to_vec();
         Ok(Checkpoint { directory: directory.to_owned(), scenario, head, state, marker })
+    }
+
+    /// Does what goes on from the checkpoint in a directory. The checks of a restored state look at every number, but not at every
+    /// sum that they would have to add up to: where a forged one goes wrong only later, the panic is returned as an error.
+    pub fn guarded<T>(directory: &Path, body: impl FnOnce() -> T) -> Result<T, ResumeError> {
+        panic::catch_unwind(AssertUnwindSafe(body)).map_err(|panic| {
+            let message = panic.downcast_ref::<String>().cloned();
+            let message = message.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+            let message = message.unwrap_or_else(|| "no message".to_owned());
+            ResumeError::Contradictory { path: directory.join(CHECKPOINT), message }
+        })
     }
 
     /// The scenario that is run.
@@ -218,15 +239,26 @@ impl Checkpoint {
             messages: opened(messages)?,
         };
         let damaged = |_| self.damaged();
+        let limits = Limits::of(&self.scenario);
         let mut state = postcard::Deserializer::from_bytes(&self.state);
         let options = RunOptions { threads, reuse: *reuse };
         let simulation = Simulation::restored(&self.scenario, options, &mut state).map_err(ResumeError::Simulation)?;
         let simulation = simulation.map_err(damaged)?;
         let tally = Tally::deserialize(&mut state).map_err(damaged)?;
         let regret = has_regret.then(|| Regret::resumed(&self.scenario, &mut state));
-        let regret = regret.transpose().map_err(damaged)?;
+        let mut regret = regret.transpose().map_err(damaged)?;
         let trace = TraceWriter::resumed(trace, keep.detail, &mut state).map_err(damaged)?;
         let tables = Tables::resumed(&self.scenario, tables, &mut state).map_err(damaged)?;
+        let is_whole = limits.hold_for(&tally)
+            && limits.hold_for(&trace.saved())
+            && tally.is_of(&self.scenario)
+            && trace.is_of(&self.scenario)
+            && tables.are_of(&simulation)
+            && regret.as_mut().is_none_or(Regret::holds_together)
+            && state.finalize().is_ok_and(<[u8]>::is_empty);
+        if !is_whole {
+            return Err(self.damaged());
+        }
         let mut directory = RunDirectory {
             path: self.directory.clone(),
             scenario: &self.scenario,
@@ -305,6 +337,9 @@ impl fmt::Display for ResumeError {
             ResumeError::Altered { path, saved } => {
                 let shown = path.display();
                 write!(formatter, "`{shown}` is damaged: its first {saved} bytes are not those that the run wrote")
+            }
+            ResumeError::Contradictory { path, message } => {
+                write!(formatter, "`{}` is damaged: its numbers contradict each other ({message})", path.display())
             }
             ResumeError::File(path, _) => write!(formatter, "cannot use `{}`", path.display()),
             ResumeError::Simulation(error) => error.fmt(formatter),

@@ -7,6 +7,7 @@ mod city;
 mod determinism;
 mod documents;
 mod fidelity;
+mod forged;
 mod graphs;
 mod mistakes;
 mod network;
