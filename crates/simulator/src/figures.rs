@@ -416,8 +416,8 @@ impl Recorder for Tally {
     fn sent(&mut self, user: u32, _application: ApplicationIndex, sent: &Sent) {
         let now = Responses { count: sent.served, sum: sent.response, lost: sent.lost };
         let before = std::mem::replace(&mut self.users[user as usize], now);
-        self.served += now.count - before.count;
-        self.lost += now.lost - before.lost;
+        self.served += now.count.saturating_sub(before.count);
+        self.lost += now.lost.saturating_sub(before.lost);
     }
 
     fn lost(&mut self, _time: f64, user: u32, _application: ApplicationIndex) {

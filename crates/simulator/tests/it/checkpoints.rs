@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use mario_simulator::scenario::{Document, NoFiles, Resolved};
 use mario_simulator::{
-    Arbitration, Checkpoint, Detail, Effort, Existing, Fidelity, Keep, Management, ResumeError, Reuse, RunDirectory,
-    RunOptions, Scenario, Search, Simulation,
+    Arbitration, Checkpoint, Detail, Effort, Existing, Fidelity, Keep, KeepError, Management, ResumeError, Reuse,
+    RunDirectory, RunOptions, Scenario, Search, Simulation,
 };
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -283,6 +283,29 @@ fn a_flipped_bit_in_an_output_or_in_run_json_is_noticed_before_anything_is_chang
     trace.extend_from_slice(b"anything");
     fs::write(path.join("trace.jsonl"), trace).expect("writable");
     assert!(Checkpoint::open(&path).expect("a checkpoint").resume(1).is_ok());
+}
+
+#[test]
+fn of_runs_that_begin_at_once_in_one_directory_one_is_kept() {
+    const THREADS: usize = 4;
+    let resolved = resolved(world(8));
+    let keep = Keep { detail: Detail::Full, messages: false };
+    for round in 0..20 {
+        let path = directory(&format!("at-once-{round}"));
+        let start = std::sync::Barrier::new(THREADS);
+        let create = || {
+            start.wait();
+            RunDirectory::create(&path, &resolved, keep, Existing::Refuse)
+        };
+        let results: Vec<_> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(create)).collect();
+            threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
+        });
+        let is_refused = |error: &KeepError| matches!(error, KeepError::Exists(_) | KeepError::Busy(_));
+        assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1, "round {round}");
+        assert!(results.iter().filter_map(|result| result.as_ref().err()).all(is_refused), "round {round}");
+        fs::remove_dir_all(path).expect("it was there");
+    }
 }
 
 #[test]

@@ -63,7 +63,9 @@ fn forge(content: &mut Vec<u8>, dice: &mut Pcg64) {
     }
     for _ in 0..dice.random_range(1..4) {
         let place = dice.random_range(0..content.len());
-        match dice.random_range(0..9) {
+        match dice.random_range(0..14) {
+            // Another number in as many bytes: all that follows is still read as it was.
+            9.. => content[place] = content[place] & 0x80 | dice.random_range(0..0x80),
             0 | 1 => content[place] ^= 1 << dice.random_range(0..8),
             2 | 3 => content[place] = BYTES[dice.random_range(0..BYTES.len())],
             4 => content[place] = dice.random_range(0..=255),

@@ -178,7 +178,7 @@ impl<W: Write> TraceWriter<W> {
             totals.operations += row.undeploy + row.migrate + row.replicate + row.deployed;
             totals.inhibited += row.inhibited + row.not_deployed;
             totals.instances += row.replicate + row.deployed;
-            totals.instances -= row.undeploy;
+            totals.instances = totals.instances.saturating_sub(row.undeploy);
         }
         self.begin("counts", time);
         let told = rows.iter().enumerate().filter(|(_, row)| **row != Row::default());
