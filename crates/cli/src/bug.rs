@@ -1,15 +1,30 @@
 //! What a user sees when mario itself is at fault.
 
 use std::panic;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use mario_diagnostics::{Diagnostic, Renderer};
 
 use crate::console::to_stderr;
 
+/// Whether somebody else tells of panics.
+static IS_QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Does something whose panics the caller catches and tells of.
+pub(crate) fn quietly<T>(body: impl FnOnce() -> T) -> T {
+    IS_QUIET.store(true, Ordering::Relaxed);
+    let result = body();
+    IS_QUIET.store(false, Ordering::Relaxed);
+    result
+}
+
 /// Makes a panic say that it is a bug and what to do about it. The process then ends with [`crate::Exit::Bug`], which is
 /// what Rust does with a panic in the first thread.
 pub(crate) fn report_panics() {
     panic::set_hook(Box::new(|panic| {
+        if IS_QUIET.load(Ordering::Relaxed) {
+            return;
+        }
         let message = panic.payload_as_str().unwrap_or("no message");
         let place = panic.location().map(ToString::to_string);
         let diagnostic = describe(message, place.as_deref());

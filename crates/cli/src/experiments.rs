@@ -1,6 +1,6 @@
 //! What the commands about many runs have in common.
 
-use std::io;
+use std::io::{self, Write};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -11,6 +11,7 @@ use mario_diagnostics::Diagnostic;
 use mario_experiments::runs::{Contender, RunError};
 use mario_experiments::study::{MergeError, Plan, Results, Shard, StoreError, StudyError, carry_out};
 use mario_simulator::scenario::Document;
+use mario_simulator::write_whole;
 
 use crate::commands::not_runnable;
 use crate::interruptions::interruptions;
@@ -176,5 +177,5 @@ pub(crate) fn merge_failure(title: String, cause: &MergeError) -> Failure {
 /// Writes a file of results.
 pub(crate) fn write_results(directory: &Path, name: &str, text: &str) -> Result<(), Failure> {
     let path = directory.join(name);
-    std::fs::write(&path, text).map_err(|error| cannot_write(&path, &error))
+    write_whole(&path, |file| file.write_all(text.as_bytes())).map_err(|error| cannot_write(&path, &error))
 }

@@ -39,6 +39,9 @@ impl Failure {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                 Self::Environment(vec![diagnostic.hint("make room, or name a place on another disk")])
             }
+            io::ErrorKind::FileTooLarge => Self::Environment(vec![
+                diagnostic.hint("raise the limit of `ulimit -f`, or name a place on another disk"),
+            ]),
             _ => Self::Environment(vec![diagnostic]),
         }
     }

@@ -1,4 +1,13 @@
-//! Somebody wants the process to stop.
+//! Signals that ask the process to stop.
+//!
+//! | signal | who sends it |
+//! |---|---|
+//! | SIGINT | Ctrl-C |
+//! | SIGTERM | `kill`, `timeout`, batch systems, a machine that shuts down |
+//! | SIGHUP | a terminal or a connection that closes; with `nohup` it is ignored, and stays so |
+//! | SIGXCPU | the system, when the CPU time of `ulimit -t` is used up |
+//!
+//! SIGQUIT and SIGKILL end the process at once, as they are meant to.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,6 +15,8 @@ use std::thread;
 use std::time::Duration;
 
 use mario_diagnostics::Diagnostic;
+#[cfg(unix)]
+use signal_hook::consts::{SIGHUP, SIGXCPU, SIGXFSZ};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
@@ -21,7 +32,7 @@ const GLANCE: Duration = Duration::from_millis(50);
 /// A flag that is raised when somebody wants the process to stop. When they want it again a little later, it stops at once.
 pub(crate) fn interruptions() -> Result<Arc<AtomicBool>, Failure> {
     let (wanted, at_once) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
-    for signal in [SIGINT, SIGTERM] {
+    for signal in stopping_signals() {
         flag::register_conditional_default(signal, Arc::clone(&at_once))
             .and_then(|_| flag::register(signal, Arc::clone(&wanted)))
             .map_err(|error| {
@@ -37,4 +48,54 @@ pub(crate) fn interruptions() -> Result<Arc<AtomicBool>, Failure> {
         at_once.store(true, Ordering::Relaxed);
     });
     Ok(wanted)
+}
+
+#[cfg(not(unix))]
+fn stopping_signals() -> Vec<i32> {
+    vec![SIGINT, SIGTERM]
+}
+
+#[cfg(unix)]
+fn stopping_signals() -> Vec<i32> {
+    let mut signals = vec![SIGINT, SIGTERM, SIGXCPU];
+    if !ignores_hangups() {
+        signals.push(SIGHUP);
+    }
+    signals
+}
+
+/// Whether the process was started with hangups ignored, as by `nohup`. Linux tells; elsewhere this is not known, and a hangup is
+/// a wish to stop.
+#[cfg(unix)]
+fn ignores_hangups() -> bool {
+    std::fs::read_to_string("/proc/self/status").is_ok_and(|status| is_ignored(SIGHUP, &status))
+}
+
+/// Whether a process with this status ignores a signal.
+#[cfg(unix)]
+fn is_ignored(signal: i32, status: &str) -> bool {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+}
+
+/// Has a write fail that would make a file larger than `ulimit -f` allows. Otherwise a signal would end the process without a
+/// word.
+pub(crate) fn survive_file_size_limit() {
+    // Where the signal cannot be caught, it does what it did before.
+    #[cfg(unix)]
+    let _ = flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_which_signals_are_ignored() {
+        let status = "Name:\tmario\nSigBlk:\t0000000000000001\nSigIgn:\t0000000000001000\n";
+        assert!(!is_ignored(SIGHUP, status), "only SIGPIPE is");
+        assert!(is_ignored(SIGHUP, &status.replace("1000", "1001")));
+        assert!(!is_ignored(SIGHUP, "") && !is_ignored(SIGHUP, "SigIgn:\tnonsense"));
+    }
 }

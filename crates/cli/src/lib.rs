@@ -21,9 +21,11 @@ mod console;
 mod exit;
 mod experiments;
 mod failure;
+mod gzip;
 mod input;
 mod interruptions;
 mod problems;
+mod result_directory;
 mod scenarios;
 mod traces;
 mod usage;
@@ -43,6 +45,7 @@ use clap::{CommandFactory, FromArgMatches};
 /// Runs mario with these arguments, the first of which is the name of the program.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     bug::report_panics();
+    interruptions::survive_file_size_limit();
     let typed: Vec<OsString> = arguments.into_iter().collect();
     let environment = Environment::observe();
     let (console, result) = match parse(&typed) {

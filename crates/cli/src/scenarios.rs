@@ -9,6 +9,7 @@ use flate2::read::MultiGzDecoder;
 use mario_diagnostics::{Diagnostic, Source};
 use mario_simulator::scenario::{Document, Files, Mistake, Place, Resolved, ScenarioError, Text, preset_names};
 
+use crate::gzip::is_gzip;
 use crate::input::read_bytes;
 use crate::{Failure, TEXT_SIZE_BYTES_MAX, read_text};
 
@@ -82,9 +83,9 @@ pub(crate) struct Disk;
 
 impl Files for Disk {
     fn read(&mut self, path: &Path) -> Result<Vec<u8>, String> {
-        const GZIP: [u8; 2] = [0x1f, 0x8b];
         let bytes = read_bytes(path).map_err(|error| error.to_string())?;
-        let bytes = if bytes.starts_with(&GZIP) {
+        let is_compressed = is_gzip(&bytes);
+        let bytes = if is_compressed {
             let mut text = Vec::new();
             let decoder = MultiGzDecoder::new(bytes.as_slice());
             decoder.take(TEXT_SIZE_BYTES_MAX as u64 + 1).read_to_end(&mut text).map_err(|error| error.to_string())?;
@@ -93,7 +94,8 @@ impl Files for Disk {
             bytes
         };
         if bytes.len() > TEXT_SIZE_BYTES_MAX {
-            return Err(format!("it is larger than {} MiB", TEXT_SIZE_BYTES_MAX >> 20));
+            let when = if is_compressed { ", decompressed" } else { "" };
+            return Err(format!("it is larger than {} MiB{when}", TEXT_SIZE_BYTES_MAX >> 20));
         }
         Ok(bytes)
     }

@@ -4,7 +4,6 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use flate2::bufread::MultiGzDecoder;
 use mario_audit::INFERENCES;
 use mario_audit::reader::ReadError;
 use mario_diagnostics::Diagnostic;
@@ -12,7 +11,7 @@ use mario_experiments::report::Run;
 use mario_prolog::Allowance;
 
 use crate::console::FileProgress;
-use crate::{Console, Failure};
+use crate::{Console, Failure, gzip};
 
 /// The name of the trace in the directory of a run.
 const TRACE_NAME: &str = "trace.jsonl";
@@ -87,7 +86,7 @@ pub(crate) fn open(path: &Path, task: &'static str, console: &Console) -> io::Re
     let progress = console.file_progress(task, file.metadata()?.len());
     let file = BufReader::with_capacity(1 << 16, Watched { file, read: 0, progress });
     if path.extension().is_some_and(|ending| ending == "gz") {
-        return Ok(Box::new(BufReader::with_capacity(1 << 16, MultiGzDecoder::new(file))));
+        return Ok(gzip::lines(file));
     }
     Ok(Box::new(file))
 }

@@ -219,6 +219,16 @@ impl Agent {
         self.knows_better();
     }
 
+    /// Whether what it says of itself can be so, where there are so many nodes.
+    pub(crate) fn holds_together(&self, nodes: usize) -> bool {
+        let remembered = self.details.iter().flat_map(|details| &details.remembered);
+        let is_known = |target: &Target| !matches!(target, Target::Node(node) if node.position() >= nodes);
+        let can_be = |intent: Intent| !matches!(intent.said(), Said::Wish(wish) if !is_known(&wish.target));
+        can_be(self.intent)
+            && self.have_sights_that_can_be(can_be)
+            && remembered.clone().all(|one| one.evaluation <= self.evaluations && is_known(&one.target))
+    }
+
     /// The instance is gone. What only a living agent needs is given back.
     pub(crate) fn dies(&mut self) {
         self.state = AgentState::Gone;

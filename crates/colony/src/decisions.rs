@@ -323,11 +323,26 @@ impl Decisions {
         (self.count, &self.blocks)
     }
 
-    /// Knows again what was saved. Whoever calls this has made it for the same colony.
-    pub fn restore(&mut self, saved: SavedDecisions) {
+    /// Knows again what was saved. Whoever calls this has made it for the same colony. Returns whether the blocks are whole.
+    #[must_use]
+    pub fn restore(&mut self, saved: SavedDecisions) -> bool {
         self.count = saved.count;
         self.blocks = saved.blocks;
         self.index = Vec::new();
+        let (mut position, mut count) = (0, 0);
+        while let Some(header) = self.blocks.get(position).copied().map(Header) {
+            let has_place = match header.answer() {
+                Answer::Awaited => false,
+                Answer::Private | Answer::Nothing => true,
+                Answer::Wish(_, place) => usize::from(place) < key::NODES_MAX,
+            };
+            if !has_place || header.length() > self.blocks.len() - position - 1 {
+                return false;
+            }
+            position += 1 + header.length();
+            count += 1;
+        }
+        count == self.count && self.blocks.len() as u64 <= !UPPER - 1
     }
 }
 

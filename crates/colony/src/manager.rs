@@ -213,6 +213,17 @@ impl Manager {
         are_others
     }
 
+    /// Whether it is the manager of the same node as another.
+    pub(crate) fn is_of(&self, founded: &Manager) -> bool {
+        self.node == founded.node && self.capacity == founded.capacity
+    }
+
+    /// Whether what is free is what its agents leave, who need this much each.
+    pub(crate) fn has_taken(&self, needed: impl Fn(&AgentIndex) -> Hardware) -> bool {
+        let free = self.agents.iter().try_fold(self.capacity, |free, agent| free.take(needed(agent)));
+        free == Some(self.free)
+    }
+
     pub(crate) fn set_state(&mut self, state: NodeState) {
         self.state = state;
     }

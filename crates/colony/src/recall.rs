@@ -227,6 +227,16 @@ impl Agent {
         }
     }
 
+    /// Whether the sights refer to each other, and what was proposed to them can be.
+    pub(crate) fn have_sights_that_can_be(&self, can_be: impl Fn(Intent) -> bool) -> bool {
+        let count = self.sights.len();
+        let is_seen = count == 0 && self.current == 0 || usize::from(self.current) < count;
+        let is_sound = |sight: &Sight| {
+            usize::from(sight.alike) < count && sight.proposed.is_none_or(|proposed| can_be(proposed.intent))
+        };
+        is_seen && self.sights.iter().all(is_sound)
+    }
+
     pub(crate) fn forget_sights(&mut self) {
         self.sights = Box::default();
         self.current = 0;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::{Agent, AgentState};
 use crate::colony::Colony;
-use crate::index::{AgentIndex, LinksVersion};
+use crate::index::{AgentIndex, LinksVersion, NodeIndex};
 use crate::manager::Manager;
 use crate::rest::Resting;
 use crate::rooms::Rooms;
@@ -53,10 +53,17 @@ impl Colony {
         (numbers, managers, agents, instances, waiting, links_version, resting, roused)
     }
 
-    /// Becomes the colony that was saved. Whoever calls this has founded it with what that one was founded with.
-    pub fn restore(&mut self, saved: SavedColony) {
+    /// Becomes the colony that was saved. Whoever calls this has founded it with what that one was founded with. Returns whether
+    /// what was saved can be the state of such a colony.
+    #[must_use]
+    pub fn restore(&mut self, saved: SavedColony) -> bool {
         let SavedColony { numbers, managers, agents, instances, waiting, links_version, resting, roused } = saved;
         let founded = std::mem::replace(&mut self.managers, managers);
+        let are_founded = self.managers.len() == founded.len()
+            && self.managers.iter().zip(&founded).all(|(manager, founded)| manager.is_of(founded));
+        if !are_founded || agents.len() != instances.len() || ![0, self.applications.len()].contains(&resting.len()) {
+            return false;
+        }
         for (manager, founded) in self.managers.iter_mut().zip(founded) {
             manager.own_policy = founded.own_policy;
         }
@@ -67,5 +74,33 @@ impl Colony {
         (self.resting, self.roused) = (resting, roused);
         self.waiting = waiting;
         self.links_version = links_version;
+        self.holds_together()
+    }
+
+    /// Whether agents and managers agree: each living agent is on one node, and takes its hardware there.
+    fn holds_together(&self) -> bool {
+        let count = self.agents.len();
+        if u32::try_from(count).is_err() {
+            return false;
+        }
+        let has_all = |agent: &Agent| {
+            agent.node.position() < self.managers.len()
+                && agent.application.position() < self.applications.len()
+                && agent.policy.position() < self.policies.len()
+                && agent.holds_together(self.managers.len())
+        };
+        let mut places = vec![false; count];
+        let are_there = self.agents.iter().all(has_all)
+            && (0..).map(NodeIndex).zip(&self.managers).all(|(node, manager)| {
+                manager.agents().iter().all(|agent| {
+                    let is_here = self.agents.get(agent.position()).is_some_and(|it| it.is_alive() && it.node == node);
+                    is_here && !std::mem::replace(&mut places[agent.position()], true)
+                })
+            });
+        let all_are_placed =
+            || self.agents.iter().zip(&places).all(|(agent, is_placed)| agent.is_alive() == *is_placed);
+        let needed =
+            |agent: &AgentIndex| self.applications[self.agents[agent.position()].application.position()].hardware;
+        are_there && all_are_placed() && self.managers.iter().all(|manager| manager.has_taken(needed))
     }
 }

@@ -217,6 +217,21 @@ impl Tally {
         }
     }
 
+    /// Whether it can have counted the run of a scenario.
+    pub(crate) fn is_of(&self, scenario: &Scenario) -> bool {
+        let founded = Tally::new(scenario);
+        let bits = |rates: &[f64]| rates.iter().map(|rate| rate.to_bits()).collect::<Vec<u64>>();
+        let lengths = |tally: &Tally| {
+            let tables = [tally.activations.len(), tally.instances.len(), tally.users.len(), tally.usage.len()];
+            (tables, tally.cycles.len(), tally.steps.iter().map(Vec::len).collect::<Vec<usize>>())
+        };
+        self.step.to_bits() == founded.step.to_bits()
+            && self.groups == founded.groups
+            && self.application_of_user == founded.application_of_user
+            && bits(&self.max_rate) == bits(&founded.max_rate)
+            && lengths(self) == lengths(&founded)
+    }
+
     /// What it comes to.
     pub fn figures(&self) -> Figures {
         let groups = (0..self.groups.count()).map(|group| self.group_figures(group)).collect();
@@ -401,8 +416,8 @@ impl Recorder for Tally {
     fn sent(&mut self, user: u32, _application: ApplicationIndex, sent: &Sent) {
         let now = Responses { count: sent.served, sum: sent.response, lost: sent.lost };
         let before = std::mem::replace(&mut self.users[user as usize], now);
-        self.served += now.count - before.count;
-        self.lost += now.lost - before.lost;
+        self.served += now.count.saturating_sub(before.count);
+        self.lost += now.lost.saturating_sub(before.lost);
     }
 
     fn lost(&mut self, _time: f64, user: u32, _application: ApplicationIndex) {

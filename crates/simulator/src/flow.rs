@@ -8,6 +8,7 @@
 mod account;
 mod change;
 mod crowd;
+mod holding;
 mod inflow;
 mod load;
 mod schedule;

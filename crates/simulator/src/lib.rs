@@ -51,6 +51,7 @@ mod simulation;
 
 mod figures;
 mod output;
+mod validation;
 
 pub use figures::{
     Counts, CycleCounts, Figures, GroupFigures, Ratios, Regret, RegretFigures, Spread, StepCounts, Tally, Versus,
@@ -60,7 +61,7 @@ pub use mobility::{Attachments, MobileUser, Presence, Traces};
 pub use optimum::{Search, TooLarge, Value};
 pub use output::{
     Checkpoint, Detail, Existing, Keep, KeepError, ResumeError, RunDirectory, Summary, TableOutputs, Tables,
-    TraceWriter,
+    TraceWriter, write_whole,
 };
 pub use position::{Area, Position};
 pub use queue::EventQueue;

@@ -1,9 +1,11 @@
 //! Messages on their way, and the links that they keep busy.
 
+use std::collections::BTreeSet;
+
 use mario_colony::AgentIndex;
 use serde::{Deserialize, Serialize};
 
-use crate::paths::PathIndex;
+use crate::paths::{PathIndex, Paths};
 use crate::scenario::{Fidelity, Network, Occupancy};
 use crate::topology::{Link, LinkIndex, Topology};
 
@@ -30,6 +32,18 @@ pub(crate) struct Messages {
 }
 
 impl Messages {
+    pub(crate) fn len(&self) -> usize {
+        self.messages.len()
+    }
+
+    /// Whether no message has come further than its path leads.
+    pub(crate) fn holds_together(&self, paths: &Paths) -> bool {
+        let is_free: BTreeSet<u32> = self.free.iter().map(|index| index.0).collect();
+        let is_on_path = |message: &Message| message.hops as usize <= paths.links(message.path).len();
+        is_free.len() == self.free.len()
+            && (0..).zip(&self.messages).all(|(place, message)| is_free.contains(&place) || is_on_path(message))
+    }
+
     pub(crate) fn add(&mut self, message: Message) -> MessageIndex {
         if let Some(index) = self.free.pop() {
             self.messages[index.0 as usize] = message;
@@ -94,6 +108,17 @@ impl Links {
             LinkState { pace, busy_until: f64::NEG_INFINITY }
         });
         Links { states: states.collect(), hops: 0 }
+    }
+
+    /// Whether they can be the links of a topology.
+    pub(crate) fn holds_together(&self, topology: &Topology, network: Network) -> bool {
+        let founded = Links::new(topology, network);
+        let is_same = |one: &LinkState, other: &LinkState| {
+            let of = |pace: Pace| [pace.takes, pace.occupied].map(f64::to_bits);
+            of(one.pace) == of(other.pace) && one.busy_until < f64::INFINITY
+        };
+        self.states.len() == founded.states.len()
+            && self.states.iter().zip(&founded.states).all(|(one, other)| is_same(one, other))
     }
 
     /// Sends a message over a link; gives the time of its arrival.

@@ -36,6 +36,11 @@ impl Observations {
         Observations { strategy, of_agent: Vec::new(), rows: 0 }
     }
 
+    /// Whether it can be what has reached so many instances.
+    pub(crate) fn holds_together(&self, strategy: Observation, instances: usize) -> bool {
+        self.strategy == strategy && self.of_agent.len() == instances
+    }
+
     /// A new instance. `was_there_at_the_start` tells those of the beginning from all others.
     pub(crate) fn add(&mut self, was_there_at_the_start: bool) {
         let seen_again = if was_there_at_the_start { 2 } else { 1 };

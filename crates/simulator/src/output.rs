@@ -3,14 +3,17 @@
 //! Each is a [`Recorder`](crate::Recorder) that writes to whatever it is given; [`RunDirectory`] gives them files.
 
 mod checkpoint;
+mod digest;
 mod directory;
 mod histogram;
 mod json;
 mod sealed;
 mod tables;
 mod trace;
+mod whole;
 
 pub use checkpoint::{Checkpoint, ResumeError};
 pub use directory::{Existing, Keep, KeepError, RunDirectory, Summary};
 pub use tables::{TableOutputs, Tables};
 pub use trace::{Detail, TraceWriter};
+pub use whole::write_whole;

@@ -1,5 +1,6 @@
 //! Ways through the infrastructure as it is now.
 
+mod resumed;
 #[cfg(test)]
 mod tests;
 
@@ -33,6 +34,8 @@ pub(crate) struct Paths {
     link_carries: Vec<bool>,
     /// How many links carry nothing.
     idle_links: u32,
+    /// Nothing of it is needed after a search.
+    #[serde(skip)]
     search: Search,
 }
 
@@ -113,7 +116,7 @@ impl Trail {
 }
 
 /// Memory for a search, used again and again.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default)]
 struct Search {
     round: u32,
     /// The round in which a node was last reached.
@@ -122,6 +125,18 @@ struct Search {
     distance: Vec<f64>,
     from: Vec<(NodeIndex, LinkIndex)>,
     queue: VecDeque<NodeIndex>,
+}
+
+impl Search {
+    fn new(nodes: usize) -> Search {
+        Search {
+            round: 0,
+            reached: vec![0; nodes],
+            distance: vec![0.0; nodes],
+            from: vec![(NodeIndex(0), LinkIndex(0)); nodes],
+            queue: VecDeque::new(),
+        }
+    }
 }
 
 /// A node that may be next, the nearest first, then the first in the order of nodes.
@@ -157,13 +172,7 @@ impl Paths {
             version: 1,
             link_carries: vec![true; topology.link_count()],
             idle_links: 0,
-            search: Search {
-                round: 0,
-                reached: vec![0; nodes],
-                distance: vec![0.0; nodes],
-                from: vec![(NodeIndex(0), LinkIndex(0)); nodes],
-                queue: VecDeque::new(),
-            },
+            search: Search::new(nodes),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Where the instances of each application are.
 
-use mario_colony::{AgentIndex, ApplicationIndex, NodeIndex};
+use mario_colony::{AgentIndex, ApplicationIndex, Colony, NodeIndex};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
@@ -75,6 +75,42 @@ impl Placement {
             on_node: vec![Vec::new(); applications],
             several: FxHashMap::default(),
         }
+    }
+
+    /// Whether it places just the living agents of a colony, each where it is.
+    pub(crate) fn holds_together(&self, colony: &Colony, applications: usize, nodes: usize) -> bool {
+        let are_tables = self.nodes == nodes && self.agents.len() == applications && self.on_node.len() == applications;
+        if !are_tables || self.on_node.iter().any(|on_node| ![0, nodes].contains(&on_node.len())) {
+            return false;
+        }
+        let is_sorted = |instances: &Instances| {
+            let gone = instances.marked.iter().filter(|number| **number >= GONE).count();
+            gone == instances.gone && instances.marked.is_sorted_by(|one, other| one & !GONE < other & !GONE)
+        };
+        let is_alive = |agent: AgentIndex, application: usize| {
+            agent.position() < colony.agent_count() && {
+                let agent = colony.agent(agent);
+                agent.is_alive() && agent.application().position() == application
+            }
+        };
+        let is_here = |application: usize, node: NodeIndex, agents: &[AgentIndex]| {
+            agents.iter().all(|agent| is_alive(*agent, application) && colony.agent(*agent).node() == node)
+        };
+        let mut placed = 0;
+        let mut is_sound = |application: usize, on_node: &[AgentIndex]| {
+            (0..).map(NodeIndex).zip(on_node).all(|(node, present)| {
+                let index = ApplicationIndex::at(application);
+                let here = self.on_node(index, node);
+                placed += here.len();
+                (*present != SEVERAL || here.len() > 1) && is_here(application, node, here)
+            })
+        };
+        let listed = (0..colony.agent_count()).filter(|agent| colony.agent(AgentIndex::at(*agent)).is_alive()).count();
+        self.agents.iter().enumerate().all(|(application, instances)| {
+            is_sorted(instances) && instances.iter().all(|agent| is_alive(agent, application))
+        }) && self.on_node.iter().enumerate().all(|(application, on_node)| is_sound(application, on_node))
+            && self.agents.iter().map(Instances::len).sum::<usize>() == listed
+            && placed == listed
     }
 
     /// The instances of an application, in the order in which they appeared.

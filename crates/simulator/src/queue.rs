@@ -37,6 +37,22 @@ impl<E: Copy> Default for EventQueue<E> {
 }
 
 impl<E: Copy> EventQueue<E> {
+    /// Whether times are times, and every event is in the bucket of its time.
+    pub(crate) fn holds_together(&self) -> bool {
+        let is_time = |key: u64| f64::from_bits(key).is_finite() && f64::from_bits(key) >= 0.0;
+        let belongs = |bucket: usize, key: u64| {
+            is_time(key) && key > self.now && (key ^ self.now).leading_zeros() as usize == 63 - bucket
+        };
+        let is_sound = |(bucket, events): (usize, &Vec<(u64, E)>)| {
+            events.is_empty() == (self.occupied >> bucket & 1 == 0)
+                && events.iter().all(|(key, _)| belongs(bucket, *key))
+        };
+        is_time(self.now)
+            && self.taken <= self.present.len()
+            && self.later.len() == u64::BITS as usize
+            && self.later.iter().enumerate().all(is_sound)
+    }
+
     /// The present: the time of the last event taken.
     pub fn now(&self) -> f64 {
         f64::from_bits(self.now)

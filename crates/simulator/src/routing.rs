@@ -57,6 +57,23 @@ impl Router {
         }
     }
 
+    /// How many cells there are.
+    pub(crate) fn cell_count(&self) -> usize {
+        match self {
+            Router::Nearest(router) => router.cell_count(),
+            Router::LeastUsed(_) => 0,
+        }
+    }
+
+    /// Whether it can be the router of a scenario.
+    pub(crate) fn holds_together(&self, scenario: &Scenario, agents: usize) -> bool {
+        match (self, scenario.routing) {
+            (Router::Nearest(router), Routing::Nearest(metric)) => router.holds_together(scenario, metric, agents),
+            (Router::LeastUsed(_), Routing::LeastUsed) => true,
+            _ => false,
+        }
+    }
+
     /// The route of a client request that is sent now; `None` when no instance can be reached.
     #[inline]
     pub(crate) fn route(&mut self, client: Client, terrain: &mut Terrain<'_>) -> Option<Route> {

@@ -29,7 +29,7 @@ pub use tree::{Tree, tree};
 
 /// The infrastructure. Nodes keep the order in which they were added; each link has two directions.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(from = "SavedTopology")]
+#[serde(try_from = "SavedTopology")]
 pub struct Topology {
     nodes: Vec<NodeDescription>,
     #[serde(skip)]
@@ -58,13 +58,44 @@ struct SavedTopology {
     tier_names: Vec<String>,
 }
 
-impl From<SavedTopology> for Topology {
-    fn from(saved: SavedTopology) -> Topology {
+impl TryFrom<SavedTopology> for Topology {
+    type Error = &'static str;
+
+    fn try_from(saved: SavedTopology) -> Result<Topology, &'static str> {
+        if !saved.holds_together() {
+            return Err("links do not lead from node to node and back");
+        }
         let SavedTopology { nodes, first_link, links, tier_names } = saved;
         let by_id = nodes.iter().enumerate().map(|(position, node)| (node.id.clone(), NodeIndex::at(position)));
         let (by_id, ends, latencies) = (by_id.collect(), ends(&links), latencies(&links));
         let backs = backs(&first_link, &ends);
-        Topology { nodes, by_id, first_link, links, ends, latencies, backs, tier_names }
+        Ok(Topology { nodes, by_id, first_link, links, ends, latencies, backs, tier_names })
+    }
+}
+
+impl SavedTopology {
+    /// Whether each link leads from one node to another, in their order, and there is one back.
+    fn holds_together(&self) -> bool {
+        let from = |node: usize| {
+            let (first, end) = (self.first_link[node] as usize, self.first_link[node + 1] as usize);
+            self.links.get(first..end)
+        };
+        let are_ranges = self.first_link.len() == self.nodes.len() + 1
+            && self.first_link.first() == Some(&0)
+            && self.first_link.last().is_some_and(|end| *end as usize == self.links.len())
+            && self.first_link.is_sorted();
+        let leads_back = |node: usize, link: &Link| {
+            let back =
+                (link.to.position() < self.nodes.len() && link.to.position() != node).then(|| from(link.to.position()));
+            back.flatten().is_some_and(|links| links.binary_search_by_key(&node, |link| link.to.position()).is_ok())
+        };
+        are_ranges
+            && (0..self.nodes.len()).all(|node| {
+                from(node).is_some_and(|links| {
+                    let is_sound = |link: &Link| link.latency >= 0.0 && leads_back(node, link);
+                    links.is_sorted_by(|one, other| one.to < other.to) && links.iter().all(is_sound)
+                })
+            })
     }
 }
 

@@ -31,6 +31,12 @@ impl Emitter {
         Emitter { workload, random, on_until: 0.0 }
     }
 
+    /// Whether it is the clock of a user with this workload.
+    pub(crate) fn is_of(&self, workload: Workload) -> bool {
+        let needs_none = matches!(workload, Workload::Periodic { .. });
+        self.workload == workload && self.random.is_none() == needs_none
+    }
+
     /// When the first request is sent by a user who arrives now.
     pub(crate) fn first(&mut self, now: f64) -> f64 {
         match self.workload {

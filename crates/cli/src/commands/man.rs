@@ -1,11 +1,12 @@
 //! `mario man [DIR]`.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap_mangen::Man;
+use mario_simulator::write_whole;
 
 use crate::{Console, Failure, Outcome};
 
@@ -49,7 +50,7 @@ fn write_pages(pages: &[Page], directory: &Path, console: &Console) -> Result<()
         .map_err(|error| Failure::file(format!("cannot make directory `{}`", directory.display()), &error))?;
     for page in pages {
         let path = directory.join(&page.file_name);
-        fs::write(&path, &page.text)
+        write_whole(&path, |file| file.write_all(&page.text))
             .map_err(|error| Failure::file(format!("cannot write `{}`", path.display()), &error))?;
         console.detail(format_args!("wrote {}", path.display()));
     }

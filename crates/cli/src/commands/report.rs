@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::fs;
+use std::fs::{self, File};
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -13,10 +14,11 @@ use mario_experiments::published::{Published, PublishedValues};
 use mario_experiments::report::{Beside, Report, Run, Scale, ScaleError};
 use mario_experiments::reproduce::{published_about, published_policies};
 use mario_experiments::study::{STUDY, load};
+use mario_simulator::write_whole;
 
 use crate::experiments::store_failure;
 use crate::traces::{Explain, read_run, runs_in};
-use crate::{Console, Failure, Outcome};
+use crate::{Console, Failure, Outcome, read_text};
 
 /// Arguments of `mario report`.
 #[derive(Clone, Debug, Args)]
@@ -159,8 +161,7 @@ fn beside(report: &Report, source: Source) -> Result<Beside, Failure> {
 
 /// Measurements of `mario bench scale`, called as their file.
 fn read_scale(path: &Path) -> Result<Scale, Failure> {
-    let text =
-        fs::read_to_string(path).map_err(|error| Failure::file(format!("cannot read `{}`", path.display()), &error))?;
+    let text = read_text(path)?.text;
     let name = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy();
     Scale::read(&name, &text).map_err(|error| {
         let diagnostic = Diagnostic::error(format!("`{}` holds no measurements of scale", path.display()));
@@ -187,9 +188,12 @@ fn tell_apart(report: &mut Report, mark: impl Fn(&Report, usize) -> String) {
 
 /// A file that is there is replaced only when it is a report.
 fn refuse_to_replace(path: &Path) -> Result<(), Failure> {
-    let Ok(present) = fs::read(path) else { return Ok(()) };
-    let opening = String::from_utf8_lossy(&present[..present.len().min(1024)]);
-    if present.is_empty() || opening.contains(Report::MARK) {
+    /// The mark is near the beginning.
+    const OPENING_BYTES: u64 = 1024;
+    let mut present = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(OPENING_BYTES).read_to_end(&mut present));
+    let opening = String::from_utf8_lossy(&present);
+    if read.is_err() || present.is_empty() || opening.contains(Report::MARK) {
         return Ok(());
     }
     let diagnostic = Diagnostic::error(format!("`{}` is there already and is no report", path.display()));
@@ -197,5 +201,6 @@ fn refuse_to_replace(path: &Path) -> Result<(), Failure> {
 }
 
 pub(crate) fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
-    fs::write(path, content).map_err(|error| Failure::file(format!("cannot write `{}`", path.display()), &error))
+    write_whole(path, |file| file.write_all(content))
+        .map_err(|error| Failure::file(format!("cannot write `{}`", path.display()), &error))
 }

@@ -11,9 +11,10 @@ use mario_simulator::Existing;
 use mario_simulator::scenario::Document;
 
 use crate::commands::report;
-use crate::commands::run::{free_directory, not_kept};
+use crate::commands::run::not_kept;
 use crate::experiments::{Jobs, cannot_write, run_failure};
 use crate::interruptions::interruptions;
+use crate::result_directory::ResultDirectory;
 use crate::scenarios::{Disk, failure};
 use crate::{Console, Failure, Outcome};
 
@@ -103,7 +104,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     if let Some(path) = &arguments.attachments {
         document.set_attachments(path);
     }
-    let directory = arguments.out.clone().unwrap_or_else(|| free_directory("reproduction"));
+    let directory = ResultDirectory::named_or_free(arguments.out.as_deref(), "reproduction")?;
     let options = Options {
         preset,
         document: &document,

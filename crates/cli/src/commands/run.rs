@@ -12,13 +12,15 @@ use clap::{Args, ValueEnum};
 use mario_diagnostics::Diagnostic;
 use mario_simulator::scenario::Resolved;
 use mario_simulator::{
-    Detail, Existing, Fidelity, Keep, KeepError, Reuse, RunDirectory, RunOptions, Scenario, Simulation,
+    Checkpoint, Detail, Existing, Fidelity, Keep, KeepError, Reuse, RunDirectory, RunOptions, Scenario, Simulation,
     SimulationError, Summary,
 };
 
 use every::Every;
 
+use crate::bug::quietly;
 use crate::interruptions::interruptions;
+use crate::result_directory::ResultDirectory;
 use crate::scenarios::{ScenarioArguments, located};
 use crate::{Console, Failure, Outcome};
 
@@ -103,7 +105,7 @@ figures that are printed at the end, and run.json says what was run. Until the r
 
 The same scenario and seed give the same bytes.
 
-A run that takes longer than a moment is saved in the same directory, and again every minute; --checkpoint-every says otherwise. Ctrl-C saves it, too. Whatever ended it, `mario run --resume DIR` goes on from there with the program that began it, and leaves in the end what it would have left without a break, byte by byte. A second Ctrl-C, half a second later or more, ends it at once.";
+A run that takes longer than a moment is saved in the same directory, and again every minute; --checkpoint-every says otherwise. Ctrl-C saves it, too, and so does a terminal that closes, unless `nohup` started it. Whatever ended it, `mario run --resume DIR` goes on from there with the program that began it, and leaves in the end what it would have left without a break, byte by byte. A second Ctrl-C, half a second later or more, ends it at once.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let (Some(scenario), None) = (&arguments.scenario, &arguments.resume) else {
@@ -119,18 +121,18 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     for note in &resolved.notes {
         console.inform(format!("note: {note}"));
     }
-    let (directory, existing) = match &arguments.out {
-        Some(directory) if arguments.force => (directory.clone(), Existing::Replace),
-        Some(directory) => (directory.clone(), Existing::Refuse),
-        None => (free_directory(&resolved.scenario.name), Existing::Refuse),
-    };
-    let summary = simulate(arguments, &resolved, &directory, existing, console)?;
+    let (summary, directory) = simulate(arguments, &resolved, console)?;
     tell(arguments, &summary, &resolved.scenario, &directory, console)
 }
 
 /// Goes on with a run.
 fn resume(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let directory = arguments.resume.as_deref().unwrap_or(Path::new("."));
+    let went_on = quietly(|| Checkpoint::guarded(directory, || go_on(arguments, directory, console)));
+    went_on.map_err(|error| course::not_resumed(&error))?
+}
+
+fn go_on(arguments: &Arguments, directory: &Path, console: &Console) -> Result<Outcome, Failure> {
     let checkpoint = course::open(directory)?;
     let scenario = checkpoint.scenario();
     let interrupted = interruptions()?;
@@ -167,13 +169,7 @@ fn tell(
     Ok(Outcome::Done)
 }
 
-fn simulate(
-    arguments: &Arguments,
-    resolved: &Resolved,
-    directory: &Path,
-    existing: Existing,
-    console: &Console,
-) -> Result<Summary, Failure> {
+fn simulate(arguments: &Arguments, resolved: &Resolved, console: &Console) -> Result<(Summary, PathBuf), Failure> {
     let detail = match arguments.trace {
         TraceDetail::Full => Detail::Full,
         TraceDetail::Operations => Detail::Operations,
@@ -188,21 +184,15 @@ fn simulate(
     // What cannot be run must not leave a directory, or replace one: so this comes first.
     let simulation = start(resolved, options)?;
     let interrupted = interruptions()?;
-    let mut kept = RunDirectory::create(directory, resolved, keep, existing).map_err(|error| not_kept(&error))?;
+    let directory = ResultDirectory::named_or_free(arguments.out.as_deref(), &scenario.name)?;
+    let existing = if arguments.force { Existing::Replace } else { Existing::Refuse };
+    let mut kept = RunDirectory::create(&directory, resolved, keep, existing).map_err(|error| not_kept(&error))?;
     if arguments.regret {
         kept = kept.with_regret(scenario);
     }
-    course::finish(simulation, kept, scenario, (directory, arguments.checkpoint_every), &interrupted, console)
-}
-
-/// The first of `runs/NAME-1`, `runs/NAME-2` and so on that is not there yet.
-pub(super) fn free_directory(name: &str) -> PathBuf {
-    let plain: String = name
-        .chars()
-        .map(|letter| if letter.is_alphanumeric() || "-_".contains(letter) { letter } else { '-' })
-        .collect();
-    let candidates = (1_u32..).map(|number| Path::new("runs").join(format!("{plain}-{number}")));
-    candidates.into_iter().find(|candidate| !candidate.exists()).unwrap_or_else(|| PathBuf::from("runs"))
+    let saving = (&*directory, arguments.checkpoint_every);
+    let summary = course::finish(simulation, kept, scenario, saving, &interrupted, console)?;
+    Ok((summary, directory.to_owned()))
 }
 
 pub(super) fn not_kept(error: &KeepError) -> Failure {

@@ -12,6 +12,8 @@ mod explain;
 mod help;
 mod input;
 mod merge;
+#[cfg(unix)]
+mod outputs;
 mod policy;
 #[cfg(unix)]
 mod prompt;

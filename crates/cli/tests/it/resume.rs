@@ -179,7 +179,7 @@ fn an_interrupted_run_is_saved_and_true_up_to_its_end() {
     let busy = run(["run", "--resume", shown]);
     assert_eq!(busy.status.code(), Some(2));
     assert!(stderr(&busy).contains("is going on"), "{}", stderr(&busy));
-    for signal in [Signal::SIGINT, Signal::SIGTERM] {
+    for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGXCPU] {
         running.signal(signal);
         // Some send a signal to a process and to its group.
         running.signal(signal);
@@ -204,6 +204,28 @@ fn an_interrupted_run_is_saved_and_true_up_to_its_end() {
     let reported = run(["report", shown, "--out", page.to_str().expect("a name")]);
     assert_eq!(reported.status.code(), Some(0), "{}", stderr(&reported));
     assert!(page.exists());
+}
+
+#[test]
+fn a_run_that_ignores_hangups_goes_on_when_the_terminal_closes() {
+    let place = place("nohup");
+    let directory = place.join("run");
+    let out = directory.to_str().expect("a name");
+    let mut command = std::process::Command::new("sh");
+    // What `nohup` does.
+    let script = "trap '' HUP; exec \"$@\"";
+    let arguments = ["run", "paper", "--set", "duration=100000000", "--out", out];
+    let command = command.args(["-c", script, "sh", env!("CARGO_BIN_EXE_mario")]).args(arguments);
+    let command = command.stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut running = Running(command.spawn().expect("it runs"));
+    let written = || fs::metadata(directory.join("trace.jsonl")).map_or(0, |file| file.len());
+    running.until(|| written() > 100_000);
+    running.signal(Signal::SIGHUP);
+    let before = written();
+    running.until(|| written() > before + 2_000_000);
+    running.signal(Signal::SIGINT);
+    let (code, message) = running.end();
+    assert_eq!(code, Some(130), "{message}");
 }
 
 #[test]
@@ -247,6 +269,9 @@ fn what_cannot_be_gone_on_with_is_said_precisely_and_stays_as_it_is() {
     spoil("checkpoint.scenario", &flipped, &["checkpoint.scenario` is damaged"]);
     spoil("checkpoint.scenario", &gone, &["checkpoint.scenario` is gone", "put the file back"]);
     spoil("trace.jsonl", &half, &["trace.jsonl` has", "when the run was saved", "put the file back"]);
+    spoil("trace.jsonl", &flipped, &["trace.jsonl` is damaged", "not those that the run wrote", "put the file back"]);
+    spoil("moves.csv", &flipped, &["moves.csv` is damaged", "put the file back"]);
+    spoil("run.json", &flipped, &["run.json` is damaged", "put the file back"]);
     spoil("handovers.csv", &gone, &["handovers.csv` is gone", "put the file back"]);
     spoil("run.json", &gone, &["holds no run", "a directory that `mario run` has made"]);
     fs::write(directory.join("trace.jsonl.gz"), "").expect("writable");

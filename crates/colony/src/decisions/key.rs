@@ -16,7 +16,7 @@ const REMEMBERED_MAX: usize = 16;
 /// More neighbours than this are not compared.
 const NEIGHBOURS_MAX: usize = 16;
 /// More nodes in all that an agent knows are not compared.
-const NODES_MAX: usize = 31;
+pub(super) const NODES_MAX: usize = 31;
 
 /// What is known besides client requests, memory and neighbours takes as many words.
 const HEAD: usize = 2;

@@ -1,11 +1,11 @@
 //! What a reproduction came to, as files.
 
 use std::error::Error;
-use std::fmt::{self, Write};
-use std::fs;
-use std::io;
+use std::fmt::{self, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use mario_simulator::write_whole;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -93,7 +93,7 @@ impl Reproduction {
         json.push('\n');
         for (name, text) in [("results.json", json), ("figures.csv", self.csv())] {
             let path = directory.join(name);
-            fs::write(&path, text).map_err(|error| WriteError(path, error))?;
+            write_whole(&path, |file| file.write_all(text.as_bytes())).map_err(|error| WriteError(path, error))?;
         }
         Ok(())
     }

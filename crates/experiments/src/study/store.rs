@@ -15,6 +15,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
+use mario_simulator::write_whole;
 use serde::{Deserialize, Serialize};
 
 use super::results::{Identity, MergeError, Results, RunKey};
@@ -181,12 +182,9 @@ fn line(key: &RunKey, values: &Values) -> String {
     text
 }
 
-/// Writes a file so that there is the old one or the new one, whatever happens.
 fn replace(path: &Path, text: &str) -> Result<(), StoreError> {
-    let new = path.with_extension("new");
-    let failed = |error| StoreError::File(path.to_owned(), error);
-    fs::write(&new, text).map_err(failed)?;
-    fs::rename(&new, path).map_err(failed)
+    let written = write_whole(path, |file| file.write_all(text.as_bytes()));
+    written.map_err(|error| StoreError::File(path.to_owned(), error))
 }
 
 impl fmt::Display for StoreError {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::scenario::Scenario;
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Groups {
     names: Vec<String>,
     of_application: Vec<usize>,

@@ -7,6 +7,7 @@ use crate::optimum::{Allocation, Distances, Problem, Search, Value, room};
 use crate::paths::Paths;
 use crate::recorder::{Cause, Compared, Recorder};
 use crate::scenario::Scenario;
+use crate::validation::Limits;
 
 /// Compares the placement with the best one at each activation of the managers, when what they accepted is enacted.
 ///
@@ -101,6 +102,14 @@ impl<'a> Regret<'a> {
     pub(crate) fn resumed<'de, D: Deserializer<'de>>(scenario: &'a Scenario, saved: D) -> Result<Regret<'a>, D::Error> {
         let (paths, access_points, sums) = Deserialize::deserialize(saved)?;
         Ok(Regret { paths, access_points, sums, ..Regret::new(scenario) })
+    }
+
+    /// Whether it can be of the run of its scenario. To be called once, after it was resumed.
+    pub(crate) fn holds_together(&mut self) -> bool {
+        let limits = Limits { paths: self.paths.count(), ..Limits::of(self.scenario) };
+        self.access_points.len() == self.scenario.users.len()
+            && limits.hold_for(&self.saved())
+            && self.paths.resume(&self.scenario.topology)
     }
 
     /// What it comes to; `None` when the managers were never active.

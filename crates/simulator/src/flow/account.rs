@@ -61,6 +61,11 @@ impl Count {
 }
 
 impl Accounts {
+    /// Whether there is one for each of so many users.
+    pub(super) fn are_of(&self, users: usize) -> bool {
+        self.of_user.len() == users && self.lost.len() == users
+    }
+
     pub(super) fn new(users: usize) -> Accounts {
         Accounts { of_user: vec![Account::default(); users], lost: vec![0.0; users], hops: 0.0 }
     }

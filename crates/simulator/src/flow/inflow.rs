@@ -62,6 +62,24 @@ impl Inflows {
         Inflows { of_agent: Vec::with_capacity(instances), woken: Vec::new() }
     }
 
+    /// Whether it can be what reaches so many instances, of whom some take these turns.
+    pub(super) fn hold_together(&self, instances: usize, table: &TurnsTable) -> bool {
+        let is_sound = |inflow: &Inflow| {
+            let is_round = match inflow.course {
+                Course::Counted(round) | Course::Recurring(round) => round.can_be(),
+                Course::Open | Course::Cycling | Course::Steady | Course::Resting => true,
+            };
+            let shares = inflow.passing.iter().flat_map(|passing| &passing.shares);
+            let cycles_if_it_must = matches!(inflow.course, Course::Open | Course::Steady | Course::Resting)
+                || shares.clone().all(|share| share.cycle.is_some());
+            let has_turns = |share: &Share| {
+                table.get(share.turns).has_place(share.place) && share.cycle.is_none_or(|cycle| cycle.can_be())
+            };
+            is_round && cycles_if_it_must && shares.clone().all(has_turns)
+        };
+        self.of_agent.len() == instances && self.of_agent.iter().all(is_sound)
+    }
+
     /// A new instance.
     pub(super) fn add(&mut self) {
         self.of_agent.push(Inflow::default());
@@ -256,6 +274,11 @@ impl Round {
             }
         }
         Some(Round { number: 0, length: length as u8 })
+    }
+
+    /// Whether it has a length that is remembered, and a period of that length is next.
+    pub(crate) fn can_be(self) -> bool {
+        self.number < self.length && usize::from(self.length) <= Round::LENGTH_MAX
     }
 
     fn next(self) -> Round {

@@ -55,6 +55,18 @@ pub(super) struct Passage {
 const BUSY_MAX: f64 = 0.95;
 
 impl Load {
+    /// Whether it can be the load of a topology with so many instances.
+    pub(super) fn is_of(&self, topology: &Topology, network: Network, instances: usize) -> bool {
+        let founded = Load::new(topology, network, 0);
+        let is_same = |one: &Server, other: &Server| {
+            let of = |pace: Pace| [pace.takes, pace.occupied].map(f64::to_bits);
+            of(one.pace) == of(other.pace)
+        };
+        self.instances.len() == instances
+            && self.links.len() == founded.links.len()
+            && self.links.iter().zip(&founded.links).all(|(one, other)| is_same(one, other))
+    }
+
     /// Nothing goes over links yet; there is room for so many instances.
     pub(super) fn new(topology: &Topology, network: Network, instances: usize) -> Load {
         let link = |position| topology.link(LinkIndex(position as u32));

@@ -70,6 +70,20 @@ pub(super) enum Members {
 }
 
 impl TurnsTable {
+    pub(super) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Whether all turns are taken among somebody, and those that are free are so once.
+    pub(super) fn hold_together(&self) -> bool {
+        let mut is_free = vec![false; self.all.len()];
+        let is_once = |index: &TurnsIndex| {
+            let is_free = is_free.get_mut(*index as usize);
+            is_free.is_some_and(|is_free| !std::mem::replace(is_free, true))
+        };
+        self.free.iter().all(is_once) && self.recent.len() <= RECENT && self.all.iter().all(Turns::can_be)
+    }
+
     /// Users of a cell begin to take turns among so many instances. The cell holds these turns.
     pub(super) fn begin(
         &mut self,
@@ -159,6 +173,23 @@ impl TurnsTable {
 }
 
 impl Turns {
+    /// Whether they are taken among at least one, and not for so long that they could not be counted.
+    fn can_be(&self) -> bool {
+        /// More than there can be instances.
+        const COUNT_MAX: u64 = 1 << 32;
+        (1..COUNT_MAX).contains(&self.count) && self.turn < COUNT_MAX << 16 && self.from.is_finite() && self.from >= 0.0
+    }
+
+    /// Whether they are taken among so many instances.
+    pub(super) fn is_among(&self, instances: usize) -> bool {
+        self.count == instances as u64 && self.cells > 0 && self.holders > 0
+    }
+
+    /// Whether somebody at this place can take them.
+    pub(super) fn has_place(&self, place: u32) -> bool {
+        u64::from(place) < self.count && self.holders > 0
+    }
+
     /// Whether these are what a cell took of others until `now`.
     fn is_part_of(&self, others: &Turns, now: f64) -> bool {
         let is_same = self.from.to_bits() == others.from.to_bits() && self.until.to_bits() == now.to_bits();
@@ -255,6 +286,11 @@ fn number(first: f64, period: f64, time: f64) -> u64 {
 }
 
 impl Cycle {
+    /// Whether it is the turn of one of those who take them.
+    pub(super) fn can_be(&self) -> bool {
+        self.whose < self.count
+    }
+
     /// After how many periods it is the same instance's turn again at the beginning.
     pub(super) fn length(&self) -> u32 {
         self.count / greatest_common_divisor(self.count, self.requests)

@@ -89,6 +89,16 @@ pub(super) enum Finder {
 }
 
 impl Finder {
+    /// Whether it finds an access point for every place.
+    pub(super) fn holds_together(&self) -> bool {
+        match self {
+            Finder::Grid { size, access_points, .. } => {
+                u64::from(*size) * u64::from(*size) == access_points.len() as u64 && *size > 0
+            }
+            Finder::Distance { nearest, .. } => nearest.holds_together(),
+        }
+    }
+
     pub(super) fn new(topology: &Topology, how: Attach) -> Result<Finder, AttachError> {
         let access_points: Vec<NodeIndex> = topology.access_points().collect();
         let any = *access_points.first().ok_or(AttachError::NoAccessPoint)?;
@@ -174,6 +184,14 @@ impl Attachments {
     /// How many steps there are.
     pub fn step_count(&self) -> usize {
         self.commuters.as_ref().map_or(self.steps.len(), |commuters| commuters.step_count() as usize)
+    }
+
+    /// Whether users who go their ways by themselves are as many as there are, and can be asked where they are.
+    pub(crate) fn hold_together(&self) -> bool {
+        let are_all = |commuters: &super::Commuters| {
+            commuters.user_count() as usize == self.users.len() && commuters.hold_together()
+        };
+        self.commuters.as_deref().is_none_or(are_all)
     }
 
     /// For each user of whom no step is listed, in which step to look next: at once.

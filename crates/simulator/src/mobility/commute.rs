@@ -186,6 +186,13 @@ fn ids(users: u32) -> impl Iterator<Item = Id> {
 }
 
 impl Commuters {
+    /// Whether they can be asked where they are.
+    pub(crate) fn hold_together(&self) -> bool {
+        self.commuting.check().is_ok()
+            && self.hotspots.len() == self.commuting.hotspots.len()
+            && self.finder.holds_together()
+    }
+
     /// Draws what all users share.
     pub fn new(commuting: Commuting, seed: u64, topology: &Topology, how: Attach) -> Result<Commuters, WanderError> {
         commuting.check()?;

@@ -46,6 +46,11 @@ struct Best {
 }
 
 impl Nearest {
+    /// Whether each place divides its part by a coordinate that there is.
+    pub(super) fn holds_together(&self) -> bool {
+        !self.places.is_empty() && self.places.iter().all(|place| usize::from(place.axis) < place.point.len())
+    }
+
     pub(super) fn new(places: impl Iterator<Item = (NodeIndex, Position)>) -> Nearest {
         let place = |(node, position): (NodeIndex, Position)| Place {
             point: position.on_unit_sphere(),

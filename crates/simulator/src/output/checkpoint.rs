@@ -2,24 +2,27 @@
 //!
 //! Two files beside the others of the run. `checkpoint.scenario` is written once: the scenario as it was resolved, with the
 //! texts of all policies, so that nothing else is needed to go on. `checkpoint` is written again and again: the state of the
-//! simulation, that of whoever takes down what happens, and how long each output was. Whoever goes on cuts the outputs back to
-//! that length, so that what was written afterwards is written again.
+//! simulation and of its recorders, and the length and digest of each output and of `run.json`. Resuming checks these, and cuts
+//! the outputs back to that length, so that what was written afterwards is written again.
 
 use std::error::Error;
 use std::fmt;
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, BufWriter, Write};
+use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::digest::{Digest, DigestedFile};
 use super::directory::{Keep, KeepError, MARKER, Output, RUN, RunDirectory, SUMMARY, mark, remove};
-use super::sealed::{self, PROGRAM, Seal, SealError};
+use super::sealed::{self, PROGRAM, SealError};
 use super::tables::{TableOutputs, Tables};
 use super::trace::TraceWriter;
 use crate::figures::{Regret, Tally};
 use crate::scenario::Scenario;
 use crate::simulation::{Reuse, RunOptions, Simulation, SimulationError};
+use crate::validation::Limits;
 
 const CHECKPOINT: &str = "checkpoint";
 const SCENARIO: &str = "checkpoint.scenario";
@@ -40,12 +43,14 @@ pub struct Checkpoint {
 /// What must be known before anything of the state can be read.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Head {
-    scenario: Seal,
+    scenario: Digest,
+    /// What `run.json` holds.
+    run: Digest,
     keep: Keep,
     reuse: Reuse,
     has_regret: bool,
-    /// How long the outputs were, in the order of their names.
-    lengths: Vec<u64>,
+    /// What was written to the outputs, in the order of their names.
+    outputs: Vec<Digest>,
 }
 
 /// Why nobody can go on with a run.
@@ -79,6 +84,20 @@ pub enum ResumeError {
         /// How many it has; `None` when it is gone.
         found: Option<u64>,
     },
+    /// The bytes of an output that were there when the run was saved are others now.
+    Altered {
+        /// The output.
+        path: PathBuf,
+        /// How many bytes it had.
+        saved: u64,
+    },
+    /// Every number of the checkpoint may be as it is, but they contradict each other, or the program has a bug.
+    Contradictory {
+        /// The checkpoint.
+        path: PathBuf,
+        /// What showed it.
+        message: String,
+    },
     /// A file cannot be read or changed.
     File(PathBuf, io::Error),
     /// The scenario cannot be run.
@@ -90,20 +109,20 @@ impl RunDirectory<'_> {
     pub fn save(&mut self, simulation: &Simulation<'_>) -> Result<u64, KeepError> {
         let path = self.path.clone();
         let failed = |error| KeepError::Write(path.clone(), error);
-        let mut lengths = Vec::new();
+        let mut outputs = Vec::new();
         for output in self.outputs() {
             output.flush().map_err(failed)?;
-            output.get_ref().sync_data().map_err(failed)?;
-            lengths.push(output.stream_position().map_err(failed)?);
+            output.get_ref().file().sync_data().map_err(failed)?;
+            outputs.push(output.get_ref().digest());
         }
         let scenario = match self.sealed {
-            Some(seal) => seal,
+            Some(scenario) => scenario,
             None => sealed::write(&path.join(SCENARIO), |file| file.put(self.scenario)).map_err(failed)?,
         };
         self.sealed = Some(scenario);
         let ((tally, regret), (trace, tables)) = &self.recorders;
         let reuse = simulation.options().reuse;
-        let head = Head { scenario, keep: self.keep, reuse, has_regret: regret.is_some(), lengths };
+        let head = Head { scenario, keep: self.keep, reuse, has_regret: regret.is_some(), outputs, run: self.run };
         let state = sealed::write(&path.join(CHECKPOINT), |file| {
             file.put(&head)?;
             file.put(&simulation.saved())?;
@@ -114,7 +133,7 @@ impl RunDirectory<'_> {
             file.put(&trace.saved())?;
             file.put(&tables.saved())
         });
-        state.map(|seal| seal.bytes).map_err(failed)
+        state.map(|digest| digest.bytes).map_err(failed)
     }
 
     /// The outputs, in the order of their names.
@@ -149,7 +168,10 @@ impl Checkpoint {
                 if !Checkpoint::is_in(directory) {
                     return Err(ResumeError::NoCheckpoint(directory.to_owned()));
                 }
-                mark(&marker_path).map_err(|error| ResumeError::File(marker_path, error))?
+                mark(&marker_path).map_err(|error| match error.kind() {
+                    io::ErrorKind::AlreadyExists => ResumeError::Busy(directory.to_owned()),
+                    _ => ResumeError::File(marker_path, error),
+                })?
             }
             Err(error) => return Err(ResumeError::File(marker_path, error)),
         };
@@ -165,13 +187,25 @@ impl Checkpoint {
         let (head, rest) = postcard::take_from_bytes::<Head>(&state).map_err(damaged)?;
         let scenario_path = directory.join(SCENARIO);
         let read = sealed::read(&scenario_path);
-        let (content, seal) = read.map_err(|error| ResumeError::seal(scenario_path.clone(), error))?;
-        if seal != head.scenario {
+        let (content, found) = read.map_err(|error| ResumeError::seal(scenario_path.clone(), error))?;
+        if found != head.scenario {
             return Err(ResumeError::Damaged(scenario_path));
         }
-        let scenario = postcard::from_bytes(&content).map_err(|_| ResumeError::Damaged(scenario_path))?;
+        let scenario = postcard::from_bytes(&content).ok().filter(Scenario::holds_together);
+        let scenario = scenario.ok_or(ResumeError::Damaged(scenario_path))?;
         let state = rest.to_vec();
         Ok(Checkpoint { directory: directory.to_owned(), scenario, head, state, marker })
+    }
+
+    /// Does what goes on from the checkpoint in a directory. The checks of a restored state look at every number, but not at every
+    /// sum that they would have to add up to: where a forged one goes wrong only later, the panic is returned as an error.
+    pub fn guarded<T>(directory: &Path, body: impl FnOnce() -> T) -> Result<T, ResumeError> {
+        panic::catch_unwind(AssertUnwindSafe(body)).map_err(|panic| {
+            let message = panic.downcast_ref::<String>().cloned();
+            let message = message.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+            let message = message.unwrap_or_else(|| "no message".to_owned());
+            ResumeError::Contradictory { path: directory.join(CHECKPOINT), message }
+        })
     }
 
     /// The scenario that is run.
@@ -182,10 +216,16 @@ impl Checkpoint {
     /// The run as it was when it was saved, and the directory that goes on with it. Nothing in the directory is changed unless all
     /// of it can be used.
     pub fn resume(&self, threads: usize) -> Result<(Simulation<'_>, RunDirectory<'_>), ResumeError> {
-        let Head { scenario, keep, reuse, has_regret, lengths } = &self.head;
-        let mut lengths = lengths.iter();
-        let mut opened = |(name, is_kept): (&str, bool)| match (is_kept, is_kept.then(|| lengths.next()).flatten()) {
-            (true, Some(length)) => self.output(name, *length).map(Some),
+        let Head { scenario, run, keep, reuse, has_regret, outputs } = &self.head;
+        let run_path = self.directory.join(RUN);
+        match fs::read(&run_path) {
+            Ok(content) if Digest::of(&content) == *run => {}
+            Ok(_) => return Err(ResumeError::Damaged(run_path)),
+            Err(error) => return Err(ResumeError::File(run_path, error)),
+        }
+        let mut digests = outputs.iter();
+        let mut opened = |(name, is_kept): (&str, bool)| match (is_kept, is_kept.then(|| digests.next()).flatten()) {
+            (true, Some(digest)) => self.output(name, *digest).map(Some),
             (true, None) => Err(self.damaged()),
             (false, _) => Ok(None),
         };
@@ -199,36 +239,48 @@ impl Checkpoint {
             messages: opened(messages)?,
         };
         let damaged = |_| self.damaged();
+        let limits = Limits::of(&self.scenario);
         let mut state = postcard::Deserializer::from_bytes(&self.state);
         let options = RunOptions { threads, reuse: *reuse };
         let simulation = Simulation::restored(&self.scenario, options, &mut state).map_err(ResumeError::Simulation)?;
         let simulation = simulation.map_err(damaged)?;
         let tally = Tally::deserialize(&mut state).map_err(damaged)?;
         let regret = has_regret.then(|| Regret::resumed(&self.scenario, &mut state));
-        let regret = regret.transpose().map_err(damaged)?;
+        let mut regret = regret.transpose().map_err(damaged)?;
         let trace = TraceWriter::resumed(trace, keep.detail, &mut state).map_err(damaged)?;
         let tables = Tables::resumed(&self.scenario, tables, &mut state).map_err(damaged)?;
+        let is_whole = limits.hold_for(&tally)
+            && limits.hold_for(&trace.saved())
+            && tally.is_of(&self.scenario)
+            && trace.is_of(&self.scenario)
+            && tables.are_of(&simulation)
+            && regret.as_mut().is_none_or(Regret::holds_together)
+            && state.finalize().is_ok_and(<[u8]>::is_empty);
+        if !is_whole {
+            return Err(self.damaged());
+        }
         let mut directory = RunDirectory {
             path: self.directory.clone(),
             scenario: &self.scenario,
             keep: *keep,
             recorders: ((tally, regret), (trace, tables)),
             marker: self.marker.try_clone().map_err(|error| ResumeError::File(self.directory.join(MARKER), error))?,
+            run: *run,
             sealed: Some(*scenario),
         };
         let kept = keep.outputs().into_iter().filter(|(_, is_kept)| *is_kept);
-        for ((output, (name, _)), length) in directory.outputs().zip(kept).zip(&self.head.lengths) {
-            let cut = output.get_ref().set_len(*length);
+        for ((output, (name, _)), written) in directory.outputs().zip(kept).zip(outputs) {
+            let cut = output.get_ref().file().set_len(written.bytes);
             cut.map_err(|error| ResumeError::File(self.directory.join(name), error))?;
         }
         Ok((simulation, directory))
     }
 
-    /// Opens an output where it is to be gone on with.
-    fn output(&self, name: &str, saved: u64) -> Result<Output, ResumeError> {
+    /// Opens an output to append to what was written.
+    fn output(&self, name: &str, written: Digest) -> Result<Output, ResumeError> {
         let path = self.directory.join(name);
-        let opened = OpenOptions::new().read(true).write(true).open(&path);
-        let mut file = match opened {
+        let saved = written.bytes;
+        let file = match OpenOptions::new().read(true).write(true).open(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Err(ResumeError::Short { path, saved, found: None });
@@ -240,8 +292,10 @@ impl Checkpoint {
         if found < saved {
             return Err(ResumeError::Short { path, saved, found: Some(found) });
         }
-        file.seek(SeekFrom::Start(saved)).map_err(failed)?;
-        Ok(BufWriter::new(file))
+        match DigestedFile::resumed(file, written).map_err(failed)? {
+            Some(file) => Ok(BufWriter::new(file)),
+            None => Err(ResumeError::Altered { path, saved }),
+        }
     }
 
     fn damaged(&self) -> ResumeError {
@@ -279,6 +333,13 @@ impl fmt::Display for ResumeError {
             }
             ResumeError::Short { path, saved, found: None } => {
                 write!(formatter, "`{}` is gone, and had {saved} bytes when the run was saved", path.display())
+            }
+            ResumeError::Altered { path, saved } => {
+                let shown = path.display();
+                write!(formatter, "`{shown}` is damaged: its first {saved} bytes are not those that the run wrote")
+            }
+            ResumeError::Contradictory { path, message } => {
+                write!(formatter, "`{}` is damaged: its numbers contradict each other ({message})", path.display())
             }
             ResumeError::File(path, _) => write!(formatter, "cannot use `{}`", path.display()),
             ResumeError::Simulation(error) => error.fmt(formatter),

@@ -18,9 +18,10 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::checkpoint;
-use super::sealed::Seal;
+use super::digest::{Digest, DigestedFile};
 use super::tables::{TableOutputs, Tables};
 use super::trace::{Detail, TraceWriter};
+use super::whole::write_whole;
 use crate::figures::{Figures, Regret, Tally};
 use crate::recorder::Recorder;
 use crate::scenario::{Resolved, Scenario, Settings};
@@ -83,12 +84,14 @@ pub struct RunDirectory<'a> {
     pub(super) recorders: Recorders<'a>,
     /// Locked while the run goes on, so that nobody else goes on with it.
     pub(super) marker: File,
-    /// The seal of the scenario, once there is a checkpoint.
-    pub(super) sealed: Option<Seal>,
+    /// What was written to `run.json`.
+    pub(super) run: Digest,
+    /// What was written of the scenario, once there is a checkpoint.
+    pub(super) sealed: Option<Digest>,
 }
 
 /// A file on its way.
-pub(super) type Output = BufWriter<File>;
+pub(super) type Output = BufWriter<DigestedFile>;
 
 /// Figures, trace and tables.
 pub(super) type Recorders<'a> = ((Tally, Option<Regret<'a>>), (TraceWriter<Output>, Tables<'a, Output>));
@@ -163,10 +166,15 @@ impl<'a> RunDirectory<'a> {
         prepare(path, existing)?;
         let file = |name: &str| {
             let path = path.join(name);
-            File::create(&path).map(BufWriter::new).map_err(|error| KeepError::Write(path, error))
+            let file = File::create(&path).map(|file| BufWriter::new(DigestedFile::new(file)));
+            file.map_err(|error| KeepError::Write(path, error))
         };
         let marker_path = path.join(MARKER);
-        let marker = mark(&marker_path).map_err(|error| KeepError::Write(marker_path, error))?;
+        let marker = mark(&marker_path).map_err(|error| match error.kind() {
+            // Another process has begun here since the look into the directory.
+            io::ErrorKind::AlreadyExists => KeepError::Busy(path.to_owned()),
+            _ => KeepError::Write(marker_path, error),
+        })?;
         let scenario = &resolved.scenario;
         let run = RunFile {
             program: concat!("mario ", env!("CARGO_PKG_VERSION")),
@@ -175,7 +183,7 @@ impl<'a> RunDirectory<'a> {
             messages: keep.messages,
             scenario: &resolved.settings,
         };
-        write_json(&path.join(RUN), &run)?;
+        let run = write_json(&path.join(RUN), &run)?;
         let [trace, operations, moves, handovers, messages] = keep.outputs();
         let wanted = |(name, is_kept)| if is_kept { file(name).map(Some) } else { Ok(None) };
         let outputs = TableOutputs {
@@ -186,7 +194,7 @@ impl<'a> RunDirectory<'a> {
         };
         let trace = TraceWriter::new(file(trace.0)?, scenario, keep.detail);
         let recorders = ((Tally::new(scenario), None), (trace, Tables::new(scenario, outputs)));
-        Ok(RunDirectory { path: path.to_owned(), scenario, keep, recorders, marker, sealed: None })
+        Ok(RunDirectory { path: path.to_owned(), scenario, keep, recorders, marker, run, sealed: None })
     }
 
     /// Has the placement compared with the best at each activation of the managers. This may take longer than the run.
@@ -208,7 +216,7 @@ impl<'a> RunDirectory<'a> {
 
     /// Ends a run that came to its end.
     pub fn complete(self, scenario: &Scenario, effort: Effort) -> Result<Summary, KeepError> {
-        let RunDirectory { path, scenario: _, keep: _, recorders, marker, sealed } = self;
+        let RunDirectory { path, scenario: _, keep: _, recorders, marker, run: _, sealed } = self;
         let ((tally, regret), (trace, tables)) = recorders;
         let failed = |error| KeepError::Write(path.clone(), error);
         let trace = trace.finish(scenario.duration).map_err(failed)?;
@@ -224,9 +232,8 @@ impl<'a> RunDirectory<'a> {
         // What the checkpoint could bring back must be on the disk before it goes.
         let TableOutputs { operations, moves, handovers, messages } = tables;
         for output in [Some(trace), Some(operations), moves, handovers, messages].into_iter().flatten() {
-            output.get_ref().sync_all().map_err(failed)?;
+            output.get_ref().file().sync_all().map_err(failed)?;
         }
-        File::open(path.join(SUMMARY)).and_then(|file| file.sync_all()).map_err(failed)?;
         remove(&path, &[MARKER])?;
         remove(&path, &checkpoint::FILES)?;
         Ok(summary)
@@ -262,9 +269,10 @@ fn prepare(path: &Path, existing: Existing) -> Result<(), KeepError> {
     remove(path, &checkpoint::FILES)
 }
 
-/// Makes the file that says that a run is not complete, and locks it for as long as it is open.
+/// Makes the file that says that a run is not complete, and locks it for as long as it is open. Of several processes that do
+/// this at once, one succeeds.
 pub(super) fn mark(path: &Path) -> io::Result<File> {
-    let mut marker = File::create(path)?;
+    let mut marker = File::create_new(path)?;
     marker.write_all(b"This run is not complete. What is here is true up to where it ends.\n")?;
     // Where there are no locks, nobody can be kept away.
     let _ = marker.try_lock();
@@ -284,15 +292,13 @@ pub(super) fn remove(path: &Path, names: &[&str]) -> Result<(), KeepError> {
     Ok(())
 }
 
-fn write(path: &Path, content: &[u8]) -> Result<(), KeepError> {
-    fs::write(path, content).map_err(|error| KeepError::Write(path.to_owned(), error))
-}
-
-fn write_json(path: &Path, content: &impl Serialize) -> Result<(), KeepError> {
+/// Writes a whole file, and returns its digest.
+fn write_json(path: &Path, content: &impl Serialize) -> Result<Digest, KeepError> {
     let mut text = Vec::new();
     serde_json::to_writer_pretty(&mut text, content).expect("writing to memory does not fail");
-    text.write_all(b"\n").expect("writing to memory does not fail");
-    write(path, &text)
+    text.push(b'\n');
+    write_whole(path, |file| file.write_all(&text)).map_err(|error| KeepError::Write(path.to_owned(), error))?;
+    Ok(Digest::of(&text))
 }
 
 impl fmt::Display for KeepError {

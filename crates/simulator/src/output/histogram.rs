@@ -12,6 +12,14 @@ pub(super) struct Histogram {
 }
 
 impl Histogram {
+    /// Whether its buckets are those of numbers.
+    pub(super) fn can_be(&self) -> bool {
+        /// Beyond the quarter powers of two that a number can be.
+        const BUCKETS: std::ops::RangeInclusive<i64> = -5_000..=5_000;
+        let first = i64::from(self.first);
+        BUCKETS.contains(&first) && BUCKETS.contains(&(first + self.counts.len() as i64))
+    }
+
     pub(super) fn count(&mut self, value: f64, times: u64) {
         let Some(bucket) = bucket(value) else {
             self.zeros += times;

@@ -7,7 +7,10 @@ use std::path::Path;
 use crc32fast::Hasher;
 use lz4_flex::block::{compress_into, decompress_into, get_maximum_output_size};
 use postcard::ser_flavors::Flavor;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+
+use super::digest::Digest;
+use super::whole::write_beside;
 
 /// Who writes these files, and alone can read them.
 pub(super) const PROGRAM: &str = concat!("mario ", env!("CARGO_PKG_VERSION"), " of sources ", env!("MARIO_SOURCES"));
@@ -24,16 +27,9 @@ const CHUNK_BYTES: usize = 1 << 20;
 /// The bytes of such a number, and of the checksum.
 const NUMBER_BYTES: usize = size_of::<u32>();
 
-/// Tells one content from another.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(super) struct Seal {
-    pub(super) bytes: u64,
-    checksum: u32,
-}
-
 /// A file on its way.
-pub(super) struct Sealing {
-    file: File,
+pub(super) struct Sealing<'a> {
+    file: &'a mut File,
     hasher: Hasher,
     bytes: u64,
     chunk: Vec<u8>,
@@ -53,8 +49,8 @@ pub(super) enum SealError {
     Foreign(String),
 }
 
-impl Sealing {
-    fn new(file: File) -> Sealing {
+impl<'a> Sealing<'a> {
+    fn new(file: &'a mut File) -> Sealing<'a> {
         let packed = vec![0; get_maximum_output_size(CHUNK_BYTES)];
         Sealing { file, hasher: Hasher::new(), bytes: 0, chunk: Vec::with_capacity(CHUNK_BYTES), packed, broken: None }
     }
@@ -83,20 +79,19 @@ impl Sealing {
         self.file.write_all(bytes)
     }
 
-    /// Writes what is left, and the checksum; all of it is on the disk then.
-    fn close(mut self) -> io::Result<Seal> {
+    /// Writes what is left, and the checksum.
+    fn close(mut self) -> io::Result<Digest> {
         self.pack()?;
         let checksum = self.hasher.clone().finalize();
         self.append(&checksum.to_le_bytes())?;
-        self.file.sync_all()?;
-        Ok(Seal { bytes: self.bytes, checksum })
+        Ok(Digest { bytes: self.bytes, checksum })
     }
 }
 
 /// Takes what is serialised.
-struct Appending<'a>(&'a mut Sealing);
+struct Appending<'a, 'f>(&'a mut Sealing<'f>);
 
-impl Flavor for Appending<'_> {
+impl Flavor for Appending<'_, '_> {
     type Output = ();
 
     #[inline]
@@ -126,29 +121,19 @@ impl Flavor for Appending<'_> {
 }
 
 /// Writes a file. Until all of it is on the disk, a former one of that name stays.
-pub(super) fn write(path: &Path, content: impl FnOnce(&mut Sealing) -> io::Result<()>) -> io::Result<Seal> {
-    let unfinished = path.with_extension(UNFINISHED);
-    let result = write_unfinished(&unfinished, content).and_then(|seal| fs::rename(&unfinished, path).map(|()| seal));
-    if result.is_err() {
-        let _ = fs::remove_file(&unfinished);
-    } else if let Some(directory) = path.parent() {
-        // Not every system lets a directory be opened; where it does, the new name is on the disk after this.
-        let _ = File::open(directory).and_then(|directory| directory.sync_all());
-    }
-    result
-}
-
-fn write_unfinished(path: &Path, content: impl FnOnce(&mut Sealing) -> io::Result<()>) -> io::Result<Seal> {
-    let mut sealing = Sealing::new(File::create(path)?);
-    for part in [OPENING, PROGRAM.as_bytes(), b"\n"] {
-        sealing.append(part)?;
-    }
-    content(&mut sealing)?;
-    sealing.close()
+pub(super) fn write(path: &Path, content: impl FnOnce(&mut Sealing<'_>) -> io::Result<()>) -> io::Result<Digest> {
+    write_beside(path, &path.with_extension(UNFINISHED), |file| {
+        let mut sealing = Sealing::new(file);
+        for part in [OPENING, PROGRAM.as_bytes(), b"\n"] {
+            sealing.append(part)?;
+        }
+        content(&mut sealing)?;
+        sealing.close()
+    })
 }
 
 /// Reads what [`Sealing::put`] wrote.
-pub(super) fn read(path: &Path) -> Result<(Vec<u8>, Seal), SealError> {
+pub(super) fn read(path: &Path) -> Result<(Vec<u8>, Digest), SealError> {
     let file = fs::read(path).map_err(SealError::Read)?;
     let bytes = file.len() as u64;
     let Some((before, end)) = file.split_last_chunk::<NUMBER_BYTES>() else { return Err(SealError::Broken) };
@@ -162,7 +147,7 @@ pub(super) fn read(path: &Path) -> Result<(Vec<u8>, Seal), SealError> {
         return Err(SealError::Foreign(program.into_owned()));
     }
     let content = unpack(&before[line + 1..]).ok_or(SealError::Broken)?;
-    Ok((content, Seal { bytes, checksum }))
+    Ok((content, Digest { bytes, checksum }))
 }
 
 fn unpack(mut packed: &[u8]) -> Option<Vec<u8>> {

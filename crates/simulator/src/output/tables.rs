@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::json::{natural, number};
 use crate::recorder::{Recorder, Served};
 use crate::scenario::Scenario;
+use crate::simulation::Simulation;
 
 /// A table on its way to a file.
 struct Table<W: Write> {
@@ -128,6 +129,12 @@ impl<'a, W: Write> Tables<'a, W> {
             messages: outputs.messages.map(Table::resumed),
             instances: Deserialize::deserialize(saved)?,
         })
+    }
+
+    /// Whether what was resumed can be of a run: of all its agents, if it has begun and their messages are kept.
+    pub(super) fn are_of(&self, simulation: &Simulation<'_>) -> bool {
+        let is_known = self.messages.is_some() && simulation.has_begun();
+        self.instances.len() == if is_known { simulation.colony().agent_count() } else { 0 }
     }
 
     /// Where the tables go.

@@ -206,7 +206,9 @@ impl<W: Write> TraceWriter<W> {
         if is_accepted {
             self.totals.operations += 1;
             match operation {
-                OperationName::Undeploy => self.totals.instances -= 1,
+                OperationName::Undeploy => {
+                    self.totals.instances = self.totals.instances.saturating_sub(1);
+                }
                 OperationName::Replicate | OperationName::Deploy => self.totals.instances += 1,
                 OperationName::Migrate => {}
             }
@@ -360,7 +362,7 @@ impl<W: Write> Recorder for TraceWriter<W> {
     }
 
     fn node_down(&mut self, time: f64, node: NodeIndex, cause: Cause, gone: &[AgentIndex], colony: &Colony) {
-        self.totals.instances -= gone.len() as u64;
+        self.totals.instances = self.totals.instances.saturating_sub(gone.len() as u64);
         if self.summing.is_some() {
             self.count_gone(time, node, gone, colony);
             return;
@@ -450,7 +452,7 @@ impl<W: Write> Recorder for TraceWriter<W> {
 
     fn sent(&mut self, user: u32, application: ApplicationIndex, sent: &Sent) {
         let before = self.clients[user as usize];
-        let (served, lost) = (sent.served - before.served, sent.lost - before.lost);
+        let (served, lost) = (sent.served.saturating_sub(before.served), sent.lost.saturating_sub(before.lost));
         if served + lost > 0 {
             self.became(user, application, Sent { served, lost, response: sent.response - before.sum });
             // Not a sum of differences: what all took together does not depend on how often it was told.

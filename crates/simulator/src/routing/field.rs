@@ -115,6 +115,38 @@ impl Ground<'_> {
 }
 
 impl Field {
+    /// Whether every node's messages go on over a link of its own or to an instance, and come to an end.
+    pub(super) fn holds_together(&self, topology: &Topology, agents: usize) -> bool {
+        if ![0, topology.node_count()].contains(&self.spots.len()) {
+            return false;
+        }
+        let onward = |node: usize| self.next(topology, NodeIndex::at(node));
+        let goes_on = |(node, spot): (usize, &Spot)| {
+            let number = spot.onward.0;
+            let is_link = || topology.links_from(NodeIndex::at(node)).any(|(link, _)| link.0 == number);
+            spot.distance >= 0.0
+                && (number >= Onward::HERE.0
+                    || if spot.distance > 0.0 { is_link() } else { (number as usize) < agents })
+        };
+        /// The number of a walk that never comes to an end.
+        const ENDED: usize = usize::MAX;
+        let mut walks = vec![0; self.spots.len()];
+        let ends = |walk: usize, walks: &mut Vec<usize>| {
+            let (mut node, mut way) = (Some(walk - 1), Vec::new());
+            while let Some(here) = node.filter(|here| walks[*here] != ENDED) {
+                if walks[here] == walk {
+                    return false;
+                }
+                walks[here] = walk;
+                way.push(here);
+                node = onward(here).map(NodeIndex::position);
+            }
+            way.into_iter().for_each(|here| walks[here] = ENDED);
+            true
+        };
+        self.spots.iter().enumerate().all(goes_on) && (1..=self.spots.len()).all(|walk| ends(walk, &mut walks))
+    }
+
     /// Makes room for what is known, if there is none yet.
     pub(super) fn prepare(&mut self, nodes: usize) {
         if self.spots.is_empty() {

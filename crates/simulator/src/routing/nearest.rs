@@ -12,7 +12,7 @@ use super::field::{Destination, Field, Frontier, Ground};
 use crate::flow::GLANCES;
 use crate::paths::{PathIndex, Trail};
 use crate::routing::{Client, Route, Terrain};
-use crate::scenario::Metric;
+use crate::scenario::{Metric, Scenario};
 use crate::topology::Topology;
 
 /// Which cell.
@@ -96,6 +96,27 @@ impl Nearest {
             further: FxHashMap::default(),
             scratch: Box::default(),
         }
+    }
+
+    pub(crate) fn cell_count(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// Whether it can be the router of a scenario.
+    pub(crate) fn holds_together(&self, scenario: &Scenario, metric: Metric, agents: usize) -> bool {
+        let nodes = scenario.topology.node_count();
+        let rotations = self.rotations.len();
+        let turns =
+            |rotation: &Rotation| rotation.routes.is_empty() || (rotation.turn as usize) < rotation.routes.len();
+        self.metric == metric
+            && self.nodes == nodes
+            && self.fields.len() == scenario.applications.len()
+            && self.fields.iter().all(|field| field.holds_together(&scenario.topology, agents))
+            && self.of_user.len() <= scenario.users.len()
+            && self.of_user.iter().all(|cell| *cell == NO_CELL || (*cell as usize) < rotations)
+            && rotations <= self.cells.len()
+            && (rotations == 0 || self.stale.iter().all(|cell| (*cell as usize) < rotations))
+            && self.rotations.iter().all(turns)
     }
 
     /// The route of the next message of a user.

@@ -2,10 +2,12 @@
 //!
 //! What follows from the scenario alone, and memory that is only used again and again, is made anew.
 
+use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{RunOptions, Simulation, SimulationError};
-use crate::scenario::Scenario;
+use super::{RunOptions, Simulation, SimulationError, User};
+use crate::scenario::{Fidelity, Scenario, UserPlan};
+use crate::validation::Limits;
 
 impl<'a> Simulation<'a> {
     /// The whole state, to be written down. [`Simulation::restore`] takes it up in the same order.
@@ -57,10 +59,19 @@ impl<'a> Simulation<'a> {
         saved: D,
     ) -> Result<Result<Simulation<'a>, D::Error>, SimulationError> {
         let mut simulation = Simulation::empty(scenario, options)?;
-        Ok(simulation.restore(saved).map(|()| simulation))
+        let restored = simulation.restore(saved).and_then(|is_sound| {
+            if is_sound { Ok(simulation) } else { Err(D::Error::custom("the state does not hold together")) }
+        });
+        Ok(restored)
     }
 
-    fn restore<'de, D: Deserializer<'de>>(&mut self, saved: D) -> Result<(), D::Error> {
+    /// Whether anything has happened.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.has_begun
+    }
+
+    /// Returns whether what was saved can be a state of this run: nothing may be used of it otherwise.
+    fn restore<'de, D: Deserializer<'de>>(&mut self, saved: D) -> Result<bool, D::Error> {
         let (world, traffic, operators, course) = Deserialize::deserialize(saved)?;
         let (colony, decisions);
         (
@@ -72,8 +83,7 @@ impl<'a> Simulation<'a> {
             self.instances,
             (self.users, self.users_due),
         ) = world;
-        self.colony.restore(colony);
-        self.decisions.restore(decisions);
+        let are_agents = self.colony.restore(colony) && self.decisions.restore(decisions);
         (self.flow, self.links, self.messages, self.arriving, self.observations) = traffic;
         let memory;
         (memory, self.deployments, self.deploys_begun, self.is_redeploying) = operators;
@@ -81,6 +91,52 @@ impl<'a> Simulation<'a> {
             planner.remember(memory);
         }
         (self.has_begun, self.has_ended, self.agents_have_started, self.effort) = course;
-        Ok(())
+        Ok(are_agents && self.holds_together())
+    }
+
+    /// Whether all parts of the state fit each other and the scenario.
+    fn holds_together(&mut self) -> bool {
+        let scenario = self.scenario;
+        let agents = self.colony.agent_count();
+        // Where messages are rates, nobody counts them for each instance.
+        let served = if self.flow.is_none() { agents } else { 0 };
+        let (cells, turns) = self.flow.as_ref().map_or((0, 0), |flow| flow.counts());
+        let limits = Limits {
+            agents,
+            paths: self.paths.count(),
+            messages: self.messages.len(),
+            cells: self.router.cell_count(),
+            turns,
+            lists: self.due.list_count(),
+            ..Limits::of(scenario)
+        };
+        let are_numbers = limits.hold_for(&self.saved())
+            && self.flow.as_ref().is_none_or(|flow| Limits { cells, ..limits.clone() }.hold_for(flow));
+        are_numbers
+            && self.flow.is_some() == (scenario.network.fidelity == Fidelity::Flow)
+            && self.queue.holds_together()
+            && self.due.holds_together(scenario.applications.len())
+            && self.placement.holds_together(&self.colony, scenario.applications.len(), scenario.topology.node_count())
+            && self.paths.resume(&scenario.topology)
+            && self.router.holds_together(scenario, agents)
+            && self.flow.as_ref().is_none_or(|flow| flow.holds_together(scenario, agents))
+            && self.links.holds_together(&scenario.topology, scenario.network)
+            && self.messages.holds_together(&self.paths)
+            && self.instances.len() == served
+            && self.observations.holds_together(scenario.observation, served)
+            && self.users_hold_together()
+            && self.deploys_begun <= scenario.deploys.len()
+            && self.is_redeploying.len() == scenario.applications.len()
+            && self.planner.as_ref().is_none_or(|planner| planner.holds_together(scenario))
+    }
+
+    fn users_hold_together(&self) -> bool {
+        let plans = &self.scenario.users;
+        let is_planned = |(user, plan): (&User, &UserPlan)| {
+            user.application == plan.application && user.emitter.is_of(plan.workload)
+        };
+        self.users.len() == plans.len()
+            && self.users.iter().zip(plans).all(is_planned)
+            && self.users_due.len() == self.scenario.attachments.first_due().len()
     }
 }

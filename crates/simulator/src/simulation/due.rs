@@ -70,6 +70,40 @@ pub(super) struct Cursor {
 }
 
 impl Due {
+    /// How many lists there are.
+    pub(super) fn list_count(&self) -> usize {
+        self.lists.len()
+    }
+
+    /// Whether lists and places agree, and those who rest are counted, where there are so many applications.
+    pub(super) fn holds_together(&self, applications: usize) -> bool {
+        let is_sound = |list: &List| {
+            let count = list.agents.len();
+            let words_are_right = list.awake.len() == count.div_ceil(64);
+            let has_no_more = words_are_right
+                && (count.is_multiple_of(64) || list.awake.last().is_some_and(|last| last >> (count % 64) == 0));
+            let awake: u32 = list.awake.iter().map(|word| word.count_ones()).sum();
+            let habits_are_right = (1..)
+                .zip(&list.habits)
+                .all(|(length, habits)| habits.is_empty() || habits.len() == applications * length);
+            has_no_more && habits_are_right && awake as usize + list.gone + list.resting == count
+        };
+        let mut resting = vec![0_usize; self.lists.len()];
+        let mut is_placed = |agent: usize, place: &Place| {
+            let Some(round) = place.round else { return true };
+            let Some(list) = self.lists.get(place.list as usize) else { return false };
+            resting[place.list as usize] += 1;
+            round.can_be()
+                && place.since <= list.round + 1
+                && list.agents.get(place.position as usize).is_some_and(|there| there.position() == agent)
+        };
+        self.lists.iter().all(is_sound)
+            && self.places.iter().enumerate().all(|(agent, place)| is_placed(agent, place))
+            && self.lists.iter().zip(&resting).all(|(list, resting)| list.resting == *resting)
+            && self.resting == resting.iter().sum::<usize>()
+            && self.lists.iter().all(|list| list.agents.iter().all(|agent| agent.position() < self.places.len()))
+    }
+
     /// Room for so many agents.
     pub(super) fn with_capacity(agents: usize) -> Due {
         Due { places: Vec::with_capacity(agents), ..Due::default() }

@@ -27,6 +27,11 @@ pub(super) trait Planner: Send {
 
     /// Remembers what another one, whose memory this is, remembered.
     fn remember(&mut self, memory: Answers);
+
+    /// Whether what it remembers can be of a scenario.
+    fn holds_together(&self, _scenario: &Scenario) -> bool {
+        true
+    }
 }
 
 /// The world as a planner sees it.

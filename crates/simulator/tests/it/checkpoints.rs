@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use mario_simulator::scenario::{Document, NoFiles, Resolved};
 use mario_simulator::{
-    Arbitration, Checkpoint, Detail, Effort, Existing, Fidelity, Keep, Management, ResumeError, Reuse, RunDirectory,
-    RunOptions, Scenario, Search, Simulation,
+    Arbitration, Checkpoint, Detail, Effort, Existing, Fidelity, Keep, KeepError, Management, ResumeError, Reuse,
+    RunDirectory, RunOptions, Scenario, Search, Simulation,
 };
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -19,34 +19,34 @@ const WORLDS: u64 = 120;
 
 /// How a world is run.
 #[derive(Clone, Copy, Debug)]
-struct Way {
-    keep: Keep,
-    has_regret: bool,
-    reuse: Reuse,
+pub(crate) struct Way {
+    pub(crate) keep: Keep,
+    pub(crate) has_regret: bool,
+    pub(crate) reuse: Reuse,
 }
 
 /// An empty directory of this name.
-fn directory(name: &str) -> PathBuf {
+pub(crate) fn directory(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("checkpoints").join(name);
     let _ = fs::remove_dir_all(&path);
     path
 }
 
 /// All files in a directory.
-fn files(path: &Path) -> BTreeMap<String, Vec<u8>> {
+pub(crate) fn files(path: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = fs::read_dir(path).expect("a directory").map(|entry| entry.expect("an entry"));
     entries
         .map(|entry| (entry.file_name().into_string().expect("a name"), fs::read(entry.path()).expect("a file")))
         .collect()
 }
 
-fn resolved(scenario: Scenario) -> Resolved {
+pub(crate) fn resolved(scenario: Scenario) -> Resolved {
     let resolved = Document::preset("paper").expect("a preset").resolve(&mut NoFiles).expect("a scenario");
     Resolved { scenario, ..resolved }
 }
 
 /// A small town.
-fn city(seed: u64) -> Resolved {
+pub(crate) fn city(seed: u64) -> Resolved {
     let mut document = Document::preset("city").expect("a preset");
     let keys = ["topology.size=4", "mobility.users=60", "duration=6000"];
     document.set(&keys.map(str::to_owned));
@@ -54,7 +54,12 @@ fn city(seed: u64) -> Resolved {
     document.resolve(&mut NoFiles).expect("a scenario")
 }
 
-fn begin<'a>(resolved: &'a Resolved, path: &Path, way: Way, threads: usize) -> (Simulation<'a>, RunDirectory<'a>) {
+pub(crate) fn begin<'a>(
+    resolved: &'a Resolved,
+    path: &Path,
+    way: Way,
+    threads: usize,
+) -> (Simulation<'a>, RunDirectory<'a>) {
     let options = RunOptions { threads, reuse: way.reuse };
     let simulation = Simulation::new(&resolved.scenario, options).expect("it can be run");
     let kept = RunDirectory::create(path, resolved, way.keep, Existing::Refuse).expect("a new directory");
@@ -70,7 +75,7 @@ fn whole(resolved: &Resolved, path: &Path, way: Way) -> Effort {
 }
 
 /// Lets a run go on until so many looks whether somebody wants a pause, and saves it then. Gives whether it came to its end.
-fn part(simulation: &mut Simulation<'_>, kept: &mut RunDirectory<'_>, looks: u32) -> bool {
+pub(crate) fn part(simulation: &mut Simulation<'_>, kept: &mut RunDirectory<'_>, looks: u32) -> bool {
     let mut left = looks;
     simulation.run_until_pause(f64::INFINITY, kept.recorder(), || {
         left -= 1;
@@ -114,7 +119,7 @@ fn broken_off(resolved: &Resolved, path: &Path, way: Way, dice: &mut Pcg64) -> (
 }
 
 /// Somebody with a view of everything manages some of the worlds.
-fn managed(number: u64) -> Scenario {
+pub(crate) fn managed(number: u64) -> Scenario {
     let mut scenario = world(number);
     let management = match number % 6 {
         0 => Management::EdgeFirstFit,
@@ -250,6 +255,57 @@ fn outputs_that_became_shorter_are_noticed_before_anything_is_changed() {
     );
     fs::remove_file(&trace).expect("it was there");
     assert!(matches!(refusal(&path), ResumeError::Short { found: None, .. }));
+}
+
+#[test]
+fn a_flipped_bit_in_an_output_or_in_run_json_is_noticed_before_anything_is_changed() {
+    let path = saved_run("altered");
+    let names = ["trace.jsonl", "operations.csv", "moves.csv", "handovers.csv", "run.json"];
+    for name in names {
+        let file = path.join(name);
+        let whole = fs::read(&file).expect("it is there");
+        for place in [0, whole.len() / 2, whole.len() - 1] {
+            let mut flipped = whole.clone();
+            flipped[place] ^= 1 << (place % 8);
+            fs::write(&file, flipped).expect("writable");
+            let error = refusal(&path);
+            let is_named = match &error {
+                ResumeError::Altered { path, saved } => *path == file && *saved == whole.len() as u64,
+                ResumeError::Damaged(path) => *path == file && name == "run.json",
+                _ => false,
+            };
+            assert!(is_named, "byte {place} of {name}: {error}");
+        }
+        fs::write(&file, whole).expect("writable");
+    }
+    // What was written after the checkpoint is written again, whatever it is.
+    let mut trace = fs::read(path.join("trace.jsonl")).expect("it is there");
+    trace.extend_from_slice(b"anything");
+    fs::write(path.join("trace.jsonl"), trace).expect("writable");
+    assert!(Checkpoint::open(&path).expect("a checkpoint").resume(1).is_ok());
+}
+
+#[test]
+fn of_runs_that_begin_at_once_in_one_directory_one_is_kept() {
+    const THREADS: usize = 4;
+    let resolved = resolved(world(8));
+    let keep = Keep { detail: Detail::Full, messages: false };
+    for round in 0..20 {
+        let path = directory(&format!("at-once-{round}"));
+        let start = std::sync::Barrier::new(THREADS);
+        let create = || {
+            start.wait();
+            RunDirectory::create(&path, &resolved, keep, Existing::Refuse)
+        };
+        let results: Vec<_> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(create)).collect();
+            threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
+        });
+        let is_refused = |error: &KeepError| matches!(error, KeepError::Exists(_) | KeepError::Busy(_));
+        assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1, "round {round}");
+        assert!(results.iter().filter_map(|result| result.as_ref().err()).all(is_refused), "round {round}");
+        fs::remove_dir_all(path).expect("it was there");
+    }
 }
 
 #[test]

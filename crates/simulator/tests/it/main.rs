@@ -9,6 +9,7 @@ mod determinism;
 mod documents;
 mod extremes;
 mod fidelity;
+mod forged;
 mod graphs;
 mod lies;
 mod mistakes;

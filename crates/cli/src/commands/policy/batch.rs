@@ -4,15 +4,12 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use flate2::bufread::MultiGzDecoder;
 use mario_diagnostics::Diagnostic;
 use mario_policy::Recorded;
 use mario_prolog::Symbols;
 
+use crate::gzip::{self, is_gzip};
 use crate::{Failure, TEXT_SIZE_BYTES_MAX};
-
-/// The first bytes of everything that gzip wrote.
-const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
 /// Reads knowledge bases from a file, one by one, so that a batch may be larger than the memory.
 pub(super) struct Batch {
@@ -74,8 +71,8 @@ fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
         return Err(io::ErrorKind::IsADirectory.into());
     }
     let mut reader = BufReader::with_capacity(1 << 16, file);
-    if reader.fill_buf()?.starts_with(&GZIP_MAGIC) {
-        return Ok(Box::new(BufReader::with_capacity(1 << 16, MultiGzDecoder::new(reader))));
+    if is_gzip(reader.fill_buf()?) {
+        return Ok(gzip::lines(reader));
     }
     Ok(Box::new(reader))
 }

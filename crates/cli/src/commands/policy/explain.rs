@@ -3,7 +3,6 @@
 mod page;
 mod text;
 
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -11,6 +10,7 @@ use clap::Args;
 use mario_diagnostics::Diagnostic;
 use mario_policy::{Ending, Explained, Explainer, KnowledgeBase};
 use mario_prolog::Engine;
+use mario_simulator::write_whole;
 
 use super::batch::Batch;
 use super::inputs::{Format, InputArguments, find_instance, read_facts};
@@ -166,7 +166,7 @@ fn json(explained: &Explained) -> serde_json::Value {
 }
 
 fn write_page(path: &Path, title: &str, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
-    let written = File::create(path).and_then(|file| {
+    let written = write_whole(path, |file| {
         let mut page = BufWriter::new(file);
         page::start(&mut page, title)?;
         write(&mut page)?;

@@ -1,6 +1,6 @@
 //! Goals from standard input: a conversation on a terminal, or a script through a pipe.
 
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Read};
 
 use mario_diagnostics::{Diagnostic, Source};
 use mario_prolog::{Detail, Outcome as Solved, Request};
@@ -210,7 +210,9 @@ impl Script {
     /// Reads a line; false at the end.
     fn read_line(&mut self, input: &mut impl BufRead) -> Result<bool, Failure> {
         let mut line = Vec::new();
-        input.read_until(b'\n', &mut line).map_err(|error| {
+        // One byte more than what is refused.
+        let most = TEXT_SIZE_BYTES_MAX as u64 + 1;
+        Read::take(&mut *input, most).read_until(b'\n', &mut line).map_err(|error| {
             Failure::Environment(vec![Diagnostic::error("cannot read standard input").caused_by(&error)])
         })?;
         if self.pending.len() + line.len() > TEXT_SIZE_BYTES_MAX {

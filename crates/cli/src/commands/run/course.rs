@@ -114,7 +114,7 @@ pub(super) fn not_resumed(error: &ResumeError) -> Failure {
         }
         ResumeError::Busy(_) => "wait for the process that runs it, or interrupt that first".to_owned(),
         ResumeError::NoCheckpoint(_) => format!("{again}; --checkpoint-every says how often it is saved"),
-        ResumeError::Damaged(_) => format!("put the file back as it was, or {again}"),
+        ResumeError::Damaged(_) | ResumeError::Altered { .. } => format!("put the file back as it was, or {again}"),
         ResumeError::Foreign { .. } => format!("go on with the program that wrote it, or {again}"),
         ResumeError::Short { path, .. } => {
             let compressed = path.with_added_extension("gz");
@@ -129,6 +129,11 @@ pub(super) fn not_resumed(error: &ResumeError) -> Failure {
             return Failure::input(diagnostic.hint(format!("put the file back as it was, or {again}")));
         }
         ResumeError::File(_, cause) => return Failure::file(format!("cannot go on with the run: {error}"), cause),
+        ResumeError::Contradictory { .. } => {
+            let bug = "if nobody has changed it, this is a bug in mario: please report it with the directory";
+            let diagnostic = Diagnostic::error(format!("cannot go on with the run: {error}"));
+            return Failure::input(diagnostic.hint(format!("put the file back as it was, or {again}")).hint(bug));
+        }
         ResumeError::Simulation(error) => return not_runnable(error),
     };
     Failure::input(Diagnostic::error(format!("cannot go on with the run: {error}")).hint(hint))

@@ -1,12 +1,13 @@
 //! `mario scenario new`.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use mario_diagnostics::Diagnostic;
 use mario_simulator::scenario::starting_text;
+use mario_simulator::write_whole;
 
 use crate::{Console, Failure, Outcome};
 
@@ -30,7 +31,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         console.write_data(|stdout| stdout.write_all(text))?;
         return Ok(Outcome::Done);
     };
-    create(path, arguments.force).and_then(|mut file| file.write_all(text)).map_err(|error| {
+    create(path, text, arguments.force).map_err(|error| {
         let title = format!("cannot write `{}`", path.display());
         if error.kind() == io::ErrorKind::AlreadyExists {
             let diagnostic = Diagnostic::error(title).caused_by(&error);
@@ -42,6 +43,12 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     Ok(Outcome::Done)
 }
 
-fn create(path: &Path, force: bool) -> io::Result<File> {
-    if force { File::create(path) } else { OpenOptions::new().write(true).create_new(true).open(path) }
+fn create(path: &Path, text: &[u8], force: bool) -> io::Result<()> {
+    // Nothing that is there is replaced, also not by a process that writes the same file at this moment.
+    let new = if force { None } else { Some(File::create_new(path)?) };
+    let written = write_whole(path, |file| file.write_all(text));
+    if new.is_some() && written.is_err() {
+        let _ = fs::remove_file(path);
+    }
+    written
 }

@@ -5,6 +5,7 @@ use std::io::Write;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{Detail, TraceWriter};
+use crate::scenario::Scenario;
 
 impl<W: Write> TraceWriter<W> {
     /// All that the rest of the trace depends on, to be written down.
@@ -22,6 +23,18 @@ impl<W: Write> TraceWriter<W> {
     ) -> Result<TraceWriter<W>, D::Error> {
         let (seen, clients, usage, totals, summing) = Deserialize::deserialize(saved)?;
         Ok(TraceWriter { out, detail, line: Vec::new(), broken: None, seen, clients, usage, totals, summing })
+    }
+
+    /// Whether what was resumed can be of a scenario.
+    pub(in crate::output) fn is_of(&self, scenario: &Scenario) -> bool {
+        let is_summed = self.detail == Detail::Summary;
+        let applications = scenario.applications.len();
+        self.seen.len() == applications
+            && self.usage.len() == applications
+            && self.clients.len() == scenario.users.len()
+            && self.seen.iter().all(|seen| seen.histogram.can_be())
+            && self.summing.is_some() == is_summed
+            && self.summing.as_ref().is_none_or(|summing| summing.is_of(scenario))
     }
 
     /// Where the trace goes.

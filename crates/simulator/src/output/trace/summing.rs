@@ -48,6 +48,16 @@ impl Summing {
         }
     }
 
+    /// Whether it can have summed up the run of a scenario.
+    pub(super) fn is_of(&self, scenario: &Scenario) -> bool {
+        let founded = Summing::new(scenario);
+        self.application_of_user == founded.application_of_user
+            && self.tier_of_node == founded.tier_of_node
+            && self.tier_count == founded.tier_count
+            && self.placed.len() == founded.placed.len()
+            && self.moves.as_ref().is_none_or(|(_, moves)| moves.len() == scenario.applications.len())
+    }
+
     /// Instances of an application came to a node, or went from it.
     pub(super) fn place(&mut self, application: ApplicationIndex, node: NodeIndex, by: i64) {
         let tier = usize::from(self.tier_of_node[node.position()]);
@@ -168,7 +178,7 @@ impl<W: Write> TraceWriter<W> {
             totals.operations += row.undeploy + row.migrate + row.replicate + row.deployed;
             totals.inhibited += row.inhibited + row.not_deployed;
             totals.instances += row.replicate + row.deployed;
-            totals.instances -= row.undeploy;
+            totals.instances = totals.instances.saturating_sub(row.undeploy);
         }
         self.begin("counts", time);
         let told = rows.iter().enumerate().filter(|(_, row)| **row != Row::default());

@@ -87,4 +87,8 @@ impl Planner for FirstFit {
     fn remember(&mut self, memory: Answers) {
         self.answers = memory;
     }
+
+    fn holds_together(&self, scenario: &Scenario) -> bool {
+        self.answers.is_answered.len() == scenario.users.len()
+    }
 }

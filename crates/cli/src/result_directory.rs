@@ -1,0 +1,101 @@
+//! Directories that results are kept in when the user names none.
+
+use std::fs;
+use std::io;
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+
+use crate::Failure;
+
+/// Where results go that are kept nowhere else.
+const RUNS: &str = "runs";
+
+/// A directory for results. One that was made for them and is still empty at the end is removed.
+pub(crate) struct ResultDirectory {
+    path: PathBuf,
+    /// What was made: the directory, and what it is in.
+    made: Vec<PathBuf>,
+}
+
+impl ResultDirectory {
+    /// The directory that the user named, or else the first of `runs/NAME-1`, `runs/NAME-2` and so on that is not there yet.
+    pub(crate) fn named_or_free(named: Option<&Path>, name: &str) -> Result<ResultDirectory, Failure> {
+        match named {
+            Some(path) => Ok(ResultDirectory { path: path.to_owned(), made: Vec::new() }),
+            None => ResultDirectory::free(Path::new(RUNS), name)
+                .map_err(|(path, error)| Failure::file(format!("cannot make `{}`", path.display()), &error)),
+        }
+    }
+
+    /// Makes the first directory `NAME-1`, `NAME-2` and so on that is not there yet. Processes that do so at the same time make
+    /// different ones.
+    fn free(within: &Path, name: &str) -> Result<ResultDirectory, (PathBuf, io::Error)> {
+        let plain: String = name
+            .chars()
+            .map(|letter| if letter.is_alphanumeric() || "-_".contains(letter) { letter } else { '-' })
+            .collect();
+        let mut made = Vec::new();
+        match fs::create_dir(within) {
+            Ok(()) => made.push(within.to_owned()),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && within.is_dir() => {}
+            Err(error) => return Err((within.to_owned(), error)),
+        }
+        let mut number = 1_u64;
+        loop {
+            let path = within.join(format!("{plain}-{number}"));
+            match fs::create_dir(&path) {
+                Ok(()) => {
+                    made.insert(0, path.clone());
+                    return Ok(ResultDirectory { path, made });
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+                Err(error) => return Err((path, error)),
+            }
+        }
+    }
+}
+
+impl Deref for ResultDirectory {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for ResultDirectory {
+    fn drop(&mut self) {
+        for path in &self.made {
+            // Only empty directories can be removed in this way.
+            let _ = fs::remove_dir(path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn directories_made_at_once_are_different_and_go_if_they_stay_empty() {
+        const COUNT: usize = 16;
+        let within = std::env::temp_dir().join(format!("mario-free-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&within);
+        let made: Vec<ResultDirectory> = thread::scope(|scope| {
+            let threads: Vec<_> = (0..COUNT).map(|_| scope.spawn(|| ResultDirectory::free(&within, "a b"))).collect();
+            threads.into_iter().map(|thread| thread.join().expect("no panic").expect("writable")).collect()
+        });
+        let paths: BTreeSet<PathBuf> = made.iter().map(|one| one.to_path_buf()).collect();
+        let expected: BTreeSet<PathBuf> = (1..=COUNT).map(|number| within.join(format!("a-b-{number}"))).collect();
+        assert_eq!(paths, expected);
+        fs::write(within.join("a-b-7/trace.jsonl"), "").expect("writable");
+        drop(made);
+        let left: Vec<PathBuf> =
+            fs::read_dir(&within).expect("there").map(|entry| entry.expect("one").path()).collect();
+        assert_eq!(left, [within.join("a-b-7")]);
+        fs::remove_dir_all(&within).expect("it was there");
+    }
+}

@@ -1,0 +1,45 @@
+//! Whether traffic that was restored holds together.
+
+use super::{Flow, Mode};
+use crate::scenario::Scenario;
+
+impl Flow {
+    /// How many cells and turns there are.
+    pub(crate) fn counts(&self) -> (usize, usize) {
+        (self.cells.len(), self.turns.len())
+    }
+
+    /// Whether it can be the traffic of a scenario to so many instances.
+    pub(crate) fn holds_together(&self, scenario: &Scenario, instances: usize) -> bool {
+        let users = scenario.users.len();
+        let are_tables = self.window.to_bits() == scenario.agents.period.to_bits()
+            && self.cell_of_user.len() == users
+            && self.is_cleared.len() == instances
+            && self.accounts.are_of(users)
+            && self.load.is_of(&scenario.topology, scenario.network, instances);
+        are_tables
+            && self.turns.hold_together()
+            && self.inflows.hold_together(instances, &self.turns)
+            && self.cells_agree()
+    }
+
+    /// Whether each user is in one cell, and each cell has as many routes as its mode needs.
+    fn cells_agree(&self) -> bool {
+        let mut members = vec![false; self.cell_of_user.len()];
+        let mut is_sound = |index: usize| {
+            let cell = &self.cells[index];
+            let has_routes = match cell.mode {
+                Mode::Idle => true,
+                Mode::Plain => cell.routes.len() == 1,
+                Mode::Turns(turns) => self.turns.get(turns).is_among(cell.routes.len()),
+            };
+            has_routes
+                && cell.crowd.users() as usize <= cell.members.len()
+                && cell.members.iter().all(|member| {
+                    let is_here = self.cell_of_user[*member as usize].is_some_and(|cell| cell as usize == index);
+                    is_here && !std::mem::replace(&mut members[*member as usize], true)
+                })
+        };
+        (0..self.cells.len()).all(&mut is_sound)
+    }
+}

@@ -1,0 +1,154 @@
+//! Files that are there whole or not at all: each is written beside its place and then renamed into it.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Writes a file so that a reader sees the former content or all of the new one, even if the disk is full or the process is
+/// killed. Returns what `content` returns.
+///
+/// A symbolic link stays one, and the permissions of a former file are kept. A device or a pipe is written to directly, and so
+/// is a file whose directory cannot be written to.
+pub fn write_whole<T>(path: &Path, content: impl FnOnce(&mut File) -> io::Result<T>) -> io::Result<T> {
+    /// Tells the unfinished files of one process apart.
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    // Renaming would also replace a file that must not be written to.
+    let former = match OpenOptions::new().write(true).open(&path) {
+        Ok(former) => Some(former),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(error),
+    };
+    let Some(name) = path.file_name() else { return Err(io::ErrorKind::InvalidInput.into()) };
+    let mut unfinished = std::ffi::OsString::from(".");
+    unfinished.push(name);
+    unfinished.push(format!(".{}-{}.new", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed)));
+    let unfinished = path.with_file_name(unfinished);
+    let Some(mut former) = former else { return write_beside(&path, &unfinished, content) };
+    let metadata = former.metadata()?;
+    if !metadata.is_file() {
+        return content(&mut former);
+    }
+    match OpenOptions::new().write(true).create_new(true).open(&unfinished) {
+        Ok(file) => finish(Unfinished { file, path: unfinished }, &path, |file| {
+            file.set_permissions(metadata.permissions())?;
+            content(file)
+        }),
+        Err(error) if matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem) => {
+            former.set_len(0)?;
+            content(&mut former)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Writes a file in the same way by way of the file `unfinished`, which is replaced if it is there. For directories that one
+/// process has to itself: what a killed process left unfinished is known by its name.
+pub(super) fn write_beside<T>(
+    path: &Path,
+    unfinished: &Path,
+    content: impl FnOnce(&mut File) -> io::Result<T>,
+) -> io::Result<T> {
+    let file = File::create(unfinished)?;
+    finish(Unfinished { file, path: unfinished.to_owned() }, path, content)
+}
+
+/// A file on its way.
+struct Unfinished {
+    file: File,
+    path: PathBuf,
+}
+
+fn finish<T>(
+    mut unfinished: Unfinished,
+    path: &Path,
+    content: impl FnOnce(&mut File) -> io::Result<T>,
+) -> io::Result<T> {
+    let result = content(&mut unfinished.file).and_then(|value| {
+        // Some systems tell only now that the disk is full.
+        unfinished.file.sync_all()?;
+        fs::rename(&unfinished.path, path).map(|()| value)
+    });
+    if result.is_err() {
+        let _ = fs::remove_file(&unfinished.path);
+    } else if let Some(directory) = path.parent() {
+        // Not every system lets a directory be opened; where it does, the new name is on the disk after this.
+        let _ = File::open(directory).and_then(|directory| directory.sync_all());
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    /// An empty directory of this name.
+    fn place(name: &str) -> PathBuf {
+        let place = std::env::temp_dir().join(format!("mario-whole-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&place);
+        fs::create_dir_all(&place).expect("writable");
+        place
+    }
+
+    fn names(place: &Path) -> Vec<String> {
+        let entries = fs::read_dir(place).expect("a directory").map(|entry| entry.expect("an entry").file_name());
+        let mut names: Vec<String> = entries.map(|name| name.to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_write_that_fails_leaves_the_former_file_and_nothing_else() {
+        let place = place("failing");
+        let path = place.join("page.html");
+        let failing = |file: &mut File| {
+            file.write_all(b"the first half")?;
+            Err::<(), _>(io::Error::from(io::ErrorKind::StorageFull))
+        };
+        assert!(write_whole(&path, failing).is_err());
+        assert!(names(&place).is_empty(), "no new file is left in part");
+        write_whole(&path, |file| file.write_all(b"former")).expect("writable");
+        let error = write_whole(&path, failing).expect_err("the disk is full");
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        assert_eq!(fs::read(&path).expect("it is there"), b"former");
+        assert_eq!(names(&place), ["page.html"]);
+        write_whole(&path, |file| file.write_all(b"new")).expect("writable");
+        assert_eq!(fs::read(&path).expect("it is there"), b"new");
+        assert_eq!(names(&place), ["page.html"]);
+        fs::remove_dir_all(place).expect("it was there");
+    }
+
+    #[test]
+    fn a_directory_is_not_replaced_and_a_missing_one_is_named_as_missing() {
+        let place = place("directory");
+        let error = write_whole(&place, |file| file.write_all(b"x")).expect_err("a directory");
+        assert_eq!(error.kind(), io::ErrorKind::IsADirectory);
+        let error = write_whole(&place.join("missing/page.html"), |file| file.write_all(b"x")).expect_err("no place");
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        fs::remove_dir_all(place).expect("it was there");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_permissions_and_devices_stay_what_they_are() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let place = place("kinds");
+        let (path, link) = (place.join("page.html"), place.join("link.html"));
+        fs::write(&path, "former").expect("writable");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).expect("ours");
+        symlink("page.html", &link).expect("writable");
+        write_whole(&link, |file| file.write_all(b"new")).expect("writable");
+        assert!(fs::symlink_metadata(&link).expect("it is there").is_symlink());
+        assert_eq!(fs::read(&path).expect("it is there"), b"new");
+        assert_eq!(fs::metadata(&path).expect("it is there").permissions().mode() & 0o777, 0o640);
+        write_whole(Path::new("/dev/null"), |file| file.write_all(b"x")).expect("it takes anything");
+        if Path::new("/dev/full").exists() {
+            let error = write_whole(Path::new("/dev/full"), |file| file.write_all(b"x")).expect_err("it is full");
+            assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        }
+        fs::remove_dir_all(place).expect("it was there");
+    }
+}

@@ -1,0 +1,66 @@
+//! Whether a restored state holds together.
+//!
+//! A checkpoint is read back into the very tables that a run works on, which trust each other: an index is used without a
+//! question. So each number of a restored state is checked here against what it refers to, before anything runs: by a rule for
+//! each place where a number can stand, and by what each table says of itself.
+
+mod rules;
+mod scenario;
+mod walk;
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use crate::scenario::{Scenario, Workload};
+
+use rules::Rules;
+use walk::walk;
+
+/// How many there are of everything that a number can refer to.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Limits {
+    pub(crate) nodes: usize,
+    pub(crate) links: usize,
+    pub(crate) users: usize,
+    pub(crate) applications: usize,
+    pub(crate) policies: usize,
+    pub(crate) acceptances: usize,
+    pub(crate) steps: usize,
+    pub(crate) disturbances: usize,
+    pub(crate) agents: usize,
+    pub(crate) paths: usize,
+    pub(crate) messages: usize,
+    pub(crate) cells: usize,
+    pub(crate) turns: usize,
+    pub(crate) lists: usize,
+    /// The bits of the periods at which users send.
+    pub(crate) periods: BTreeSet<u64>,
+}
+
+impl Limits {
+    /// What follows from a scenario.
+    pub(crate) fn of(scenario: &Scenario) -> Limits {
+        let period = |workload: &Workload| match *workload {
+            Workload::Periodic { period, .. } | Workload::OnOff { period, .. } => period.to_bits(),
+            Workload::Poisson { mean_period } => mean_period.to_bits(),
+        };
+        Limits {
+            nodes: scenario.topology.node_count(),
+            links: scenario.topology.link_count(),
+            users: scenario.users.len(),
+            applications: scenario.applications.len(),
+            policies: scenario.policies.len(),
+            acceptances: scenario.acceptances.len(),
+            steps: scenario.attachments.step_count(),
+            disturbances: scenario.disturbances.len(),
+            periods: scenario.users.iter().map(|user| period(&user.workload)).collect(),
+            ..Limits::default()
+        }
+    }
+
+    /// Whether every number in a part of a state refers to something that there is.
+    pub(crate) fn hold_for(&self, part: &impl Serialize) -> bool {
+        walk(part, &mut Rules::new(self))
+    }
+}

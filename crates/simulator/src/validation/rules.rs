@@ -1,0 +1,140 @@
+//! What each number of a state may be, by where it stands.
+
+use super::Limits;
+use super::walk::{Site, Visitor};
+
+/// No run counts further, and sums of two counts do not overflow.
+const COUNT_MAX: u64 = 1 << 52;
+
+/// The same for counts with 32 bits, and for versions.
+const SMALL_COUNT_MAX: u64 = 1 << 31;
+
+/// Marks what is in no cell, and nodes without an instance or with several.
+const NONE: u64 = u32::MAX as u64;
+
+/// The highest bit of 32, which marks some numbers.
+const MARKED: u64 = 1 << 31;
+
+/// What a number may be.
+enum Rule {
+    /// Less than this.
+    Below(usize),
+    /// The same, or the number that stands for nothing.
+    BelowOrNone(usize),
+    /// The same, apart from the mark.
+    BelowMarked(usize),
+    /// Something that is counted.
+    Count,
+    /// The same, with 32 bits.
+    SmallCount,
+    /// Anything: bits, seeds, and what is checked elsewhere.
+    Any,
+}
+
+pub(super) struct Rules<'a> {
+    limits: &'a Limits,
+}
+
+impl<'a> Rules<'a> {
+    pub(super) fn new(limits: &'a Limits) -> Rules<'a> {
+        Rules { limits }
+    }
+
+    fn rule(&self, site: Site) -> Rule {
+        let limits = self.limits;
+        match (site.container, site.field) {
+            ("NodeIndex", "") => Rule::Below(limits.nodes),
+            // Where there is no link, room for some is filled with the first all the same.
+            ("LinkIndex", "") => Rule::Below(limits.links.max(1)),
+            ("ApplicationIndex", "") => Rule::Below(limits.applications),
+            ("PolicyIndex", "") => Rule::Below(limits.policies),
+            ("AgentIndex", "") if site.holder == "on_node" => Rule::BelowOrNone(limits.agents),
+            ("AgentIndex", "") => Rule::Below(limits.agents),
+            ("PathIndex", "") => Rule::Below(limits.paths),
+            ("MessageIndex", "") => Rule::Below(limits.messages),
+            ("Event", "Emission") => Rule::Below(limits.users),
+            ("Event", "Evaluations") | ("Due", "free") => Rule::Below(limits.lists),
+            // An agent that was never scheduled is nowhere, which is written as the first list.
+            ("Place", "list") => Rule::Below(limits.lists.max(1)),
+            ("Event", "Step") => Rule::Below(limits.steps + 1),
+            ("Event", "Disturbance") => Rule::Below(limits.disturbances),
+            ("Waiting" | "Message", "user") | ("LeastUsed", "by_client") | ("FlowCell", "members") => {
+                Rule::Below(limits.users)
+            }
+            ("Attachments", "steps") => Rule::Below(limits.users),
+            ("Scenario", "acceptance_of") => Rule::Below(limits.acceptances),
+            ("Answers", "spare") => Rule::Below(limits.applications),
+            ("Nearest", "of_user") => Rule::BelowOrNone(limits.cells),
+            ("Nearest" | "Flow", "stale") | ("Nearest", "further") | ("Flow", "cell_of_user") => {
+                Rule::Below(limits.cells)
+            }
+            ("Mark", "") => Rule::BelowMarked(limits.cells),
+            ("Instances", "marked") => Rule::BelowMarked(limits.agents),
+            ("Mode", "Turns") | ("TurnsTable", "free" | "recent") | ("Turns", "ended") | ("Share", "turns") => {
+                Rule::Below(limits.turns)
+            }
+            (container, field) => rule_of_count(container, field),
+        }
+    }
+}
+
+/// The rules of numbers that refer to nothing.
+fn rule_of_count(container: &str, field: &str) -> Rule {
+    match (container, field) {
+        // What each table checks by itself.
+        ("EventQueue", _) | ("List", "awake") | ("Place", _) | ("Round", _) | ("Onward" | "Intent", "") => Rule::Any,
+        ("Agent", "waits_at" | "current") | ("Sight", "alike") | ("Details", "random") | ("Placement", _) => Rule::Any,
+        ("Path", _) | ("", "") => Rule::Any,
+        ("Nearest", "nodes") | ("Summing", _) => Rule::Any,
+        ("Scenario", "seed") | ("Commuters", "seed") | ("Capacity" | "Hardware" | "Id", _) => Rule::Any,
+        ("List" | "Agent" | "LinksVersion" | "Remembered" | "Rotation" | "Paths" | "Crowd" | "Cycle" | "Share", _) => {
+            Rule::SmallCount
+        }
+        ("Turns", "cells" | "holders") | ("LeastUsed", "used") | ("Message", "hops") | ("Change", _) => {
+            Rule::SmallCount
+        }
+        _ => Rule::Count,
+    }
+}
+
+impl Visitor for Rules<'_> {
+    fn natural(&mut self, site: Site, value: u64) -> bool {
+        let below = |value: u64, limit: usize| value < limit as u64;
+        match self.rule(site) {
+            Rule::Below(limit) => below(value, limit),
+            Rule::BelowOrNone(limit) => below(value, limit) || value == NONE || value == NONE - 1,
+            Rule::BelowMarked(limit) => below(value & !MARKED, limit) || value == NONE,
+            Rule::Count => value <= COUNT_MAX,
+            Rule::SmallCount => value <= SMALL_COUNT_MAX,
+            Rule::Any => true,
+        }
+    }
+
+    fn integer(&mut self, site: Site, value: i64) -> bool {
+        let is_count = matches!(site.container, "Numbers" | "Value" | "Sums" | "Histogram" | "Change");
+        !is_count || value.unsigned_abs() <= COUNT_MAX
+    }
+
+    fn float(&mut self, site: Site, value: f64) -> bool {
+        let is_period = |value: f64| self.limits.periods.contains(&value.to_bits());
+        match (site.container, site.field) {
+            ("Account", "counted" | "waited") | ("Crowd", "since" | "waited") | ("Turns", "until" | "regular_from") => {
+                !value.is_nan()
+            }
+            ("Periodic" | "OnOff" | "AgentTiming", "period") | ("Poisson", "mean_period") | ("OnOff", _) => {
+                value.is_finite() && value > 0.0
+            }
+            ("Scenario", "step" | "management_period") => value.is_finite() && value > 0.0,
+            ("LinkState", "busy_until") | ("Spot", "distance") => !value.is_nan(),
+            ("Exact" | "Regular" | "Number", "period") => is_period(value),
+            ("Crowd", "period") => value == 0.0 || is_period(value),
+            // The first requests, which all others are counted from.
+            ("Exact" | "Number" | "Crowd", "first") | ("Regular", "firsts") => value.is_finite() && value >= 0.0,
+            _ => value.is_finite(),
+        }
+    }
+
+    fn length(&mut self, _: Site, _: u32, _: usize) -> bool {
+        true
+    }
+}
