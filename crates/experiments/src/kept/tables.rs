@@ -118,7 +118,9 @@ impl Tables {
             Record::Cycle(cycle) => self.cycle(cycle),
             Record::Counts(counted) => self.counted(counted),
             Record::NodeDown(down) => {
-                down.instances.iter().for_each(|instance| drop(self.applications.remove(instance)));
+                for instance in &down.instances {
+                    self.applications.remove(instance);
+                }
                 Ok(())
             }
             _ => Ok(()),
@@ -158,7 +160,9 @@ impl Tables {
             let row = [cell(instance.id()), application, number(cycle.time), action.to_owned()];
             self.moves.expect(&row.join(","))?;
         }
-        went.iter().for_each(|instance| drop(self.applications.remove(instance)));
+        for instance in &went {
+            self.applications.remove(instance);
+        }
         self.applications.extend(came);
         self.operations(cycle.time, counts)
     }
