@@ -162,6 +162,9 @@ impl Question {
             format!("mobility.users={users}"),
             format!("mobility.first_users={users}"),
             "network.fidelity=flow".to_owned(),
+            // How much a world of this size takes is what is asked.
+            "limits.events=1e18".to_owned(),
+            "limits.memory_mib=1e18".to_owned(),
         ];
         if self.growth == Growth::Town {
             let metres = side as f64 * SPACING_M;
