@@ -66,11 +66,10 @@ fn programs_that_include_the_next_twice_reach_a_limit() {
         write(&directory, &format!("{number}.pl"), &format!(":- include('{0}').\n:- include('{0}').\n", number + 1));
     }
     write(&directory, "31.pl", "operation(undeploy, _, self).\n");
-    write(&directory, "scenario.toml", "preset = \"paper\"\n");
     for arguments in [
         &["prolog", "0.pl", "--goal", "true"][..],
         &["policy", "check", "0.pl"],
-        &["scenario", "check", "scenario.toml", "--policy", "0.pl"],
+        &["run", "paper", "--policy", "0.pl", "--out", "run"],
     ] {
         let message = refused(&directory, arguments);
         assert!(message.contains("files load files more than 1000 times here"), "{message}");

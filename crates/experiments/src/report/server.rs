@@ -6,6 +6,7 @@
 //! **Invariant:** no client ends the server, fills its memory, or keeps others from being answered for longer than a timeout.
 //! **Invariant:** nothing is read from a client but the head of a request.
 
+mod connections;
 mod policy;
 mod reply;
 mod site;
@@ -14,7 +15,6 @@ mod stream;
 use std::convert::Infallible;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -22,10 +22,11 @@ use std::time::Duration;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use tokio::runtime::{Builder, Runtime};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::{sleep, timeout};
 
 use super::Report;
+use connections::{Activity, Connections};
 use reply::Reply;
 use site::{Answer, Site, Target};
 use stream::{Clock, Stream};
@@ -42,7 +43,8 @@ pub trait Source: Send + 'static {
 /// What clients may take of the process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Connections that are open at once; others wait until one is closed.
+    /// Connections that are open at once. One more closes the one that has been open for longest of those that are not being
+    /// answered; if all are, it waits.
     pub connections: usize,
     /// Bytes of a request's head. The library takes no fewer than 8192.
     pub head_bytes: usize,
@@ -122,21 +124,22 @@ impl Server {
     fn accept_until(&self, runtime: &Runtime, questions: &mpsc::Sender<Question>, stop: &AtomicBool) -> io::Result<()> {
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(self.listener.try_clone()?)?;
-            let slots = Arc::new(Semaphore::new(self.limits.connections));
+            let mut connections = Connections::default();
             let mut failures = 0;
             // The thread that makes reports ends before us only if it panicked.
             while !stop.load(Ordering::Relaxed) && !questions.is_closed() {
-                let next = async {
-                    let slot = Arc::clone(&slots).acquire_owned().await.map_err(io::Error::other)?;
-                    let (stream, _) = listener.accept().await?;
-                    Ok((stream, slot))
-                };
-                match timeout(STOP_INTERVAL, next).await {
+                if !connections.has_room(self.limits.connections) {
+                    sleep(STOP_INTERVAL).await;
+                    continue;
+                }
+                match timeout(STOP_INTERVAL, listener.accept()).await {
                     Err(_) => {}
-                    Ok(Ok((stream, slot))) => {
+                    Ok(Ok((stream, _))) => {
                         failures = 0;
-                        let stream = Stream::new(stream, self.limits.write_timeout);
-                        tokio::spawn(talk(stream, slot, self.limits, questions.clone()));
+                        let activity = Activity::default();
+                        let stream = Stream::new(stream, self.limits.write_timeout, activity.clone());
+                        let task = tokio::spawn(talk(stream, activity.clone(), self.limits, questions.clone()));
+                        connections.add(task.abort_handle(), activity, self.limits.connections);
                     }
                     Ok(Err(error)) => {
                         failures += 1;
@@ -157,10 +160,15 @@ impl Server {
 }
 
 /// Answers the requests of one connection until the client closes it or exceeds a limit.
-async fn talk(stream: Stream, slot: OwnedSemaphorePermit, limits: Limits, questions: mpsc::Sender<Question>) {
+async fn talk(stream: Stream, activity: Activity, limits: Limits, questions: mpsc::Sender<Question>) {
     let service = service_fn(|request| {
-        let questions = questions.clone();
-        async move { Ok::<Reply, Infallible>(reply::to(request, &questions).await) }
+        let (questions, activity) = (questions.clone(), activity.clone());
+        async move {
+            activity.answering();
+            let reply = reply::to(request, &questions).await;
+            activity.writing();
+            Ok::<Reply, Infallible>(reply)
+        }
     });
     let connection = http1::Builder::new()
         .timer(Clock)
@@ -169,7 +177,6 @@ async fn talk(stream: Stream, slot: OwnedSemaphorePermit, limits: Limits, questi
         .serve_connection(stream, service);
     // A client that breaks the protocol or goes away is answered as far as it can be, and is no reason to stop.
     let _ = connection.await;
-    drop(slot);
 }
 
 /// Answers questions one by one, in a thread of its own: making a report takes long.

@@ -9,6 +9,8 @@ use hyper::rt::{ReadBufCursor, Sleep, Timer};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
+use super::connections::Activity;
+
 /// A client that reads this much of an answer in time may go on.
 const PROGRESS_BYTES: usize = 16 << 10;
 
@@ -23,11 +25,12 @@ pub(super) struct Stream {
     stalled: Option<Pin<Box<tokio::time::Sleep>>>,
     /// Bytes that were taken since `stalled` runs.
     written: usize,
+    activity: Activity,
 }
 
 impl Stream {
-    pub(super) fn new(inner: TcpStream, timeout: Duration) -> Stream {
-        Stream { inner, timeout, stalled: None, written: 0 }
+    pub(super) fn new(inner: TcpStream, timeout: Duration, activity: Activity) -> Stream {
+        Stream { inner, timeout, stalled: None, written: 0, activity }
     }
 
     /// What to do about a write that has to wait.
@@ -80,6 +83,7 @@ impl hyper::rt::Write for Stream {
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         // The library flushes when it has nothing more to write.
         (self.stalled, self.written) = (None, 0);
+        self.activity.flushed();
         Pin::new(&mut self.inner).poll_flush(context)
     }
 

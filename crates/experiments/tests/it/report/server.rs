@@ -208,11 +208,36 @@ fn a_client_that_is_slow_to_ask_is_cut_off() {
 
 #[test]
 fn idle_connections_make_room_for_a_client_that_asks() {
-    let limits = Limits { connections: 4, head_timeout: SHORT, ..Limits::default() };
+    // An idle connection would never be closed for its age here.
+    let limits = Limits { connections: 4, head_timeout: Duration::from_hours(1), ..Limits::default() };
     let server = Running::new(limits, titled());
-    let idle: Vec<TcpStream> = (0..50).map(|_| server.connect()).collect();
+    let mut idle: Vec<TcpStream> = (0..50).map(|_| server.connect()).collect();
     server.is_unharmed("fifty idle connections");
-    drop(idle);
+    // One that has been answered is idle as well.
+    for _ in 0..10 {
+        let (stream, head) = server.send(b"GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+        idle.push(stream);
+    }
+    server.is_unharmed("connections that are kept alive");
+}
+
+#[test]
+fn a_connection_that_is_being_answered_is_not_closed_for_another() {
+    let (begun, has_begun) = mpsc::channel();
+    let (finish, end) = mpsc::channel();
+    let limits = Limits { connections: 2, ..Limits::default() };
+    let server = Running::new(limits, Endless { begun, end });
+    let mut waiting = server.connect();
+    waiting.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").expect("it reads");
+    has_begun.recv_timeout(PATIENCE).expect("the report is being made");
+    // The first of these are closed for the last.
+    let others: Vec<TcpStream> = (0..10).map(|_| server.connect()).collect();
+    for mut closed in others.into_iter().take(9) {
+        assert_eq!(read_head(&mut closed), "");
+    }
+    finish.send(()).expect("it waits");
+    assert!(read_head(&mut waiting).starts_with("HTTP/1.1 200"));
 }
 
 #[test]
