@@ -5,8 +5,11 @@ use std::path::Path;
 use mario_simulator::scenario::settings::{GeneratedSettings, MobilitySettings};
 use mario_simulator::scenario::{Document, NoFiles, Resolved, ScenarioError};
 
+/// What is set, call by call.
+type Calls<'c> = &'c [&'c [&'c str]];
+
 /// The paper's scenario; each list is given by a call of its own, as `--set` and what a sweep varies are.
-fn paper(calls: &[&[&str]]) -> Result<Resolved, ScenarioError> {
+fn paper(calls: Calls<'_>) -> Result<Resolved, ScenarioError> {
     let mut document = Document::preset("paper").expect("a preset");
     for keys in calls {
         document.set(&keys.iter().map(|key| (*key).to_owned()).collect::<Vec<_>>());
@@ -28,7 +31,7 @@ fn at_first_and_in_all(resolved: &Resolved) -> (usize, usize) {
 
 #[test]
 fn another_number_of_users_drops_how_many_of_them_are_there_at_first() {
-    let cases: [(&[&[&str]], (usize, usize)); 8] = [
+    let cases: [(Calls<'_>, (usize, usize)); 8] = [
         (&[], (50, 51)),
         (&[&["mobility.users=51"]], (50, 51)),
         (&[&["mobility.users=200"]], (200, 200)),
@@ -80,7 +83,7 @@ fn steps_follow_a_longer_run_or_a_shorter_step_unless_they_are_given_with_it() {
     ] {
         assert_eq!(generated(&paper(calls).expect("no mistakes")).steps, steps, "{calls:?}");
     }
-    let has_note = |calls: &[&[&str]], words: &str| {
+    let has_note = |calls: Calls<'_>, words: &str| {
         let notes = paper(calls).expect("no mistakes").notes;
         assert!(notes.iter().any(|note| note.contains(words)), "{calls:?}: {notes:?}");
     };
