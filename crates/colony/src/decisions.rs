@@ -342,7 +342,7 @@ impl Decisions {
             position += 1 + header.length();
             count += 1;
         }
-        count == self.count && self.blocks.len() as u64 <= !UPPER - 1
+        count == self.count && (self.blocks.len() as u64) < !UPPER
     }
 }
 

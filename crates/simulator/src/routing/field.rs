@@ -117,6 +117,8 @@ impl Ground<'_> {
 impl Field {
     /// Whether every node's messages go on over a link of its own or to an instance, and come to an end.
     pub(super) fn holds_together(&self, topology: &Topology, agents: usize) -> bool {
+        /// Marks nodes from which a walk is known to end; the others have the number of the walk that came by.
+        const ENDED: usize = usize::MAX;
         if ![0, topology.node_count()].contains(&self.spots.len()) {
             return false;
         }
@@ -128,8 +130,6 @@ impl Field {
                 && (number >= Onward::HERE.0
                     || if spot.distance > 0.0 { is_link() } else { (number as usize) < agents })
         };
-        /// The number of a walk that never comes to an end.
-        const ENDED: usize = usize::MAX;
         let mut walks = vec![0; self.spots.len()];
         let ends = |walk: usize, walks: &mut Vec<usize>| {
             let (mut node, mut way) = (Some(walk - 1), Vec::new());

@@ -82,11 +82,12 @@ impl<'a> Rules<'a> {
 fn rule_of_count(container: &str, field: &str) -> Rule {
     match (container, field) {
         // What each table checks by itself.
-        ("EventQueue", _) | ("List", "awake") | ("Place", _) | ("Round", _) | ("Onward" | "Intent", "") => Rule::Any,
+        ("EventQueue" | "Place" | "Round", _) | ("List", "awake") | ("Onward" | "Intent", "") => Rule::Any,
         ("Agent", "waits_at" | "current") | ("Sight", "alike") | ("Details", "random") | ("Placement", _) => Rule::Any,
         ("Path", _) | ("", "") => Rule::Any,
         ("Nearest", "nodes") | ("Summing", _) => Rule::Any,
-        ("Scenario", "seed") | ("Commuters", "seed") | ("Capacity" | "Hardware" | "Id", _) => Rule::Any,
+        ("Scenario" | "Commuters", "seed") | ("Capacity" | "Hardware" | "Id", _) => Rule::Any,
+        (_, "capacity" | "free" | "hardware") => Rule::Any,
         ("List" | "Agent" | "LinksVersion" | "Remembered" | "Rotation" | "Paths" | "Crowd" | "Cycle" | "Share", _) => {
             Rule::SmallCount
         }
