@@ -12,11 +12,13 @@
 //! | [`names`] | a module is named after what is in it |
 //! | [`leftovers`] | no paths of one machine, no marks of unfinished work |
 //! | [`licences`], [`duplicates`] | what is linked may be linked, once |
+//! | [`advisories`] | no locked version has a known defect, and every locked package was looked up |
 //!
 //! These are tests and not a tool because a test is run by everybody, before anybody else sees the change.
 //!
 //! **Invariant:** reads the workspace and asks `cargo metadata`; writes nothing but the list of [`length`], on request.
 
+pub mod advisories;
 pub mod architecture;
 pub mod duplicates;
 pub mod leftovers;
@@ -43,6 +45,7 @@ pub fn check(workspace: &Workspace) -> Vec<Finding> {
         length::check(workspace),
         names::check(workspace),
         leftovers::check(workspace),
+        advisories::check(workspace),
     ]
     .concat()
 }

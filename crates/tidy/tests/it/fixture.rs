@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use mario_tidy::{Workspace, check};
 
-const CLEAN: [(&str, &str); 8] = [
+const CLEAN: [(&str, &str); 10] = [
     (
         "Cargo.toml",
         "[workspace]\nresolver = \"3\"\nmembers = [\"crates/*\"]\n\n[workspace.lints.rust]\nunsafe_code = \"deny\"\n",
@@ -41,6 +41,36 @@ tidy
     ("crates/core/src/lib.rs", "//! Thinks.\n"),
     ("crates/tidy/Cargo.toml", "[package]\nname = \"the-tidy\"\n\n[lints]\nworkspace = true\n"),
     ("crates/tidy/src/lib.rs", "//! Checks.\n"),
+    (
+        "Cargo.lock",
+        "\
+version = 4
+
+[[package]]
+name = \"outside\"
+version = \"1.4.2\"
+source = \"registry+https://github.com/rust-lang/crates.io-index\"
+
+[[package]]
+name = \"the-core\"
+version = \"0.0.0\"
+",
+    ),
+    (
+        "crates/tidy/data/advisories.toml",
+        "\
+looked_up = 2026-01-31
+newest_advisory = 2026-01-30
+packages = [\"outside\"]
+
+[[advisory]]
+id = \"RUSTSEC-2020-0001\"
+package = \"outside\"
+date = 2020-02-29
+kind = \"vulnerability\"
+patched = [\">= 1.4.2\"]
+",
+    ),
 ];
 
 /// A workspace on disk, clean until a test changes it.
@@ -68,6 +98,12 @@ impl Fixture {
         let directory = path.parent().expect("a file is in a directory");
         fs::create_dir_all(directory).expect("the test's own directory is writable");
         fs::write(&path, text).expect("the test's own directory is writable");
+        self
+    }
+
+    /// The same without this file.
+    pub fn without(self, path: &str) -> Self {
+        fs::remove_file(self.root.join(path)).expect("the file is there");
         self
     }
 

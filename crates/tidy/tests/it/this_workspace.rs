@@ -1,8 +1,11 @@
 //! The rules, applied to the workspace that this test is part of.
 
 use std::env;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
+use mario_tidy::advisories::{self, age};
 use mario_tidy::{Finding, Workspace, check, duplicates, length, licences, packages};
 
 /// Packages that may be linked in several versions, each with the reason why nothing here can mend it.
@@ -26,6 +29,15 @@ fn is_what_its_documents_say() {
         workspace = Workspace::read(&root()).expect("this is a workspace");
     }
     expect_none(&check(&workspace));
+    warn_of_an_old_look_up(&workspace);
+}
+
+fn warn_of_an_old_look_up(workspace: &Workspace) {
+    let database = advisories::database(workspace).expect("the rule on advisories could read it");
+    if let Some(warning) = age::warning(&database, age::Day::of(SystemTime::now())) {
+        // Not `eprintln!`, whose output is hidden when a test passes.
+        writeln!(io::stderr(), "{warning}").expect("standard error can be written");
+    }
 }
 
 #[test]
