@@ -169,7 +169,8 @@ impl fmt::Display for Report {
             writeln!(formatter, "and {hidden} more\n")?;
         }
         let Provenance { program, scenario, seed, nodes, .. } = trace;
-        writeln!(formatter, "{scenario}, seed {seed}, {nodes} nodes, by {program}")?;
+        let nodes = if *nodes == 1 { "1 node".to_owned() } else { format!("{nodes} nodes") };
+        writeln!(formatter, "{scenario}, seed {seed}, {nodes}, by {program}")?;
         let ending = match self.ending {
             TraceEnding::Complete => "complete",
             TraceEnding::Interrupted => "interrupted: true up to the last whole line",
@@ -202,6 +203,7 @@ impl fmt::Display for Report {
         }
         match self.total() {
             0 => writeln!(formatter, "nothing is wrong"),
+            1 => writeln!(formatter, "1 finding: {}", listed(&self.found)),
             total => writeln!(formatter, "{total} findings: {}", listed(&self.found)),
         }
     }

@@ -314,6 +314,11 @@ impl Drop for Progress {
     }
 }
 
+/// `1 run`, `2 runs` and so on.
+pub(crate) fn many(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
 fn output_failure(error: &io::Error) -> Failure {
     match error.kind() {
         io::ErrorKind::BrokenPipe => Failure::OutputClosed,

@@ -14,6 +14,7 @@ use mario_simulator::scenario::Document;
 use mario_simulator::write_whole;
 
 use crate::commands::not_runnable;
+use crate::console::many;
 use crate::interruptions::interruptions;
 use crate::scenarios::{Disk, failure, open};
 use crate::{Console, Failure};
@@ -122,7 +123,7 @@ impl StudyArguments {
             console.inform(format!("note: {note}"));
         }
         let kept = self.out.as_ref().map_or_else(String::new, |out| format!(", kept in {}", out.display()));
-        console.inform(format!("{made} runs made, {} there{kept}", results.runs.len()));
+        console.inform(format!("{} made, {} there{kept}", many(made, "run"), results.runs.len()));
         Ok(results)
     }
 

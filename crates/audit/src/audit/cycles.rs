@@ -139,7 +139,7 @@ impl Audit {
 
     fn judged(&mut self, instance: &InstanceId, wish: &Wish, verdict: &Verdict, enactments: &mut Vec<Enactment>) {
         self.count(wish.operation, verdict);
-        let Some((place, pending)) = self.turn(instance, wish.operation.as_str()) else { return };
+        let Some((place, pending)) = self.turn(instance, does(wish.operation)) else { return };
         let own = self.world.agent(place).node;
         if self.header.detail == Detail::Full && !self.is_proposed(&pending, wish, own) {
             self.find_other_proposal(instance, &pending, wish_text(&self.header, wish));
@@ -451,5 +451,15 @@ impl Audit {
             let kind = if reason.is_some() { FindingKind::Reason } else { FindingKind::Verdict };
             self.find(kind, &case.who, expected, found);
         }
+    }
+}
+
+/// That an instance does it, in words.
+const fn does(operation: OperationName) -> &'static str {
+    match operation {
+        OperationName::Undeploy => "undeploys",
+        OperationName::Migrate => "migrates",
+        OperationName::Replicate => "replicates",
+        OperationName::Deploy => "deploys",
     }
 }

@@ -8,6 +8,7 @@ use mario_experiments::comparison::Comparison;
 use mario_experiments::study::{OwnDirectory, Results, StoreError, load, save};
 
 use super::sweep::show;
+use crate::console::many;
 use crate::experiments::{merge_failure, store_failure, write_results};
 use crate::{Console, Failure, Outcome};
 
@@ -57,7 +58,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     };
     if let (Some(out), Some(directory)) = (&out, &arguments.out) {
         save(out, &joined).map_err(|error| store_failure(&error))?;
-        console.inform(format!("{} runs kept in {}", joined.runs.len(), directory.display()));
+        console.inform(format!("{} kept in {}", many(joined.runs.len(), "run"), directory.display()));
     }
     if joined.identity.variants.iter().all(Vec::is_empty) && arguments.figures.is_empty() {
         let comparison = Comparison::of(&joined, &[]);

@@ -16,6 +16,7 @@ use mario_experiments::reproduce::{published_about, published_policies};
 use mario_experiments::study::{STUDY, load};
 use mario_simulator::write_whole;
 
+use crate::console::many;
 use crate::experiments::store_failure;
 use crate::traces::{Explain, read_run, runs_in};
 use crate::{Console, Failure, Outcome, read_text};
@@ -112,7 +113,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         for drawing in &drawings {
             write(&directory.join(&drawing.file_name), drawing.svg.as_bytes())?;
         }
-        console.inform(format!("{} figures in {}", drawings.len(), directory.display()));
+        console.inform(format!("{} in {}", many(drawings.len(), "figure"), directory.display()));
     }
     Ok(Outcome::Done)
 }

@@ -4,17 +4,19 @@ use std::fmt::Write;
 
 use mario_simulator::{GroupFigures, RegretFigures, Scenario, Search, Summary, Versus};
 
+use crate::console::many;
+
 /// What a run came to, for people: one column for all applications, and one for each kind.
 pub(super) fn text(summary: &Summary, scenario: &Scenario) -> String {
     let figures = &summary.figures;
     let mut text = format!(
-        "{}, seed {}: {} until time {}, on {} nodes with {} users\npolicy: {}\n\n",
+        "{}, seed {}: {} until time {}, on {} with {}\npolicy: {}\n\n",
         summary.scenario,
         summary.seed,
         many(scenario.applications.len(), "application"),
         summary.duration,
-        summary.nodes,
-        summary.users,
+        many(summary.nodes, "node"),
+        many(summary.users, "user"),
         summary.policies.join(", ")
     );
     let widths: Vec<usize> = figures.groups.iter().map(|group| group.group.chars().count().max(10) + 2).collect();
@@ -87,7 +89,4 @@ fn regret_text(regret: &RegretFigures) -> String {
     );
     text
 }
-
-fn many(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
