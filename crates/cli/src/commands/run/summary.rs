@@ -89,4 +89,3 @@ fn regret_text(regret: &RegretFigures) -> String {
     );
     text
 }
-}
