@@ -201,6 +201,7 @@ impl fmt::Display for Report {
             writeln!(formatter, "not checked: {unchecked}")?;
         }
         match self.total() {
+            0 if self.spent_at.is_some() => writeln!(formatter, "nothing is wrong in what was checked"),
             0 => writeln!(formatter, "nothing is wrong"),
             total => writeln!(formatter, "{total} findings: {}", listed(&self.found)),
         }
