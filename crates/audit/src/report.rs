@@ -202,6 +202,7 @@ impl fmt::Display for Report {
             writeln!(formatter, "not checked: {unchecked}")?;
         }
         match self.total() {
+            0 if self.spent_at.is_some() => writeln!(formatter, "nothing is wrong in what was checked"),
             0 => writeln!(formatter, "nothing is wrong"),
             1 => writeln!(formatter, "1 finding: {}", listed(&self.found)),
             total => writeln!(formatter, "{total} findings: {}", listed(&self.found)),

@@ -84,7 +84,9 @@ fn findings_are_data_and_end_with_1() {
 
 #[test]
 fn decisions_are_taken_as_recorded_when_that_is_wanted() {
-    let lie = file("decision.jsonl", &TRACE.replace("[[\"self\",5,0]]", "[[\"self\",50,0]]"));
+    let told =
+        TRACE.replace("[[\"self\",5,0]]", "[[\"self\",50,0]]").replace("\"usage\",1000,0,5,5", "\"usage\",1000,0,5,14");
+    let lie = file("decision.jsonl", &told);
     assert_eq!(audit(&lie, &[]).0, Some(1));
     let (code, report, _) = audit(&lie, &["--no-decisions"]);
     assert_eq!(code, Some(0), "{report}");

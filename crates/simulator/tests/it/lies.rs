@@ -39,7 +39,8 @@ impl Trace {
     /// What the auditor finds first; `None` when it believes everything.
     fn finding(&self) -> Option<String> {
         static ENGINE: OnceLock<Engine> = OnceLock::new();
-        let text: String = self.0.iter().map(|line| format!("{line}\n")).collect();
+        let lines: Vec<String> = self.0.iter().map(ToString::to_string).collect();
+        let text = lines.join("\n") + "\n";
         let reader = match TraceReader::new(text.as_bytes()) {
             Ok(reader) => reader,
             Err(error) => return Some(error.to_string()),
