@@ -110,17 +110,7 @@ impl Resolving<'_> {
             step: self.step(),
             agents: AgentTiming { start: settings.agents.start.value(), period: settings.agents.period.value() },
             management_period: settings.managers.period.value(),
-            network: Network {
-                message_size: settings.network.message_size.value(),
-                occupancy: match settings.network.occupancy {
-                    OccupancyKind::Latency => Occupancy::Latency,
-                    OccupancyKind::Transmission => Occupancy::Transmission,
-                },
-                fidelity: match settings.network.fidelity {
-                    FidelityKind::Messages => Fidelity::Messages,
-                    FidelityKind::Flow => Fidelity::Flow,
-                },
-            },
+            network: network(settings),
             observation: match settings.observation.strategy {
                 ObservationStrategy::Arrivals => Observation::Arrivals,
                 ObservationStrategy::RouteEntries => Observation::RouteEntries,
@@ -212,6 +202,21 @@ impl Resolving<'_> {
     /// An independent seed for one purpose.
     fn seed_for(&self, purpose: u64) -> u64 {
         self.settings.seed ^ purpose.wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    }
+}
+
+/// How messages travel.
+fn network(settings: &Settings) -> Network {
+    Network {
+        message_size: settings.network.message_size.value(),
+        occupancy: match settings.network.occupancy {
+            OccupancyKind::Latency => Occupancy::Latency,
+            OccupancyKind::Transmission => Occupancy::Transmission,
+        },
+        fidelity: match settings.network.fidelity {
+            FidelityKind::Messages => Fidelity::Messages,
+            FidelityKind::Flow => Fidelity::Flow,
+        },
     }
 }
 
