@@ -89,12 +89,7 @@ impl Resolving<'_> {
         }
         topology.name_tiers(&self.settings.tiers);
         let settings = self.settings;
-        let management = match settings.management.strategy {
-            ManagementStrategy::Agents => Management::Agents,
-            ManagementStrategy::EdgeFirstFit => Management::EdgeFirstFit,
-            ManagementStrategy::CentralGreedy => Management::Central(Search::Greedy),
-            ManagementStrategy::CentralExact => Management::Central(Search::Exact),
-        };
+        let management = management(settings);
         let scenario = Scenario {
             name: settings.name.clone(),
             seed: settings.seed,
@@ -202,6 +197,16 @@ impl Resolving<'_> {
     /// An independent seed for one purpose.
     fn seed_for(&self, purpose: u64) -> u64 {
         self.settings.seed ^ purpose.wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    }
+}
+
+/// Who manages.
+fn management(settings: &Settings) -> Management {
+    match settings.management.strategy {
+        ManagementStrategy::Agents => Management::Agents,
+        ManagementStrategy::EdgeFirstFit => Management::EdgeFirstFit,
+        ManagementStrategy::CentralGreedy => Management::Central(Search::Greedy),
+        ManagementStrategy::CentralExact => Management::Central(Search::Exact),
     }
 }
 
