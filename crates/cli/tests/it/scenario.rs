@@ -148,7 +148,7 @@ fn what_would_never_end_is_refused_by_check_and_run_alike_with_its_place() {
 #[test]
 fn check_tells_what_a_run_will_cost_and_a_limit_can_be_raised() {
     let output = run(["scenario", "check", "paper"]);
-    assert!(stdout(&output).contains("\n  expected cost: about 350000 events and 25 MiB\n"), "{}", stdout(&output));
+    assert!(stdout(&output).contains("\n  expected cost: about 350000 events and 24 MiB\n"), "{}", stdout(&output));
     let keys = ["scenario", "check", "paper", "--set", "limits.events=1000"];
     let output = run(keys);
     assert_eq!(output.status.code(), Some(2));

@@ -93,12 +93,7 @@ impl Resolving<'_> {
         }
         topology.name_tiers(&self.settings.tiers);
         let settings = self.settings;
-        let management = match settings.management.strategy {
-            ManagementStrategy::Agents => Management::Agents,
-            ManagementStrategy::EdgeFirstFit => Management::EdgeFirstFit,
-            ManagementStrategy::CentralGreedy => Management::Central(Search::Greedy),
-            ManagementStrategy::CentralExact => Management::Central(Search::Exact),
-        };
+        let management = management(settings);
         let scenario = Scenario {
             name: settings.name.clone(),
             seed: settings.seed,
@@ -114,17 +109,7 @@ impl Resolving<'_> {
             step: self.step(),
             agents: AgentTiming { start: settings.agents.start.value(), period: settings.agents.period.value() },
             management_period: settings.managers.period.value(),
-            network: Network {
-                message_size: settings.network.message_size.value(),
-                occupancy: match settings.network.occupancy {
-                    OccupancyKind::Latency => Occupancy::Latency,
-                    OccupancyKind::Transmission => Occupancy::Transmission,
-                },
-                fidelity: match settings.network.fidelity {
-                    FidelityKind::Messages => Fidelity::Messages,
-                    FidelityKind::Flow => Fidelity::Flow,
-                },
-            },
+            network: network(settings),
             observation: match settings.observation.strategy {
                 ObservationStrategy::Arrivals => Observation::Arrivals,
                 ObservationStrategy::RouteEntries => Observation::RouteEntries,
@@ -228,6 +213,31 @@ impl Resolving<'_> {
     /// An independent seed for one purpose.
     fn seed_for(&self, purpose: u64) -> u64 {
         self.settings.seed ^ purpose.wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    }
+}
+
+/// Who manages.
+fn management(settings: &Settings) -> Management {
+    match settings.management.strategy {
+        ManagementStrategy::Agents => Management::Agents,
+        ManagementStrategy::EdgeFirstFit => Management::EdgeFirstFit,
+        ManagementStrategy::CentralGreedy => Management::Central(Search::Greedy),
+        ManagementStrategy::CentralExact => Management::Central(Search::Exact),
+    }
+}
+
+/// How messages travel.
+fn network(settings: &Settings) -> Network {
+    Network {
+        message_size: settings.network.message_size.value(),
+        occupancy: match settings.network.occupancy {
+            OccupancyKind::Latency => Occupancy::Latency,
+            OccupancyKind::Transmission => Occupancy::Transmission,
+        },
+        fidelity: match settings.network.fidelity {
+            FidelityKind::Messages => Fidelity::Messages,
+            FidelityKind::Flow => Fidelity::Flow,
+        },
     }
 }
 
