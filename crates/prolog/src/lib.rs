@@ -130,7 +130,10 @@
 //! variables live for one query; atoms that a query makes up vanish with it. (A prompt wants the opposite: see
 //! [`Session`].)
 //!
-//! A mistake in a text does not stop the loader: [`LoadError`] lists all of them, each with its place and often a hint.
+//! A mistake in a text does not stop the loader: [`LoadError`] lists the first [`ERRORS_MAX`] of them, each with its place and
+//! often a hint. What loading takes is bounded for the program as a whole: its directives share the inferences and the output
+//! of one [`Budget`], and sources load sources up to [`INCLUDE_DEPTH_MAX`] deep, [`INCLUDE_COUNT_MAX`] times, and
+//! [`INCLUDE_BYTES_MAX`] bytes in all. A program that needs more is an error at the place that exceeds the limit.
 //!
 //! ```
 //! use mario_prolog::Engine;
@@ -208,7 +211,10 @@ pub use engine::Engine;
 pub use explain::Explanation;
 pub use host::{HostCall, HostError, Relation, Relations, Value};
 pub use interrupt::Interrupt;
-pub use loader::{Directories, LoadError, Loaded, Loader, Place, Problem, Resolver, Severity, SourceTree, Topic};
+pub use loader::{
+    Directories, ERRORS_MAX, INCLUDE_BYTES_MAX, INCLUDE_COUNT_MAX, INCLUDE_DEPTH_MAX, LINKED_CLAUSES_MAX, LoadError,
+    Loaded, Loader, Place, Problem, Resolver, Severity, SourceTree, Topic, WARNINGS_MAX,
+};
 pub use machine::Machine;
 pub use meaning::Meaning;
 pub use meter::{Budget, Resource};

@@ -4,11 +4,16 @@
 //! has into a [`Program`]. It reports every problem with its place instead of stopping at the first.
 
 mod directives;
+mod limits;
 mod link;
 mod problem;
+mod problems;
 mod resolver;
 
 pub(crate) use directives::is_library;
+pub use limits::{
+    ERRORS_MAX, INCLUDE_BYTES_MAX, INCLUDE_COUNT_MAX, INCLUDE_DEPTH_MAX, LINKED_CLAUSES_MAX, WARNINGS_MAX,
+};
 pub use problem::{LoadError, Place, Problem, Severity, Topic};
 pub use resolver::{Directories, Resolver};
 
@@ -28,6 +33,8 @@ use crate::stored::{Attributes, StoredTerm};
 use crate::symbols::{Atoms, Scope, atoms};
 use crate::term::{Functor, Term};
 use crate::tree::Tree;
+use limits::Spent;
+use problems::{Problems, Room};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 use std::sync::Arc;
@@ -100,12 +107,15 @@ pub struct Loader {
     sources: Vec<Arc<Source>>,
     loaded_names: FxHashSet<String>,
     initialization: Vec<(StoredTerm, usize, Range<usize>)>,
-    problems: Vec<Problem>,
+    problems: Problems,
     resolver: Option<Box<dyn Resolver>>,
     sink: Option<Box<dyn Sink>>,
     budget: Budget,
+    spent: Spent,
     interrupt: Option<Interrupt>,
     halted: Option<i32>,
+    /// A limit was reached, or there are too many errors: nothing more is read.
+    is_stopped: bool,
     store: Store,
     atoms: Atoms,
     linked: Option<Arc<Program>>,
@@ -142,12 +152,14 @@ impl Loader {
             sources: Vec::new(),
             loaded_names: FxHashSet::default(),
             initialization: Vec::new(),
-            problems: Vec::new(),
+            problems: Problems::default(),
             resolver: None,
             sink: None,
             budget: Budget::default(),
+            spent: Spent::default(),
             interrupt: None,
             halted: None,
+            is_stopped: false,
             store,
             atoms: Atoms::new(Arc::clone(engine.symbols()), Scope::Shared),
             linked: None,
@@ -172,7 +184,8 @@ impl Loader {
         self
     }
 
-    /// What each directive may use; [`Budget::default`] unless set.
+    /// What directives may use: all of them together of inferences and output, each of them of memory.
+    /// [`Budget::default`] unless set.
     pub fn budget(&mut self, budget: Budget) -> &mut Loader {
         self.budget = budget;
         self
@@ -241,8 +254,7 @@ impl Loader {
     /// The program, or everything that is wrong with its text.
     pub fn finish(mut self) -> Result<Loaded, LoadError> {
         let program = self.link();
-        let (errors, warnings): (Vec<_>, Vec<_>) =
-            self.problems.into_iter().partition(|problem| problem.severity == Severity::Error);
+        let (errors, warnings) = self.problems.into_parts();
         if errors.is_empty() {
             let trees = self.trees.unwrap_or_default();
             Ok(Loaded { program, warnings, halted: self.halted, trees, places: self.places })
@@ -260,7 +272,7 @@ impl Loader {
         let text = Arc::clone(&self.sources[source]);
         let mut reader = Reader::new(&text.text, FullStop::Required);
         self.last_predicate = None;
-        while self.halted.is_none() {
+        while !self.is_over() {
             self.store.reset();
             let mut syntax =
                 Syntax { atoms: &mut self.atoms, operators: &self.base.operators, flags: &self.base.flags };
@@ -281,7 +293,7 @@ impl Loader {
                 }
                 Err(error) => {
                     let problem = Problem::syntax(&self.sources[source], error);
-                    self.problems.push(problem);
+                    self.add_problem(problem);
                 }
             }
         }
@@ -304,15 +316,16 @@ impl Loader {
 
     fn warn(&mut self, topic: Topic, source: usize, span: Range<usize>, message: String, hint: Option<String>) {
         let problem = Problem::new(Severity::Warning, &self.sources[source], span, message, hint);
-        self.problems.push(problem.about(topic));
-    }
-
-    fn report(&mut self, severity: Severity, source: usize, span: Range<usize>, message: String, hint: Option<String>) {
-        self.problems.push(Problem::new(severity, &self.sources[source], span, message, hint));
+        self.add_problem(problem.about(topic));
     }
 
     fn error(&mut self, source: usize, span: Range<usize>, message: String, hint: Option<&str>) {
-        self.report(Severity::Error, source, span, message, hint.map(str::to_owned));
+        let hint = hint.map(str::to_owned);
+        self.add_problem(Problem::new(Severity::Error, &self.sources[source], span, message, hint));
+    }
+
+    fn add_problem(&mut self, problem: Problem) {
+        self.is_stopped |= self.problems.add(problem) == Room::Full;
     }
 
     fn clause_or_directive(&mut self, source: usize, term: Term, span: Range<usize>) {

@@ -60,6 +60,11 @@ impl Output {
         self.written
     }
 
+    /// How many bytes were written so far in this query.
+    pub(crate) fn written(&self) -> usize {
+        self.written
+    }
+
     /// Writes to standard error.
     pub(crate) fn write_error(&mut self, text: &str) -> usize {
         self.written += text.len();

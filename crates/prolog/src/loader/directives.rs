@@ -2,7 +2,7 @@
 
 use super::{Definitions, Loader, Topic, indicator};
 use crate::machine::{Entry, Machine, Stopped};
-use crate::meter::Budget;
+use crate::meter::{Budget, Resource};
 use crate::program::{Definition, Origin, Program};
 use crate::store::{ListEnd, View};
 use crate::stored::{Attributes, StoredTerm};
@@ -265,23 +265,26 @@ impl Loader {
             if let Some((name, text)) = self.resolve(source, &wanted, span)
                 && self.loaded_names.insert(name.clone())
             {
-                let nested = self.add_source(&name, &text);
-                self.read_source(nested);
+                self.read_included(source, span, &name, &text);
             }
         }
     }
 
-    /// `a/b/c` as a path.
+    /// `a/b/c` as a path. It may have any number of steps, so it is not walked by recursion.
     fn path_text(&self, term: Term) -> Option<String> {
-        match self.store.view(term) {
-            View::Atom(name) => Some(self.atoms.name(name).to_owned()),
-            View::Compound(functor, arguments) if functor == Functor::new(atoms::SLASH, 2) => {
-                let first = self.path_text(self.store.argument(arguments, 0))?;
-                let second = self.path_text(self.store.argument(arguments, 1))?;
-                Some(format!("{first}/{second}"))
+        let mut steps = Vec::new();
+        let mut pending = vec![term];
+        while let Some(term) = pending.pop() {
+            match self.store.view(term) {
+                View::Atom(name) => steps.push(self.atoms.name(name)),
+                View::Compound(functor, arguments) if functor == Functor::new(atoms::SLASH, 2) => {
+                    pending.push(self.store.argument(arguments, 1));
+                    pending.push(self.store.argument(arguments, 0));
+                }
+                _ => return None,
             }
-            _ => None,
         }
+        Some(steps.join("/"))
     }
 
     fn include(&mut self, source: usize, term: Term, span: &Range<usize>) {
@@ -297,13 +300,15 @@ impl Loader {
                 self.error(source, span.clone(), format!("`{wanted}` includes itself"), None);
                 return;
             }
-            let nested = self.add_source(&name, &text);
-            self.read_source(nested);
+            self.read_included(source, span, &name, &text);
             self.loaded_names.remove(&name);
         }
     }
 
     fn resolve(&mut self, source: usize, wanted: &str, span: &Range<usize>) -> Option<(String, String)> {
+        if self.is_over() || !self.may_include(source, span) {
+            return None;
+        }
         let from = self.sources[source].name.clone();
         let found = match &mut self.resolver {
             Some(resolver) => resolver.resolve(&from, wanted),
@@ -325,6 +330,10 @@ impl Loader {
             _ => true,
         };
         let Some(stored) = self.store.copy_out(goal, Attributes::Drop) else { return };
+        let clauses = if needs_program { self.clauses_to_link() } else { 0 };
+        if !self.may_link(source, &span, clauses) {
+            return;
+        }
         let program = if needs_program { self.link() } else { self.settings_program() };
         self.run_stored(&program, &stored, source, span);
     }
@@ -339,7 +348,8 @@ impl Loader {
 
     pub(super) fn run_initialization(&mut self) {
         for (goal, source, span) in std::mem::take(&mut self.initialization) {
-            if self.halted.is_some() {
+            let clauses = self.clauses_to_link();
+            if self.is_over() || !self.may_link(source, &span, clauses) {
                 return;
             }
             let program = self.link();
@@ -348,10 +358,15 @@ impl Loader {
     }
 
     fn run_stored(&mut self, program: &Arc<Program>, goal: &StoredTerm, source: usize, span: Range<usize>) {
+        // Linking may have found one error too many.
+        if self.is_over() {
+            return;
+        }
         let mut machine = self.machine.take().unwrap_or_else(|| Machine::for_loading(&self.engine));
         machine.set_sink(self.sink.take());
         machine.set_interrupt(self.interrupt.clone());
-        let stopped = run_once(&mut machine, program, goal, &self.budget);
+        let stopped = run_once(&mut machine, program, goal, &self.spent.left_of(&self.budget));
+        self.spent.add_directive(machine.core.store.meter.inferences, machine.core.output.written());
         let mut warn = |message, hint| self.warn(Topic::Directive, source, span.clone(), message, hint);
         match &stopped {
             Stopped::Answer => {}
@@ -360,12 +375,18 @@ impl Loader {
                 let explanation = machine.core.explain(ball);
                 warn(format!("the directive did not end well: {}", explanation.message), explanation.hint);
             }
+            Stopped::Exhausted(resource @ (Resource::Inferences | Resource::OutputBytes | Resource::Time)) => {
+                self.stop_exhausted(*resource, source, span);
+            }
             Stopped::Exhausted(resource) => warn(format!("the directive ran out of {resource}"), None),
             Stopped::Halted(status) => self.halted = Some(*status),
         }
         self.keep_changes(&machine, program);
-        self.base.flags = machine.core.flags;
-        self.base.operators = machine.core.operators.clone();
+        if self.base.flags != machine.core.flags || self.base.operators != machine.core.operators {
+            self.base.flags = machine.core.flags;
+            self.base.operators = machine.core.operators.clone();
+            self.linked = None;
+        }
         self.sink = machine.take_sink();
         self.machine = Some(machine);
     }
@@ -381,14 +402,13 @@ impl Loader {
             self.places.remove(&functor);
             self.linked = None;
         }
-        self.linked = None;
     }
 
     /// Translates a grammar rule; the message says what is wrong with it.
     pub(super) fn translate(&mut self, rule: &StoredTerm) -> Result<StoredTerm, String> {
         let mut machine = self.machine.take().unwrap_or_else(|| Machine::for_loading(&self.engine));
         let library = Arc::clone(self.engine.library());
-        machine.reset(&library, &Budget::default());
+        machine.reset(&library, &self.spent.left_of_translation());
         let rule = machine.core.store.paste(rule);
         let clause = machine.core.store.variable();
         let name = machine.core.atoms.intern("dcg_translate_rule");
@@ -399,8 +419,10 @@ impl Loader {
                 machine.core.store.copy_out(clause, Attributes::Drop).ok_or_else(|| "the rule is too large".to_owned())
             }
             Stopped::Uncaught(ball) => Err(format!("not a grammar rule: {}", machine.stored_text(&ball))),
+            Stopped::Exhausted(_) => Err("the grammar rules are too large to be translated".to_owned()),
             _ => Err("not a grammar rule".to_owned()),
         };
+        self.spent.add_translation(machine.core.store.meter.inferences);
         self.machine = Some(machine);
         result
     }

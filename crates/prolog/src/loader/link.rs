@@ -1,6 +1,6 @@
 //! Puts what was read together into a program.
 
-use super::{Definitions, Loader, Severity, SourceClause, indicator};
+use super::{Definitions, Loader, SourceClause, indicator};
 use crate::compiler::{self, CompileError, Scope, Unfoldable};
 use crate::engine::is_deterministic;
 use crate::instruction::{Instruction, Label, PredicateId};
@@ -15,6 +15,18 @@ use std::ops::Range;
 use std::sync::Arc;
 
 impl Loader {
+    /// How many clauses have to be linked for the program as it is now.
+    pub(super) fn clauses_to_link(&self) -> usize {
+        // Dynamic clauses are copied rather than compiled, which is so much cheaper.
+        const DYNAMIC_PER_CLAUSE: usize = 64;
+        if self.linked.is_some() {
+            return 0;
+        }
+        let dynamic: usize = self.dynamic.values().map(|predicate| predicate.live().count()).sum();
+        let compiled: usize = self.definitions.values().map(|definitions| definitions.clauses.len()).sum();
+        compiled + dynamic / DYNAMIC_PER_CLAUSE
+    }
+
     /// The program as it is now.
     pub(super) fn link(&mut self) -> Arc<Program> {
         if let Some(program) = &self.linked {
@@ -146,11 +158,7 @@ impl Loader {
 
     fn report_uncompiled(&mut self, source: usize, span: Range<usize>, functor: Functor, error: CompileError) {
         // A program may be linked several times: each problem is reported once.
-        if self.problems.iter().any(|problem| {
-            problem.severity == Severity::Error
-                && problem.span == span
-                && problem.source_name() == self.sources[source].name
-        }) {
+        if self.problems.has_error_at(&self.sources[source], &span) {
             return;
         }
         let indicator = indicator(&self.atoms, functor);

@@ -33,7 +33,7 @@ pub enum Topic {
 pub struct Place {
     /// The bytes of the text.
     pub span: Range<usize>,
-    source: Arc<Source>,
+    pub(super) source: Arc<Source>,
 }
 
 impl Place {
@@ -76,7 +76,7 @@ pub struct Problem {
     pub message: String,
     /// What to do about it.
     pub hint: Option<String>,
-    source: Arc<Source>,
+    pub(super) source: Arc<Source>,
 }
 
 impl Problem {
@@ -136,7 +136,7 @@ impl fmt::Display for Problem {
 /// A program that cannot be used: everything that is wrong with its text.
 #[derive(Clone, Debug)]
 pub struct LoadError {
-    /// At least one.
+    /// At least one, and up to [`ERRORS_MAX`](crate::ERRORS_MAX). If there are more, one more error says so.
     pub errors: Vec<Problem>,
     /// Other things worth looking at.
     pub warnings: Vec<Problem>,

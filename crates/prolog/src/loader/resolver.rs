@@ -1,6 +1,8 @@
 //! Finding the files that a program names.
 
+use super::limits::INCLUDE_BYTES_MAX;
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Finds sources for `consult/1`, `ensure_loaded/1`, `use_module/1` and `include/1`.
@@ -40,7 +42,12 @@ impl Resolver for Directories {
         if !self.roots.iter().any(|root| real.starts_with(root)) {
             return Err("it is outside of the directories that this program may read".to_owned());
         }
-        let text = fs::read_to_string(&real).map_err(|error| error.to_string())?;
+        let mut text = String::new();
+        let file = fs::File::open(&real).map_err(|error| error.to_string())?;
+        file.take(INCLUDE_BYTES_MAX as u64 + 1).read_to_string(&mut text).map_err(|error| error.to_string())?;
+        if text.len() > INCLUDE_BYTES_MAX {
+            return Err(format!("it is larger than {} MiB", INCLUDE_BYTES_MAX >> 20));
+        }
         Ok((path.to_string_lossy().into_owned(), text))
     }
 }

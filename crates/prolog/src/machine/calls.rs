@@ -291,7 +291,11 @@ impl Machine {
             }
             Control::Halt => match (functor.arity(), self.core.store.view(self.x[0])) {
                 (0, _) => Err(Raised::Halted(0)),
-                (_, View::Small(status)) => Err(Raised::Halted(status as i32)),
+                // A status that does not fit must not wrap to one that means something else.
+                (_, View::Small(status)) => match i32::try_from(status) {
+                    Ok(status) => Err(Raised::Halted(status)),
+                    Err(_) => Err(Fault::Representation("int").into()),
+                },
                 (_, View::Variable(_)) => Err(Fault::Instantiation.into()),
                 _ => Err(Fault::Type("integer", self.x[0]).into()),
             },

@@ -7,4 +7,5 @@ mod engine;
 mod fuzz;
 mod host;
 mod hostile;
+mod loading;
 mod random;

@@ -1,0 +1,139 @@
+//! What loading one program may take in all.
+//!
+//! The limits hold for a [`Loader`] and not for each directive or file, so that many of them together cost no more than one.
+
+use super::Loader;
+use crate::meter::{Budget, Resource};
+use std::ops::Range;
+
+/// Errors that are reported; at the next one, loading stops.
+pub const ERRORS_MAX: usize = 100;
+
+/// Warnings of one topic that are reported; the others are counted.
+pub const WARNINGS_MAX: usize = 100;
+
+/// How deep sources may load sources.
+pub const INCLUDE_DEPTH_MAX: usize = 32;
+
+/// How many times sources may load a source.
+pub const INCLUDE_COUNT_MAX: usize = 1_000;
+
+/// Bytes of the sources that sources load, taken together.
+pub const INCLUDE_BYTES_MAX: usize = 64 << 20;
+
+/// Clauses that may be linked so that directives can run. Each directive that follows new clauses links all clauses before
+/// it.
+pub const LINKED_CLAUSES_MAX: usize = 2_000_000;
+
+/// What linking costs beside the clauses, in clauses: a copy of the library.
+pub(super) const LINK_CLAUSES: usize = 64;
+
+/// What loading has taken so far.
+#[derive(Default)]
+pub(super) struct Spent {
+    /// Inferences of directives.
+    inferences: u64,
+    /// Inferences of the translation of grammar rules.
+    translation: u64,
+    /// Bytes that directives wrote.
+    output_bytes: usize,
+    linked_clauses: usize,
+    depth: usize,
+    include_count: usize,
+    include_bytes: usize,
+}
+
+impl Spent {
+    /// What is left of the budget of all directives.
+    pub(super) fn left_of(&self, budget: &Budget) -> Budget {
+        Budget {
+            inferences: budget.inferences.saturating_sub(self.inferences),
+            output_bytes: budget.output_bytes.saturating_sub(self.output_bytes),
+            ..*budget
+        }
+    }
+
+    /// What is left for the translation of grammar rules. It is not part of the budget of directives: a host that allows
+    /// them little still wants its grammars read.
+    pub(super) fn left_of_translation(&self) -> Budget {
+        let default = Budget::default();
+        Budget { inferences: default.inferences.saturating_sub(self.translation), ..default }
+    }
+
+    pub(super) fn add_directive(&mut self, inferences: u64, output_bytes: usize) {
+        self.inferences = self.inferences.saturating_add(inferences);
+        self.output_bytes = self.output_bytes.saturating_add(output_bytes);
+    }
+
+    pub(super) fn add_translation(&mut self, inferences: u64) {
+        self.translation = self.translation.saturating_add(inferences);
+    }
+}
+
+impl Loader {
+    /// Whether nothing more is to be read or run.
+    pub(super) fn is_over(&self) -> bool {
+        self.halted.is_some() || self.is_stopped
+    }
+
+    /// Reports the error that ends loading.
+    pub(super) fn stop(&mut self, source: usize, span: Range<usize>, message: String, hint: &str) {
+        self.error(source, span, message, Some(hint));
+        self.is_stopped = true;
+    }
+
+    /// Ends loading because a directive used up what all of them may take.
+    pub(super) fn stop_exhausted(&mut self, resource: Resource, source: usize, span: Range<usize>) {
+        let (message, hint) = match resource {
+            Resource::OutputBytes => (
+                format!("the directives wrote more than {} bytes", self.budget.output_bytes),
+                "look for an endless loop, or write less while loading",
+            ),
+            Resource::Time => ("loading was interrupted in this directive".to_owned(), "load the program again"),
+            _ => (
+                format!("the directives used up their {} inferences", self.budget.inferences),
+                "look for an endless loop, or do less while loading: all directives of a program share one budget",
+            ),
+        };
+        self.stop(source, span, message, hint);
+    }
+
+    /// Whether a directive may have the program linked; if not, loading ends.
+    pub(super) fn may_link(&mut self, source: usize, span: &Range<usize>, clauses: usize) -> bool {
+        self.spent.linked_clauses += clauses + LINK_CLAUSES;
+        let is_allowed = self.spent.linked_clauses <= LINKED_CLAUSES_MAX;
+        if !is_allowed {
+            let message = "too many directives stand between clauses: each has all clauses before it linked".to_owned();
+            self.stop(source, span.clone(), message, "move the directives behind the clauses");
+        }
+        is_allowed
+    }
+
+    /// Whether a source may load one more; if not, loading ends.
+    pub(super) fn may_include(&mut self, source: usize, span: &Range<usize>) -> bool {
+        self.spent.include_count += 1;
+        let message = if self.spent.depth >= INCLUDE_DEPTH_MAX {
+            format!("files load files more than {INCLUDE_DEPTH_MAX} deep here")
+        } else if self.spent.include_count > INCLUDE_COUNT_MAX {
+            format!("files load files more than {INCLUDE_COUNT_MAX} times here")
+        } else {
+            return true;
+        };
+        self.stop(source, span.clone(), message, "load each file once, from one place");
+        false
+    }
+
+    /// Reads a source that another loads, unless all of them together are too large; then loading ends.
+    pub(super) fn read_included(&mut self, source: usize, span: &Range<usize>, name: &str, text: &str) {
+        self.spent.include_bytes = self.spent.include_bytes.saturating_add(text.len());
+        if self.spent.include_bytes > INCLUDE_BYTES_MAX {
+            let message = format!("the files that files load have more than {} MiB together", INCLUDE_BYTES_MAX >> 20);
+            self.stop(source, span.clone(), message, "load each file once, from one place");
+            return;
+        }
+        self.spent.depth += 1;
+        let nested = self.add_source(name, text);
+        self.read_source(nested);
+        self.spent.depth -= 1;
+    }
+}
