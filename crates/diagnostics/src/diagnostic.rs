@@ -2,7 +2,7 @@
 
 use std::error::Error;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// How much a problem matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,21 +15,38 @@ pub enum Severity {
 
 /// A text that a diagnostic points into, and the name under which its user knows it.
 ///
-/// Cheap to clone: many diagnostics about one file share its text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Cheap to clone: many diagnostics about one file share its text, and what it takes to find lines in it.
+#[derive(Clone, Debug)]
 pub struct Source {
     /// The path as the user wrote it, or a name such as `command line`.
     pub name: Arc<str>,
     /// The whole text.
     pub text: Arc<str>,
+    /// Where its lines end. Made when first asked for: most sources are never shown.
+    line_ends: Arc<OnceLock<Vec<usize>>>,
 }
 
 impl Source {
     /// A text with its name.
     pub fn new(name: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> Self {
-        Self { name: name.into(), text: text.into() }
+        Self { name: name.into(), text: text.into(), line_ends: Arc::default() }
+    }
+
+    /// The number of the line, from 1, that this byte is in. It takes time for the first byte that is asked about, and next
+    /// to none for others.
+    pub(crate) fn line_of(&self, byte: usize) -> usize {
+        let ends = self.line_ends.get_or_init(|| self.text.match_indices('\n').map(|(place, _)| place).collect());
+        ends.partition_point(|end| *end < byte) + 1
     }
 }
+
+impl PartialEq for Source {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name && self.text == other.text
+    }
+}
+
+impl Eq for Source {}
 
 /// A place in the source and what is to be said about it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,9 +7,12 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use annotate_snippets::{AnnotationKind, Group, Level, Snippet};
+use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Snippet};
 
-use crate::{Diagnostic, Severity, Source};
+use crate::{Diagnostic, Label, Severity, Source};
+
+/// Lines that are longer than this in all are not drawn: drawing takes time that grows with them, and nobody reads them.
+const DRAWN_BYTES_MAX: usize = 1 << 20;
 
 /// Renders diagnostics, with or without colour.
 #[derive(Clone, Debug)]
@@ -35,11 +38,12 @@ impl Renderer {
             Severity::Warning => Level::WARNING,
         };
         let mut problem = Group::with_title(level.primary_title(printable(&diagnostic.title)));
+        let mut causes = Vec::new();
         if let Some(source) = &diagnostic.source {
-            problem = problem.element(snippet(source, diagnostic));
+            problem = problem.element(place(source, &diagnostic.labels, &mut causes));
         }
-        let causes = diagnostic
-            .causes
+        causes.extend(diagnostic.causes.iter().cloned());
+        let causes = causes
             .iter()
             .map(|cause| Group::with_title(Level::NOTE.with_name("cause").secondary_title(printable(cause))));
         let hints = diagnostic
@@ -57,17 +61,39 @@ impl Renderer {
     }
 }
 
-fn snippet<'a>(source: &'a Source, diagnostic: &'a Diagnostic) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
-    let spans: Vec<Range<usize>> =
-        diagnostic.labels.iter().map(|label| nearest_valid(&source.text, &label.span)).collect();
-    let window = window(&source.text, &spans);
-    let lines_before = source.text[..window.start].matches('\n').count();
-    let annotations = spans.iter().zip(&diagnostic.labels).enumerate().map(|(index, (span, label))| {
+/// Where the fault is: the lines with all labels; if they are too long, those with the first label only, or its line and column.
+/// Labels that are not drawn go to `causes`.
+fn place<'a>(source: &'a Source, labels: &'a [Label], causes: &mut Vec<String>) -> Element<'a> {
+    let spans: Vec<Range<usize>> = labels.iter().map(|label| nearest_valid(&source.text, &label.span)).collect();
+    let fits = |count: usize| window(&source.text, &spans[..count]).len() <= DRAWN_BYTES_MAX;
+    let drawn = [labels.len(), labels.len().min(1)].into_iter().find(|count| fits(*count));
+    for (label, span) in labels.iter().zip(&spans).skip(drawn.unwrap_or(0)).filter(|(label, _)| !label.text.is_empty())
+    {
+        causes.push(format!("{} (line {})", label.text, source.line_of(span.start)));
+    }
+    match drawn {
+        Some(count) => snippet(source, &labels[..count], &spans[..count]).into(),
+        None => {
+            let start = spans.first().map_or(0, |span| span.start);
+            let line_start = source.text[..start].rfind('\n').map_or(0, |newline| newline + 1);
+            let column = source.text[line_start..start].chars().count() + 1;
+            Origin::path(printable(&source.name)).line(source.line_of(start)).char_column(column).into()
+        }
+    }
+}
+
+fn snippet<'a>(
+    source: &'a Source,
+    labels: &'a [Label],
+    spans: &[Range<usize>],
+) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
+    let window = window(&source.text, spans);
+    let annotations = spans.iter().zip(labels).enumerate().map(|(index, (span, label))| {
         let kind = if index == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
         kind.span(span.start - window.start..span.end - window.start).label(printable(&label.text))
     });
     Snippet::source(&source.text[window.clone()])
-        .line_start(lines_before + 1)
+        .line_start(source.line_of(window.start))
         .path(printable(&source.name))
         .annotations(annotations)
 }

@@ -285,3 +285,43 @@ fn differs_in_nothing_but_escape_sequences_when_coloured() {
     stripped.push_str(rest);
     assert_eq!(stripped, Renderer::plain().render(&diagnostic));
 }
+
+#[test]
+fn tells_the_place_in_a_line_that_is_too_long_to_draw() {
+    let text = format!("first\n{}é!{}\n", "x".repeat(600_000), "y".repeat(600_000));
+    let source = Source::new("long.json", text.as_str());
+    check(
+        &Diagnostic::error("cannot read it").at(&source, span_of(&text, "!"), "expected nothing"),
+        "\
+error: cannot read it
+--> long.json:2:600002
+cause: expected nothing (line 2)
+",
+    );
+}
+
+#[test]
+fn tells_context_that_is_too_far_away_to_draw() {
+    let text = format!("opened\n{}closed\n", "between\n".repeat(200_000));
+    let source = Source::new("far.toml", text.as_str());
+    check(
+        &Diagnostic::error("cannot read it")
+            .at(&source, span_of(&text, "closed"), "here")
+            .context(span_of(&text, "opened"), "the first"),
+        "\
+error: cannot read it
+      --> far.toml:200002:1
+200002 | closed
+       | ^^^^^^ here
+cause: the first (line 1)
+",
+    );
+}
+
+#[test]
+fn lines_are_found_by_bytes() {
+    let source = Source::new("x", "a\nb\n\nc");
+    let lines: Vec<usize> = (0..=6).map(|byte| source.line_of(byte)).collect();
+    assert_eq!(lines, [1, 1, 2, 2, 3, 4, 4]);
+    assert_eq!(Source::new("x", "").line_of(7), 1);
+}
