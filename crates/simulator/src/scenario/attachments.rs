@@ -27,7 +27,7 @@ use crate::topology::Topology;
 /// Steps beyond this are refused: a mistaken number should not fill the memory.
 const STEPS_MAX: u64 = 1_000_000;
 
-/// More mistakes than this are not told.
+/// Mistakes that are told; the others are counted.
 const MISTAKES_MAX: usize = 20;
 
 #[derive(Deserialize)]
@@ -83,17 +83,19 @@ pub(super) fn read(
     topology: &Topology,
     application: &dyn Fn(&Id) -> Option<ApplicationId>,
 ) -> Result<Attachments, Vec<Mistake>> {
-    let mut reading = Reading { text, mistakes: Vec::new(), users: BTreeMap::new(), arrivals: Vec::new() };
+    let mut reading = Reading { text, mistakes: Vec::new(), left_out: 0, users: BTreeMap::new(), arrivals: Vec::new() };
     let attachments = reading.file(topology, application);
     match attachments {
         Some(attachments) if reading.mistakes.is_empty() => Ok(attachments),
-        _ => Err(reading.mistakes),
+        _ => Err(reading.all_mistakes()),
     }
 }
 
 struct Reading<'a> {
     text: &'a Arc<Text>,
     mistakes: Vec<Mistake>,
+    /// Mistakes beside those.
+    left_out: usize,
     users: BTreeMap<String, u32>,
     /// For each user, the step of arrival that the file tells, and where.
     arrivals: Vec<(Option<u64>, Range<usize>)>,
@@ -158,10 +160,13 @@ impl<'a> Reading<'a> {
         for (name, raw) in &step.node.0 {
             let span = self.span(raw);
             let Some(user) = self.users.get(name).copied() else {
+                if !self.has_room() {
+                    continue;
+                }
                 let mistake = Mistake::new(format!("`{path}.node.{name}`: there is no user `{name}` in `users`"));
                 let known: Vec<&str> = self.users.keys().map(String::as_str).collect();
                 let mistake = mistake.at(Some(self.place(span))).known(name, "known are the users", known);
-                self.push(mistake);
+                self.mistakes.push(mistake);
                 continue;
             };
             let Ok(node) = serde_json::from_str::<Option<NodeId>>(raw.get()) else {
@@ -171,6 +176,7 @@ impl<'a> Reading<'a> {
             };
             let found = node.as_ref().map(|node| topology.find(node));
             match (node, found) {
+                (Some(_), Some(None)) if !self.has_room() => {}
                 (Some(node), Some(None)) => {
                     let mistake = Mistake::new(format!("`{path}.node.{name}`: there is no node `{node}`"));
                     let known: Vec<String> =
@@ -178,7 +184,7 @@ impl<'a> Reading<'a> {
                     let known = known.iter().map(String::as_str);
                     let mistake = mistake.at(Some(self.place(span))).known(&node.to_string(), "access points", known);
                     let hint = mistake.hint.clone().unwrap_or_default();
-                    self.push(mistake.hint(format!("the topology must be that of the attachments; {hint}")));
+                    self.mistakes.push(mistake.hint(format!("the topology must be that of the attachments; {hint}")));
                 }
                 (Some(node), Some(Some(index))) if !topology.node(index).is_access_point => {
                     let message = format!("`{path}.node.{name}`: node `{node}` is no access point");
@@ -256,14 +262,28 @@ impl<'a> Reading<'a> {
     }
 
     fn mistake(&mut self, span: Range<usize>, message: &str, hint: &str) {
-        let mistake = Mistake::new(message).at(Some(self.place(span))).hint(hint);
-        self.push(mistake);
-    }
-
-    fn push(&mut self, mistake: Mistake) {
-        if self.mistakes.len() < MISTAKES_MAX {
+        if self.has_room() {
+            let mistake = Mistake::new(message).at(Some(self.place(span))).hint(hint);
             self.mistakes.push(mistake);
         }
+    }
+
+    /// Whether a mistake is told; if not, it is counted. To be asked before a mistake is made up: to guess what was meant takes
+    /// long, and a file can have a mistake in each of its lines.
+    fn has_room(&mut self) -> bool {
+        let has_room = self.mistakes.len() < MISTAKES_MAX;
+        self.left_out += usize::from(!has_room);
+        has_room
+    }
+
+    /// The mistakes, with the number of those that are not told.
+    fn all_mistakes(mut self) -> Vec<Mistake> {
+        if self.left_out > 0 {
+            let message = format!("the attachments have {} more mistakes", self.left_out);
+            let end = self.place(self.text.text.len()..self.text.text.len());
+            self.mistakes.push(Mistake::new(message).at(Some(end)).hint("mend those that are told first"));
+        }
+        self.mistakes
     }
 }
 

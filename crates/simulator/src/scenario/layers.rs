@@ -42,6 +42,12 @@ const LISTS_BY_ID: [&str; 3] = ["application", "node", "user"];
 /// Includes of includes of includes go no deeper.
 const DEPTH_MAX: usize = 32;
 
+/// How many times files may include a file, in all.
+const INCLUDES_MAX: usize = 1_000;
+
+/// Bytes of the files that are included, in all.
+const INCLUDED_BYTES_MAX: usize = 64 << 20;
+
 /// Merges texts into one tree.
 pub(super) struct Layers<'a> {
     pub(super) files: &'a mut dyn Files,
@@ -51,11 +57,26 @@ pub(super) struct Layers<'a> {
     pub(super) is_broken: bool,
     /// The files that are being included right now, outermost first.
     open: Vec<PathBuf>,
+    /// How many files were included so far.
+    includes: usize,
+    /// How many bytes they have.
+    included_bytes: usize,
+    /// Whether a limit of includes was reached, so that no more is included.
+    is_full: bool,
 }
 
 impl<'a> Layers<'a> {
     pub(super) fn new(files: &'a mut dyn Files, layer: u32) -> Layers<'a> {
-        Layers { files, mistakes: Vec::new(), layer, is_broken: false, open: Vec::new() }
+        Layers {
+            files,
+            mistakes: Vec::new(),
+            layer,
+            is_broken: false,
+            open: Vec::new(),
+            includes: 0,
+            included_bytes: 0,
+            is_full: false,
+        }
     }
 
     /// Puts a text, below it what it builds upon, on top of `below`.
@@ -115,13 +136,26 @@ impl<'a> Layers<'a> {
             self.mistakes.push(mistake.at(Some(place)).hint(format!("break the circle: {}", way.join(" → "))));
             return;
         }
+        if self.is_full {
+            return;
+        }
+        self.includes += 1;
         if self.open.len() >= DEPTH_MAX {
-            let message = format!("files include files {DEPTH_MAX} deep here");
-            self.mistakes.push(Mistake::new(message).at(Some(place)).hint("include fewer"));
+            self.stop_including(format!("files include files {DEPTH_MAX} deep here"), place);
+            return;
+        }
+        if self.includes > INCLUDES_MAX {
+            self.stop_including(format!("files include files more than {INCLUDES_MAX} times here"), place);
             return;
         }
         match read_text(self.files, &path) {
             Ok(text) => {
+                self.included_bytes += text.len();
+                if self.included_bytes > INCLUDED_BYTES_MAX {
+                    let mebibytes = INCLUDED_BYTES_MAX >> 20;
+                    self.stop_including(format!("the included files have more than {mebibytes} MiB together"), place);
+                    return;
+                }
                 let directory = path.parent().map(Path::to_path_buf).unwrap_or_default();
                 let text = Text { name: path.display().to_string(), text, directory };
                 self.add(&Arc::new(text), Some(&path), below);
@@ -132,6 +166,14 @@ impl<'a> Layers<'a> {
                 self.mistakes.push(Mistake::new(message).at(Some(place)).hint(hint));
             }
         }
+    }
+
+    /// Says which limit was reached, once: a file that is included from many places would reach it in each.
+    fn stop_including(&mut self, message: String, place: Place) {
+        self.is_full = true;
+        // What is missing because it was not included any more is no mistake of its own.
+        self.is_broken = true;
+        self.mistakes.push(Mistake::new(message).at(Some(place)).hint("include each file once, from one place"));
     }
 
     /// The words of a list of words.
@@ -155,16 +197,18 @@ impl<'a> Layers<'a> {
 
     /// Puts one table on top of another: tables merge, the lists of a scenario grow, all else is replaced.
     pub(super) fn merge(&mut self, below: &mut Table, above: Table) {
+        let known = positions(below);
         for (key, node) in above.entries {
             let is_list = super::settings::LISTS.contains(&key.as_str());
-            match (below.get_mut(&key).map(|node| &mut node.value), node.value) {
+            let position = known.get(&key).copied();
+            match (position.map(|position| &mut below.entries[position].1.value), node.value) {
                 (Some(Value::List(below)), Value::List(above)) if is_list => self.merge_list(&key, below, above),
                 (None, Value::List(above)) if is_list => {
                     let mut elements = Vec::new();
                     self.merge_list(&key, &mut elements, above);
                     below.entries.push((key, Node { value: Value::List(elements), ..node }));
                 }
-                (_, value) => merge_entry(below, key, Node { value, ..node }),
+                (_, value) => merge_entry(below, position, key, Node { value, ..node }),
             }
         }
     }
@@ -195,9 +239,7 @@ impl<'a> Layers<'a> {
                 }
                 Some(&position) => {
                     if let (Value::Table(below), Value::Table(above)) = (&mut below[position].value, node.value) {
-                        for (key, node) in above.entries {
-                            merge_entry(below, key, node);
-                        }
+                        merge_tables(below, above);
                     }
                 }
             }
@@ -205,19 +247,33 @@ impl<'a> Layers<'a> {
     }
 }
 
-fn merge_entry(below: &mut Table, key: String, node: Node) {
-    match below.get_mut(&key) {
-        None => below.entries.push((key, node)),
-        Some(known) => match (&mut known.value, node.value) {
-            (Value::Table(below), Value::Table(above)) => {
-                // What is wrong with the table as a whole is wrong since it was last written about.
-                (known.place, known.key_place) = (node.place, node.key_place);
-                for (key, node) in above.entries {
-                    merge_entry(below, key, node);
-                }
-            }
-            (_, value) => *known = Node { value, ..node },
-        },
+/// Where the keys of a table are. A table may have very many, and looking for each in turn would take their square.
+fn positions(table: &Table) -> BTreeMap<String, usize> {
+    table.entries.iter().enumerate().map(|(position, (key, _))| (key.clone(), position)).collect()
+}
+
+fn merge_tables(below: &mut Table, above: Table) {
+    // The keys of one table are all different, so those that are added need not be known.
+    let known = positions(below);
+    for (key, node) in above.entries {
+        merge_entry(below, known.get(&key).copied(), key, node);
+    }
+}
+
+/// Puts a value on top of the one at `position`, or behind all others where there is none.
+fn merge_entry(below: &mut Table, position: Option<usize>, key: String, node: Node) {
+    let Some(position) = position else {
+        below.entries.push((key, node));
+        return;
+    };
+    let known = &mut below.entries[position].1;
+    match (&mut known.value, node.value) {
+        (Value::Table(below), Value::Table(above)) => {
+            // What is wrong with the table as a whole is wrong since it was last written about.
+            (known.place, known.key_place) = (node.place, node.key_place);
+            merge_tables(below, above);
+        }
+        (_, value) => *known = Node { value, ..node },
     }
 }
 

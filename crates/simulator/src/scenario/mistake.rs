@@ -6,6 +6,9 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+/// Mistakes of one sort that are told; of others at most the number is.
+pub(super) const MISTAKES_MAX: usize = 100;
+
 /// A text that a mistake can be in.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Text {
@@ -125,6 +128,8 @@ impl Error for ScenarioError {
 pub(super) fn did_you_mean<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // What is longer than this is no misspelt word, and comparing it would take long.
     const LENGTH_MAX: usize = 64;
+    // Nor does it help to compare with more words than this.
+    const COMPARED_MAX: usize = 10_000;
     let wrong: Vec<char> = wrong.to_lowercase().chars().take(LENGTH_MAX + 1).collect();
     if wrong.len() > LENGTH_MAX {
         return None;
@@ -132,7 +137,7 @@ pub(super) fn did_you_mean<'a>(wrong: &str, known: impl IntoIterator<Item = &'a 
     let begins =
         |word: &str| wrong.len() >= 3 && word.to_lowercase().chars().take(wrong.len()).eq(wrong.iter().copied());
     let cost = |word: &str| if begins(word) { 1 } else { distance(&wrong, word) };
-    let nearest = known.into_iter().map(|word| (cost(word), word)).min_by_key(|(cost, _)| *cost);
+    let nearest = known.into_iter().take(COMPARED_MAX).map(|word| (cost(word), word)).min_by_key(|(cost, _)| *cost);
     let is_near =
         |cost: usize, word: &str| cost < wrong.len() && cost <= word.chars().count().max(wrong.len()).div_ceil(3);
     nearest.filter(|(cost, word)| is_near(*cost, word)).map(|(_, word)| word)

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, mpsc};
+use std::thread;
 
 use mario_policy::{Acceptance, AcceptanceError, Policy, PolicyError, Settings as PolicySettings};
 use mario_prolog::{Engine, LoadError, Problem, Resolver};
@@ -114,36 +115,66 @@ pub(super) fn load(role: Role, path: &Path, place: &Place, files: &mut dyn Files
     };
     let text = read_text(files, path).map_err(|error| vec![cannot_read(path, &error)])?;
     let name = path.display().to_string();
-    let engine = engine();
-    let found = Arc::new(Mutex::new(Found::default()));
-    loop {
-        let resolver = Box::new(KnownFiles { found: Arc::clone(&found) });
-        let loaded = try_load(role, engine, &name, &text, resolver);
-        let missing = found.lock().map(|mut found| found.missing.take()).unwrap_or_default();
-        match (loaded, missing) {
-            (_, Some(wanted)) => {
-                let answer = find(&wanted, path, files);
-                if let Ok(mut found) = found.lock() {
-                    found.answers.insert(wanted, answer);
-                }
-            }
-            (Err(mistakes), None) => {
-                return Err(mistakes.into_iter().map(|mistake| located(mistake, place)).collect());
-            }
-            (Ok(()), None) => {
-                let file = path.file_name().map_or_else(|| name.clone(), |file| file.to_string_lossy().into_owned());
-                let mut files = vec![(file, text.clone())];
-                let found = found.lock().map(|found| found.answers.clone()).unwrap_or_default();
-                for ((_, wanted), answer) in found {
-                    if let Ok((_, text)) = answer
-                        && !files.iter().any(|(known, _)| *known == wanted)
-                    {
-                        files.push((wanted, text));
-                    }
-                }
-                return Ok(PolicyText { name, files, memory: 0 });
-            }
+    let (loaded, found) = load_with(role, &name, &text, |wanted| find(wanted, path, files));
+    if let Err(mistakes) = loaded {
+        return Err(mistakes.into_iter().map(|mistake| located(mistake, place)).collect());
+    }
+    let file = path.file_name().map_or_else(|| name.clone(), |file| file.to_string_lossy().into_owned());
+    let mut files = vec![(file, text)];
+    for ((_, wanted), answer) in found {
+        if let Ok((_, text)) = answer
+            && !files.iter().any(|(known, _)| *known == wanted)
+        {
+            files.push((wanted, text));
         }
+    }
+    Ok(PolicyText { name, files, memory: 0 })
+}
+
+/// What was found for each file that a policy wants.
+type Found = BTreeMap<Wanted, Answer>;
+
+/// The file that wants another, and how it calls it.
+type Wanted = (String, String);
+
+/// The name and the text of a file, or why there is none.
+type Answer = Result<(String, String), String>;
+
+/// Loads a policy once, with the files that `find` finds.
+///
+/// A loader keeps its resolver for longer than files can be lent. So it runs in a thread of its own and asks this one for
+/// files. To load again for each file that was missing would run all directives anew each time.
+fn load_with(
+    role: Role,
+    name: &str,
+    text: &str,
+    mut find: impl FnMut(&Wanted) -> Answer,
+) -> (Result<(), Vec<Mistake>>, Found) {
+    let (wants, wanted) = mpsc::channel();
+    let mut found = Found::new();
+    let loaded = thread::scope(|scope| {
+        let loading = scope.spawn(move || try_load(role, engine(), name, text, Box::new(Asking { wants })));
+        for (wanted, reply) in wanted {
+            let answer = found.entry(wanted).or_insert_with_key(|wanted| find(wanted));
+            // It waits for the answer.
+            let _ = reply.send(answer.clone());
+        }
+        loading.join()
+    });
+    (loaded.unwrap_or_else(|panic| std::panic::resume_unwind(panic)), found)
+}
+
+/// Asks another thread for files.
+struct Asking {
+    wants: mpsc::Sender<(Wanted, mpsc::Sender<Answer>)>,
+}
+
+impl Resolver for Asking {
+    fn resolve(&mut self, from: &str, wanted: &str) -> Answer {
+        let (reply, answer) = mpsc::channel();
+        let gone = |_| "it cannot be looked for".to_owned();
+        self.wants.send(((from.to_owned(), wanted.to_owned()), reply)).map_err(|_| gone(mpsc::RecvError))?;
+        answer.recv().map_err(gone)?
     }
 }
 
@@ -178,51 +209,25 @@ fn try_load(
 }
 
 fn load_mistakes(problems: &LoadError) -> Vec<Mistake> {
-    problems.errors.iter().map(mistake).collect()
+    let mut texts: Vec<Arc<Text>> = Vec::new();
+    problems.errors.iter().map(|problem| mistake(problem, &mut texts)).collect()
 }
 
-fn mistake(problem: &Problem) -> Mistake {
-    let text = Text {
-        name: problem.source_name().to_owned(),
-        text: problem.source_text().to_owned(),
-        directory: std::path::PathBuf::new(),
+/// A problem as a mistake. Mistakes in one file share its text.
+fn mistake(problem: &Problem, texts: &mut Vec<Arc<Text>>) -> Mistake {
+    let text = match texts.iter().find(|text| text.name == problem.source_name()) {
+        Some(known) => Arc::clone(known),
+        None => {
+            let (name, text) = (problem.source_name().to_owned(), problem.source_text().to_owned());
+            texts.push(Arc::new(Text { name, text, directory: std::path::PathBuf::new() }));
+            Arc::clone(&texts[texts.len() - 1])
+        }
     };
-    let place = Place { text: Arc::new(text), span: problem.span.clone() };
+    let place = Place { text, span: problem.span.clone() };
     let mistake = Mistake::new(format!("cannot load `{}`: {}", problem.source_name(), problem.message)).at(Some(place));
     match &problem.hint {
         Some(hint) => mistake.hint(hint.clone()),
         None => mistake.hint("`mario policy check` tells more"),
-    }
-}
-
-/// The files that a policy was found to load: who wanted which, and what that is.
-#[derive(Default)]
-struct Found {
-    answers: BTreeMap<Wanted, Result<(String, String), String>>,
-    /// What is still to be found.
-    missing: Option<Wanted>,
-}
-
-/// The file that wants another, and how it calls it.
-type Wanted = (String, String);
-
-/// Answers with the files known so far. What is not known is noted, and found before the next attempt: a loader keeps its
-/// resolver for longer than files can be lent.
-struct KnownFiles {
-    found: Arc<Mutex<Found>>,
-}
-
-impl Resolver for KnownFiles {
-    fn resolve(&mut self, from: &str, wanted: &str) -> Result<(String, String), String> {
-        let mut found = self.found.lock().map_err(|error| error.to_string())?;
-        let key = (from.to_owned(), wanted.to_owned());
-        match found.answers.get(&key) {
-            Some(answer) => answer.clone(),
-            None => {
-                found.missing.get_or_insert(key);
-                Err("it was not looked for yet".to_owned())
-            }
-        }
     }
 }
 

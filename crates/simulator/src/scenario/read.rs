@@ -14,7 +14,7 @@ use serde::de::{
 };
 use serde::forward_to_deserialize_any;
 
-use super::mistake::{Mistake, Place};
+use super::mistake::{MISTAKES_MAX, Mistake, Place};
 use super::tree::{Node, Table, Value};
 use trouble::{Step, Trouble};
 
@@ -26,13 +26,14 @@ pub(super) const KIND: &str = "kind";
 /// What an enum is called to serde whose tables must say which kind they are.
 const KIND_REQUIRED: &str = "kind is required";
 
-/// More mistakes than this are not looked for.
-const MISTAKES_MAX: usize = 100;
+/// Values that are read at most in the search for mistakes: each mistake has all values before it read again.
+const VALUES_MAX: usize = 10_000_000;
 
 /// Reads a tree, and gives all mistakes.
 pub(super) fn read<T: DeserializeOwned>(tree: &Table, whole: &Place) -> Result<T, Vec<Mistake>> {
     let mut tree = Node { place: whole.clone(), key_place: None, layer: 0, value: Value::Table(tree.clone()) };
     let mut mistakes = Vec::new();
+    let mistakes_max = (VALUES_MAX / count(&tree)).clamp(1, MISTAKES_MAX);
     // Tables, by where they are, and the keys that were taken out of them.
     let mut taken_out: Vec<(Place, Step)> = Vec::new();
     loop {
@@ -41,7 +42,7 @@ pub(super) fn read<T: DeserializeOwned>(tree: &Table, whole: &Place) -> Result<T
             Ok(_) => return Err(mistakes),
             Err(trouble) => {
                 let path: Vec<Step> = trouble.path.iter().rev().cloned().collect();
-                let can_go_on = remove(&mut tree, &path) && mistakes.len() < MISTAKES_MAX;
+                let is_removed = remove(&mut tree, &path);
                 // What is missing because it was taken out was told already.
                 let is_told = trouble.missing.is_some_and(|key| {
                     taken_out.iter().any(|(table, taken): &(Place, Step)| {
@@ -51,7 +52,14 @@ pub(super) fn read<T: DeserializeOwned>(tree: &Table, whole: &Place) -> Result<T
                 if !is_told {
                     mistakes.push(*trouble.mistake);
                 }
-                if !can_go_on {
+                if mistakes.len() >= mistakes_max {
+                    mistakes.push(
+                        Mistake::new(format!("after {} mistakes no more were looked for", mistakes.len()))
+                            .hint("mend those that were found, and check it again"),
+                    );
+                    return Err(mistakes);
+                }
+                if !is_removed {
                     return Err(mistakes);
                 }
                 if let (Some(table), Some(step)) = (trouble.table, path.last()) {
@@ -59,6 +67,15 @@ pub(super) fn read<T: DeserializeOwned>(tree: &Table, whole: &Place) -> Result<T
                 }
             }
         }
+    }
+}
+
+/// How many values there are in all, this one included.
+fn count(node: &Node) -> usize {
+    match &node.value {
+        Value::Table(table) => 1 + table.entries.iter().map(|(_, node)| count(node)).sum::<usize>(),
+        Value::List(elements) => 1 + elements.iter().map(count).sum::<usize>(),
+        _ => 1,
     }
 }
 

@@ -15,7 +15,7 @@ use mario_domain::{Fact, FactValue, Id};
 
 use super::document::{At, Document};
 use super::layers::Files;
-use super::mistake::{Mistake, ScenarioError};
+use super::mistake::{MISTAKES_MAX, Mistake, ScenarioError};
 use super::settings::{
     ArbitrationStrategy, FidelityKind, ManagementStrategy, MemoryStrategy, NumberingStrategy, ObservationStrategy,
     OccupancyKind, RoutingMetric, RoutingStrategy, Settings,
@@ -178,9 +178,12 @@ impl Resolving<'_> {
     /// There is no such thing as is named here.
     fn unknown<I: Display>(&self, what: &str, id: &Id, at: &[At<'_>], known: impl Iterator<Item = I>) -> Mistake {
         // More are not worth comparing one by one.
-        const COMPARED_MAX: usize = 100_000;
-        let known: Vec<String> = known.take(COMPARED_MAX).map(|id| id.to_string()).collect();
+        const COMPARED_MAX: usize = 10_000;
         let mistake = self.mistake(format!("there is no {what} `{id}`"), at);
+        if self.mistakes.len() >= MISTAKES_MAX {
+            return mistake;
+        }
+        let known: Vec<String> = known.take(COMPARED_MAX).map(|id| id.to_string()).collect();
         mistake.known(&id.to_string(), &format!("known are the {what}s"), known.iter().map(String::as_str))
     }
 

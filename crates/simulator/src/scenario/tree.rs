@@ -8,7 +8,7 @@ use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
-use super::mistake::{Mistake, Place, Text};
+use super::mistake::{MISTAKES_MAX, Mistake, Place, Text};
 
 /// A value and where it was written.
 #[derive(Clone, PartialEq, Debug)]
@@ -74,8 +74,12 @@ impl Value {
 /// Reads TOML. What is wrong with it goes to `mistakes`; the rest of it is read nevertheless.
 pub(super) fn parse(text: &Arc<Text>, layer: u32, mistakes: &mut Vec<Mistake>) -> Table {
     let (table, errors) = DeTable::parse_recoverable(&text.text);
-    for error in errors {
-        mistakes.push(syntax_mistake(text, 0, &error));
+    mistakes.extend(errors.iter().take(MISTAKES_MAX).map(|error| syntax_mistake(text, 0, error)));
+    if let Some(next) = errors.get(MISTAKES_MAX) {
+        let message =
+            format!("this is no TOML in {} more places, of which this is the first", errors.len() - MISTAKES_MAX);
+        let mistake = syntax_mistake(text, 0, next);
+        mistakes.push(Mistake { message, ..mistake }.hint("mend those before first: one mistake often causes others"));
     }
     Reader { text, layer, offset: 0 }.table(table.into_inner())
 }
