@@ -35,7 +35,7 @@ use replay::Explain;
 pub use drawings::Drawing;
 pub use run::Run;
 pub use scale::{Scale, ScaleError};
-pub use server::{Server, Source};
+pub use server::{Limits, Server, Source};
 
 /// Runs to be shown together.
 #[derive(Debug, Default, Serialize)]

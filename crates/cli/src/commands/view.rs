@@ -1,7 +1,7 @@
 //! `mario view`.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::UNIX_EPOCH;
 
 use clap::Args;
@@ -9,6 +9,7 @@ use mario_diagnostics::{Diagnostic, Renderer};
 use mario_experiments::report::{Report, Server, Source};
 
 use crate::commands::report;
+use crate::interruptions::interruptions;
 use crate::traces::{read_growing_run, runs_in, trace_path};
 use crate::{Console, Failure, Outcome};
 
@@ -29,11 +30,14 @@ pub struct Arguments {
 pub(super) const LONG_ABOUT: &str = "Serve the report of runs on this machine, and follow those that are still going.
 
 The page is that of `mario report`. While a run is going, the page shows it as far as it is and grows with it. The server \
-listens on 127.0.0.1 only; it prints its address and answers until it is interrupted.";
+listens on 127.0.0.1 only; it prints its address and answers until Ctrl-C or SIGTERM ends it, with code 130.
+
+It answers GET and HEAD to clients that call it 127.0.0.1 or localhost. It has up to 64 connections at once and closes one \
+that sends no whole head of a request within 10 seconds, or reads nothing of an answer for 30.";
 
 /// The runs in a directory, read again when their files change.
-struct Runs<'a> {
-    directory: &'a Path,
+struct Runs {
+    directory: PathBuf,
     console: Console,
 }
 
@@ -54,17 +58,19 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         Failure::Environment(vec![diagnostic.caused_by(error).hint("choose another port with --port")])
     };
     let server = Server::bind(arguments.port).map_err(|error| unable(&error))?;
+    let stop = interruptions()?;
     console.write_data(|stdout| writeln!(stdout, "http://{}/", server.address()))?;
     console.inform("interrupt to end");
-    let runs = Runs { directory, console: console.clone() };
-    server.serve(runs).map_err(|error| unable(&error))?;
-    Ok(Outcome::Done)
+    let runs = Runs { directory: directory.clone(), console: console.clone() };
+    server.serve(runs, &stop).map_err(|error| unable(&error))?;
+    // It only ends by itself when it was told to.
+    Err(Failure::Interrupted(Vec::new()))
 }
 
-impl Source for Runs<'_> {
+impl Source for Runs {
     fn version(&self) -> String {
         let mut version = String::new();
-        for run in runs_in(self.directory) {
+        for run in runs_in(&self.directory) {
             let trace = trace_path(&run);
             let (length, changed) = fs::metadata(&trace).map_or((0, 0), |metadata| {
                 let changed = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
@@ -77,7 +83,7 @@ impl Source for Runs<'_> {
     }
 
     fn report(&mut self) -> Result<Report, String> {
-        let runs = runs_in(self.directory);
+        let runs = runs_in(&self.directory);
         if runs.is_empty() {
             return Err(format!("`{}` has no run in it.", self.directory.display()));
         }

@@ -2,6 +2,8 @@
 
 mod beside;
 mod explanations;
+#[cfg(unix)]
+mod interrupted;
 
 use std::fs::{self, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -113,6 +115,15 @@ impl Drop for View {
     }
 }
 
+/// Starts a server; gives it, and where it listens.
+fn view(directory: &Path) -> (View, String) {
+    let child = mario().arg("view").arg(directory).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+    let mut view = View(child.expect("the binary was built"));
+    let mut line = String::new();
+    BufReader::new(view.0.stdout.take().expect("piped")).read_line(&mut line).expect("it says where");
+    (view, line.trim().trim_start_matches("http://").trim_end_matches('/').to_owned())
+}
+
 fn get(address: &str, path: &str, host: &str) -> String {
     let mut stream = TcpStream::connect(address).expect("it listens");
     write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").expect("it reads");
@@ -125,12 +136,8 @@ fn get(address: &str, path: &str, host: &str) -> String {
 fn view_serves_the_page_on_this_machine_and_has_news_when_the_trace_grows() {
     let cut = TRACE[..TRACE.len() - 1].rfind('\n').expect("several lines") + 1;
     let directory = run_directory("view", &TRACE[..cut]);
-    let child = mario().arg("view").arg(&directory).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
-    let mut view = View(child.expect("the binary was built"));
-    let mut line = String::new();
-    BufReader::new(view.0.stdout.take().expect("piped")).read_line(&mut line).expect("it says where");
-    let address = line.trim().trim_start_matches("http://").trim_end_matches('/').to_owned();
-    assert!(address.starts_with("127.0.0.1:"), "{line}");
+    let (_view, address) = view(&directory);
+    assert!(address.starts_with("127.0.0.1:"), "{address}");
 
     let page = get(&address, "/", &address);
     assert!(
@@ -155,4 +162,14 @@ fn view_refuses_what_has_no_run() {
     let output = run(["view".as_ref(), directory.as_os_str()]);
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("has no run in it"), "{}", stderr(&output));
+}
+
+#[test]
+fn view_says_when_the_port_is_taken() {
+    let directory = run_directory("taken", TRACE);
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let port = taken.local_addr().expect("it has an address").port().to_string();
+    let output = run(["view".as_ref(), directory.as_os_str(), "--port".as_ref(), port.as_ref()]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(stderr(&output).contains(&format!("cannot listen on port {port} of 127.0.0.1")), "{}", stderr(&output));
 }

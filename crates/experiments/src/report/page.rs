@@ -39,7 +39,7 @@ const MARKUP: &str = include_str!("../../assets/page.html");
 
 /// The page that holds `data`, a JSON text. A page that is `live` asks the program that serves it for news.
 pub(crate) fn html(title: &str, data: &str, is_live: bool) -> String {
-    let program = format!("(() => {{\n\"use strict\";\n{}}})();\n", PROGRAM.concat());
+    let program = program();
     // One pass over the markup, so that nothing in the data is taken for a place to fill.
     let mut page = String::with_capacity(data.len() + program.len() + 65_536);
     let mut rest = MARKUP;
@@ -48,7 +48,7 @@ pub(crate) fn html(title: &str, data: &str, is_live: bool) -> String {
         page.push_str(before);
         match name {
             "title" => page.push_str(&escape(title)),
-            "style" => STYLE.iter().for_each(|part| page.push_str(part)),
+            "style" => page.push_str(&style()),
             "program" => page.push_str(&program),
             "live" => page.push_str(if is_live { "live" } else { "file" }),
             "data" => page.push_str(&safe_in_script(data)),
@@ -60,15 +60,28 @@ pub(crate) fn html(title: &str, data: &str, is_live: bool) -> String {
     page
 }
 
+/// The whole text of the page's script element.
+pub(crate) fn program() -> String {
+    format!("\n(() => {{\n\"use strict\";\n{}}})();\n", PROGRAM.concat())
+}
+
+/// The whole text of the page's style element.
+pub(crate) fn style() -> String {
+    format!("\n{}", STYLE.concat())
+}
+
 /// A page that says why there is no report yet, and asks again in a second.
 pub(crate) fn waiting(trouble: &str) -> String {
     format!(
         "<!doctype html>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"refresh\" content=\"1\">\n<title>mario</title>\n<link \
-         rel=\"icon\" href=\"data:,\">\n<style>body {{ font: 16px/1.5 system-ui, sans-serif; margin: 4rem auto; max-width: 60ch; \
-         }}</style>\n<p>There is no report yet.</p>\n<pre>{}</pre>\n",
+         rel=\"icon\" href=\"data:,\">\n<style>{WAITING_STYLE}</style>\n<p>There is no report yet.</p>\n<pre>{}</pre>\n",
         escape(trouble)
     )
 }
+
+/// The whole text of the style element of [`waiting`].
+pub(crate) const WAITING_STYLE: &str =
+    "body { font: 16px/1.5 system-ui, sans-serif; margin: 4rem auto; max-width: 60ch; }";
 
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")

@@ -1,14 +1,38 @@
 //! Serves a report on this machine alone, and tells the page when there is news.
+//!
+//! Start at [`Server::serve`]. One thread talks with clients and never waits for one of them; another makes reports, one at a
+//! time. [`Limits`] bounds what clients may take of the process.
+//!
+//! **Invariant:** no client ends the server, fills its memory, or keeps others from being answered for longer than a timeout.
+//! **Invariant:** nothing is read from a client but the head of a request.
 
+mod connections;
+mod policy;
+mod reply;
+mod site;
+mod stream;
+
+use std::convert::Infallible;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
-use tiny_http::{Header, Method, Request, Response};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{sleep, timeout};
 
-use super::{Report, page};
+use super::Report;
+use connections::{Activity, Connections};
+use reply::Reply;
+use site::{Answer, Site, Target};
+use stream::{Clock, Stream};
 
 /// Where reports come from.
-pub trait Source {
+pub trait Source: Send + 'static {
     /// Changes when there is news.
     fn version(&self) -> String;
 
@@ -16,30 +40,64 @@ pub trait Source {
     fn report(&mut self) -> Result<Report, String>;
 }
 
-/// A server for one report. It listens on 127.0.0.1 and answers whoever asks it by that name.
+/// What clients may take of the process.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Connections that are open at once. One more closes the one that has been open for longest of those that are not being
+    /// answered; if all are, it waits.
+    pub connections: usize,
+    /// Bytes of a request's head. The library takes no fewer than 8192.
+    pub head_bytes: usize,
+    /// How long a client may take to send the head of a request, and how long a connection may be idle.
+    pub head_timeout: Duration,
+    /// How long a client may take to read the next 16 KiB of an answer.
+    pub write_timeout: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            connections: 64,
+            head_bytes: 32 << 10,
+            head_timeout: Duration::from_secs(10),
+            write_timeout: Duration::from_secs(30),
+        }
+    }
+}
+
+/// A server for one report. It listens on 127.0.0.1 and answers clients that call it by that name or `localhost`.
 pub struct Server {
-    http: tiny_http::Server,
+    listener: TcpListener,
     address: SocketAddr,
+    limits: Limits,
 }
 
-/// What the page asks for.
-struct Site<S> {
-    source: S,
-    version: Option<String>,
-    /// The last report that could be made.
-    report: Report,
-    trouble: Option<String>,
-}
+/// A question for the thread that makes reports, and where its answer goes.
+type Question = (Target, oneshot::Sender<Answer>);
 
-/// An answer: status, type, content.
-type Answer = (u16, &'static str, String);
+/// How long the server sleeps between two looks at whether it is to stop.
+const STOP_INTERVAL: Duration = Duration::from_millis(50);
+
+/// How long the server waits when the system gives no connection, e.g. for want of file descriptors.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// After this many failures in a row, listening has failed.
+const ACCEPT_FAILURES_MAX: u32 = 100;
 
 impl Server {
     /// Listens on a port; 0 lets the system choose one.
     pub fn bind(port: u16) -> io::Result<Server> {
-        let http = tiny_http::Server::http((Ipv4Addr::LOCALHOST, port)).map_err(io::Error::other)?;
-        let address = http.server_addr().to_ip().ok_or_else(|| io::Error::other("no address was given"))?;
-        Ok(Server { http, address })
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        Ok(Server { listener, address, limits: Limits::default() })
+    }
+
+    /// Replaces the limits.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Server {
+        self.limits = limits;
+        self
     }
 
     /// Where it listens.
@@ -47,123 +105,87 @@ impl Server {
         self.address
     }
 
-    /// Answers until listening fails.
-    pub fn serve(&self, source: impl Source) -> io::Result<()> {
-        let mut site = Site::new(source);
-        loop {
-            let request = self.http.recv()?;
-            let (status, kind, content) = if is_for_this_machine(&request) {
-                site.answer(request.method(), request.url())
-            } else {
-                (403, TEXT, "This server answers on 127.0.0.1 and localhost only.\n".to_owned())
-            };
-            let mut response = Response::from_string(content).with_status_code(status);
-            for (name, value) in [("Content-Type", kind), ("Cache-Control", "no-store")] {
-                let header = Header::from_bytes(name, value).expect("these are plain ASCII");
-                response.add_header(header);
-            }
-            // Whoever asked may be gone; that is no reason to stop.
-            let _ = request.respond(response);
+    /// Answers until `stop` is set, or until listening fails.
+    pub fn serve(&self, source: impl Source, stop: &AtomicBool) -> io::Result<()> {
+        let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
+        let (questions, asked) = mpsc::channel(self.limits.connections);
+        let reporter = thread::Builder::new().name("report".to_owned()).spawn(move || report(source, asked))?;
+        let served = self.accept_until(&runtime, &questions, stop);
+        // Open connections end with the runtime. A report that is being made is not waited for.
+        runtime.shutdown_background();
+        if questions.is_closed()
+            && let Err(panic) = reporter.join()
+        {
+            std::panic::resume_unwind(panic);
         }
-    }
-}
-
-const TEXT: &str = "text/plain; charset=utf-8";
-const PAGE: &str = "text/html; charset=utf-8";
-const DATA: &str = "application/json";
-
-/// Whether the request names this machine. A page from elsewhere that was given this address by its own name server does
-/// not, and may not read runs.
-fn is_for_this_machine(request: &Request) -> bool {
-    let host = request.headers().iter().find(|header| header.field.equiv("Host"));
-    let host = host.map_or("", |header| header.value.as_str());
-    let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
-    name == "127.0.0.1" || name == "localhost"
-}
-
-impl<S: Source> Site<S> {
-    fn new(source: S) -> Site<S> {
-        Site { source, version: None, report: Report::default(), trouble: None }
+        served
     }
 
-    fn answer(&mut self, method: &Method, path: &str) -> Answer {
-        if *method != Method::Get {
-            return (405, TEXT, "Only GET is answered.\n".to_owned());
-        }
-        match path.split('?').next().unwrap_or_default() {
-            "/" => {
-                self.refresh();
-                match &self.trouble {
-                    Some(trouble) if self.report.runs.is_empty() => (200, PAGE, page::waiting(trouble)),
-                    _ => (200, PAGE, self.report.live_html()),
+    fn accept_until(&self, runtime: &Runtime, questions: &mpsc::Sender<Question>, stop: &AtomicBool) -> io::Result<()> {
+        runtime.block_on(async {
+            let listener = tokio::net::TcpListener::from_std(self.listener.try_clone()?)?;
+            let mut connections = Connections::default();
+            let mut failures = 0;
+            // The thread that makes reports ends before us only if it panicked.
+            while !stop.load(Ordering::Relaxed) && !questions.is_closed() {
+                if !connections.has_room(self.limits.connections) {
+                    sleep(STOP_INTERVAL).await;
+                    continue;
+                }
+                match timeout(STOP_INTERVAL, listener.accept()).await {
+                    Err(_) => {}
+                    Ok(Ok((stream, _))) => {
+                        failures = 0;
+                        let activity = Activity::default();
+                        let stream = Stream::new(stream, self.limits.write_timeout, activity.clone());
+                        let task = tokio::spawn(talk(stream, activity.clone(), self.limits, questions.clone()));
+                        connections.add(task.abort_handle(), activity, self.limits.connections);
+                    }
+                    Ok(Err(error)) => {
+                        failures += 1;
+                        if failures == ACCEPT_FAILURES_MAX {
+                            return Err(error);
+                        }
+                        sleep(ACCEPT_PAUSE).await;
+                    }
                 }
             }
-            "/data.json" => {
-                self.refresh();
-                (200, DATA, self.report.json())
+            if questions.is_closed() {
+                // Clients that wait for a report still hear that it cannot be made.
+                sleep(STOP_INTERVAL).await;
             }
-            "/version" => (200, TEXT, self.source.version()),
-            _ => (404, TEXT, "There is nothing here.\n".to_owned()),
-        }
-    }
-
-    /// Makes the report again if there is news. What cannot be read now may be half written: the last report stays.
-    fn refresh(&mut self) {
-        let version = self.source.version();
-        if self.version.as_ref() == Some(&version) {
-            return;
-        }
-        match self.source.report() {
-            Ok(report) => {
-                self.report = report;
-                self.trouble = None;
-                self.version = Some(version);
-            }
-            Err(trouble) => self.trouble = Some(trouble),
-        }
+            Ok(())
+        })
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    struct Twice(u32);
-
-    impl Source for Twice {
-        fn version(&self) -> String {
-            self.0.to_string()
+/// Answers the requests of one connection until the client closes it or exceeds a limit.
+async fn talk(stream: Stream, activity: Activity, limits: Limits, questions: mpsc::Sender<Question>) {
+    let service = service_fn(|request| {
+        let (questions, activity) = (questions.clone(), activity.clone());
+        async move {
+            activity.answering();
+            let reply = reply::to(request, &questions).await;
+            activity.writing();
+            Ok::<Reply, Infallible>(reply)
         }
+    });
+    let connection = http1::Builder::new()
+        .timer(Clock)
+        .header_read_timeout(limits.head_timeout)
+        .max_buf_size(limits.head_bytes)
+        .serve_connection(stream, service);
+    // A client that breaks the protocol or goes away is answered as far as it can be, and is no reason to stop.
+    let _ = connection.await;
+}
 
-        fn report(&mut self) -> Result<Report, String> {
-            match self.0 {
-                0 => Err("it is <empty>".to_owned()),
-                count => Ok(Report { title: format!("report {count}"), ..Report::default() }),
-            }
+/// Answers questions one by one, in a thread of its own: making a report takes long.
+fn report(source: impl Source, mut asked: mpsc::Receiver<Question>) {
+    let mut site = Site::new(source);
+    while let Some((target, reply)) = asked.blocking_recv() {
+        // The client may have gone away meanwhile.
+        if !reply.is_closed() {
+            let _ = reply.send(site.answer(target));
         }
-    }
-
-    #[test]
-    fn a_report_that_cannot_be_made_yet_is_waited_for() {
-        let mut site = Site::new(Twice(0));
-        let (status, _, page) = site.answer(&Method::Get, "/");
-        assert_eq!(status, 200);
-        assert!(page.contains("it is &lt;empty&gt;") && page.contains("http-equiv=\"refresh\""), "{page}");
-    }
-
-    #[test]
-    fn news_are_read_when_the_version_changes() {
-        let mut site = Site::new(Twice(1));
-        assert!(site.answer(&Method::Get, "/data.json").2.contains("report 1"));
-        site.source.0 = 2;
-        assert_eq!(site.answer(&Method::Get, "/version").2, "2");
-        assert!(site.answer(&Method::Get, "/data.json").2.contains("report 2"));
-    }
-
-    #[test]
-    fn only_reading_is_answered_and_only_what_is_there() {
-        let mut site = Site::new(Twice(1));
-        assert_eq!(site.answer(&Method::Post, "/").0, 405);
-        assert_eq!(site.answer(&Method::Get, "/../etc/passwd").0, 404);
     }
 }

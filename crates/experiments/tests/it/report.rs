@@ -7,3 +7,4 @@ mod input;
 mod live;
 mod page;
 mod replay;
+mod server;

@@ -9,7 +9,7 @@ use super::browser::Browser;
 use super::data::{PageFile, paper_trace, report};
 
 /// The header of a small trace; `users` is the list of users.
-fn small_header(users: &str) -> String {
+pub(super) fn small_header(users: &str) -> String {
     let policy = r#"{"name":"p","files":[["p.pl","operation(migrate, i, edge)."]]}"#;
     format!(
         r#"{{"mario_trace":1,"program":"by hand","scenario":"small","seed":1,"duration":300,"step":100,"evaluation_period":10,"detail":"full","observation":"arrivals","routing":"nearest","arbitration":"managers","memory":"sliding","applications":[{{"id":"quick","hardware":1,"max_rate":4,"max_latency":1,"kind":"LS","policy":0}}],"nodes":[{{"id":"cloud","capacity":"unbounded","tier":0,"neighbours":[1]}},{{"id":"edge","capacity":2,"tier":1,"neighbours":[0]}}],"policies":[{policy}],"users":[{users}]}}"#

@@ -1,13 +1,14 @@
 //! The report of a run that is still going.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use mario_experiments::report::{Report, Server, Source};
 
 use super::browser::Browser;
 use super::data::{paper_trace, report};
+use super::input::small_header;
 
 /// A trace that grows when it is told to.
 struct Growing {
@@ -21,7 +22,9 @@ impl Source for Growing {
     }
 
     fn report(&mut self) -> Result<Report, String> {
-        Ok(report(&[&self.stages[self.stage.load(Ordering::SeqCst)]]))
+        let mut report = report(&[&self.stages[self.stage.load(Ordering::SeqCst)]]);
+        report.title = report.default_title();
+        Ok(report)
     }
 }
 
@@ -31,10 +34,7 @@ fn a_page_that_is_served_grows_with_its_run_and_stays_where_it_is() {
     let whole = paper_trace("workload-aware", &[]);
     let stages = vec![whole[..whole.len() / 3].to_owned(), whole];
     let stage = Arc::new(AtomicUsize::new(0));
-    let server = Server::bind(0).expect("a port is free");
-    let address = format!("http://{}/", server.address());
-    let source = Growing { stages, stage: Arc::clone(&stage) };
-    thread::spawn(move || server.serve(source));
+    let address = serve(Growing { stages, stage: Arc::clone(&stage) });
 
     browser.visit(&address);
     assert!(browser.text("main").contains("is not complete"));
@@ -50,4 +50,92 @@ fn a_page_that_is_served_grows_with_its_run_and_stays_where_it_is() {
     browser.wait_for("!document.querySelector('main').textContent.includes('is not complete')");
     browser.wait_for(&format!("{bars} > {before}"));
     assert_eq!(browser.number("Number(document.querySelector('.timeline input').value)"), 2);
+    assert_eq!(complaints(&browser, &address), Vec::<String>::new());
+}
+
+/// Serves until the process ends; gives the address.
+fn serve(source: impl Source) -> String {
+    let server = Server::bind(0).expect("a port is free");
+    let address = format!("http://{}/", server.address());
+    thread::spawn(move || server.serve(source, &AtomicBool::new(false)));
+    address
+}
+
+/// What the browser complains about. It may ask the server, of course.
+fn complaints(browser: &Browser, address: &str) -> Vec<String> {
+    let asked = format!("asked for {address}");
+    browser.complaints().into_iter().filter(|complaint| !complaint.starts_with(&asked)).collect()
+}
+
+fn serve_trace(trace: &str) -> String {
+    serve(Growing { stages: vec![trace.to_owned()], stage: Arc::default() })
+}
+
+/// Opens every figure's data and the details of nodes and instances, so that as much as possible of the page is drawn.
+const USE_THE_PAGE: &str = "(async () => { const frame = () => new Promise(done => requestAnimationFrame(() => setTimeout(done, 20))); \
+    for (const element of [...document.querySelectorAll('summary, .chip, .node, .users circle')].slice(0, 60)) { \
+      element.dispatchEvent(new MouseEvent('click', { bubbles: true })); \
+      element.dispatchEvent(new PointerEvent('pointermove', { bubbles: true, clientX: 5, clientY: 5 })); await frame(); } \
+    for (const slider of document.querySelectorAll('.timeline input')) { \
+      slider.value = slider.max; slider.dispatchEvent(new Event('input', { bubbles: true })); await frame(); } return 1; })()";
+
+#[test]
+fn a_page_that_is_served_looks_and_works_like_the_file() {
+    let Some(browser) = Browser::start(1280, 900) else { return };
+    let trace = paper_trace("workload-aware", &[]);
+    let address = serve_trace(&trace);
+    browser.visit(&address);
+    assert_eq!(browser.number("document.querySelectorAll('.plot svg').length"), 8);
+    // Styles of its own, and those that the program sets, are in force.
+    assert_eq!(browser.evaluate("getComputedStyle(document.querySelector('.masthead')).position"), "sticky");
+    let colours =
+        "new Set([...document.querySelectorAll('#instances .area')].map(area => getComputedStyle(area).fill)).size";
+    assert!(browser.number(colours) > 1, "areas have their colours");
+    browser.evaluate(USE_THE_PAGE);
+    browser
+        .evaluate("window.taken = null; URL.createObjectURL = (blob) => { window.taken = blob; return 'data:,'; }; 1");
+    browser.click("#operations figure .save:nth-of-type(2)");
+    browser.wait_for("window.taken !== null");
+    assert_eq!(complaints(&browser, &address), Vec::<String>::new());
+}
+
+#[test]
+fn a_page_that_is_served_runs_no_other_program() {
+    let Some(browser) = Browser::start(1280, 900) else { return };
+    let address = serve_trace(&paper_trace("workload-aware", &[]));
+    browser.visit(&address);
+    // What somebody would do who can put an element into the page.
+    browser.evaluate(
+        "(() => { const script = document.createElement('script'); \
+         try { script.textContent = 'window.broken = 1'; document.body.append(script); } catch { } \
+         try { document.body.innerHTML += '<img src=x onerror=\"window.broken = 2\">'; } catch { } \
+         try { document.body.setAttribute('onclick', 'window.broken = 3'); document.body.click(); } catch { } \
+         return 1; })()",
+    );
+    browser.evaluate("new Promise(done => setTimeout(done, 200))");
+    assert_eq!(browser.evaluate("window.broken ?? 0"), 0);
+}
+
+#[test]
+fn names_with_markup_stay_text_in_a_page_that_is_served() {
+    let image = "<img src=x onerror='window.broken=true'>";
+    let script = "</script><script>window.broken=true</script>";
+    let trace = small_header(&format!(r#"{{"id":"{image}{script}","application":0}}"#))
+        .replace("\"small\"", &format!("\"{script}{image}\""))
+        .replace("\"id\":\"quick\"", &format!("\"id\":\"{image}{script}\""))
+        .replace("\"id\":\"edge\"", &format!("\"id\":\"{script}{image}\""))
+        .replace("\"id\":\"cloud\"", &format!("\"id\":\"{image}\""))
+        .replace("\"name\":\"p\"", &format!("\"name\":\"{script}{image}\""))
+        + "[\"deployed\",0,1,0,1,0]\n[\"handover\",0,0,null,1]\n[\"evaluation\",10,1,0,\"unbounded\",[[1,2,3]],[],[[\"migrate\",1,0]]]\n\
+           [\"cycle\",10,[[1,\"migrate\",0,\"accepted\"]]]\n";
+    let Some(browser) = Browser::start(1280, 900) else { return };
+    let address = serve_trace(&trace);
+    browser.visit(&address);
+    browser.evaluate(USE_THE_PAGE);
+    let text = browser.text("main");
+    assert!(text.contains(image) && text.contains(script), "they are shown as what they are: {text}");
+    assert!(browser.evaluate("document.title").as_str().is_some_and(|title| title.contains(image)));
+    assert_eq!(browser.number("document.querySelectorAll('img, main script').length"), 0);
+    assert_eq!(browser.evaluate("window.broken ?? false"), false);
+    assert_eq!(complaints(&browser, &address), Vec::<String>::new());
 }

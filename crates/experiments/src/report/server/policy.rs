@@ -1,0 +1,64 @@
+//! What the page may do in a browser: run its own program, have its own style, ask this server, and nothing else.
+
+use std::sync::LazyLock;
+
+use hyper::header::HeaderValue;
+
+use crate::report::page;
+
+static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
+    let style = [page::style(), page::WAITING_STYLE.to_owned()].map(|text| source_of(&text)).join(" ");
+    let policy = format!(
+        "default-src 'none'; script-src {program}; style-src {style}; img-src data:; connect-src 'self'; base-uri 'none'; \
+         form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+        program = source_of(&page::program())
+    );
+    HeaderValue::from_str(&policy).expect("it is ASCII")
+});
+
+/// The value of `Content-Security-Policy`. It names inline texts by their hashes, so that no other text is run, wherever in the
+/// page it came to stand.
+pub(super) fn content_security_policy() -> HeaderValue {
+    POLICY.clone()
+}
+
+/// An inline text as a policy names it.
+fn source_of(text: &str) -> String {
+    format!("'sha256-{}'", base64(&hmac_sha256::Hash::hash(text.as_bytes())))
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for group in bytes.chunks(3) {
+        let bits = group.iter().fold(0, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - group.len()));
+        for place in 0..4 {
+            let digit = DIGITS[(bits >> (18 - 6 * place) & 63) as usize];
+            text.push(if place <= group.len() { char::from(digit) } else { '=' });
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_named_by_its_hash() {
+        // From the specification of base64, and the hash that browsers give for this text.
+        for (bytes, text) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")] {
+            assert_eq!(base64(bytes.as_bytes()), text);
+        }
+        assert_eq!(source_of("alert('Hello, world.');"), "'sha256-qznLcsROx4GACP2dm0UCKCzCG+HiZ1guq6ZZDob/Tng='");
+    }
+
+    #[test]
+    fn the_texts_of_the_page_are_the_ones_that_are_named() {
+        let page = page::html("title", "{}", true);
+        assert!(page.contains(&format!("<script>{}</script>", page::program())));
+        assert!(page.contains(&format!("<style>{}</style>", page::style())));
+        assert!(page::waiting("trouble").contains(&format!("<style>{}</style>", page::WAITING_STYLE)));
+        assert_eq!(page.matches("<style").count() + page.matches("<script>").count(), 2, "there is no other");
+    }
+}

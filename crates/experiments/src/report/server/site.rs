@@ -1,0 +1,147 @@
+//! What there is to be asked for.
+
+use hyper::body::Bytes;
+
+use super::Source;
+use crate::report::{Report, page};
+
+/// What a client asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Target {
+    Page,
+    Data,
+    Version,
+}
+
+/// An answer: its type and content.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Answer {
+    pub(super) kind: &'static str,
+    pub(super) content: Bytes,
+}
+
+pub(super) const TEXT: &str = "text/plain; charset=utf-8";
+const PAGE: &str = "text/html; charset=utf-8";
+const DATA: &str = "application/json";
+
+/// The answers to what the page asks for.
+pub(super) struct Site<S> {
+    source: S,
+    version: Option<String>,
+    /// The last report that could be made.
+    report: Report,
+    trouble: Option<String>,
+    /// Answers made from `report`, shared by all clients that ask for them.
+    page: Option<Bytes>,
+    data: Option<Bytes>,
+}
+
+impl Target {
+    /// What a path names; `None` when it names nothing.
+    pub(super) fn of(path: &str) -> Option<Target> {
+        match path {
+            "/" => Some(Target::Page),
+            "/data.json" => Some(Target::Data),
+            "/version" => Some(Target::Version),
+            _ => None,
+        }
+    }
+}
+
+impl<S: Source> Site<S> {
+    pub(super) fn new(source: S) -> Site<S> {
+        Site { source, version: None, report: Report::default(), trouble: None, page: None, data: None }
+    }
+
+    pub(super) fn answer(&mut self, target: Target) -> Answer {
+        match target {
+            Target::Page => {
+                self.refresh();
+                let content = match &self.trouble {
+                    Some(trouble) if self.report.runs.is_empty() => page::waiting(trouble).into(),
+                    _ => self.page.get_or_insert_with(|| self.report.live_html().into()).clone(),
+                };
+                Answer { kind: PAGE, content }
+            }
+            Target::Data => {
+                self.refresh();
+                let content = self.data.get_or_insert_with(|| self.report.json().into()).clone();
+                Answer { kind: DATA, content }
+            }
+            Target::Version => Answer { kind: TEXT, content: self.source.version().into() },
+        }
+    }
+
+    /// Makes the report again if there is news. What cannot be read now may be half written: the last report stays.
+    fn refresh(&mut self) {
+        let version = self.source.version();
+        if self.version.as_ref() == Some(&version) {
+            return;
+        }
+        match self.source.report() {
+            Ok(report) => {
+                self.report = report;
+                self.trouble = None;
+                self.version = Some(version);
+                (self.page, self.data) = (None, None);
+            }
+            Err(trouble) => self.trouble = Some(trouble),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Twice(u32);
+
+    impl Source for Twice {
+        fn version(&self) -> String {
+            self.0.to_string()
+        }
+
+        fn report(&mut self) -> Result<Report, String> {
+            match self.0 {
+                0 => Err("it is <empty>".to_owned()),
+                count => Ok(Report { title: format!("report {count}"), ..Report::default() }),
+            }
+        }
+    }
+
+    fn text(site: &mut Site<Twice>, path: &str) -> String {
+        let target = Target::of(path).expect("it names something");
+        String::from_utf8(site.answer(target).content.to_vec()).expect("text")
+    }
+
+    #[test]
+    fn a_report_that_cannot_be_made_yet_is_waited_for() {
+        let page = text(&mut Site::new(Twice(0)), "/");
+        assert!(page.contains("it is &lt;empty&gt;") && page.contains("http-equiv=\"refresh\""), "{page}");
+    }
+
+    #[test]
+    fn news_are_read_when_the_version_changes() {
+        let mut site = Site::new(Twice(1));
+        assert!(text(&mut site, "/data.json").contains("report 1") && text(&mut site, "/").contains("report 1"));
+        site.source.0 = 2;
+        assert_eq!(text(&mut site, "/version"), "2");
+        assert!(text(&mut site, "/data.json").contains("report 2") && text(&mut site, "/").contains("report 2"));
+    }
+
+    #[test]
+    fn clients_share_one_copy_of_an_answer() {
+        let mut site = Site::new(Twice(1));
+        for target in [Target::Page, Target::Data] {
+            let (first, second) = (site.answer(target).content, site.answer(target).content);
+            assert_eq!(first.as_ptr(), second.as_ptr(), "{target:?}");
+        }
+    }
+
+    #[test]
+    fn only_what_is_there_is_named_by_a_path() {
+        for path in ["", "/../etc/passwd", "//", "/data.json/", "/Version"] {
+            assert_eq!(Target::of(path), None, "{path}");
+        }
+    }
+}

@@ -1,0 +1,340 @@
+//! The server of reports against clients that mean harm: each is refused or cut off, and a good client is answered after it.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use mario_experiments::report::{Limits, Report, Server, Source};
+
+/// A server that says nothing for so long has failed.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// Timeouts that a test can wait for.
+const SHORT: Duration = Duration::from_millis(200);
+
+struct Titled(String);
+
+impl Source for Titled {
+    fn version(&self) -> String {
+        "1".to_owned()
+    }
+
+    fn report(&mut self) -> Result<Report, String> {
+        Ok(Report { title: self.0.clone(), ..Report::default() })
+    }
+}
+
+/// A server that runs until it is stopped.
+struct Running {
+    address: SocketAddr,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<std::io::Result<()>>>,
+}
+
+impl Running {
+    fn new(limits: Limits, source: impl Source) -> Running {
+        let server = Server::bind(0).expect("a port is free").with_limits(limits);
+        let (address, stop) = (server.address(), Arc::new(AtomicBool::new(false)));
+        let is_stopped = Arc::clone(&stop);
+        let thread = Some(thread::spawn(move || server.serve(source, &is_stopped)));
+        Running { address, stop, thread }
+    }
+
+    fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(self.address).expect("it listens");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a timeout can be set");
+        stream
+    }
+
+    /// Sends bytes; gives the connection, which stays open, and what comes back up to the end of the first head, or of the
+    /// connection.
+    fn send(&self, bytes: &[u8]) -> (TcpStream, String) {
+        let mut stream = self.connect();
+        // A server that has heard enough may close before all is sent.
+        let _ = stream.write_all(bytes);
+        let head = read_head(&mut stream);
+        (stream, head)
+    }
+
+    /// What a client gets that asks as it should.
+    fn get(&self, path: &str) -> String {
+        let request = format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.address);
+        let mut stream = self.connect();
+        stream.write_all(request.as_bytes()).expect("it reads");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("it answers");
+        answer
+    }
+
+    fn is_unharmed(&self, after: &str) {
+        let answer = self.get("/data.json");
+        assert!(answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.contains("the title"), "after {after}: {answer}");
+    }
+
+    /// Stops it; gives how it ended.
+    fn end(&mut self) -> Option<thread::Result<std::io::Result<()>>> {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.take().map(JoinHandle::join)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let ended = self.end();
+        if let Some(ended) = ended
+            && !thread::panicking()
+        {
+            ended.expect("it does not panic").expect("it ends well");
+        }
+    }
+}
+
+fn read_head(stream: &mut TcpStream) -> String {
+    let (mut head, mut byte) = (Vec::new(), [0]);
+    while !head.ends_with(b"\r\n\r\n") {
+        match stream.read(&mut byte) {
+            Ok(0) => break,
+            Ok(_) => head.push(byte[0]),
+            Err(error) if matches!(error.kind(), ErrorKind::ConnectionReset | ErrorKind::BrokenPipe) => break,
+            Err(error) => panic!("it neither answers nor closes: {error}"),
+        }
+    }
+    String::from_utf8_lossy(&head).into_owned()
+}
+
+fn titled() -> Titled {
+    Titled("the title".to_owned())
+}
+
+/// Requests, and the statuses that they may get; none where the connection is closed without an answer.
+const HOSTILE: &[(&str, &[&str])] = &[
+    ("GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 18446744073709551615\r\n\r\n", &["400", "413", "431"]),
+    ("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 18446744073709551615\r\n\r\n", &["400", "405", "431"]),
+    ("GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000000000000\r\n\r\n", &["413"]),
+    ("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000000000000\r\n\r\n", &["405"]),
+    ("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nabc", &["405"]),
+    ("GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nabc", &["413"]),
+    ("GET / HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 10\r\n\r\n", &["413"]),
+    ("GET / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab", &["413"]),
+    ("GET / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\n", &["413"]),
+    ("GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n", &["400"]),
+    ("GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", &["400"]),
+    ("GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999999999999999999\r\n\r\n", &["400"]),
+    ("GET / HTTP/1.1\r\nHost localhost\r\n\r\n", &["400"]),
+    ("GET / HTTP/9.9\r\nHost: localhost\r\n\r\n", &["", "400", "505"]),
+    ("\u{16}\u{3}\u{1}\u{2}\u{0}\u{1}\u{0}\u{1}\r\n\r\n", &["", "400"]),
+    ("nonsense\r\n\r\n", &["400"]),
+    ("\r\n\r\n\r\n\r\nnonsense\r\n\r\n", &["400"]),
+    ("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", &["", "400"]),
+    ("DELETE / HTTP/1.1\r\nHost: localhost\r\n\r\n", &["405"]),
+    ("OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n", &["405"]),
+    ("CONNECT localhost:1 HTTP/1.1\r\nHost: localhost:1\r\n\r\n", &["405"]),
+    ("GET / HTTP/1.1\r\n\r\n", &["403"]),
+    ("GET / HTTP/1.0\r\n\r\n", &["403"]),
+    ("GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n", &["403"]),
+    ("GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n", &["403"]),
+    ("GET http://evil.example/ HTTP/1.1\r\nHost: localhost\r\n\r\n", &["403"]),
+    ("GET /../../etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n", &["404"]),
+    ("GET /%2e%2e/etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n", &["404"]),
+];
+
+#[test]
+fn refuses_what_is_no_plain_question_and_answers_others_meanwhile() {
+    let server = Running::new(Limits::default(), titled());
+    let mut open = Vec::new();
+    for (request, expected) in HOSTILE {
+        let (stream, head) = server.send(request.as_bytes());
+        let status = head.split(' ').nth(1).unwrap_or_default();
+        assert!(expected.contains(&status), "{request:?}: {head}");
+        server.is_unharmed(request);
+        // The client does not go away.
+        open.push(stream);
+    }
+}
+
+#[test]
+fn a_head_that_never_ends_is_not_read() {
+    let server = Running::new(Limits::default(), titled());
+    for opening in ["GET / HTTP/1.1\r\nHost: localhost\r\nX: ", "GET /", "X"] {
+        let mut stream = server.connect();
+        let _ = stream.write_all(opening.as_bytes());
+        let piece = vec![b'x'; 1 << 20];
+        let sent = (0..200).take_while(|_| stream.write_all(&piece).is_ok()).count();
+        assert!(sent < 100, "{sent} MiB were taken");
+        server.is_unharmed(opening);
+    }
+    let many = format!("GET / HTTP/1.1\r\nHost: localhost\r\n{}\r\n", "A: b\r\n".repeat(2_000));
+    let (_, head) = server.send(many.as_bytes());
+    assert!(head.starts_with("HTTP/1.1 431 "), "{head}");
+    server.is_unharmed("many headers");
+}
+
+#[test]
+fn answers_what_comes_before_garbage() {
+    let server = Running::new(Limits::default(), titled());
+    let mut stream = server.connect();
+    let good = "GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    stream.write_all(format!("{good}{good}\0garbage\r\n\r\n{good}").as_bytes()).expect("it reads");
+    let mut all = Vec::new();
+    let _ = stream.read_to_end(&mut all);
+    let all = String::from_utf8_lossy(&all);
+    assert_eq!(all.matches("HTTP/1.1 200 OK").count(), 2, "{all}");
+    assert_eq!(all.matches("HTTP/1.1 400 ").count(), 1, "{all}");
+    server.is_unharmed("garbage");
+}
+
+#[test]
+fn a_client_that_is_slow_to_ask_is_cut_off() {
+    let server = Running::new(Limits { head_timeout: SHORT, ..Limits::default() }, titled());
+    // One that says nothing, and one that stops in the middle: both see the end of the connection.
+    for begun in ["", "GET / HTTP/1.1\r\nHost: loc"] {
+        let (_, head) = server.send(begun.as_bytes());
+        assert!(head.is_empty() || head.starts_with("HTTP/1.1 408"), "{head}");
+    }
+    // One that sends a byte now and then.
+    let mut stream = server.connect();
+    let trickle = "GET / HTTP/1.1\r\nHost: localhost\r\nX: ".bytes().chain(std::iter::repeat(b'x'));
+    let is_cut_off = trickle.take(3_000).any(|byte| {
+        thread::sleep(SHORT / 10);
+        stream.write_all(&[byte]).is_err()
+    });
+    assert!(is_cut_off, "it was listened to for far longer than the timeout");
+    server.is_unharmed("slow clients");
+}
+
+#[test]
+fn idle_connections_make_room_for_a_client_that_asks() {
+    // An idle connection would never be closed for its age here.
+    let limits = Limits { connections: 4, head_timeout: Duration::from_hours(1), ..Limits::default() };
+    let server = Running::new(limits, titled());
+    let mut idle: Vec<TcpStream> = (0..50).map(|_| server.connect()).collect();
+    server.is_unharmed("fifty idle connections");
+    // One that has been answered is idle as well.
+    for _ in 0..10 {
+        let (stream, head) = server.send(b"GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+        idle.push(stream);
+    }
+    server.is_unharmed("connections that are kept alive");
+}
+
+#[test]
+fn a_connection_that_is_being_answered_is_not_closed_for_another() {
+    let (begun, has_begun) = mpsc::channel();
+    let (finish, end) = mpsc::channel();
+    let limits = Limits { connections: 2, ..Limits::default() };
+    let server = Running::new(limits, Endless { begun, end });
+    let mut waiting = server.connect();
+    waiting.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").expect("it reads");
+    has_begun.recv_timeout(PATIENCE).expect("the report is being made");
+    // The first of these are closed for the last.
+    let others: Vec<TcpStream> = (0..10).map(|_| server.connect()).collect();
+    for mut closed in others.into_iter().take(9) {
+        assert_eq!(read_head(&mut closed), "");
+    }
+    finish.send(()).expect("it waits");
+    assert!(read_head(&mut waiting).starts_with("HTTP/1.1 200"));
+}
+
+#[test]
+fn a_client_that_does_not_read_its_answer_is_cut_off() {
+    let limits = Limits { connections: 1, write_timeout: SHORT, ..Limits::default() };
+    let server = Running::new(limits, Titled(format!("the title{}", "!".repeat(64 << 20))));
+    let mut stream = server.connect();
+    stream.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").expect("it reads");
+    // There is room for one only: this one is answered when the other was cut off.
+    assert!(server.get("/version").starts_with("HTTP/1.1 200"));
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer);
+    assert!(answer.len() < 64 << 20, "it did not get all of it");
+}
+
+#[test]
+fn a_head_alone_is_sent_for_head() {
+    let server = Running::new(Limits::default(), titled());
+    let mut stream = server.connect();
+    stream.write_all(b"HEAD / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").expect("it reads");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("it answers");
+    let length = format!("content-length: {}\r\n", server.get("/").split_once("\r\n\r\n").expect("a head").1.len());
+    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.contains(&length), "{answer}");
+    assert!(answer.ends_with("\r\n\r\n"), "{answer}");
+}
+
+#[test]
+fn every_answer_says_how_a_browser_may_use_it() {
+    let server = Running::new(Limits::default(), titled());
+    for path in ["/", "/data.json", "/version", "/nothing"] {
+        let answer = server.get(path);
+        let head = answer.split_once("\r\n\r\n").expect("a head").0;
+        for wanted in [
+            "content-security-policy: default-src 'none'; script-src 'sha256-",
+            "frame-ancestors 'none'",
+            "x-content-type-options: nosniff",
+            "x-frame-options: DENY",
+            "referrer-policy: no-referrer",
+            "cross-origin-resource-policy: same-origin",
+            "cache-control: no-store",
+        ] {
+            assert!(head.contains(wanted), "{path}: {wanted} is not in {head}");
+        }
+        assert!(!head.contains("unsafe-inline"), "{head}");
+    }
+    let (_, head) = server.send(b"POST / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    assert!(head.contains("\r\nallow: GET, HEAD\r\n"), "{head}");
+}
+
+/// A report that is never finished.
+struct Endless {
+    begun: mpsc::Sender<()>,
+    end: Receiver<()>,
+}
+
+impl Source for Endless {
+    fn version(&self) -> String {
+        "1".to_owned()
+    }
+
+    fn report(&mut self) -> Result<Report, String> {
+        let _ = self.begun.send(());
+        let _ = self.end.recv();
+        Err("it was never finished".to_owned())
+    }
+}
+
+#[test]
+fn stops_when_it_is_told_though_a_report_is_being_made_and_clients_wait() {
+    let (begun, has_begun) = mpsc::channel();
+    let (never, end) = mpsc::channel();
+    let mut server = Running::new(Limits::default(), Endless { begun, end });
+    let mut waiting = server.connect();
+    waiting.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").expect("it reads");
+    let idle = server.connect();
+    has_begun.recv_timeout(PATIENCE).expect("the report is being made");
+    assert!(matches!(server.end(), Some(Ok(Ok(())))));
+    drop((never, idle, waiting));
+}
+
+struct Broken;
+
+impl Source for Broken {
+    fn version(&self) -> String {
+        "1".to_owned()
+    }
+
+    fn report(&mut self) -> Result<Report, String> {
+        panic!("a bug in whatever makes the report");
+    }
+}
+
+#[test]
+fn a_bug_in_making_a_report_is_not_hidden() {
+    let mut server = Running::new(Limits::default(), Broken);
+    assert!(server.get("/").starts_with("HTTP/1.1 500"));
+    let thread = server.thread.take().expect("it runs");
+    assert!(thread.join().is_err(), "the panic goes on where the server was started");
+}
