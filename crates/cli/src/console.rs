@@ -10,6 +10,9 @@ use mario_diagnostics::{Diagnostic, Renderer, Severity};
 
 use crate::{Colour, Failure, OutputArguments};
 
+/// Problems that are shown at once; of others, only the number is.
+const SHOWN_MAX: usize = 200;
+
 /// What the process can see of the place where it runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools, reason = "each is an independent fact")]
@@ -158,7 +161,14 @@ impl Console {
     pub fn show<'a>(&self, diagnostics: impl IntoIterator<Item = &'a Diagnostic>) {
         let wanted =
             |diagnostic: &&Diagnostic| diagnostic.severity == Severity::Error || self.verbosity >= Verbosity::Normal;
-        let rendered = self.renderer.render_all(diagnostics.into_iter().filter(wanted));
+        let mut diagnostics = diagnostics.into_iter().filter(wanted);
+        let shown: Vec<&Diagnostic> = diagnostics.by_ref().take(SHOWN_MAX).collect();
+        let left_out: Vec<Severity> = diagnostics.map(|diagnostic| diagnostic.severity).collect();
+        let left_out = left_out.iter().min().map(|worst| {
+            let title = format!("{} more problems are not shown", left_out.len());
+            Diagnostic { severity: *worst, ..Diagnostic::error(title).hint("mend those above first") }
+        });
+        let rendered = self.renderer.render_all(shown.into_iter().chain(&left_out));
         if !rendered.is_empty() {
             to_stderr(&rendered);
         }

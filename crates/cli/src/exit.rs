@@ -12,7 +12,7 @@ pub enum Outcome {
     /// It was asked to check something, and the check failed.
     CheckFailed,
     /// It ran a program, which chose how to end: the status of its `halt/1`.
-    Halted(u8),
+    Halted(i32),
 }
 
 /// How the process ends.
@@ -30,7 +30,7 @@ pub enum Exit {
     Bug,
     /// Somebody interrupted the command.
     Interrupted,
-    /// A program that mario ran chose the code.
+    /// A program that mario ran chose the code; see [`Exit::of_program`].
     Halted(u8),
 }
 
@@ -38,6 +38,17 @@ impl Exit {
     /// All that mario itself chooses, by their code.
     pub const ALL: [Self; 6] =
         [Self::Success, Self::CheckFailed, Self::Input, Self::Environment, Self::Bug, Self::Interrupted];
+
+    /// How the process ends when a program that it ran chose `status`; `None` when a program may not choose that.
+    ///
+    /// Statuses from 0 to 125 are the program's, as shells have it: 126 and 127 say that a command could not be run, what is
+    /// above tells of signals, and what is above 255 does not fit. 101 is not the program's, for it means a bug in mario.
+    pub const fn of_program(status: i32) -> Option<Self> {
+        match status {
+            0..=125 if status != Self::Bug.code() as i32 => Some(Self::Halted(status as u8)),
+            _ => None,
+        }
+    }
 
     /// The number that the shell sees.
     pub const fn code(self) -> u8 {
@@ -74,7 +85,7 @@ impl From<&Result<Outcome, Failure>> for Exit {
             // When output is closed, whoever read it has seen enough, as `head` does; that is no failure of ours.
             Ok(Outcome::Done) | Err(Failure::OutputClosed) => Self::Success,
             Ok(Outcome::CheckFailed) => Self::CheckFailed,
-            Ok(Outcome::Halted(status)) => Self::Halted(*status),
+            Ok(Outcome::Halted(status)) => Self::of_program(*status).unwrap_or(Self::CheckFailed),
             Err(Failure::Input(_)) => Self::Input,
             Err(Failure::Environment(_)) => Self::Environment,
             Err(Failure::Interrupted(_)) => Self::Interrupted,
@@ -97,7 +108,18 @@ mod tests {
         let cases = [
             (Ok(Outcome::Done), 0),
             (Ok(Outcome::CheckFailed), 1),
+            (Ok(Outcome::Halted(0)), 0),
             (Ok(Outcome::Halted(7)), 7),
+            (Ok(Outcome::Halted(100)), 100),
+            (Ok(Outcome::Halted(101)), 1),
+            (Ok(Outcome::Halted(125)), 125),
+            (Ok(Outcome::Halted(126)), 1),
+            (Ok(Outcome::Halted(130)), 1),
+            (Ok(Outcome::Halted(255)), 1),
+            (Ok(Outcome::Halted(256)), 1),
+            (Ok(Outcome::Halted(-1)), 1),
+            (Ok(Outcome::Halted(i32::MIN)), 1),
+            (Ok(Outcome::Halted(i32::MAX)), 1),
             (Err(Failure::Input(Vec::new())), 2),
             (Err(Failure::Environment(Vec::new())), 3),
             (Err(Failure::Interrupted(Vec::new())), 130),

@@ -2,6 +2,7 @@
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 use flate2::read::MultiGzDecoder;
@@ -100,11 +101,14 @@ impl Files for Disk {
 
 /// Everything that is wrong with a scenario.
 pub(crate) fn failure(error: &ScenarioError) -> Failure {
-    let mut sources: Vec<Source> = Vec::new();
+    let mut sources = Sources::default();
     Failure::Input(error.mistakes.iter().map(|mistake| diagnostic(mistake, &mut sources)).collect())
 }
 
-fn diagnostic(mistake: &Mistake, sources: &mut Vec<Source>) -> Diagnostic {
+/// Texts, and what diagnostics point into for them.
+type Sources = Vec<(Arc<Text>, Source)>;
+
+fn diagnostic(mistake: &Mistake, sources: &mut Sources) -> Diagnostic {
     let mut diagnostic = Diagnostic::error(mistake.message.clone());
     if let Some(place) = &mistake.place {
         diagnostic = diagnostic.at(&source(&place.text, sources), place.span.clone(), "");
@@ -125,11 +129,12 @@ fn elsewhere(place: &Place, what: &str) -> String {
     format!("{what} is in {}:{line}:{column}", place.text.name)
 }
 
-fn source(text: &Text, sources: &mut Vec<Source>) -> Source {
-    let known = sources.iter().find(|source| *source.name == *text.name && *source.text == *text.text).cloned();
-    known.unwrap_or_else(|| {
-        let source = Source::new(text.name.as_str(), text.text.as_str());
-        sources.push(source.clone());
-        source
-    })
+fn source(text: &Arc<Text>, sources: &mut Sources) -> Source {
+    // Texts that are the same are one text: comparing long ones for each mistake takes long.
+    if let Some((_, known)) = sources.iter().find(|(known, _)| Arc::ptr_eq(known, text)) {
+        return known.clone();
+    }
+    let source = Source::new(text.name.as_str(), text.text.as_str());
+    sources.push((Arc::clone(text), source.clone()));
+    source
 }

@@ -9,9 +9,10 @@ mod toplevel;
 use std::path::PathBuf;
 
 use clap::Args;
+use mario_diagnostics::Diagnostic;
 use mario_prolog::{Budget, Engine, Session};
 
-use crate::{Console, Failure, Outcome};
+use crate::{Console, Exit, Failure, Outcome};
 use asking::{Asker, Ended};
 use output::ProgramOutput;
 use sources::Sources;
@@ -33,14 +34,15 @@ pub struct Arguments {
     /// Show up to N answers of a goal
     #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub limit: u64,
-    /// Stop a goal after N inferences; 100000000 unless given, and without limit at the prompt
+    /// Stop a goal, or the directives of the programs together, after N inferences; 100000000 unless given, and goals without
+    /// limit at the prompt
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub budget: Option<u64>,
     /// Stop a goal that needs more memory than this
     #[arg(long, value_name = "BYTES", default_value_t = Budget::default().heap_bytes as u64,
         value_parser = clap::value_parser!(u64).range(1..))]
     pub heap: u64,
-    /// Stop a goal that writes more than this
+    /// Stop a goal, or the directives of the programs together, after so many bytes of output
     #[arg(long, value_name = "BYTES", default_value_t = Budget::default().output_bytes as u64,
         value_parser = clap::value_parser!(u64).range(1..))]
     pub output: u64,
@@ -51,11 +53,15 @@ pub(super) const LONG_ABOUT: &str = "Run Prolog: ask one goal of a program, or t
 With --goal, what the program writes goes to standard output, then each answer on a line of its own, as SWI-Prolog shows \
 it: `X = 1, Y = f(_).`, or `true.` when nothing is bound. A goal without an answer shows `false.` and ends with code 1. So \
 does one that raises an error or runs out of its budget, which is told on standard error. A file that cannot be read, and \
-text that is not Prolog, end with code 2. `halt(N)` ends with code N.
+text that is not Prolog, end with code 2. `halt(N)` ends with code N if N is from 0 to 125 and not 101, which means a bug in \
+mario; with any other N the code is 1, and standard error says so.
 
 Without --goal, goals come from standard input, each with its full stop. On a terminal that is a prompt with history, where \
 `;` asks for the next answer and Ctrl-C stops a goal. Otherwise answers are written as with --goal, and the code is 1 when \
 some goal had no answer, or 2 when one was not Prolog.
+
+Loading is bounded: the directives of all files share one --budget and --output. Files load files up to 32 deep, 1000 times, \
+and 64 MiB in all. After 100 errors nothing more is read.
 
 Programs are sandboxed: they read no file but those below the directories of the files named here, and reach no network, \
 process, environment or clock.";
@@ -68,7 +74,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     output.end()?;
     let loaded = loaded?;
     if let Some(status) = loaded.halted {
-        return Ok(Outcome::Halted(exit_status(status)));
+        return Ok(halted(status, console));
     }
     let mut session = Session::new(&engine, loaded.program);
     session.set_sink(Some(Box::new(output.clone())));
@@ -79,7 +85,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
             let ended = asker.ask(goal, &asking::Place::whole("--goal"), arguments.limit)?;
             match ended {
                 Ended::NotAGoal(diagnostic) => Err(Failure::input(*diagnostic)),
-                _ => Ok(ended.outcome()),
+                _ => Ok(ended.outcome(console)),
             }
         }
         None if console.is_conversation() => {
@@ -109,7 +115,13 @@ impl Arguments {
     }
 }
 
-/// The part of a status that a process can end with, as the system takes it.
-fn exit_status(status: i32) -> u8 {
-    status as u8
+/// How the command ends when the program chose `status`. What a program may not choose is said on standard error.
+fn halted(status: i32, console: &Console) -> Outcome {
+    if Exit::of_program(status).is_none() {
+        let title = format!("the program ended with status {status}, which cannot be its exit code");
+        let hint =
+            "a program may end with 0 to 125, except 101, which means a bug in mario; anything else ends with code 1";
+        console.show([&Diagnostic::error(title).hint(hint)]);
+    }
+    Outcome::Halted(status)
 }

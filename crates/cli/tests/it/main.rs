@@ -22,6 +22,7 @@ mod resume;
 mod scenario;
 mod simulate;
 mod streams;
+mod texts;
 mod transcripts;
 
 use std::ffi::OsStr;

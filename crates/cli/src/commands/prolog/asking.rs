@@ -3,7 +3,7 @@
 use mario_diagnostics::{Diagnostic, Source};
 use mario_prolog::{Budget, Detail, Exception, Outcome as Solved, Query, Request, Resource, Session, SyntaxError};
 
-use super::exit_status;
+use super::halted;
 use super::output::ProgramOutput;
 use crate::{Console, Failure, Outcome};
 
@@ -28,11 +28,11 @@ pub(super) enum Ended {
 }
 
 impl Ended {
-    pub(super) fn outcome(&self) -> Outcome {
+    pub(super) fn outcome(&self, console: &Console) -> Outcome {
         match self {
             Self::Answered => Outcome::Done,
             Self::Unanswered | Self::NotAGoal(_) => Outcome::CheckFailed,
-            Self::Halted(status) => Outcome::Halted(exit_status(*status)),
+            Self::Halted(status) => halted(*status, console),
         }
     }
 }

@@ -6,7 +6,7 @@ use mario_diagnostics::{Diagnostic, Source};
 use mario_prolog::{Detail, Outcome as Solved, Request};
 
 use super::asking::{Asker, Ended, Place, Stop, stop, unwritable};
-use super::exit_status;
+use super::halted;
 use super::sources::Sources;
 use super::terminal::{Key, Terminal, Typed};
 use crate::{Failure, Outcome, TEXT_SIZE_BYTES_MAX};
@@ -46,12 +46,12 @@ pub(super) fn converse(asker: &mut Asker<'_>, sources: &mut Sources) -> Result<O
             Ok(Request::Help) => asker.output.write_text(HELP),
             Ok(Request::Load(files)) => {
                 if let Ended::Halted(status) = load(asker, sources, &files)? {
-                    return Ok(Outcome::Halted(exit_status(status)));
+                    return Ok(halted(status, asker.console));
                 }
             }
             Ok(Request::Answers) => {
                 if let Ended::Halted(status) = show_answers(asker, &text, &mut terminal)? {
-                    return Ok(Outcome::Halted(exit_status(status)));
+                    return Ok(halted(status, asker.console));
                 }
             }
             Err(error) => asker.console.show([&Place::whole("goal").diagnose(&text, &error)]),
@@ -154,7 +154,7 @@ pub(super) fn answer_all(asker: &mut Asker<'_>, sources: &mut Sources, limit: u6
             script.lines_done += goal.matches('\n').count();
             let ended = answer_request(asker, sources, &goal, &place, limit)?;
             match ended {
-                Some(Ended::Halted(status)) => return Ok(Outcome::Halted(exit_status(status))),
+                Some(Ended::Halted(status)) => return Ok(halted(status, asker.console)),
                 Some(Ended::Unanswered) => script.has_unanswered = true,
                 Some(Ended::NotAGoal(diagnostic)) => {
                     asker.output.end_line()?;
