@@ -93,7 +93,8 @@ fn a_trace_that_decompresses_to_more_than_a_text_is_refused() {
     let path = place.join("trace.jsonl.gz");
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(b"{\"mario_trace\":2,\"program\":\"").expect("memory");
-    (0..300).for_each(|_| encoder.write_all(&[b'x'; 1 << 20]).expect("memory"));
+    let mebibyte = vec![b'x'; 1 << 20];
+    (0..300).for_each(|_| encoder.write_all(&mebibyte).expect("memory"));
     fs::write(&path, encoder.finish().expect("memory")).expect("writable");
     for command in ["audit", "report"] {
         let output = run([command, path.to_str().expect("a name")]);
