@@ -169,8 +169,8 @@ impl Preset {
 /// What was published about a policy that ships, by its name.
 pub fn published_about(policy: &str) -> Option<&'static Published> {
     let experiments = Preset::Paper.experiments();
-    let of_policy = experiments.iter().filter(|experiment| experiment.policy == policy);
-    of_policy.filter_map(Experiment::published_values).next()
+    let mut of_policy = experiments.iter().filter(|experiment| experiment.policy == policy);
+    of_policy.find_map(Experiment::published_values)
 }
 
 /// The policies that something was published about.

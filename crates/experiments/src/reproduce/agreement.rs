@@ -40,8 +40,8 @@ impl Count {
 /// others round: 3.1047 is 3.104 there, and 1.1306 is 1.131.
 pub fn equals_printed(ours: f64, published: f64, decimals: usize) -> bool {
     let factor = 10_f64.powi(decimals as i32);
-    let published = (published * factor).round();
-    (ours * factor).round() == published || (ours * factor).trunc() == published
+    let published = (published * factor).round() as i64;
+    [(ours * factor).round(), (ours * factor).trunc()].iter().any(|printed| *printed as i64 == published)
 }
 
 /// Whether a number rounds to the recorded one.

@@ -75,8 +75,8 @@ fn facts(facts: &Facts) -> String {
         .iter()
         .map(|(neighbour, rate, latency)| format!("{}:{rate}:{latency}", code(*neighbour)))
         .collect();
-    let inhibited: Vec<String> = facts.inhibited.iter().map(proposal).collect();
-    let proposals: Vec<String> = facts.proposals.iter().map(proposal).collect();
+    let inhibited: Vec<String> = facts.inhibited.iter().copied().map(proposal).collect();
+    let proposals: Vec<String> = facts.proposals.iter().copied().map(proposal).collect();
     let node = code(Some(facts.node));
     format!(
         "{} {node} {}; {}; {}; {}",
@@ -101,7 +101,7 @@ fn repeats(items: &[String]) -> String {
 }
 
 fn judged(judged: &Judged) -> String {
-    let Some(asked) = &judged.proposal else { return judged.instance.to_string() };
+    let Some(asked) = judged.proposal else { return judged.instance.to_string() };
     let verdict = match (judged.accepted, judged.created) {
         (false, _) => "-".to_owned(),
         (true, None) => "+".to_owned(),
@@ -110,7 +110,7 @@ fn judged(judged: &Judged) -> String {
     format!("{}{}{verdict}", judged.instance, proposal(asked))
 }
 
-fn proposal(proposal: &Proposal) -> String {
+fn proposal(proposal: Proposal) -> String {
     let letter = &proposal.operation.as_str()[..1];
     match (proposal.operation, proposal.target) {
         (Operation::Undeploy, None) => letter.to_owned(),

@@ -50,12 +50,7 @@ impl Document {
     pub fn resolve(&self, files: &mut dyn Files) -> Result<Resolved, ScenarioError> {
         let (settings, notes) = self.settings_and_notes()?;
         let resolving = Resolving { document: self, settings: &settings, files, mistakes: Vec::new(), notes };
-        match resolving.scenario() {
-            Ok((scenario, notes, deploy_places, cost)) => {
-                Ok(Resolved { settings, scenario, notes, deploy_places, cost })
-            }
-            Err(mistakes) => Err(self.error(mistakes)),
-        }
+        resolving.resolved().map_err(|mistakes| self.error(mistakes))
     }
 }
 
@@ -69,7 +64,7 @@ struct Resolving<'a> {
 }
 
 impl Resolving<'_> {
-    fn scenario(mut self) -> Result<(Scenario, Vec<String>, Vec<Place>, Cost), Vec<Mistake>> {
+    fn resolved(mut self) -> Result<Resolved, Vec<Mistake>> {
         self.check_times();
         if !self.is_affordable(&Extent::told(self.settings)) {
             return Err(self.mistakes);
@@ -137,7 +132,7 @@ impl Resolving<'_> {
             redeploy_delay: settings.redeploy.delay.map(super::settings::Time::value),
         };
         self.note_unasked(&scenario);
-        Ok((scenario, self.notes, deploy_places, cost))
+        Ok(Resolved { settings: settings.clone(), scenario, notes: self.notes, deploy_places, cost })
     }
 
     /// Node owners are to know when nobody asks their policies.

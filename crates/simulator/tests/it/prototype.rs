@@ -48,6 +48,22 @@ fn node_named(name: &str) -> Node {
     Node::named(name).unwrap_or_else(|| panic!("`{name}` is no node of the prototype"))
 }
 
+fn proposals(agent: AgentIndex, colony: &Colony, decision: &Decision) -> Vec<Proposal> {
+    let text = |constant| match constant {
+        mario_prolog::Value::Atom(atom) => colony.policy(colony.agent(agent).policy()).symbols().name(atom).to_owned(),
+        _ => panic!("targets have names"),
+    };
+    let proposal = |solution: &Solution| match solution {
+        Solution::Proposal(proposal) => {
+            let target = text(proposal.target);
+            let target = if target == "self" { None } else { Some(node_named(&target)) };
+            Proposal { operation: operation(proposal.operation), target }
+        }
+        Solution::Invalid(invalid) => panic!("{invalid:?}"),
+    };
+    decision.solutions.iter().map(proposal).collect()
+}
+
 impl Comparison {
     fn new(scenario: &Scenario, policy: usize) -> Comparison {
         let recorded = RecordedRun::of_policy(policy);
@@ -70,12 +86,12 @@ impl Comparison {
     }
 
     /// The target by its name, which the prototype remembers and judges also where the policy says `self`.
-    fn target(&self, target: &Target, own: NodeIndex) -> Option<Node> {
-        Some(match target {
+    fn target(&self, target: &Target, own: NodeIndex) -> Node {
+        match target {
             Target::Own => self.nodes[own.position()],
             Target::Node(node) => self.nodes[node.position()],
             Target::Unknown(id) => node_named(&id.to_string()),
-        })
+        }
     }
 
     fn known_facts(&self, agent: AgentIndex, colony: &Colony) -> Facts {
@@ -89,35 +105,17 @@ impl Comparison {
         let memory = colony.visible_memory(acting).into_iter();
         let inhibited = memory.map(|remembered| Proposal {
             operation: operation(remembered.operation),
-            target: self.target(&remembered.target, acting.node()),
+            target: Some(self.target(&remembered.target, acting.node())),
         });
         let Capacity::Bounded(free) = colony.manager(acting.node()).free() else { panic!("every node has a bound") };
         Facts {
-            application: u32::from(acting.application().0) + 1,
+            application: acting.application().0 + 1,
             node: self.nodes[acting.node().position()],
             free: free.as_units(),
             requests: requests.collect(),
             inhibited: inhibited.collect(),
             proposals: Vec::new(),
         }
-    }
-
-    fn proposals(&self, agent: AgentIndex, colony: &Colony, decision: &Decision) -> Vec<Proposal> {
-        let text = |constant| match constant {
-            mario_prolog::Value::Atom(atom) => {
-                colony.policy(colony.agent(agent).policy()).symbols().name(atom).to_owned()
-            }
-            _ => panic!("targets have names"),
-        };
-        let proposal = |solution: &Solution| match solution {
-            Solution::Proposal(proposal) => {
-                let target = text(proposal.target);
-                let target = if target == "self" { None } else { Some(node_named(&target)) };
-                Proposal { operation: operation(proposal.operation), target }
-            }
-            Solution::Invalid(invalid) => panic!("{invalid:?}"),
-        };
-        decision.solutions.iter().map(proposal).collect()
     }
 
     fn judged(&self, outcome: &Outcome, colony: &Colony) -> Judged {
@@ -131,7 +129,7 @@ impl Comparison {
                 let operation = operation(judged.wish.operation);
                 let target = match operation {
                     Operation::Undeploy => None,
-                    _ => self.target(&judged.wish.target, judged.from),
+                    _ => Some(self.target(&judged.wish.target, judged.from)),
                 };
                 Judged {
                     instance: id(judged.agent),
@@ -158,7 +156,7 @@ impl Recorder for Comparison {
         let mut expected = self.evaluations.next().expect("an evaluation more than the prototype had");
         let mut facts = self.known_facts(agent, colony);
         match decision {
-            Some(decision) => facts.proposals = self.proposals(agent, colony, decision),
+            Some(decision) => facts.proposals = proposals(agent, colony, decision),
             // A decision that is reused is not made again.
             None => expected.facts.proposals.clear(),
         }
