@@ -157,7 +157,7 @@ fn check_tells_what_a_run_will_cost_and_a_limit_can_be_raised() {
         run([&keys[..3], &["--set", "duration=2e9", "--set", "mobility.step=1e6", "--set", "limits.events=1e12"]]
             .concat());
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    assert!(stdout(&output).contains("\n  note: the run is expected to take about "), "{}", stdout(&output));
+    assert!(stderr(&output).contains("note: the run is expected to take about "), "{}", stderr(&output));
 }
 
 #[test]

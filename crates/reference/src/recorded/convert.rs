@@ -24,11 +24,9 @@ pub enum ConvertError {
 pub(super) fn convert(directory: &Path) -> Result<RecordedRun, ConvertError> {
     let mut messages = Messages::default();
     self::messages(directory)?.into_iter().for_each(|message| messages.push(message));
-    let activations = each_line(&directory.join("operator.jsonl.gz"), |line| activation(&json(line)?))?;
     Ok(RecordedRun {
         evaluations: each_line(&directory.join("agents.jsonl.gz"), |line| evaluation(&json(line)?))?,
-        // After its last operation the prototype wrote one activation with nothing in it.
-        activations: activations.into_iter().filter(|activation| !activation.judged.is_empty()).collect(),
+        activations: each_line(&directory.join("operator.jsonl.gz"), |line| activation(&json(line)?))?,
         messages,
     })
 }

@@ -28,7 +28,7 @@ fn the_committed_facts_are_complete_and_small() {
         let run = RecordedRun::of_policy(policy);
         let text = run.to_text();
         assert_eq!(RecordedRun::parse(&text).as_ref(), Ok(&run));
-        assert_eq!(run.activations.len(), 259 - 1, "policy {policy}");
+        assert_eq!(run.activations.len(), 259, "policy {policy}");
         assert_eq!(run.messages.checksums.len(), run.messages.count.div_ceil(MESSAGES_PER_CHECKSUM));
         bytes += text.len();
         evaluations += run.evaluations.len();

@@ -67,12 +67,13 @@ const TOPOLOGIES: [(&str, &str, [&str; 2]); 6] = [
     ("file", "file = \"town.json\"", ["cloud", "edge one"]),
 ];
 
-const MOBILITIES: [(&str, &str); 5] = [
+const MOBILITIES: [(&str, &str); 6] = [
     ("static", "users = 6"),
     ("generated", "users = 6\nsteps = 3\nstep = 300"),
     ("city", "users = 6\nstep = 300\nplace = [{ at = [41.9, 12.48] }]"),
     ("file", "file = \"t.csv\"\nstep = 300"),
     ("attachments", "file = \"a.json\"\nstep = 300"),
+    ("recorded", "step = 300"),
 ];
 
 const CHURN: [(&str, &str); 5] = [
@@ -98,6 +99,8 @@ const USUAL: Kinds<'static> =
 fn document(kinds: Kinds<'_>) -> (Document, Texts) {
     let (_, shape, [node, other]) =
         TOPOLOGIES.iter().find(|(kind, ..)| *kind == kinds.topology).expect("describe the new kind of topology here");
+    // The recorded users were attached to a larger tree.
+    let shape = if kinds.mobility == "recorded" { &"size = 8" } else { shape };
     let told = |list: &[(&str, &'static str)], kind: &str| {
         list.iter().find(|(known, _)| *known == kind).map(|(_, keys)| *keys).expect("describe the new kind here")
     };
