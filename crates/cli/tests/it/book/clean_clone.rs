@@ -59,6 +59,10 @@ fn newcomers_shell(script: &str, directory: &Path) -> Command {
     let mut command = Command::new("sh");
     command.args(["-euc", script]).current_dir(directory).env("PATH", path).env("CARGO_INSTALL_ROOT", installed);
     command.env("CARGO_TARGET_DIR", base().join("target")).env_remove("RUSTUP_TOOLCHAIN").env_remove("LD_LIBRARY_PATH");
+    // What is built runs for seconds here: it need not be fast, and takes half as long to build.
+    for (setting, value) in [("LTO", "off"), ("CODEGEN_UNITS", "16"), ("OPT_LEVEL", "1"), ("DEBUG", "0")] {
+        command.env(format!("CARGO_PROFILE_RELEASE_{setting}"), value);
+    }
     let of_this_test =
         ["CARGO_PKG_", "CARGO_BIN_", "CARGO_MANIFEST_", "NEXTEST", "CARGO_TARGET_TMPDIR", "CARGO_CRATE_NAME"];
     for (name, _) in env::vars_os() {

@@ -212,8 +212,8 @@ believed! {
         "regret/best/served" Sometimes [Less] ["full" "summary"];
         "regret/users" Sometimes [More Less] ["summary"];
     ];
-    "A bin of a histogram may be another as long as the sum of response times lies between the bounds of all bins." => [
+    "A bin of a histogram may be another as long as no response takes longer than the run, and all together at most what the upper bounds of the bins add up to." => [
         "responses/histogram/*/bin" Sometimes [More Less] [];
-        "responses/histogram/*/bin" Sometimes [Other] ["full"];
+        "responses/histogram/*/bin" Sometimes [Other] [];
     ];
 }
