@@ -1,7 +1,7 @@
 //! The published experiments, run again and held against what was published.
 //!
 //! Start at [`reproduce`]. It keeps a run of each experiment in a directory of its own and computes everything from the
-//! traces there; more seeds and other [`worlds`] leave nothing but their figures. [`Reproduction::summary`] says what came
+//! traces there; more seeds and other worlds leave nothing but their figures. [`Reproduction::summary`] says what came
 //! out in the published world, [`Reproduction::text`] tells everything.
 
 mod agreement;
