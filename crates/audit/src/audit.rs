@@ -42,7 +42,7 @@ pub struct Options {
     pub inferences: u64,
 }
 
-/// What the policies of a trace may use unless somebody says otherwise: some minutes. A decision of a shipped policy takes some
+/// What the policies of a trace may use by default: some minutes. A decision of a shipped policy takes some
 /// hundred inferences.
 pub const INFERENCES: u64 = 10_000_000_000;
 
@@ -173,7 +173,7 @@ impl Audit {
         self.read_with(reader, &mut |line, _| progress(line))
     }
 
-    /// The same for whoever wants to see each record, too.
+    /// As above, and `each` is called with each record.
     pub fn read_with(
         mut self,
         mut reader: TraceReader<impl BufRead>,

@@ -7,7 +7,7 @@ use mario_diagnostics::{Diagnostic, Renderer};
 
 use crate::console::to_stderr;
 
-/// Whether somebody else tells of panics.
+/// Whether panics on this thread are reported elsewhere.
 static IS_QUIET: AtomicBool = AtomicBool::new(false);
 
 /// Does something whose panics the caller catches and tells of.

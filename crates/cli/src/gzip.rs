@@ -1,6 +1,6 @@
 //! Reads what gzip compressed, piece by piece.
 //!
-//! Whoever reads a text line by line holds one line in memory, and a few kilobytes can be made to decompress to a line of
+//! A reader of lines holds one line in memory, and a few kilobytes can be made to decompress to a line of
 //! gigabytes. So a line may not be larger than texts compress to.
 
 use std::io::{self, BufRead, BufReader, Read};

@@ -219,7 +219,7 @@ impl Agent {
         self.knows_better();
     }
 
-    /// Whether what it says of itself can be so, where there are so many nodes.
+    /// Whether a restored agent is valid in a colony of `nodes` nodes.
     pub(crate) fn holds_together(&self, nodes: usize) -> bool {
         let remembered = self.details.iter().flat_map(|details| &details.remembered);
         let is_known = |target: &Target| !matches!(target, Target::Node(node) if node.position() >= nodes);

@@ -323,7 +323,7 @@ impl Decisions {
         (self.count, &self.blocks)
     }
 
-    /// Knows again what was saved. Whoever calls this has made it for the same colony. Returns whether the blocks are whole.
+    /// Restores what was saved; `self` must be made for the same colony. Returns whether the blocks are whole.
     #[must_use]
     pub fn restore(&mut self, saved: SavedDecisions) -> bool {
         self.count = saved.count;

@@ -53,7 +53,7 @@ impl Colony {
         (numbers, managers, agents, instances, waiting, links_version, resting, roused)
     }
 
-    /// Becomes the colony that was saved. Whoever calls this has founded it with what that one was founded with. Returns whether
+    /// Restores the colony that was saved; `self` must be founded as that one was. Returns whether
     /// what was saved can be the state of such a colony.
     #[must_use]
     pub fn restore(&mut self, saved: SavedColony) -> bool {

@@ -165,7 +165,7 @@ pub struct Acceptance {
     words: Words,
 }
 
-/// That an acceptance policy gave no valid answer. Whoever asked inhibits the request.
+/// That an acceptance policy gave no valid answer. The request is then inhibited.
 #[derive(Clone, Debug)]
 pub struct AcceptanceFailure {
     /// What happened, as [`Rule::AcceptanceFailed`] tells it.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Inferences that any number of queries share, on any number of machines and threads.
 ///
-/// A [`Budget`](crate::Budget) bounds one query. Whoever runs many queries of a program that nobody vouches for bounds all of
+/// A [`Budget`](crate::Budget) bounds one query. A host that runs many queries of an untrusted program bounds all of
 /// them together: when the allowance is spent, the running query stops with [`Resource::Time`](crate::Resource::Time), and so
 /// does each later one.
 #[derive(Clone, Debug)]

@@ -36,7 +36,7 @@ impl Observations {
         Observations { strategy, of_agent: Vec::new(), rows: 0 }
     }
 
-    /// Whether it can be what has reached so many instances.
+    /// Whether restored observations are valid for this number of instances.
     pub(crate) fn holds_together(&self, strategy: Observation, instances: usize) -> bool {
         self.strategy == strategy && self.of_agent.len() == instances
     }

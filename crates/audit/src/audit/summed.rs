@@ -174,7 +174,7 @@ impl Audit {
         }
     }
 
-    /// An application of which nothing was judged stays where it is, and a rule is named that somebody can go against.
+    /// An application of which nothing was judged stays where it is, and a rule is named that can be broken.
     fn require_rules(&mut self, record: &Counted, after: &Tiers) {
         let mut judged = vec![false; self.header.applications.len()];
         record.outcomes.iter().for_each(|counts| judged[counts.application as usize] = true);

@@ -42,7 +42,7 @@ pub struct Arguments {
     #[arg(long, value_name = "BYTES", default_value_t = Budget::default().heap_bytes as u64,
         value_parser = clap::value_parser!(u64).range(1..))]
     pub heap: u64,
-    /// Stop a goal, or the directives of the programs together, after so many bytes of output
+    /// Stop a goal, or the directives of the programs together, after this many bytes of output
     #[arg(long, value_name = "BYTES", default_value_t = Budget::default().output_bytes as u64,
         value_parser = clap::value_parser!(u64).range(1..))]
     pub output: u64,

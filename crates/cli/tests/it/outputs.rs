@@ -24,7 +24,7 @@ fn names(place: &Path) -> Vec<String> {
     names
 }
 
-/// Runs mario where no file may have more than so many blocks of 512 bytes, which fails as a full disk does.
+/// Runs mario where no file may have more than `blocks` blocks of 512 bytes, which fails as a full disk does.
 fn run_limited(blocks: u32, place: &Path, arguments: &[&str]) -> Output {
     let script = format!("ulimit -f {blocks}; exec \"$@\"");
     let mut command = Command::new("sh");

@@ -61,7 +61,7 @@ impl Count {
 }
 
 impl Accounts {
-    /// Whether there is one for each of so many users.
+    /// Whether there is one for each of `users` users.
     pub(super) fn are_of(&self, users: usize) -> bool {
         self.of_user.len() == users && self.lost.len() == users
     }

@@ -9,7 +9,7 @@ impl Flow {
         (self.cells.len(), self.turns.len())
     }
 
-    /// Whether it can be the traffic of a scenario to so many instances.
+    /// Whether restored traffic is valid for this scenario and this number of instances.
     pub(crate) fn holds_together(&self, scenario: &Scenario, instances: usize) -> bool {
         let users = scenario.users.len();
         let are_tables = self.window.to_bits() == scenario.agents.period.to_bits()

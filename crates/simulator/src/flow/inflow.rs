@@ -62,7 +62,7 @@ impl Inflows {
         Inflows { of_agent: Vec::with_capacity(instances), woken: Vec::new() }
     }
 
-    /// Whether it can be what reaches so many instances, of whom some take these turns.
+    /// Whether a restored inflow is valid for this number of instances and these turns.
     pub(super) fn hold_together(&self, instances: usize, table: &TurnsTable) -> bool {
         let is_sound = |inflow: &Inflow| {
             let is_round = match inflow.course {

@@ -55,7 +55,7 @@ pub(super) struct Passage {
 const BUSY_MAX: f64 = 0.95;
 
 impl Load {
-    /// Whether it can be the load of a topology with so many instances.
+    /// Whether a restored load is valid for this topology and this number of instances.
     pub(super) fn is_of(&self, topology: &Topology, network: Network, instances: usize) -> bool {
         let founded = Load::new(topology, network, 0);
         let is_same = |one: &Server, other: &Server| {

@@ -74,7 +74,7 @@ impl TurnsTable {
         self.all.len()
     }
 
-    /// Whether all turns are taken among somebody, and those that are free are so once.
+    /// Whether every restored round robin has participants, and each free slot is listed once.
     pub(super) fn hold_together(&self) -> bool {
         let mut is_free = vec![false; self.all.len()];
         let is_once = |index: &TurnsIndex| {
@@ -180,12 +180,12 @@ impl Turns {
         (1..COUNT_MAX).contains(&self.count) && self.turn < COUNT_MAX << 16 && self.from.is_finite() && self.from >= 0.0
     }
 
-    /// Whether they are taken among so many instances.
+    /// Whether its participants are among this number of instances.
     pub(super) fn is_among(&self, instances: usize) -> bool {
         self.count == instances as u64 && self.cells > 0 && self.holders > 0
     }
 
-    /// Whether somebody at this place can take them.
+    /// Whether a participant at this place exists.
     pub(super) fn has_place(&self, place: u32) -> bool {
         u64::from(place) < self.count && self.holders > 0
     }

@@ -30,7 +30,7 @@ impl Paths {
             && self.variants_lead_back()
     }
 
-    /// Whether each path comes up once among its variants, so that whoever follows them comes back.
+    /// Whether each path comes up once among its variants, so that following them ends.
     fn variants_lead_back(&self) -> bool {
         let mut is_led_to = vec![false; self.all.len()];
         self.all.iter().all(|path| {

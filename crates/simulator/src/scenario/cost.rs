@@ -111,7 +111,7 @@ fn infrastructure(topology: &TopologySettings) -> (f64, f64, f64) {
     }
 }
 
-/// How many pairs of so many nodes anywhere in a rectangle are no farther apart than a radius, on average, and at least those
+/// How many pairs of `nodes` nodes anywhere in a rectangle are no farther apart than a radius, on average, and at least those
 /// that connect them. What the border cuts off is left out.
 fn drawn_links(nodes: f64, radius: f64, height: f64, width: f64) -> f64 {
     let (reach_north, reach_east) = ((2.0 * radius).min(height), (2.0 * radius).min(width));
@@ -248,7 +248,7 @@ impl Cost {
         Cost { events: sum(|cost| cost.events), memory_bytes: sum(|cost| cost.memory_bytes) }
     }
 
-    /// Whether it takes longer, or more memory, than somebody who types a command would expect.
+    /// Whether it takes longer, or more memory, than a user at a terminal would expect.
     pub fn is_large(&self) -> bool {
         const EVENTS: f64 = 1e9;
         const BYTES: f64 = 4e9;

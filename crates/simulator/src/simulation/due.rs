@@ -75,7 +75,7 @@ impl Due {
         self.lists.len()
     }
 
-    /// Whether lists and places agree, and those who rest are counted, where there are so many applications.
+    /// Whether lists and places agree, and those who rest are counted, for this number of applications.
     pub(super) fn holds_together(&self, applications: usize) -> bool {
         let is_sound = |list: &List| {
             let count = list.agents.len();

@@ -230,7 +230,7 @@ fn push(kinds: Kinds<'_>, key: &Key) -> [usize; 2] {
                 assert!(resolved.cost.events <= 200_000.0 || key.path.starts_with("limits"), "{line}");
                 let mut tally = Tally::new(&resolved.scenario);
                 let Ok(mut simulation) = Simulation::new(&resolved.scenario, RunOptions::default()) else { continue };
-                // Somebody looks up at least once in 64 events.
+                // The bound is checked at least once in 64 events.
                 let mut left = 200_000;
                 let is_over = simulation.run_until_pause(f64::INFINITY, &mut tally, || {
                     left -= 1;

@@ -1,4 +1,4 @@
-//! Checkpoints that somebody changed, with a checksum that is right again: they are refused, or the run goes on; nothing panics.
+//! Checkpoints that were changed and have a right checksum again: they are refused, or the run goes on; nothing panics.
 
 use std::collections::BTreeMap;
 use std::fs;

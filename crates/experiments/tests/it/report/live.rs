@@ -104,7 +104,7 @@ fn a_page_that_is_served_runs_no_other_program() {
     let Some(browser) = Browser::start(1280, 900) else { return };
     let address = serve_trace(&paper_trace("workload-aware", &[]));
     browser.visit(&address);
-    // What somebody would do who can put an element into the page.
+    // What an attacker does who can put an element into the page.
     browser.evaluate(
         "(() => { const script = document.createElement('script'); \
          try { script.textContent = 'window.broken = 1'; document.body.append(script); } catch { } \

@@ -9,7 +9,7 @@ use crate::topology::Topology;
 
 const MOBILITY: At<'static> = At::Key("mobility");
 
-/// A row of steps for each user and step takes so many bytes until all are sorted.
+/// Bytes that one user takes in one step until all rows are sorted.
 const ROW_BYTES: f64 = 40.0;
 
 /// How many positions there are, how many of them are in an area, and how many would be with their two numbers exchanged.

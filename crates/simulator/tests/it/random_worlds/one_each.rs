@@ -15,7 +15,7 @@ use crate::world::audited;
 
 const WORLDS: u64 = 200;
 
-/// At most so many lies are tried for each world.
+/// How many lies are tried for each world at most.
 const LIES_MAX: usize = 4;
 
 const ONE_EACH: &str = "reject(request(_, _, App, _, To), one_each) :- node(To, _), serviceInstance(_, App, To).\n";
