@@ -7,7 +7,7 @@ use mario_diagnostics::{Diagnostic, Renderer};
 
 use crate::console::to_stderr;
 
-/// Whether panics on this thread are reported elsewhere.
+/// Whether the caller catches and reports panics itself.
 static IS_QUIET: AtomicBool = AtomicBool::new(false);
 
 /// Does something whose panics the caller catches and tells of.
