@@ -10,7 +10,7 @@ function published(report, run, figureName, group) {
 function cell(report, place, name, group, value, digits, opens) {
   const other = published(report, place, name, group);
   return h("td", { class: opens ? "opens" : null }, h("span", { class: value === null ? "none" : null }, fixed(value, digits)),
-    other === null ? null : h("span", { class: "published" }, fixed(other, digits)));
+    other === null ? null : h("span", { class: "published" }, fixed(other, Math.min(digits, 3))));
 }
 
 function valueOf(run, column, group) {
@@ -78,8 +78,8 @@ function comparisonTables(report) {
       title: "What clients and nodes felt", name: "response-and-usage",
       note: `Response time is the mean over users, then applications. Service usage is the rate that instances saw over what one handles: above 1 they are overloaded. r relates movements and operations by step; it is n/a where one of them never changes.${regret.length ? " Regret is how many users more the best placement would have satisfied, on average." : ""}`,
       columns: [
-        { head: "response time, ms", name: "response", digits: 3, value: (figures) => figures.response },
-        { head: "service usage", name: "service_usage", digits: 3, value: (figures) => figures.service_usage },
+        { head: "response time, ms", name: "response", digits: report.published ? 4 : 3, value: (figures) => figures.response },
+        { head: "service usage", name: "service_usage", digits: report.published ? 4 : 3, value: (figures) => figures.service_usage },
         { head: "inhibited", name: "inhibited", digits: 0, value: (figures) => figures.counts[4] },
         { head: "instances, mean", name: "instances_mean", digits: 1, value: (figures) => figures.instances[0] },
         { head: "r", name: "pearson_r", digits: 3, value: (figures) => figures.pearson_r },

@@ -277,6 +277,10 @@ fn resolve_first(
 
 /// So that nothing is run when the last experiment cannot be kept.
 fn refuse_former_runs(experiments: &[Experiment], options: &Options<'_>) -> Result<(), ReproduceError> {
+    // The directory of another run stays its own, also where former experiments may be replaced.
+    if options.directory.join("run.json").exists() || options.directory.join("trace.jsonl").exists() {
+        return Err(ReproduceError::Keep(KeepError::Exists(options.directory.to_owned())));
+    }
     for experiment in experiments {
         let directory = options.directory.join(experiment.name);
         let is_filled = directory.read_dir().is_ok_and(|mut entries| entries.next().is_some());

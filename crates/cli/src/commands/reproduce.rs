@@ -147,7 +147,7 @@ fn tell_next_steps(directory: &Path, page: &Path, console: &Console) {
     console.inform(format!(
         "\nkept in {}; all figures are in its results.json and figures.csv. Next:
   replay the runs, ask why      open {} in a browser
-  run one policy                {mario} run paper --policy latency-aware
+  run one of them by itself     {mario} run prototype --set mobility.kind=recorded --policy latency-aware
   see which one is better       {mario} compare paper --policy latency-aware --policy workload-aware --seeds 20
   write one of your own         {mario} policy --help",
         directory.display(),

@@ -12,6 +12,9 @@ use super::{Checked, FINDINGS_MAX, opened};
 use crate::figures::{GroupFigures, Groups, OperationCounts, Reading, StepFigures, TraceFigures};
 use crate::report::regret::RegretSums;
 
+/// The file that marks a run that is not complete.
+const PARTIAL: &str = "PARTIAL";
+
 /// Means of the same numbers differ by less than this part of them.
 const TOLERANCE: f64 = 1e-9;
 
@@ -75,6 +78,13 @@ impl Summed {
         self.check_run(directory, checked)?;
         let Some(file) = opened(directory, "summary.json")? else { return Ok(()) };
         if !is_complete {
+            // A run that is not complete has the mark, and a summary is written at the end.
+            if !directory.join(PARTIAL).exists() {
+                let expected = format!("a trace with its end, since there are a summary and no `{PARTIAL}`");
+                let who = "the run".to_owned();
+                let found = "a trace that was cut off".to_owned();
+                checked.find(FindingKind::Summary, "summary.json", 1, who, expected, found);
+            }
             checked.unchecked.push("summary.json: the trace has no end".to_owned());
             return Ok(());
         }

@@ -27,10 +27,10 @@ pub struct Count {
 }
 
 impl Count {
-    /// `4 of 4`, or `none` where nothing was published.
+    /// `4 of 4`, or `-` where nothing was published.
     pub fn text(&self) -> String {
         match self.of {
-            0 => "none".to_owned(),
+            0 => "-".to_owned(),
             of => format!("{} of {of}", of - self.differing.len()),
         }
     }

@@ -145,7 +145,7 @@ impl<'a> Judge<'a> {
         claim(claims, text, least >= 1.0 && greatest <= 2.0, self.each(shown));
         let worst = self.runs.iter().filter_map(|(_, run)| cycles(run)).map(|cycles| cycles.max).max().unwrap_or(0);
         let shown = |run: &TraceFigures| cycles(run).map_or("n/a".to_owned(), |cycles| cycles.max.to_string());
-        claim(claims, "and after 6 cycles at the latest", worst <= 6, self.each(shown));
+        claim(claims, "an allocation is steady after 6 cycles at the latest", worst <= 6, self.each(shown));
         let most = |run: &TraceFigures| {
             let ratios = run.figures.groups[0].per_movement;
             ratios.map_or(0.0, |ratios| ratios.replicate.max(ratios.migrate).max(ratios.undeploy))

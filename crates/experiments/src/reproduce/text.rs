@@ -9,7 +9,11 @@ use crate::measures::{Measure, key};
 impl Reproduction {
     /// Our figures beside the published ones, and what became of the claims.
     pub fn text(&self) -> String {
-        let mut text = String::new();
+        let mut text = format!("The paper's experiments in the world of the preset `{}`", self.preset.as_str());
+        for note in &self.notes {
+            let _ = write!(text, "; {note}");
+        }
+        text.push_str("\n\n");
         for one in &self.experiments {
             self.experiment(one, &mut text);
         }

@@ -149,6 +149,10 @@ fn another_run_file_is_found_and_an_interrupted_run_is_checked_as_far_as_it_went
     let trace = fs::read_to_string(directory.join("trace.jsonl")).expect("a trace");
     let half = trace[..trace.len() / 2].rfind('\n').expect("a line") + 1;
     fs::write(directory.join("trace.jsonl"), &trace[..half]).expect("writable");
+    let found = check(&directory).findings;
+    assert_eq!(found.len(), 1, "a run without the mark has been complete: {found:?}");
+    assert!(found[0].to_string().contains("cut off"), "{found:?}");
+    fs::write(directory.join("PARTIAL"), "").expect("writable");
     let checked = check(&directory);
     assert!(checked.findings.is_empty(), "{:?}", checked.findings);
     assert!(checked.unchecked.iter().any(|words| words == "summary.json: the trace has no end"), "{checked:?}");

@@ -49,8 +49,11 @@ fn the_published_figures_come_out_to_the_last_digit() {
     assert!(inhibited[0] > 100 && inhibited[1] > 100 && inhibited[2] == 0, "{inhibited:?}");
 
     let summary = reproduction.summary();
-    assert!(summary.lines().count() <= 50, "{summary}");
-    for part in ["3.1047   3.104", "16 of 16", "101 of 101", "no\nstored run", "3 ms", "last link 1 ms"] {
+    assert!(summary.lines().count() <= 52 && summary.lines().all(|line| line.chars().count() <= 110), "{summary}");
+    let summary = summary.replace('\n', " ");
+    for part in
+        ["3.1047   3.104", "16 of 16", "101 of 101", "no stored run", "3 ms", "last link 1 ms", "LS: latency-sensitive"]
+    {
         assert!(summary.contains(part), "{part}\n{summary}");
     }
     let tables = reproduction.tables();
@@ -105,6 +108,8 @@ fn the_papers_experiments_need_nothing_and_leave_everything() {
     let width = csv.lines().next().expect("a head").split(',').count();
     assert!(csv.lines().count() > 200 && csv.lines().all(|line| line.split(',').count() == width));
 
+    let inside = run(Preset::Paper, &document, &directory.join("policy-1"), 1).expect_err("it is a run itself");
+    assert!(matches!(inside, ReproduceError::Keep(KeepError::Exists(_))), "{inside}");
     let again = run(Preset::Paper, &document, &directory, 1).expect_err("there are runs");
     assert!(matches!(again, ReproduceError::Keep(KeepError::Exists(_))), "{again}");
 }

@@ -51,7 +51,7 @@ pub const MUTATIONS: &[Mutation] = &[
     ("a user of another application", Default, other_application, FindingKind::Totals),
     ("response times of another application", Default, other_responses, FindingKind::Totals),
     ("another sum of response times", Prototype, other_sum, FindingKind::Totals),
-    ("a bin that the sum denies", Default, other_bin, FindingKind::Totals),
+    ("a bin that is longer than the run", Default, other_bin, FindingKind::Totals),
     ("a user summed up twice", Default, client_twice, FindingKind::Totals),
     ("a user who waited longer", Default, client_sum, FindingKind::Totals),
     ("a user who is not summed up", Prototype, |trace, _| drop_one(trace, "client", 1), FindingKind::Totals),
@@ -306,7 +306,7 @@ fn other_sum(trace: &mut Trace, choice: usize) -> Option<()> {
 
 fn other_bin(trace: &mut Trace, choice: usize) -> Option<()> {
     let index = pick(of_kind(trace, "responses", |record| record[3].as_u64() > Some(2)), choice)?;
-    trace.records[index][6][1][0] = 4.into();
+    trace.records[index][6][1][0] = 400.into();
     Some(())
 }
 
