@@ -51,7 +51,7 @@ pub const MUTATIONS: &[Mutation] = &[
     ("a user of another application", Default, other_application, FindingKind::Totals),
     ("response times of another application", Default, other_responses, FindingKind::Totals),
     ("another sum of response times", Prototype, other_sum, FindingKind::Totals),
-    ("a bin that is longer than the run", Default, other_bin, FindingKind::Totals),
+    ("a response that takes longer than any run", Default, other_bin, FindingKind::Totals),
     ("a user summed up twice", Default, client_twice, FindingKind::Totals),
     ("a user who waited longer", Default, client_sum, FindingKind::Totals),
     ("a user who is not summed up", Prototype, |trace, _| drop_one(trace, "client", 1), FindingKind::Totals),
