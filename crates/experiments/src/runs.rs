@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use std::thread;
 
 use mario_simulator::scenario::{Document, Files, Resolved, ScenarioError};
-use mario_simulator::{Detail, RunOptions, Scenario, Simulation, SimulationError, Tally, TraceWriter};
+use mario_simulator::{Detail, Effort, RunOptions, Scenario, Simulation, SimulationError, Tally, TraceWriter};
 
 use crate::figures::{RunFigures, TraceFigures, from_trace};
 
@@ -78,12 +78,12 @@ pub fn resolve(document: &Document, seed: u64, files: &mut dyn Files) -> Result<
     document.resolve(files).map_err(RunError::Scenario)
 }
 
-/// Runs a scenario and keeps nothing but its figures.
-pub fn counted(scenario: &Scenario) -> Result<RunFigures, RunError> {
+/// Runs a scenario and keeps nothing but its figures, and how often policies were asked and gave no answer.
+pub fn counted(scenario: &Scenario) -> Result<(RunFigures, Effort), RunError> {
     let mut simulation = Simulation::new(scenario, RunOptions::default()).map_err(RunError::Simulation)?;
     let mut tally = Tally::new(scenario);
-    simulation.run(&mut tally);
-    Ok(tally.figures().into())
+    let effort = simulation.run(&mut tally);
+    Ok((tally.figures().into(), effort))
 }
 
 /// Runs a scenario with a trace in memory, and computes everything from that.

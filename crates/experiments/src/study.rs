@@ -8,9 +8,11 @@ mod fingerprint;
 mod results;
 mod store;
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt;
 
+use mario_simulator::Effort;
 use mario_simulator::scenario::{Document, Files};
 
 use crate::measures::{Values, values};
@@ -102,14 +104,17 @@ pub fn carry_out<F: Files>(
     };
     let missing = missing(plan, &seeds, &results);
     let count = missing.len();
-    let work = |run: &Missing| -> Result<Values, RunError> {
+    let work = |run: &Missing| -> Result<(Values, Effort), RunError> {
         let document = managed(plan, run.variant, run.contender);
         let resolved = resolve(&document, run.seed, &mut files())?;
-        Ok(values(&counted(&resolved.scenario)?))
+        let (figures, effort) = counted(&resolved.scenario)?;
+        Ok((values(&figures), effort))
     };
+    let mut silent: BTreeMap<usize, Silent> = BTreeMap::new();
     let mut failure = None;
     in_parallel(plan.jobs, &missing, work, |done, result| {
-        let made = result.map_err(StudyError::Run).and_then(|values| {
+        let made = result.map_err(StudyError::Run).and_then(|(values, effort)| {
+            silent.entry(missing[done].contender).or_default().add(&effort);
             let key = key(plan, &missing[done]);
             if let Some(store) = &mut store {
                 store.append(&key, &values).map_err(StudyError::Store)?;
@@ -123,7 +128,43 @@ pub fn carry_out<F: Files>(
     if let Some(store) = store {
         store.finish(&results).map_err(StudyError::Store)?;
     }
+    for (contender, silent) in silent {
+        results.identity.notes.extend(silent.notes(&plan.contenders[contender].name));
+    }
     failure.map_or(Ok(results), Err)
+}
+
+/// How often policies gave no answer in the runs that were made.
+#[derive(Clone, Copy, Default)]
+struct Silent {
+    evaluated: u64,
+    failed: u64,
+    acceptances: u64,
+    failed_acceptances: u64,
+}
+
+impl Silent {
+    fn add(&mut self, effort: &Effort) {
+        self.evaluated += effort.evaluated;
+        self.failed += effort.failed;
+        self.acceptances += effort.acceptances.asked;
+        self.failed_acceptances += effort.acceptances.failed;
+    }
+
+    /// What a user is to know before the results are believed.
+    fn notes(self, contender: &str) -> Vec<String> {
+        let told = |failed: u64, asked: u64, who: &str| {
+            (failed > 0).then(|| {
+                format!(
+                    "with `{contender}`, {who} gave no answer {failed} of {asked} times: these results are not those of a working \
+                     policy; `mario run` with it tells the reason"
+                )
+            })
+        };
+        let agents = told(self.failed, self.evaluated, "the policy of an agent");
+        let owners = told(self.failed_acceptances, self.acceptances, "the acceptance policy of a node");
+        agents.into_iter().chain(owners).collect()
+    }
 }
 
 /// The runs that a plan wants and nobody made yet. All policies meet a seed before the next seed is due, so that what is

@@ -197,3 +197,17 @@ fn every_key_that_is_said_to_draw_from_the_seed_makes_seeds_differ() {
         assert!(!is_seedless(&drawn), "{key}");
     }
 }
+
+#[test]
+fn a_policy_that_gives_no_answer_is_noted_before_its_results_are_believed() {
+    let directory = fresh_directory("unanswering");
+    fs::create_dir_all(&directory).expect("writable");
+    let policy = directory.join("misspelt.pl");
+    fs::write(&policy, "operation(migrate, I, N) :- reqests(I, N, R, _), R > 3.\n").expect("writable");
+    let document = document(&[]);
+    let name = policy.to_str().expect("a path of text");
+    let (results, _) = made(&plan(&document, &[name, POLICIES[0]], &[], 2), None).expect("runs");
+    let told: Vec<&String> = results.identity.notes.iter().filter(|note| note.contains("gave no answer")).collect();
+    assert_eq!(told.len(), 1, "{:?}", results.identity.notes);
+    assert!(told[0].contains("misspelt.pl"), "{told:?}");
+}
