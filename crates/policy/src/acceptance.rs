@@ -274,7 +274,11 @@ impl Acceptance {
             return Err(AcceptanceError::NoRule { name: name.to_owned() });
         }
         let symbols = engine.symbols();
-        let places = [("accept", 1), ("reject", 2)].map(|(name, arity)| loaded.places(name, arity).first().cloned());
+        // An exception does not say in which clause it was raised, so the place is known where there is one only.
+        let places = [("accept", 1), ("reject", 2)].map(|(name, arity)| match loaded.places(name, arity) {
+            [only] => Some(only.clone()),
+            _ => None,
+        });
         Ok(Acceptance {
             name: name.into(),
             program: loaded.program,
