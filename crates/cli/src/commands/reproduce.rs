@@ -128,10 +128,6 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     let mut text = String::new();
     if is_published_world {
         text.push_str(&reproduction.summary());
-    } else {
-        for note in &reproduction.notes {
-            console.inform(format!("note: {note}"));
-        }
     }
     if !is_published_world || console.is_verbose() {
         text.push_str(&reproduction.text());

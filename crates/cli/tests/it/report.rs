@@ -72,6 +72,35 @@ fn writes_every_figure_as_a_drawing_when_asked() {
 }
 
 #[test]
+fn a_directory_of_a_comparison_or_a_sweep_is_a_page_of_tables() {
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("report-of-studies");
+    let _ = fs::remove_dir_all(&place);
+    fs::create_dir_all(&place).expect("the test's own directory is writable");
+    let policies =
+        ["--policy", "latency-aware", "--policy", "workload-aware", "--set", "duration=4000", "--seeds", "2"];
+    for (command, keys, titles) in [
+        ("compare", vec![], vec!["Policies compared", "workload-aware against latency-aware"]),
+        ("sweep", vec!["--key", "topology.size=4,8"], vec!["topology.size=4", "topology.size=8"]),
+    ] {
+        let kept = place.join(command);
+        let typed = [&[command, "paper"], policies.as_slice(), keys.as_slice()].concat();
+        let output = mario().args(typed).arg("--out").arg(&kept).output().expect("the binary was built and runs");
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let page = place.join(format!("{command}.html"));
+        let output = mario().arg("report").arg(&kept).arg("--out").arg(&page).output().expect("it runs");
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        let page = fs::read_to_string(page).expect("a page");
+        for title in titles {
+            assert!(page.contains(title), "{command}: {title}");
+        }
+    }
+    fs::write(place.join("compare/study.json"), "{").expect("writable");
+    let output = mario().arg("report").arg(place.join("compare")).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("study.json"), "{}", stderr(&output));
+}
+
+#[test]
 fn replaces_no_file_that_is_not_a_report() {
     let directory = run_directory("precious", TRACE);
     fs::write(directory.join("thesis.html"), "<html>years of work</html>").expect("writable");

@@ -206,8 +206,7 @@ impl About {
     }
 }
 
-/// What tiers are called: as the scenario says if it names as many as there are, else by what all nodes of a tier are, else
-/// by their number. Names for other tiers, such as those of a preset whose topology was changed, would be wrong.
+/// What tiers are called: as the scenario says, else by what all nodes of a tier are, else by their number.
 pub(crate) fn tier_names(header: &Header, count: usize) -> Vec<String> {
     let mut members = vec![0_u64; count];
     let (mut access_points, mut unbounded) = (members.clone(), members.clone());
@@ -219,8 +218,7 @@ pub(crate) fn tier_names(header: &Header, count: usize) -> Vec<String> {
             unbounded[tier] += u64::from(node.capacity == Capacity::Unbounded);
         }
     }
-    let told: &[String] = if header.tiers.len() == count { &header.tiers } else { &[] };
-    let name = |tier: usize| match told.get(tier) {
+    let name = |tier: usize| match header.tiers.get(tier) {
         Some(name) => name.clone(),
         None if members[tier] > 0 && access_points[tier] == members[tier] => "access points".to_owned(),
         None if members[tier] > 0 && unbounded[tier] == members[tier] => "cloud".to_owned(),

@@ -77,7 +77,20 @@ pub(super) fn drop_dependents(before: &Table, tree: &mut Table, since: u32) -> V
             }
         }
     }
+    notes.extend(drop_tier_names(before, tree, since));
     notes
+}
+
+/// Removes the names of tiers that an earlier layer gave for another kind of topology.
+fn drop_tier_names(before: &Table, tree: &mut Table, since: u32) -> Option<String> {
+    let old = before.table("topology")?.get("kind")?;
+    let new = tree.table("topology")?.get("kind")?;
+    let is_another = new.layer >= since && new.value != old.value;
+    if !is_another || tree.get("tiers")?.layer >= since {
+        return None;
+    }
+    tree.remove("tiers");
+    Some("the names in `tiers` are left away: they were meant for another `topology.kind`".to_owned())
 }
 
 fn is_word(node: &Node, word: &str) -> bool {

@@ -59,7 +59,7 @@ pub struct Settings {
     pub duration: Time,
     /// Nodes and links.
     pub topology: TopologySettings,
-    /// What the tiers are called, from the top down, for figures; counts where there are so many tiers.
+    /// What the tiers are called, from the top down, for figures; they count if there is one for each tier.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tiers: Vec<String>,
     /// What single nodes have that the topology does not give them.

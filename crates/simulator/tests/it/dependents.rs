@@ -134,3 +134,16 @@ fn a_later_key_that_a_list_of_levels_makes_meaningless_is_a_mistake() {
     let error = paper(&[&["topology.latency=[1, 2, 3]"], &["topology.latency_step=5"]]).expect_err("no effect");
     assert!(error.mistakes[0].message.starts_with("`latency_step` has no effect"), "{}", error.mistakes[0]);
 }
+
+#[test]
+fn names_of_tiers_are_those_of_their_kind_of_topology() {
+    let told = |calls: Calls<'_>| {
+        let resolved = paper(calls).expect("a scenario");
+        (resolved.settings.tiers.len(), resolved.notes.iter().any(|note| note.contains("names in `tiers`")))
+    };
+    assert_eq!(told(&[]), (4, false));
+    assert_eq!(told(&[&["topology.kind=tiled-tree"]]), (4, false));
+    // A tree of four tiers, too, whose deepest are no access points of the paper.
+    assert_eq!(told(&[&["topology.kind=tree", "topology.depth=3"]]), (0, true));
+    assert_eq!(told(&[&["topology.kind=tree", "topology.depth=1", "tiers=[\"top\", \"leaves\"]"]]), (2, false));
+}

@@ -119,7 +119,7 @@ pub struct MemorySettings {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Evaluations>")]
     pub cycles: Option<u32>,
-    /// At every so-manieth evaluation everything is forgotten, under `periodic`.
+    /// After this many evaluations everything is forgotten, under `periodic`.
     #[schemars(with = "EvaluationNumber")]
     pub every: u32,
 }
