@@ -1,6 +1,6 @@
 //! What is drawn for agents whose policy asks for randomness.
 
-use mario_colony::AgentIndex;
+use crate::population::AgentIndex;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 

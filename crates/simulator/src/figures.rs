@@ -4,7 +4,7 @@ mod correlation;
 mod groups;
 mod regret;
 
-use mario_colony::{AgentIndex, ApplicationIndex, Colony, Deployed, Label, NodeIndex, Outcome, Resting, Ruling};
+use crate::population::{AgentIndex, ApplicationIndex, Colony, Deployed, Label, NodeIndex, Outcome, Resting, Ruling};
 use mario_domain::OperationName;
 use mario_policy::Decision;
 use serde::{Deserialize, Serialize};

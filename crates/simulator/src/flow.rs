@@ -15,7 +15,7 @@ mod schedule;
 mod settle;
 mod turns;
 
-use mario_colony::{AgentIndex, ApplicationIndex, Neighbour, NodeIndex, RequestFact};
+use crate::population::{AgentIndex, ApplicationIndex, Neighbour, NodeIndex, RequestFact};
 
 use crate::recorder::Recorder;
 use crate::routing::{CellIndex, Nearest, Route, Terrain};

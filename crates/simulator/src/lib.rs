@@ -42,6 +42,7 @@ mod observation;
 mod optimum;
 mod paths;
 mod placement;
+pub mod population;
 mod queue;
 mod routing;
 mod workload;
@@ -56,13 +57,13 @@ mod validation;
 pub use figures::{
     Counts, CycleCounts, Figures, GroupFigures, Ratios, Regret, RegretFigures, Spread, StepCounts, Tally, Versus,
 };
-pub use mario_colony::{Arbitration, Memory};
 pub use mobility::{Attachments, MobileUser, Presence, Traces};
 pub use optimum::{Search, TooLarge, Value};
 pub use output::{
     Checkpoint, Detail, Existing, Keep, KeepError, ResumeError, RunDirectory, Summary, TableOutputs, Tables,
     TraceWriter, write_whole,
 };
+pub use population::{Arbitration, Memory};
 pub use position::{Area, Position};
 pub use queue::EventQueue;
 pub use recorder::{Cause, Compared, Nobody, Recorder, Sent, Served};

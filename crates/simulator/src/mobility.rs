@@ -16,7 +16,7 @@ mod wander;
 
 use std::sync::Arc;
 
-use mario_colony::NodeIndex;
+use crate::population::NodeIndex;
 use mario_domain::{ApplicationId, Id};
 use serde::{Deserialize, Serialize};
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use mario_colony::AgentIndex;
+use crate::population::AgentIndex;
 use serde::{Deserialize, Serialize};
 
 use crate::paths::{PathIndex, Paths};

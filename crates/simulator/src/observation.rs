@@ -3,7 +3,7 @@
 //! Two strategies. *Arrivals* is the rule: what reached the instance since its agent looked last, one fact for each last hop and
 //! latency, in standard order. *Route entries* is what the prototype shows, see [`Sight::entry_facts`].
 
-use mario_colony::{AgentIndex, Colony, Neighbour, NodeIndex, RequestFact};
+use crate::population::{AgentIndex, Colony, Neighbour, NodeIndex, RequestFact};
 use serde::{Deserialize, Serialize};
 
 use crate::paths::{PathIndex, Paths};

@@ -21,7 +21,7 @@ mod problem;
 mod tests;
 mod value;
 
-use mario_colony::{ApplicationIndex, Colony};
+use crate::population::{ApplicationIndex, Colony};
 
 use crate::placement::Placement;
 use crate::scenario::Scenario;

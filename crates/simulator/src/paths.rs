@@ -6,7 +6,7 @@ mod tests;
 
 use std::collections::VecDeque;
 
-use mario_colony::{Neighbour, NodeIndex};
+use crate::population::{Neighbour, NodeIndex};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 

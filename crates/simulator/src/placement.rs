@@ -1,6 +1,6 @@
 //! Where the instances of each application are.
 
-use mario_colony::{AgentIndex, ApplicationIndex, Colony, NodeIndex};
+use crate::population::{AgentIndex, ApplicationIndex, Colony, NodeIndex};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 //! What a run tells to whoever listens.
 
-use mario_colony::{AgentIndex, ApplicationIndex, Colony, Label, NodeIndex, Resting};
+use crate::population::{AgentIndex, ApplicationIndex, Colony, Label, NodeIndex, Resting};
 use mario_policy::Decision;
 
 use crate::optimum::{Search, Value};

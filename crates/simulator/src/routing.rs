@@ -6,7 +6,7 @@ mod field;
 mod least_used;
 mod nearest;
 
-use mario_colony::{AgentIndex, ApplicationIndex, Colony, NodeIndex};
+use crate::population::{AgentIndex, ApplicationIndex, Colony, NodeIndex};
 use serde::{Deserialize, Serialize};
 
 use crate::paths::{PathIndex, Paths};

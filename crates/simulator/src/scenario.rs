@@ -20,7 +20,7 @@ mod schema;
 pub mod settings;
 mod tree;
 
-use mario_colony::{ApplicationIndex, Arbitration, Deployment, Memory, NodeIndex, PolicyIndex};
+use crate::population::{ApplicationIndex, Arbitration, Deployment, Memory, NodeIndex, PolicyIndex};
 use mario_domain::{Application, Fact};
 use serde::{Deserialize, Serialize};
 

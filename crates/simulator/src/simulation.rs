@@ -27,7 +27,7 @@ use std::collections::VecDeque;
 use std::error::Error;
 use std::fmt;
 
-use mario_colony::{
+use crate::population::{
     AgentIndex, ApplicationIndex, Colony, Decisions, Deployment, Evaluator, Judge, Label, NodeIndex, RequestFact,
     Resting,
 };

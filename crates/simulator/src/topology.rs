@@ -13,7 +13,7 @@ mod tree;
 use std::error::Error;
 use std::fmt;
 
-use mario_colony::NodeIndex;
+use crate::population::NodeIndex;
 use mario_domain::{Capacity, Fact, NodeId};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use serde::{Deserialize, Serialize};

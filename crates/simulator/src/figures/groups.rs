@@ -1,6 +1,6 @@
 //! The groups that figures are given for: all applications, and each kind of them.
 
-use mario_colony::ApplicationIndex;
+use crate::population::ApplicationIndex;
 use serde::{Deserialize, Serialize};
 
 use crate::scenario::Scenario;

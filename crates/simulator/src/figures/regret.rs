@@ -1,6 +1,6 @@
 //! How far a placement is from the best at the same moment.
 
-use mario_colony::{AgentIndex, Colony, Label, NodeIndex, Outcome};
+use crate::population::{AgentIndex, Colony, Label, NodeIndex, Outcome};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::optimum::{Allocation, Distances, Problem, Search, Value, room};

@@ -9,7 +9,7 @@
 #[cfg(test)]
 mod tests;
 
-use mario_colony::RequestFact;
+use crate::population::RequestFact;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 

@@ -6,7 +6,7 @@
 
 use std::hint::black_box;
 
-use mario_colony::{AgentIndex, Neighbour, RequestFact};
+use crate::population::{AgentIndex, Neighbour, RequestFact};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 

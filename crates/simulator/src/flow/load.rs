@@ -5,7 +5,7 @@
 //! in no order: that part is what the theory of queues says of one server. Both are summed up over time, so that the mean
 //! wait over any span is the difference of two sums, whatever happened in between.
 
-use mario_colony::AgentIndex;
+use crate::population::AgentIndex;
 use serde::{Deserialize, Serialize};
 
 use crate::network::Pace;

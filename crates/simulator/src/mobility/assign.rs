@@ -1,6 +1,6 @@
 //! Which user uses which application.
 
-use mario_colony::ApplicationIndex;
+use crate::population::ApplicationIndex;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use mario_colony::NodeIndex;
+use crate::population::NodeIndex;
 use mario_domain::NodeId;
 use serde::{Deserialize, Serialize};
 

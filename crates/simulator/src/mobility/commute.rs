@@ -9,7 +9,7 @@
 
 use std::sync::Arc;
 
-use mario_colony::NodeIndex;
+use crate::population::NodeIndex;
 use mario_domain::Id;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};

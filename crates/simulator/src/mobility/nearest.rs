@@ -1,6 +1,6 @@
 //! Finds the closest of many places.
 
-use mario_colony::NodeIndex;
+use crate::population::NodeIndex;
 use serde::{Deserialize, Serialize};
 
 use crate::position::Position;

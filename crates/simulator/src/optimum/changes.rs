@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use mario_colony::{AgentIndex, ApplicationIndex, Colony, Deployment, NodeIndex, Plan, Target, Wish};
+use crate::population::{AgentIndex, ApplicationIndex, Colony, Deployment, NodeIndex, Plan, Target, Wish};
 use mario_domain::OperationName;
 
 use super::{Allocation, Room};

@@ -4,7 +4,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use mario_colony::NodeIndex;
+use crate::population::NodeIndex;
 use rustc_hash::FxHashMap;
 
 use crate::paths::Paths;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mario_colony::NodeIndex;
+use crate::population::NodeIndex;
 use mario_domain::Capacity;
 use rustc_hash::FxHashMap;
 

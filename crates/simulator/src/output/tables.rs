@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use mario_colony::{AgentIndex, Colony, Label, NodeIndex, Outcome};
+use crate::population::{AgentIndex, Colony, Label, NodeIndex, Outcome};
 use mario_domain::{Id, InstanceId, OperationName};
 use serde::{Deserialize, Deserializer, Serialize};
 

@@ -8,7 +8,7 @@ mod summing;
 
 use std::io::{self, Write};
 
-use mario_colony::{AgentIndex, ApplicationIndex, Colony, Deployed, Judged, Label, NodeIndex, Outcome, Resting};
+use crate::population::{AgentIndex, ApplicationIndex, Colony, Deployed, Judged, Label, NodeIndex, Outcome, Resting};
 use mario_domain::{Capacity, OperationName, Verdict};
 use mario_policy::{Decision, Ending};
 use serde::{Deserialize, Serialize};

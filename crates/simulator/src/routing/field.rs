@@ -8,7 +8,7 @@ mod by_latency;
 #[cfg(test)]
 mod tests;
 
-use mario_colony::{AgentIndex, NodeIndex};
+use crate::population::{AgentIndex, NodeIndex};
 use serde::{Deserialize, Serialize};
 
 use super::CellIndex;

@@ -4,7 +4,7 @@
 //! managers performed an operation. Among the instances with the fewest hops, the entry leads to the one that the fewest
 //! entries lead to; its path is that to the *first* of those instances, even when another is chosen.
 
-use mario_colony::{AgentIndex, NodeIndex};
+use crate::population::{AgentIndex, NodeIndex};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 

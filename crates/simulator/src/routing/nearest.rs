@@ -3,7 +3,7 @@
 //! Users of one application at one access point are a *cell*: they have the same routes, and take turns together. Routes
 //! are found when they are needed, and kept until an instance comes or goes that is, or was, among the nearest of the cell.
 
-use mario_colony::{ApplicationIndex, NodeIndex};
+use crate::population::{ApplicationIndex, NodeIndex};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;

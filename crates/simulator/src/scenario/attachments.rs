@@ -14,7 +14,7 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Arc;
 
-use mario_colony::NodeIndex;
+use crate::population::NodeIndex;
 use mario_domain::{ApplicationId, Id, NodeId};
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};

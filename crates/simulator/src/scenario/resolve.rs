@@ -12,7 +12,7 @@ mod users;
 
 use std::fmt::Display;
 
-use mario_colony::NodeIndex;
+use crate::population::NodeIndex;
 use mario_domain::{Fact, FactValue, Id};
 
 use super::cost::{Cost, Extent, first_request};

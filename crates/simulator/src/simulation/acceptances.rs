@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use mario_colony::{Asked, NodeIndex};
+use crate::population::{Asked, NodeIndex};
 use mario_domain::{NodeId, Request};
 use mario_policy::{AcceptanceFailure, find_unknown_call};
 use mario_prolog::{Place, Resolver};

@@ -1,6 +1,6 @@
 //! Nodes and links that go and come.
 
-use mario_colony::{ContextChange, NodeIndex, NodeState};
+use crate::population::{ContextChange, NodeIndex, NodeState};
 
 use super::Simulation;
 use crate::recorder::{Cause, Recorder};

@@ -1,6 +1,6 @@
 //! Agents that evaluate at the same time, as one event.
 
-use mario_colony::{AgentIndex, ApplicationIndex, Colony, Resting};
+use crate::population::{AgentIndex, ApplicationIndex, Colony, Resting};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 

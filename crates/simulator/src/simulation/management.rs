@@ -1,6 +1,6 @@
 //! Agents that evaluate, managers that judge, operators that deploy.
 
-use mario_colony::{
+use crate::population::{
     AgentIndex, ApplicationIndex, Arbitration, ContextChange, Deployed, Deployment, Entrance, Evaluator, Found,
     NodeIndex, Outcome, Wish,
 };

@@ -1,6 +1,6 @@
 //! Users who come, move and go.
 
-use mario_colony::{ApplicationIndex, NodeIndex};
+use crate::population::{ApplicationIndex, NodeIndex};
 use smallvec::SmallVec;
 
 use super::{Event, Simulation, User};

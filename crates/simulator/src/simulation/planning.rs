@@ -7,7 +7,7 @@ mod edge;
 #[cfg(test)]
 mod tests;
 
-use mario_colony::{Colony, NodeIndex, NodeState, Plan};
+use crate::population::{Colony, NodeIndex, NodeState, Plan};
 
 use super::{Simulation, User};
 use crate::optimum::{Room, Search, room};

@@ -1,6 +1,6 @@
 //! Agents to whom nothing is new rest: they evaluate and are judged as all others, but nobody looks at them.
 
-use mario_colony::{AgentIndex, Resting};
+use crate::population::{AgentIndex, Resting};
 
 use super::due::{DueIndex, TOGETHER};
 use super::{Reuse, Simulation};

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use mario_colony::{
+use crate::population::{
     AgentIndex, ApplicationIndex, Colony, Decisions, Deployed, Deployment, Evaluator, Founding, Judge, Label, Manager,
     NodeIndex, Numbers, Outcome,
 };

@@ -1,6 +1,6 @@
 //! Client requests: sent, carried, served.
 
-use mario_colony::AgentIndex;
+use crate::population::AgentIndex;
 
 use super::{Event, Simulation, Waiting};
 use crate::network::{Message, MessageIndex};

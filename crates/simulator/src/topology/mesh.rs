@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use mario_colony::NodeIndex;
+use crate::population::NodeIndex;
 use mario_domain::{Capacity, NodeId};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;

@@ -1,6 +1,6 @@
 //! Trees of any depth and width.
 
-use mario_colony::NodeIndex;
+use crate::population::NodeIndex;
 use mario_domain::{Capacity, NodeId};
 
 use super::tiled::{NODES_MAX, expect_levels};

@@ -1,7 +1,7 @@
 //! What goes wrong, and what the world makes of it.
 
-use mario_colony::{ApplicationIndex, NodeIndex, PolicyIndex};
 use mario_domain::Capacity;
+use mario_simulator::population::{ApplicationIndex, NodeIndex, PolicyIndex};
 use mario_simulator::{Deploy, DisturbanceEvent, Position, Scenario, TopologyBuilder, Workload};
 
 use crate::world::{Furnish, SPREADS, STILL, described, scenario, story, topology};

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use mario_colony::{AgentIndex, Colony, Label, Outcome, RequestFact, Wish};
 use mario_policy::Decision;
+use mario_simulator::population::{AgentIndex, Colony, Label, Outcome, RequestFact, Wish};
 use mario_simulator::scenario::{Document, NoFiles};
 use mario_simulator::{Detail, Recorder, RunOptions, Scenario, Simulation, Tally, TraceWriter};
 

@@ -14,6 +14,7 @@ mod graphs;
 mod lies;
 mod mistakes;
 mod network;
+mod population;
 mod prototype;
 mod random_worlds;
 mod recorded;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use mario_colony::{ApplicationIndex, NodeIndex, PolicyIndex};
 use mario_domain::Capacity;
+use mario_simulator::population::{ApplicationIndex, NodeIndex, PolicyIndex};
 use mario_simulator::{Deploy, Metric, Occupancy, Routing, Scenario, TopologyBuilder, Workload};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;

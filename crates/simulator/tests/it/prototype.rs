@@ -1,12 +1,12 @@
 //! The prototype's four runs, to the last evaluation, operation and message.
 
-use mario_colony::{AgentIndex, Colony, Label, Neighbour, NodeIndex, Outcome, Target};
 use mario_domain::{Capacity, Id, OperationName};
 use mario_policy::{Decision, Solution};
 use mario_reference::{
     Activation, Evaluation, Facts, Judged, MESSAGES_PER_CHECKSUM, Message, Messages, Node, Operation, Proposal,
     RecordedRun,
 };
+use mario_simulator::population::{AgentIndex, Colony, Label, Neighbour, NodeIndex, Outcome, Target};
 use mario_simulator::scenario::{Document, NoFiles};
 use mario_simulator::{Figures, GroupFigures, Recorder, Reuse, RunOptions, Scenario, Served, Simulation, Tally};
 

@@ -14,9 +14,9 @@ use std::sync::{Arc, OnceLock};
 
 use mario_audit::reader::TraceReader;
 use mario_audit::{Audit, FindingKind, Options, Report};
-use mario_colony::{ApplicationIndex, NodeIndex, NodeState};
 use mario_domain::{Capacity, Hardware};
 use mario_prolog::Engine;
+use mario_simulator::population::{ApplicationIndex, NodeIndex, NodeState};
 use mario_simulator::{
     Detail, Effort, Observation, Reuse, Routing, RunOptions, Scenario, Simulation, SimulationError, TraceWriter,
 };

@@ -291,10 +291,10 @@ fn failures_are_drawn_from_the_seed_and_spare_the_cloud() {
     assert_ne!(scenario.disturbances, other.disturbances);
     assert!(scenario.disturbances.len() > 80, "{}", scenario.disturbances.len());
     assert!(scenario.disturbances.is_sorted_by(|one, next| one.time <= next.time));
-    let cloud = mario_colony::NodeIndex(0);
+    let cloud = mario_simulator::population::NodeIndex(0);
     let crash_of_cloud = mario_simulator::DisturbanceEvent::Crash(cloud);
     assert!(scenario.disturbances.iter().all(|disturbance| disturbance.event != crash_of_cloud));
-    let listed = mario_colony::NodeIndex(1);
+    let listed = mario_simulator::population::NodeIndex(1);
     let of_listed = scenario.disturbances.iter().filter(|disturbance| {
         let event = disturbance.event;
         event == mario_simulator::DisturbanceEvent::Crash(listed)
@@ -309,7 +309,7 @@ fn nodes_can_be_given_hardware_facts_owners_and_policies() {
     let text = "preset = \"paper\"\n[[node]]\nid = \"n1lt0ln0\"\ncapacity = 2\nowner = \"acme\"\n\
         acceptance = \"accept-what-fits\"\nfacts = { region = \"eu\", price = 0.5 }\n";
     let scenario = resolve(text, &mut Texts::default()).scenario;
-    let node = scenario.topology.node(mario_colony::NodeIndex(1));
+    let node = scenario.topology.node(mario_simulator::population::NodeIndex(1));
     assert_eq!(node.capacity, Capacity::units(2));
     let facts: Vec<String> = node.facts.iter().map(|fact| format!("{} {:?}", fact.key, fact.value)).collect();
     assert_eq!(facts.len(), 3, "{facts:?}");

@@ -1,9 +1,9 @@
 //! The statistics of generated mobility that `docs/mobility.md` states.
 
-use mario_colony::ApplicationIndex;
 use mario_domain::Capacity;
 use mario_simulator::Attachments;
 use mario_simulator::mobility::{Assignment, Attach, Wandering, assign, wander_attached};
+use mario_simulator::population::ApplicationIndex;
 use mario_simulator::topology::{TiledTree, Topology, tiled_tree};
 
 const SEEDS: u64 = 100;

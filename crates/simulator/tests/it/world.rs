@@ -1,9 +1,11 @@
 //! Small worlds put together by hand, and a listener that remembers what happened in them.
 
 use mario_audit::{Audit, Options, Report};
-use mario_colony::{AgentIndex, ApplicationIndex, Colony, Deployed, Label, NodeIndex, Outcome, PolicyIndex};
 use mario_domain::{Application, ApplicationId, Capacity, Hardware, Id, NodeId, Quantity};
 use mario_prolog::Engine;
+use mario_simulator::population::{
+    AgentIndex, ApplicationIndex, Colony, Deployed, Label, NodeIndex, Outcome, PolicyIndex,
+};
 use mario_simulator::{
     AgentTiming, ApplicationPlan, Arbitration, Attachments, Cause, Deploy, Detail, Disturbance, DisturbanceEvent,
     Effort, Fidelity, Memory, Metric, MobileUser, Network, NodeDescription, Numbering, Observation, Occupancy,

@@ -1,6 +1,6 @@
 //! Changes against counting request by request.
 
-use mario_colony::{Neighbour, NodeIndex, RequestFact};
+use crate::population::{Neighbour, NodeIndex, RequestFact};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 

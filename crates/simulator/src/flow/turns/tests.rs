@@ -1,6 +1,6 @@
 //! Turns against counting request by request, and shared ones against turns of each cell by itself.
 
-use mario_colony::{Neighbour, NodeIndex, RequestFact};
+use crate::population::{Neighbour, NodeIndex, RequestFact};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 

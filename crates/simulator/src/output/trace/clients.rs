@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use mario_colony::ApplicationIndex;
+use crate::population::ApplicationIndex;
 
 use super::TraceWriter;
 use crate::output::json::{integer, natural, number};

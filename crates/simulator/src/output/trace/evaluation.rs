@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use mario_colony::{AgentIndex, Colony, Neighbour, RequestFact, Target};
+use crate::population::{AgentIndex, Colony, Neighbour, RequestFact, Target};
 use mario_policy::Solution;
 
 use super::TraceWriter;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use mario_colony::{AgentIndex, ApplicationIndex, Colony, Deployed, Judged, Label, NodeIndex, Outcome, Ruling};
+use crate::population::{AgentIndex, ApplicationIndex, Colony, Deployed, Judged, Label, NodeIndex, Outcome, Ruling};
 use mario_domain::{OperationName, Rule};
 use serde::{Deserialize, Serialize};
 

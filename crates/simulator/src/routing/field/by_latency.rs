@@ -2,7 +2,7 @@
 
 use std::collections::BinaryHeap;
 
-use mario_colony::NodeIndex;
+use crate::population::NodeIndex;
 
 use super::{Ground, Onward, Spot};
 use crate::paths::Candidate;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mario_colony::{ApplicationIndex, NodeIndex, PolicyIndex};
+use crate::population::{ApplicationIndex, NodeIndex, PolicyIndex};
 use mario_domain::{Application, ApplicationId, Hardware, Id, NodeId};
 
 use super::Resolving;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mario_colony::NodeIndex;
+use crate::population::NodeIndex;
 use mario_domain::NodeId;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;

@@ -1,6 +1,6 @@
 //! Applications that are drawn instead of listed.
 
-use mario_colony::{NodeIndex, PolicyIndex};
+use crate::population::{NodeIndex, PolicyIndex};
 use mario_domain::{Application, ApplicationId, Hardware, Quantity};
 use rand::RngExt;
 use rand_pcg::Pcg64;

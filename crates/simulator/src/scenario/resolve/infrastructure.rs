@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use mario_colony::NodeIndex;
+use crate::population::NodeIndex;
 use mario_domain::{Capacity, Fact, Id};
 
 use super::Resolving;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use mario_colony::{ApplicationIndex, NodeIndex};
+use crate::population::{ApplicationIndex, NodeIndex};
 use mario_domain::Id;
 
 use super::Resolving;

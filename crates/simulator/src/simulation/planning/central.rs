@@ -1,6 +1,6 @@
 //! The best placement that can be found, again at each activation.
 
-use mario_colony::{ApplicationIndex, NodeIndex, Plan};
+use crate::population::{ApplicationIndex, NodeIndex, Plan};
 
 use super::{Answers, Planner, View};
 use crate::optimum::{Allocation, Distances, Problem, Room, Search, changes};

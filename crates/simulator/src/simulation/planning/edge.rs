@@ -1,6 +1,6 @@
 //! Everything at the edge, first fit, and never moved.
 
-use mario_colony::{Deployment, NodeIndex, Plan};
+use crate::population::{Deployment, NodeIndex, Plan};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 

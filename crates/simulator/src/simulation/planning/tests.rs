@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use mario_colony::{ApplicationIndex, Colony, Deployed, Label, NodeIndex, Outcome, Plan};
+use crate::population::{ApplicationIndex, Colony, Deployed, Label, NodeIndex, Outcome, Plan};
 use mario_domain::{NodeId, OperationName};
 
 use super::{Answers, Planner, View};

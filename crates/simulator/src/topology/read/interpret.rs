@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use mario_colony::NodeIndex;
+use crate::population::NodeIndex;
 use mario_domain::{Capacity, Fact, FactValue, Id, NodeId};
 use rustc_hash::FxHashMap;
 

@@ -1,5 +1,5 @@
 use super::*;
-use mario_colony::NodeIndex;
+use crate::population::NodeIndex;
 
 use GraphFormat::{Gexf, Gml, GraphMl, NodeLink};
 

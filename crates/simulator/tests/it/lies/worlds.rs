@@ -56,7 +56,7 @@ fn base(policy: &str) -> Scenario {
     for (one, other, latency) in
         [(0, 1, 3.0), (0, 2, 3.0), (1, 3, 1.5), (1, 4, 1.5), (2, 5, 1.5), (2, 6, 1.5), (1, 2, 2.0)]
     {
-        let node = mario_colony::NodeIndex;
+        let node = mario_simulator::population::NodeIndex;
         builder.link(node(one), node(other), latency, None).expect("a link");
     }
     let other = if policy == FOLLOWS { MEASURES } else { policy };
@@ -82,7 +82,7 @@ fn base(policy: &str) -> Scenario {
 
 /// The same with nodes and links that go and come, and managers with policies of their own.
 fn troubled(policy: &str) -> Scenario {
-    let node = mario_colony::NodeIndex;
+    let node = mario_simulator::population::NodeIndex;
     let mut world = base(policy)
         .with_disturbance(350.0, DisturbanceEvent::LinkDown(node(1), node(2)))
         .with_disturbance(730.0, DisturbanceEvent::Crash(node(5)))
@@ -131,7 +131,7 @@ pub fn worlds() -> Vec<World> {
     prototype.memory = Memory::Periodic { every: 3 };
     worlds.push(traced("prototype", &prototype, Detail::Full, false));
     // What is deployed where nobody is.
-    let node = mario_colony::NodeIndex;
+    let node = mario_simulator::population::NodeIndex;
     let mut deserted = base(FOLLOWS).with_disturbance(650.0, DisturbanceEvent::Crash(node(1)));
     deserted.deploys.iter_mut().filter(|deploy| deploy.time > 0.0).for_each(|deploy| deploy.node = node(1));
     worlds.push(traced("deserted", &deserted, Detail::Summary, false));

@@ -1,7 +1,7 @@
 //! Draws worlds.
 
-use mario_colony::{ApplicationIndex, NodeIndex, PolicyIndex};
 use mario_domain::{Application, ApplicationId, Capacity, Fact, FactValue, Hardware, Id, NodeId, Quantity};
+use mario_simulator::population::{ApplicationIndex, NodeIndex, PolicyIndex};
 use mario_simulator::{
     AgentTiming, ApplicationPlan, Arbitration, Deploy, Disturbance, DisturbanceEvent, Fidelity, Memory, Metric,
     MobileUser, Network, NodeDescription, Numbering, Observation, Occupancy, Position, Routing, Scenario, Topology,

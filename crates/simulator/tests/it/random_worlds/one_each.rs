@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use mario_audit::FindingKind;
-use mario_colony::{ApplicationIndex, Colony, Deployed, Judged, Label, NodeIndex, Outcome, Ruling};
 use mario_domain::{OperationName, Rule};
+use mario_simulator::population::{ApplicationIndex, Colony, Deployed, Judged, Label, NodeIndex, Outcome, Ruling};
 use mario_simulator::{
     Arbitration, Detail, PolicyText, Recorder, RunOptions, Scenario, Simulation, SimulationError, TraceWriter,
 };
@@ -64,7 +64,7 @@ impl Recorder for Limit {
         self.cycles += 1;
         self.count(label, colony);
         let mut held = BTreeSet::new();
-        for agent in (0..colony.agent_count()).map(mario_colony::AgentIndex::at) {
+        for agent in (0..colony.agent_count()).map(mario_simulator::population::AgentIndex::at) {
             let state = colony.agent(agent);
             let is_new = !state.is_alive() || held.insert((state.node(), state.application()));
             assert!(is_new, "time {time}: node {} holds two of one application", colony.manager(state.node()).node());

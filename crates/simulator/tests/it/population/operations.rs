@@ -1,10 +1,10 @@
 //! Rule r1: what each operation does, and what it never does.
 
-use mario_colony::{Arbitration, NodeIndex, Outcome, Target};
 use mario_domain::OperationName::{Migrate, Replicate, Undeploy};
 use mario_domain::{Capacity, Hardware, InstanceId, NodeId, Rule, Verdict};
+use mario_simulator::population::{Arbitration, NodeIndex, Outcome, Target};
 
-use crate::world::{Plan, deployment, full, inhibited, node, node_id};
+use crate::population::world::{Plan, deployment, full, inhibited, node, node_id};
 
 #[test]
 fn a_deploy_makes_a_new_agent_on_its_node() {
@@ -43,7 +43,7 @@ fn an_undeploy_is_of_the_instance_itself_whatever_target_came_with_it() {
 
 #[test]
 fn a_migration_keeps_the_agent_its_id_its_memory_and_the_number_of_instances() {
-    let mut world = Plan::line(&[1, 1, 0]).policy(crate::world::STILL, 10).found();
+    let mut world = Plan::line(&[1, 1, 0]).policy(crate::population::world::STILL, 10).found();
     let agent = world.deploy(&[0])[0];
     world.propose(agent, Replicate, Target::Own);
     world.cycle(&[]);
@@ -78,7 +78,7 @@ fn a_migration_of_the_prototype_makes_a_new_agent_without_memory() {
 
 #[test]
 fn a_replica_has_a_fresh_id_and_no_memory_and_the_original_stays() {
-    let mut world = Plan::line(&[1, 3]).policy(crate::world::STILL, 10).found();
+    let mut world = Plan::line(&[1, 3]).policy(crate::population::world::STILL, 10).found();
     let agent = world.deploy(&[0])[0];
     world.propose(agent, Replicate, Target::Own);
     world.cycle(&[]);
@@ -144,9 +144,12 @@ fn two_requests_for_the_last_unit_are_never_both_accepted() {
 fn what_is_promised_counts_by_what_each_application_needs() {
     let mut world = Plan { applications: vec![1, 3], ..Plan::line(&[1, 4, 4]) }.found();
     let small = world.deploy(&[0])[0];
-    let large = mario_colony::Deployment { application: mario_colony::ApplicationIndex(1), ..deployment(2) };
+    let large = mario_simulator::population::Deployment {
+        application: mario_simulator::population::ApplicationIndex(1),
+        ..deployment(2)
+    };
     world.cycle(&[large]);
-    let large = mario_colony::AgentIndex(1);
+    let large = mario_simulator::population::AgentIndex(1);
     for (first, second) in [(small, large), (large, small)] {
         world.propose(first, Replicate, node(1));
         world.propose(second, Replicate, node(1));
@@ -233,9 +236,9 @@ fn an_agent_that_proposes_nothing_does_nothing() {
 
 #[test]
 fn an_inhibited_request_changes_nothing_but_the_memory_of_who_asked() {
-    let mut world = Plan::line(&[1, 2, 1]).policy(crate::world::STILL, 1).found();
+    let mut world = Plan::line(&[1, 2, 1]).policy(crate::population::world::STILL, 1).found();
     let agents = world.deploy(&[0, 1, 1, 2]);
-    let state = |world: &crate::world::World| {
+    let state = |world: &crate::population::world::World| {
         let managers = (0..3).map(|node| format!("{:?}", world.colony.manager(NodeIndex(node)))).collect::<Vec<_>>();
         let others = agents[1..].iter().map(|agent| format!("{:?}", world.colony.agent(*agent))).collect::<Vec<_>>();
         (managers, others, world.colony.numbers, world.colony.agent_count())

@@ -3,16 +3,16 @@
 use mario_domain::OperationName;
 use serde::{Deserialize, Serialize};
 
-use crate::index::{ApplicationIndex, LinksVersion, NodeIndex, PolicyIndex};
-use crate::intent::{Intent, Said};
-use crate::recall::Sight;
-use crate::rules::Memory;
-use crate::wish::{Target, Wish};
+use crate::population::index::{ApplicationIndex, LinksVersion, NodeIndex, PolicyIndex};
+use crate::population::intent::{Intent, Said};
+use crate::population::recall::Sight;
+use crate::population::rules::Memory;
+use crate::population::wish::{Target, Wish};
 
 /// The manager of one instance.
 ///
 /// What a cycle looks at for every agent is here; its details, which most agents never have, are apart. The id of its instance
-/// is [`crate::Colony::instance`].
+/// is [`crate::population::Colony::instance`].
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[repr(align(64))]
 pub struct Agent {

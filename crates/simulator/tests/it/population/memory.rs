@@ -1,9 +1,9 @@
 //! What agents remember, for how long, and what it does to their decisions.
 
-use mario_colony::{Memory, Target, Wish};
 use mario_domain::OperationName::{Migrate, Replicate, Undeploy};
+use mario_simulator::population::{Memory, Target, Wish};
 
-use crate::world::{Plan, STILL, World, node};
+use crate::population::world::{Plan, STILL, World, node};
 
 /// Replicates towards `n1` until that is remembered as inhibited.
 const TRIES_ONCE: &str = ":- dynamic inhibited/3.\noperation(replicate, I, n1) :- \\+ inhibited(replicate, I, n1).\n";

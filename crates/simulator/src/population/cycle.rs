@@ -2,15 +2,15 @@
 
 use mario_domain::{AgentId, Hardware, Inhibition, NodeId, Operation, OperationName, Request, Rule, Verdict};
 
-use crate::colony::Colony;
-use crate::index::{AgentIndex, ApplicationIndex, NodeIndex};
-use crate::judge::Judge;
-use crate::label::{Action, Label};
-use crate::manager::{Manager, Promise, Room};
-use crate::rooms::NOTHING;
-use crate::rules::Arbitration;
-use crate::waiting::Waiting;
-use crate::wish::{Deployed, Deployment, Judged, Plan, Ruling, Target, Wish};
+use crate::population::colony::Colony;
+use crate::population::index::{AgentIndex, ApplicationIndex, NodeIndex};
+use crate::population::judge::Judge;
+use crate::population::label::{Action, Label};
+use crate::population::manager::{Manager, Promise, Room};
+use crate::population::rooms::NOTHING;
+use crate::population::rules::Arbitration;
+use crate::population::waiting::Waiting;
+use crate::population::wish::{Deployed, Deployment, Judged, Plan, Ruling, Target, Wish};
 
 impl Colony {
     /// Rule r1: what operators and agents ask for is judged, and all that is accepted is enacted. `label` becomes the label of the

@@ -1,10 +1,12 @@
 //! Both sides are asked: the node that the instance is on, and the target.
 
-use mario_colony::{ApplicationIndex, Arbitration, ContextChange, Deployment, NodeIndex, PolicyIndex, Target};
 use mario_domain::OperationName::{Migrate, Replicate, Undeploy};
 use mario_domain::{Capacity, Rule, Verdict};
+use mario_simulator::population::{
+    ApplicationIndex, Arbitration, ContextChange, Deployment, NodeIndex, PolicyIndex, Target,
+};
 
-use crate::world::{Plan, deployment, full, inhibited, node};
+use crate::population::world::{Plan, deployment, full, inhibited, node};
 
 /// Rejects everything that leaves, or a copy of which leaves, the node.
 const NOTHING_LEAVES: &str = "reject(request(_, _, _, From, To), nothing_leaves) :- node(From, _), To \\== From.\n";

@@ -4,16 +4,16 @@ use mario_domain::{Application, Capacity, Fact, Hardware, InstanceId, OperationN
 use mario_policy::Policy;
 use mario_prolog::Engine;
 
-use crate::agent::{Agent, Neighbour, RequestFact};
-use crate::index::{AgentIndex, ApplicationIndex, LinksVersion, NodeIndex, PolicyIndex};
-use crate::label::Full;
-use crate::manager::{Manager, NodeState};
-use crate::names::Names;
-use crate::rest::Resting;
-use crate::rooms::Rooms;
-use crate::rules::{Arbitration, Memory, Numbers};
-use crate::waiting::Waiting;
-use crate::wish::{Target, Wish};
+use crate::population::agent::{Agent, Neighbour, RequestFact};
+use crate::population::index::{AgentIndex, ApplicationIndex, LinksVersion, NodeIndex, PolicyIndex};
+use crate::population::label::Full;
+use crate::population::manager::{Manager, NodeState};
+use crate::population::names::Names;
+use crate::population::rest::Resting;
+use crate::population::rooms::Rooms;
+use crate::population::rules::{Arbitration, Memory, Numbers};
+use crate::population::waiting::Waiting;
+use crate::population::wish::{Target, Wish};
 
 /// Nodes, their managers, and agents.
 ///

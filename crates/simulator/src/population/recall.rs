@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
-use crate::agent::{Agent, RequestFact};
-use crate::index::LinksVersion;
-use crate::intent::{Intent, Said};
-use crate::wish::Wish;
+use crate::population::agent::{Agent, RequestFact};
+use crate::population::index::LinksVersion;
+use crate::population::intent::{Intent, Said};
+use crate::population::wish::Wish;
 
 /// Client requests that an agent saw, and what it proposed to them.
 ///

@@ -10,7 +10,7 @@ pub enum Arbitration {
     /// As in the prototype: last come first judged, each enacted at once, by free hardware, and by acceptance policies where
     /// nodes have them; who migrates gets a new id and loses its memory.
     Sequential,
-    /// By a plan that somebody with a view of the whole infrastructure made: see [`Colony::r1_by_plan`](crate::Colony::r1_by_plan).
+    /// By a plan that somebody with a view of the whole infrastructure made: see [`Colony::r1_by_plan`](crate::population::Colony::r1_by_plan).
     Central,
 }
 

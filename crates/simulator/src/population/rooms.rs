@@ -2,8 +2,8 @@
 
 use mario_domain::{Capacity, Hardware};
 
-use crate::index::NodeIndex;
-use crate::manager::Manager;
+use crate::population::index::NodeIndex;
+use crate::population::manager::Manager;
 
 /// Which nodes have nothing left, whatever is asked for.
 ///

@@ -1,9 +1,11 @@
 //! Agents that rest: when they may, what rouses them, and how they are counted.
 
-use mario_colony::{AgentIndex, Arbitration, ContextChange, Neighbour, NodeIndex, RequestFact, Resting, Target};
 use mario_domain::OperationName;
+use mario_simulator::population::{
+    AgentIndex, Arbitration, ContextChange, Neighbour, NodeIndex, RequestFact, Resting, Target,
+};
 
-use crate::world::{Plan, STILL, World};
+use crate::population::world::{Plan, STILL, World};
 
 fn roused(world: &mut World) -> Vec<AgentIndex> {
     let mut roused = Vec::new();

@@ -1,10 +1,10 @@
 //! Rule r2: nodes that leave, go and come, and what agents see of it.
 
-use mario_colony::{ContextChange, NodeIndex, NodeState, Target};
 use mario_domain::OperationName::{Migrate, Replicate, Undeploy};
 use mario_domain::{Capacity, Rule, Verdict};
+use mario_simulator::population::{ContextChange, NodeIndex, NodeState, Target};
 
-use crate::world::{Plan, deployment, inhibited, node};
+use crate::population::world::{Plan, deployment, inhibited, node};
 
 #[test]
 fn a_node_that_leaves_takes_nothing_and_lets_everything_go() {
@@ -63,7 +63,7 @@ fn a_lost_link_is_no_way_to_a_neighbour() {
     assert_eq!(world.evaluate(agent), None);
     world.propose(agent, Replicate, node(1));
     world.cycle(&[]);
-    let rule = Rule::Neighbourhood { target: crate::world::node_id(1) };
+    let rule = Rule::Neighbourhood { target: crate::population::world::node_id(1) };
     assert_eq!(world.verdict(), inhibited(0, rule));
     world.colony.r2(change(&[NodeIndex(1)]));
     assert!(world.evaluate(agent).is_some());

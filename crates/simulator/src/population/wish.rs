@@ -3,7 +3,7 @@
 use mario_domain::{Capacity, Inhibition, NodeId, OperationName, Verdict};
 use serde::{Deserialize, Serialize};
 
-use crate::index::{AgentIndex, ApplicationIndex, NodeIndex, PolicyIndex};
+use crate::population::index::{AgentIndex, ApplicationIndex, NodeIndex, PolicyIndex};
 
 /// What an agent asks for.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -84,7 +84,7 @@ pub struct Judged {
 }
 
 /// What managers said. Nearly all inhibitions are for want of room, and there may be one for each agent in each cycle, so
-/// that one has a short form; [`Colony::verdict`](crate::Colony::verdict) gives the whole of each.
+/// that one has a short form; [`Colony::verdict`](crate::population::Colony::verdict) gives the whole of each.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Ruling {
     /// It may be done.

@@ -3,10 +3,10 @@
 use mario_domain::OperationName;
 use serde::{Deserialize, Serialize};
 
-use crate::index::{AgentIndex, NodeIndex};
-use crate::rest::Resting;
-use crate::rooms::NOTHING;
-use crate::wish::{Deployed, Judged, Outcome, Ruling, Target, Wish};
+use crate::population::index::{AgentIndex, NodeIndex};
+use crate::population::rest::Resting;
+use crate::population::rooms::NOTHING;
+use crate::population::wish::{Deployed, Judged, Outcome, Ruling, Target, Wish};
 
 /// The label of one cycle: what was judged, in the order judged. Everything accepted has been enacted.
 ///
@@ -212,8 +212,8 @@ mod tests {
     use mario_domain::{Capacity, Inhibition, NodeId, Rule};
 
     use super::*;
-    use crate::index::{ApplicationIndex, PolicyIndex};
-    use crate::wish::Deployment;
+    use crate::population::index::{ApplicationIndex, PolicyIndex};
+    use crate::population::wish::Deployment;
 
     #[test]
     fn what_is_judged_is_read_as_it_was() {

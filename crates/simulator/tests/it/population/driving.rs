@@ -1,13 +1,13 @@
 //! Agents one by one or all at once, and decisions that are used again.
 
-use mario_colony::{
-    AgentIndex, ApplicationIndex, ContextChange, Neighbour, NodeIndex, Outcome, Promise, RequestFact, Target, Wish,
-};
 use mario_domain::OperationName::{Migrate, Replicate};
 use mario_domain::Verdict;
 use mario_policy::Wanted;
+use mario_simulator::population::{
+    AgentIndex, ApplicationIndex, ContextChange, Neighbour, NodeIndex, Outcome, Promise, RequestFact, Target, Wish,
+};
 
-use crate::world::{Plan, World, deployment, node};
+use crate::population::world::{Plan, World, deployment, node};
 
 /// Follows its clients, and makes a copy where it is when it has none.
 const FOLLOWS: &str =
@@ -81,7 +81,7 @@ fn a_manager_asked_by_itself_says_what_a_cycle_says() {
 
 #[test]
 fn a_decision_is_used_again_only_while_the_facts_are_the_same() {
-    let mut world = Plan::line(&[3, 1]).policy(crate::world::STILL, 1).found();
+    let mut world = Plan::line(&[3, 1]).policy(crate::population::world::STILL, 1).found();
     let agents = world.deploy(&[0, 0]);
     let agent = agents[0];
     assert!(!world.colony.is_unchanged(agent), "it has not evaluated yet");

@@ -7,9 +7,9 @@ use mario_domain::{Id, IdError, NodeId, OperationName, SELF};
 use mario_policy::Constant;
 use mario_prolog::{Symbols, Value};
 
-use crate::agent::Neighbour;
-use crate::index::{ApplicationIndex, NodeIndex};
-use crate::wish::Target;
+use crate::population::agent::Neighbour;
+use crate::population::index::{ApplicationIndex, NodeIndex};
+use crate::population::wish::Target;
 
 /// The constants that stand for nodes, applications and operations in facts, and the way back.
 #[derive(Clone)]

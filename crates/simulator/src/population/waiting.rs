@@ -3,11 +3,11 @@
 use mario_domain::Hardware;
 use serde::{Deserialize, Serialize};
 
-use crate::agent::Agent;
-use crate::colony::Colony;
-use crate::index::{AgentIndex, LinksVersion};
-use crate::label::Full;
-use crate::rooms::NOTHING;
+use crate::population::agent::Agent;
+use crate::population::colony::Colony;
+use crate::population::index::{AgentIndex, LinksVersion};
+use crate::population::label::Full;
+use crate::population::rooms::NOTHING;
 
 /// An agent that has evaluated since the last cycle. Nearly all that becomes of such agents can be told from this alone: an agent
 /// of a large colony, once it is let go, would have to be fetched from far away.

@@ -2,14 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::agent::{Agent, AgentState};
-use crate::colony::Colony;
-use crate::index::{AgentIndex, LinksVersion, NodeIndex};
-use crate::manager::Manager;
-use crate::rest::Resting;
-use crate::rooms::Rooms;
-use crate::rules::Numbers;
-use crate::waiting::Waiting;
+use crate::population::agent::{Agent, AgentState};
+use crate::population::colony::Colony;
+use crate::population::index::{AgentIndex, LinksVersion, NodeIndex};
+use crate::population::manager::Manager;
+use crate::population::rest::Resting;
+use crate::population::rooms::Rooms;
+use crate::population::rules::Numbers;
+use crate::population::waiting::Waiting;
 
 /// What [`Colony::saved`] wrote, read again.
 #[derive(Deserialize)]

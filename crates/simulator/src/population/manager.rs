@@ -7,8 +7,8 @@ use mario_policy::Acceptance;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
-use crate::index::{AgentIndex, ApplicationIndex, NodeIndex};
-use crate::rooms::NOTHING;
+use crate::population::index::{AgentIndex, ApplicationIndex, NodeIndex};
+use crate::population::rooms::NOTHING;
 
 /// The manager of one node.
 ///

@@ -1,9 +1,9 @@
 //! What agents see again: the same facts, by number or not, and the same proposals.
 
-use mario_colony::{AgentIndex, ContextChange, Neighbour, NodeIndex, RequestFact};
 use mario_policy::Wanted;
+use mario_simulator::population::{AgentIndex, ContextChange, Neighbour, NodeIndex, RequestFact};
 
-use crate::world::{Plan, World, deployment};
+use crate::population::world::{Plan, World, deployment};
 
 /// Goes to whoever sends much; what it says depends on the requests and on the hardware.
 const FOLLOWS: &str = "operation(migrate, I, M) :- requests(I, M, R, _), R > 3, M \\== self.\n\

@@ -3,8 +3,8 @@
 use mario_domain::OperationName;
 use serde::{Deserialize, Serialize};
 
-use crate::index::NodeIndex;
-use crate::wish::{Target, Wish};
+use crate::population::index::NodeIndex;
+use crate::population::wish::{Target, Wish};
 
 /// A wish, or none: the operation in the two highest bits, and the target in the others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]

@@ -9,13 +9,13 @@ use mario_policy::{Settings, Wanted};
 use mario_prolog::{Budget, Directories};
 
 use super::*;
-use crate::agent::{Neighbour, Remembered, RequestFact};
-use crate::colony::{ContextChange, Founding};
-use crate::evaluate::Evaluator;
-use crate::index::{ApplicationIndex, NodeIndex, PolicyIndex};
-use crate::manager::Manager;
-use crate::rules::{Arbitration, Memory, Numbers};
-use crate::wish::Target;
+use crate::population::agent::{Neighbour, Remembered, RequestFact};
+use crate::population::colony::{ContextChange, Founding};
+use crate::population::evaluate::Evaluator;
+use crate::population::index::{ApplicationIndex, NodeIndex, PolicyIndex};
+use crate::population::manager::Manager;
+use crate::population::rules::{Arbitration, Memory, Numbers};
+use crate::population::wish::Target;
 
 /// All shipped policies that need no facts to say something.
 const SHIPPED: [&str; 9] = [

@@ -2,12 +2,12 @@
 
 use mario_domain::{Capacity, Id, OperationName};
 
-use crate::agent::{Agent, Neighbour};
-use crate::colony::Colony;
-use crate::index::{ApplicationIndex, NodeIndex};
-use crate::manager::Manager;
-use crate::rules::Memory;
-use crate::wish::Target;
+use crate::population::agent::{Agent, Neighbour};
+use crate::population::colony::Colony;
+use crate::population::index::{ApplicationIndex, NodeIndex};
+use crate::population::manager::Manager;
+use crate::population::rules::Memory;
+use crate::population::wish::Target;
 
 /// More client requests than this are not compared.
 const REQUESTS_MAX: usize = 12;

@@ -2,15 +2,15 @@
 
 use std::sync::{Arc, OnceLock};
 
-use mario_colony::{
-    AgentIndex, ApplicationIndex, Arbitration, Colony, Deployed, Deployment, Evaluator, Founding, Judge, Label,
-    Manager, Memory, NodeIndex, Numbers, Outcome, PolicyIndex, Target, Wish,
-};
 use mario_domain::{
     Application, ApplicationId, Capacity, Hardware, Inhibition, NodeId, OperationName, Quantity, Rule, Verdict,
 };
 use mario_policy::{Acceptance, Policy, Settings, Wanted};
 use mario_prolog::Engine;
+use mario_simulator::population::{
+    AgentIndex, ApplicationIndex, Arbitration, Colony, Deployed, Deployment, Evaluator, Founding, Judge, Label,
+    Manager, Memory, NodeIndex, Numbers, Outcome, PolicyIndex, Target, Wish,
+};
 
 /// A policy that proposes nothing.
 pub const STILL: &str = ":- dynamic operation/3.\noperation(undeploy, _, _) :- fail.\n";

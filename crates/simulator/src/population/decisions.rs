@@ -24,9 +24,9 @@ use mario_prolog::Engine;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
-use crate::colony::Colony;
-use crate::index::{AgentIndex, ApplicationIndex};
-use crate::wish::Wish;
+use crate::population::colony::Colony;
+use crate::population::index::{AgentIndex, ApplicationIndex};
+use crate::population::wish::Wish;
 use key::Key;
 
 /// For each node so many different things are remembered, but at least and at most so many in all; then all are forgotten.

@@ -7,12 +7,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::agent::{Agent, AgentState};
-use crate::colony::Colony;
-use crate::index::{AgentIndex, LinksVersion, NodeIndex};
-use crate::label::Full;
-use crate::rules::{Arbitration, Memory};
-use crate::wish::Wish;
+use crate::population::agent::{Agent, AgentState};
+use crate::population::colony::Colony;
+use crate::population::index::{AgentIndex, LinksVersion, NodeIndex};
+use crate::population::label::Full;
+use crate::population::rules::{Arbitration, Memory};
+use crate::population::wish::Wish;
 
 /// What agents of one application that rest do in a cycle.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
