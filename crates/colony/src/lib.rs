@@ -1,1 +1,51 @@
-//! The rules of one node.
+//! The rules of one node: its agents, its manager, and how instances move between nodes.
+//!
+//! Start at [`Node::handle`]: time and what happened come in, what is to be done comes out.
+//!
+//! ```text
+//! Input: observations, messages, copies that started or stopped, operators, time
+//!    │
+//!    ▼
+//! Node::handle(now, input, &mut effects)        evaluate ─► judge ─► prepare ─► custody ─► gone      (source)
+//!    │                                                             judge ─► reserve ─► own           (target)
+//!    ▼
+//! Effect: journal this, then send that; start, drain or stop a copy; report to the trace
+//! ```
+//!
+//! The rules that both nodes and simulators apply are pure functions in [`rules`]: [`rules::judge`], [`rules::remember`],
+//! [`rules::expire`], [`rules::know`]. The simulator's population applies them to all nodes at once; a daemon drives one
+//! [`Node`] with messages. That both come to the same labels is proved by test.
+//!
+//! **Transfer.** The target takes, the source keeps custody. One record in the target's journal is the migration; safety never
+//! rests on a clock, on a lease or on a guess that a neighbour is dead. `docs/transfer.md` has the protocol and its invariants.
+//!
+//! **Invariant:** no clock, no I/O, no ambient randomness, and no table of all nodes.
+//! **Invariant:** hardware used and reserved on a node never exceeds its capacity.
+//! **Invariant:** judging is total and fails closed: what cannot be judged is inhibited with a reason, never a panic.
+//! **Invariant:** nothing but [`Ledger`] survives a crash, and nothing changes it but records of the journal.
+//!
+//! Not here: how messages travel and workloads run (a daemon), what happens in a simulated world (`simulator`), and what
+//! policies say (`policy`).
+
+mod ids;
+
+mod descriptor;
+mod manager;
+
+pub mod rules;
+
+mod message;
+
+mod journal;
+
+mod input;
+
+mod node;
+
+pub use descriptor::{Copies, Descriptor, PolicyText};
+pub use ids::{DeployKey, Epoch, JournalId, Token, TransferId, WorkloadId};
+pub use input::{Command, Effect, Failure, Input, Observation, Proposal, Report, RequestFact};
+pub use journal::{Custody, Draining, Grant, Ledger, OwnCause, Owned, PeerRecord, Record};
+pub use manager::{Availability, Manager, Miscount, Reservation};
+pub use message::{Hello, Luggage, Message, Prepare, TransferKind};
+pub use node::{Config, Limits, Node, Start, StartError, Timing};

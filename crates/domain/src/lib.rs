@@ -22,7 +22,7 @@
 //! These forms are stable, and each is pinned by a test.
 //!
 //! **Invariant:** no behaviour beyond keeping a value valid. A field is public where any value is valid.
-//! **Invariant:** nothing here knows Prolog, time or a network.
+//! **Invariant:** nothing here knows Prolog, a clock or a network.
 //!
 //! Not here: what an agent may see of all this (`policy`), and the rules that change it (`colony`).
 
@@ -30,6 +30,7 @@ mod id;
 
 mod hardware;
 mod quantity;
+mod time;
 
 mod application;
 mod fact;
@@ -44,7 +45,8 @@ pub use fact::{Fact, FactValue};
 pub use hardware::{Capacity, Hardware};
 pub use id::{AgentId, ApplicationId, Id, IdError, InstanceId, Name, NodeId, OwnerId, SELF};
 pub use infrastructure::{Instance, Node, NodeError};
-pub use operation::{Operation, OperationName, Target};
+pub use operation::{AgentOperation, Operation, OperationName, Target};
 pub use quantity::{Quantity, QuantityError};
 pub use request::{OperatorWord, Request, RequestError, Requester};
+pub use time::{Duration, Time};
 pub use verdict::{Inhibition, Rule, Verdict};

@@ -44,7 +44,57 @@ pub enum Target {
     Node(NodeId),
 }
 
+/// What an agent can ask for; deploys are asked for by operators.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AgentOperation {
+    /// The instance ends.
+    Undeploy,
+    /// The instance moves to another node.
+    Migrate,
+    /// A copy of the instance appears on a node.
+    Replicate,
+}
+
+impl AgentOperation {
+    /// All of them, in the order in which tables list them.
+    pub const ALL: [AgentOperation; 3] = [AgentOperation::Undeploy, AgentOperation::Migrate, AgentOperation::Replicate];
+
+    /// The word for it, in policies, traces and on screen.
+    pub const fn as_str(self) -> &'static str {
+        OperationName::of(self).as_str()
+    }
+
+    /// The operation with its target; an undeploy has none.
+    pub fn towards(self, target: Target) -> Operation {
+        match self {
+            AgentOperation::Undeploy => Operation::Undeploy,
+            AgentOperation::Migrate => Operation::Migrate(target),
+            AgentOperation::Replicate => Operation::Replicate(target),
+        }
+    }
+}
+
 impl OperationName {
+    /// The name of an agent's operation.
+    pub const fn of(operation: AgentOperation) -> OperationName {
+        match operation {
+            AgentOperation::Undeploy => OperationName::Undeploy,
+            AgentOperation::Migrate => OperationName::Migrate,
+            AgentOperation::Replicate => OperationName::Replicate,
+        }
+    }
+
+    /// The agent's operation of this name; `None` for a deploy.
+    pub const fn of_agent(self) -> Option<AgentOperation> {
+        match self {
+            OperationName::Undeploy => Some(AgentOperation::Undeploy),
+            OperationName::Migrate => Some(AgentOperation::Migrate),
+            OperationName::Replicate => Some(AgentOperation::Replicate),
+            OperationName::Deploy => None,
+        }
+    }
+
     /// What a policy may propose.
     pub const OF_POLICIES: [OperationName; 3] =
         [OperationName::Undeploy, OperationName::Migrate, OperationName::Replicate];
@@ -108,6 +158,12 @@ impl From<Target> for Id {
 }
 
 impl fmt::Display for OperationName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+impl fmt::Display for AgentOperation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.as_str())
     }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Capacity, Hardware, NodeId};
 
 /// The answer to a request.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(tag = "verdict", rename_all = "lowercase")]
 pub enum Verdict {
     /// Every manager concerned accepts it.
@@ -17,7 +17,7 @@ pub enum Verdict {
 }
 
 /// Why a request was inhibited.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Inhibition {
     /// The node whose manager inhibited it.
     pub node: NodeId,
@@ -27,7 +27,7 @@ pub struct Inhibition {
 }
 
 /// A rule that a request can go against.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(tag = "rule", rename_all = "kebab-case")]
 pub enum Rule {
     /// The node has too little free hardware.
@@ -56,6 +56,58 @@ pub enum Rule {
         /// What happened to it.
         cause: String,
     },
+    /// An operator pinned the instance: its agent can neither end nor move it.
+    Pinned,
+    /// The replications that the owner of the application granted are used up.
+    Budget,
+    /// The node offers this application to the same target already and has not heard how that ended.
+    OpenGrant,
+    /// The node has as many transfers open as it keeps at one time.
+    Busy,
+    /// The node has just restarted and does not know yet what still runs on it.
+    Recovering,
+    /// The target did not answer in time, or no longer knew of its promise.
+    Unanswered,
+    /// The copy did not start on the target.
+    NotStarted {
+        /// What happened to it.
+        cause: String,
+    },
+    /// The agent's memory is larger than what a node takes over.
+    Oversized {
+        /// Its size.
+        bytes: u64,
+        /// What a node takes over at most.
+        bytes_max: u64,
+    },
+    /// What describes the application cannot be used: its policy is no policy, for example.
+    Descriptor {
+        /// What is wrong with it.
+        cause: String,
+    },
+}
+
+impl Rule {
+    /// Its word in traces and tables.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Rule::Capacity { .. } => "capacity",
+            Rule::Neighbourhood { .. } => "neighbourhood",
+            Rule::Leaving => "leaving",
+            Rule::Down => "down",
+            Rule::Acceptance { .. } => "acceptance",
+            Rule::AcceptanceFailed { .. } => "acceptance-failed",
+            Rule::Pinned => "pinned",
+            Rule::Budget => "budget",
+            Rule::OpenGrant => "open-grant",
+            Rule::Busy => "busy",
+            Rule::Recovering => "recovering",
+            Rule::Unanswered => "unanswered",
+            Rule::NotStarted { .. } => "not-started",
+            Rule::Oversized { .. } => "oversized",
+            Rule::Descriptor { .. } => "descriptor",
+        }
+    }
 }
 
 impl Inhibition {
@@ -81,6 +133,21 @@ impl fmt::Display for Inhibition {
             Rule::AcceptanceFailed { cause } => {
                 write!(formatter, "the acceptance policy of node {node} gave no answer: {cause}")
             }
+            Rule::Pinned => write!(formatter, "an operator pinned the instance to node {node}"),
+            Rule::Budget => write!(formatter, "the instance on node {node} has used up its replications"),
+            Rule::OpenGrant => {
+                write!(formatter, "node {node} waits to hear how its last replication to this target ended")
+            }
+            Rule::Busy => write!(formatter, "node {node} has too many transfers open"),
+            Rule::Recovering => write!(formatter, "node {node} has just restarted"),
+            Rule::Unanswered => write!(formatter, "node {node} did not take the instance in time"),
+            Rule::NotStarted { cause } => write!(formatter, "the copy did not start on node {node}: {cause}"),
+            Rule::Oversized { bytes, bytes_max } => {
+                write!(formatter, "the agent's memory has {bytes} bytes, and node {node} takes {bytes_max}")
+            }
+            Rule::Descriptor { cause } => {
+                write!(formatter, "node {node} cannot use the description of the application: {cause}")
+            }
         }
     }
 }
@@ -99,9 +166,21 @@ mod tests {
             r#"{"verdict":"inhibited","node":7,"rule":"down"}"#,
             r#"{"verdict":"inhibited","node":7,"rule":"acceptance","reason":"not at night"}"#,
             r#"{"verdict":"inhibited","node":7,"rule":"acceptance-failed","cause":"out of inferences"}"#,
+            r#"{"verdict":"inhibited","node":7,"rule":"pinned"}"#,
+            r#"{"verdict":"inhibited","node":7,"rule":"budget"}"#,
+            r#"{"verdict":"inhibited","node":7,"rule":"open-grant"}"#,
+            r#"{"verdict":"inhibited","node":7,"rule":"busy"}"#,
+            r#"{"verdict":"inhibited","node":7,"rule":"recovering"}"#,
+            r#"{"verdict":"inhibited","node":7,"rule":"unanswered"}"#,
+            r#"{"verdict":"inhibited","node":7,"rule":"not-started","cause":"exit code 1"}"#,
+            r#"{"verdict":"inhibited","node":7,"rule":"oversized","bytes":70000,"bytes_max":65536}"#,
+            r#"{"verdict":"inhibited","node":7,"rule":"descriptor","cause":"no operation/3"}"#,
         ] {
             let verdict: Verdict = serde_json::from_str(json).expect(json);
             assert_eq!(serde_json::to_string(&verdict).expect("plain data"), json);
+            if let Verdict::Inhibited(inhibition) = verdict {
+                assert!(json.contains(&format!(r#""rule":"{}""#, inhibition.rule.as_str())), "{json}");
+            }
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use crate::population::{AgentIndex, ApplicationIndex, Colony, Deployed, Judged, Label, NodeIndex, Outcome, Ruling};
-use mario_domain::{OperationName, Rule};
+use mario_domain::OperationName;
 use serde::{Deserialize, Serialize};
 
 use super::TraceWriter;
@@ -85,22 +85,11 @@ fn rule_against(ruling: &Ruling) -> Option<&'static str> {
     match ruling {
         Ruling::Accepted => None,
         Ruling::NoRoom { .. } => Some(CAPACITY),
-        Ruling::Inhibited(inhibition) => Some(word(&inhibition.rule)),
+        Ruling::Inhibited(inhibition) => Some(inhibition.rule.as_str()),
     }
 }
 
 const CAPACITY: &str = "capacity";
-
-const fn word(rule: &Rule) -> &'static str {
-    match rule {
-        Rule::Capacity { .. } => CAPACITY,
-        Rule::Neighbourhood { .. } => "neighbourhood",
-        Rule::Leaving => "leaving",
-        Rule::Down => "down",
-        Rule::Acceptance { .. } => "acceptance",
-        Rule::AcceptanceFailed { .. } => "acceptance-failed",
-    }
-}
 
 impl<W: Write> TraceWriter<W> {
     /// A user moved. Moves of one time are told together.

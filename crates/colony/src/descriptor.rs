@@ -1,0 +1,52 @@
+//! What travels with an instance: the description of its application.
+
+use std::hash::{Hash, Hasher};
+
+use mario_domain::{Application, Fact};
+use serde::{Deserialize, Serialize};
+
+/// An application as its owner describes it: what it needs and tolerates, the policy of its agents, and how far they may
+/// replicate. Its owner signs it; the shell checks the signature before a node hears of it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Descriptor {
+    /// What is run: `service/4`.
+    pub application: Application,
+    /// The policy of its agents.
+    pub policy: PolicyText,
+    /// Extra facts about the application: `fact/3`.
+    pub facts: Vec<Fact>,
+    /// How often an instance, its replicas and theirs may replicate in all; `None` for without end.
+    pub replications_max: Option<u32>,
+    /// Whether two copies of an instance may run at once.
+    pub copies: Copies,
+}
+
+/// Whether two copies of an instance may run at once.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+pub enum Copies {
+    /// The copy on the target is healthy before the one on the source drains: no request finds none.
+    #[default]
+    MayOverlap,
+    /// The copy on the source is stopped before the instance is handed over; the application accepts the gap.
+    Exclusive,
+}
+
+/// The text of a policy, and how long agents with it remember.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct PolicyText {
+    /// What it is called.
+    pub name: String,
+    /// Names and texts: first the policy itself, then what it loads.
+    pub files: Vec<(String, String)>,
+    /// For how many evaluations what was inhibited is remembered.
+    pub memory: u32,
+}
+
+// Its numbers are finite, so that equality is total.
+impl Eq for Descriptor {}
+
+impl Hash for Descriptor {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.application.id.hash(hasher);
+    }
+}

@@ -1,0 +1,166 @@
+//! Ids that only one node can mint.
+
+use std::fmt;
+
+use mario_domain::InstanceId;
+use serde::{Deserialize, Serialize};
+
+/// The identity of a journal: 128 random bits, drawn when the node's data directory was made. A node that lost its disk has
+/// another journal, and so is another node to its neighbours.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct JournalId(pub u128);
+
+/// One transfer of an instance, named by its source: the source's journal, how often that was opened, and a counter. Never
+/// used twice.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct TransferId {
+    /// The journal of the source.
+    pub journal: JournalId,
+    /// How often the source had started when it named the transfer.
+    pub boot: u32,
+    /// Which transfer since then.
+    pub counter: u32,
+}
+
+/// One running copy of an application on a node, named by that node.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct WorkloadId {
+    /// How often the node had started when it named the copy.
+    pub boot: u32,
+    /// Which copy since then.
+    pub counter: u32,
+}
+
+/// The nonce of one promise of a target. Who has it was promised a place; it is no credential.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Token(pub u128);
+
+/// How often an instance has changed hands. Grows with each ownership.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Epoch(pub u32);
+
+/// What an operator calls a deploy, so that a repeated command is the same deploy.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct DeployKey(pub u128);
+
+impl Epoch {
+    /// That of the next owner.
+    #[must_use]
+    pub fn next(self) -> Epoch {
+        Epoch(self.0.saturating_add(1))
+    }
+}
+
+/// Mints ids for one node. Each boot of a journal counts from 0, so that ids need not be journalled before they are used.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct IdSource {
+    pub(crate) journal: JournalId,
+    pub(crate) boot: u32,
+    transfers: u32,
+    instances: u32,
+    workloads: u32,
+    tokens: Tokens,
+}
+
+/// A generator of tokens, seeded by the shell. It is `SplitMix64`, called twice.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Tokens {
+    seed: u64,
+}
+
+impl IdSource {
+    pub(crate) fn new(journal: JournalId, boot: u32, seed: u64) -> IdSource {
+        IdSource { journal, boot, transfers: 0, instances: 0, workloads: 0, tokens: Tokens { seed } }
+    }
+
+    pub(crate) fn transfer(&mut self) -> TransferId {
+        TransferId { journal: self.journal, boot: self.boot, counter: count(&mut self.transfers) }
+    }
+
+    pub(crate) fn workload(&mut self) -> WorkloadId {
+        WorkloadId { boot: self.boot, counter: count(&mut self.workloads) }
+    }
+
+    pub(crate) fn instance(&mut self) -> InstanceId {
+        let counter = count(&mut self.instances);
+        let name = format!("{:032x}-{}-{counter}", self.journal.0, self.boot);
+        InstanceId::name(&name).unwrap_or(InstanceId::number(i64::from(counter)))
+    }
+
+    pub(crate) fn token(&mut self) -> Token {
+        Token(u128::from(self.tokens.next()) << 64 | u128::from(self.tokens.next()))
+    }
+}
+
+impl Tokens {
+    fn next(&mut self) -> u64 {
+        self.seed = self.seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.seed ^ self.seed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ mixed >> 31
+    }
+}
+
+fn count(counter: &mut u32) -> u32 {
+    let number = *counter;
+    *counter = counter.wrapping_add(1);
+    number
+}
+
+impl fmt::Debug for JournalId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "journal {:x}", self.0)
+    }
+}
+
+impl fmt::Debug for TransferId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "transfer {:x}.{}.{}", self.journal.0, self.boot, self.counter)
+    }
+}
+
+impl fmt::Debug for WorkloadId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "workload {}.{}", self.boot, self.counter)
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Enough to tell tokens apart; what is printed may end up in a log.
+        write!(formatter, "token {:04x}…", self.0 >> 112)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn no_other_journal_and_no_other_boot_mints_the_same_ids() {
+        let mut instances = BTreeSet::new();
+        let mut transfers = BTreeSet::new();
+        let sources = [(1, 0), (1, 1), (2, 0), (11, 0)];
+        for (journal, boot) in sources {
+            let mut source = IdSource::new(JournalId(journal), boot, 7);
+            for _ in 0..100 {
+                assert!(instances.insert(source.instance()) && transfers.insert(source.transfer()));
+            }
+        }
+        assert_eq!(instances.len(), 400);
+    }
+
+    #[test]
+    fn tokens_do_not_repeat_and_follow_from_the_seed() {
+        let mut source = IdSource::new(JournalId(1), 0, 7);
+        let tokens: BTreeSet<Token> = (0..1000).map(|_| source.token()).collect();
+        assert_eq!(tokens.len(), 1000);
+        assert!(tokens.contains(&IdSource::new(JournalId(9), 3, 7).token()));
+    }
+}

@@ -1,0 +1,223 @@
+//! What goes into a node, and what comes out.
+
+use std::sync::Arc;
+
+use mario_domain::{AgentOperation, InstanceId, NodeId, Request, Target, Verdict};
+use mario_policy::AcceptanceFailure;
+
+use crate::descriptor::Descriptor;
+use crate::ids::{DeployKey, Epoch, JournalId, TransferId, WorkloadId};
+use crate::journal::Record;
+use crate::manager::Availability;
+use crate::message::Message;
+
+/// Something that happens to a node.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Input {
+    /// The links that work now, in the order in which agents see the neighbours.
+    Neighbours(Vec<NodeId>),
+    /// The client requests that reached an instance in the last evaluation period.
+    Observed(Observation),
+    /// An agent evaluates its policy. A node with an evaluation period does this by itself.
+    Evaluate(InstanceId),
+    /// The node's manager judges what an agent proposed. A node with an evaluation period does this by itself.
+    Judge(InstanceId),
+    /// A message came.
+    Received {
+        /// The neighbour, as the link knows it.
+        from: NodeId,
+        /// The journal of the neighbour.
+        sender: JournalId,
+        /// The journal that the neighbour takes this node to have; `None` in a hello.
+        receiver: Option<JournalId>,
+        /// The message.
+        message: Message,
+    },
+    /// A copy that was to start is healthy.
+    Healthy(WorkloadId),
+    /// A copy that was to start did not.
+    NotStarted {
+        /// The copy.
+        workload: WorkloadId,
+        /// What happened to it.
+        cause: String,
+    },
+    /// A copy that was to stop has stopped.
+    Stopped(WorkloadId),
+    /// Nothing runs on the node but what the last [`Effect::Sweep`] listed.
+    Swept,
+    /// An operator wants something.
+    Operator(Command),
+    /// The node takes new instances, or not: it is about to leave, or has changed its mind.
+    Availability(Availability),
+    /// The time of [`Node::next_timeout`](crate::Node::next_timeout) has come, or passed.
+    Timeout,
+}
+
+/// The client requests of one evaluation period, as an instance's node counted them.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Observation {
+    /// The instance.
+    pub instance: InstanceId,
+    /// One fact for each last hop and latency, in standard order.
+    pub requests: Vec<RequestFact>,
+    /// A number drawn for the next evaluation, if the policy asks for randomness.
+    pub random: Option<u32>,
+}
+
+/// Client requests that came by one last hop with one latency: `requests/4`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RequestFact {
+    /// The last hop; the own node for clients on it.
+    pub neighbour: Target,
+    /// How many came in the evaluation period.
+    pub rate: f64,
+    /// The latency of the path.
+    pub latency: f64,
+}
+
+/// What an operator wants.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Command {
+    /// A new instance here.
+    Deploy {
+        /// Makes a repeated command the same deploy.
+        key: DeployKey,
+        /// What to run.
+        descriptor: Arc<Descriptor>,
+    },
+    /// The end of an instance.
+    Undeploy(InstanceId),
+    /// An instance is to stay until it is unpinned: its agent can neither end nor move it.
+    Pin(InstanceId),
+    /// The agent of an instance decides again.
+    Unpin(InstanceId),
+    /// A journal will never come back: what is in custody for it is adopted under a fresh id.
+    Lost(JournalId),
+}
+
+/// Something that a node wants done.
+///
+/// Effects are one stream, over all calls: none is performed before every [`Effect::Journal`] ahead of it is on disk. That is
+/// all the shell has to do for nothing to be lost or doubled.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Effect {
+    /// Write a record down.
+    Journal(Record),
+    /// Send a message to a neighbour. It may be lost.
+    Send {
+        /// The neighbour.
+        to: NodeId,
+        /// The neighbour's journal; `None` in a hello.
+        receiver: Option<JournalId>,
+        /// The message.
+        message: Message,
+    },
+    /// Start a copy, and tell when it is healthy.
+    Start {
+        /// The copy.
+        workload: WorkloadId,
+        /// The instance.
+        instance: InstanceId,
+        /// What to run.
+        descriptor: Arc<Descriptor>,
+    },
+    /// Adopt a copy that survived a restart of the node, or start it.
+    Resume {
+        /// The copy.
+        workload: WorkloadId,
+        /// The instance.
+        instance: InstanceId,
+        /// What to run.
+        descriptor: Arc<Descriptor>,
+    },
+    /// Let a copy finish its requests, stop it, and tell when it has stopped.
+    Drain(WorkloadId),
+    /// Stop a copy at once, and tell when it has stopped.
+    Stop(WorkloadId),
+    /// Kill whatever of this node's copies still runs and is not listed, and tell when that is done.
+    Sweep {
+        /// What is to stay.
+        keep: Vec<WorkloadId>,
+    },
+    /// Something for the trace.
+    Report(Report),
+}
+
+/// Something that a trace tells of.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Report {
+    /// An agent evaluated its policy.
+    Evaluated {
+        /// Its instance.
+        instance: InstanceId,
+        /// What it proposes.
+        proposal: Option<Proposal>,
+        /// Whether the policy gave no valid answer.
+        has_failed: bool,
+    },
+    /// A request was accepted and enacted, or inhibited: a label of rule r1.
+    Judged {
+        /// The request.
+        request: Request,
+        /// What the managers concerned said.
+        verdict: Verdict,
+        /// The instance that appeared by it.
+        created: Option<InstanceId>,
+    },
+    /// An instance came from a neighbour.
+    Arrived {
+        /// The instance.
+        instance: InstanceId,
+        /// Its epoch here.
+        epoch: Epoch,
+        /// From where.
+        from: NodeId,
+        /// By which transfer.
+        transfer: TransferId,
+    },
+    /// An instance that an operator ended is on another node: it was taken before.
+    LivesOn {
+        /// The instance.
+        instance: InstanceId,
+        /// The node.
+        node: NodeId,
+    },
+    /// The node's acceptance policy gave no answer.
+    AcceptanceFailed {
+        /// What it was asked.
+        request: Request,
+        /// What happened.
+        failure: Failure,
+    },
+    /// A neighbour's journal has fewer records than before; nothing from it is believed until it is replaced.
+    RefusedPeer(NodeId),
+}
+
+/// Why an acceptance policy gave no answer.
+#[derive(Clone, Debug)]
+pub struct Failure(pub Box<AcceptanceFailure>);
+
+impl PartialEq for Failure {
+    fn eq(&self, other: &Failure) -> bool {
+        self.0.cause == other.0.cause
+    }
+}
+
+/// What an agent proposes: what it asks for, and where to.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Proposal {
+    /// Undeploy, migrate or replicate.
+    pub operation: AgentOperation,
+    /// As the policy wrote it; the own node for an undeploy.
+    pub target: Target,
+}
+
+// Rates and latencies are finite, so that equality is total.
+impl Eq for RequestFact {}
+
+impl std::hash::Hash for RequestFact {
+    fn hash<H: std::hash::Hasher>(&self, hasher: &mut H) {
+        (&self.neighbour, self.rate.to_bits(), self.latency.to_bits()).hash(hasher);
+    }
+}

@@ -1,0 +1,170 @@
+//! Node managers: what a node has, what it has promised, and whether something fits.
+
+use mario_domain::{Capacity, Hardware, NodeId, Rule};
+use serde::{Deserialize, Serialize};
+
+/// The manager of one node: its hardware, and what of it is used and reserved.
+///
+/// It judges requests one after another and counts what it has promised: two requests for the last free unit are never both
+/// accepted. Reservations are kept one by one, so that each can end by itself. `K` is how its holder names a reservation.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Manager<K> {
+    node: NodeId,
+    capacity: Capacity,
+    free: Capacity,
+    availability: Availability,
+    reservations: Vec<Reservation<K>>,
+}
+
+/// Hardware that is set aside for something that was accepted and is not here yet.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Reservation<K> {
+    /// What it is for.
+    pub key: K,
+    /// What is set aside.
+    pub needed: Hardware,
+}
+
+/// Whether a node takes anything new.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum Availability {
+    /// It does.
+    Up,
+    /// It is there, but will go.
+    Leaving,
+    /// It is not there.
+    Down,
+}
+
+/// Hardware that does not fit, or was never taken. Whoever sees this has lost count, and must not go on as if nothing was.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Miscount;
+
+impl<K> Manager<K> {
+    /// The manager of a node with nothing on it.
+    pub fn new(node: NodeId, capacity: Capacity) -> Manager<K> {
+        Manager { node, capacity, free: capacity, availability: Availability::Up, reservations: Vec::new() }
+    }
+
+    /// Its node.
+    pub fn node(&self) -> &NodeId {
+        &self.node
+    }
+
+    /// All the hardware of the node.
+    pub fn capacity(&self) -> Capacity {
+        self.capacity
+    }
+
+    /// What no copy on the node uses; reservations are not subtracted.
+    pub fn free(&self) -> Capacity {
+        self.free
+    }
+
+    /// Whether the node takes anything new.
+    pub fn availability(&self) -> Availability {
+        self.availability
+    }
+
+    /// Sets whether the node takes anything new.
+    pub fn set_availability(&mut self, availability: Availability) {
+        self.availability = availability;
+    }
+
+    /// What was accepted and is not here yet, in the order of the verdicts.
+    pub fn reservations(&self) -> &[Reservation<K>] {
+        &self.reservations
+    }
+
+    /// What is neither used nor reserved.
+    pub fn unreserved(&self) -> Capacity {
+        let reserve = |left: Capacity, reservation: &Reservation<K>| left.take(reservation.needed).unwrap_or(NOTHING);
+        self.reservations.iter().fold(self.free, reserve)
+    }
+
+    /// Whether something that needs this much may come: returns the rule that speaks against it.
+    pub fn has_room(&self, needed: Hardware) -> Result<(), Rule> {
+        match self.availability {
+            Availability::Down => Err(Rule::Down),
+            Availability::Leaving => Err(Rule::Leaving),
+            Availability::Up => {
+                let free = self.unreserved();
+                if needed.fits(free) { Ok(()) } else { Err(Rule::Capacity { needed, free }) }
+            }
+        }
+    }
+
+    /// Sets hardware aside. [`Manager::has_room`] has said that it fits.
+    pub fn reserve(&mut self, key: K, needed: Hardware) {
+        self.reservations.push(Reservation { key, needed });
+    }
+
+    /// Ends a reservation; returns what was set aside, if there was one.
+    pub fn release(&mut self, key: &K) -> Option<Hardware>
+    where
+        K: PartialEq,
+    {
+        let position = self.reservations.iter().position(|reservation| reservation.key == *key)?;
+        Some(self.reservations.remove(position).needed)
+    }
+
+    /// Ends all reservations.
+    pub fn release_all(&mut self) {
+        self.reservations.clear();
+    }
+
+    /// A copy is on the node now, and uses this much.
+    pub fn take(&mut self, needed: Hardware) -> Result<(), Miscount> {
+        self.free = self.free.take(needed).ok_or(Miscount)?;
+        Ok(())
+    }
+
+    /// A copy is no longer on the node, which used this much.
+    pub fn give_back(&mut self, needed: Hardware) -> Result<(), Miscount> {
+        let free = self.free.give_back(needed).ok_or(Miscount)?;
+        let exceeds = match (free, self.capacity) {
+            (Capacity::Bounded(free), Capacity::Bounded(capacity)) => free.as_units() > capacity.as_units(),
+            _ => false,
+        };
+        if exceeds {
+            return Err(Miscount);
+        }
+        self.free = free;
+        Ok(())
+    }
+
+    /// Everything on the node is gone.
+    pub fn clear(&mut self) {
+        self.free = self.capacity;
+        self.reservations.clear();
+    }
+}
+
+/// What a full node has left.
+const NOTHING: Capacity = Capacity::units(0);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reserved_hardware_is_not_promised_twice() {
+        let mut manager: Manager<u8> = Manager::new(NodeId::number(1), Capacity::units(3));
+        let two = Hardware::units(2);
+        assert_eq!(manager.has_room(two), Ok(()));
+        manager.reserve(1, two);
+        let rule = Rule::Capacity { needed: two, free: Capacity::units(1) };
+        assert_eq!(manager.has_room(two), Err(rule));
+        assert_eq!(manager.free(), Capacity::units(3), "agents see what is used, not what is promised");
+        assert_eq!((manager.release(&1), manager.release(&1)), (Some(two), None));
+        assert_eq!(manager.has_room(two), Ok(()));
+    }
+
+    #[test]
+    fn a_miscount_is_told_and_changes_nothing() {
+        let mut manager: Manager<u8> = Manager::new(NodeId::number(1), Capacity::units(1));
+        assert_eq!(manager.give_back(Hardware::units(1)), Err(Miscount));
+        assert_eq!(manager.take(Hardware::units(2)), Err(Miscount));
+        assert_eq!(manager.free(), Capacity::units(1));
+    }
+}

@@ -1,0 +1,162 @@
+//! What nodes say to each other.
+
+use std::sync::Arc;
+
+use mario_domain::{AgentOperation, Fact, Inhibition, InstanceId, Target};
+use serde::{Deserialize, Serialize};
+
+use crate::descriptor::Descriptor;
+use crate::ids::{Epoch, JournalId, Token, TransferId};
+use crate::rules::Remembered;
+
+/// A message between neighbours. Any of them may be lost, repeated or late; [`Message::Hello`] opens a session and is never
+/// older than it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum Message {
+    /// The first message of a session.
+    Hello(Hello),
+    /// The source asks for a place.
+    Prepare(Arc<Prepare>),
+    /// The target keeps a place, and a healthy copy runs in it.
+    Ready {
+        /// Which transfer.
+        transfer: TransferId,
+        /// The nonce of this promise.
+        token: Token,
+    },
+    /// The target has no place.
+    Inhibit {
+        /// Which transfer.
+        transfer: TransferId,
+        /// Why.
+        inhibition: Inhibition,
+    },
+    /// The source no longer wants the place.
+    Abort {
+        /// Which transfer.
+        transfer: TransferId,
+    },
+    /// The source hands the instance over. Sent until it is answered.
+    Transfer {
+        /// Which transfer.
+        transfer: TransferId,
+        /// That of the promise.
+        token: Token,
+        /// What the agent takes along.
+        luggage: Arc<Luggage>,
+    },
+    /// The instance is the target's. Sent until the source says [`Message::Forget`].
+    Taken {
+        /// Which transfer.
+        transfer: TransferId,
+    },
+    /// The instance is not the target's and will never be by this transfer.
+    NotTaken {
+        /// Which transfer.
+        transfer: TransferId,
+    },
+    /// The source has written down that the instance is gone: nobody will ask about the transfer any more.
+    Forget {
+        /// Which transfer.
+        transfer: TransferId,
+    },
+}
+
+/// How a node introduces itself.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Hello {
+    /// Its journal.
+    pub journal: JournalId,
+    /// How many records its journal has. Fewer than before: a disk was restored from a copy, and the node is refused.
+    pub sequence: u64,
+    /// The transfers that it is the source of and that are open.
+    pub open: Vec<TransferId>,
+    /// Facts about it for its neighbours' agents.
+    pub facts: Vec<Fact>,
+}
+
+/// What a target has to know to judge and to start a copy.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Prepare {
+    /// Which transfer.
+    pub transfer: TransferId,
+    /// Migrate or replicate.
+    pub kind: TransferKind,
+    /// The instance that is to be the target's: the one that moves, or the new one.
+    pub instance: InstanceId,
+    /// The instance whose agent asks.
+    pub asked_by: InstanceId,
+    /// The epoch of the instance on the source.
+    pub epoch: Epoch,
+    /// What is run.
+    pub descriptor: Arc<Descriptor>,
+    /// How many replications the instance takes along; `None` for without end.
+    pub replications_left: Option<u32>,
+    /// The size of what the agent will take along.
+    pub luggage_bytes: u64,
+}
+
+/// What becomes of the instance on the source.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub enum TransferKind {
+    /// It moves to the target.
+    Migrate,
+    /// It stays, and the target gets a new one.
+    Replicate,
+}
+
+/// What an agent takes along: empty for a replica's.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+pub struct Luggage {
+    /// How often it has evaluated its policy.
+    pub evaluations: u32,
+    /// What it remembers.
+    pub memory: Vec<Remembered<Target>>,
+}
+
+impl Luggage {
+    /// Its size, as bounds count it.
+    pub fn bytes(&self) -> u64 {
+        let target = |one: &Remembered<Target>| match &one.target {
+            Target::Own => 0,
+            Target::Node(node) => node.to_string().len(),
+        };
+        self.memory.iter().map(|one| 16 + target(one) as u64).sum()
+    }
+}
+
+impl TransferKind {
+    /// The operation that it carries out.
+    pub fn operation(self) -> AgentOperation {
+        match self {
+            TransferKind::Migrate => AgentOperation::Migrate,
+            TransferKind::Replicate => AgentOperation::Replicate,
+        }
+    }
+}
+
+impl Message {
+    /// The transfer that it is about; `None` for a hello.
+    pub fn transfer(&self) -> Option<TransferId> {
+        match self {
+            Message::Hello(_) => None,
+            Message::Prepare(prepare) => Some(prepare.transfer),
+            Message::Ready { transfer, .. }
+            | Message::Inhibit { transfer, .. }
+            | Message::Abort { transfer }
+            | Message::Transfer { transfer, .. }
+            | Message::Taken { transfer }
+            | Message::NotTaken { transfer }
+            | Message::Forget { transfer } => Some(*transfer),
+        }
+    }
+}
+
+// Facts hold finite numbers only, so that equality is total.
+impl Eq for Hello {}
+
+impl std::hash::Hash for Hello {
+    fn hash<H: std::hash::Hasher>(&self, hasher: &mut H) {
+        (self.journal, self.sequence, &self.open).hash(hasher);
+    }
+}

@@ -1,0 +1,532 @@
+//! One node: its agents, its manager, and the transfers it takes part in.
+//!
+//! | file | what happens |
+//! |---|---|
+//! | `agents` | agents evaluate, their own manager judges |
+//! | `source` | instances leave: prepare, custody, gone |
+//! | `target` | instances come: judge, reserve, take |
+//! | `operators` | deploy, undeploy, pin, lost |
+//! | `timers` | what happens when nothing happens |
+//! | `reasoner` | the policies of agents and of the manager are asked |
+
+mod agents;
+mod operators;
+mod reasoner;
+mod source;
+mod target;
+mod timers;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use mario_domain::{Capacity, Duration, Fact, Hardware, InstanceId, NodeId, Target, Time};
+use mario_policy::Acceptance;
+use mario_prolog::{Budget, Engine};
+
+use crate::descriptor::Descriptor;
+use crate::ids::{IdSource, JournalId, Token, TransferId, WorkloadId};
+use crate::input::{Effect, Input, Proposal, Report, RequestFact};
+use crate::journal::{Ledger, Record};
+use crate::manager::Manager;
+use crate::message::{Hello, Luggage, Message, Prepare, TransferKind};
+use crate::rules::Remembered;
+use reasoner::Reasoner;
+
+/// What a node is set up with. It does not change while the node runs.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Its id.
+    pub node: NodeId,
+    /// Its hardware.
+    pub capacity: Capacity,
+    /// Facts about it, for its own agents, for its neighbours' and for its acceptance policy.
+    pub facts: Vec<Fact>,
+    /// Its own acceptance policy; without one it accepts whatever fits.
+    pub acceptance: Option<Arc<Acceptance>>,
+    /// Applications that its agents know of beside those that are hosted on it: all, in a simulated world.
+    pub catalogue: Vec<Arc<Descriptor>>,
+    /// What one decision of a policy may cost.
+    pub budget: Budget,
+    /// When things happen by themselves.
+    pub timing: Timing,
+    /// How much it keeps at one time.
+    pub limits: Limits,
+}
+
+/// When things happen by themselves. Safety rests on none of these.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Timing {
+    /// How often each agent evaluates; `None` where the shell says when.
+    pub evaluation_period: Option<Duration>,
+    /// How long the source waits for a target to be ready.
+    pub prepare_timeout: Duration,
+    /// How long the target keeps a place.
+    pub reservation_timeout: Duration,
+    /// After how long an unanswered message is sent again, at first; the delay doubles each time.
+    pub resend_after: Duration,
+    /// The longest delay between two messages that are sent again.
+    pub resend_after_max: Duration,
+}
+
+/// How much a node keeps at one time, so that no neighbour can fill it up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Places that are kept for instances that have not come yet.
+    pub incoming_max: usize,
+    /// Transfers that were taken and whose sources have not said [`Message::Forget`].
+    pub taken_max: usize,
+    /// Bytes of memory that an agent may bring along.
+    pub luggage_bytes_max: u64,
+}
+
+impl Default for Timing {
+    /// For people: seconds. A unit is a millisecond.
+    fn default() -> Timing {
+        Timing {
+            evaluation_period: Some(Duration::of(5_000.0)),
+            prepare_timeout: Duration::of(30_000.0),
+            reservation_timeout: Duration::of(60_000.0),
+            resend_after: Duration::of(200.0),
+            resend_after_max: Duration::of(30_000.0),
+        }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { incoming_max: 64, taken_max: 4_096, luggage_bytes_max: 64 << 10 }
+    }
+}
+
+/// What a node starts with.
+#[derive(Clone, Debug)]
+pub struct Start {
+    /// Its settings.
+    pub config: Arc<Config>,
+    /// What its journal adds up to; empty for a new one.
+    pub ledger: Ledger,
+    /// The identity of a new journal: 128 random bits, never used before. Not used if the ledger has one.
+    pub new_journal: JournalId,
+    /// Random bits, for tokens.
+    pub seed: u64,
+}
+
+/// One node, driven by messages.
+pub struct Node {
+    state: State,
+    reasoner: Reasoner,
+}
+
+/// Everything that a node is, as plain data: [`Ledger`] survives a crash, the rest does not.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct State {
+    config: ConfigRef,
+    ledger: Ledger,
+    ids: IdSource,
+    manager: Manager<TransferId>,
+    neighbours: Vec<NodeId>,
+    /// Facts about neighbours, as they told them.
+    neighbour_facts: BTreeMap<NodeId, NeighbourFacts>,
+    /// Neighbours whose journals went back in time.
+    refused: BTreeSet<NodeId>,
+    minds: BTreeMap<InstanceId, Mind>,
+    outgoing: BTreeMap<TransferId, Outgoing>,
+    incoming: BTreeMap<TransferId, Incoming>,
+    /// What is sent until it is answered.
+    retries: BTreeMap<TransferId, Retry>,
+    /// Copies of dropped places that have not stopped yet, and what they use.
+    dropped: BTreeMap<WorkloadId, Hardware>,
+    /// Whether copies of an earlier life may still run that the ledger does not know.
+    is_recovering: bool,
+}
+
+/// The configuration, which is the same in all states of a node.
+#[derive(Clone, Debug)]
+struct ConfigRef(Arc<Config>);
+
+/// Facts about a neighbour.
+#[derive(Clone, Debug, Default)]
+struct NeighbourFacts(Arc<Vec<Fact>>);
+
+/// What an agent has in mind: lost in a crash, but for what the ledger has of it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub(crate) struct Mind {
+    evaluations: u32,
+    memory: Vec<Remembered<Target>>,
+    requests: Vec<RequestFact>,
+    random: Option<u32>,
+    /// What it proposed at its last evaluation, until that is judged.
+    proposal: Option<Proposal>,
+    /// The transfer that it waits for. It proposes nothing meanwhile.
+    frozen_by: Option<TransferId>,
+    next_evaluation: Time,
+}
+
+/// A transfer that this node prepares as its source.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Outgoing {
+    /// The instance whose agent asks.
+    asked_by: InstanceId,
+    proposal: Proposal,
+    target: NodeId,
+    receiver: JournalId,
+    prepare: Arc<Prepare>,
+    /// For an application whose copies may not overlap: the token of the target's promise, while the own copy stops.
+    stopping: Option<Token>,
+    deadline: Time,
+}
+
+/// A place that this node keeps as a target.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Incoming {
+    from: NodeId,
+    sender: JournalId,
+    prepare: Arc<Prepare>,
+    workload: WorkloadId,
+    /// Known once the copy is healthy.
+    token: Option<Token>,
+    expires: Time,
+}
+
+/// When a message is sent again.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Retry {
+    at: Time,
+    after: Duration,
+}
+
+/// Why a journal cannot be this node's.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum StartError {
+    /// It is another node's.
+    OtherNode(NodeId),
+    /// What the journal says is here does not fit on the node.
+    TooSmall {
+        /// What the journal says is used.
+        used: Hardware,
+        /// What the node has.
+        capacity: Capacity,
+    },
+}
+
+impl Node {
+    /// A node that starts, for the first time or again, with what its journal adds up to. The first effects are its recovery:
+    /// what is owned is resumed, and nothing is promised before every copy that the ledger does not know is dead.
+    pub fn start(engine: &Engine, start: Start, now: Time, effects: &mut Vec<Effect>) -> Result<Node, StartError> {
+        Ok(Node { state: State::start(start, now, effects)?, reasoner: Reasoner::new(engine) })
+    }
+
+    /// Takes something in, and says what is to be done.
+    pub fn handle(&mut self, now: Time, input: Input, effects: &mut Vec<Effect>) {
+        self.state.handle(&mut self.reasoner, now, input, effects);
+    }
+
+    /// When to call [`Node::handle`] with [`Input::Timeout`], if nothing happens before.
+    pub fn next_timeout(&self) -> Option<Time> {
+        self.state.next_timeout()
+    }
+
+    /// What survives a crash, provided that all effects up to now are performed.
+    pub fn ledger(&self) -> &Ledger {
+        &self.state.ledger
+    }
+
+    /// Its journal.
+    pub fn journal(&self) -> JournalId {
+        self.state.ids.journal
+    }
+
+    /// Its manager.
+    pub fn manager(&self) -> &Manager<TransferId> {
+        &self.state.manager
+    }
+
+    /// The instances on it, in the order of their ids.
+    pub fn instances(&self) -> impl Iterator<Item = &InstanceId> {
+        self.state.ledger.owned.keys()
+    }
+
+    /// What the agent of an instance here would take along now.
+    pub fn luggage(&self, instance: &InstanceId) -> Option<Luggage> {
+        self.state.minds.get(instance).map(Mind::luggage)
+    }
+
+    /// Whether nothing is open: no transfer, no copy that is to start or stop.
+    pub fn is_quiet(&self) -> bool {
+        self.state.is_quiet()
+    }
+}
+
+/// One call of [`Node::handle`].
+pub(crate) struct Step<'a> {
+    state: &'a mut State,
+    reasoner: &'a mut Reasoner,
+    now: Time,
+    effects: &'a mut Vec<Effect>,
+}
+
+impl State {
+    fn new(config: Arc<Config>, ledger: Ledger, ids: IdSource) -> State {
+        State {
+            manager: Manager::new(config.node.clone(), config.capacity),
+            config: ConfigRef(config),
+            ledger,
+            ids,
+            neighbours: Vec::new(),
+            neighbour_facts: BTreeMap::new(),
+            refused: BTreeSet::new(),
+            minds: BTreeMap::new(),
+            outgoing: BTreeMap::new(),
+            incoming: BTreeMap::new(),
+            retries: BTreeMap::new(),
+            dropped: BTreeMap::new(),
+            is_recovering: false,
+        }
+    }
+
+    /// Recovery: what is owned is resumed and its agents thaw, what is in custody is resumed and handed over again, and what
+    /// was to stop is stopped.
+    pub(crate) fn start(start: Start, now: Time, effects: &mut Vec<Effect>) -> Result<State, StartError> {
+        let Start { config, mut ledger, new_journal, seed } = start;
+        let (journal, boot) = match &ledger.boot {
+            None => (new_journal, 0),
+            Some((node, ..)) if *node != config.node => return Err(StartError::OtherNode(node.clone())),
+            Some((_, journal, boot)) => (*journal, boot.saturating_add(1)),
+        };
+        let record = Record::Boot { node: config.node.clone(), journal, boot };
+        ledger.apply(&record);
+        effects.push(Effect::Journal(record));
+        let mut state = State::new(config, ledger, IdSource::new(journal, boot, seed));
+        let used = state.ledger.used();
+        if state.manager.take(used).is_err() {
+            return Err(StartError::TooSmall { used, capacity: state.config.capacity });
+        }
+        state.is_recovering = true;
+        effects.push(Effect::Sweep { keep: state.ledger.workloads().collect() });
+        let custody = state.ledger.custody.values().filter(|custody| custody.is_running).map(|custody| &custody.owned);
+        for owned in state.ledger.owned.values().chain(custody) {
+            effects.push(Effect::Resume {
+                workload: owned.workload,
+                instance: owned.instance.clone(),
+                descriptor: Arc::clone(&owned.descriptor),
+            });
+        }
+        effects.extend(state.ledger.draining.keys().map(|workload| Effect::Stop(*workload)));
+        let first = now + state.config.timing.evaluation_period.unwrap_or_default();
+        for (instance, owned) in &state.ledger.owned {
+            state.minds.insert(instance.clone(), Mind::new(&owned.luggage, first));
+        }
+        let open = state.ledger.custody.values().map(|custody| custody.transfer);
+        let open = open.chain(state.ledger.grants.keys().copied()).chain(state.ledger.taken.keys().copied());
+        let after = state.config.timing.resend_after;
+        state.retries = open.map(|transfer| (transfer, Retry { at: now, after })).collect();
+        Ok(state)
+    }
+
+    pub(crate) fn handle(&mut self, reasoner: &mut Reasoner, now: Time, input: Input, effects: &mut Vec<Effect>) {
+        let mut step = Step { state: self, reasoner, now, effects };
+        match input {
+            Input::Neighbours(neighbours) => step.set_neighbours(neighbours),
+            Input::Observed(observation) => {
+                if let Some(mind) = step.state.minds.get_mut(&observation.instance) {
+                    (mind.requests, mind.random) = (observation.requests, observation.random);
+                }
+            }
+            Input::Evaluate(instance) => step.evaluate(&instance),
+            Input::Judge(instance) => step.judge_agent(&instance),
+            Input::Received { from, sender, receiver, message } => step.receive(&from, sender, receiver, message),
+            Input::Healthy(workload) => step.healthy(workload),
+            Input::NotStarted { workload, cause } => step.not_started(workload, cause),
+            Input::Stopped(workload) => step.stopped(workload),
+            Input::Swept => step.state.is_recovering = false,
+            Input::Operator(command) => step.command(command),
+            Input::Availability(availability) => step.state.manager.set_availability(availability),
+            Input::Timeout => step.timeout(),
+        }
+    }
+
+    fn is_quiet(&self) -> bool {
+        let Ledger { custody, grants, taken, draining, .. } = &self.ledger;
+        custody.is_empty()
+            && grants.is_empty()
+            && taken.is_empty()
+            && draining.is_empty()
+            && self.outgoing.is_empty()
+            && self.incoming.is_empty()
+            && self.dropped.is_empty()
+            && !self.is_recovering
+    }
+}
+
+impl Step<'_> {
+    /// Writes a record down and takes it in.
+    fn journal(&mut self, record: Record) {
+        let State { ledger, manager, .. } = &mut *self.state;
+        let before = ledger.used().as_units();
+        ledger.apply(&record);
+        let after = ledger.used().as_units();
+        let is_counted = if after >= before {
+            manager.take(Hardware::units(after - before))
+        } else {
+            manager.give_back(Hardware::units(before - after))
+        };
+        debug_assert!(is_counted.is_ok(), "{record:?} does not fit");
+        self.effects.push(Effect::Journal(record));
+    }
+
+    fn send(&mut self, to: &NodeId, receiver: JournalId, message: Message) {
+        self.effects.push(Effect::Send { to: to.clone(), receiver: Some(receiver), message });
+    }
+
+    fn report(&mut self, report: Report) {
+        self.effects.push(Effect::Report(report));
+    }
+
+    /// Other links work than before. A neighbour that is reached anew is greeted.
+    fn set_neighbours(&mut self, neighbours: Vec<NodeId>) {
+        let before = std::mem::replace(&mut self.state.neighbours, neighbours);
+        let State { ledger, outgoing, .. } = &*self.state;
+        let open = ledger.custody.values().map(|custody| custody.transfer);
+        let hello = Hello {
+            journal: self.state.ids.journal,
+            sequence: ledger.sequence,
+            open: open.chain(ledger.grants.keys().copied()).chain(outgoing.keys().copied()).collect(),
+            facts: self.state.config.facts.clone(),
+        };
+        for neighbour in self.state.neighbours.iter().filter(|neighbour| !before.contains(neighbour)) {
+            let message = Message::Hello(hello.clone());
+            self.effects.push(Effect::Send { to: neighbour.clone(), receiver: None, message });
+        }
+    }
+
+    /// A message came. What is not meant for this life of the node, or comes from a refused neighbour, is dropped.
+    fn receive(&mut self, from: &NodeId, sender: JournalId, receiver: Option<JournalId>, message: Message) {
+        if let Message::Hello(hello) = message {
+            self.greeted(from, hello);
+            return;
+        }
+        if receiver != Some(self.state.ids.journal) || self.state.refused.contains(from) {
+            return;
+        }
+        match message {
+            Message::Hello(_) => {}
+            Message::Prepare(prepare) => self.prepare(from, sender, prepare),
+            Message::Abort { transfer } => self.aborted(sender, transfer),
+            Message::Transfer { transfer, token, luggage } => self.transfer(from, sender, transfer, token, &luggage),
+            Message::Forget { transfer } => self.forget(sender, transfer),
+            Message::Ready { transfer, token } => self.ready(from, sender, transfer, token),
+            Message::Inhibit { transfer, inhibition } => self.inhibited(sender, transfer, inhibition),
+            Message::Taken { transfer } => self.taken(from, sender, transfer),
+            Message::NotTaken { transfer } => self.not_taken(sender, transfer),
+        }
+    }
+
+    /// A neighbour introduced itself.
+    fn greeted(&mut self, from: &NodeId, hello: Hello) {
+        let known = self.state.ledger.peers.get(from).copied();
+        if let Some(known) = known
+            && known.journal == hello.journal
+            && known.sequence > hello.sequence
+        {
+            if self.state.refused.insert(from.clone()) {
+                self.report(Report::RefusedPeer(from.clone()));
+            }
+            return;
+        }
+        self.state.refused.remove(from);
+        self.state.neighbour_facts.insert(from.clone(), NeighbourFacts(Arc::new(hello.facts)));
+        if known.is_none_or(|known| known.journal != hello.journal || known.sequence != hello.sequence) {
+            self.journal(Record::Peer { node: from.clone(), journal: hello.journal, sequence: hello.sequence });
+        }
+        // What the source does not know of any more, it will never hand over.
+        let is_dead = |incoming: &Incoming, transfer: &TransferId| {
+            incoming.sender == hello.journal && !hello.open.contains(transfer)
+        };
+        let State { incoming, .. } = &*self.state;
+        let dead: Vec<TransferId> = incoming
+            .iter()
+            .filter(|(transfer, place)| is_dead(place, transfer))
+            .map(|(transfer, _)| *transfer)
+            .collect();
+        for transfer in dead {
+            self.drop_place(transfer);
+        }
+    }
+
+    /// A copy has stopped.
+    fn stopped(&mut self, workload: WorkloadId) {
+        if self.state.ledger.draining.contains_key(&workload) {
+            self.journal(Record::Stopped { workload });
+        } else if let Some(needed) = self.state.dropped.remove(&workload) {
+            let is_counted = self.state.manager.give_back(needed);
+            debug_assert!(is_counted.is_ok(), "a dropped place was counted");
+        } else {
+            self.own_copy_stopped(workload);
+        }
+    }
+}
+
+impl Mind {
+    fn new(luggage: &Luggage, next_evaluation: Time) -> Mind {
+        Mind { evaluations: luggage.evaluations, memory: luggage.memory.clone(), next_evaluation, ..Mind::default() }
+    }
+
+    fn luggage(&self) -> Luggage {
+        Luggage { evaluations: self.evaluations, memory: self.memory.clone() }
+    }
+}
+
+impl TransferKind {
+    fn luggage(self, mind: &Mind) -> Luggage {
+        match self {
+            TransferKind::Migrate => mind.luggage(),
+            TransferKind::Replicate => Luggage::default(),
+        }
+    }
+}
+
+impl std::ops::Deref for ConfigRef {
+    type Target = Config;
+
+    fn deref(&self) -> &Config {
+        &self.0
+    }
+}
+
+// A node's configuration is the same in all its states, and facts do not tell states apart.
+impl PartialEq for ConfigRef {
+    fn eq(&self, _: &ConfigRef) -> bool {
+        true
+    }
+}
+
+impl Eq for ConfigRef {}
+
+impl std::hash::Hash for ConfigRef {
+    fn hash<H: std::hash::Hasher>(&self, _: &mut H) {}
+}
+
+impl PartialEq for NeighbourFacts {
+    fn eq(&self, other: &NeighbourFacts) -> bool {
+        self.0 == other.0
+    }
+}
+
+impl Eq for NeighbourFacts {}
+
+impl std::hash::Hash for NeighbourFacts {
+    fn hash<H: std::hash::Hasher>(&self, _: &mut H) {}
+}
+
+impl std::fmt::Display for StartError {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            StartError::OtherNode(node) => write!(formatter, "the journal is that of node {node}"),
+            StartError::TooSmall { used, capacity } => {
+                write!(formatter, "the journal says that {used} is used, and the node has {capacity}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for StartError {}

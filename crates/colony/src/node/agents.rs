@@ -1,0 +1,199 @@
+//! Agents evaluate, and the manager of their own node judges what they propose.
+
+use std::sync::Arc;
+
+use mario_domain::{
+    AgentId, AgentOperation, Inhibition, InstanceId, NodeId, Operation, Request, Rule, Target, Verdict,
+};
+
+use super::{Mind, Step};
+use crate::descriptor::Descriptor;
+use crate::ids::Epoch;
+use crate::input::{Effect, Failure, Proposal, Report};
+use crate::journal::{OwnCause, Owned, Record};
+use crate::message::{Luggage, TransferKind};
+use crate::rules::{Concern, Refusal, Remembered, consent, expire, judge, remember};
+
+impl Step<'_> {
+    /// An agent evaluates its policy. One that waits for a transfer does not.
+    pub(super) fn evaluate(&mut self, instance: &InstanceId) {
+        let Some(owned) = self.state.ledger.owned.get(instance) else { return };
+        let cycles = owned.descriptor.policy.memory;
+        let Some(mind) = self.state.minds.get(instance) else { return };
+        if mind.frozen_by.is_some() {
+            return;
+        }
+        let answer = self.reasoner.decide(self.state, owned, mind);
+        let Some(mind) = self.state.minds.get_mut(instance) else { return };
+        mind.evaluations = mind.evaluations.saturating_add(1);
+        expire(&mut mind.memory, cycles, mind.evaluations.saturating_add(1));
+        mind.proposal.clone_from(&answer.proposal);
+        let report =
+            Report::Evaluated { instance: instance.clone(), proposal: answer.proposal, has_failed: answer.has_failed };
+        self.report(report);
+    }
+
+    /// The manager of this node judges what an agent on it proposed. What concerns this node alone is enacted; what concerns
+    /// a neighbour too is put to it.
+    pub(super) fn judge_agent(&mut self, instance: &InstanceId) {
+        let Some(proposal) = self.state.minds.get_mut(instance).and_then(|mind| mind.proposal.take()) else { return };
+        let Some(request) = self.request(instance, &proposal) else { return };
+        match self.judge_own(instance, &proposal, &request) {
+            Err(rule) => self.inhibit(instance, &proposal, self.own_id(), rule),
+            Ok(()) => match (proposal.operation, &proposal.target) {
+                (AgentOperation::Undeploy, _) => {
+                    self.end_instance(instance);
+                    self.report(Report::Judged { request, verdict: Verdict::Accepted, created: None });
+                }
+                (AgentOperation::Replicate, target) if target.resolve(&self.own_id()) == &self.own_id() => {
+                    let created = self.replicate_here(instance);
+                    self.report(Report::Judged { request, verdict: Verdict::Accepted, created });
+                }
+                (AgentOperation::Migrate, Target::Node(node)) => {
+                    self.begin(instance, &proposal, node, TransferKind::Migrate);
+                }
+                (AgentOperation::Replicate, Target::Node(node)) => {
+                    self.begin(instance, &proposal, node, TransferKind::Replicate);
+                }
+                // A migration to the own node is out of reach, and was inhibited.
+                (AgentOperation::Migrate | AgentOperation::Replicate, Target::Own) => {}
+            },
+        }
+    }
+
+    /// What the manager of this node says to a proposal of an agent on it.
+    fn judge_own(&mut self, instance: &InstanceId, proposal: &Proposal, request: &Request) -> Result<(), Rule> {
+        let own = self.own_id();
+        let Some(owned) = self.state.ledger.owned.get(instance) else { return Err(Rule::Down) };
+        let (needed, is_pinned) = (owned.needed(), owned.is_pinned);
+        let target = proposal.target.resolve(&own);
+        let is_here = *target == own;
+        let (is_in_reach, would_go) = match proposal.operation {
+            AgentOperation::Undeploy => (true, true),
+            AgentOperation::Migrate => (!is_here && self.state.neighbours.contains(target), true),
+            AgentOperation::Replicate => (is_here || self.state.neighbours.contains(target), false),
+        };
+        let comes_here = proposal.operation == AgentOperation::Replicate && is_here;
+        let concern = Concern {
+            out_of_reach: (!is_in_reach).then_some(target),
+            is_pinned: is_pinned && would_go,
+            arrives: comes_here.then_some(needed),
+        };
+        let is_spent = proposal.operation == AgentOperation::Replicate && owned.replications_left == Some(0);
+        let descriptor = Arc::clone(&owned.descriptor);
+        self.judge_here(concern, request, &descriptor)?;
+        if is_spent { Err(Rule::Budget) } else { Ok(()) }
+    }
+
+    /// Judges a request that concerns this node, with the node's own acceptance policy if it has one.
+    pub(super) fn judge_here(
+        &mut self,
+        concern: Concern<'_>,
+        request: &Request,
+        descriptor: &Arc<Descriptor>,
+    ) -> Result<(), Rule> {
+        let (state, reasoner) = (&*self.state, &mut *self.reasoner);
+        let mut failure = None;
+        let verdict = judge(&state.manager, concern, || {
+            let Some(acceptance) = &state.config.acceptance else { return Ok(()) };
+            let view = reasoner.manager_view(state, descriptor);
+            consent(acceptance, reasoner.machine(), view, request, descriptor.application.hardware)
+        });
+        let verdict = verdict.map_err(|refusal: Refusal| {
+            failure = refusal.failure;
+            refusal.rule
+        });
+        if let Some(failure) = failure {
+            self.report(Report::AcceptanceFailed { request: request.clone(), failure: Failure(failure) });
+        }
+        verdict
+    }
+
+    /// What an agent on this node asks for, in the words of the domain.
+    pub(super) fn request(&self, instance: &InstanceId, proposal: &Proposal) -> Option<Request> {
+        let application = self.state.ledger.owned.get(instance)?.descriptor.application.id.clone();
+        let operation = proposal.operation.towards(proposal.target.clone());
+        agent_request(instance, self.own_id(), application, operation)
+    }
+
+    /// An agent's proposal was inhibited by the manager of `node`: the agent remembers it.
+    pub(super) fn inhibit(&mut self, instance: &InstanceId, proposal: &Proposal, node: NodeId, rule: Rule) {
+        let Some(request) = self.request(instance, proposal) else { return };
+        let cycles = self.state.ledger.owned.get(instance).map_or(0, |owned| owned.descriptor.policy.memory);
+        if let Some(mind) = self.state.minds.get_mut(instance) {
+            let Proposal { operation, target } = proposal.clone();
+            remember(&mut mind.memory, cycles, Remembered { evaluation: mind.evaluations, operation, target });
+        }
+        let verdict = Verdict::Inhibited(Inhibition { node, rule });
+        self.report(Report::Judged { request, verdict, created: None });
+    }
+
+    /// Ends an instance on this node. Its copy counts as hardware until it has stopped.
+    pub(super) fn end_instance(&mut self, instance: &InstanceId) {
+        let Some(owned) = self.state.ledger.owned.get(instance) else { return };
+        let workload = owned.workload;
+        self.state.minds.remove(instance);
+        self.journal(Record::Undeployed { instance: instance.clone() });
+        self.effects.push(Effect::Drain(workload));
+    }
+
+    /// A copy of an instance appears beside it: one local record. Returns the new instance.
+    fn replicate_here(&mut self, parent: &InstanceId) -> Option<InstanceId> {
+        let owned = self.state.ledger.owned.get(parent)?;
+        let descriptor = Arc::clone(&owned.descriptor);
+        let split = owned.replications_left.map(split_replications);
+        let child = Owned {
+            instance: self.state.ids.instance(),
+            epoch: Epoch::default().next(),
+            workload: self.state.ids.workload(),
+            descriptor,
+            luggage: Arc::new(Luggage::default()),
+            replications_left: split.map(|[_, child]| child),
+            is_pinned: false,
+        };
+        let cause = OwnCause::Replicated { parent: parent.clone(), replications_left: split.map(|[left, _]| left) };
+        let instance = child.instance.clone();
+        self.own(child, cause);
+        Some(instance)
+    }
+
+    /// An instance that is new to this node is its own from now on, and its copy starts.
+    pub(super) fn own(&mut self, owned: Owned, cause: OwnCause) {
+        let start = Effect::Start {
+            workload: owned.workload,
+            instance: owned.instance.clone(),
+            descriptor: Arc::clone(&owned.descriptor),
+        };
+        self.wake(&owned);
+        self.journal(Record::Own { owned, cause });
+        self.effects.push(start);
+    }
+
+    /// The agent of an instance that is this node's comes to life. It first evaluates after a full window: it has seen no
+    /// client requests yet, and would end itself.
+    pub(super) fn wake(&mut self, owned: &Owned) {
+        let first = self.now + self.state.config.timing.evaluation_period.unwrap_or_default();
+        self.state.minds.insert(owned.instance.clone(), Mind::new(&owned.luggage, first));
+    }
+
+    pub(super) fn own_id(&self) -> NodeId {
+        self.state.config.node.clone()
+    }
+}
+
+/// The request of an agent on a node.
+pub(super) fn agent_request(
+    instance: &InstanceId,
+    node: NodeId,
+    application: mario_domain::ApplicationId,
+    operation: Operation,
+) -> Option<Request> {
+    let agent = AgentId::from(instance.id().clone());
+    Request::by_agent(agent, instance.clone(), node, application, operation).ok()
+}
+
+/// Splits replications between parent and child, after one of them is used: what is left to the parent, what the child gets.
+pub(super) fn split_replications(left: u32) -> [u32; 2] {
+    let rest = left.saturating_sub(1);
+    [rest - rest / 2, rest / 2]
+}

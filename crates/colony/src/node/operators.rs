@@ -1,0 +1,130 @@
+//! What operators want.
+
+use std::sync::Arc;
+
+use mario_domain::{Inhibition, InstanceId, Request, Rule, Verdict};
+
+use super::Step;
+use crate::descriptor::Descriptor;
+use crate::ids::{DeployKey, Epoch, JournalId, TransferId};
+use crate::input::{Command, Effect, Report};
+use crate::journal::{Custody, OwnCause, Owned, Record};
+use crate::message::Luggage;
+use crate::rules::Concern;
+
+impl Step<'_> {
+    pub(super) fn command(&mut self, command: Command) {
+        match command {
+            Command::Deploy { key, descriptor } => self.deploy(key, descriptor),
+            Command::Undeploy(instance) => self.undeploy(&instance),
+            Command::Pin(instance) => self.pin(instance, true),
+            Command::Unpin(instance) => self.pin(instance, false),
+            Command::Lost(journal) => self.lost(journal),
+        }
+    }
+
+    /// A new instance here, if it fits and the acceptance policy agrees. A repeated command is the same deploy.
+    fn deploy(&mut self, key: DeployKey, descriptor: Arc<Descriptor>) {
+        let request = Request::deploy(descriptor.application.id.clone(), self.own_id());
+        let known = self.state.ledger.deploys.iter().find(|(known, _)| *known == key);
+        if let Some((_, instance)) = known {
+            let created = Some(instance.clone());
+            return self.report(Report::Judged { request, verdict: Verdict::Accepted, created });
+        }
+        let verdict = self.judge_deploy(&descriptor, &request);
+        if let Err(rule) = verdict {
+            let verdict = Verdict::Inhibited(Inhibition { node: self.own_id(), rule });
+            return self.report(Report::Judged { request, verdict, created: None });
+        }
+        let replications_left = descriptor.replications_max;
+        let owned = Owned {
+            instance: self.state.ids.instance(),
+            epoch: Epoch::default().next(),
+            workload: self.state.ids.workload(),
+            descriptor,
+            luggage: Arc::new(Luggage::default()),
+            replications_left,
+            is_pinned: false,
+        };
+        let created = Some(owned.instance.clone());
+        self.own(owned, OwnCause::Deployed { key });
+        self.report(Report::Judged { request, verdict: Verdict::Accepted, created });
+    }
+
+    fn judge_deploy(&mut self, descriptor: &Arc<Descriptor>, request: &Request) -> Result<(), Rule> {
+        if self.state.is_recovering {
+            return Err(Rule::Recovering);
+        }
+        self.reasoner.check(self.state, descriptor)?;
+        let needed = descriptor.application.hardware;
+        self.judge_here(Concern { arrives: Some(needed), ..Concern::default() }, request, descriptor)
+    }
+
+    /// The end of an instance, whatever it is about to do. In custody, its copy is stopped at once; whether the instance ended
+    /// or lives on the target is known when the target answers.
+    fn undeploy(&mut self, instance: &InstanceId) {
+        let frozen_by = self.state.minds.get(instance).and_then(|mind| mind.frozen_by);
+        if let Some(transfer) = frozen_by {
+            self.abort(transfer);
+        }
+        if let Some(custody) = self.state.ledger.custody.get(instance) {
+            if !custody.is_ended {
+                let running = custody.is_running.then_some(custody.owned.workload);
+                self.journal(Record::CustodyEnded { instance: instance.clone() });
+                self.effects.extend(running.map(Effect::Stop));
+            }
+        } else {
+            self.end_instance(instance);
+        }
+    }
+
+    fn pin(&mut self, instance: InstanceId, is_pinned: bool) {
+        let Some(owned) = self.state.ledger.owned.get(&instance) else { return };
+        if owned.is_pinned == is_pinned {
+            return;
+        }
+        let frozen_by = self.state.minds.get(&instance).and_then(|mind| mind.frozen_by);
+        if let Some(transfer) = frozen_by.filter(|_| is_pinned) {
+            let inhibition = Inhibition { node: self.own_id(), rule: Rule::Pinned };
+            self.give_up(transfer, inhibition);
+        }
+        self.journal(Record::Pinned { instance, is_pinned });
+    }
+
+    /// A target will never answer again. Its copies here are adopted under fresh ids: under the old ones, they may live on
+    /// elsewhere. What was offered to it is written off.
+    fn lost(&mut self, journal: JournalId) {
+        let is_open = |custody: &&Custody| custody.receiver == journal;
+        let custody: Vec<Custody> = self.state.ledger.custody.values().filter(is_open).cloned().collect();
+        for custody in custody {
+            self.state.retries.remove(&custody.transfer);
+            if custody.is_ended {
+                self.journal(Record::NotTaken { transfer: custody.transfer });
+            } else {
+                self.adopt(custody);
+            }
+        }
+        let grants = self.state.ledger.grants.values().filter(|grant| grant.receiver == journal);
+        let grants: Vec<TransferId> = grants.map(|grant| grant.transfer).collect();
+        for transfer in grants {
+            self.state.retries.remove(&transfer);
+            self.journal(Record::Gone { transfer });
+        }
+    }
+
+    fn adopt(&mut self, custody: Custody) {
+        let Custody { mut owned, transfer, is_running, .. } = custody;
+        owned.instance = self.state.ids.instance();
+        owned.epoch = Epoch::default().next();
+        self.wake(&owned);
+        let resume = Effect::Resume {
+            workload: owned.workload,
+            instance: owned.instance.clone(),
+            descriptor: Arc::clone(&owned.descriptor),
+        };
+        self.journal(Record::Own { owned, cause: OwnCause::Adopted { transfer } });
+        if !is_running {
+            self.effects.push(resume);
+        }
+    }
+}

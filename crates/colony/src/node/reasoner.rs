@@ -1,0 +1,251 @@
+//! Policies are asked: those of agents, and the node's own.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use mario_domain::{
+    ApplicationId, Capacity, Fact, Instance, InstanceId, Node as NodeDescription, NodeId, Operation, Rule, SELF, Target,
+};
+use mario_policy::{
+    AcceptanceFailure, Constant, Decider, KnowledgeBase, ManagerView, Policy, Settings, Solution, Wanted,
+};
+use mario_prolog::{Engine, Machine, Resolver};
+
+use super::{Mind, State};
+use crate::descriptor::{Descriptor, PolicyText};
+use crate::input::Proposal;
+use crate::journal::Owned;
+use crate::message::TransferKind;
+use crate::rules::{Situation, know, visible};
+
+/// Memory for asking policies. Holds nothing that a decision depends on.
+pub(crate) struct Reasoner {
+    engine: Engine,
+    decider: Decider,
+    machine: Machine,
+    facts: KnowledgeBase,
+    /// Compiled policies, by their texts.
+    policies: BTreeMap<Vec<(String, String)>, Policy>,
+}
+
+/// More compiled policies than this are dropped, to be compiled again when needed.
+const POLICIES_MAX: usize = 256;
+
+/// What came of asking an agent's policy.
+pub(super) struct Answer {
+    pub(super) proposal: Option<Proposal>,
+    pub(super) has_failed: bool,
+}
+
+impl Reasoner {
+    pub(crate) fn new(engine: &Engine) -> Reasoner {
+        Reasoner {
+            engine: engine.clone(),
+            decider: Decider::new(engine),
+            machine: Machine::new(engine),
+            facts: KnowledgeBase::new(engine.symbols()),
+            policies: BTreeMap::new(),
+        }
+    }
+
+    /// Whether agents of this application can be run here.
+    pub(super) fn check(&mut self, state: &State, descriptor: &Descriptor) -> Result<(), Rule> {
+        self.policy(state, &descriptor.policy).map(|_| ())
+    }
+
+    fn policy(&mut self, state: &State, text: &PolicyText) -> Result<Policy, Rule> {
+        let settings = Settings { memory: text.memory, budget: state.config.budget };
+        if let Some(policy) = self.policies.get(&text.files) {
+            return Ok(policy.with_settings(settings));
+        }
+        let unusable = |cause: String| Rule::Descriptor { cause };
+        let Some((name, main)) = text.files.first() else { return Err(unusable("its policy has no text".to_owned())) };
+        let resolver: Box<dyn Resolver> = Box::new(Files(text.files.clone()));
+        let policy = Policy::load(&self.engine, name, main, Some(resolver), settings);
+        let policy = policy.map_err(|error| unusable(error.to_string()))?;
+        if self.policies.len() == POLICIES_MAX {
+            self.policies.clear();
+        }
+        self.policies.insert(text.files.clone(), policy.clone());
+        Ok(policy)
+    }
+
+    /// What the agent of an instance proposes.
+    pub(super) fn decide(&mut self, state: &State, owned: &Owned, mind: &Mind) -> Answer {
+        let Ok(policy) = self.policy(state, &owned.descriptor.policy) else {
+            return Answer { proposal: None, has_failed: true };
+        };
+        self.facts.clear();
+        for descriptor in state.descriptors(None) {
+            self.facts.push_application(&descriptor.application);
+        }
+        let around = Around { state, owned, mind, facts: &KnowledgeBase::new(self.engine.symbols()) };
+        let instance = know(&mut self.facts, &around);
+        let decision = self.decider.decide(&policy, &self.facts, instance, Wanted::First);
+        let proposed = match decision.solutions.first() {
+            Some(Solution::Proposal(proposal)) => proposal.operation(&self.facts),
+            _ => None,
+        };
+        Answer { has_failed: decision.has_failed(), proposal: proposed.and_then(Proposal::of) }
+    }
+
+    pub(super) fn machine(&mut self) -> &mut Machine {
+        &mut self.machine
+    }
+
+    /// What the manager of the node sees when it is asked about an application: what is on its node, what is about to stop
+    /// included, and what it has promised.
+    pub(super) fn manager_view(
+        &self,
+        state: &State,
+        asked: &Arc<Descriptor>,
+    ) -> Result<ManagerView, AcceptanceFailure> {
+        let node = &state.config.node;
+        let described = NodeDescription::new(node.clone(), state.config.capacity, state.neighbours.clone());
+        let described = described.map_err(|error| AcceptanceFailure::new(format!("it was not asked: {error}")))?;
+        let mut view = ManagerView::new(self.engine.symbols(), &described, state.manager.unreserved());
+        let descriptors = state.descriptors(Some(asked));
+        for descriptor in &descriptors {
+            view.push_application(&descriptor.application);
+        }
+        let facts = descriptors.iter().flat_map(|descriptor| &descriptor.facts);
+        for fact in facts.chain(&state.config.facts) {
+            view.push_fact(fact);
+        }
+        for (id, application) in state.present() {
+            view.push_instance(&Instance { id: id.clone(), application: application.clone(), node: node.clone() });
+        }
+        for place in state.incoming.values() {
+            let application = &place.prepare.descriptor.application.id;
+            match place.prepare.kind {
+                TransferKind::Migrate => view.push_instance(&Instance {
+                    id: place.prepare.instance.clone(),
+                    application: application.clone(),
+                    node: node.clone(),
+                }),
+                TransferKind::Replicate => view.push_promised(application),
+            }
+        }
+        Ok(view)
+    }
+}
+
+impl State {
+    /// What is described on this node: the catalogue, then what it owns or keeps a place for and what is asked about, in the
+    /// order of ids; no application twice.
+    fn descriptors<'a>(&'a self, asked: Option<&'a Arc<Descriptor>>) -> Vec<&'a Arc<Descriptor>> {
+        let owned = self.ledger.owned.values().map(|owned| &owned.descriptor);
+        let custody = self.ledger.custody.values().map(|custody| &custody.owned.descriptor);
+        let incoming = self.incoming.values().map(|place| &place.prepare.descriptor);
+        let mut hosted: Vec<&Arc<Descriptor>> = owned.chain(custody).chain(incoming).chain(asked).collect();
+        hosted.sort_by(|one, other| one.application.id.cmp(&other.application.id));
+        let mut all: Vec<&Arc<Descriptor>> = self.config.catalogue.iter().collect();
+        for descriptor in hosted {
+            if all.iter().all(|known| known.application.id != descriptor.application.id) {
+                all.push(descriptor);
+            }
+        }
+        all
+    }
+
+    /// The instances that have a copy on the node, with their applications.
+    fn present(&self) -> impl Iterator<Item = (&InstanceId, &ApplicationId)> {
+        let custody = self.ledger.custody.values().filter(|custody| custody.is_running).map(|custody| &custody.owned);
+        let owned = self.ledger.owned.values().chain(custody);
+        let owned = owned.map(|owned| (&owned.instance, &owned.descriptor.application.id));
+        owned.chain(self.ledger.draining.values().map(|draining| (&draining.instance, &draining.application)))
+    }
+}
+
+/// What is the case around an agent on a node.
+struct Around<'a> {
+    state: &'a State,
+    owned: &'a Owned,
+    mind: &'a Mind,
+    /// For making constants of names.
+    facts: &'a KnowledgeBase,
+}
+
+impl Around<'_> {
+    fn node_constant(&self, node: &NodeId) -> Constant {
+        self.facts.id(node.id())
+    }
+
+    fn target_constant(&self, target: &Target) -> Constant {
+        match target {
+            Target::Own => self.facts.constant(SELF),
+            Target::Node(node) => self.node_constant(node),
+        }
+    }
+}
+
+impl Situation for Around<'_> {
+    fn instance(&self) -> Constant {
+        self.facts.id(self.owned.instance.id())
+    }
+
+    fn application(&self) -> Constant {
+        self.facts.id(self.owned.descriptor.application.id.id())
+    }
+
+    fn node(&self) -> Constant {
+        self.node_constant(&self.state.config.node)
+    }
+
+    fn free(&self) -> Capacity {
+        self.state.manager.free()
+    }
+
+    fn neighbours(&self) -> impl Iterator<Item = Constant> {
+        self.state.neighbours.iter().map(|node| self.node_constant(node))
+    }
+
+    fn requests(&self) -> impl Iterator<Item = (Constant, f64, f64)> {
+        self.mind.requests.iter().map(|fact| (self.target_constant(&fact.neighbour), fact.rate, fact.latency))
+    }
+
+    fn inhibited(&self) -> impl Iterator<Item = (Constant, Constant)> {
+        let order = |target: &Target| mario_domain::Id::from(target.clone());
+        visible(&self.mind.memory, order).into_iter().map(|remembered| {
+            (self.facts.constant(remembered.operation.as_str()), self.target_constant(&remembered.target))
+        })
+    }
+
+    fn random(&self) -> Option<u32> {
+        self.mind.random
+    }
+
+    fn facts(&self) -> Option<impl Iterator<Item = &Fact>> {
+        let neighbours = self.state.neighbours.iter().filter_map(|node| self.state.neighbour_facts.get(node));
+        let about_neighbours = neighbours.flat_map(|facts| facts.0.iter());
+        let about_applications = self.state.descriptors(None).into_iter().flat_map(|descriptor| &descriptor.facts);
+        Some(about_applications.chain(&self.state.config.facts).chain(about_neighbours))
+    }
+}
+
+impl Proposal {
+    /// What an agent asks for by an operation; `None` for one that agents cannot ask for.
+    fn of(operation: Operation) -> Option<Proposal> {
+        let name = operation.name().of_agent()?;
+        let target = match operation {
+            Operation::Undeploy | Operation::Deploy(_) => Target::Own,
+            Operation::Migrate(target) | Operation::Replicate(target) => target,
+        };
+        Some(Proposal { operation: name, target })
+    }
+}
+
+/// The texts that came with a policy.
+struct Files(Vec<(String, String)>);
+
+impl Resolver for Files {
+    fn resolve(&mut self, _: &str, wanted: &str) -> Result<(String, String), String> {
+        let is_wanted = |name: &str| name == wanted || name.strip_suffix(".pl") == Some(wanted);
+        self.0
+            .iter()
+            .skip(1)
+            .find(|(name, _)| is_wanted(name))
+            .cloned()
+            .ok_or_else(|| "it did not come with the policy".to_owned())
+    }
+}

@@ -1,0 +1,280 @@
+//! The source of a transfer: prepare, custody, gone.
+
+use std::sync::Arc;
+
+use mario_domain::{Inhibition, InstanceId, NodeId, Rule, Verdict};
+
+use super::agents::split_replications;
+use super::{Outgoing, Retry, Step};
+use crate::descriptor::Copies;
+use crate::ids::{Epoch, JournalId, Token, TransferId, WorkloadId};
+use crate::input::{Effect, Proposal, Report};
+use crate::journal::{Custody, Grant, OwnCause, Record};
+use crate::message::{Luggage, Message, Prepare, TransferKind};
+
+impl Step<'_> {
+    /// The own manager has accepted: the agent is frozen, and the target is asked.
+    pub(super) fn begin(&mut self, instance: &InstanceId, proposal: &Proposal, target: &NodeId, kind: TransferKind) {
+        let Some(owned) = self.state.ledger.owned.get(instance).cloned() else { return };
+        let Some(peer) = self.state.ledger.peers.get(target).copied() else {
+            // The link works, but the neighbour has not introduced itself.
+            return self.inhibit(instance, proposal, target.clone(), Rule::Unanswered);
+        };
+        let is_offered =
+            |grant: &Grant| grant.target == *target && grant.application == owned.descriptor.application.id;
+        if kind == TransferKind::Replicate && self.state.ledger.grants.values().any(is_offered) {
+            return self.inhibit(instance, proposal, self.own_id(), Rule::OpenGrant);
+        }
+        let transfer = self.state.ids.transfer();
+        let Some(mind) = self.state.minds.get_mut(instance) else { return };
+        mind.frozen_by = Some(transfer);
+        let luggage_bytes = kind.luggage(mind).bytes();
+        let (moved, epoch, replications_left) = match kind {
+            TransferKind::Migrate => (instance.clone(), owned.epoch, owned.replications_left),
+            TransferKind::Replicate => {
+                let child = owned.replications_left.map(|left| split_replications(left)[1]);
+                (self.state.ids.instance(), Epoch::default(), child)
+            }
+        };
+        let prepare = Arc::new(Prepare {
+            transfer,
+            kind,
+            instance: moved,
+            asked_by: instance.clone(),
+            epoch,
+            descriptor: Arc::clone(&owned.descriptor),
+            replications_left,
+            luggage_bytes,
+        });
+        let timing = self.state.config.timing;
+        let outgoing = Outgoing {
+            asked_by: instance.clone(),
+            proposal: proposal.clone(),
+            target: target.clone(),
+            receiver: peer.journal,
+            prepare: Arc::clone(&prepare),
+            stopping: None,
+            deadline: self.now + timing.prepare_timeout,
+        };
+        self.state.outgoing.insert(transfer, outgoing);
+        self.retry_later(transfer);
+        self.send(target, peer.journal, Message::Prepare(prepare));
+    }
+
+    /// A message about a transfer is to be sent again if it is not answered.
+    pub(super) fn retry_later(&mut self, transfer: TransferId) {
+        let after = self.state.config.timing.resend_after;
+        self.state.retries.insert(transfer, Retry { at: self.now + after, after });
+    }
+
+    /// The target keeps a place. An application whose copies may not overlap is stopped here first.
+    pub(super) fn ready(&mut self, from: &NodeId, sender: JournalId, transfer: TransferId, token: Token) {
+        if transfer.journal != self.state.ids.journal {
+            return;
+        }
+        let ledger = &self.state.ledger;
+        if ledger.grants.contains_key(&transfer) || ledger.custody_of(transfer).is_some() {
+            return;
+        }
+        let Some(outgoing) = self.state.outgoing.get_mut(&transfer) else {
+            // Nobody waits for it.
+            return self.send(from, sender, Message::Abort { transfer });
+        };
+        if outgoing.receiver != sender || outgoing.stopping.is_some() {
+            return;
+        }
+        let Some(owned) = ledger.owned.get(&outgoing.asked_by) else { return };
+        let is_exclusive = owned.descriptor.copies == Copies::Exclusive;
+        if outgoing.prepare.kind == TransferKind::Migrate && is_exclusive {
+            outgoing.stopping = Some(token);
+            let workload = owned.workload;
+            self.effects.push(Effect::Stop(workload));
+        } else {
+            self.hand_over(transfer, token, true);
+        }
+    }
+
+    /// The own copy of an application whose copies may not overlap has stopped.
+    pub(super) fn own_copy_stopped(&mut self, workload: WorkloadId) {
+        let owned = &self.state.ledger.owned;
+        let is_of = |outgoing: &Outgoing| owned.get(&outgoing.asked_by).is_some_and(|owned| owned.workload == workload);
+        let stopped = self.state.outgoing.iter().find(|(_, outgoing)| is_of(outgoing));
+        if let Some((transfer, token)) = stopped.and_then(|(transfer, outgoing)| Some((*transfer, outgoing.stopping?)))
+        {
+            self.hand_over(transfer, token, false);
+        }
+    }
+
+    /// Writes down that an instance is handed over, or offered, and says so to the target.
+    fn hand_over(&mut self, transfer: TransferId, token: Token, is_running: bool) {
+        let Some(outgoing) = self.state.outgoing.remove(&transfer) else { return };
+        let Outgoing { asked_by, target, receiver, prepare, .. } = outgoing;
+        let Some(mut owned) = self.state.ledger.owned.get(&asked_by).cloned() else { return };
+        match prepare.kind {
+            TransferKind::Migrate => {
+                if let Some(mind) = self.state.minds.remove(&asked_by) {
+                    owned.luggage = Arc::new(mind.luggage());
+                }
+                let (target, is_ended) = (target.clone(), false);
+                self.journal(Record::Custody(Custody {
+                    owned,
+                    transfer,
+                    token,
+                    target,
+                    receiver,
+                    is_running,
+                    is_ended,
+                }));
+            }
+            TransferKind::Replicate => {
+                if let Some(mind) = self.state.minds.get_mut(&asked_by) {
+                    mind.frozen_by = None;
+                }
+                self.journal(Record::Grant(Grant {
+                    transfer,
+                    token,
+                    target: target.clone(),
+                    receiver,
+                    instance: prepare.instance.clone(),
+                    application: owned.descriptor.application.id.clone(),
+                    parent: asked_by,
+                    replications_left: owned.replications_left.map(split_replications),
+                }));
+            }
+        }
+        self.retry_later(transfer);
+        self.send_transfer(transfer);
+    }
+
+    /// Says to the target that an instance is handed over, or offered.
+    pub(super) fn send_transfer(&mut self, transfer: TransferId) {
+        let ledger = &self.state.ledger;
+        let (target, receiver, token, luggage) = match (ledger.custody_of(transfer), ledger.grants.get(&transfer)) {
+            (Some(custody), _) => {
+                (custody.target.clone(), custody.receiver, custody.token, Arc::clone(&custody.owned.luggage))
+            }
+            (None, Some(grant)) => (grant.target.clone(), grant.receiver, grant.token, Arc::new(Luggage::default())),
+            (None, None) => return,
+        };
+        self.send(&target, receiver, Message::Transfer { transfer, token, luggage });
+    }
+
+    /// The target has no place. It may have kept one for a repeated message, so it is told that none is wanted.
+    pub(super) fn inhibited(&mut self, sender: JournalId, transfer: TransferId, inhibition: Inhibition) {
+        if self.state.outgoing.get(&transfer).is_some_and(|outgoing| outgoing.receiver == sender) {
+            self.give_up(transfer, inhibition);
+        }
+    }
+
+    /// Gives up a transfer that is being prepared: the agent thaws, and remembers that its proposal was inhibited.
+    pub(super) fn give_up(&mut self, transfer: TransferId, inhibition: Inhibition) {
+        let Some(proposal) = self.abort(transfer) else { return };
+        let (asked_by, proposal) = proposal;
+        self.inhibit(&asked_by, &proposal, inhibition.node, inhibition.rule);
+    }
+
+    /// Ends a transfer that is being prepared. Returns what it was for.
+    pub(super) fn abort(&mut self, transfer: TransferId) -> Option<(InstanceId, Proposal)> {
+        let outgoing = self.state.outgoing.remove(&transfer)?;
+        self.state.retries.remove(&transfer);
+        self.send(&outgoing.target, outgoing.receiver, Message::Abort { transfer });
+        if let Some(mind) = self.state.minds.get_mut(&outgoing.asked_by) {
+            mind.frozen_by = None;
+        }
+        if let (Some(_), Some(owned)) = (outgoing.stopping, self.state.ledger.owned.get(&outgoing.asked_by)) {
+            // Its own copy was told to stop.
+            self.effects.push(Effect::Resume {
+                workload: owned.workload,
+                instance: owned.instance.clone(),
+                descriptor: Arc::clone(&owned.descriptor),
+            });
+        }
+        Some((outgoing.asked_by, outgoing.proposal))
+    }
+
+    /// The instance is the target's. Without custody it has been known for long, and the target may forget it.
+    pub(super) fn taken(&mut self, from: &NodeId, sender: JournalId, transfer: TransferId) {
+        if transfer.journal != self.state.ids.journal {
+            return;
+        }
+        let ledger = &self.state.ledger;
+        if let Some(custody) = ledger.custody_of(transfer).cloned() {
+            if custody.receiver != sender {
+                return;
+            }
+            self.journal(Record::Gone { transfer });
+            if custody.is_running {
+                self.effects.push(Effect::Drain(custody.owned.workload));
+            }
+            if custody.is_ended {
+                let instance = custody.owned.instance.clone();
+                self.report(Report::LivesOn { instance, node: from.clone() });
+            }
+            self.report_taken(&custody.owned.instance, &custody.owned.descriptor.application.id, from, None);
+        } else if let Some(grant) = ledger.grants.get(&transfer).cloned() {
+            if grant.receiver != sender {
+                return;
+            }
+            self.journal(Record::Gone { transfer });
+            self.report_taken(&grant.parent, &grant.application, from, Some(grant.instance));
+        }
+        self.state.retries.remove(&transfer);
+        self.send(from, sender, Message::Forget { transfer });
+    }
+
+    fn report_taken(
+        &mut self,
+        asked_by: &InstanceId,
+        application: &mario_domain::ApplicationId,
+        target: &NodeId,
+        created: Option<InstanceId>,
+    ) {
+        let kind = if created.is_some() { TransferKind::Replicate } else { TransferKind::Migrate };
+        let operation = kind.operation().towards(mario_domain::Target::Node(target.clone()));
+        let request = super::agents::agent_request(asked_by, self.own_id(), application.clone(), operation);
+        if let Some(request) = request {
+            self.report(Report::Judged { request, verdict: Verdict::Accepted, created });
+        }
+    }
+
+    /// The target will never take it: what was in custody is owned again, and its agent thaws; what was offered never was.
+    pub(super) fn not_taken(&mut self, sender: JournalId, transfer: TransferId) {
+        let ledger = &self.state.ledger;
+        if let Some(custody) = ledger.custody_of(transfer).cloned() {
+            if custody.receiver != sender {
+                return;
+            }
+            self.state.retries.remove(&transfer);
+            if custody.is_ended {
+                return self.journal(Record::NotTaken { transfer });
+            }
+            self.own_again(custody);
+        } else if let Some(grant) = ledger.grants.get(&transfer).cloned()
+            && grant.receiver == sender
+        {
+            self.state.retries.remove(&transfer);
+            self.journal(Record::NotTaken { transfer });
+            let target = mario_domain::Target::Node(grant.target.clone());
+            let proposal = Proposal { operation: TransferKind::Replicate.operation(), target };
+            self.inhibit(&grant.parent, &proposal, grant.target, Rule::Unanswered);
+        }
+    }
+
+    fn own_again(&mut self, custody: Custody) {
+        let Custody { owned, transfer, target, is_running, .. } = custody;
+        self.wake(&owned);
+        let resume = Effect::Resume {
+            workload: owned.workload,
+            instance: owned.instance.clone(),
+            descriptor: Arc::clone(&owned.descriptor),
+        };
+        let instance = owned.instance.clone();
+        self.journal(Record::Own { owned, cause: OwnCause::NotTaken { transfer } });
+        if !is_running {
+            self.effects.push(resume);
+        }
+        let wanted = mario_domain::Target::Node(target.clone());
+        let proposal = Proposal { operation: TransferKind::Migrate.operation(), target: wanted };
+        self.inhibit(&instance, &proposal, target, Rule::Unanswered);
+    }
+}

@@ -1,0 +1,198 @@
+//! The target of a transfer: judge, reserve, take.
+
+use std::sync::Arc;
+
+use mario_domain::{Inhibition, NodeId, Rule, Target};
+
+use super::agents::agent_request;
+use super::{Incoming, Step};
+use crate::descriptor::Copies;
+use crate::ids::{JournalId, Token, TransferId, WorkloadId};
+use crate::input::{Effect, Report};
+use crate::journal::{OwnCause, Owned, Record};
+use crate::message::{Luggage, Message, Prepare, TransferKind};
+use crate::rules::Concern;
+
+impl Step<'_> {
+    /// A source asks for a place. One request is judged after another; what is promised is reserved.
+    pub(super) fn prepare(&mut self, from: &NodeId, sender: JournalId, prepare: Arc<Prepare>) {
+        let transfer = prepare.transfer;
+        if transfer.journal != sender || self.state.ledger.taken.contains_key(&transfer) {
+            return;
+        }
+        if let Some(place) = self.state.incoming.get(&transfer) {
+            if let Some(token) = place.token {
+                self.send(from, sender, Message::Ready { transfer, token });
+            }
+            return;
+        }
+        if let Err(rule) = self.judge_arrival(from, &prepare) {
+            let inhibition = Inhibition { node: self.own_id(), rule };
+            return self.send(from, sender, Message::Inhibit { transfer, inhibition });
+        }
+        let descriptor = Arc::clone(&prepare.descriptor);
+        let workload = self.state.ids.workload();
+        let instance = prepare.instance.clone();
+        let is_exclusive = prepare.kind == TransferKind::Migrate && descriptor.copies == Copies::Exclusive;
+        self.state.manager.reserve(transfer, descriptor.application.hardware);
+        let expires = self.now + self.state.config.timing.reservation_timeout;
+        let place = Incoming { from: from.clone(), sender, prepare, workload, token: None, expires };
+        self.state.incoming.insert(transfer, place);
+        if is_exclusive {
+            // The copy starts when the instance is this node's.
+            self.healthy(workload);
+        } else {
+            self.effects.push(Effect::Start { workload, instance, descriptor });
+        }
+    }
+
+    fn judge_arrival(&mut self, from: &NodeId, prepare: &Prepare) -> Result<(), Rule> {
+        let (state, limits) = (&*self.state, self.state.config.limits);
+        if state.is_recovering {
+            return Err(Rule::Recovering);
+        }
+        if prepare.luggage_bytes > limits.luggage_bytes_max {
+            return Err(Rule::Oversized { bytes: prepare.luggage_bytes, bytes_max: limits.luggage_bytes_max });
+        }
+        if state.incoming.len() >= limits.incoming_max || state.ledger.taken.len() >= limits.taken_max {
+            return Err(Rule::Busy);
+        }
+        if !self.is_newer(prepare) {
+            return Err(Rule::Unanswered);
+        }
+        self.reasoner.check(self.state, &prepare.descriptor)?;
+        let operation = prepare.kind.operation().towards(Target::Node(self.own_id()));
+        let application = prepare.descriptor.application.id.clone();
+        let Some(request) = agent_request(&prepare.asked_by, from.clone(), application, operation) else {
+            return Err(Rule::Unanswered);
+        };
+        let needed = prepare.descriptor.application.hardware;
+        self.judge_here(Concern { arrives: Some(needed), ..Concern::default() }, &request, &prepare.descriptor)
+    }
+
+    /// Whether an instance on offer is not one that this node owns, or has handed over at the same or a later epoch.
+    fn is_newer(&self, prepare: &Prepare) -> bool {
+        let ledger = &self.state.ledger;
+        let custody = ledger.custody.get(&prepare.instance);
+        !ledger.owned.contains_key(&prepare.instance)
+            && custody.is_none_or(|custody| prepare.epoch > custody.owned.epoch)
+    }
+
+    /// A copy is healthy: the source is told that its place is ready.
+    pub(super) fn healthy(&mut self, workload: WorkloadId) {
+        let place = self.state.incoming.iter_mut().find(|(_, place)| place.workload == workload);
+        let Some((transfer, place)) = place else { return };
+        if place.token.is_some() {
+            return;
+        }
+        let token = self.state.ids.token();
+        place.token = Some(token);
+        let (transfer, from, sender) = (*transfer, place.from.clone(), place.sender);
+        self.send(&from, sender, Message::Ready { transfer, token });
+    }
+
+    /// A copy did not start: there is no place after all.
+    pub(super) fn not_started(&mut self, workload: WorkloadId, cause: String) {
+        let place = self.state.incoming.iter().find(|(_, place)| place.workload == workload);
+        let Some((transfer, place)) = place else { return };
+        let (transfer, from, sender) = (*transfer, place.from.clone(), place.sender);
+        self.drop_place(transfer);
+        let inhibition = Inhibition { node: self.own_id(), rule: Rule::NotStarted { cause } };
+        self.send(&from, sender, Message::Inhibit { transfer, inhibition });
+    }
+
+    /// The source wants no place any more.
+    pub(super) fn aborted(&mut self, sender: JournalId, transfer: TransferId) {
+        if transfer.journal == sender {
+            self.drop_place(transfer);
+        }
+    }
+
+    /// Ends a reservation. Its copy counts as hardware until it has stopped.
+    pub(super) fn drop_place(&mut self, transfer: TransferId) {
+        let Some(place) = self.state.incoming.remove(&transfer) else { return };
+        let reserved = self.state.manager.release(&transfer);
+        let is_started = !place.is_exclusive();
+        if let Some(needed) = reserved.filter(|_| is_started) {
+            let is_counted = self.state.manager.take(needed);
+            debug_assert!(is_counted.is_ok(), "what was reserved fits");
+            self.state.dropped.insert(place.workload, needed);
+            self.effects.push(Effect::Stop(place.workload));
+        }
+    }
+
+    /// The source hands an instance over. Whoever has the token of the place gets it: the record that follows *is* the migration.
+    pub(super) fn transfer(
+        &mut self,
+        from: &NodeId,
+        sender: JournalId,
+        transfer: TransferId,
+        token: Token,
+        luggage: &Arc<Luggage>,
+    ) {
+        if transfer.journal != sender {
+            return;
+        }
+        if self.state.ledger.taken.contains_key(&transfer) {
+            return self.send(from, sender, Message::Taken { transfer });
+        }
+        let place = self.state.incoming.get(&transfer);
+        let is_valid = place.is_some_and(|place| place.token == Some(token) && self.is_newer(&place.prepare))
+            && luggage.bytes() <= self.state.config.limits.luggage_bytes_max;
+        if !is_valid {
+            self.drop_place(transfer);
+            return self.send(from, sender, Message::NotTaken { transfer });
+        }
+        self.take(transfer, from, luggage);
+        self.retry_later(transfer);
+        self.send(from, sender, Message::Taken { transfer });
+    }
+
+    fn take(&mut self, transfer: TransferId, from: &NodeId, luggage: &Arc<Luggage>) {
+        let Some(place) = self.state.incoming.remove(&transfer) else { return };
+        self.state.manager.release(&transfer);
+        let is_exclusive = place.is_exclusive();
+        let Incoming { prepare, workload, .. } = place;
+        let old_copy = self.state.ledger.custody.get(&prepare.instance);
+        let old_copy = old_copy.filter(|custody| custody.is_running).map(|custody| custody.owned.workload);
+        if let Some(custody) = self.state.ledger.custody.get(&prepare.instance) {
+            self.state.retries.remove(&custody.transfer);
+        }
+        let owned = Owned {
+            instance: prepare.instance.clone(),
+            epoch: prepare.epoch.next(),
+            workload,
+            descriptor: Arc::clone(&prepare.descriptor),
+            luggage: Arc::clone(luggage),
+            replications_left: prepare.replications_left,
+            is_pinned: false,
+        };
+        let arrived =
+            Report::Arrived { instance: owned.instance.clone(), epoch: owned.epoch, from: from.clone(), transfer };
+        let cause = OwnCause::Taken { transfer, from: from.clone() };
+        if is_exclusive {
+            self.own(owned, cause);
+        } else {
+            self.wake(&owned);
+            self.journal(Record::Own { owned, cause });
+        }
+        if let Some(workload) = old_copy {
+            self.effects.push(Effect::Drain(workload));
+        }
+        self.report(arrived);
+    }
+
+    /// The source needs no more answers about a transfer.
+    pub(super) fn forget(&mut self, sender: JournalId, transfer: TransferId) {
+        if transfer.journal == sender && self.state.ledger.taken.contains_key(&transfer) {
+            self.state.retries.remove(&transfer);
+            self.journal(Record::Forgotten { transfer });
+        }
+    }
+}
+
+impl Incoming {
+    fn is_exclusive(&self) -> bool {
+        self.prepare.kind == TransferKind::Migrate && self.prepare.descriptor.copies == Copies::Exclusive
+    }
+}

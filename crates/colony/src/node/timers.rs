@@ -1,0 +1,86 @@
+//! What happens when nothing happens. Timers keep a node alive and tidy; that nothing is lost or doubled rests on none.
+
+use mario_domain::{Duration, Inhibition, InstanceId, Rule, Time};
+
+use super::{State, Step};
+use crate::ids::TransferId;
+use crate::message::Message;
+
+impl State {
+    pub(super) fn next_timeout(&self) -> Option<Time> {
+        let retries = self.retries.values().map(|retry| retry.at);
+        let deadlines = self.outgoing.values().map(|outgoing| outgoing.deadline);
+        let expiries = self.incoming.values().map(|place| place.expires);
+        let evaluates = self.config.timing.evaluation_period.is_some();
+        let evaluations = self.minds.values().filter(|_| evaluates).map(|mind| mind.next_evaluation);
+        retries.chain(deadlines).chain(expiries).chain(evaluations).min()
+    }
+}
+
+impl Step<'_> {
+    pub(super) fn timeout(&mut self) {
+        let now = self.now;
+        let state = &*self.state;
+        let late = state.outgoing.iter().filter(|(_, outgoing)| outgoing.deadline <= now);
+        let late: Vec<TransferId> = late.map(|(transfer, _)| *transfer).collect();
+        let expired = state.incoming.iter().filter(|(_, place)| place.expires <= now);
+        let expired: Vec<TransferId> = expired.map(|(transfer, _)| *transfer).collect();
+        for transfer in late {
+            self.prepare_timed_out(transfer);
+        }
+        for transfer in expired {
+            self.drop_place(transfer);
+        }
+        let due = self.state.retries.iter().filter(|(_, retry)| retry.at <= now);
+        let due: Vec<TransferId> = due.map(|(transfer, _)| *transfer).collect();
+        for transfer in due {
+            self.send_again(transfer);
+        }
+        if let Some(period) = self.state.config.timing.evaluation_period {
+            self.evaluate_due(period);
+        }
+    }
+
+    /// The target was not ready in time.
+    pub(super) fn prepare_timed_out(&mut self, transfer: TransferId) {
+        let Some(outgoing) = self.state.outgoing.get(&transfer) else { return };
+        let inhibition = Inhibition { node: outgoing.target.clone(), rule: Rule::Unanswered };
+        self.give_up(transfer, inhibition);
+    }
+
+    /// Sends what is open of a transfer again, and waits twice as long for the next time.
+    pub(super) fn send_again(&mut self, transfer: TransferId) {
+        let longest = self.state.config.timing.resend_after_max;
+        let now = self.now;
+        let Some(retry) = self.state.retries.get_mut(&transfer) else { return };
+        retry.after = (retry.after * 2.0).min(longest);
+        retry.at = now + retry.after;
+        if let Some(outgoing) = self.state.outgoing.get(&transfer) {
+            let message = Message::Prepare(std::sync::Arc::clone(&outgoing.prepare));
+            let (target, receiver) = (outgoing.target.clone(), outgoing.receiver);
+            self.send(&target, receiver, message);
+        } else if let Some(source) = self.state.ledger.taken.get(&transfer).cloned() {
+            self.send(&source, transfer.journal, Message::Taken { transfer });
+        } else {
+            self.send_transfer(transfer);
+        }
+    }
+
+    fn evaluate_due(&mut self, period: Duration) {
+        let now = self.now;
+        let due = self.state.minds.iter_mut().filter(|(_, mind)| mind.next_evaluation <= now);
+        let due: Vec<InstanceId> = due
+            .map(|(instance, mind)| {
+                // After a pause of the machine, missed evaluations are not made up for.
+                mind.next_evaluation = now + period;
+                instance.clone()
+            })
+            .collect();
+        for instance in &due {
+            self.evaluate(instance);
+        }
+        for instance in &due {
+            self.judge_agent(instance);
+        }
+    }
+}

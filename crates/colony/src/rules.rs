@@ -1,0 +1,21 @@
+//! The rules of the semantics as pure functions: one rule, one function.
+//!
+//! | rule | function |
+//! |---|---|
+//! | a manager accepts or inhibits a request that concerns its node | [`judge`] |
+//! | its own acceptance policy has the last word, and fails closed | [`consent`] |
+//! | an inhibited operation is remembered by the agent that asked | [`remember`] |
+//! | a memory of `k` cycles holds what the last `k` evaluations asked in vain | [`expire`] |
+//! | what a policy sees of that memory | [`visible`] |
+//! | what an agent knows when it evaluates its policy | [`know`] |
+//!
+//! A node that exchanges messages and a simulator that holds all nodes in one table call the same functions. So they are
+//! generic over how each of them names things: by id, or by position in a table.
+
+mod judge;
+mod know;
+mod memory;
+
+pub use judge::{Concern, Refusal, consent, judge};
+pub use know::{Situation, know, number};
+pub use memory::{Remembered, expire, remember, visible};

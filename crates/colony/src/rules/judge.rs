@@ -1,0 +1,77 @@
+//! Acceptance: what one manager says to one request.
+
+use mario_domain::{Hardware, NodeId, Request, Rule, Verdict};
+use mario_policy::{Acceptance, AcceptanceFailure, ManagerView};
+use mario_prolog::Machine;
+
+use crate::manager::Manager;
+
+/// How a request concerns the node whose manager judges it.
+///
+/// The manager of the agent's own node is asked first, then that of the target. A replica on the own node, an undeploy and
+/// an operator's deploy concern one manager only.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Concern<'a> {
+    /// The target, if an agent of this node aims at it and may not.
+    pub out_of_reach: Option<&'a NodeId>,
+    /// Whether the instance would leave this node, or end, although an operator pinned it.
+    pub is_pinned: bool,
+    /// What the instance needs, if it would come to this node.
+    pub arrives: Option<Hardware>,
+}
+
+/// Why an acceptance policy did not accept, and what happened to it if it gave no answer.
+#[derive(Clone, Debug)]
+pub struct Refusal {
+    /// The rule that speaks against the request.
+    pub rule: Rule,
+    /// `None` where the policy answered, and said no.
+    pub failure: Option<Box<AcceptanceFailure>>,
+}
+
+/// Judges a request: returns the first rule that speaks against it. `consent` asks the node's own acceptance policy; it is
+/// called last, and only if nothing else speaks against the request.
+///
+/// Total: there is no request that it cannot judge. Hardware that is reserved counts as used.
+pub fn judge<K, E: From<Rule>>(
+    manager: &Manager<K>,
+    concern: Concern<'_>,
+    consent: impl FnOnce() -> Result<(), E>,
+) -> Result<(), E> {
+    if let Some(target) = concern.out_of_reach {
+        return Err(Rule::Neighbourhood { target: target.clone() }.into());
+    }
+    if concern.is_pinned {
+        return Err(Rule::Pinned.into());
+    }
+    if let Some(needed) = concern.arrives {
+        manager.has_room(needed)?;
+    }
+    consent()
+}
+
+/// Asks the acceptance policy of a node. Fails closed: a policy without a valid answer, or a view that could not be put
+/// together, inhibits.
+pub fn consent(
+    acceptance: &Acceptance,
+    machine: &mut Machine,
+    view: Result<ManagerView, AcceptanceFailure>,
+    request: &Request,
+    needed: Hardware,
+) -> Result<(), Refusal> {
+    let answer = view.and_then(|view| acceptance.ask(machine, &view, request, needed));
+    match answer {
+        Ok(Verdict::Accepted) => Ok(()),
+        Ok(Verdict::Inhibited(inhibition)) => Err(inhibition.rule.into()),
+        Err(failure) => {
+            let rule = Rule::AcceptanceFailed { cause: failure.cause.clone() };
+            Err(Refusal { rule, failure: Some(Box::new(failure)) })
+        }
+    }
+}
+
+impl From<Rule> for Refusal {
+    fn from(rule: Rule) -> Refusal {
+        Refusal { rule, failure: None }
+    }
+}

@@ -1,0 +1,80 @@
+//! What an agent knows when it evaluates its policy.
+
+use mario_domain::{Capacity, Fact};
+use mario_policy::{Constant, KnowledgeBase};
+use mario_prolog::Value;
+
+/// What is the case around one agent, in the constants that its policy reads.
+///
+/// An agent sees its own node, the client requests that reached its instance, what it remembers, and the facts about its node
+/// and the neighbours. It sees neither other nodes' hardware, nor other agents, nor routes.
+pub trait Situation {
+    /// The agent's instance.
+    fn instance(&self) -> Constant;
+    /// The application of the instance.
+    fn application(&self) -> Constant;
+    /// The node that it is on.
+    fn node(&self) -> Constant;
+    /// The free hardware of the node.
+    fn free(&self) -> Capacity;
+    /// The neighbours of the node.
+    fn neighbours(&self) -> impl Iterator<Item = Constant>;
+    /// The client requests of the last evaluation period: last hop, rate and latency, in standard order.
+    fn requests(&self) -> impl Iterator<Item = (Constant, f64, f64)>;
+    /// What the agent remembers as inhibited: operation and target, as [`visible`](super::visible) orders them.
+    fn inhibited(&self) -> impl Iterator<Item = (Constant, Constant)>;
+    /// The number drawn for this evaluation, if the policy asks for randomness.
+    fn random(&self) -> Option<u32>;
+    /// Extra facts about applications, about the node and about its neighbours; `None` where the knowledge base has them
+    /// already.
+    fn facts(&self) -> Option<impl Iterator<Item = &Fact>>;
+}
+
+/// The key of the fact that holds what was drawn for an agent.
+const RANDOM: &str = "random";
+
+/// Puts together what an agent knows, in place of what the knowledge base held of the last agent; applications stay. Returns
+/// the agent's instance.
+pub fn know(facts: &mut KnowledgeBase, situation: &impl Situation) -> Constant {
+    facts.clear_situation();
+    let (node, free) = (situation.node(), facts.capacity(situation.free()));
+    facts.push_node(node, free, situation.neighbours());
+    let instance = situation.instance();
+    facts.push_instance(instance, situation.application(), node);
+    for (neighbour, rate, latency) in situation.requests() {
+        facts.push_requests(instance, neighbour, number(rate), number(latency));
+    }
+    for (operation, target) in situation.inhibited() {
+        facts.push_inhibited(operation, instance, target);
+    }
+    if let Some(extra) = situation.facts() {
+        facts.clear_facts();
+        for fact in extra {
+            facts.push_domain_fact(fact);
+        }
+    }
+    if let Some(drawn) = situation.random() {
+        let key = facts.constant(RANDOM);
+        facts.push_fact(instance, key, Value::Integer(i64::from(drawn)));
+    }
+    instance
+}
+
+/// Returns a number as an agent sees it: an integer where it is whole.
+pub fn number(value: f64) -> Constant {
+    /// Beyond this, not every whole number is a float.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    if value.fract() == 0.0 && value.abs() <= EXACT { Value::Integer(value as i64) } else { Value::Float(value) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_numbers_are_integers() {
+        assert_eq!(number(6.0), Value::Integer(6));
+        assert_eq!(number(0.5), Value::Float(0.5));
+        assert_eq!(number(1e300), Value::Float(1e300));
+    }
+}

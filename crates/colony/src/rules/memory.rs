@@ -1,0 +1,81 @@
+//! What an agent remembers: the operations that were inhibited.
+
+use mario_domain::AgentOperation;
+use serde::{Deserialize, Serialize};
+
+/// An inhibited operation that an agent remembers: `inhibited/3`.
+///
+/// `T` is how its holder names targets: by id where an agent may leave for another process, by position in a table in the
+/// simulator.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Remembered<T> {
+    /// The evaluation that proposed it, from 1.
+    pub evaluation: u32,
+    /// What was inhibited.
+    pub operation: AgentOperation,
+    /// Where it would have led, as the policy wrote it.
+    pub target: T,
+}
+
+/// An operation was inhibited: the agent remembers it, if its memory is `cycles` > 0 long.
+pub fn remember<T>(memory: &mut Vec<Remembered<T>>, cycles: u32, inhibited: Remembered<T>) {
+    if cycles > 0 {
+        memory.push(inhibited);
+    }
+}
+
+/// Forgets what evaluation `next` is not to see: it sees what was inhibited at the `cycles` evaluations before it. Returns
+/// whether anything was forgotten.
+pub fn expire<T>(memory: &mut Vec<Remembered<T>>, cycles: u32, next: u32) -> bool {
+    let before = memory.len();
+    memory.retain(|remembered| remembered.evaluation.saturating_add(cycles) >= next);
+    memory.len() != before
+}
+
+/// Returns a memory as a policy sees it: in standard order, without repeats. `order` returns the place of a target in the
+/// standard order of terms.
+pub fn visible<T: PartialEq, O: Ord>(memory: &[Remembered<T>], order: impl Fn(&T) -> O) -> Vec<&Remembered<T>> {
+    let mut visible: Vec<&Remembered<T>> = memory.iter().collect();
+    visible.sort_by_cached_key(|remembered| (remembered.operation.as_str(), order(&remembered.target)));
+    visible.dedup_by(|one, other| one.operation == other.operation && one.target == other.target);
+    visible
+}
+
+#[cfg(test)]
+mod tests {
+    use AgentOperation::{Migrate, Replicate, Undeploy};
+
+    use super::*;
+
+    fn remembered(evaluation: u32, operation: AgentOperation, target: i32) -> Remembered<i32> {
+        Remembered { evaluation, operation, target }
+    }
+
+    #[test]
+    fn a_memory_of_k_cycles_holds_what_the_last_k_evaluations_asked_in_vain() {
+        for cycles in 0..4 {
+            let mut memory = Vec::new();
+            for evaluation in 1..8 {
+                expire(&mut memory, cycles, evaluation);
+                let seen: Vec<u32> = memory.iter().map(|one: &Remembered<i32>| one.evaluation).collect();
+                let expected: Vec<u32> = (evaluation.saturating_sub(cycles).max(1)..evaluation).collect();
+                assert_eq!(seen, expected, "memory of {cycles} at evaluation {evaluation}");
+                remember(&mut memory, cycles, remembered(evaluation, Migrate, 1));
+            }
+        }
+    }
+
+    #[test]
+    fn a_policy_sees_its_memory_in_standard_order_without_repeats() {
+        let memory = [
+            remembered(1, Undeploy, 0),
+            remembered(1, Replicate, 2),
+            remembered(2, Replicate, 1),
+            remembered(3, Replicate, 2),
+            remembered(3, Migrate, 9),
+        ];
+        let seen: Vec<(AgentOperation, i32)> =
+            visible(&memory, |target| *target).iter().map(|one| (one.operation, one.target)).collect();
+        assert_eq!(seen, [(Migrate, 9), (Replicate, 1), (Replicate, 2), (Undeploy, 0)]);
+    }
+}

@@ -1,0 +1,158 @@
+//! Moments and spans of time.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::ops::{Add, AddAssign, Mul, Sub};
+
+use serde::{Deserialize, Serialize};
+
+/// A moment, counted in time units from the beginning: of a run in the simulator, of the daemon on a live node, where a unit
+/// is a millisecond.
+///
+/// Its own type, so that no clock of the machine can be mistaken for it and a moment cannot be added to a moment. Ordered as
+/// numbers are; what is not a number comes last.
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Time(f64);
+
+/// A span of time, in the units of [`Time`].
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Duration(f64);
+
+impl Time {
+    /// The beginning.
+    pub const ZERO: Time = Time(0.0);
+
+    /// The moment this many units after the beginning.
+    pub const fn at(units: f64) -> Time {
+        Time(units)
+    }
+
+    /// The units since the beginning.
+    pub const fn units(self) -> f64 {
+        self.0
+    }
+}
+
+impl Duration {
+    /// No time at all.
+    pub const ZERO: Duration = Duration(0.0);
+
+    /// A span of this many units.
+    pub const fn of(units: f64) -> Duration {
+        Duration(units)
+    }
+
+    /// Its units.
+    pub const fn units(self) -> f64 {
+        self.0
+    }
+}
+
+macro_rules! ordered {
+    ($($name:ident)*) => { $(
+        impl PartialEq for $name {
+            fn eq(&self, other: &$name) -> bool {
+                self.cmp(other) == Ordering::Equal
+            }
+        }
+
+        impl Eq for $name {}
+
+        impl PartialOrd for $name {
+            fn partial_cmp(&self, other: &$name) -> Option<Ordering> {
+                Some(self.cmp(other))
+            }
+        }
+
+        impl Ord for $name {
+            fn cmp(&self, other: &$name) -> Ordering {
+                // Adding zero makes -0 the same as 0.
+                (self.0 + 0.0).total_cmp(&(other.0 + 0.0))
+            }
+        }
+
+        impl Hash for $name {
+            fn hash<H: Hasher>(&self, hasher: &mut H) {
+                (self.0 + 0.0).to_bits().hash(hasher);
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(formatter)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(formatter)
+            }
+        }
+    )* };
+}
+
+ordered! { Time Duration }
+
+impl Add<Duration> for Time {
+    type Output = Time;
+
+    fn add(self, span: Duration) -> Time {
+        Time(self.0 + span.0)
+    }
+}
+
+impl AddAssign<Duration> for Time {
+    fn add_assign(&mut self, span: Duration) {
+        self.0 += span.0;
+    }
+}
+
+impl Sub for Time {
+    type Output = Duration;
+
+    fn sub(self, earlier: Time) -> Duration {
+        Duration(self.0 - earlier.0)
+    }
+}
+
+impl Sub<Duration> for Time {
+    type Output = Time;
+
+    fn sub(self, span: Duration) -> Time {
+        Time(self.0 - span.0)
+    }
+}
+
+impl Add for Duration {
+    type Output = Duration;
+
+    fn add(self, other: Duration) -> Duration {
+        Duration(self.0 + other.0)
+    }
+}
+
+impl Mul<f64> for Duration {
+    type Output = Duration;
+
+    fn mul(self, factor: f64) -> Duration {
+        Duration(self.0 * factor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_ordered_and_their_differences_are_spans() {
+        let (early, late) = (Time::at(1.5), Time::at(4.0));
+        assert!(early < late && early == Time::at(1.5) && Time::at(-0.0) == Time::ZERO);
+        assert_eq!(late - early, Duration::of(2.5));
+        assert_eq!(early + Duration::of(1.25) * 2.0, late);
+        assert!(Time::at(f64::NAN) > Time::at(f64::INFINITY));
+        assert_eq!(serde_json::to_string(&late).expect("a number"), "4.0");
+    }
+}
