@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The crates that a run depends on.
-const CRATES: [&str; 5] = ["prolog", "domain", "policy", "colony", "simulator"];
+const CRATES: [&str; 6] = ["prolog", "domain", "policy", "colony", "scenario", "simulator"];
 
 fn main() {
     let crates = Path::new("..");

@@ -10,7 +10,7 @@ use clap::Args;
 use mario_diagnostics::Diagnostic;
 use mario_experiments::runs::{Contender, RunError};
 use mario_experiments::study::{MergeError, Plan, Results, Shard, StoreError, StudyError, carry_out};
-use mario_simulator::scenario::Document;
+use mario_scenario::Document;
 use mario_simulator::write_whole;
 
 use crate::commands::not_runnable;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::Args;
 use flate2::read::MultiGzDecoder;
 use mario_diagnostics::{Diagnostic, Source};
-use mario_simulator::scenario::{Document, Files, Mistake, Place, Resolved, ScenarioError, Text, preset_names};
+use mario_scenario::{Document, Files, Mistake, Place, Resolved, ScenarioError, Text, preset_names};
 
 use crate::gzip::is_gzip;
 use crate::input::read_bytes;

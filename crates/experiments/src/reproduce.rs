@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 use mario_audit::reader::ReadError;
 use mario_audit::{Options as AuditOptions, audit};
-use mario_simulator::scenario::{Document, Files, Resolved};
+use mario_scenario::{Document, Files, Resolved};
 use mario_simulator::{Detail, Existing, Keep, KeepError, RunDirectory, RunOptions, Simulation};
 
 use crate::figures::{TraceFigures, from_trace};

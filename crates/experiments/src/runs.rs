@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
-use mario_simulator::scenario::{Document, Files, Resolved, ScenarioError};
-use mario_simulator::{Detail, Effort, RunOptions, Scenario, Simulation, SimulationError, Tally, TraceWriter};
+use mario_scenario::{Document, Files, Resolved, Scenario, ScenarioError};
+use mario_simulator::{Detail, Effort, RunOptions, Simulation, SimulationError, Tally, TraceWriter};
 
 use crate::figures::{RunFigures, TraceFigures, from_trace};
 

@@ -11,8 +11,8 @@ use std::error::Error;
 use std::fmt;
 use std::time::Instant;
 
-use mario_simulator::scenario::{Document, Files};
-use mario_simulator::{Area, Nobody, Position, RunOptions, Simulation};
+use mario_scenario::{Area, Document, Files, Position};
+use mario_simulator::{Nobody, RunOptions, Simulation};
 use serde::{Deserialize, Serialize};
 
 use crate::runs::RunError;

@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt;
 
+use mario_scenario::{Document, Files};
 use mario_simulator::Effort;
-use mario_simulator::scenario::{Document, Files};
 
 use crate::measures::{Values, values};
 use crate::runs::{Contender, RunError, counted, in_parallel, resolve};

@@ -10,9 +10,9 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use mario_simulator::scenario::{Document, Files, Resolved};
+use mario_scenario::{Document, Files, Resolved, Scenario};
 use mario_simulator::{
-    Detail, Effort, EventQueue, Existing, Keep, Nobody, Recorder, RunDirectory, RunOptions, Scenario, Simulation,
+    Detail, Effort, EventQueue, Existing, Keep, Nobody, Recorder, RunDirectory, RunOptions, Simulation,
 };
 
 /// CPU seconds that the paper's prototype takes for its four runs on a quiet machine.
@@ -146,7 +146,7 @@ fn simpy() {
     let scenario = resolved(&document).scenario;
     let topology = &scenario.topology;
     let path = |user: u32| {
-        let (_, access_point) = scenario.attachments.steps[0].iter().find(|(other, _)| *other == user).expect("there");
+        let (_, access_point) = scenario.attachments.steps[0].iter().find(|(other, _)| other.0 == user).expect("there");
         let mut node = access_point.expect("connected");
         let mut links = Vec::new();
         while topology.node(node).tier > 0 {

@@ -4,13 +4,13 @@ mod correlation;
 mod groups;
 mod regret;
 
-use crate::population::{AgentIndex, ApplicationIndex, Colony, Deployed, Label, NodeIndex, Outcome, Resting, Ruling};
 use mario_domain::OperationName;
 use mario_policy::Decision;
+use mario_scenario::{ApplicationIndex, NodeIndex, Scenario, UserIndex};
 use serde::{Deserialize, Serialize};
 
+use crate::population::{AgentIndex, Colony, Deployed, Label, Outcome, Resting, Ruling};
 use crate::recorder::{Cause, Recorder, Sent, Served};
-use crate::scenario::Scenario;
 
 use groups::Groups;
 
@@ -340,8 +340,8 @@ impl Recorder for Tally {
         self.instances_changed(colony.agent(agent).application(), 1);
     }
 
-    fn handover(&mut self, time: f64, user: u32, _from: Option<NodeIndex>, _to: Option<NodeIndex>) {
-        self.count(time, self.application_of_user[user as usize], |step| step.movements += 1);
+    fn handover(&mut self, time: f64, user: UserIndex, _from: Option<NodeIndex>, _to: Option<NodeIndex>) {
+        self.count(time, self.application_of_user[user.position()], |step| step.movements += 1);
     }
 
     fn evaluation(&mut self, _time: f64, agent: AgentIndex, colony: &Colony, _decision: Option<&Decision>) {
@@ -408,21 +408,21 @@ impl Recorder for Tally {
 
     fn served(&mut self, served: &Served) {
         self.served += 1;
-        let responses = &mut self.users[served.user as usize];
+        let responses = &mut self.users[served.user.position()];
         responses.count += 1;
         responses.sum += served.ended - served.emitted;
     }
 
-    fn sent(&mut self, user: u32, _application: ApplicationIndex, sent: &Sent) {
+    fn sent(&mut self, user: UserIndex, _application: ApplicationIndex, sent: &Sent) {
         let now = Responses { count: sent.served, sum: sent.response, lost: sent.lost };
-        let before = std::mem::replace(&mut self.users[user as usize], now);
+        let before = std::mem::replace(&mut self.users[user.position()], now);
         self.served += now.count.saturating_sub(before.count);
         self.lost += now.lost.saturating_sub(before.lost);
     }
 
-    fn lost(&mut self, _time: f64, user: u32, _application: ApplicationIndex) {
+    fn lost(&mut self, _time: f64, user: UserIndex, _application: ApplicationIndex) {
         self.lost += 1;
-        self.users[user as usize].lost += 1;
+        self.users[user.position()].lost += 1;
     }
 }
 

@@ -15,11 +15,14 @@ mod schedule;
 mod settle;
 mod turns;
 
-use crate::population::{AgentIndex, ApplicationIndex, Neighbour, NodeIndex, RequestFact};
+use mario_scenario::{ApplicationIndex, NodeIndex, Scenario, UserIndex, Workload};
+use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
+use crate::placement::instances_expected;
+use crate::population::{AgentIndex, Neighbour, RequestFact};
 use crate::recorder::Recorder;
 use crate::routing::{CellIndex, Nearest, Route, Terrain};
-use crate::scenario::{Scenario, Workload};
 
 use account::Accounts;
 use crowd::Crowd;
@@ -27,9 +30,7 @@ use inflow::{Inflows, Share, Way};
 pub(crate) use inflow::{Round, Seen};
 use load::{Load, Passage, Track};
 use schedule::Schedule;
-use serde::{Deserialize, Serialize};
 pub(crate) use settle::GLANCES;
-use smallvec::SmallVec;
 use turns::{Members, TurnsIndex, TurnsTable};
 
 /// Traffic as rates.
@@ -54,7 +55,7 @@ pub(crate) struct Flow {
 #[repr(align(64))]
 struct FlowCell {
     /// First those in the crowd.
-    members: SmallVec<[u32; 4]>,
+    members: SmallVec<[UserIndex; 4]>,
     /// Those who are counted together, while all go to one instance.
     crowd: Crowd,
     /// Where their requests go; not known while there are no members.
@@ -76,8 +77,7 @@ enum Mode {
 
 impl Flow {
     pub(crate) fn new(scenario: &Scenario) -> Flow {
-        let users = scenario.users.len();
-        let instances = scenario.instances_expected();
+        let (users, instances) = (scenario.users.len(), instances_expected(scenario));
         Flow {
             window: scenario.agents.period,
             accounts: Accounts::new(users),
@@ -105,7 +105,7 @@ impl Flow {
     }
 
     /// A user begins to send.
-    pub(crate) fn begin_user(&mut self, user: u32, workload: Workload, first: f64, now: f64) {
+    pub(crate) fn begin_user(&mut self, user: UserIndex, workload: Workload, first: f64, now: f64) {
         self.accounts.begin(user, Schedule::new(workload, now, first), now);
     }
 
@@ -130,12 +130,12 @@ impl Flow {
     /// A user who sends belongs to this cell now; `None` when the user is not connected.
     pub(crate) fn connect(
         &mut self,
-        user: u32,
+        user: UserIndex,
         cell: Option<CellIndex>,
         router: &mut Nearest,
         world: &mut FlowWorld<'_>,
     ) {
-        let before = std::mem::replace(&mut self.cell_of_user[user as usize], cell);
+        let before = std::mem::replace(&mut self.cell_of_user[user.position()], cell);
         if before == cell {
             return;
         }
@@ -155,12 +155,12 @@ impl Flow {
     }
 
     /// A user, who is not connected any more, does not send any more.
-    pub(crate) fn end_user(&mut self, user: u32, now: f64) {
+    pub(crate) fn end_user(&mut self, user: UserIndex, now: f64) {
         self.accounts.count(user, None, now);
         self.accounts.end(user);
     }
 
-    fn join(&mut self, index: CellIndex, user: u32, world: &FlowWorld<'_>) {
+    fn join(&mut self, index: CellIndex, user: UserIndex, world: &FlowWorld<'_>) {
         let Some(schedule) = self.accounts.schedule(user) else { return };
         let cell = &mut self.cells[index as usize];
         match cell.mode {
@@ -188,10 +188,10 @@ impl Flow {
         }
     }
 
-    fn leave(&mut self, index: CellIndex, user: u32, world: &FlowWorld<'_>) {
+    fn leave(&mut self, index: CellIndex, user: UserIndex, world: &FlowWorld<'_>) {
         let Some(schedule) = self.accounts.schedule(user) else { return };
         let cell = &mut self.cells[index as usize];
-        let is_other = |member: &mut u32| *member != user;
+        let is_other = |member: &mut UserIndex| *member != user;
         match cell.mode {
             Mode::Plain => {
                 let route = cell.routes[0];
@@ -270,8 +270,8 @@ impl Flow {
         };
         let passages: Vec<Option<Passage>> = self.cells.iter().map(of_cell).collect();
         let (mut emitted, mut hops) = (0, self.accounts.hops());
-        for (user, plan) in (0..).zip(&world.scenario.users) {
-            let cell = self.cell_of_user[user as usize];
+        for (user, plan) in (0..).map(UserIndex).zip(&world.scenario.users) {
+            let cell = self.cell_of_user[user.position()];
             let passage = cell.and_then(|cell| passages[cell as usize].as_ref());
             let crowd = cell.map_or_else(Crowd::default, |cell| self.cells[cell as usize].crowd);
             let (sent, more_hops) = self.accounts.sent(user, &crowd, passage, world.now);
@@ -305,7 +305,7 @@ impl Flow {
         }
     }
 
-    fn count(&mut self, users: &[u32], passage: Option<&Passage>, now: f64) {
+    fn count(&mut self, users: &[UserIndex], passage: Option<&Passage>, now: f64) {
         for user in users {
             self.accounts.count(*user, passage, now);
         }
@@ -364,7 +364,7 @@ impl Flow {
     }
 
     /// Requests of the users of a cell come to an instance from now on.
-    fn begin_stays(&mut self, members: &[u32], crowd: &Crowd, to: Reach, now: f64) {
+    fn begin_stays(&mut self, members: &[UserIndex], crowd: &Crowd, to: Reach, now: f64) {
         let others = &members[crowd.users() as usize..];
         if crowd.users() > 0 {
             self.begin_stay(crowd.users(), to, crowd.schedule(), now);
@@ -428,12 +428,12 @@ impl Flow {
     }
 
     /// Those of these users who send, and when.
-    fn sending(&self, users: &[u32]) -> impl Iterator<Item = (u32, Schedule)> {
+    fn sending(&self, users: &[UserIndex]) -> impl Iterator<Item = (UserIndex, Schedule)> {
         users.iter().filter_map(|user| self.accounts.schedule(*user).map(|schedule| (*user, schedule)))
     }
 
     /// How much these users send in a unit of time.
-    fn rate(&self, users: &[u32]) -> f64 {
+    fn rate(&self, users: &[UserIndex]) -> f64 {
         self.sending(users).map(|(_, schedule)| schedule.rate()).sum()
     }
 
@@ -445,10 +445,11 @@ impl Flow {
 
     /// The users of a cell in the order in which they send from now on.
     fn turn_takers(&self, index: CellIndex, now: f64) -> Members {
-        let mut takers: SmallVec<[(u32, Schedule); 4]> = self.sending(&self.cells[index as usize].members).collect();
-        let first = |taker: &(u32, Schedule)| taker.1.first_from(now).unwrap_or(now);
+        let mut takers: SmallVec<[(UserIndex, Schedule); 4]> =
+            self.sending(&self.cells[index as usize].members).collect();
+        let first = |taker: &(UserIndex, Schedule)| taker.1.first_from(now).unwrap_or(now);
         takers.sort_by(|one, other| {
-            let arrival = |taker: &(u32, Schedule)| self.accounts.arrival(taker.0);
+            let arrival = |taker: &(UserIndex, Schedule)| self.accounts.arrival(taker.0);
             first(one).total_cmp(&first(other)).then(arrival(other).total_cmp(&arrival(one))).then(one.0.cmp(&other.0))
         });
         let period = |schedule: &Schedule| match schedule {

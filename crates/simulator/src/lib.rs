@@ -1,10 +1,10 @@
-//! Virtual time: scenarios, network, mobility, workload, churn and measurements.
+//! Virtual time: network, workload, churn, management and measurements.
 //!
-//! Start at [`scenario::Document`]: a scenario as it is written. It resolves to a [`Scenario`], everything that a run depends
-//! on, as plain data. [`Simulation::run`] runs it and tells a [`Recorder`] what happens:
+//! Start at [`Simulation::run`]: it runs a [`Scenario`](mario_scenario::Scenario), everything that a run depends on as plain
+//! data, and tells a [`Recorder`] what happens:
 //!
 //! ```
-//! use mario_simulator::scenario::{Document, NoFiles};
+//! use mario_scenario::{Document, NoFiles};
 //! use mario_simulator::{RunOptions, Simulation, Tally};
 //!
 //! let mut document = Document::preset("paper")?;
@@ -23,19 +23,10 @@
 //! change no byte.
 //! **Invariant:** events of one time happen in the order in which they were scheduled.
 //!
-//! Not here: what agents may do and managers accept (`colony`), and whether a trace is true (`audit`).
+//! Not here: what a world consists of and how it is written (`scenario`), what agents may do and managers accept (`colony`), and
+//! whether a trace is true (`audit`).
 
 mod chance;
-mod engine;
-mod position;
-mod xml;
-
-pub mod topology;
-
-pub mod mobility;
-
-pub mod scenario;
-
 mod flow;
 mod network;
 mod observation;
@@ -57,21 +48,13 @@ mod validation;
 pub use figures::{
     Counts, CycleCounts, Figures, GroupFigures, Ratios, Regret, RegretFigures, Spread, StepCounts, Tally, Versus,
 };
-pub use mobility::{Attachments, MobileUser, Presence, Traces};
-pub use optimum::{Search, TooLarge, Value};
+pub use optimum::{TooLarge, Value};
 pub use output::{
     Checkpoint, Detail, Existing, Keep, KeepError, ResumeError, RunDirectory, Summary, TableOutputs, Tables,
     TraceWriter, write_whole,
 };
-pub use population::{Arbitration, Memory};
-pub use position::{Area, Position};
 pub use queue::EventQueue;
 pub use recorder::{Cause, Compared, Nobody, Recorder, Sent, Served};
-pub use scenario::{
-    AgentTiming, ApplicationPlan, Deploy, Disturbance, DisturbanceEvent, Fidelity, Management, Metric, Network,
-    Numbering, Observation, Occupancy, PolicyText, Routing, Scenario, UserPlan, Workload,
-};
 pub use simulation::{
     AskedAcceptances, Effort, FailedAcceptance, PolicyPlace, Reuse, RunOptions, Simulation, SimulationError,
 };
-pub use topology::{Link, LinkIndex, NodeDescription, Topology, TopologyBuilder, TopologyError};

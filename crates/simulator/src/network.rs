@@ -2,18 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use crate::population::AgentIndex;
+use mario_scenario::{Fidelity, Link, LinkIndex, Network, Occupancy, Topology, UserIndex};
 use serde::{Deserialize, Serialize};
 
 use crate::paths::{PathIndex, Paths};
-use crate::scenario::{Fidelity, Network, Occupancy};
-use crate::topology::{Link, LinkIndex, Topology};
+use crate::population::AgentIndex;
 
 /// A client request on its way.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Message {
     pub(crate) emitted: f64,
-    pub(crate) user: u32,
+    pub(crate) user: UserIndex,
     pub(crate) agent: AgentIndex,
     pub(crate) path: PathIndex,
     /// How many links of the path are behind it.

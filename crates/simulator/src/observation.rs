@@ -3,12 +3,12 @@
 //! Two strategies. *Arrivals* is the rule: what reached the instance since its agent looked last, one fact for each last hop and
 //! latency, in standard order. *Route entries* is what the prototype shows, see [`Sight::entry_facts`].
 
-use crate::population::{AgentIndex, Colony, Neighbour, NodeIndex, RequestFact};
+use mario_scenario::{NodeIndex, Observation};
 use serde::{Deserialize, Serialize};
 
 use crate::paths::{PathIndex, Paths};
+use crate::population::{AgentIndex, Colony, Neighbour, RequestFact};
 use crate::routing::Router;
-use crate::scenario::Observation;
 
 /// What has reached the instances.
 #[derive(Serialize, Deserialize)]

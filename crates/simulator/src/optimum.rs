@@ -12,6 +12,8 @@
 //! | `exact` | the best allocation, for small worlds |
 //! | `changes` | the operations that lead from one allocation to another |
 
+use mario_scenario::{ApplicationIndex, Scenario, Search};
+
 mod changes;
 mod distances;
 mod exact;
@@ -21,26 +23,14 @@ mod problem;
 mod tests;
 mod value;
 
-use crate::population::{ApplicationIndex, Colony};
-
 use crate::placement::Placement;
-use crate::scenario::Scenario;
+use crate::population::Colony;
 
 pub(crate) use changes::changes;
 pub(crate) use distances::{Distances, Reach};
 pub use exact::TooLarge;
 pub(crate) use problem::{Demand, Problem, Room, demand_rate, room};
 pub use value::Value;
-
-/// How the best allocation is looked for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Search {
-    /// By adding what helps most, then by exchanging while that helps. There may be better ones.
-    Greedy,
-    /// By looking at all that could be better. There is no better one.
-    Exact,
-}
 
 /// On which nodes the instances of one application are, and how many on each: in the order of nodes, none twice, none with 0.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -88,34 +78,24 @@ impl Allocation {
     }
 }
 
-impl Search {
-    /// Its name.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Search::Greedy => "greedy",
-            Search::Exact => "exact",
-        }
-    }
+/// The exact search where the world is small enough for it at all times, else the greedy one.
+pub(crate) fn search_for(scenario: &Scenario) -> Search {
+    if exact::check(scenario).is_ok() { Search::Exact } else { Search::Greedy }
+}
 
-    /// The exact search where the world is small enough for it at all times, else the greedy one.
-    pub fn for_world(scenario: &Scenario) -> Search {
-        if exact::check(scenario).is_ok() { Search::Exact } else { Search::Greedy }
+/// Whether a world is small enough for a search.
+pub(crate) fn check_size(scenario: &Scenario, search: Search) -> Result<(), TooLarge> {
+    match search {
+        Search::Greedy => Ok(()),
+        Search::Exact => exact::check(scenario),
     }
+}
 
-    /// Whether a world is small enough for this search.
-    pub fn check(self, scenario: &Scenario) -> Result<(), TooLarge> {
-        match self {
-            Search::Greedy => Ok(()),
-            Search::Exact => exact::check(scenario),
-        }
-    }
-
-    /// The best allocation that it finds, one for each application.
-    pub(crate) fn best(self, problem: &Problem) -> Vec<Allocation> {
-        let found = greedy::search(problem);
-        match self {
-            Search::Greedy => found,
-            Search::Exact => exact::search(problem, found),
-        }
+/// The best allocation that a search finds, one for each application.
+pub(crate) fn best(problem: &Problem, search: Search) -> Vec<Allocation> {
+    let found = greedy::search(problem);
+    match search {
+        Search::Greedy => found,
+        Search::Exact => exact::search(problem, found),
     }
 }

@@ -6,13 +6,12 @@ mod tests;
 
 use std::collections::VecDeque;
 
-use crate::population::{Neighbour, NodeIndex};
+use mario_scenario::{LinkIndex, Metric, NodeIndex, Topology};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
+use crate::population::Neighbour;
 use crate::routing::Field;
-use crate::scenario::Metric;
-use crate::topology::{LinkIndex, Topology};
 
 /// Which path. Paths are kept for good, for messages on their way remember them, unless they are renewed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]

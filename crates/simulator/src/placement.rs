@@ -1,8 +1,10 @@
 //! Where the instances of each application are.
 
-use crate::population::{AgentIndex, ApplicationIndex, Colony, NodeIndex};
+use mario_scenario::{ApplicationIndex, NodeIndex, Scenario};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
+
+use crate::population::{AgentIndex, Colony};
 
 /// Where the instances of each application are.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -14,6 +16,12 @@ pub(crate) struct Placement {
     on_node: Vec<Vec<AgentIndex>>,
     /// Those on nodes that have several, in the order in which they came.
     several: FxHashMap<(ApplicationIndex, NodeIndex), Vec<AgentIndex>>,
+}
+
+/// Tables of instances have room for this number of them from the beginning: about all that there will ever be. Room that is never
+/// used costs nothing, and to move a table to a larger place costs more than all that is put into it.
+pub(crate) fn instances_expected(scenario: &Scenario) -> usize {
+    scenario.users.len().min(3 * scenario.topology.node_count())
 }
 
 /// Marks a node without instances.

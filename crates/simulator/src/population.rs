@@ -24,7 +24,7 @@
 mod index;
 mod intent;
 mod label;
-mod rules;
+mod numbers;
 mod wish;
 
 mod agent;
@@ -46,11 +46,11 @@ pub use agent::{Agent, Neighbour, Remembered, RequestFact};
 pub use colony::{Colony, ContextChange, Founding};
 pub use decisions::{Decisions, Entrance, Found, SavedDecisions};
 pub use evaluate::Evaluator;
-pub use index::{AgentIndex, ApplicationIndex, NodeIndex, PolicyIndex};
+pub use index::AgentIndex;
 pub use judge::{Asked, Judge};
 pub use label::Label;
 pub use manager::{Manager, NodeState, Promise};
+pub use numbers::Numbers;
 pub use rest::Resting;
-pub use rules::{Arbitration, Memory, Numbers};
 pub use saved::SavedColony;
 pub use wish::{Deployed, Deployment, Judged, Outcome, Plan, Ruling, Target, Wish};

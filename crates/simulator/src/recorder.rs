@@ -1,9 +1,10 @@
 //! What a run tells to whoever listens.
 
-use crate::population::{AgentIndex, ApplicationIndex, Colony, Label, NodeIndex, Resting};
 use mario_policy::Decision;
+use mario_scenario::{ApplicationIndex, NodeIndex, Search, UserIndex};
 
-use crate::optimum::{Search, Value};
+use crate::optimum::Value;
+use crate::population::{AgentIndex, Colony, Label, Resting};
 
 /// Takes down what happens in a run, in the order in which it happens.
 ///
@@ -26,7 +27,7 @@ pub trait Recorder {
     fn deployed(&mut self, time: f64, agent: AgentIndex, colony: &Colony) {}
 
     /// A user's connection moved; arrived from nowhere, or left for nowhere.
-    fn handover(&mut self, time: f64, user: u32, from: Option<NodeIndex>, to: Option<NodeIndex>) {}
+    fn handover(&mut self, time: f64, user: UserIndex, from: Option<NodeIndex>, to: Option<NodeIndex>) {}
 
     /// An agent evaluated its policy; `None` when its facts are those of its last evaluation, and also when decisions are not
     /// wanted and what it proposes is known from before.
@@ -74,10 +75,10 @@ pub trait Recorder {
 
     /// What became of all that a user has sent, from the beginning until now: traffic as rates. What was told of the user
     /// before is part of it.
-    fn sent(&mut self, user: u32, application: ApplicationIndex, sent: &Sent) {}
+    fn sent(&mut self, user: UserIndex, application: ApplicationIndex, sent: &Sent) {}
 
     /// A client request was lost.
-    fn lost(&mut self, time: f64, user: u32, application: ApplicationIndex) {}
+    fn lost(&mut self, time: f64, user: UserIndex, application: ApplicationIndex) {}
 
     /// Whether the run is to be broken off: nobody can take down what happens.
     fn is_broken(&self) -> bool {
@@ -134,7 +135,7 @@ pub struct Sent {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Served {
     /// Who sent it.
-    pub user: u32,
+    pub user: UserIndex,
     /// Which application it was for.
     pub application: ApplicationIndex,
     /// Which instance took it up.
@@ -175,7 +176,7 @@ impl<A: Recorder, B: Recorder> Recorder for (A, B) {
         self.1.deployed(time, agent, colony);
     }
 
-    fn handover(&mut self, time: f64, user: u32, from: Option<NodeIndex>, to: Option<NodeIndex>) {
+    fn handover(&mut self, time: f64, user: UserIndex, from: Option<NodeIndex>, to: Option<NodeIndex>) {
         self.0.handover(time, user, from, to);
         self.1.handover(time, user, from, to);
     }
@@ -246,12 +247,12 @@ impl<A: Recorder, B: Recorder> Recorder for (A, B) {
         self.0.wants_traffic() || self.1.wants_traffic()
     }
 
-    fn sent(&mut self, user: u32, application: ApplicationIndex, sent: &Sent) {
+    fn sent(&mut self, user: UserIndex, application: ApplicationIndex, sent: &Sent) {
         self.0.sent(user, application, sent);
         self.1.sent(user, application, sent);
     }
 
-    fn lost(&mut self, time: f64, user: u32, application: ApplicationIndex) {
+    fn lost(&mut self, time: f64, user: UserIndex, application: ApplicationIndex) {
         self.0.lost(time, user, application);
         self.1.lost(time, user, application);
     }
@@ -277,7 +278,7 @@ impl<R: Recorder> Recorder for Option<R> {
         }
     }
 
-    fn handover(&mut self, time: f64, user: u32, from: Option<NodeIndex>, to: Option<NodeIndex>) {
+    fn handover(&mut self, time: f64, user: UserIndex, from: Option<NodeIndex>, to: Option<NodeIndex>) {
         if let Some(recorder) = self {
             recorder.handover(time, user, from, to);
         }
@@ -357,13 +358,13 @@ impl<R: Recorder> Recorder for Option<R> {
         self.as_ref().is_some_and(R::wants_traffic)
     }
 
-    fn sent(&mut self, user: u32, application: ApplicationIndex, sent: &Sent) {
+    fn sent(&mut self, user: UserIndex, application: ApplicationIndex, sent: &Sent) {
         if let Some(recorder) = self {
             recorder.sent(user, application, sent);
         }
     }
 
-    fn lost(&mut self, time: f64, user: u32, application: ApplicationIndex) {
+    fn lost(&mut self, time: f64, user: UserIndex, application: ApplicationIndex) {
         if let Some(recorder) = self {
             recorder.lost(time, user, application);
         }
@@ -386,7 +387,7 @@ mod tests {
             true
         }
 
-        fn sent(&mut self, _user: u32, _application: ApplicationIndex, sent: &Sent) {
+        fn sent(&mut self, _user: UserIndex, _application: ApplicationIndex, sent: &Sent) {
             self.0 = Some(*sent);
         }
     }
@@ -395,7 +396,7 @@ mod tests {
     fn whoever_may_listen_hears_of_traffic_as_rates_too() {
         let mut recorders = (Some(Listener::default()), (Listener::default(), None::<Listener>));
         let sent = Sent { served: 5, lost: 2, response: 1.5 };
-        recorders.sent(0, ApplicationIndex(0), &sent);
+        recorders.sent(UserIndex(0), ApplicationIndex(0), &sent);
         for listener in [recorders.0.as_ref().expect("it listens"), &recorders.1.0] {
             assert_eq!(listener.0, Some(sent));
         }

@@ -6,13 +6,12 @@ mod field;
 mod least_used;
 mod nearest;
 
-use crate::population::{AgentIndex, ApplicationIndex, Colony, NodeIndex};
+use mario_scenario::{ApplicationIndex, NodeIndex, Routing, Scenario, Topology, UserIndex};
 use serde::{Deserialize, Serialize};
 
 use crate::paths::{PathIndex, Paths};
 use crate::placement::Placement;
-use crate::scenario::{Routing, Scenario};
-use crate::topology::Topology;
+use crate::population::{AgentIndex, Colony};
 
 pub(crate) use field::Field;
 pub(crate) use least_used::RouteEntry;
@@ -28,7 +27,7 @@ pub(crate) struct Route {
 /// Who asks for a route.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Client {
-    pub(crate) user: u32,
+    pub(crate) user: UserIndex,
     pub(crate) access_point: NodeIndex,
     pub(crate) application: ApplicationIndex,
 }
@@ -108,7 +107,7 @@ impl Router {
     }
 
     /// A user is at another access point.
-    pub(crate) fn user_moved(&mut self, user: u32) {
+    pub(crate) fn user_moved(&mut self, user: UserIndex) {
         match self {
             Router::Nearest(router) => router.user_moved(user),
             // The prototype keeps an entry for each access point that the user has been at.

@@ -27,11 +27,8 @@ use std::collections::VecDeque;
 use std::error::Error;
 use std::fmt;
 
-use crate::population::{
-    AgentIndex, ApplicationIndex, Colony, Decisions, Deployment, Evaluator, Judge, Label, NodeIndex, RequestFact,
-    Resting,
-};
 use mario_policy::{AcceptanceError, PolicyError};
+use mario_scenario::{ApplicationIndex, NodeIndex, Scenario, UserIndex};
 use serde::{Deserialize, Serialize};
 
 use crate::flow::{Flow, FlowWorld};
@@ -40,10 +37,10 @@ use crate::observation::Observations;
 use crate::optimum::TooLarge;
 use crate::paths::Paths;
 use crate::placement::Placement;
+use crate::population::{AgentIndex, Colony, Decisions, Deployment, Evaluator, Judge, Label, RequestFact, Resting};
 use crate::queue::EventQueue;
 use crate::recorder::Recorder;
 use crate::routing::{Nearest, Router, Terrain};
-use crate::scenario::Scenario;
 use crate::workload::Emitter;
 use due::{Due, DueIndex};
 
@@ -165,7 +162,7 @@ pub struct Simulation<'a> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 enum Event {
     /// A user sends a client request.
-    Emission(u32),
+    Emission(UserIndex),
     /// A message reaches the next node of its path.
     Arrival(MessageIndex),
     /// The messages that have reached nodes at this moment are handled, after everything that was due before them.
@@ -196,7 +193,7 @@ struct Service {
 /// A client request that waits for its instance.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Waiting {
-    user: u32,
+    user: UserIndex,
     access_point: NodeIndex,
     emitted: f64,
     arrived: f64,
@@ -224,7 +221,7 @@ struct Scratch {
     woken: Vec<AgentIndex>,
     resting: Vec<Resting>,
     /// Who moves in a step.
-    changes: Vec<(u32, Option<NodeIndex>)>,
+    changes: Vec<(UserIndex, Option<NodeIndex>)>,
 }
 
 impl Simulation<'_> {

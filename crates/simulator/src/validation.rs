@@ -10,11 +10,11 @@ mod walk;
 
 use std::collections::BTreeSet;
 
+use mario_scenario::{Scenario, Workload};
 use serde::Serialize;
 
-use crate::scenario::{Scenario, Workload};
-
 use rules::Rules;
+pub(crate) use scenario::scenario_holds_together;
 use walk::walk;
 
 /// How many there are of everything that a number can refer to.

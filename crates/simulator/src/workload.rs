@@ -1,10 +1,9 @@
 //! When users send client requests.
 
+use mario_scenario::{UserIndex, Workload};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use serde::{Deserialize, Serialize};
-
-use crate::scenario::Workload;
 
 /// The clock of one user.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -20,11 +19,11 @@ pub(crate) struct Emitter {
 const STREAM: u128 = 0x776f_726b_6c6f_6164;
 
 impl Emitter {
-    pub(crate) fn new(workload: Workload, seed: u64, user: u32) -> Emitter {
+    pub(crate) fn new(workload: Workload, seed: u64, user: UserIndex) -> Emitter {
         let random = match workload {
             Workload::Periodic { .. } => None,
             Workload::Poisson { .. } | Workload::OnOff { .. } => {
-                let state = (u128::from(seed) << 64) ^ (u128::from(user) << 8) ^ STREAM.rotate_left(64);
+                let state = (u128::from(seed) << 64) ^ (u128::from(user.0) << 8) ^ STREAM.rotate_left(64);
                 Some(Pcg64Mcg::from_seed(scrambled(state)))
             }
         };
@@ -94,7 +93,7 @@ mod tests {
     use super::*;
 
     fn mean_gap(workload: Workload) -> f64 {
-        let mut emitter = Emitter::new(workload, 1, 7);
+        let mut emitter = Emitter::new(workload, 1, UserIndex(7));
         let mut now = emitter.first(0.0);
         let count = 20_000;
         for _ in 0..count {
@@ -116,7 +115,8 @@ mod tests {
 
     #[test]
     fn users_have_streams_of_their_own() {
-        let first = |seed, user| Emitter::new(Workload::Poisson { mean_period: 1.0 }, seed, user).first(0.0);
+        let workload = Workload::Poisson { mean_period: 1.0 };
+        let first = |seed, user| Emitter::new(workload, seed, UserIndex(user)).first(0.0);
         assert!((first(1, 1) - first(1, 1)).abs() < f64::EPSILON);
         assert!((first(1, 1) - first(1, 2)).abs() > 1e-9);
         assert!((first(1, 1) - first(2, 1)).abs() > 1e-9);

@@ -7,8 +7,8 @@ use clap::{Args, ValueEnum};
 use mario_diagnostics::Diagnostic;
 use mario_experiments::report::Beside;
 use mario_experiments::reproduce::{Options, Preset, ReproduceError, Reproduction, World, reproduce};
+use mario_scenario::Document;
 use mario_simulator::Existing;
-use mario_simulator::scenario::Document;
 
 use crate::commands::report;
 use crate::commands::run::not_kept;

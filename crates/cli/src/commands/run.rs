@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use mario_diagnostics::Diagnostic;
-use mario_simulator::scenario::Resolved;
+use mario_scenario::{Fidelity, Resolved, Scenario};
 use mario_simulator::{
-    Checkpoint, Detail, Existing, Fidelity, Keep, KeepError, Reuse, RunDirectory, RunOptions, Scenario, Simulation,
-    SimulationError, Summary,
+    Checkpoint, Detail, Existing, Keep, KeepError, Reuse, RunDirectory, RunOptions, Simulation, SimulationError,
+    Summary,
 };
 
 use every::Every;

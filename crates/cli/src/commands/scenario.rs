@@ -1,11 +1,12 @@
 //! `mario scenario …`.
 
+use mario_scenario::schema_text;
+
 mod check;
 mod new;
 mod show;
 
 use clap::{Args, Subcommand};
-use mario_simulator::scenario::schema_text;
 
 use crate::{Console, Failure, Outcome};
 

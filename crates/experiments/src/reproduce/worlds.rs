@@ -1,6 +1,6 @@
 //! The same experiments in other worlds, to see what a result depends on.
 
-use mario_simulator::scenario::{Document, Files};
+use mario_scenario::{Document, Files};
 
 use super::claims::{Claim, claims};
 use super::{Experiment, Preset, ReproduceError};

@@ -1,6 +1,6 @@
 //! Tests of sizes and tables; that runs can be measured is tested where they are started.
 
-use mario_simulator::scenario::NoFiles;
+use mario_scenario::NoFiles;
 
 use super::*;
 
@@ -25,7 +25,7 @@ fn a_size_between_two_trees_names_both() {
     assert!(full.to_string().contains("22369621 nodes is too large"), "{full}");
 }
 
-fn scenario(nodes: u64, growth: Growth) -> mario_simulator::Scenario {
+fn scenario(nodes: u64, growth: Growth) -> mario_scenario::Scenario {
     let size = Size::with_nodes(nodes).expect("a full tree");
     let question = Question { size, policy: "workload-and-latency-aware".to_owned(), seed: 1, threads: 1, growth };
     question.document().resolve(&mut NoFiles).expect("a scenario").scenario

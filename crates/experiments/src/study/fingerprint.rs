@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use mario_simulator::Scenario;
+use mario_scenario::Scenario;
 
 /// FNV-1a with 64 bits: enough to notice a change, and the same everywhere.
 struct Fingerprint(u64);

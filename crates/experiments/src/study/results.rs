@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::fmt;
 
-use mario_simulator::scenario::Files;
+use mario_scenario::Files;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 use mario_experiments::figures::{RunFigures, from_trace};
-use mario_simulator::scenario::Document;
-use mario_simulator::{Detail, RunOptions, Scenario, Simulation, Tally, TraceWriter};
+use mario_scenario::{Document, Scenario};
+use mario_simulator::{Detail, RunOptions, Simulation, Tally, TraceWriter};
 
 use crate::Disk;
 

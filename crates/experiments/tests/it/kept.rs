@@ -7,7 +7,7 @@ use std::sync::Arc;
 use mario_audit::FindingKind;
 use mario_audit::reader::TraceReader;
 use mario_experiments::kept::{Checked, Kept};
-use mario_simulator::scenario::{Document, Resolved};
+use mario_scenario::{Document, Resolved};
 use mario_simulator::{Detail, Existing, Keep, RunDirectory, RunOptions, Simulation};
 use serde_json::Value;
 

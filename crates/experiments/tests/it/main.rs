@@ -10,7 +10,7 @@ mod summaries;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mario_simulator::scenario::Files;
+use mario_scenario::Files;
 
 /// Files where they are.
 struct Disk;

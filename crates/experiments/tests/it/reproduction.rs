@@ -4,7 +4,7 @@ use std::path::Path;
 use mario_experiments::figures::RunFigures;
 use mario_experiments::measures::values;
 use mario_experiments::reproduce::{Options, Preset, ReproduceError, Reproduction, World, reproduce};
-use mario_simulator::scenario::Document;
+use mario_scenario::Document;
 use mario_simulator::{Existing, KeepError};
 
 use crate::{Disk, fresh_directory};

@@ -7,7 +7,7 @@ use mario_experiments::study::{
     MergeError, OwnDirectory, Plan, Results, Shard, StoreError, StudyError, carry_out, load, save,
 };
 use mario_experiments::sweep;
-use mario_simulator::scenario::Document;
+use mario_scenario::Document;
 
 use crate::{Disk, fresh_directory};
 

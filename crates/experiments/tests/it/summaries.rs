@@ -2,7 +2,8 @@
 
 use mario_audit::{FindingKind, Options, audit};
 use mario_experiments::report::{Report, Run};
-use mario_simulator::{Detail, Regret, RunOptions, Scenario, Simulation, TraceWriter};
+use mario_scenario::Scenario;
+use mario_simulator::{Detail, Regret, RunOptions, Simulation, TraceWriter};
 use serde_json::Value;
 
 use crate::figures::scenario;

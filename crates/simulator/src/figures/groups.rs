@@ -1,9 +1,7 @@
 //! The groups that figures are given for: all applications, and each kind of them.
 
-use crate::population::ApplicationIndex;
+use mario_scenario::{ApplicationIndex, Scenario};
 use serde::{Deserialize, Serialize};
-
-use crate::scenario::Scenario;
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Groups {

@@ -1,12 +1,12 @@
 //! How far a placement is from the best at the same moment.
 
-use crate::population::{AgentIndex, Colony, Label, NodeIndex, Outcome};
+use mario_scenario::{NodeIndex, Scenario, Search, UserIndex};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::optimum::{Allocation, Distances, Problem, Search, Value, room};
+use crate::optimum::{Allocation, Distances, Problem, Value, best, room, search_for};
 use crate::paths::Paths;
+use crate::population::{AgentIndex, Colony, Label, Outcome};
 use crate::recorder::{Cause, Compared, Recorder};
-use crate::scenario::Scenario;
 use crate::validation::Limits;
 
 /// Compares the placement with the best one at each activation of the managers, when what they accepted is enacted.
@@ -79,7 +79,7 @@ impl<'a> Regret<'a> {
     pub fn new(scenario: &'a Scenario) -> Regret<'a> {
         Regret {
             scenario,
-            search: Search::for_world(scenario),
+            search: search_for(scenario),
             paths: Paths::new(&scenario.topology),
             distances: Distances::default(),
             access_points: vec![None; scenario.users.len()],
@@ -146,7 +146,7 @@ impl<'a> Regret<'a> {
         let rooms = rooms.collect();
         let access_points = self.access_points.iter().copied();
         let problem = Problem::new(self.scenario, access_points, rooms, &mut self.distances, &self.paths);
-        let best = problem.value(&self.search.best(&problem));
+        let best = problem.value(&best(&problem, self.search));
         (problem, best)
     }
 
@@ -171,8 +171,8 @@ impl Recorder for Regret<'_> {
         false
     }
 
-    fn handover(&mut self, _time: f64, user: u32, _from: Option<NodeIndex>, to: Option<NodeIndex>) {
-        self.access_points[user as usize] = to;
+    fn handover(&mut self, _time: f64, user: UserIndex, _from: Option<NodeIndex>, to: Option<NodeIndex>) {
+        self.access_points[user.position()] = to;
         self.changed();
     }
 

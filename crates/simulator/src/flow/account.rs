@@ -3,6 +3,7 @@
 //! A user's requests are counted when the user's way changes, and not before: until then, how long they took follows from
 //! what servers on the way keep of themselves ([`Passage`]). So whoever looks in between changes nothing.
 
+use mario_scenario::UserIndex;
 use serde::{Deserialize, Serialize};
 
 use super::crowd::Crowd;
@@ -71,49 +72,49 @@ impl Accounts {
     }
 
     /// A user begins to send.
-    pub(super) fn begin(&mut self, user: u32, schedule: Schedule, now: f64) {
-        let account = &mut self.of_user[user as usize];
+    pub(super) fn begin(&mut self, user: UserIndex, schedule: Schedule, now: f64) {
+        let account = &mut self.of_user[user.position()];
         account.schedule = Some(schedule);
         (account.arrival, account.counted) = (now, now);
     }
 
     /// A user sends no more.
-    pub(super) fn end(&mut self, user: u32) {
-        self.of_user[user as usize].schedule = None;
+    pub(super) fn end(&mut self, user: UserIndex) {
+        self.of_user[user.position()].schedule = None;
     }
 
     /// When a user sends.
-    pub(super) fn schedule(&self, user: u32) -> Option<Schedule> {
-        self.of_user[user as usize].schedule
+    pub(super) fn schedule(&self, user: UserIndex) -> Option<Schedule> {
+        self.of_user[user.position()].schedule
     }
 
     /// When a user came, and so began to send.
-    pub(super) fn arrival(&self, user: u32) -> f64 {
-        self.of_user[user as usize].arrival
+    pub(super) fn arrival(&self, user: UserIndex) -> f64 {
+        self.of_user[user.position()].arrival
     }
 
     /// Reads a little of what a change of way needs.
-    pub(super) fn glance_at(&self, user: u32) -> f64 {
-        self.of_user[user as usize].counted
+    pub(super) fn glance_at(&self, user: UserIndex) -> f64 {
+        self.of_user[user.position()].counted
     }
 
     /// Counts what a user sent since it was last counted, all along one way; `None` when there was none.
-    pub(super) fn count(&mut self, user: u32, passage: Option<&Passage>, now: f64) {
-        let account = &mut self.of_user[user as usize];
+    pub(super) fn count(&mut self, user: UserIndex, passage: Option<&Passage>, now: f64) {
+        let account = &mut self.of_user[user.position()];
         let count = account.until(passage, now);
         account.counted = now;
         account.served += count.served;
         account.response += count.response;
         self.hops += count.hops;
         if count.lost > 0.0 {
-            self.lost[user as usize] += count.lost;
+            self.lost[user.position()] += count.lost;
         }
     }
 
     /// The user at this place, who has just been counted, joins the crowd of the cell, if it is one of them. Those in the crowd are
     /// first among the members.
-    pub(super) fn gather(&mut self, crowd: &mut Crowd, members: &mut [u32], place: usize, now: f64) {
-        let account = &mut self.of_user[members[place] as usize];
+    pub(super) fn gather(&mut self, crowd: &mut Crowd, members: &mut [UserIndex], place: usize, now: f64) {
+        let account = &mut self.of_user[members[place].position()];
         let first_other = crowd.users() as usize;
         if account.schedule.is_some_and(|schedule| crowd.let_in(schedule, account.waited, now)) {
             account.served -= crowd.served;
@@ -124,13 +125,13 @@ impl Accounts {
     }
 
     /// Whether a user is in the crowd of its cell.
-    pub(super) fn is_in_crowd(&self, user: u32) -> bool {
-        self.of_user[user as usize].counted.is_infinite()
+    pub(super) fn is_in_crowd(&self, user: UserIndex) -> bool {
+        self.of_user[user.position()].counted.is_infinite()
     }
 
     /// A user is in a crowd no more.
-    pub(super) fn leave(&mut self, user: u32, crowd: &Crowd) {
-        let account = &mut self.of_user[user as usize];
+    pub(super) fn leave(&mut self, user: UserIndex, crowd: &Crowd) {
+        let account = &mut self.of_user[user.position()];
         *account = account.apart_from(crowd);
     }
 
@@ -140,16 +141,16 @@ impl Accounts {
     }
 
     /// A user who has just been counted takes another way.
-    pub(super) fn take(&mut self, user: u32, passage: &Passage) {
-        self.of_user[user as usize].waited = passage.waited;
+    pub(super) fn take(&mut self, user: UserIndex, passage: &Passage) {
+        self.of_user[user.position()].waited = passage.waited;
     }
 
     /// What became of all that a user has sent until now, and over how many links it went since the user was counted last.
-    pub(super) fn sent(&self, user: u32, crowd: &Crowd, passage: Option<&Passage>, now: f64) -> (Sent, f64) {
-        let account = &self.of_user[user as usize];
+    pub(super) fn sent(&self, user: UserIndex, crowd: &Crowd, passage: Option<&Passage>, now: f64) -> (Sent, f64) {
+        let account = &self.of_user[user.position()];
         let account = if self.is_in_crowd(user) { account.apart_from(crowd) } else { *account };
         let count = account.until(passage, now);
-        let (served, lost) = (account.served + count.served, self.lost[user as usize] + count.lost);
+        let (served, lost) = (account.served + count.served, self.lost[user.position()] + count.lost);
         // Where only a mean is known, parts of requests wait until they are whole.
         let whole = served.floor();
         let part = if served > 0.0 { whole / served } else { 0.0 };

@@ -68,6 +68,8 @@ impl Crowd {
 
 #[cfg(test)]
 mod tests {
+    use mario_scenario::UserIndex;
+
     use super::*;
     use crate::flow::account::Accounts;
 
@@ -76,7 +78,7 @@ mod tests {
         let schedule = Schedule::Exact { first: 40.0, period: 40.0 };
         let (mut together, mut alone) = (Accounts::new(2), Accounts::new(2));
         let mut crowd = Crowd::default();
-        let mut members: Vec<u32> = Vec::new();
+        let mut members: Vec<UserIndex> = Vec::new();
         // Two users of a cell whose route changes every hundred; the second comes later, between two changes.
         for (number, now) in (0_u32..12).zip((0..).map(|number| f64::from(number) * 100.0)) {
             let passage = |waited: f64| Passage { takes: 3.0 + f64::from(number), waited, hops: f64::from(number % 3) };
@@ -94,7 +96,7 @@ mod tests {
                 alone.count(*user, Some(&left), now);
                 alone.take(*user, &taken);
             }
-            let (newcomer, joins) = (u32::from(number > 0), now + if number == 0 { 0.0 } else { 35.0 });
+            let (newcomer, joins) = (UserIndex(u32::from(number > 0)), now + if number == 0 { 0.0 } else { 35.0 });
             if number == 0 || number == 4 {
                 for accounts in [&mut together, &mut alone] {
                     accounts.begin(newcomer, schedule, joins);
@@ -105,20 +107,20 @@ mod tests {
                 together.gather(&mut crowd, &mut members, place, joins);
             }
             if number == 9 {
-                together.leave(0, &crowd);
+                together.leave(UserIndex(0), &crowd);
                 crowd.let_out();
-                members.retain(|user| *user != 0);
+                members.retain(|user| *user != UserIndex(0));
                 for accounts in [&mut together, &mut alone] {
-                    accounts.count(0, Some(&passage(900.0)), now + 50.0);
-                    accounts.end(0);
+                    accounts.count(UserIndex(0), Some(&passage(900.0)), now + 50.0);
+                    accounts.end(UserIndex(0));
                 }
             }
             assert_eq!(crowd.users() as usize, if number == 4 { 1 } else { members.len() });
-            for user in [0, 1] {
+            for user in [0, 1].map(UserIndex) {
                 let sent = |accounts: &Accounts| accounts.sent(user, &crowd, Some(&taken), now + 60.0).0;
                 let (one, other) = (sent(&together), sent(&alone));
-                assert_eq!((one.served, one.lost), (other.served, other.lost), "user {user} at {now}");
-                assert!((one.response - other.response).abs() < 1e-9, "user {user} at {now}: {one:?}, not {other:?}");
+                assert_eq!((one.served, one.lost), (other.served, other.lost), "{user:?} at {now}");
+                assert!((one.response - other.response).abs() < 1e-9, "{user:?} at {now}: {one:?}, not {other:?}");
             }
             assert!((together.hops() - alone.hops()).abs() < 1e-9);
         }

@@ -1,7 +1,8 @@
 //! Whether traffic that was restored holds together.
 
+use mario_scenario::Scenario;
+
 use super::{Flow, Mode};
-use crate::scenario::Scenario;
 
 impl Flow {
     /// How many cells and turns there are.
@@ -36,8 +37,8 @@ impl Flow {
             has_routes
                 && cell.crowd.users() as usize <= cell.members.len()
                 && cell.members.iter().all(|member| {
-                    let is_here = self.cell_of_user[*member as usize].is_some_and(|cell| cell as usize == index);
-                    is_here && !std::mem::replace(&mut members[*member as usize], true)
+                    let is_here = self.cell_of_user[member.position()].is_some_and(|cell| cell as usize == index);
+                    is_here && !std::mem::replace(&mut members[member.position()], true)
                 })
         };
         (0..self.cells.len()).all(&mut is_sound)

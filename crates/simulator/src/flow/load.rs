@@ -5,12 +5,11 @@
 //! in no order: that part is what the theory of queues says of one server. Both are summed up over time, so that the mean
 //! wait over any span is the difference of two sums, whatever happened in between.
 
-use crate::population::AgentIndex;
+use mario_scenario::{LinkIndex, Network, Topology};
 use serde::{Deserialize, Serialize};
 
 use crate::network::Pace;
-use crate::scenario::Network;
-use crate::topology::{LinkIndex, Topology};
+use crate::population::AgentIndex;
 
 /// How busy links and instances are.
 #[derive(Clone, Debug, Serialize, Deserialize)]

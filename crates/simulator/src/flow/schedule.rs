@@ -1,8 +1,7 @@
 //! How many requests a user sends in a span of time, without sending them one by one.
 
+use mario_scenario::Workload;
 use serde::{Deserialize, Serialize};
-
-use crate::scenario::Workload;
 
 /// When a user sends client requests, from the user's arrival on.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]

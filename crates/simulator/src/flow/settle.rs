@@ -2,13 +2,13 @@
 
 use std::hint::black_box;
 
+use mario_scenario::{LinkIndex, UserIndex};
 use smallvec::SmallVec;
 
 use super::load::Track;
 use super::{Flow, FlowWorld, Mode, Reach};
 use crate::paths::Paths;
 use crate::routing::{CellIndex, Nearest, Route};
-use crate::topology::LinkIndex;
 
 /// So many cells are glanced at together: enough for memory to work on, and few enough to be still there when needed.
 pub(crate) const GLANCES: usize = 16;
@@ -86,8 +86,8 @@ impl Flow {
     }
 
     /// Reads a little of what will be changed when these users go to these cells.
-    pub(crate) fn glance_at_moves(&self, moves: &[(u32, CellIndex)], paths: &Paths) {
-        let cells = moves.iter().flat_map(|(user, to)| [self.cell_of_user[*user as usize], Some(*to)]);
+    pub(crate) fn glance_at_moves(&self, moves: &[(UserIndex, CellIndex)], paths: &Paths) {
+        let cells = moves.iter().flat_map(|(user, to)| [self.cell_of_user[user.position()], Some(*to)]);
         self.glance_at(&cells.flatten().collect::<SmallVec<[CellIndex; 2 * GLANCES]>>(), paths);
     }
 

@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-use crate::population::{AgentIndex, ApplicationIndex, Colony, Deployment, NodeIndex, Plan, Target, Wish};
 use mario_domain::OperationName;
+use mario_scenario::{ApplicationIndex, NodeIndex, Scenario};
 
 use super::{Allocation, Room};
 use crate::placement::Placement;
-use crate::scenario::Scenario;
+use crate::population::{AgentIndex, Colony, Deployment, Plan, Target, Wish};
 
 /// An instance on its way.
 struct Move {

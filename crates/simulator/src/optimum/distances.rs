@@ -4,12 +4,10 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use crate::population::NodeIndex;
+use mario_scenario::{Metric, NodeIndex, Routing, Scenario, Topology};
 use rustc_hash::FxHashMap;
 
 use crate::paths::Paths;
-use crate::scenario::{Metric, Routing, Scenario};
-use crate::topology::Topology;
 
 /// How far a node is.
 #[derive(Clone, Copy, PartialEq, Debug)]

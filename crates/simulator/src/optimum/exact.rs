@@ -11,10 +11,10 @@ use std::error::Error;
 use std::fmt;
 
 use mario_domain::ApplicationId;
+use mario_scenario::Scenario;
 
 use super::problem::needed_for;
 use super::{Allocation, Demand, Problem, Value, demand_rate, room};
-use crate::scenario::Scenario;
 
 /// In how many ways one application may be allocated.
 const ALLOCATIONS_MAX: u64 = 4_096;

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::population::NodeIndex;
 use mario_domain::Capacity;
+use mario_scenario::{NodeIndex, Scenario, Workload};
 use rustc_hash::FxHashMap;
 
 use super::{Allocation, Distances, Reach, Value};
 use crate::paths::Paths;
-use crate::scenario::{Scenario, Workload};
 
 /// More than this over what an instance handles is an overload; less is what adding fractions loses.
 const TOLERANCE: f64 = 1e-9;

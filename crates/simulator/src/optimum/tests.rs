@@ -6,7 +6,7 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use super::problem::Group;
-use super::{Allocation, Demand, Problem, Reach, Search, Value};
+use super::{Allocation, Demand, Problem, Reach, Search, Value, best};
 
 fn allocation(nodes: &[u32]) -> Allocation {
     let mut allocation = Allocation::default();
@@ -125,7 +125,7 @@ fn the_exact_search_finds_what_a_look_at_everything_finds() {
     let mut random = Pcg64Mcg::seed_from_u64(1);
     for _ in 0..120 {
         let problem = random_problem(&mut random, 4, 2);
-        let found = Search::Exact.best(&problem);
+        let found = best(&problem, Search::Exact);
         assert!(problem.fits(&found), "{problem:?}\n{found:?}");
         assert_eq!(problem.value(&found), best_of_all(&problem), "{problem:?}\n{found:?}");
     }
@@ -137,7 +137,7 @@ fn the_exact_search_is_never_worse_than_the_greedy_one_and_both_fit() {
     let (mut worlds, mut equal, mut as_many) = (0, 0, 0);
     for _ in 0..200 {
         let problem = random_problem(&mut random, 6, 3);
-        let [exact, greedy] = [Search::Exact, Search::Greedy].map(|search| search.best(&problem));
+        let [exact, greedy] = [Search::Exact, Search::Greedy].map(|search| best(&problem, search));
         assert!(problem.fits(&exact) && problem.fits(&greedy));
         assert!(problem.value(&exact) >= problem.value(&greedy), "{problem:?}");
         worlds += 1;
@@ -153,8 +153,8 @@ fn the_greedy_search_beats_what_is_placed_at_random() {
     let mut random = Pcg64Mcg::seed_from_u64(3);
     for _ in 0..200 {
         let problem = random_problem(&mut random, 6, 3);
-        let greedy = problem.value(&Search::Greedy.best(&problem));
-        let exact = problem.value(&Search::Exact.best(&problem));
+        let greedy = problem.value(&best(&problem, Search::Greedy));
+        let exact = problem.value(&best(&problem, Search::Exact));
         let mut placed = vec![Allocation::default(); 3];
         for application in [0, 1, 2] {
             placed[application].add(random.random_range(0..6));

@@ -12,6 +12,7 @@ use std::io::{self, BufWriter, Write};
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 
+use mario_scenario::Scenario;
 use serde::{Deserialize, Serialize};
 
 use super::digest::{Digest, DigestedFile};
@@ -20,9 +21,8 @@ use super::sealed::{self, PROGRAM, SealError};
 use super::tables::{TableOutputs, Tables};
 use super::trace::TraceWriter;
 use crate::figures::{Regret, Tally};
-use crate::scenario::Scenario;
 use crate::simulation::{Reuse, RunOptions, Simulation, SimulationError};
-use crate::validation::Limits;
+use crate::validation::{Limits, scenario_holds_together};
 
 const CHECKPOINT: &str = "checkpoint";
 const SCENARIO: &str = "checkpoint.scenario";
@@ -191,7 +191,7 @@ impl Checkpoint {
         if found != head.scenario {
             return Err(ResumeError::Damaged(scenario_path));
         }
-        let scenario = postcard::from_bytes(&content).ok().filter(Scenario::holds_together);
+        let scenario = postcard::from_bytes(&content).ok().filter(scenario_holds_together);
         let scenario = scenario.ok_or(ResumeError::Damaged(scenario_path))?;
         let state = rest.to_vec();
         Ok(Checkpoint { directory: directory.to_owned(), scenario, head, state, marker })

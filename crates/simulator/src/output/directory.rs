@@ -15,6 +15,7 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use mario_scenario::{Resolved, Scenario, Settings};
 use serde::{Deserialize, Serialize};
 
 use super::checkpoint;
@@ -24,7 +25,6 @@ use super::trace::{Detail, TraceWriter};
 use super::whole::write_whole;
 use crate::figures::{Figures, Regret, Tally};
 use crate::recorder::Recorder;
-use crate::scenario::{Resolved, Scenario, Settings};
 use crate::simulation::{AskedAcceptances, Effort};
 
 /// Says that a run is not complete. It is the first file to come and the last to go.

@@ -2,13 +2,13 @@
 
 use std::io::{self, Write};
 
-use crate::population::{AgentIndex, Colony, Label, NodeIndex, Outcome};
 use mario_domain::{Id, InstanceId, OperationName};
+use mario_scenario::{NodeIndex, Scenario, UserIndex};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::json::{natural, number};
+use crate::population::{AgentIndex, Colony, Label, Outcome};
 use crate::recorder::{Recorder, Served};
-use crate::scenario::Scenario;
 use crate::simulation::Simulation;
 
 /// A table on its way to a file.
@@ -174,9 +174,9 @@ impl<W: Write> Recorder for Tables<'_, W> {
         self.learn_instances(colony);
     }
 
-    fn handover(&mut self, time: f64, user: u32, from: Option<NodeIndex>, to: Option<NodeIndex>) {
+    fn handover(&mut self, time: f64, user: UserIndex, from: Option<NodeIndex>, to: Option<NodeIndex>) {
         let Some(handovers) = &mut self.handovers else { return };
-        handovers.id(&self.scenario.attachments.users[user as usize].id);
+        handovers.id(&self.scenario.attachments.users[user.position()].id);
         handovers.comma();
         number(&mut handovers.row, time);
         for node in [from, to] {
@@ -244,7 +244,7 @@ impl<W: Write> Recorder for Tables<'_, W> {
 
     fn served(&mut self, served: &Served) {
         let Some(messages) = &mut self.messages else { return };
-        messages.id(&self.scenario.attachments.users[served.user as usize].id);
+        messages.id(&self.scenario.attachments.users[served.user.position()].id);
         messages.comma();
         messages.id(self.instances[served.agent.position()].id());
         for time in [served.emitted, served.arrived, served.started, served.ended] {

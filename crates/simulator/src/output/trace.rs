@@ -8,9 +8,9 @@ mod summing;
 
 use std::io::{self, Write};
 
-use crate::population::{AgentIndex, ApplicationIndex, Colony, Deployed, Judged, Label, NodeIndex, Outcome, Resting};
 use mario_domain::{Capacity, OperationName, Verdict};
 use mario_policy::{Decision, Ending};
+use mario_scenario::{ApplicationIndex, NodeIndex, Scenario, UserIndex};
 use serde::{Deserialize, Serialize};
 
 use evaluation::target;
@@ -18,8 +18,8 @@ use summing::Summing;
 
 use super::json::{id, integer, natural, number, string};
 use crate::output::histogram::Histogram;
+use crate::population::{AgentIndex, Colony, Deployed, Judged, Label, Outcome, Resting};
 use crate::recorder::{Cause, Compared, Recorder, Sent, Served};
-use crate::scenario::Scenario;
 
 /// How much a trace holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -254,7 +254,7 @@ impl<W: Write> Recorder for TraceWriter<W> {
         }
     }
 
-    fn handover(&mut self, time: f64, user: u32, from: Option<NodeIndex>, to: Option<NodeIndex>) {
+    fn handover(&mut self, time: f64, user: UserIndex, from: Option<NodeIndex>, to: Option<NodeIndex>) {
         self.totals.handovers += 1;
         if self.summing.is_some() {
             self.count_move(time, user);
@@ -262,7 +262,7 @@ impl<W: Write> Recorder for TraceWriter<W> {
         }
         self.begin("handover", time);
         self.line.push(b',');
-        natural(&mut self.line, u64::from(user));
+        natural(&mut self.line, u64::from(user.0));
         self.comma_node(from);
         self.comma_node(to);
         self.line.push(b']');
@@ -442,7 +442,7 @@ impl<W: Write> Recorder for TraceWriter<W> {
         self.became(served.user, served.application, Sent { served: 1, lost: 0, response });
     }
 
-    fn lost(&mut self, _time: f64, user: u32, application: ApplicationIndex) {
+    fn lost(&mut self, _time: f64, user: UserIndex, application: ApplicationIndex) {
         self.became(user, application, Sent { served: 0, lost: 1, response: 0.0 });
     }
 
@@ -450,13 +450,13 @@ impl<W: Write> Recorder for TraceWriter<W> {
         true
     }
 
-    fn sent(&mut self, user: u32, application: ApplicationIndex, sent: &Sent) {
-        let before = self.clients[user as usize];
+    fn sent(&mut self, user: UserIndex, application: ApplicationIndex, sent: &Sent) {
+        let before = self.clients[user.position()];
         let (served, lost) = (sent.served.saturating_sub(before.served), sent.lost.saturating_sub(before.lost));
         if served + lost > 0 {
             self.became(user, application, Sent { served, lost, response: sent.response - before.sum });
             // Not a sum of differences: what all took together does not depend on how often it was told.
-            self.clients[user as usize].sum = sent.response;
+            self.clients[user.position()].sum = sent.response;
         }
     }
 

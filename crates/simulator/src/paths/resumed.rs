@@ -1,7 +1,8 @@
 //! Going on with paths that were saved.
 
+use mario_scenario::Topology;
+
 use super::{Path, Paths, SHORT, Search};
-use crate::topology::Topology;
 
 impl Paths {
     /// How many paths there are.

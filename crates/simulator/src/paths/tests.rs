@@ -1,7 +1,7 @@
 use mario_domain::{Capacity, NodeId};
+use mario_scenario::{NodeDescription, TopologyBuilder};
 
 use super::*;
-use crate::topology::{NodeDescription, TopologyBuilder};
 
 /// Three nodes, each linked to both others.
 fn triangle() -> Topology {

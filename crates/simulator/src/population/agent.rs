@@ -1,12 +1,12 @@
 //! Agents: one for each instance, with what it sees and what it remembers.
 
 use mario_domain::OperationName;
+use mario_scenario::{ApplicationIndex, Memory, NodeIndex, PolicyIndex};
 use serde::{Deserialize, Serialize};
 
-use crate::population::index::{ApplicationIndex, LinksVersion, NodeIndex, PolicyIndex};
+use crate::population::index::LinksVersion;
 use crate::population::intent::{Intent, Said};
 use crate::population::recall::Sight;
-use crate::population::rules::Memory;
 use crate::population::wish::{Target, Wish};
 
 /// The manager of one instance.

@@ -3,15 +3,16 @@
 use mario_domain::{Application, Capacity, Fact, Hardware, InstanceId, OperationName};
 use mario_policy::Policy;
 use mario_prolog::Engine;
+use mario_scenario::{ApplicationIndex, Arbitration, Memory, NodeIndex, PolicyIndex};
 
 use crate::population::agent::{Agent, Neighbour, RequestFact};
-use crate::population::index::{AgentIndex, ApplicationIndex, LinksVersion, NodeIndex, PolicyIndex};
+use crate::population::index::{AgentIndex, LinksVersion};
 use crate::population::label::Full;
 use crate::population::manager::{Manager, NodeState};
 use crate::population::names::Names;
+use crate::population::numbers::Numbers;
 use crate::population::rest::Resting;
 use crate::population::rooms::Rooms;
-use crate::population::rules::{Arbitration, Memory, Numbers};
 use crate::population::waiting::Waiting;
 use crate::population::wish::{Target, Wish};
 

@@ -1,14 +1,14 @@
 //! Rule r1: one management cycle.
 
 use mario_domain::{AgentId, Hardware, Inhibition, NodeId, Operation, OperationName, Request, Rule, Verdict};
+use mario_scenario::{ApplicationIndex, Arbitration, NodeIndex};
 
 use crate::population::colony::Colony;
-use crate::population::index::{AgentIndex, ApplicationIndex, NodeIndex};
+use crate::population::index::AgentIndex;
 use crate::population::judge::Judge;
 use crate::population::label::{Action, Label};
 use crate::population::manager::{Manager, Promise, Room};
 use crate::population::rooms::NOTHING;
-use crate::population::rules::Arbitration;
 use crate::population::waiting::Waiting;
 use crate::population::wish::{Deployed, Deployment, Judged, Plan, Ruling, Target, Wish};
 

@@ -21,13 +21,15 @@ use std::ops::RangeInclusive;
 use mario_domain::{Application, Id, OperationName};
 use mario_policy::{Blindness, Decision, Ending, FactsAllowed, Policy, blindness};
 use mario_prolog::Engine;
+use mario_scenario::ApplicationIndex;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
-use crate::population::colony::Colony;
-use crate::population::index::{AgentIndex, ApplicationIndex};
-use crate::population::wish::Wish;
 use key::Key;
+
+use crate::population::colony::Colony;
+use crate::population::index::AgentIndex;
+use crate::population::wish::Wish;
 
 /// For each node so many different things are remembered, but at least and at most so many in all; then all are forgotten.
 const ENTRIES_PER_NODE: usize = 4;

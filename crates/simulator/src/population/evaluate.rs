@@ -3,13 +3,13 @@
 use mario_domain::{Id, OperationName};
 use mario_policy::{Constant, Decider, Decision, KnowledgeBase, Solution, Wanted};
 use mario_prolog::{Engine, Value};
+use mario_scenario::Memory;
 
 use crate::population::agent::{Agent, Remembered};
 use crate::population::colony::Colony;
 use crate::population::decisions::is_plain;
 use crate::population::index::AgentIndex;
 use crate::population::names::number;
-use crate::population::rules::Memory;
 use crate::population::wish::{Target, Wish};
 
 /// Memory for evaluating agents of one colony: one for each thread, used again and again.

@@ -1,9 +1,9 @@
 //! What an agent proposes, in four bytes.
 
 use mario_domain::OperationName;
+use mario_scenario::NodeIndex;
 use serde::{Deserialize, Serialize};
 
-use crate::population::index::NodeIndex;
 use crate::population::wish::{Target, Wish};
 
 /// A wish, or none: the operation in the two highest bits, and the target in the others.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use mario_domain::{Hardware, Instance, Node, Request, Verdict};
 use mario_policy::{AcceptanceFailure, ManagerView};
 use mario_prolog::{Engine, Machine, Symbols};
+use mario_scenario::NodeIndex;
 
 use crate::population::colony::Colony;
-use crate::population::index::NodeIndex;
 
 /// What managers with acceptance policies of their own need to ask them. One for each thread.
 pub struct Judge {

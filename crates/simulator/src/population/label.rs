@@ -1,9 +1,10 @@
 //! The label of a cycle, in a short form.
 
 use mario_domain::OperationName;
+use mario_scenario::NodeIndex;
 use serde::{Deserialize, Serialize};
 
-use crate::population::index::{AgentIndex, NodeIndex};
+use crate::population::index::AgentIndex;
 use crate::population::rest::Resting;
 use crate::population::rooms::NOTHING;
 use crate::population::wish::{Deployed, Judged, Outcome, Ruling, Target, Wish};
@@ -212,8 +213,8 @@ mod tests {
     use mario_domain::{Capacity, Inhibition, NodeId, Rule};
 
     use super::*;
-    use crate::population::index::{ApplicationIndex, PolicyIndex};
     use crate::population::wish::Deployment;
+    use mario_scenario::{ApplicationIndex, PolicyIndex};
 
     #[test]
     fn what_is_judged_is_read_as_it_was() {

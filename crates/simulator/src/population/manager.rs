@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use mario_domain::{Capacity, Hardware, Inhibition, NodeId, Rule, Verdict};
 use mario_policy::Acceptance;
+use mario_scenario::{ApplicationIndex, NodeIndex};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
-use crate::population::index::{AgentIndex, ApplicationIndex, NodeIndex};
+use crate::population::index::AgentIndex;
 use crate::population::rooms::NOTHING;
 
 /// The manager of one node.

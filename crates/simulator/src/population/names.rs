@@ -6,9 +6,9 @@ use std::sync::Arc;
 use mario_domain::{Id, IdError, NodeId, OperationName, SELF};
 use mario_policy::Constant;
 use mario_prolog::{Symbols, Value};
+use mario_scenario::{ApplicationIndex, NodeIndex};
 
 use crate::population::agent::Neighbour;
-use crate::population::index::{ApplicationIndex, NodeIndex};
 use crate::population::wish::Target;
 
 /// The constants that stand for nodes, applications and operations in facts, and the way back.

@@ -5,13 +5,13 @@
 //! that *rouses* the agent: something new about its own node, and room on a node in its reach. A shell that lets agents rest
 //! wakes them for anything else that they would see. Nobody can rest where nodes and links go and come.
 
+use mario_scenario::{Arbitration, Memory, NodeIndex};
 use serde::{Deserialize, Serialize};
 
 use crate::population::agent::{Agent, AgentState};
 use crate::population::colony::Colony;
-use crate::population::index::{AgentIndex, LinksVersion, NodeIndex};
+use crate::population::index::{AgentIndex, LinksVersion};
 use crate::population::label::Full;
-use crate::population::rules::{Arbitration, Memory};
 use crate::population::wish::Wish;
 
 /// What agents of one application that rest do in a cycle.

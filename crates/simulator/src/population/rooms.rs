@@ -1,8 +1,8 @@
 //! Which nodes are full, in one byte for each.
 
 use mario_domain::{Capacity, Hardware};
+use mario_scenario::NodeIndex;
 
-use crate::population::index::NodeIndex;
 use crate::population::manager::Manager;
 
 /// Which nodes have nothing left, whatever is asked for.

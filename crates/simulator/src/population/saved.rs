@@ -1,14 +1,15 @@
 //! What of a colony changes while it lives, to be written down and taken up again.
 
+use mario_scenario::NodeIndex;
 use serde::{Deserialize, Serialize};
 
 use crate::population::agent::{Agent, AgentState};
 use crate::population::colony::Colony;
-use crate::population::index::{AgentIndex, LinksVersion, NodeIndex};
+use crate::population::index::{AgentIndex, LinksVersion};
 use crate::population::manager::Manager;
+use crate::population::numbers::Numbers;
 use crate::population::rest::Resting;
 use crate::population::rooms::Rooms;
-use crate::population::rules::Numbers;
 use crate::population::waiting::Waiting;
 
 /// What [`Colony::saved`] wrote, read again.

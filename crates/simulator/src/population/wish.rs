@@ -1,9 +1,10 @@
 //! What is asked for, in the short form of the tables.
 
 use mario_domain::{Capacity, Inhibition, NodeId, OperationName, Verdict};
+use mario_scenario::{ApplicationIndex, Deploy, NodeIndex, PolicyIndex};
 use serde::{Deserialize, Serialize};
 
-use crate::population::index::{AgentIndex, ApplicationIndex, NodeIndex, PolicyIndex};
+use crate::population::index::AgentIndex;
 
 /// What an agent asks for.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -34,6 +35,12 @@ pub struct Deployment {
     pub node: NodeIndex,
     /// The policy of the new agent.
     pub policy: PolicyIndex,
+}
+
+impl From<&Deploy> for Deployment {
+    fn from(deploy: &Deploy) -> Deployment {
+        Deployment { application: deploy.application, node: deploy.node, policy: deploy.policy }
+    }
 }
 
 /// What somebody with a view of the whole infrastructure wants done in one cycle, in this order: first what happens to

@@ -8,13 +8,12 @@ mod by_latency;
 #[cfg(test)]
 mod tests;
 
-use crate::population::{AgentIndex, NodeIndex};
+use mario_scenario::{LinkIndex, Metric, NodeIndex, Topology};
 use serde::{Deserialize, Serialize};
 
 use super::CellIndex;
 use crate::paths::{Candidate, Paths, Trail};
-use crate::scenario::Metric;
-use crate::topology::{LinkIndex, Topology};
+use crate::population::AgentIndex;
 
 /// What is known of every node for one application; nothing at all before the first instance or cell.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

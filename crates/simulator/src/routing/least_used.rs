@@ -4,16 +4,17 @@
 //! managers performed an operation. Among the instances with the fewest hops, the entry leads to the one that the fewest
 //! entries lead to; its path is that to the *first* of those instances, even when another is chosen.
 
-use crate::population::{AgentIndex, NodeIndex};
+use mario_scenario::{NodeIndex, UserIndex};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::paths::{PathIndex, Trail};
+use crate::population::AgentIndex;
 use crate::routing::{Client, Route, Terrain};
 
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct LeastUsed {
-    by_client: FxHashMap<(u32, NodeIndex), Route>,
+    by_client: FxHashMap<(UserIndex, NodeIndex), Route>,
     /// For each instance, its entries in the order of insertion. An instance is here from the first time it was a choice.
     entries: FxHashMap<AgentIndex, Vec<RouteEntry>>,
     /// How often each instance was chosen, in the order in which they were first chosen.

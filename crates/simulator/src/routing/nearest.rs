@@ -3,7 +3,7 @@
 //! Users of one application at one access point are a *cell*: they have the same routes, and take turns together. Routes
 //! are found when they are needed, and kept until an instance comes or goes that is, or was, among the nearest of the cell.
 
-use crate::population::{ApplicationIndex, NodeIndex};
+use mario_scenario::{ApplicationIndex, Metric, NodeIndex, Scenario, Topology, UserIndex};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
@@ -12,8 +12,6 @@ use super::field::{Destination, Field, Frontier, Ground};
 use crate::flow::GLANCES;
 use crate::paths::{PathIndex, Trail};
 use crate::routing::{Client, Route, Terrain};
-use crate::scenario::{Metric, Scenario};
-use crate::topology::Topology;
 
 /// Which cell.
 pub(crate) type CellIndex = u32;
@@ -125,7 +123,7 @@ impl Nearest {
         for cell in self.stale.drain(..) {
             self.rotations[cell as usize].is_stale = true;
         }
-        let index = match self.of_user.get(client.user as usize) {
+        let index = match self.of_user.get(client.user.position()) {
             Some(index) if *index != NO_CELL => *index,
             _ => self.find_cell(client),
         };
@@ -144,10 +142,10 @@ impl Nearest {
 
     fn find_cell(&mut self, client: Client) -> CellIndex {
         let index = self.cell(client.application, client.access_point);
-        if self.of_user.len() <= client.user as usize {
-            self.of_user.resize(client.user as usize + 1, NO_CELL);
+        if self.of_user.len() <= client.user.position() {
+            self.of_user.resize(client.user.position() + 1, NO_CELL);
         }
-        self.of_user[client.user as usize] = index;
+        self.of_user[client.user.position()] = index;
         if self.rotations.len() <= index as usize {
             self.rotations.resize_with(index as usize + 1, Rotation::default);
         }
@@ -297,8 +295,8 @@ impl Nearest {
         }
     }
 
-    pub(crate) fn user_moved(&mut self, user: u32) {
-        if let Some(cell) = self.of_user.get_mut(user as usize) {
+    pub(crate) fn user_moved(&mut self, user: UserIndex) {
+        if let Some(cell) = self.of_user.get_mut(user.position()) {
             *cell = NO_CELL;
         }
     }

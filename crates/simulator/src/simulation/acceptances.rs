@@ -3,16 +3,15 @@
 use std::fmt;
 use std::ops::Range;
 
-use crate::population::{Asked, NodeIndex};
 use mario_domain::{NodeId, Request};
 use mario_policy::{AcceptanceFailure, find_unknown_call};
 use mario_prolog::{Place, Resolver};
+use mario_scenario::{NodeIndex, PolicyText, Scenario, engine};
 use serde::{Deserialize, Serialize};
 
 use super::Simulation;
 use super::setup::Texts;
-use crate::engine::engine;
-use crate::scenario::{PolicyText, Scenario};
+use crate::population::Asked;
 
 /// What became of asking the acceptance policies of nodes.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]

@@ -2,11 +2,11 @@
 //!
 //! What follows from the scenario alone, and memory that is only used again and again, is made anew.
 
+use mario_scenario::{Fidelity, Scenario, UserPlan};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{RunOptions, Simulation, SimulationError, User};
-use crate::scenario::{Fidelity, Scenario, UserPlan};
 use crate::validation::Limits;
 
 impl<'a> Simulation<'a> {

@@ -1,10 +1,10 @@
 //! Nodes and links that go and come.
 
-use crate::population::{ContextChange, NodeIndex, NodeState};
+use mario_scenario::{DisturbanceEvent, NodeIndex, UserIndex};
 
 use super::Simulation;
+use crate::population::{ContextChange, NodeState};
 use crate::recorder::{Cause, Recorder};
-use crate::scenario::DisturbanceEvent;
 
 impl Simulation<'_> {
     pub(super) fn disturb(&mut self, position: u32, recorder: &mut impl Recorder) {
@@ -66,11 +66,11 @@ impl Simulation<'_> {
         let (router, terrain) = self.routing();
         router.infrastructure_changed(&terrain);
         self.settle_flow();
-        for user in 0..self.users.len() {
-            let state = &self.users[user];
+        for user in (0..self.users.len()).map(UserIndex::at) {
+            let state = &self.users[user.position()];
             // Whoever is not where they would be may come nearer to it, by whichever node came.
             if state.access_point != state.wanted || state.wanted.is_some_and(|node| changed.contains(&node)) {
-                self.connect(user as u32, recorder);
+                self.connect(user, recorder);
             }
         }
     }

@@ -1,11 +1,12 @@
 //! Agents that evaluate at the same time, as one event.
 
-use crate::population::{AgentIndex, ApplicationIndex, Colony, Resting};
+use mario_scenario::ApplicationIndex;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 use super::Event;
 use crate::flow::Round;
+use crate::population::{AgentIndex, Colony, Resting};
 use crate::queue::EventQueue;
 
 /// Which list of agents.

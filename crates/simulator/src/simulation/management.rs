@@ -1,11 +1,8 @@
 //! Agents that evaluate, managers that judge, operators that deploy.
 
-use crate::population::{
-    AgentIndex, ApplicationIndex, Arbitration, ContextChange, Deployed, Deployment, Entrance, Evaluator, Found,
-    NodeIndex, Outcome, Wish,
-};
 use mario_domain::OperationName;
 use mario_policy::{Decision, Wanted};
+use mario_scenario::{ApplicationIndex, Arbitration, Deploy, NodeIndex, Numbering};
 use smallvec::SmallVec;
 
 use super::due::{Cursor, DueIndex, TOGETHER};
@@ -13,8 +10,8 @@ use super::{Event, Reuse, Service, Simulation};
 use crate::chance;
 use crate::flow::Seen;
 use crate::observation::in_standard_order;
+use crate::population::{AgentIndex, ContextChange, Deployed, Deployment, Entrance, Evaluator, Found, Outcome, Wish};
 use crate::recorder::Recorder;
-use crate::scenario::{Deploy, Numbering};
 
 /// With fewer agents to ask than this, a further thread costs more than it saves.
 const AGENTS_PER_THREAD: usize = 128;

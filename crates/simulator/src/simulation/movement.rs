@@ -1,6 +1,6 @@
 //! Users who come, move and go.
 
-use crate::population::{ApplicationIndex, NodeIndex};
+use mario_scenario::{ApplicationIndex, NodeIndex, UserIndex};
 use smallvec::SmallVec;
 
 use super::{Event, Simulation, User};
@@ -23,10 +23,11 @@ impl Simulation<'_> {
         let mut generated = std::mem::take(&mut self.scratch.changes);
         let users = &self.users;
         let changes =
-            attachments.changes(step, &mut self.users_due, |user| users[user as usize].wanted, &mut generated);
+            attachments.changes(step, &mut self.users_due, |user| users[user.position()].wanted, &mut generated);
         if step == 0 {
-            let client =
-                |(user, wanted): &(u32, Option<NodeIndex>)| Some((users[*user as usize].application, (*wanted)?));
+            let client = |(user, wanted): &(UserIndex, Option<NodeIndex>)| {
+                Some((users[user.position()].application, (*wanted)?))
+            };
             let clients = changes.iter().filter_map(client).collect();
             if let Some((flow, router, mut world)) = self.flowing() {
                 flow.expect(clients, router, &mut world);
@@ -35,7 +36,7 @@ impl Simulation<'_> {
         for changes in changes.chunks(GLANCES) {
             self.glance_at_moves(changes);
             for (user, wanted) in changes {
-                self.users[*user as usize].wanted = *wanted;
+                self.users[user.position()].wanted = *wanted;
                 self.connect(*user, recorder);
                 if wanted.is_none() {
                     self.end_sending(*user);
@@ -50,29 +51,29 @@ impl Simulation<'_> {
     }
 
     /// Reads a little of what will be changed when these users move, where traffic is rates and there is a lot of it.
-    fn glance_at_moves(&mut self, changes: &[(u32, Option<NodeIndex>)]) {
+    fn glance_at_moves(&mut self, changes: &[(UserIndex, Option<NodeIndex>)]) {
         if !self.flow.as_ref().is_some_and(|flow| flow.is_large()) {
             return;
         }
         let (users, paths) = (&self.users, &self.paths);
         let moving = changes.iter().filter_map(|(user, wanted)| {
-            let is_known = |node: &NodeIndex| paths.is_node_up(*node) && users[*user as usize].next_emission.is_some();
-            wanted.filter(is_known).map(|node| (*user, users[*user as usize].application, node))
+            let is_known = |node: &NodeIndex| paths.is_node_up(*node) && users[user.position()].next_emission.is_some();
+            wanted.filter(is_known).map(|node| (*user, users[user.position()].application, node))
         });
-        let moving: SmallVec<[(u32, ApplicationIndex, NodeIndex); GLANCES]> = moving.collect();
+        let moving: SmallVec<[(UserIndex, ApplicationIndex, NodeIndex); GLANCES]> = moving.collect();
         if let Some((flow, router, world)) = self.flowing() {
             let moves = moving.into_iter().map(|(user, application, node)| (user, router.cell(application, node)));
-            flow.glance_at_moves(&moves.collect::<SmallVec<[(u32, CellIndex); GLANCES]>>(), world.terrain.paths);
+            flow.glance_at_moves(&moves.collect::<SmallVec<[(UserIndex, CellIndex); GLANCES]>>(), world.terrain.paths);
         }
     }
 
     /// Connects a user as wanted, or as near to it as possible.
-    pub(super) fn connect(&mut self, index: u32, recorder: &mut impl Recorder) {
-        let user = &self.users[index as usize];
+    pub(super) fn connect(&mut self, index: UserIndex, recorder: &mut impl Recorder) {
+        let user = &self.users[index.position()];
         let to = user.wanted.and_then(|wanted| self.working_access_point(wanted));
         let from = user.access_point;
         if from != to {
-            self.users[index as usize].access_point = to;
+            self.users[index.position()].access_point = to;
             self.router.user_moved(index);
             recorder.handover(self.queue.now(), index, from, to);
             self.connect_flow(index);
@@ -80,15 +81,15 @@ impl Simulation<'_> {
     }
 
     /// Schedules the first request of a user who is there and does not send yet.
-    fn begin_sending(&mut self, index: u32) {
+    fn begin_sending(&mut self, index: UserIndex) {
         let now = self.queue.now();
-        let user = &mut self.users[index as usize];
+        let user = &mut self.users[index.position()];
         if user.wanted.is_some() && user.next_emission.is_none() {
             let first = user.emitter.first(now);
             user.next_emission = Some(first);
             self.take_shared_number();
             if let Some(flow) = &mut self.flow {
-                flow.begin_user(index, self.scenario.users[index as usize].workload, first, now);
+                flow.begin_user(index, self.scenario.users[index.position()].workload, first, now);
                 self.connect_flow(index);
             } else {
                 self.queue.schedule(first, Event::Emission(index));
@@ -97,16 +98,16 @@ impl Simulation<'_> {
     }
 
     /// A user is away: what was scheduled is not sent any more.
-    fn end_sending(&mut self, index: u32) {
-        self.users[index as usize].next_emission = None;
+    fn end_sending(&mut self, index: UserIndex) {
+        self.users[index.position()].next_emission = None;
         if let Some(flow) = &mut self.flow {
             flow.end_user(index, self.queue.now());
         }
     }
 
     /// Lets traffic as rates follow where a user is connected.
-    fn connect_flow(&mut self, index: u32) {
-        let User { application, access_point, next_emission, .. } = self.users[index as usize];
+    fn connect_flow(&mut self, index: UserIndex) {
+        let User { application, access_point, next_emission, .. } = self.users[index.position()];
         if let Some((flow, router, mut world)) = self.flowing()
             && next_emission.is_some()
         {

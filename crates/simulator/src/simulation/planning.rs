@@ -2,18 +2,18 @@
 //!
 //! A [`Planner`] is asked at each activation of the managers, before they judge. Where agents manage, there is none.
 
+use mario_scenario::{Management, NodeIndex, Scenario};
+
 mod central;
 mod edge;
 #[cfg(test)]
 mod tests;
 
-use crate::population::{Colony, NodeIndex, NodeState, Plan};
-
 use super::{Simulation, User};
-use crate::optimum::{Room, Search, room};
+use crate::optimum::{Room, room};
 use crate::paths::Paths;
 use crate::placement::Placement;
-use crate::scenario::{Management, Scenario};
+use crate::population::{Colony, NodeState, Plan};
 
 pub(super) use edge::Answers;
 
@@ -67,26 +67,6 @@ pub(super) fn planner(scenario: &Scenario) -> Option<Box<dyn Planner>> {
         Management::Agents => None,
         Management::EdgeFirstFit => Some(Box::new(edge::FirstFit::new(scenario))),
         Management::Central(search) => Some(Box::new(central::Central::new(search))),
-    }
-}
-
-impl Management {
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Management::Agents => "agents",
-            Management::EdgeFirstFit => "edge-first-fit",
-            Management::Central(Search::Greedy) => "central-greedy",
-            Management::Central(Search::Exact) => "central-exact",
-        }
-    }
-
-    /// How a best allocation is looked for, where somebody looks for one.
-    pub fn search(self) -> Option<Search> {
-        match self {
-            Management::Agents | Management::EdgeFirstFit => None,
-            Management::Central(search) => Some(search),
-        }
     }
 }
 

@@ -1,12 +1,12 @@
 //! Agents to whom nothing is new rest: they evaluate and are judged as all others, but nobody looks at them.
 
-use crate::population::{AgentIndex, Resting};
+use mario_scenario::Scenario;
 
 use super::due::{DueIndex, TOGETHER};
 use super::{Reuse, Simulation};
 use crate::flow::Flow;
+use crate::population::{AgentIndex, Resting};
 use crate::recorder::Recorder;
-use crate::scenario::Scenario;
 
 impl Simulation<'_> {
     /// Whether agents may rest. Not if somebody wants to hear of every one, nor where more can happen to an agent than what

@@ -3,26 +3,27 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::population::{
-    AgentIndex, ApplicationIndex, Colony, Decisions, Deployed, Deployment, Evaluator, Founding, Judge, Label, Manager,
-    NodeIndex, Numbers, Outcome,
-};
 use mario_domain::{Rule, Verdict};
 use mario_policy::{Acceptance, Policy, Settings};
 use mario_prolog::{Engine, Resolver};
+use mario_scenario::{
+    ApplicationIndex, DisturbanceEvent, Fidelity, NodeIndex, Numbering, PolicyText, Scenario, UserIndex, engine,
+};
 
 use super::due::Due;
 use super::{Effort, Event, RunOptions, Scratch, Simulation, SimulationError, User, planning};
-use crate::engine::engine;
 use crate::flow::Flow;
 use crate::network::{Links, Messages};
 use crate::observation::Observations;
+use crate::optimum::check_size;
 use crate::paths::Paths;
-use crate::placement::Placement;
+use crate::placement::{Placement, instances_expected};
+use crate::population::{
+    AgentIndex, Colony, Decisions, Deployed, Deployment, Evaluator, Founding, Judge, Label, Manager, Numbers, Outcome,
+};
 use crate::queue::EventQueue;
 use crate::recorder::{Cause, Nobody, Recorder};
 use crate::routing::Router;
-use crate::scenario::{DisturbanceEvent, Fidelity, Numbering, PolicyText, Scenario};
 use crate::workload::Emitter;
 
 impl<'a> Simulation<'a> {
@@ -41,16 +42,16 @@ impl<'a> Simulation<'a> {
     /// A world in which nothing is deployed and nothing is about to happen.
     pub(super) fn empty(scenario: &'a Scenario, options: RunOptions) -> Result<Simulation<'a>, SimulationError> {
         if let Some(search) = scenario.management.search() {
-            search.check(scenario).map_err(SimulationError::TooLarge)?;
+            check_size(scenario, search).map_err(SimulationError::TooLarge)?;
         }
         let engine = engine();
         let mut colony = found(engine, scenario)?;
-        let instances = scenario.instances_expected();
+        let instances = instances_expected(scenario);
         colony.reserve(instances);
         let threads = options.threads.max(1);
         let evaluators = (0..threads).map(|_| Evaluator::new(engine, &colony)).collect();
         let decisions = Decisions::new(engine, &colony);
-        let users = (0..).zip(&scenario.users).map(|(index, plan)| User {
+        let users = (0..).map(UserIndex).zip(&scenario.users).map(|(index, plan)| User {
             application: plan.application,
             wanted: None,
             access_point: None,

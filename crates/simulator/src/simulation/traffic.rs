@@ -1,18 +1,18 @@
 //! Client requests: sent, carried, served.
 
-use crate::population::AgentIndex;
+use mario_scenario::{Routing, UserIndex};
 
 use super::{Event, Simulation, Waiting};
 use crate::network::{Message, MessageIndex};
+use crate::population::AgentIndex;
 use crate::recorder::{Recorder, Served};
 use crate::routing::Client;
-use crate::scenario::Routing;
 
 impl Simulation<'_> {
     /// A user sends a client request, along a route that is fixed now.
-    pub(super) fn emit(&mut self, index: u32, recorder: &mut impl Recorder) {
+    pub(super) fn emit(&mut self, index: UserIndex, recorder: &mut impl Recorder) {
         let now = self.queue.now();
-        let user = &mut self.users[index as usize];
+        let user = &mut self.users[index.position()];
         if user.next_emission != Some(now) {
             // Scheduled before the user went away.
             return;
@@ -62,7 +62,7 @@ impl Simulation<'_> {
             } else {
                 let user = message.user;
                 self.messages.remove(index);
-                recorder.lost(now, user, self.users[user as usize].application);
+                recorder.lost(now, user, self.users[user.position()].application);
             }
         }
     }

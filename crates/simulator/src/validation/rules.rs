@@ -52,16 +52,12 @@ impl<'a> Rules<'a> {
             ("AgentIndex", "") => Rule::Below(limits.agents),
             ("PathIndex", "") => Rule::Below(limits.paths),
             ("MessageIndex", "") => Rule::Below(limits.messages),
-            ("Event", "Emission") => Rule::Below(limits.users),
+            ("UserIndex", "") => Rule::Below(limits.users),
             ("Event", "Evaluations") | ("Due", "free") => Rule::Below(limits.lists),
             // An agent that was never scheduled is nowhere, which is written as the first list.
             ("Place", "list") => Rule::Below(limits.lists.max(1)),
             ("Event", "Step") => Rule::Below(limits.steps + 1),
             ("Event", "Disturbance") => Rule::Below(limits.disturbances),
-            ("Waiting" | "Message", "user") | ("LeastUsed", "by_client") | ("FlowCell", "members") => {
-                Rule::Below(limits.users)
-            }
-            ("Attachments", "steps") => Rule::Below(limits.users),
             ("Scenario", "acceptance_of") => Rule::Below(limits.acceptances),
             ("Answers", "spare") => Rule::Below(limits.applications),
             ("Nearest", "of_user") => Rule::BelowOrNone(limits.cells),

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mario_simulator::scenario::{Document, NoFiles, Resolved};
+use mario_scenario::{Arbitration, Document, Fidelity, Management, NoFiles, Resolved, Scenario, Search};
 use mario_simulator::{
-    Arbitration, Checkpoint, Detail, Effort, Existing, Fidelity, Keep, KeepError, Management, ResumeError, Reuse,
-    RunDirectory, RunOptions, Scenario, Search, Simulation,
+    Checkpoint, Detail, Effort, Existing, Keep, KeepError, ResumeError, Reuse, RunDirectory, RunOptions, Simulation,
 };
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;

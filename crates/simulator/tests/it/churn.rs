@@ -1,8 +1,9 @@
 //! What goes wrong, and what the world makes of it.
 
 use mario_domain::Capacity;
-use mario_simulator::population::{ApplicationIndex, NodeIndex, PolicyIndex};
-use mario_simulator::{Deploy, DisturbanceEvent, Position, Scenario, TopologyBuilder, Workload};
+use mario_scenario::{
+    ApplicationIndex, Deploy, DisturbanceEvent, NodeIndex, PolicyIndex, Position, Scenario, TopologyBuilder, Workload,
+};
 
 use crate::world::{Furnish, SPREADS, STILL, described, scenario, story, topology};
 
@@ -38,7 +39,7 @@ fn users_are_rerouted_when_an_instance_goes_with_its_node() {
         node: NodeIndex(1),
         policy: PolicyIndex(0),
     });
-    world.routing = mario_simulator::Routing::Nearest(mario_simulator::Metric::Latency);
+    world.routing = mario_scenario::Routing::Nearest(mario_scenario::Metric::Latency);
     let story = story(&world.with_disturbance(500.0, crash(1)));
     assert_eq!(story.downs, [(500.0, 1, 1)]);
     let by = |agent| story.served.iter().filter(move |served| served.agent.0 == agent).map(|served| served.emitted);
@@ -199,7 +200,7 @@ fn street() -> Scenario {
     let mut builder = TopologyBuilder::default();
     for (number, longitude) in [12.40, 12.41, 12.43, 12.46].into_iter().enumerate() {
         let position = Some(Position { latitude: 41.9, longitude });
-        let node = builder.node(mario_simulator::NodeDescription { position, ..described(number, Capacity::units(5)) });
+        let node = builder.node(mario_scenario::NodeDescription { position, ..described(number, Capacity::units(5)) });
         let node = node.expect("a new node");
         if number > 0 {
             builder.link(NodeIndex(node.0 - 1), node, 1.0, None).expect("a link");

@@ -1,7 +1,7 @@
 //! The same scenario and seed give the same bytes, however they are run.
 
-use mario_simulator::scenario::{Document, NoFiles};
-use mario_simulator::{Detail, Reuse, RunOptions, Scenario, Workload};
+use mario_scenario::{Document, NoFiles, Scenario, Workload};
+use mario_simulator::{Detail, Reuse, RunOptions};
 
 use crate::world::{Furnish, SPREADS, outputs, scenario, topology};
 

@@ -5,11 +5,9 @@
 
 use std::path::Path;
 
-use mario_simulator::scenario::{Document, schema};
+use mario_scenario::{Document, Files, schema};
 use mario_simulator::{RunOptions, Simulation, Tally};
 use serde_json::Value;
-
-use crate::scenarios::Texts;
 
 const EXTREMES: [&str; 20] = [
     "0",
@@ -96,6 +94,21 @@ struct Kinds<'k> {
 const USUAL: Kinds<'static> =
     Kinds { topology: "tiled-tree", mobility: "generated", workload: "periodic", churn: "crash" };
 
+/// The files that the worlds name.
+struct Texts;
+
+impl Files for Texts {
+    fn read(&mut self, path: &Path) -> Result<Vec<u8>, String> {
+        let text = match path.to_str() {
+            Some("town.json") => include_str!("../../../scenario/tests/files/town.json"),
+            Some("t.csv") => "id,time,latitude,longitude\n1,0,41.89,12.47\n1,120,41.90,12.48\n",
+            Some("a.json") => r#"{"users": {"1": {}}, "steps": [{"node": {"1": "n2lt0ln0"}}]}"#,
+            _ => return Err("there is no such file".to_owned()),
+        };
+        Ok(text.into())
+    }
+}
+
 fn document(kinds: Kinds<'_>) -> (Document, Texts) {
     let (_, shape, [node, other]) =
         TOPOLOGIES.iter().find(|(kind, ..)| *kind == kinds.topology).expect("describe the new kind of topology here");
@@ -116,11 +129,7 @@ fn document(kinds: Kinds<'_>) -> (Document, Texts) {
         kinds.topology, kinds.mobility, kinds.workload, kinds.churn
     );
     let text = text.replace("NODE", node).replace("OTHER", other);
-    let town = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/files/town.json");
-    let mut files = Texts::default()
-        .with("town.json", &std::fs::read_to_string(town).expect("it is there"))
-        .with("t.csv", "id,time,latitude,longitude\n1,0,41.89,12.47\n1,120,41.90,12.48\n")
-        .with("a.json", r#"{"users": {"1": {}}, "steps": [{"node": {"1": "n2lt0ln0"}}]}"#);
+    let mut files = Texts;
     (Document::file(Path::new("s.toml"), text, &mut files), files)
 }
 

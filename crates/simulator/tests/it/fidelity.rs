@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::fs;
+use std::path::Path;
 
 use mario_policy::Decision;
+use mario_scenario::{Document, NoFiles, Scenario};
 use mario_simulator::population::{AgentIndex, Colony, Label, Outcome, RequestFact, Wish};
-use mario_simulator::scenario::{Document, NoFiles};
-use mario_simulator::{Detail, Recorder, RunOptions, Scenario, Simulation, Tally, TraceWriter};
-
-use crate::documents::check_part;
+use mario_simulator::{Detail, Recorder, RunOptions, Simulation, Tally, TraceWriter};
 
 /// What an agent saw, and what it had proposed before.
 #[derive(PartialEq, Debug)]
@@ -123,6 +123,20 @@ const WORLDS: [(&str, &[&str]); 10] = [
     ("5 × the users, at random times", &["mobility.users=255", "mobility.first_users=255", "workload.kind=poisson"]),
 ];
 
+/// Compares the table between two comments of the page with this one, or writes it there when asked to.
+fn check_page(table: &str) {
+    const PART: [&str; 2] = ["<!-- begin: rates against messages -->\n", "<!-- end: rates against messages -->\n"];
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/scale.md");
+    let page = fs::read_to_string(&path).expect("it is there");
+    let (before, rest) = page.split_once(PART[0]).expect("the part begins");
+    let (found, after) = rest.split_once(PART[1]).expect("the part ends");
+    if std::env::var_os("UPDATE_DOCUMENTS").is_some() {
+        fs::write(&path, [before, PART[0], table, PART[1], after].concat()).expect("the sources can be written");
+        return;
+    }
+    assert!(found == table, "`{}` is not up to date: run the tests with UPDATE_DOCUMENTS=1", path.display());
+}
+
 #[test]
 fn the_page_says_how_far_rates_are_from_messages() {
     let mut table =
@@ -151,7 +165,7 @@ fn the_page_says_how_far_rates_are_from_messages() {
         )
         .expect("memory");
     }
-    check_part("docs/scale.md", "rates against messages", &table);
+    check_page(&table);
 }
 
 #[test]

@@ -112,7 +112,7 @@ fn put_back(path: &Path, files: &BTreeMap<String, Vec<u8>>) {
 fn forge_world(number: u64, forgeries: u64) -> Tried {
     let mut dice = Pcg64::seed_from_u64(number);
     let resolved = if number.is_multiple_of(10) { city(number) } else { resolved(managed(number)) };
-    let is_flow = resolved.scenario.network.fidelity == mario_simulator::Fidelity::Flow;
+    let is_flow = resolved.scenario.network.fidelity == mario_scenario::Fidelity::Flow;
     let detail = [Detail::Full, Detail::Summary, Detail::Operations][number as usize % 3];
     let keep = Keep { detail, messages: !is_flow && number.is_multiple_of(2) };
     let way = Way { keep, has_regret: number.is_multiple_of(3), reuse: Reuse::Proposals };

@@ -3,15 +3,17 @@
 use std::collections::BTreeMap;
 
 use mario_domain::Capacity;
-use mario_simulator::population::{ApplicationIndex, NodeIndex, PolicyIndex};
-use mario_simulator::{Deploy, Metric, Occupancy, Routing, Scenario, TopologyBuilder, Workload};
+use mario_scenario::{
+    ApplicationIndex, Deploy, Metric, NodeIndex, Occupancy, PolicyIndex, Routing, Scenario, TopologyBuilder, UserIndex,
+    Workload,
+};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
 use crate::world::{Furnish, STILL, described, scenario, story, topology};
 
 /// One client request: user, and when it was sent, arrived, taken up and done.
-type Row = (u32, [f64; 4]);
+type Row = (UserIndex, [f64; 4]);
 
 /// The shortest ways from a node, by trying every link until nothing gets shorter: how far each node is, and from where.
 fn ways(world: &Scenario, from: NodeIndex, metric: Metric) -> Vec<(f64, NodeIndex)> {
@@ -35,7 +37,7 @@ fn ways(world: &Scenario, from: NodeIndex, metric: Metric) -> Vec<(f64, NodeInde
 fn toy(world: &Scenario, metric: Metric) -> Vec<Row> {
     let mut on_the_way: Vec<(f64, Row, Vec<NodeIndex>)> = Vec::new();
     for (user, at) in &world.attachments.steps[0] {
-        let plan = &world.users[*user as usize];
+        let plan = &world.users[user.position()];
         let Workload::Periodic { period, phase } = plan.workload else { panic!("all are periodic") };
         let ways = ways(world, at.expect("somewhere"), metric);
         let hosts = world.deploys.iter().filter(|deploy| deploy.application == plan.application);
@@ -64,7 +66,7 @@ fn toy(world: &Scenario, metric: Metric) -> Vec<Row> {
             *free = start + sending + if is_whole { link.latency } else { 0.0 };
             on_the_way.push((start + sending + link.latency, (user, times), path));
         } else {
-            let application = world.users[user as usize].application;
+            let application = world.users[user.position()].application;
             let idle = idle_from.entry((here, application)).or_default();
             let start = now.max(*idle);
             *idle = start + world.applications[application.position()].service_time;
@@ -172,7 +174,7 @@ fn instances_that_are_equally_near_take_turns() {
 #[test]
 fn users_of_one_access_point_share_the_turns() {
     let world = diamond(&[1, 1]).with_user(0, &[Some(0)]);
-    let by: Vec<(u32, u32)> = story(&world).served.iter().map(|served| (served.user, served.agent.0)).collect();
+    let by: Vec<(u32, u32)> = story(&world).served.iter().map(|served| (served.user.0, served.agent.0)).collect();
     assert_eq!(by[..4], [(0, 0), (1, 1), (0, 0), (1, 1)]);
 }
 

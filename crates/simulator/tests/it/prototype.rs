@@ -6,9 +6,9 @@ use mario_reference::{
     Activation, Evaluation, Facts, Judged, MESSAGES_PER_CHECKSUM, Message, Messages, Node, Operation, Proposal,
     RecordedRun,
 };
-use mario_simulator::population::{AgentIndex, Colony, Label, Neighbour, NodeIndex, Outcome, Target};
-use mario_simulator::scenario::{Document, NoFiles};
-use mario_simulator::{Figures, GroupFigures, Recorder, Reuse, RunOptions, Scenario, Served, Simulation, Tally};
+use mario_scenario::{Document, NoFiles, NodeIndex, Scenario};
+use mario_simulator::population::{AgentIndex, Colony, Label, Neighbour, Outcome, Target};
+use mario_simulator::{Figures, GroupFigures, Recorder, Reuse, RunOptions, Served, Simulation, Tally};
 
 /// The preset with the recorded users and the policy of one of the runs.
 fn scenario(policy: &str) -> Scenario {
@@ -178,7 +178,7 @@ impl Recorder for Comparison {
 
     fn served(&mut self, served: &Served) {
         let message = Message {
-            user: served.user,
+            user: served.user.0,
             instance: self.instances[served.agent.position()],
             times: [served.started, served.ended, served.emitted, served.arrived],
         };

@@ -16,10 +16,9 @@ use mario_audit::reader::TraceReader;
 use mario_audit::{Audit, FindingKind, Options, Report};
 use mario_domain::{Capacity, Hardware};
 use mario_prolog::Engine;
-use mario_simulator::population::{ApplicationIndex, NodeIndex, NodeState};
-use mario_simulator::{
-    Detail, Effort, Observation, Reuse, Routing, RunOptions, Scenario, Simulation, SimulationError, TraceWriter,
-};
+use mario_scenario::{ApplicationIndex, NodeIndex, Observation, Routing, Scenario};
+use mario_simulator::population::NodeState;
+use mario_simulator::{Detail, Effort, Reuse, RunOptions, Simulation, SimulationError, TraceWriter};
 
 use crate::world::{Story, audited, outputs};
 

@@ -1,10 +1,7 @@
 //! Agents at which nobody looks while nothing is new to them.
 
-use mario_simulator::scenario::{Document, NoFiles};
-use mario_simulator::{
-    Arbitration, Detail, Effort, Fidelity, Memory, Recorder, RunOptions, Scenario, Simulation, TableOutputs, Tables,
-    Tally, TraceWriter, Workload,
-};
+use mario_scenario::{Arbitration, Document, Fidelity, Memory, NoFiles, Scenario, Workload};
+use mario_simulator::{Detail, Effort, Recorder, RunOptions, Simulation, TableOutputs, Tables, Tally, TraceWriter};
 
 use crate::random_worlds::world;
 

@@ -1,7 +1,7 @@
 //! Decisions that are not made again.
 
-use mario_simulator::scenario::{Document, NoFiles};
-use mario_simulator::{Detail, Reuse, RunOptions, Scenario};
+use mario_scenario::{Document, NoFiles, Scenario};
+use mario_simulator::{Detail, Reuse, RunOptions};
 
 use crate::world::outputs;
 

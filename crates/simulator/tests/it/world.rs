@@ -3,14 +3,14 @@
 use mario_audit::{Audit, Options, Report};
 use mario_domain::{Application, ApplicationId, Capacity, Hardware, Id, NodeId, Quantity};
 use mario_prolog::Engine;
-use mario_simulator::population::{
-    AgentIndex, ApplicationIndex, Colony, Deployed, Label, NodeIndex, Outcome, PolicyIndex,
+use mario_scenario::{
+    AgentTiming, ApplicationIndex, ApplicationPlan, Arbitration, Attachments, Deploy, Disturbance, DisturbanceEvent,
+    Fidelity, Memory, Metric, MobileUser, Network, NodeDescription, NodeIndex, Numbering, Observation, Occupancy,
+    PolicyIndex, PolicyText, Routing, Scenario, Topology, TopologyBuilder, UserIndex, UserPlan, Workload,
 };
+use mario_simulator::population::{AgentIndex, Colony, Deployed, Label, Outcome};
 use mario_simulator::{
-    AgentTiming, ApplicationPlan, Arbitration, Attachments, Cause, Deploy, Detail, Disturbance, DisturbanceEvent,
-    Effort, Fidelity, Memory, Metric, MobileUser, Network, NodeDescription, Numbering, Observation, Occupancy,
-    PolicyText, Recorder, Routing, RunOptions, Scenario, Served, Simulation, TableOutputs, Tables, Topology,
-    TopologyBuilder, TraceWriter, UserPlan, Workload,
+    Cause, Detail, Effort, Recorder, RunOptions, Served, Simulation, TableOutputs, Tables, TraceWriter,
 };
 
 /// A policy that proposes nothing.
@@ -66,7 +66,7 @@ pub fn scenario(topology: Topology) -> Scenario {
         network: Network { message_size: 1.0, occupancy: Occupancy::Latency, fidelity: Fidelity::Messages },
         observation: Observation::Arrivals,
         routing: Routing::Nearest(Metric::Hops),
-        management: mario_simulator::Management::Agents,
+        management: mario_scenario::Management::Agents,
         arbitration: Arbitration::Managers,
         memory: Memory::Sliding,
         numbering: Numbering::Counted,
@@ -120,7 +120,7 @@ impl Furnish for Scenario {
                 self.attachments.steps.push(Vec::new());
             }
             if *wanted != now {
-                self.attachments.steps[step].push((user, wanted.map(NodeIndex)));
+                self.attachments.steps[step].push((UserIndex(user), wanted.map(NodeIndex)));
                 now = *wanted;
             }
         }
@@ -157,8 +157,8 @@ pub struct Story {
 }
 
 impl Recorder for Story {
-    fn handover(&mut self, time: f64, user: u32, from: Option<NodeIndex>, to: Option<NodeIndex>) {
-        self.handovers.push((time, user, from.map(|node| node.0), to.map(|node| node.0)));
+    fn handover(&mut self, time: f64, user: UserIndex, from: Option<NodeIndex>, to: Option<NodeIndex>) {
+        self.handovers.push((time, user.0, from.map(|node| node.0), to.map(|node| node.0)));
     }
 
     fn cycle(&mut self, time: f64, label: &Label, _colony: &Colony) {
@@ -190,8 +190,8 @@ impl Recorder for Story {
         self.served.push(*served);
     }
 
-    fn lost(&mut self, time: f64, user: u32, _application: ApplicationIndex) {
-        self.lost.push((time, user));
+    fn lost(&mut self, time: f64, user: UserIndex, _application: ApplicationIndex) {
+        self.lost.push((time, user.0));
     }
 }
 

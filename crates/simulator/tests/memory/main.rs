@@ -4,8 +4,8 @@
 
 use std::alloc::System;
 
-use mario_simulator::scenario::{Document, NoFiles};
-use mario_simulator::{Deploy, Effort, Nobody, RunOptions, Scenario, Simulation};
+use mario_scenario::{Deploy, Document, NoFiles, Scenario};
+use mario_simulator::{Effort, Nobody, RunOptions, Simulation};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
 #[global_allocator]

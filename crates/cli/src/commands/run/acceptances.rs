@@ -1,7 +1,8 @@
 //! Acceptance policies of nodes that gave no answer.
 
 use mario_diagnostics::{Diagnostic, Source};
-use mario_simulator::{AskedAcceptances, FailedAcceptance, Scenario};
+use mario_scenario::Scenario;
+use mario_simulator::{AskedAcceptances, FailedAcceptance};
 
 /// Says how often acceptance policies gave no answer in a run, and what happened the first time.
 pub(super) fn warning(failed: &AskedAcceptances, scenario: &Scenario) -> Diagnostic {

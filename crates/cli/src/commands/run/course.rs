@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use mario_diagnostics::Diagnostic;
-use mario_simulator::{Checkpoint, Effort, KeepError, ResumeError, RunDirectory, Scenario, Simulation, Summary};
+use mario_scenario::Scenario;
+use mario_simulator::{Checkpoint, Effort, KeepError, ResumeError, RunDirectory, Simulation, Summary};
 
 use super::every::{Every, Saving};
 use super::{not_kept, not_runnable};

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use mario_simulator::{GroupFigures, RegretFigures, Scenario, Search, Summary, Versus};
+use mario_scenario::{Scenario, Search};
+use mario_simulator::{GroupFigures, RegretFigures, Summary, Versus};
 
 use crate::console::many;
 

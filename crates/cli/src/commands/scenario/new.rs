@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use mario_diagnostics::Diagnostic;
-use mario_simulator::scenario::starting_text;
+use mario_scenario::starting_text;
 use mario_simulator::write_whole;
 
 use crate::{Console, Failure, Outcome};

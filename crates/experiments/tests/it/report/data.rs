@@ -7,7 +7,7 @@ use std::process;
 
 use mario_experiments::report::{Report, Run, Scale};
 use mario_experiments::runs;
-use mario_simulator::scenario::{Document, NoFiles};
+use mario_scenario::{Document, NoFiles};
 use mario_simulator::{Detail, Regret, RunOptions, Simulation, TraceWriter};
 use serde_json::Value;
 

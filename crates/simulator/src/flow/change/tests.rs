@@ -1,12 +1,13 @@
 //! Changes against counting request by request.
 
-use crate::population::{Neighbour, NodeIndex, RequestFact};
+use mario_scenario::NodeIndex;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use super::*;
 use crate::flow::inflow::Inflow;
 use crate::flow::turns::TurnsTable;
+use crate::population::{Neighbour, RequestFact};
 
 const WINDOW: f64 = 200.0;
 

@@ -1,11 +1,12 @@
 //! Turns against counting request by request, and shared ones against turns of each cell by itself.
 
-use crate::population::{Neighbour, NodeIndex, RequestFact};
+use mario_scenario::NodeIndex;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use super::*;
 use crate::flow::inflow::{Inflow, Share, Way};
+use crate::population::{Neighbour, RequestFact};
 
 /// How many requests of a span come to an instance, by looking at each that is sent.
 fn one_by_one(turns: &Turns, place: u32, [from, until]: [f64; 2]) -> f64 {

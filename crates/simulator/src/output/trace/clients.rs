@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use crate::population::ApplicationIndex;
+use mario_scenario::{ApplicationIndex, UserIndex};
 
 use super::TraceWriter;
 use crate::output::json::{integer, natural, number};
@@ -13,11 +13,11 @@ const BOUND_TOLERANCE: f64 = 1e-9;
 
 impl<W: Write> TraceWriter<W> {
     /// This became of further client requests of a user.
-    pub(super) fn became(&mut self, user: u32, application: ApplicationIndex, of: Sent) {
+    pub(super) fn became(&mut self, user: UserIndex, application: ApplicationIndex, of: Sent) {
         let Sent { served, lost, response } = of;
         self.totals.served += served;
         self.totals.lost += lost;
-        let client = &mut self.clients[user as usize];
+        let client = &mut self.clients[user.position()];
         client.served += served;
         client.lost += lost;
         client.sum += response;

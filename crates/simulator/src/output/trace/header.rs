@@ -1,12 +1,11 @@
 //! The first line of a trace.
 
 use mario_domain::{Application, Capacity, Fact, Id, NodeId};
+use mario_scenario::{NodeDescription, Observation, PolicyText, Routing, Scenario};
 use serde::Serialize;
 
 use super::Detail;
-use crate::scenario::{Observation, PolicyText, Routing, Scenario};
-use crate::topology::NodeDescription;
-use crate::{Arbitration, Memory};
+use mario_scenario::{Arbitration, Memory};
 
 /// The version of the format.
 const VERSION: u32 = 2;

@@ -2,10 +2,10 @@
 
 use std::io::Write;
 
+use mario_scenario::Scenario;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{Detail, TraceWriter};
-use crate::scenario::Scenario;
 
 impl<W: Write> TraceWriter<W> {
     /// All that the rest of the trace depends on, to be written down.

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use crate::population::{AgentIndex, ApplicationIndex, Colony, Deployed, Judged, Label, NodeIndex, Outcome, Ruling};
 use mario_domain::OperationName;
+use mario_scenario::{ApplicationIndex, NodeIndex, Scenario, UserIndex};
 use serde::{Deserialize, Serialize};
 
 use super::TraceWriter;
 use crate::output::json::{natural, number, string};
-use crate::scenario::Scenario;
+use crate::population::{AgentIndex, Colony, Deployed, Judged, Label, Outcome, Ruling};
 
 /// What is counted instead of told.
 #[derive(Serialize, Deserialize)]
@@ -93,14 +93,14 @@ const CAPACITY: &str = "capacity";
 
 impl<W: Write> TraceWriter<W> {
     /// A user moved. Moves of one time are told together.
-    pub(super) fn count_move(&mut self, time: f64, user: u32) {
+    pub(super) fn count_move(&mut self, time: f64, user: UserIndex) {
         if self.summing.as_ref().and_then(|summing| summing.moves.as_ref()).is_some_and(|(last, _)| *last < time) {
             self.tell_moves();
         }
         let applications = self.seen.len();
         let Some(summing) = &mut self.summing else { return };
         let (_, moves) = summing.moves.get_or_insert_with(|| (time, vec![0; applications]));
-        moves[summing.application_of_user[user as usize].position()] += 1;
+        moves[summing.application_of_user[user.position()].position()] += 1;
     }
 
     /// Tells of the moves that were counted last.

@@ -1,12 +1,11 @@
 //! What an agent knows, without names.
 
 use mario_domain::{Capacity, Id, OperationName};
+use mario_scenario::{ApplicationIndex, Memory, NodeIndex};
 
 use crate::population::agent::{Agent, Neighbour};
 use crate::population::colony::Colony;
-use crate::population::index::{ApplicationIndex, NodeIndex};
 use crate::population::manager::Manager;
-use crate::population::rules::Memory;
 use crate::population::wish::Target;
 
 /// More client requests than this are not compared.

@@ -7,14 +7,14 @@ use std::sync::OnceLock;
 use mario_domain::{Application, ApplicationId, Capacity, Fact, FactValue, Hardware, Id, NodeId, Quantity};
 use mario_policy::{Settings, Wanted};
 use mario_prolog::{Budget, Directories};
+use mario_scenario::{ApplicationIndex, Arbitration, Memory, NodeIndex, PolicyIndex};
 
 use super::*;
 use crate::population::agent::{Neighbour, Remembered, RequestFact};
 use crate::population::colony::{ContextChange, Founding};
 use crate::population::evaluate::Evaluator;
-use crate::population::index::{ApplicationIndex, NodeIndex, PolicyIndex};
 use crate::population::manager::Manager;
-use crate::population::rules::{Arbitration, Memory, Numbers};
+use crate::population::numbers::Numbers;
 use crate::population::wish::Target;
 
 /// All shipped policies that need no facts to say something.

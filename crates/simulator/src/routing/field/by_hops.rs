@@ -1,6 +1,6 @@
 //! Where all links are as long as each other: nodes are visited level by level, and what is at one distance is sorted at once.
 
-use crate::population::NodeIndex;
+use mario_scenario::NodeIndex;
 
 use super::{Ground, Onward, Spot};
 use crate::routing::CellIndex;

@@ -2,7 +2,7 @@
 
 use std::collections::BinaryHeap;
 
-use crate::population::NodeIndex;
+use mario_scenario::NodeIndex;
 
 use super::{Ground, Onward, Spot};
 use crate::paths::Candidate;

@@ -1,7 +1,7 @@
 use mario_domain::{Capacity, NodeId};
+use mario_scenario::{NodeDescription, TopologyBuilder};
 
 use super::*;
-use crate::topology::{NodeDescription, TopologyBuilder};
 
 const NODES: usize = 40;
 

@@ -1,9 +1,10 @@
 //! The best placement that can be found, again at each activation.
 
-use crate::population::{ApplicationIndex, NodeIndex, Plan};
+use mario_scenario::{ApplicationIndex, NodeIndex, Search};
 
 use super::{Answers, Planner, View};
-use crate::optimum::{Allocation, Distances, Problem, Room, Search, changes};
+use crate::optimum::{Allocation, Distances, Problem, Room, best, changes};
+use crate::population::Plan;
 
 /// Looks for the best allocation of everything, and goes there in one cycle.
 pub(super) struct Central {
@@ -44,7 +45,7 @@ impl Planner for Central {
                 &mut self.distances,
                 view.paths,
             );
-            let best = self.search.best(&problem);
+            let best = best(&problem, self.search);
             self.last = Some((moment, problem, best));
         }
         let Some((moment, problem, best)) = &self.last else { return Plan::default() };

@@ -1,12 +1,12 @@
 //! Everything at the edge, first fit, and never moved.
 
-use crate::population::{Deployment, NodeIndex, Plan};
+use mario_scenario::{NodeIndex, Scenario};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use super::{Planner, View};
 use crate::optimum::{Distances, demand_rate};
-use crate::scenario::Scenario;
+use crate::population::{Deployment, Plan};
 
 /// Gives each user who comes a share of an instance, on the access point or as near to it as there is room.
 pub(super) struct FirstFit {

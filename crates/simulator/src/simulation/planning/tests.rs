@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use crate::population::{ApplicationIndex, Colony, Deployed, Label, NodeIndex, Outcome, Plan};
 use mario_domain::{NodeId, OperationName};
+use mario_scenario::{ApplicationIndex, Document, NoFiles, NodeIndex, Scenario};
 
 use super::{Answers, Planner, View};
 use crate::optimum::{Allocation, changes};
+use crate::population::{Colony, Deployed, Label, Outcome, Plan};
 use crate::recorder::Recorder;
-use crate::scenario::{Document, NoFiles, Scenario};
 use crate::simulation::{RunOptions, Simulation};
 
 /// A cloud over four access points with room for one, two applications on one access point each.

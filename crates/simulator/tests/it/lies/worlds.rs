@@ -1,10 +1,10 @@
 //! The worlds whose traces are lied about: all strategies, all details, and all that can go wrong in a world.
 
 use mario_domain::{Capacity, Fact, FactValue, Id};
-use mario_simulator::{
-    Arbitration, Deploy, Detail, DisturbanceEvent, Fidelity, Management, Memory, Metric, Observation, Regret, Routing,
-    RunOptions, Scenario, Search, Simulation, TraceWriter,
+use mario_scenario::{
+    Arbitration, Deploy, DisturbanceEvent, Fidelity, Management, Memory, Metric, Observation, Routing, Scenario, Search,
 };
+use mario_simulator::{Detail, Regret, RunOptions, Simulation, TraceWriter};
 
 use crate::random_worlds::drawn::draw;
 use crate::world::{Furnish, STILL, described, policy_text, scenario};
@@ -40,7 +40,7 @@ const ACCEPTANCE: &str = "reject(request(replicate, _, app2, _, _), 'no copies')
 
 /// A cloud, two nodes below it and two access points below each, with two applications and users who move.
 fn base(policy: &str) -> Scenario {
-    let mut builder = mario_simulator::TopologyBuilder::default();
+    let mut builder = mario_scenario::TopologyBuilder::default();
     let capacities = [Capacity::Unbounded, Capacity::units(3), Capacity::units(2)];
     let capacities = capacities.into_iter().chain([Capacity::units(1); 4]);
     for (number, capacity) in capacities.enumerate() {
@@ -56,7 +56,7 @@ fn base(policy: &str) -> Scenario {
     for (one, other, latency) in
         [(0, 1, 3.0), (0, 2, 3.0), (1, 3, 1.5), (1, 4, 1.5), (2, 5, 1.5), (2, 6, 1.5), (1, 2, 2.0)]
     {
-        let node = mario_simulator::population::NodeIndex;
+        let node = mario_scenario::NodeIndex;
         builder.link(node(one), node(other), latency, None).expect("a link");
     }
     let other = if policy == FOLLOWS { MEASURES } else { policy };
@@ -82,7 +82,7 @@ fn base(policy: &str) -> Scenario {
 
 /// The same with nodes and links that go and come, and managers with policies of their own.
 fn troubled(policy: &str) -> Scenario {
-    let node = mario_simulator::population::NodeIndex;
+    let node = mario_scenario::NodeIndex;
     let mut world = base(policy)
         .with_disturbance(350.0, DisturbanceEvent::LinkDown(node(1), node(2)))
         .with_disturbance(730.0, DisturbanceEvent::Crash(node(5)))
@@ -131,7 +131,7 @@ pub fn worlds() -> Vec<World> {
     prototype.memory = Memory::Periodic { every: 3 };
     worlds.push(traced("prototype", &prototype, Detail::Full, false));
     // What is deployed where nobody is.
-    let node = mario_simulator::population::NodeIndex;
+    let node = mario_scenario::NodeIndex;
     let mut deserted = base(FOLLOWS).with_disturbance(650.0, DisturbanceEvent::Crash(node(1)));
     deserted.deploys.iter_mut().filter(|deploy| deploy.time > 0.0).for_each(|deploy| deploy.node = node(1));
     worlds.push(traced("deserted", &deserted, Detail::Summary, false));

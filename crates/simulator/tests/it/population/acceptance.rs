@@ -2,9 +2,8 @@
 
 use mario_domain::OperationName::{Migrate, Replicate, Undeploy};
 use mario_domain::{Capacity, Rule, Verdict};
-use mario_simulator::population::{
-    ApplicationIndex, Arbitration, ContextChange, Deployment, NodeIndex, PolicyIndex, Target,
-};
+use mario_scenario::{ApplicationIndex, Arbitration, NodeIndex, PolicyIndex};
+use mario_simulator::population::{ContextChange, Deployment, Target};
 
 use crate::population::world::{Plan, deployment, full, inhibited, node};
 

@@ -2,7 +2,8 @@
 
 use mario_domain::OperationName::{Migrate, Replicate, Undeploy};
 use mario_domain::{Capacity, Rule, Verdict};
-use mario_simulator::population::{ContextChange, NodeIndex, NodeState, Target};
+use mario_scenario::NodeIndex;
+use mario_simulator::population::{ContextChange, NodeState, Target};
 
 use crate::population::world::{Plan, deployment, inhibited, node};
 

@@ -3,9 +3,8 @@
 use mario_domain::OperationName::{Migrate, Replicate};
 use mario_domain::Verdict;
 use mario_policy::Wanted;
-use mario_simulator::population::{
-    AgentIndex, ApplicationIndex, ContextChange, Neighbour, NodeIndex, Outcome, Promise, RequestFact, Target, Wish,
-};
+use mario_scenario::{ApplicationIndex, NodeIndex};
+use mario_simulator::population::{AgentIndex, ContextChange, Neighbour, Outcome, Promise, RequestFact, Target, Wish};
 
 use crate::population::world::{Plan, World, deployment, node};
 

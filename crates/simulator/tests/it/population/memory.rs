@@ -1,7 +1,8 @@
 //! What agents remember, for how long, and what it does to their decisions.
 
 use mario_domain::OperationName::{Migrate, Replicate, Undeploy};
-use mario_simulator::population::{Memory, Target, Wish};
+use mario_scenario::Memory;
+use mario_simulator::population::{Target, Wish};
 
 use crate::population::world::{Plan, STILL, World, node};
 

@@ -2,7 +2,8 @@
 
 use mario_domain::OperationName::{Migrate, Replicate, Undeploy};
 use mario_domain::{Capacity, Hardware, InstanceId, NodeId, Rule, Verdict};
-use mario_simulator::population::{Arbitration, NodeIndex, Outcome, Target};
+use mario_scenario::{Arbitration, NodeIndex};
+use mario_simulator::population::{Outcome, Target};
 
 use crate::population::world::{Plan, deployment, full, inhibited, node, node_id};
 
@@ -144,10 +145,8 @@ fn two_requests_for_the_last_unit_are_never_both_accepted() {
 fn what_is_promised_counts_by_what_each_application_needs() {
     let mut world = Plan { applications: vec![1, 3], ..Plan::line(&[1, 4, 4]) }.found();
     let small = world.deploy(&[0])[0];
-    let large = mario_simulator::population::Deployment {
-        application: mario_simulator::population::ApplicationIndex(1),
-        ..deployment(2)
-    };
+    let large =
+        mario_simulator::population::Deployment { application: mario_scenario::ApplicationIndex(1), ..deployment(2) };
     world.cycle(&[large]);
     let large = mario_simulator::population::AgentIndex(1);
     for (first, second) in [(small, large), (large, small)] {

@@ -1,9 +1,8 @@
 //! Agents that rest: when they may, what rouses them, and how they are counted.
 
 use mario_domain::OperationName;
-use mario_simulator::population::{
-    AgentIndex, Arbitration, ContextChange, Neighbour, NodeIndex, RequestFact, Resting, Target,
-};
+use mario_scenario::{Arbitration, NodeIndex};
+use mario_simulator::population::{AgentIndex, ContextChange, Neighbour, RequestFact, Resting, Target};
 
 use crate::population::world::{Plan, STILL, World};
 

@@ -1,7 +1,8 @@
 //! What agents see again: the same facts, by number or not, and the same proposals.
 
 use mario_policy::Wanted;
-use mario_simulator::population::{AgentIndex, ContextChange, Neighbour, NodeIndex, RequestFact};
+use mario_scenario::NodeIndex;
+use mario_simulator::population::{AgentIndex, ContextChange, Neighbour, RequestFact};
 
 use crate::population::world::{Plan, World, deployment};
 

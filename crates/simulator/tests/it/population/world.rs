@@ -7,9 +7,10 @@ use mario_domain::{
 };
 use mario_policy::{Acceptance, Policy, Settings, Wanted};
 use mario_prolog::Engine;
+use mario_scenario::{ApplicationIndex, Arbitration, Memory, NodeIndex, PolicyIndex};
 use mario_simulator::population::{
-    AgentIndex, ApplicationIndex, Arbitration, Colony, Deployed, Deployment, Evaluator, Founding, Judge, Label,
-    Manager, Memory, NodeIndex, Numbers, Outcome, PolicyIndex, Target, Wish,
+    AgentIndex, Colony, Deployed, Deployment, Evaluator, Founding, Judge, Label, Manager, Numbers, Outcome, Target,
+    Wish,
 };
 
 /// A policy that proposes nothing.

@@ -1,11 +1,10 @@
 //! Draws worlds.
 
 use mario_domain::{Application, ApplicationId, Capacity, Fact, FactValue, Hardware, Id, NodeId, Quantity};
-use mario_simulator::population::{ApplicationIndex, NodeIndex, PolicyIndex};
-use mario_simulator::{
-    AgentTiming, ApplicationPlan, Arbitration, Deploy, Disturbance, DisturbanceEvent, Fidelity, Memory, Metric,
-    MobileUser, Network, NodeDescription, Numbering, Observation, Occupancy, Position, Routing, Scenario, Topology,
-    TopologyBuilder, UserPlan, Workload,
+use mario_scenario::{
+    AgentTiming, ApplicationIndex, ApplicationPlan, Arbitration, Deploy, Disturbance, DisturbanceEvent, Fidelity,
+    Memory, Metric, MobileUser, Network, NodeDescription, NodeIndex, Numbering, Observation, Occupancy, PolicyIndex,
+    Position, Routing, Scenario, Topology, TopologyBuilder, UserIndex, UserPlan, Workload,
 };
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -221,7 +220,7 @@ impl Dice {
                     _ => Some(self.of(&access_points)),
                 };
                 if wanted != now {
-                    scenario.attachments.steps[step].push((user as u32, wanted));
+                    scenario.attachments.steps[step].push((UserIndex::at(user), wanted));
                     now = wanted;
                 }
             }

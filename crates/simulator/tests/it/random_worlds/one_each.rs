@@ -4,10 +4,9 @@ use std::collections::BTreeSet;
 
 use mario_audit::FindingKind;
 use mario_domain::{OperationName, Rule};
-use mario_simulator::population::{ApplicationIndex, Colony, Deployed, Judged, Label, NodeIndex, Outcome, Ruling};
-use mario_simulator::{
-    Arbitration, Detail, PolicyText, Recorder, RunOptions, Scenario, Simulation, SimulationError, TraceWriter,
-};
+use mario_scenario::{ApplicationIndex, Arbitration, NodeIndex, PolicyText, Scenario};
+use mario_simulator::population::{Colony, Deployed, Judged, Label, Outcome, Ruling};
+use mario_simulator::{Detail, Recorder, RunOptions, Simulation, SimulationError, TraceWriter};
 use serde_json::{Value, json};
 
 use super::{Replay, drawn, excused};

@@ -1,12 +1,12 @@
 //! Policies for random worlds: those that ship, and such as nobody would write on purpose.
 
-use mario_simulator::PolicyText;
-
 macro_rules! shipped {
     ($($name:literal,)*) => {
         [$(($name, include_str!(concat!("../../../../../policies/", $name, ".pl"))),)*]
     };
 }
+
+use mario_scenario::PolicyText;
 
 const LIBRARY: &str = include_str!("../../../../../policies/library.pl");
 

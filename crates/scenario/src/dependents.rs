@@ -1,0 +1,147 @@
+//! Keys whose value was chosen for the value of another key: what becomes of them when a later layer changes that other key.
+//!
+//! Layers come from different hands. Who overrides one key of a preset does not know what else the preset says because of it,
+//! so that must not stay silently in force.
+
+use crate::document::Document;
+use crate::settings::{MobilitySettings, Settings};
+use crate::tree::{Node, Table, Value};
+
+/// A key of a section that was chosen for the value of another.
+struct Dependent {
+    section: &'static str,
+    /// The kind of the section that has both; the first kind is meant where none is written.
+    kind: &'static str,
+    /// The key that it was chosen for.
+    of: &'static str,
+    key: &'static str,
+    /// A layer that sets one of these, too, means what it says.
+    beside: &'static [&'static str],
+    /// What holds instead.
+    instead: &'static str,
+}
+
+const DEPENDENTS: [Dependent; 1] = [Dependent {
+    section: "mobility",
+    kind: "generated",
+    of: "users",
+    key: "first_users",
+    beside: &["first_users", "arrivals_per_step"],
+    instead: "all of them are there from the first step on",
+}];
+
+/// Keys that mean something else in a kind than in the others: a section, that kind, and the keys. In a record of users, these
+/// limit how much of it is used.
+const OTHER_MEANING: [(&str, &str, [&str; 2]); 1] = [("mobility", "file", ["users", "steps"])];
+
+/// Keys that another key of the same section makes meaningless: section, key, the other key, and its value.
+const WITHOUT_EFFECT: [(&str, &str, &str, &str); 3] = [
+    ("memory", "cycles", "strategy", "periodic"),
+    ("memory", "every", "strategy", "sliding"),
+    ("routing", "metric", "strategy", "least-used"),
+];
+
+/// Removes the keys of earlier layers whose reason a layer has changed, and tells which. The layer is everything from the
+/// number `since` on; `before` is how it all was without it.
+pub(crate) fn drop_dependents(before: &Table, tree: &mut Table, since: u32) -> Vec<String> {
+    let mut notes = Vec::new();
+    for Dependent { section, kind, of, key, beside, instead } in DEPENDENTS {
+        let Some(old) = before.table(section).and_then(|old| old.get(of)) else { continue };
+        let Some(Node { value: Value::Table(table), .. }) = tree.get_mut(section) else { continue };
+        let is_of_kind = table.get("kind").is_none_or(|node| is_word(node, kind));
+        let is_new = |key: &str| table.get(key).is_some_and(|node| node.layer >= since);
+        let new = table.get(of).filter(|new| new.layer >= since && new.value != old.value).map(|new| plain(&new.value));
+        let Some(new) = new.filter(|_| is_of_kind && !beside.iter().any(|key| is_new(key))) else { continue };
+        if let Some(dropped) = table.remove(key) {
+            notes.push(format!(
+                "`{section}.{of}` is {new}, and {instead}: `{section}.{key} = {}` was meant for {}",
+                plain(&dropped.value),
+                plain(&old.value)
+            ));
+        }
+    }
+    for (section, kind, keys) in OTHER_MEANING {
+        let was_of_kind = before.table(section).and_then(|old| old.get("kind")).is_some_and(|old| is_word(old, kind));
+        let Some(Node { value: Value::Table(table), .. }) = tree.get_mut(section) else { continue };
+        if was_of_kind || !table.get("kind").is_some_and(|new| new.layer >= since && is_word(new, kind)) {
+            continue;
+        }
+        for key in keys {
+            if table.get(key).is_some_and(|node| node.layer < since)
+                && let Some(dropped) = table.remove(key)
+            {
+                let value = plain(&dropped.value);
+                notes.push(format!(
+                    "`{section}.kind` is `{kind}`: `{section}.{key} = {value}` was meant for another kind"
+                ));
+            }
+        }
+    }
+    notes.extend(drop_tier_names(before, tree, since));
+    notes
+}
+
+/// Removes the names of tiers that an earlier layer gave for another kind of topology.
+fn drop_tier_names(before: &Table, tree: &mut Table, since: u32) -> Option<String> {
+    let old = before.table("topology")?.get("kind")?;
+    let new = tree.table("topology")?.get("kind")?;
+    let is_another = new.layer >= since && new.value != old.value;
+    if !is_another || tree.get("tiers")?.layer >= since {
+        return None;
+    }
+    tree.remove("tiers");
+    Some("the names in `tiers` are left away: they were meant for another `topology.kind`".to_owned())
+}
+
+fn is_word(node: &Node, word: &str) -> bool {
+    matches!(&node.value, Value::String(written) if written == word)
+}
+
+/// A value as it is written, if it is a number.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Integer(number) => number.to_string(),
+        other => other.describe(),
+    }
+}
+
+impl Document {
+    /// Which layer a key is from, where 0 is a default; all overrides are one layer.
+    fn rank(&self, path: &str) -> u32 {
+        let layer = self.written(path).map_or(0, |node| node.layer);
+        self.first_override.map_or(layer, |first| layer.min(first))
+    }
+
+    /// Lets the steps of generated users follow a run that a later layer than that of `steps` made longer than they are.
+    pub(crate) fn follow_duration(&self, settings: &mut Settings) -> Option<String> {
+        const STEPS_MAX: f64 = 1e6;
+        let duration = settings.duration.value();
+        let MobilitySettings::Generated(users) = &mut settings.mobility else { return None };
+        let fitting = (duration / users.step.value()).ceil();
+        let is_older = self.rank("mobility.steps") < self.rank("duration").max(self.rank("mobility.step"));
+        if !is_older || fitting <= f64::from(users.steps) || fitting > STEPS_MAX {
+            return None;
+        }
+        let before = std::mem::replace(&mut users.steps, fitting as u32);
+        let step = users.step.value();
+        let ends = f64::from(before) * step;
+        Some(format!(
+            "users move in {fitting} steps of {step} ms, as long as the run takes: {before} would end at {ends}"
+        ))
+    }
+
+    /// Keys that have no effect, because of another that an earlier layer chose.
+    pub(crate) fn without_effect(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        for (section, key, other, value) in WITHOUT_EFFECT {
+            let [path, other_path] = [key, other].map(|key| format!("{section}.{key}"));
+            let chosen = self.written(&other_path).map(|node| &node.value);
+            // `sliding` is the default.
+            let is_chosen = chosen.map_or(value == "sliding", |chosen| *chosen == Value::String(value.to_owned()));
+            if is_chosen && self.written(&path).is_some() && self.rank(&path) > self.rank(&other_path) {
+                notes.push(format!("`{path}` has no effect: `{other_path}` is `{value}`"));
+            }
+        }
+        notes
+    }
+}

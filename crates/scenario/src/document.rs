@@ -1,0 +1,336 @@
+//! A scenario as it is written: everything that was merged, before anybody asks what it means.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::dependents::drop_dependents;
+use crate::layers::{Files, Layers, override_keys};
+use crate::mistake::{Mistake, Place, ScenarioError, Text};
+use crate::policies::baseline_names;
+use crate::presets;
+use crate::ranges::check_ranges;
+use crate::read;
+use crate::settings::{ManagementStrategy, Settings};
+use crate::tree::{Node, Table, Value};
+
+/// What a choice of policy begins with that names a baseline.
+const BASELINE: &str = "baseline:";
+
+/// A scenario as it is written, with what it includes and what overrides it.
+#[derive(Clone, Debug)]
+pub struct Document {
+    name: String,
+    pub(crate) tree: Table,
+    /// The beginning of the text.
+    whole: Place,
+    layer: u32,
+    /// The first layer that is no text but an override.
+    pub(crate) first_override: Option<u32>,
+    /// Whether some text is no TOML.
+    is_broken: bool,
+    mistakes: Vec<Mistake>,
+    notes: Vec<String>,
+}
+
+impl Document {
+    /// A scenario that ships with mario.
+    pub fn preset(name: &str) -> Result<Document, ScenarioError> {
+        match presets::text(name) {
+            Some(text) => Ok(Document::new(name, text, None, &mut crate::layers::NoFiles)),
+            None => {
+                let mistake = Mistake::new(format!("there is no preset `{name}`"));
+                Err(ScenarioError {
+                    name: name.to_owned(),
+                    mistakes: vec![mistake.known(name, "presets", presets::names())],
+                })
+            }
+        }
+    }
+
+    /// The text of a file. What is wrong with it is told when it is used, all at once.
+    pub fn file(path: &Path, text: impl Into<String>, files: &mut dyn Files) -> Document {
+        let directory = path.parent().map(Path::to_path_buf).unwrap_or_default();
+        let name = path.display().to_string();
+        Document::new(&name, Text { name: name.clone(), text: text.into(), directory }, Some(path), files)
+    }
+
+    fn new(name: &str, text: Text, path: Option<&Path>, files: &mut dyn Files) -> Document {
+        let text = Arc::new(text);
+        let mut layers = Layers::new(files, 0);
+        let mut tree = Table::default();
+        layers.add(&text, path, &mut tree);
+        let Layers { layer, is_broken, mistakes, notes, .. } = layers;
+        let (name, whole) = (name.to_owned(), Place { text, span: 0..0 });
+        let mut document = Document { name, tree, whole, layer, first_override: None, is_broken, mistakes, notes };
+        if document.tree.get("name").is_none()
+            && let Some(stem) = path.and_then(Path::file_stem)
+        {
+            document.put("name", Value::String(stem.to_string_lossy().into_owned()), "name");
+        }
+        document
+    }
+
+    /// What it is called: the name of the preset or the path of the file.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Overrides keys, each by `key.path=value`, where the value is written as in TOML or is a bare word.
+    pub fn set(&mut self, overrides: &[String]) {
+        self.layer += 1;
+        let since = *self.first_override.get_or_insert(self.layer);
+        let before = self.tree.clone();
+        override_keys(&mut self.tree, overrides, self.layer, &mut self.mistakes);
+        self.notes.extend(drop_dependents(&before, &mut self.tree, since));
+    }
+
+    /// Overrides the seed.
+    pub fn set_seed(&mut self, seed: u64) {
+        match i64::try_from(seed) {
+            Ok(seed) => self.put("seed", Value::Integer(seed), "--seed"),
+            Err(_) => self.put("seed", Value::Large(seed.to_string()), "--seed"),
+        }
+    }
+
+    /// Makes the users go where a file says that names their access points.
+    pub fn set_attachments(&mut self, path: &Path) {
+        let text =
+            Text { name: "--attachments".to_owned(), text: path.display().to_string(), directory: PathBuf::new() };
+        let span = 0..text.text.len();
+        let place = Place { text: Arc::new(text), span };
+        self.layer += 1;
+        let node = |value: &str| self.node(Value::String(value.to_owned()), &place);
+        let (kind, file) = (node("attachments"), node(&place.text.text));
+        let empty = self.node(Value::Table(Table::default()), &place);
+        if !matches!(self.tree.get("mobility"), Some(Node { value: Value::Table(_), .. })) {
+            self.tree.remove("mobility");
+            self.tree.entries.push(("mobility".to_owned(), empty));
+        }
+        if let Some(Node { value: Value::Table(mobility), .. }) = self.tree.get_mut("mobility") {
+            for (key, node) in [("kind", kind), ("file", file)] {
+                mobility.remove(key);
+                mobility.entries.push((key.to_owned(), node));
+            }
+        }
+    }
+
+    /// Gives applications a policy: `POLICY` for all of them, and for what is deployed apart, or `APPLICATION=POLICY` for
+    /// one. A policy is the name of a shipped one or the path of a file. `baseline:NAME` has a baseline manage everything:
+    /// a policy that ships to compare others with, or a strategy of management. A policy for all applications means that agents
+    /// manage.
+    pub fn set_policy(&mut self, choice: &str) {
+        if let Some(name) = choice.strip_prefix(BASELINE) {
+            self.set_baseline(choice, name);
+            return;
+        }
+        if !choice.contains('=') {
+            self.set_management("agents", choice);
+        }
+        self.set_policies(choice);
+    }
+
+    fn set_baseline(&mut self, choice: &str, name: &str) {
+        if ManagementStrategy::WORDS.iter().skip(1).any(|(word, _)| *word == name) {
+            self.set_management(name, choice);
+        } else if baseline_names().any(|known| known == name) {
+            self.set_management("agents", choice);
+            self.set_policies(name);
+        } else {
+            let text = Text { name: "--policy".to_owned(), text: choice.to_owned(), directory: PathBuf::new() };
+            let place = Place { text: Arc::new(text), span: BASELINE.len()..choice.len() };
+            let mistake = Mistake::new(format!("there is no baseline `{name}`")).at(Some(place));
+            self.mistakes.push(mistake.known(name, "known are", baseline_names()));
+        }
+    }
+
+    /// Chooses who manages. Agents are the default, and are written down only where something else is.
+    fn set_management(&mut self, strategy: &str, choice: &str) {
+        if strategy == "agents" && self.tree.get("management").is_none() {
+            return;
+        }
+        let text = Text { name: "--policy".to_owned(), text: choice.to_owned(), directory: PathBuf::new() };
+        let place = Place { text: Arc::new(text), span: 0..choice.len() };
+        self.layer += 1;
+        let strategy = self.node(Value::String(strategy.to_owned()), &place);
+        let table = Table { entries: vec![("strategy".to_owned(), strategy)] };
+        let management = self.node(Value::Table(table), &place);
+        self.tree.remove("management");
+        self.tree.entries.push(("management".to_owned(), management));
+    }
+
+    fn set_policies(&mut self, choice: &str) {
+        let text = Text { name: "--policy".to_owned(), text: choice.to_owned(), directory: PathBuf::new() };
+        let (application, policy, start) = match choice.split_once('=') {
+            Some((application, policy)) => (Some(application), policy, application.len() + 1),
+            None => (None, choice, 0),
+        };
+        let text = Arc::new(text);
+        let place = Place { text: Arc::clone(&text), span: start..choice.len() };
+        self.layer += 1;
+        let node = self.node(Value::String(policy.to_owned()), &place);
+        let mut ids = Vec::new();
+        let mut is_found = false;
+        for list in ["application", "deploy"] {
+            let Some(Node { value: Value::List(elements), .. }) = self.tree.get_mut(list) else { continue };
+            for element in elements {
+                let Value::Table(table) = &mut element.value else { continue };
+                let id = match table.get(if list == "deploy" { "application" } else { "id" }).map(|node| &node.value) {
+                    Some(Value::Integer(number)) => number.to_string(),
+                    Some(Value::String(name)) => name.clone(),
+                    _ => continue,
+                };
+                // What is deployed without a policy of its own follows its application.
+                let has_policy = list == "application" || table.get("policy").is_some();
+                if application.is_none_or(|wanted| wanted == id) && has_policy {
+                    is_found = true;
+                    table.remove("policy");
+                    table.entries.push(("policy".to_owned(), node.clone()));
+                }
+                ids.push(id);
+            }
+        }
+        let draws = self.tree.get("applications").is_some();
+        if let (None, Some(Node { value: Value::Table(drawn), .. })) = (application, self.tree.get_mut("applications"))
+        {
+            drawn.remove("policy");
+            drawn.entries.push(("policy".to_owned(), node.clone()));
+            if let Some(Node { value: Value::List(sorts), .. }) = drawn.get_mut("mix") {
+                for sort in sorts {
+                    if let Value::Table(sort) = &mut sort.value {
+                        sort.remove("policy");
+                    }
+                }
+            }
+        }
+        if let (false, Some(wanted)) = (is_found, application) {
+            let place = Place { text, span: 0..wanted.len() };
+            let mistake = Mistake::new(format!("there is no application `{wanted}`")).at(Some(place));
+            let mistake = mistake.known(wanted, "applications", ids.iter().map(String::as_str));
+            self.mistakes.push(if draws && ids.is_empty() {
+                mistake.hint("applications that are drawn have one policy, or one for each sort in `applications.mix`")
+            } else {
+                mistake
+            });
+        }
+    }
+
+    /// What it says, with all defaults filled in.
+    pub fn settings(&self) -> Result<Settings, ScenarioError> {
+        self.settings_and_notes().map(|(settings, _)| settings)
+    }
+
+    /// What it says, and what a user may want to know about how that came to be.
+    pub(crate) fn settings_and_notes(&self) -> Result<(Settings, Vec<String>), ScenarioError> {
+        let mut mistakes = self.mistakes.clone();
+        if self.is_broken {
+            return Err(self.error(mistakes));
+        }
+        let read = read::read(&self.tree, &self.whole);
+        if let Err(more) = &read {
+            mistakes.extend(more.iter().cloned());
+        }
+        // What could not be read at all was told already.
+        let is_told = |place: &Option<Place>| mistakes.iter().any(|told| told.place == *place);
+        let out_of_range: Vec<Mistake> =
+            check_ranges(&self.tree).into_iter().filter(|mistake| !is_told(&mistake.place)).collect();
+        mistakes.extend(out_of_range);
+        match read {
+            Ok(mut settings) if mistakes.is_empty() => {
+                let mut notes = self.notes.clone();
+                notes.extend(self.without_effect());
+                notes.extend(self.follow_duration(&mut settings));
+                Ok((settings, notes))
+            }
+            _ => Err(self.error(mistakes)),
+        }
+    }
+
+    pub(crate) fn error(&self, mut mistakes: Vec<Mistake>) -> ScenarioError {
+        // By text as they were first met, in each from top to bottom.
+        let mut texts: Vec<Arc<Text>> = Vec::new();
+        for place in mistakes.iter().filter_map(|mistake| mistake.place.as_ref()) {
+            if !texts.iter().any(|text| Arc::ptr_eq(text, &place.text)) {
+                texts.push(Arc::clone(&place.text));
+            }
+        }
+        mistakes.sort_by_key(|mistake| {
+            mistake
+                .place
+                .as_ref()
+                .map(|place| (texts.iter().position(|text| Arc::ptr_eq(text, &place.text)), place.span.start))
+        });
+        ScenarioError { name: self.name.clone(), mistakes }
+    }
+
+    fn node(&self, value: Value, place: &Place) -> Node {
+        Node { place: place.clone(), key_place: Some(place.clone()), layer: self.layer, value }
+    }
+
+    fn put(&mut self, key: &str, value: Value, origin: &str) {
+        let written = match &value {
+            Value::Integer(number) => number.to_string(),
+            Value::Large(word) | Value::String(word) => word.clone(),
+            _ => String::new(),
+        };
+        let span = 0..written.len();
+        let text = Text { name: origin.to_owned(), text: written, directory: PathBuf::new() };
+        self.layer += 1;
+        let node = self.node(value, &Place { text: Arc::new(text), span });
+        self.tree.remove(key);
+        self.tree.entries.push((key.to_owned(), node));
+    }
+
+    /// The value at a path such as `mobility.users`, if it is written.
+    pub(crate) fn written(&self, path: &str) -> Option<&Node> {
+        let (tables, key) = path.rsplit_once('.').map_or((None, path), |(tables, key)| (Some(tables), key));
+        let table = tables.into_iter().flat_map(|tables| tables.split('.'));
+        table.into_iter().try_fold(&self.tree, |table, key| table.table(key))?.get(key)
+    }
+
+    /// The value at a path of keys and places in lists, or as much of the path as there is.
+    fn nearest(&self, path: &[At<'_>]) -> Option<&Node> {
+        let At::Key(first) = path.first()? else { return None };
+        let mut node = self.tree.get(first)?;
+        for step in &path[1..] {
+            let next = match (&node.value, step) {
+                (Value::Table(table), At::Key(key)) => table.get(key),
+                (Value::List(elements), At::Index(index)) => elements.get(*index),
+                _ => None,
+            };
+            match next {
+                Some(next) => node = next,
+                None => break,
+            }
+        }
+        Some(node)
+    }
+
+    /// Where a value is written; where it is a default, where the table is that it would be in.
+    pub(crate) fn place(&self, path: &[At<'_>]) -> Place {
+        self.nearest(path).map_or_else(|| self.whole.clone(), |node| node.place.clone())
+    }
+
+    /// The path that a value means: from the directory of the file that it is written in.
+    pub(crate) fn path(&self, at: &[At<'_>], written: &str) -> PathBuf {
+        self.place(at).text.directory.join(written)
+    }
+}
+
+/// One step on the way to a value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum At<'a> {
+    Key(&'a str),
+    Index(usize),
+}
+
+impl<'a> From<&'a str> for At<'a> {
+    fn from(key: &'a str) -> At<'a> {
+        At::Key(key)
+    }
+}
+
+impl From<usize> for At<'_> {
+    fn from(index: usize) -> Self {
+        At::Index(index)
+    }
+}

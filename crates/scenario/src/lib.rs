@@ -1,0 +1,76 @@
+//! Worlds as data: settings, topologies, mobility and workloads. Files in, a checked [`Scenario`] out.
+//!
+//! Start at [`Document`]: a scenario as it is written, a preset or a file, with what it includes and what a command line
+//! overrides. [`Document::settings`] returns what that means with all defaults filled in. [`Document::resolve`] returns the
+//! [`Scenario`], everything that a run depends on as plain data, or all [`Mistake`]s with their places:
+//!
+//! ```
+//! use mario_scenario::{Document, NoFiles};
+//!
+//! let mut document = Document::preset("paper")?;
+//! document.set(&["topology.size=4".to_owned()]);
+//! let resolved = document.resolve(&mut NoFiles)?;
+//! assert_eq!(resolved.scenario.topology.node_count(), 21);
+//! println!("a run costs {}", resolved.cost);
+//! # Ok::<(), mario_scenario::ScenarioError>(())
+//! ```
+//!
+//! Infrastructures and users can also be made without a document: [`topology`] generates and reads the one, [`mobility`]
+//! the other.
+//!
+//! **Invariant:** a scenario is a pure function of its texts and its seed. Randomness is drawn from the seed alone.
+//! **Invariant:** no file is opened here: the caller's [`Files`] reads what scenarios name.
+//! **Invariant:** reading is total: bad input is a list of mistakes with places, never a panic, and a world that is too large
+//! is refused before it is made.
+//!
+//! Not here: what happens in a world (`simulator`), and what policies decide (`policy`): they are only loaded here, to see that
+//! they are policies.
+
+mod index;
+mod position;
+mod scenario;
+
+pub mod settings;
+
+mod document;
+mod layers;
+mod mistake;
+mod presets;
+mod ranges;
+mod read;
+mod schema;
+mod tree;
+
+mod attachments;
+mod cost;
+mod dependents;
+mod engine;
+mod overview;
+mod policies;
+mod resolve;
+
+pub mod topology;
+
+pub mod mobility;
+
+mod xml;
+
+pub use cost::Cost;
+pub use document::Document;
+pub use engine::engine;
+pub use index::{ApplicationIndex, NodeIndex, PolicyIndex, UserIndex};
+pub use layers::{Files, NoFiles};
+pub use mistake::{Mistake, Place, ScenarioError, Text};
+pub use mobility::{Attachments, MobileUser, Presence, Traces};
+pub use overview::{ApplicationOverview, Overview, Tier};
+pub use policies::{baseline_names, policy_names};
+pub use position::{Area, Position};
+pub use presets::{names as preset_names, starting_text};
+pub use resolve::Resolved;
+pub use scenario::{
+    AgentTiming, ApplicationPlan, Arbitration, Deploy, Disturbance, DisturbanceEvent, Fidelity, Management, Memory,
+    Metric, Network, Numbering, Observation, Occupancy, PolicyText, Routing, Scenario, Search, UserPlan, Workload,
+};
+pub use schema::{schema, schema_text};
+pub use settings::Settings;
+pub use topology::{Link, LinkIndex, NodeDescription, Topology, TopologyBuilder, TopologyError};

@@ -1,0 +1,188 @@
+//! What is wrong with a scenario, where, and what may help.
+
+use std::error::Error;
+use std::fmt;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Mistakes of one sort that are told; of others at most the number is.
+pub(crate) const MISTAKES_MAX: usize = 100;
+
+/// A text that a mistake can be in.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Text {
+    /// What its user calls it: a path, the name of a preset, or `--set`.
+    pub name: String,
+    /// All of it.
+    pub text: String,
+    /// Where the paths in it start from.
+    pub directory: PathBuf,
+}
+
+/// A place in a text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Place {
+    /// The text.
+    pub text: Arc<Text>,
+    /// Its bytes.
+    pub span: Range<usize>,
+}
+
+/// One thing that is wrong.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Mistake {
+    /// What is wrong, in one line.
+    pub message: String,
+    /// Where, if it is anywhere.
+    pub place: Option<Place>,
+    /// Another place that has to do with it, and what it has to do with it.
+    pub context: Option<(Place, String)>,
+    /// What the user can do about it.
+    pub hint: Option<String>,
+}
+
+/// Why something is no scenario: everything that is wrong with it, at least one thing.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ScenarioError {
+    /// What it was called.
+    pub name: String,
+    /// What is wrong.
+    pub mistakes: Vec<Mistake>,
+}
+
+impl Place {
+    /// Line and column of its beginning, both from 1; columns count characters.
+    pub fn position(&self) -> (usize, usize) {
+        let before = self.text.text.get(..self.span.start).unwrap_or(&self.text.text);
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+    }
+}
+
+impl Mistake {
+    pub(crate) fn new(message: impl Into<String>) -> Mistake {
+        Mistake { message: message.into(), place: None, context: None, hint: None }
+    }
+
+    pub(crate) fn at(mut self, place: Option<Place>) -> Mistake {
+        self.place = place;
+        self
+    }
+
+    pub(crate) fn beside(mut self, place: Option<Place>, what: impl Into<String>) -> Mistake {
+        self.context = place.map(|place| (place, what.into()));
+        self
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Mistake {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// With the hint that fits when `wrong` was written and one of `known` was meant.
+    pub(crate) fn known<'a>(self, wrong: &str, what: &str, known: impl IntoIterator<Item = &'a str>) -> Mistake {
+        let known: Vec<&str> = known.into_iter().collect();
+        match did_you_mean(wrong, known.iter().copied()) {
+            Some(meant) => self.hint(format!("did you mean `{meant}`?")),
+            None if known.is_empty() => self,
+            None => {
+                const SHOWN: usize = 12;
+                let rest = if known.len() > SHOWN { ", …" } else { "" };
+                let shown = known.iter().take(SHOWN).map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+                self.hint(format!("{what}: {shown}{rest}"))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(place) = &self.place {
+            let (line, column) = place.position();
+            write!(formatter, "{}:{line}:{column}: ", place.text.name)?;
+        }
+        formatter.write_str(&self.message)?;
+        match &self.hint {
+            Some(hint) => write!(formatter, " ({hint})"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Error for Mistake {}
+
+impl fmt::Display for ScenarioError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "cannot use scenario `{}`", self.name)
+    }
+}
+
+impl Error for ScenarioError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.mistakes.first().map(|mistake| mistake as &dyn Error)
+    }
+}
+
+/// The word that was probably meant: the nearest, if it is near enough.
+pub(crate) fn did_you_mean<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // What is longer than this is no misspelt word, and comparing it would take long.
+    const LENGTH_MAX: usize = 64;
+    // Nor does it help to compare with more words than this.
+    const COMPARED_MAX: usize = 10_000;
+    let wrong: Vec<char> = wrong.to_lowercase().chars().take(LENGTH_MAX + 1).collect();
+    if wrong.len() > LENGTH_MAX {
+        return None;
+    }
+    let begins =
+        |word: &str| wrong.len() >= 3 && word.to_lowercase().chars().take(wrong.len()).eq(wrong.iter().copied());
+    let cost = |word: &str| if begins(word) { 1 } else { distance(&wrong, word) };
+    let nearest = known.into_iter().take(COMPARED_MAX).map(|word| (cost(word), word)).min_by_key(|(cost, _)| *cost);
+    let is_near =
+        |cost: usize, word: &str| cost < wrong.len() && cost <= word.chars().count().max(wrong.len()).div_ceil(3);
+    nearest.filter(|(cost, word)| is_near(*cost, word)).map(|(_, word)| word)
+}
+
+/// How many characters are to be inserted, deleted, replaced or swapped with the next to get from one word to the other.
+fn distance(wrong: &[char], word: &str) -> usize {
+    let word: Vec<char> = word.to_lowercase().replace('-', "_").chars().collect();
+    let wrong: Vec<char> = wrong.iter().map(|character| if *character == '-' { '_' } else { *character }).collect();
+    let mut rows: Vec<Vec<usize>> = vec![(0..=word.len()).collect()];
+    for (row, from) in wrong.iter().enumerate() {
+        let mut next = vec![row + 1];
+        for (column, to) in word.iter().enumerate() {
+            let replaced = rows[row][column] + usize::from(from != to);
+            let mut least = replaced.min(rows[row][column + 1] + 1).min(next[column] + 1);
+            if row > 0 && column > 0 && *from == word[column - 1] && wrong[row - 1] == *to {
+                least = least.min(rows[row - 1][column - 1] + 1);
+            }
+            next.push(least);
+        }
+        rows.push(next);
+    }
+    rows[wrong.len()][word.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn guesses_what_was_meant() {
+        let known = ["period", "phase", "kind", "max_latency"];
+        for (wrong, meant) in [
+            ("perod", Some("period")),
+            ("preiod", Some("period")),
+            ("Period", Some("period")),
+            ("max-latency", Some("max_latency")),
+            ("maxlatency", Some("max_latency")),
+            ("max", Some("max_latency")),
+            ("x", None),
+            ("colour", None),
+            ("", None),
+        ] {
+            assert_eq!(did_you_mean(wrong, known), meant, "{wrong}");
+        }
+        assert_eq!(did_you_mean(&"x".repeat(100_000), known), None);
+    }
+}

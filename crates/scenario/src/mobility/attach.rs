@@ -1,0 +1,312 @@
+//! From places on the map to access points.
+
+use std::error::Error;
+use std::fmt;
+
+use mario_domain::NodeId;
+use serde::{Deserialize, Serialize};
+
+use super::nearest::{Found, Nearest};
+use super::{Attachments, MobileUser, Presence, Traces};
+use crate::index::{NodeIndex, UserIndex};
+use crate::position::{Area, Position};
+use crate::topology::Topology;
+
+/// Which access point a user is connected to.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub enum Attach {
+    /// The one whose cell of a grid the user is in; outside, the closest at the border. Access points take the cells in
+    /// their order: first from south to north, then from west to east.
+    Grid {
+        /// How many cells there are in each direction.
+        size: u32,
+        /// What the grid covers.
+        area: Area,
+    },
+    /// The closest by great-circle distance, the first in order of those equally close.
+    Distance,
+}
+
+/// Why users cannot be attached.
+#[derive(Clone, PartialEq, Debug)]
+pub enum AttachError {
+    /// No node is an access point.
+    NoAccessPoint,
+    /// The grid has not one cell for each access point.
+    Grid {
+        /// How many cells there are in each direction.
+        size: u32,
+        /// How many access points there are.
+        access_points: usize,
+    },
+    /// An access point is nowhere on the map, so nobody knows how far away it is.
+    NoPosition(NodeId),
+}
+
+/// How often users move from one access point to another.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Handovers {
+    /// Of each user.
+    pub of_user: Vec<u32>,
+    /// In each step; none in the first.
+    pub in_step: Vec<u32>,
+    /// Users who connect in each step and were not connected in the step before.
+    pub arrivals: Vec<u32>,
+    /// Users who are gone since each step and were connected in the step before.
+    pub departures: Vec<u32>,
+}
+
+/// Connects users to access points.
+pub fn attach(traces: &Traces, topology: &Topology, how: Attach) -> Result<Attachments, AttachError> {
+    let find = Finder::new(topology, how)?;
+    let mut now: Vec<Whereabouts> = vec![Whereabouts::default(); traces.users.len()];
+    let mut steps = Vec::with_capacity(traces.steps.len());
+    for changes in &traces.steps {
+        let mut step = Vec::new();
+        for (user, presence) in changes {
+            if let Some(access_point) = find.follow(&mut now[user.position()], *presence) {
+                step.push((*user, access_point));
+            }
+        }
+        steps.push(step);
+    }
+    let users = traces.users.iter().map(|id| MobileUser { id: id.clone(), application: None }).collect();
+    Ok(Attachments { users, steps, commuters: None })
+}
+
+/// Where a user is connected, with where to look first when the user has moved.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Whereabouts {
+    access_point: Option<NodeIndex>,
+    last: Option<Found>,
+}
+
+/// Finds the access point for a place.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Finder {
+    Grid { size: u32, area: Area, access_points: Vec<NodeIndex> },
+    Distance { nearest: Nearest, any: NodeIndex },
+}
+
+impl Finder {
+    /// Whether it finds an access point for every place.
+    pub(super) fn holds_together(&self) -> bool {
+        match self {
+            Finder::Grid { size, access_points, .. } => {
+                u64::from(*size) * u64::from(*size) == access_points.len() as u64 && *size > 0
+            }
+            Finder::Distance { nearest, .. } => nearest.holds_together(),
+        }
+    }
+
+    pub(super) fn new(topology: &Topology, how: Attach) -> Result<Finder, AttachError> {
+        let access_points: Vec<NodeIndex> = topology.access_points().collect();
+        let any = *access_points.first().ok_or(AttachError::NoAccessPoint)?;
+        match how {
+            Attach::Grid { size, area } => {
+                if u64::from(size) * u64::from(size) != access_points.len() as u64 {
+                    return Err(AttachError::Grid { size, access_points: access_points.len() });
+                }
+                Ok(Finder::Grid { size, area, access_points })
+            }
+            Attach::Distance => {
+                let mut places = Vec::with_capacity(access_points.len());
+                for index in access_points {
+                    let node = topology.node(index);
+                    let position = node.position.ok_or_else(|| AttachError::NoPosition(node.id.clone()))?;
+                    places.push((index, position));
+                }
+                Ok(Finder::Distance { nearest: Nearest::new(places.into_iter()), any })
+            }
+        }
+    }
+
+    /// Follows a user to a place. Gives where the user is connected now, if that is not where it was.
+    #[allow(
+        clippy::option_option,
+        reason = "the outer says whether anything changed, the inner is nowhere for who is gone"
+    )]
+    pub(super) fn follow(&self, user: &mut Whereabouts, presence: Presence) -> Option<Option<NodeIndex>> {
+        let access_point = match presence {
+            Presence::At(position) => Some(self.access_point(position, &mut user.last)),
+            Presence::Gone => None,
+        };
+        let before = std::mem::replace(&mut user.access_point, access_point);
+        (before != access_point).then_some(access_point)
+    }
+
+    /// The access point for a place. `last` is what was found before for a place that may be near.
+    pub(super) fn access_point(&self, position: Position, last: &mut Option<Found>) -> NodeIndex {
+        match self {
+            Finder::Grid { size, area, access_points } => {
+                let (x, y) = area.cell(*size, position);
+                access_points[x as usize * *size as usize + y as usize]
+            }
+            Finder::Distance { nearest, any } => {
+                *last = nearest.to(position, *last);
+                last.map_or(*any, |found| found.node)
+            }
+        }
+    }
+}
+
+impl Attachments {
+    /// Counts handovers, arrivals and departures.
+    pub fn handovers(&self) -> Handovers {
+        let mut now: Vec<Option<NodeIndex>> = vec![None; self.users.len()];
+        let mut due = self.first_due();
+        let mut generated = Vec::new();
+        let zeros = vec![0; self.step_count()];
+        let mut counted = Handovers {
+            of_user: vec![0; self.users.len()],
+            in_step: zeros.clone(),
+            arrivals: zeros.clone(),
+            departures: zeros,
+        };
+        for step in 0..self.step_count() {
+            let changes = self.changes(step as u32, &mut due, |user| now[user.position()], &mut generated);
+            for (user, access_point) in changes {
+                let before = std::mem::replace(&mut now[user.position()], *access_point);
+                match (before, access_point) {
+                    (None, Some(_)) => counted.arrivals[step] += 1,
+                    (Some(_), None) => counted.departures[step] += 1,
+                    (Some(from), Some(to)) if from != *to => {
+                        counted.in_step[step] += 1;
+                        counted.of_user[user.position()] += 1;
+                    }
+                    _ => {}
+                }
+            }
+        }
+        counted
+    }
+
+    /// How many steps there are.
+    pub fn step_count(&self) -> usize {
+        self.commuters.as_ref().map_or(self.steps.len(), |commuters| commuters.step_count() as usize)
+    }
+
+    /// Whether users who go their ways by themselves are as many as there are, and can be asked where they are.
+    pub fn hold_together(&self) -> bool {
+        let are_all = |commuters: &super::Commuters| {
+            commuters.user_count() as usize == self.users.len() && commuters.hold_together()
+        };
+        self.commuters.as_deref().is_none_or(are_all)
+    }
+
+    /// For each user of whom no step is listed, in which step to look next: at once.
+    pub fn first_due(&self) -> Vec<u32> {
+        vec![0; self.commuters.as_ref().map_or(0, |commuters| commuters.user_count() as usize)]
+    }
+
+    /// The users whose access point changes in a step, after all steps before it. What is not listed is generated.
+    pub fn changes<'a>(
+        &'a self,
+        step: u32,
+        due: &mut [u32],
+        now: impl Fn(UserIndex) -> Option<NodeIndex>,
+        generated: &'a mut Vec<(UserIndex, Option<NodeIndex>)>,
+    ) -> &'a [(UserIndex, Option<NodeIndex>)] {
+        let Some(commuters) = &self.commuters else {
+            return self.steps.get(step as usize).map_or(&[], Vec::as_slice);
+        };
+        generated.clear();
+        commuters.changes(step, due, now, generated);
+        generated
+    }
+}
+
+impl Handovers {
+    /// All handovers.
+    pub fn total(&self) -> u64 {
+        self.in_step.iter().map(|count| u64::from(*count)).sum()
+    }
+
+    /// All arrivals after the first step.
+    pub fn late_arrivals(&self) -> u64 {
+        self.arrivals.iter().skip(1).map(|count| u64::from(*count)).sum()
+    }
+}
+
+impl fmt::Display for AttachError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AttachError::NoAccessPoint => formatter.write_str("no node is an access point"),
+            AttachError::Grid { size, access_points } => write!(
+                formatter,
+                "a grid of {size} by {size} cells needs one access point for each cell, and there are {access_points}"
+            ),
+            AttachError::NoPosition(node) => {
+                write!(formatter, "access point `{node}` has no position, so its distance to users is not known")
+            }
+        }
+    }
+}
+
+impl Error for AttachError {}
+
+#[cfg(test)]
+mod tests {
+    use mario_domain::{Capacity, Id};
+
+    use super::*;
+    use crate::topology::{TiledTree, tiled_tree};
+
+    const AREA: Area = Area {
+        south_west: Position { latitude: 41.0, longitude: 12.0 },
+        north_east: Position { latitude: 41.04, longitude: 12.04 },
+    };
+
+    fn tree(area: Option<Area>) -> Topology {
+        let shape = TiledTree {
+            size: 2,
+            capacities: vec![Capacity::Unbounded, Capacity::units(1)],
+            latencies: vec![1.0],
+            area,
+        };
+        tiled_tree(&shape).expect("a tree")
+    }
+
+    fn traces() -> Traces {
+        let at = |north, east| Presence::At(AREA.at(north, east));
+        Traces {
+            users: vec![Id::number(1), Id::number(2)],
+            steps: vec![
+                vec![(UserIndex(0), at(0.1, 0.1))],
+                vec![(UserIndex(0), at(0.2, 0.4)), (UserIndex(1), at(1.4, 0.7))],
+                vec![(UserIndex(0), at(0.2, 0.6)), (UserIndex(1), Presence::Gone)],
+                vec![(UserIndex(1), at(0.9, 0.9))],
+            ],
+        }
+    }
+
+    #[test]
+    fn only_changes_of_the_access_point_are_listed() {
+        let tree = tree(Some(AREA));
+        for how in [Attach::Grid { size: 2, area: AREA }, Attach::Distance] {
+            let attachments = attach(&traces(), &tree, how).expect("attached");
+            let [a, b, d] = [1, 2, 4].map(|index| Some(NodeIndex(index)));
+            let expected = [
+                vec![(UserIndex(0), a)],
+                vec![(UserIndex(1), d)],
+                vec![(UserIndex(0), b), (UserIndex(1), None)],
+                vec![(UserIndex(1), d)],
+            ];
+            assert_eq!(attachments.steps, expected, "{how:?}");
+            let handovers = attachments.handovers();
+            assert_eq!(handovers.of_user, [1, 0]);
+            assert_eq!(handovers.in_step, [0, 0, 1, 0]);
+            assert_eq!(handovers.arrivals, [1, 1, 0, 1]);
+            assert_eq!(handovers.departures, [0, 0, 1, 0]);
+            assert_eq!((handovers.total(), handovers.late_arrivals()), (1, 2));
+        }
+    }
+
+    #[test]
+    fn says_why_users_cannot_be_attached() {
+        let error = |area, how| attach(&traces(), &tree(area), how).expect_err("not attached").to_string();
+        assert!(error(None, Attach::Distance).contains("`n1lt0ln0` has no position"));
+        let grid = error(None, Attach::Grid { size: 3, area: AREA });
+        assert!(grid.contains("3 by 3 cells") && grid.contains("there are 4"), "{grid}");
+    }
+}

@@ -1,0 +1,310 @@
+//! Users of a city: at home in the night, at a goal during the day, and twice a day under way between the two.
+//!
+//! Nothing is listed. Where a user is at a time follows from the seed, the user and the time alone, so a million users take no
+//! memory for their ways, and any of them can be asked about at any step. [`Commuters::changes`] asks only those who may
+//! have moved since they were last asked.
+//!
+//! **The wave.** Most users keep common hours: they leave home around one hour of the day and their goal around another.
+//! The others keep the same day by clocks of their own, spread evenly, so that as many of them are under way at any time.
+
+use std::sync::Arc;
+
+use mario_domain::Id;
+use rand::RngExt;
+use serde::{Deserialize, Serialize};
+
+use super::attach::{Attach, Finder};
+use super::ground::{GOLDEN, Metres, anywhere, between, near, stream};
+use super::wander::WanderError;
+use super::{Attachments, MobileUser, Presence, Traces};
+use crate::index::{NodeIndex, UserIndex};
+use crate::position::{Area, Position};
+use crate::topology::Topology;
+
+/// Users who go from home to a goal and back, day by day. Hours count from 0 to 24 in a day, however long the day is.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Commuting {
+    /// Where they live and go.
+    pub area: Area,
+    /// How many there are.
+    pub users: u32,
+    /// How many steps there are, with the first.
+    pub steps: u32,
+    /// The time between two steps.
+    pub step: f64,
+    /// How long a day takes: the period of the waves. The run begins at midnight.
+    pub day: f64,
+    /// The share of users who keep common hours, from 0 to 1: how high the waves are.
+    pub amplitude: f64,
+    /// The hour around which they leave home.
+    pub morning: f64,
+    /// The hour around which they leave for home.
+    pub evening: f64,
+    /// How many hours before or after that they leave at most.
+    pub rush: f64,
+    /// How many hours a trip takes.
+    pub trip: f64,
+    /// The places that attract users; those without a position are anywhere.
+    pub hotspots: Vec<Hotspot>,
+    /// The share of users whose goal is near a hotspot, from 0 to 1; the goal of the others is anywhere.
+    pub attraction: f64,
+}
+
+/// A place that attracts users.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Hotspot {
+    /// Where it is; `None` is a place that is drawn.
+    pub position: Option<Position>,
+    /// How much it attracts, compared to the others.
+    pub weight: f64,
+    /// How far from it the goals are at most, in metres.
+    pub radius: f64,
+}
+
+/// The users of a city, ready to be asked where they are.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Commuters {
+    commuting: Commuting,
+    seed: u64,
+    size: Metres,
+    /// Where each hotspot is, and the sum of the weights up to it.
+    hotspots: Vec<(Metres, f64)>,
+    /// Where the even spread of those who keep common hours begins.
+    phase: f64,
+    how: Attach,
+    finder: Finder,
+}
+
+/// On one topology, all else follows from these.
+impl PartialEq for Commuters {
+    fn eq(&self, other: &Commuters) -> bool {
+        self.commuting == other.commuting && self.seed == other.seed && self.how == other.how
+    }
+}
+
+/// What is drawn once for a user.
+struct Habits {
+    home: Metres,
+    goal: Metres,
+    /// How far the own clock is ahead of the common one, in days.
+    ahead: f64,
+}
+
+/// Where a user is, and from when on the user may be somewhere else.
+struct Whereabouts {
+    place: Metres,
+    /// In units of time; `None` while the user is under way.
+    stays_until: Option<f64>,
+}
+
+const HOURS: f64 = 24.0;
+
+/// Streams for what differs from day to day, apart from what is drawn once.
+const DAYS: u64 = 0x636f_6d6d_7574_6572;
+
+impl Commuting {
+    /// Hotspots at places that are drawn, of which the second attracts half as much as the first, the third a third, and so
+    /// on.
+    pub fn drawn_hotspots(count: u32, radius: f64) -> Vec<Hotspot> {
+        let hotspot = |rank| Hotspot { position: None, weight: 1.0 / f64::from(rank), radius };
+        (1..=count).map(hotspot).collect()
+    }
+
+    fn check(&self) -> Result<(), WanderError> {
+        let positive = |value: f64| value.is_finite() && value > 0.0;
+        let share = |value: f64| (0.0..=1.0).contains(&value);
+        let not_negative = |value: f64| value.is_finite() && value >= 0.0;
+        let rules = [
+            ("step", "so long that there are at most 1000000 steps", (1..=1_000_000).contains(&self.steps)),
+            ("step", "positive", positive(self.step)),
+            ("day", "positive", positive(self.day)),
+            ("amplitude", "from 0 to 1", share(self.amplitude)),
+            ("rush", "a number of hours, not negative", not_negative(self.rush)),
+            ("trip", "a number of hours, not negative", not_negative(self.trip)),
+            ("morning", "at least `rush` hours after midnight", self.morning >= self.rush),
+            (
+                "evening",
+                "so late that everybody has arrived in the morning: at least `morning` + 2 × `rush` + `trip`",
+                self.evening >= self.morning + 2.0 * self.rush + self.trip,
+            ),
+            (
+                "evening",
+                "so early that everybody is at home by midnight: `evening` + `rush` + `trip` is at most 24",
+                self.evening + self.rush + self.trip <= HOURS,
+            ),
+            (
+                "hotspot_radius",
+                "a number of metres, not negative",
+                self.hotspots.iter().all(|hotspot| not_negative(hotspot.radius)),
+            ),
+            ("place", "with a weight that is positive", self.hotspots.iter().all(|hotspot| positive(hotspot.weight))),
+            (
+                "place",
+                "within the area",
+                self.hotspots.iter().all(|hotspot| hotspot.position.is_none_or(|place| self.area.contains(place))),
+            ),
+            ("attraction", "from 0 to 1", share(self.attraction)),
+            ("area", "larger than nothing", positive(self.area.height_m()) && positive(self.area.width_m())),
+        ];
+        match rules.into_iter().find(|(_, _, holds)| !holds) {
+            Some((setting, expected, _)) => Err(WanderError::Setting { setting, expected }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Where the users are, step by step, all of it listed.
+pub fn commute(commuting: &Commuting, seed: u64, topology: &Topology, how: Attach) -> Result<Traces, WanderError> {
+    let commuters = Commuters::new(commuting.clone(), seed, topology, how)?;
+    let mut steps = vec![Vec::new(); commuting.steps as usize];
+    for user in (0..commuting.users).map(UserIndex) {
+        let mut last = None;
+        for (step, changes) in (0..).zip(&mut steps) {
+            let position = commuters.position(user, step);
+            if last.replace(position) != Some(position) {
+                changes.push((user, Presence::At(position)));
+            }
+        }
+    }
+    Ok(Traces { users: ids(commuting.users).collect(), steps })
+}
+
+/// The users of a city, connected to access points as they go.
+pub fn commute_attached(
+    commuting: Commuting,
+    seed: u64,
+    topology: &Topology,
+    how: Attach,
+) -> Result<Attachments, WanderError> {
+    let users = ids(commuting.users).map(|id| MobileUser { id, application: None }).collect();
+    let commuters = Commuters::new(commuting, seed, topology, how)?;
+    Ok(Attachments { users, steps: Vec::new(), commuters: Some(Arc::new(commuters)) })
+}
+
+fn ids(users: u32) -> impl Iterator<Item = Id> {
+    (1..=i64::from(users)).map(Id::number)
+}
+
+impl Commuters {
+    /// Whether they can be asked where they are.
+    pub(crate) fn hold_together(&self) -> bool {
+        self.commuting.check().is_ok()
+            && self.hotspots.len() == self.commuting.hotspots.len()
+            && self.finder.holds_together()
+    }
+
+    /// Draws what all users share.
+    pub fn new(commuting: Commuting, seed: u64, topology: &Topology, how: Attach) -> Result<Commuters, WanderError> {
+        commuting.check()?;
+        let finder = Finder::new(topology, how).map_err(WanderError::Attach)?;
+        let area = commuting.area;
+        let size = Metres { north: area.height_m(), east: area.width_m() };
+        let mut random = stream(seed, u64::MAX);
+        let phase = random.random::<f64>();
+        let mut sum = 0.0;
+        let hotspots = commuting.hotspots.iter().map(|hotspot| {
+            let drawn = anywhere(size, &mut random);
+            let place = hotspot.position.map_or(drawn, |position| {
+                let (north, east) = area.part(position);
+                Metres { north: north * size.north, east: east * size.east }
+            });
+            sum += hotspot.weight;
+            (place, sum)
+        });
+        let hotspots = hotspots.collect();
+        Ok(Commuters { commuting, seed, size, hotspots, phase, how, finder })
+    }
+
+    /// How many users there are.
+    pub fn user_count(&self) -> u32 {
+        self.commuting.users
+    }
+
+    /// How many steps there are, with the first.
+    pub fn step_count(&self) -> u32 {
+        self.commuting.steps
+    }
+
+    /// Where a user is in a step.
+    pub fn position(&self, user: UserIndex, step: u32) -> Position {
+        self.on_map(self.whereabouts(user, self.time(step)).place)
+    }
+
+    /// Adds who changes the access point in a step, in the order of users. `due` tells for each user the next step in which to
+    /// ask; with zeros, everybody is asked. `now` tells where a user is connected.
+    pub fn changes(
+        &self,
+        step: u32,
+        due: &mut [u32],
+        now: impl Fn(UserIndex) -> Option<NodeIndex>,
+        changes: &mut Vec<(UserIndex, Option<NodeIndex>)>,
+    ) {
+        let time = self.time(step);
+        for (user, due) in (0..self.commuting.users).map(UserIndex).zip(due) {
+            if *due > step {
+                continue;
+            }
+            let whereabouts = self.whereabouts(user, time);
+            *due = match whereabouts.stays_until {
+                None => step + 1,
+                // To ask a step too early costs little; to ask too late would be wrong.
+                Some(until) => ((until / self.commuting.step).floor().min(f64::from(u32::MAX)) as u32).max(step + 1),
+            };
+            let access_point = Some(self.finder.access_point(self.on_map(whereabouts.place), &mut None));
+            if access_point != now(user) {
+                changes.push((user, access_point));
+            }
+        }
+    }
+
+    fn time(&self, step: u32) -> f64 {
+        f64::from(step) * self.commuting.step
+    }
+
+    fn on_map(&self, place: Metres) -> Position {
+        self.commuting.area.at(place.north / self.size.north, place.east / self.size.east)
+    }
+
+    fn habits(&self, user: UserIndex) -> Habits {
+        let mut random = stream(self.seed, u64::from(user.0));
+        let home = anywhere(self.size, &mut random);
+        let is_attracted = random.random::<f64>() < self.commuting.attraction;
+        let goal = match self.hotspots.last() {
+            Some((_, all)) if is_attracted => {
+                let drawn = random.random::<f64>() * all;
+                let which = self.hotspots.partition_point(|(_, sum)| *sum <= drawn).min(self.hotspots.len() - 1);
+                near(self.hotspots[which].0, self.commuting.hotspots[which].radius, self.size, &mut random)
+            }
+            _ => anywhere(self.size, &mut random),
+        };
+        // Spread evenly, so that the share of users who keep common hours is right for any number of users.
+        let keeps_hours = (self.phase + f64::from(user.0) * GOLDEN).fract() < self.commuting.amplitude;
+        Habits { home, goal, ahead: if keeps_hours { 0.0 } else { random.random::<f64>() } }
+    }
+
+    fn whereabouts(&self, user: UserIndex, time: f64) -> Whereabouts {
+        let commuting = &self.commuting;
+        let Habits { home, goal, ahead } = self.habits(user);
+        let days = time / commuting.day + ahead;
+        let (day, hour) = (days.floor(), days.fract() * HOURS);
+        let mut random = stream(self.seed ^ DAYS, (u64::from(user.0) << 32) | day as u64);
+        let mut around = |hour: f64| hour + (random.random::<f64>() - random.random::<f64>()) * commuting.rush;
+        let (out, back) = (around(commuting.morning), around(commuting.evening));
+        let at = |hour: f64| Some((day + hour / HOURS - ahead) * commuting.day);
+        if hour < out {
+            Whereabouts { place: home, stays_until: at(out) }
+        } else if hour < out + commuting.trip {
+            Whereabouts { place: between(home, goal, (hour - out) / commuting.trip), stays_until: None }
+        } else if hour < back {
+            Whereabouts { place: goal, stays_until: at(back) }
+        } else if hour < back + commuting.trip {
+            Whereabouts { place: between(goal, home, (hour - back) / commuting.trip), stays_until: None }
+        } else {
+            // When the next day begins, the user is still at home; when the user leaves, only that day tells.
+            Whereabouts { place: home, stays_until: at(HOURS) }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,207 @@
+//! Finds the closest of many places.
+
+use serde::{Deserialize, Serialize};
+
+use crate::index::NodeIndex;
+use crate::position::Position;
+
+/// So few places are looked at one by one.
+const LEAF: usize = 8;
+
+/// Places, sorted so that the closest to a point is found without looking at all: a k-d tree over the points of the unit
+/// sphere. In three dimensions there is neither a date line nor a pole to take care of.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Nearest {
+    /// The tree: the median of each part is in its middle, what is below it before, what is above it after.
+    places: Vec<Place>,
+}
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Place {
+    point: [f64; 3],
+    /// Whatever is closer than this, as the square of the straight distance, is close to no other place.
+    alone: f64,
+    node: NodeIndex,
+    /// Which coordinate divides the part that this is the median of.
+    axis: u8,
+}
+
+/// A place that was found: where the search for the next can begin.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Found {
+    pub(super) node: NodeIndex,
+    position: u32,
+}
+
+/// Half of the distance to the closest other place, squared, and a little less for what rounding may do.
+const HALF_SQUARED: f64 = 0.25 * (1.0 - 1e-6);
+
+/// The best so far: the square of the straight distance, then the node.
+#[derive(Clone, Copy, Debug)]
+struct Best {
+    square: f64,
+    found: Found,
+    /// A place that is not looked at.
+    except: u32,
+}
+
+impl Nearest {
+    /// Whether each place divides its part by a coordinate that there is.
+    pub(super) fn holds_together(&self) -> bool {
+        !self.places.is_empty() && self.places.iter().all(|place| usize::from(place.axis) < place.point.len())
+    }
+
+    pub(super) fn new(places: impl Iterator<Item = (NodeIndex, Position)>) -> Nearest {
+        let place = |(node, position): (NodeIndex, Position)| Place {
+            point: position.on_unit_sphere(),
+            alone: 0.0,
+            node,
+            axis: 0,
+        };
+        let mut places: Vec<Place> = places.map(place).collect();
+        arrange(&mut places);
+        for position in 0..places.len() {
+            let mut best = Best { except: position as u32, ..Best::NOTHING };
+            search(&places, 0, places[position].point, &mut best);
+            places[position].alone = best.square * HALF_SQUARED;
+        }
+        Nearest { places }
+    }
+
+    /// The closest node to a place by great-circle distance, the first of those equally close; `None` without any nodes.
+    /// `last` is any that was found before: the closer it is, the sooner the search ends.
+    pub(super) fn to(&self, position: Position, last: Option<Found>) -> Option<Found> {
+        let point = position.on_unit_sphere();
+        let mut best = Best::NOTHING;
+        if let Some(last) = last {
+            let place = &self.places[last.position as usize];
+            best.consider(place, last.position, point);
+            if best.square < place.alone {
+                return Some(last);
+            }
+        }
+        search(&self.places, 0, point, &mut best);
+        (!self.places.is_empty()).then_some(best.found)
+    }
+}
+
+fn arrange(places: &mut [Place]) {
+    if places.len() <= LEAF {
+        return;
+    }
+    let axis = longest_axis(places);
+    let middle = places.len() / 2;
+    places.select_nth_unstable_by(middle, |one, other| {
+        one.point[axis].total_cmp(&other.point[axis]).then(one.node.cmp(&other.node))
+    });
+    places[middle].axis = axis as u8;
+    let (below, rest) = places.split_at_mut(middle);
+    arrange(below);
+    arrange(&mut rest[1..]);
+}
+
+/// The coordinate in which the places are spread most.
+fn longest_axis(places: &[Place]) -> usize {
+    let spread = |axis: usize| {
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        for place in places {
+            low = low.min(place.point[axis]);
+            high = high.max(place.point[axis]);
+        }
+        high - low
+    };
+    let spreads = [spread(0), spread(1), spread(2)];
+    (0..3).max_by(|one, other| spreads[*one].total_cmp(&spreads[*other])).unwrap_or(0)
+}
+
+/// Looks for the closest among `places`, of which the first is at `first` of all.
+fn search(places: &[Place], first: u32, point: [f64; 3], best: &mut Best) {
+    if places.len() <= LEAF {
+        for (position, place) in (first..).zip(places) {
+            best.consider(place, position, point);
+        }
+        return;
+    }
+    let middle = places.len() / 2;
+    let median = &places[middle];
+    let (below, above) = ((&places[..middle], first), (&places[middle + 1..], first + middle as u32 + 1));
+    let axis = usize::from(median.axis);
+    let beyond = point[axis] - median.point[axis];
+    let (near, far) = if beyond < 0.0 { (below, above) } else { (above, below) };
+    search(near.0, near.1, point, best);
+    best.consider(median, first + middle as u32, point);
+    // Equally far is looked at too: a node that comes first in the order may be there.
+    if beyond * beyond <= best.square {
+        search(far.0, far.1, point, best);
+    }
+}
+
+impl Best {
+    const NOTHING: Best = Best {
+        square: f64::INFINITY,
+        found: Found { node: NodeIndex(u32::MAX), position: u32::MAX },
+        except: u32::MAX,
+    };
+
+    #[inline]
+    fn consider(&mut self, place: &Place, position: u32, point: [f64; 3]) {
+        let [x, y, z] = place.point;
+        let (x, y, z) = (x - point[0], y - point[1], z - point[2]);
+        let square = x * x + y * y + z * z;
+        let is_better = square < self.square || (square <= self.square && place.node < self.found.node);
+        if is_better && position != self.except {
+            self.square = square;
+            self.found = Found { node: place.node, position };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_pcg::Pcg64;
+
+    use super::*;
+
+    #[test]
+    fn finds_what_looking_at_all_places_finds() {
+        let mut random = Pcg64::seed_from_u64(1);
+        for count in [1, 2, 8, 9, 64, 1_000] {
+            let mut position = |latitude: f64, longitude: f64| Position {
+                latitude: random.random_range(-latitude..latitude),
+                longitude: random.random_range(-longitude..longitude),
+            };
+            // A town, a country, and the whole earth.
+            for (latitude, longitude) in [(0.02, 0.02), (5.0, 5.0), (90.0, 180.0)] {
+                let places: Vec<Position> = (0..count).map(|_| position(latitude, longitude)).collect();
+                let nearest =
+                    Nearest::new(places.iter().enumerate().map(|(index, place)| (NodeIndex::at(index), *place)));
+                let mut last = None;
+                for _ in 0..200 {
+                    let user = position(latitude, longitude);
+                    let found = nearest.to(user, None).expect("there is one");
+                    let least = places.iter().map(|place| place.distance_m(user)).fold(f64::INFINITY, f64::min);
+                    assert!(places[found.node.position()].distance_m(user) <= least + 1e-6);
+                    assert_eq!(nearest.to(user, last), Some(found), "wherever the search begins");
+                    assert_eq!(nearest.to(user, Some(found)), Some(found));
+                    last = Some(found);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_of_equally_close_nodes_is_taken() {
+        let place = Position { latitude: 1.0, longitude: 1.0 };
+        let nearest = Nearest::new((0..100).rev().map(|node| (NodeIndex(node), place)));
+        let origin = Position { latitude: 0.0, longitude: 0.0 };
+        let first = nearest.to(origin, None);
+        assert_eq!(first.map(|found| found.node), Some(NodeIndex(0)));
+        for position in 0..100 {
+            let last = Found { node: nearest.places[position].node, position: position as u32 };
+            assert_eq!(nearest.to(origin, Some(last)), first);
+            assert_eq!(nearest.to(place, Some(last)), first);
+        }
+        assert_eq!(Nearest::new(std::iter::empty()).to(place, None), None);
+    }
+}

@@ -1,0 +1,99 @@
+//! Positions that are already counted in steps: `user,step,latitude,longitude`.
+
+use super::reading::{self, Gathering, STEPS_MAX, TraceError, TraceProblem};
+use super::table::Table;
+use super::{Presence, Traces};
+
+/// Reads positions by step. The columns `user`, `step`, `latitude` and `longitude` may be in any order. The last row of
+/// a user in a step counts; without a row the user stays.
+pub fn read_positions(bytes: &[u8]) -> Result<Traces, TraceError> {
+    let text = reading::utf8(bytes)?;
+    let mut table = Table::new(text)?;
+    let user_column = table.column(&["user"])?;
+    let step_column = table.column(&["step"])?;
+    let latitude_column = table.column(&["latitude"])?;
+    let longitude_column = table.column(&["longitude"])?;
+    let mut gathering = Gathering::default();
+    while let Some(row) = table.next()? {
+        let id =
+            reading::user_id(row.field(user_column)).ok_or_else(|| row.expected(user_column, "the id of a user"))?;
+        let step = row.field(step_column).parse::<u64>();
+        let step = step.map_err(|_| row.expected(step_column, "the number of a step: 0, 1, 2 and so on"))?;
+        if step >= STEPS_MAX {
+            return Err(TraceError::new(row.span(step_column), TraceProblem::TooManySteps));
+        }
+        let place = reading::place(
+            (row.field(latitude_column), row.span(latitude_column)),
+            (row.field(longitude_column), row.span(longitude_column)),
+        )?;
+        let user = gathering.user(id);
+        gathering.place(user, step as u32, Presence::At(place));
+    }
+    gathering.finish(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use mario_domain::Id;
+
+    use super::*;
+    use crate::index::UserIndex;
+    use crate::position::Position;
+
+    fn at(latitude: f64, longitude: f64) -> Presence {
+        Presence::At(Position { latitude, longitude })
+    }
+
+    #[test]
+    fn the_last_row_of_a_user_in_a_step_counts_and_no_row_means_that_the_user_stays() {
+        let text = "user,step,latitude,longitude\n\
+                    late,2,1.0,2.0\n\
+                    a,0,1.0,1.0\na,0,1.5,1.5\na,1,1.5,1.5\n7,0,3,4\n7,2,5,6\n";
+        let traces = read_positions(text.as_bytes()).expect("a trace");
+        let name = |name| Id::name(name).expect("a name");
+        assert_eq!(traces.users, [name("a"), Id::number(7), name("late")]);
+        let expected = [
+            vec![(UserIndex(0), at(1.5, 1.5)), (UserIndex(1), at(3.0, 4.0))],
+            vec![],
+            vec![(UserIndex(1), at(5.0, 6.0)), (UserIndex(2), at(1.0, 2.0))],
+        ];
+        assert_eq!(traces.steps, expected);
+    }
+
+    #[test]
+    fn columns_may_be_in_any_order() {
+        let one = read_positions(b"user,step,latitude,longitude\na,0,1,2\n").expect("a trace");
+        let other = read_positions(b"\xef\xbb\xbflongitude, Latitude,step,user\r\n2,1,0,a\r\n").expect("a trace");
+        assert_eq!(one, other);
+    }
+
+    #[test]
+    fn says_where_and_why_a_text_is_no_trace() {
+        for (text, at_fault, message) in [
+            ("", "", "the first line names no column `user`"),
+            ("user,step,latitude\n", "user,step,latitude", "the first line names no column `longitude`"),
+            ("user,step,latitude,longitude\n", "", "the trace has no user"),
+            ("user,step,latitude,longitude\na,0,1\n", "a,0,1", "expected 4 fields, found 3"),
+            (
+                "user,step,latitude,longitude\na,0,1,2\na,-1,1,2\n",
+                "-1",
+                "expected the number of a step: 0, 1, 2 and so on",
+            ),
+            ("user,step,latitude,longitude\na,99999999999,1,2\n", "99999999999", "a trace has at most 1000000 steps"),
+            ("user,step,latitude,longitude\n\n\na,0,91,2\n", "91", "expected a latitude from -90 to 90"),
+            ("user,step,latitude,longitude\na,0,1,nan\n", "nan", "expected a longitude from -180 to 180"),
+            (
+                "user,step,latitude,longitude\n\"a\",0,1,1e999\n",
+                "\"a\",0,1,1e999",
+                "expected a longitude from -180 to 180",
+            ),
+            ("user,step,latitude,longitude\n,0,1,2\n", "", "expected the id of a user"),
+        ] {
+            let error = read_positions(text.as_bytes()).expect_err(text);
+            assert_eq!(error.to_string(), message, "{text}");
+            assert_eq!(&text[error.span], at_fault, "{text}");
+        }
+        let error = read_positions(b"user,step\xff").expect_err("no text");
+        assert_eq!((error.span, error.problem), (9..10, TraceProblem::NotUtf8));
+    }
+}

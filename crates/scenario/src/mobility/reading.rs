@@ -1,0 +1,186 @@
+//! What all readers of traces share: errors with their place, numbers, and users in the order in which they appear.
+
+use std::error::Error;
+use std::fmt;
+use std::ops::Range;
+
+use mario_domain::Id;
+use rustc_hash::FxHashMap;
+
+use super::{Presence, Traces};
+use crate::index::UserIndex;
+use crate::position::Position;
+use crate::xml::{XmlError, XmlProblem};
+
+/// A trace with more steps than this is refused: a mistaken step should not fill the memory.
+pub(super) const STEPS_MAX: u64 = 1_000_000;
+
+/// Why a text is not a trace, and where.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TraceError {
+    /// Which bytes of the text are at fault.
+    pub span: Range<usize>,
+    /// What is wrong with them.
+    pub problem: TraceProblem,
+}
+
+/// What is wrong with a trace.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum TraceProblem {
+    /// It is not UTF-8.
+    NotUtf8,
+    /// It is not XML.
+    Xml(XmlProblem),
+    /// The first line does not name this column.
+    NoColumn(&'static str),
+    /// A row has not as many fields as it should.
+    Fields {
+        /// How many it should have.
+        expected: usize,
+        /// How many it has.
+        found: usize,
+    },
+    /// Something else is expected.
+    Expected(&'static str),
+    /// There are too many steps.
+    TooManySteps,
+    /// Nobody is anywhere.
+    Empty,
+}
+
+impl TraceError {
+    pub(super) fn new(span: Range<usize>, problem: TraceProblem) -> TraceError {
+        TraceError { span, problem }
+    }
+}
+
+impl From<XmlError> for TraceError {
+    fn from(error: XmlError) -> Self {
+        TraceError::new(error.span, TraceProblem::Xml(error.problem))
+    }
+}
+
+/// The bytes as text.
+pub(super) fn utf8(bytes: &[u8]) -> Result<&str, TraceError> {
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let start = error.valid_up_to();
+        let end = start + error.error_len().unwrap_or(bytes.len() - start);
+        TraceError::new(start..end, TraceProblem::NotUtf8)
+    })?;
+    Ok(text)
+}
+
+/// A user's id as texts write it: an integer is a number, all else is a name.
+pub(super) fn user_id(text: &str) -> Option<Id> {
+    match text.parse::<i64>() {
+        // `007` and `+7` are names: they would not be written the same again.
+        Ok(number) if number.to_string() == text => Some(Id::number(number)),
+        _ => Id::name(text).ok(),
+    }
+}
+
+/// Puts a trace together from what was read in any order.
+#[derive(Debug, Default)]
+pub(super) struct Gathering {
+    ids: Vec<Id>,
+    by_id: FxHashMap<Id, u32>,
+    /// Step, user, and where: in the order of reading.
+    rows: Vec<(u32, u32, Presence)>,
+}
+
+impl Gathering {
+    /// The place of a user among those seen so far.
+    pub(super) fn user(&mut self, id: Id) -> u32 {
+        let next = self.ids.len() as u32;
+        *self.by_id.entry(id).or_insert_with_key(|id| {
+            self.ids.push(id.clone());
+            next
+        })
+    }
+
+    /// A user is somewhere from a step on. What is said last about a step counts.
+    pub(super) fn place(&mut self, user: u32, step: u32, place: Presence) {
+        self.rows.push((step, user, place));
+    }
+
+    /// The trace: users in the order of their first step, then of reading; in each step only what changed.
+    pub(super) fn finish(self, text: &str) -> Result<Traces, TraceError> {
+        if self.rows.is_empty() {
+            return Err(TraceError::new(text.len()..text.len(), TraceProblem::Empty));
+        }
+        Ok(self.trace(None))
+    }
+
+    /// The trace of the first so many users.
+    pub(super) fn trace(mut self, users_max: Option<u32>) -> Traces {
+        // Sorting is stable, so rows of one step stay in the order of reading.
+        self.rows.sort_by_key(|(step, _, _)| *step);
+        let mut number_of = vec![u32::MAX; self.ids.len()];
+        let mut users = Vec::new();
+        // Who is never on the map is no user.
+        for (_, user, _) in self.rows.iter().filter(|(_, _, place)| matches!(place, Presence::At(_))) {
+            let number = &mut number_of[*user as usize];
+            if *number == u32::MAX {
+                *number = users.len() as u32;
+                users.push(self.ids[*user as usize].clone());
+            }
+        }
+        let step_count = self.rows.last().map_or(0, |(step, _, _)| *step as usize + 1);
+        let mut steps = vec![Vec::new(); step_count];
+        let mut now: Vec<Option<Presence>> = vec![None; users.len()];
+        let kept = users_max.unwrap_or(u32::MAX);
+        users.truncate(kept as usize);
+        for rows in self.rows.chunk_by(|one, other| one.0 == other.0) {
+            let numbered = rows.iter().map(|(_, user, place)| (UserIndex(number_of[*user as usize]), *place));
+            let mut changes: Vec<(UserIndex, Presence)> = numbered.filter(|(user, _)| user.0 < kept).collect();
+            changes.sort_by_key(|(user, _)| *user);
+            let step = &mut steps[rows[0].0 as usize];
+            for same_user in changes.chunk_by(|one, other| one.0 == other.0) {
+                let (user, place) = same_user[same_user.len() - 1];
+                let known = &mut now[user.position()];
+                // Who was never there is gone already.
+                if known.unwrap_or(Presence::Gone) != place {
+                    *known = Some(place);
+                    step.push((user, place));
+                }
+            }
+        }
+        Traces { users, steps }
+    }
+}
+
+/// A latitude and a longitude, each with its place in the text, as a place on the map.
+pub(super) fn place(latitude: (&str, Range<usize>), longitude: (&str, Range<usize>)) -> Result<Position, TraceError> {
+    let degrees = |(text, span): (&str, Range<usize>), limit: f64, expected: &'static str| match text.trim().parse() {
+        Ok(value) if (-limit..=limit).contains(&value) => Ok(value),
+        _ => Err(TraceError::new(span, TraceProblem::Expected(expected))),
+    };
+    Ok(Position {
+        latitude: degrees(latitude, 90.0, "a latitude from -90 to 90")?,
+        longitude: degrees(longitude, 180.0, "a longitude from -180 to 180")?,
+    })
+}
+
+impl fmt::Display for TraceError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.problem.fmt(formatter)
+    }
+}
+
+impl fmt::Display for TraceProblem {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TraceProblem::NotUtf8 => formatter.write_str("this is not UTF-8"),
+            TraceProblem::Xml(problem) => problem.fmt(formatter),
+            TraceProblem::NoColumn(column) => write!(formatter, "the first line names no column `{column}`"),
+            TraceProblem::Fields { expected, found } => {
+                write!(formatter, "expected {expected} fields, found {found}")
+            }
+            TraceProblem::Expected(what) => write!(formatter, "expected {what}"),
+            TraceProblem::TooManySteps => write!(formatter, "a trace has at most {STEPS_MAX} steps"),
+            TraceProblem::Empty => formatter.write_str("the trace has no user"),
+        }
+    }
+}
+
+impl Error for TraceError {}

@@ -1,0 +1,384 @@
+//! Users who wander about: a generated trace with the statistics of a town.
+//!
+//! A user rests, then drives straight to a waypoint, rests there, and so on. Waypoints are near hotspots, which attract
+//! more or less, or anywhere. Only additions, products and square roots are involved, so a seed gives the same trace on
+//! every machine.
+
+use std::error::Error;
+use std::fmt;
+
+use mario_domain::Id;
+use rand::RngExt;
+use rand_pcg::Pcg64;
+
+use super::attach::{Attach, AttachError, Finder, Whereabouts};
+use super::ground::{GOLDEN, Metres, anywhere, between, distance, near, stream};
+use super::{Attachments, MobileUser, Presence, Traces};
+use crate::index::UserIndex;
+use crate::position::{Area, Position};
+use crate::topology::Topology;
+
+/// Users who wander about.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Wandering {
+    /// Where they wander.
+    pub area: Area,
+    /// How many there are.
+    pub users: u32,
+    /// How many steps there are, with the first.
+    pub steps: u32,
+    /// How long a step takes, in seconds.
+    pub step_seconds: f64,
+    /// When they come.
+    pub arrivals: Arrivals,
+    /// For how many steps a user stays on average; `None` is to the end.
+    pub stay_steps_mean: Option<f64>,
+    /// The share of users who rest when they come, from 0 to 1; the others are under way.
+    pub resting_share: f64,
+    /// The longest rest, in seconds. Rests are of any length up to it.
+    pub rest_seconds_max: f64,
+    /// The lowest speed of a trip, in metres per second.
+    pub speed_min: f64,
+    /// The highest speed of a trip, in metres per second.
+    pub speed_max: f64,
+    /// How many districts there are in each direction. Nobody leaves the own district.
+    pub districts: u32,
+    /// How many hotspots there are in each district.
+    pub hotspots: u32,
+    /// How far from a hotspot people go, in metres.
+    pub hotspot_radius: f64,
+    /// The share of waypoints that are near a hotspot, from 0 to 1.
+    pub attraction: f64,
+}
+
+/// When users come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Arrivals {
+    /// All in the first step.
+    AtOnce,
+    /// So many in the first step, then so many in each step until all are there.
+    Gradual {
+        /// In the first step.
+        first: u32,
+        /// In each step after it.
+        per_step: u32,
+    },
+    /// So many in the first step, each of the others in any step after it: a Poisson process of which only the number of
+    /// arrivals is known.
+    Random {
+        /// In the first step.
+        first: u32,
+    },
+}
+
+/// Why users cannot wander.
+#[derive(Clone, PartialEq, Debug)]
+pub enum WanderError {
+    /// A setting is not one that it can have.
+    Setting {
+        /// Which.
+        setting: &'static str,
+        /// What it must be.
+        expected: &'static str,
+    },
+    /// The users cannot be attached.
+    Attach(AttachError),
+}
+
+impl Wandering {
+    /// Fifty-one users in four by four kilometres of Rome, for 26 steps: the numbers that are published of the paper's
+    /// scenario.
+    pub fn rome() -> Wandering {
+        let centre = Position { latitude: 41.8986, longitude: 12.4806 };
+        Wandering {
+            area: Area::around(centre, 4_000.0, 4_000.0).expect("Rome is on the map"),
+            users: 51,
+            steps: 26,
+            step_seconds: 8.5,
+            arrivals: Arrivals::Gradual { first: 50, per_step: 1 },
+            stay_steps_mean: None,
+            resting_share: 0.4,
+            rest_seconds_max: 600.0,
+            speed_min: 3.0,
+            speed_max: 14.0,
+            districts: 1,
+            hotspots: 4,
+            hotspot_radius: 800.0,
+            attraction: 0.6,
+        }
+    }
+
+    fn check(&self) -> Result<(), WanderError> {
+        let positive = |value: f64| value.is_finite() && value > 0.0;
+        let share = |value: f64| (0.0..=1.0).contains(&value);
+        let rules = [
+            ("steps", "from 1 to 1000000", (1..=1_000_000).contains(&self.steps)),
+            ("step_seconds", "positive", positive(self.step_seconds)),
+            (
+                "stay_steps_mean",
+                "at least 1",
+                self.stay_steps_mean.is_none_or(|steps| steps.is_finite() && steps >= 1.0),
+            ),
+            ("resting_share", "from 0 to 1", share(self.resting_share)),
+            (
+                "rest_seconds_max",
+                "a number of seconds, not negative",
+                self.rest_seconds_max == 0.0 || positive(self.rest_seconds_max),
+            ),
+            ("speed_min", "positive", positive(self.speed_min)),
+            ("speed_max", "at least speed_min", self.speed_max.is_finite() && self.speed_max >= self.speed_min),
+            (
+                "hotspot_radius",
+                "a number of metres, not negative",
+                self.hotspot_radius == 0.0 || positive(self.hotspot_radius),
+            ),
+            ("districts", "from 1 to 1000", (1..=1_000).contains(&self.districts)),
+            ("attraction", "from 0 to 1", share(self.attraction)),
+            ("area", "larger than nothing", positive(self.area.height_m()) && positive(self.area.width_m())),
+        ];
+        match rules.into_iter().find(|(_, _, holds)| !holds) {
+            Some((setting, expected, _)) => Err(WanderError::Setting { setting, expected }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Where the users are. Who rests is not listed.
+pub fn wander(wandering: &Wandering, seed: u64) -> Result<Traces, WanderError> {
+    let town = Town::new(wandering, seed)?;
+    let mut steps = vec![Vec::new(); wandering.steps as usize];
+    town.follow_all(|user, step, place| steps[step as usize].push((user, place)));
+    Ok(Traces { users: ids(wandering.users).collect(), steps })
+}
+
+/// To which access points the users are connected: the same as [`wander`] and then [`attach`](super::attach()), with no
+/// memory for places in between.
+pub fn wander_attached(
+    wandering: &Wandering,
+    seed: u64,
+    topology: &Topology,
+    how: Attach,
+) -> Result<Attachments, WanderError> {
+    let town = Town::new(wandering, seed)?;
+    let find = Finder::new(topology, how).map_err(WanderError::Attach)?;
+    let mut steps = vec![Vec::new(); wandering.steps as usize];
+    let mut now = (UserIndex(u32::MAX), Whereabouts::default());
+    town.follow_all(|user, step, place| {
+        if now.0 != user {
+            now = (user, Whereabouts::default());
+        }
+        if let Some(access_point) = find.follow(&mut now.1, place) {
+            steps[step as usize].push((user, access_point));
+        }
+    });
+    let users = ids(wandering.users).map(|id| MobileUser { id, application: None }).collect();
+    Ok(Attachments { users, steps, commuters: None })
+}
+
+fn ids(users: u32) -> impl Iterator<Item = Id> {
+    (1..=i64::from(users)).map(Id::number)
+}
+
+/// What all users share.
+struct Town<'w> {
+    wandering: &'w Wandering,
+    seed: u64,
+    size: Metres,
+    /// The size of a district.
+    district: Metres,
+    /// The hotspots of all districts, each as a place in its district.
+    hotspots: Vec<Metres>,
+    /// The first user of each step; one more for the end.
+    first_of_step: Vec<u32>,
+    /// Where the even spread of resting users begins.
+    resting_phase: f64,
+}
+
+/// Where a user stays.
+struct District<'t> {
+    south_west: Metres,
+    hotspots: &'t [Metres],
+}
+
+/// What a user is doing.
+enum Doing {
+    Resting { seconds: f64 },
+    Driving { to: Metres, speed: f64 },
+}
+
+impl<'w> Town<'w> {
+    fn new(wandering: &'w Wandering, seed: u64) -> Result<Town<'w>, WanderError> {
+        wandering.check()?;
+        let size = Metres { north: wandering.area.height_m(), east: wandering.area.width_m() };
+        let mut random = stream(seed, u64::MAX);
+        let across = f64::from(wandering.districts);
+        let district = Metres { north: size.north / across, east: size.east / across };
+        let hotspots = u64::from(wandering.districts).pow(2) * u64::from(wandering.hotspots);
+        let hotspots = (0..hotspots).map(|_| anywhere(district, &mut random)).collect();
+        let resting_phase = random.random::<f64>();
+        let first_of_step = arrivals(wandering, &mut random);
+        Ok(Town { wandering, seed, size, district, hotspots, first_of_step, resting_phase })
+    }
+
+    /// Follows each user in turn, and tells of each step in which the user is somewhere else than before.
+    fn follow_all(&self, mut tell: impl FnMut(UserIndex, u32, Presence)) {
+        for step in 0..self.wandering.steps {
+            for user in self.first_of_step[step as usize]..self.first_of_step[step as usize + 1] {
+                let user = UserIndex(user);
+                self.follow(user, step, |step, place| tell(user, step, place));
+            }
+        }
+    }
+
+    fn follow(&self, user: UserIndex, arrival: u32, mut tell: impl FnMut(u32, Presence)) {
+        let mut random = stream(self.seed, u64::from(user.0));
+        let district = self.district_of(user, arrival);
+        let mut place = self.waypoint(&district, &mut random);
+        let spread = (self.resting_phase + f64::from(user.0) * GOLDEN).fract();
+        let mut doing = if spread < self.wandering.resting_share {
+            self.rest(&mut random)
+        } else {
+            // Under way already: anywhere between two waypoints.
+            let (to, done) = (self.waypoint(&district, &mut random), random.random::<f64>());
+            place = between(place, to, done);
+            Doing::Driving { to, speed: self.speed(&mut random) }
+        };
+        tell(arrival, self.presence(place));
+        for step in arrival + 1..self.wandering.steps {
+            let leaves = self.wandering.stay_steps_mean.is_some_and(|mean| random.random::<f64>() * mean < 1.0);
+            if leaves {
+                tell(step, Presence::Gone);
+                return;
+            }
+            if self.advance(&district, &mut place, &mut doing, &mut random) {
+                tell(step, self.presence(place));
+            }
+        }
+    }
+
+    /// Lets one step pass, and says whether the user moved in it.
+    fn advance(&self, district: &District<'_>, place: &mut Metres, doing: &mut Doing, random: &mut Pcg64) -> bool {
+        let mut left = self.wandering.step_seconds;
+        let mut moved = false;
+        // Where trips and rests are far shorter than a step, what is left of the step is rest.
+        for _ in 0..64 {
+            match doing {
+                Doing::Resting { seconds } if *seconds >= left => {
+                    *seconds -= left;
+                    return moved;
+                }
+                Doing::Resting { seconds } => {
+                    left -= *seconds;
+                    *doing = Doing::Driving { to: self.waypoint(district, random), speed: self.speed(random) };
+                }
+                Doing::Driving { to, speed } => {
+                    moved = true;
+                    let seconds = distance(*place, *to) / *speed;
+                    if seconds > left {
+                        *place = between(*place, *to, left / seconds);
+                        return moved;
+                    }
+                    *place = *to;
+                    left -= seconds;
+                    *doing = self.rest(random);
+                }
+            }
+        }
+        moved
+    }
+
+    /// Those who come in one step go to all districts evenly, neighbours by number to the same one or to the next. Each step
+    /// begins with another district, so that the few who come later are spread too.
+    fn district_of(&self, user: UserIndex, arrival: u32) -> District<'_> {
+        let [first, next] = [0, 1].map(|more| u64::from(self.first_of_step[arrival as usize + more]));
+        let across = self.wandering.districts;
+        let districts = u64::from(across) * u64::from(across);
+        let number = (first + (u64::from(user.0) - first) * districts / (next - first)) % districts;
+        let (count, number) = (self.wandering.hotspots as usize, number as u32);
+        let [north, east] = [number / across, number % across].map(f64::from);
+        District {
+            south_west: Metres { north: north * self.district.north, east: east * self.district.east },
+            hotspots: &self.hotspots[number as usize * count..][..count],
+        }
+    }
+
+    fn waypoint(&self, district: &District<'_>, random: &mut Pcg64) -> Metres {
+        let hotspots = district.hotspots;
+        let is_attracted = random.random::<f64>() < self.wandering.attraction;
+        let place = if hotspots.is_empty() || !is_attracted {
+            anywhere(self.district, random)
+        } else {
+            // The lesser of two draws: the first hotspots attract more than the last.
+            let (one, other) = (random.random_range(0..hotspots.len()), random.random_range(0..hotspots.len()));
+            near(hotspots[one.min(other)], self.wandering.hotspot_radius, self.district, random)
+        };
+        Metres { north: district.south_west.north + place.north, east: district.south_west.east + place.east }
+    }
+
+    fn rest(&self, random: &mut Pcg64) -> Doing {
+        Doing::Resting { seconds: random.random::<f64>() * self.wandering.rest_seconds_max }
+    }
+
+    fn speed(&self, random: &mut Pcg64) -> f64 {
+        let (low, high) = (self.wandering.speed_min, self.wandering.speed_max);
+        low + random.random::<f64>() * (high - low)
+    }
+
+    fn presence(&self, place: Metres) -> Presence {
+        Presence::At(self.wandering.area.at(place.north / self.size.north, place.east / self.size.east))
+    }
+}
+
+/// The first user of each step, and one more for the end: users are numbered in the order in which they come. Who would
+/// come after the last step comes in it.
+fn arrivals(wandering: &Wandering, random: &mut Pcg64) -> Vec<u32> {
+    let (users, steps) = (wandering.users, wandering.steps as usize);
+    let mut counts = vec![0_u32; steps];
+    match wandering.arrivals {
+        Arrivals::AtOnce => counts[0] = users,
+        Arrivals::Gradual { first, per_step } => {
+            let mut left = users;
+            for (step, count) in counts.iter_mut().enumerate() {
+                *count = if step == 0 { first } else { per_step }.min(left);
+                left -= *count;
+            }
+            counts[steps - 1] += left;
+        }
+        Arrivals::Random { first } => {
+            counts[0] = first.min(users);
+            for _ in counts[0]..users {
+                let step = if steps > 1 { random.random_range(1..steps) } else { 0 };
+                counts[step] += 1;
+            }
+        }
+    }
+    let mut first_of_step = Vec::with_capacity(steps + 1);
+    let mut next = 0;
+    for count in counts {
+        first_of_step.push(next);
+        next += count;
+    }
+    first_of_step.push(next);
+    first_of_step
+}
+
+impl fmt::Display for WanderError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WanderError::Setting { setting, expected } => write!(formatter, "`{setting}` must be {expected}"),
+            WanderError::Attach(_) => formatter.write_str("the users cannot be attached"),
+        }
+    }
+}
+
+impl Error for WanderError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            WanderError::Setting { .. } => None,
+            WanderError::Attach(error) => Some(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,254 @@
+//! The texts of policies: those that ship, and files.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, mpsc};
+use std::thread;
+
+use mario_policy::{Acceptance, AcceptanceError, Policy, PolicyError, Settings as PolicySettings};
+use mario_prolog::{Engine, LoadError, Problem, Resolver};
+
+use crate::PolicyText;
+use crate::engine::engine;
+use crate::layers::{Files, read_text};
+use crate::mistake::{Mistake, Place, Text};
+use crate::settings::ManagementStrategy;
+
+const LIBRARY: (&str, &str) = ("library.pl", include_str!("../../../policies/library.pl"));
+
+macro_rules! shipped {
+    ($($name:literal,)*) => {
+        [$(($name, concat!($name, ".pl"), include_str!(concat!("../../../policies/", $name, ".pl"))),)*]
+    };
+}
+
+/// Name, file and text.
+const POLICIES: [(&str, &str, &str); 11] = shipped![
+    "workload-aware",
+    "latency-aware",
+    "workload-and-latency-aware",
+    "workload-and-latency-aware-with-memory",
+    "cost-aware",
+    "load-thresholds",
+    "stay-in-region",
+    "sustained-demand",
+    "never-move",
+    "popularity",
+    "cells",
+];
+
+/// The policies that ship to compare others with. The other baselines are strategies of management.
+const BASELINES: [&str; 3] = ["never-move", "popularity", "cells"];
+
+const ACCEPTANCES: [(&str, &str, &str); 1] = shipped!["accept-what-fits",];
+
+/// The names of the policies that ship.
+pub fn policy_names() -> impl Iterator<Item = &'static str> {
+    POLICIES.iter().map(|(name, ..)| *name)
+}
+
+/// The names of all baselines: policies that ship to compare others with, and strategies of management other than agents.
+pub fn baseline_names() -> impl Iterator<Item = &'static str> {
+    BASELINES.into_iter().chain(ManagementStrategy::WORDS.into_iter().map(|(word, _)| word).skip(1))
+}
+
+impl PolicyText {
+    /// Whether its own text, rather than what it loads, asks for facts with this key: `fact(Subject, Key, Value)`.
+    pub fn asks_for(&self, key: &str) -> bool {
+        let Some((_, text)) = self.files.first() else { return false };
+        let code: String = text.lines().flat_map(|line| [line.split('%').next().unwrap_or_default(), "\n"]).collect();
+        code.split("fact(")
+            .skip(1)
+            .any(|arguments| arguments.split(',').nth(1).is_some_and(|second| second.trim() == key))
+    }
+}
+
+/// Whose policy it is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Role {
+    Agent,
+    Manager,
+}
+
+impl Role {
+    fn shipped(self) -> &'static [(&'static str, &'static str, &'static str)] {
+        match self {
+            Role::Agent => &POLICIES,
+            Role::Manager => &ACCEPTANCES,
+        }
+    }
+}
+
+/// What was written for a policy: a name or a path.
+pub(crate) fn is_path(written: &str) -> bool {
+    written.contains(['/', '\\']) || Path::new(written).extension().is_some_and(|extension| extension == "pl")
+}
+
+/// The text of a policy that ships, with what it loads.
+pub(crate) fn shipped(role: Role, name: &str) -> Option<PolicyText> {
+    let (name, file, text) = role.shipped().iter().find(|(known, ..)| *known == name)?;
+    let mut files = vec![((*file).to_owned(), (*text).to_owned())];
+    if text.contains(LIBRARY.0) {
+        files.push((LIBRARY.0.to_owned(), LIBRARY.1.to_owned()));
+    }
+    Some(PolicyText { name: (*name).to_owned(), files, memory: 0 })
+}
+
+/// What is wrong with the name of a policy that does not ship.
+pub(crate) fn unknown(role: Role, written: &str, place: Place) -> Mistake {
+    let what = match role {
+        Role::Agent => "policy",
+        Role::Manager => "acceptance policy",
+    };
+    let mistake = Mistake::new(format!("there is no {what} `{written}`")).at(Some(place));
+    let names = role.shipped().iter().map(|(name, ..)| *name);
+    let mistake = mistake.known(written, "known are", names);
+    let hint = mistake.hint.clone().unwrap_or_default();
+    mistake.hint(format!("the path of a file ends in `.pl`; {hint}"))
+}
+
+/// The text of a policy in a file, with what it loads. It is loaded once to see that it is a policy at all.
+pub(crate) fn load(role: Role, path: &Path, place: &Place, files: &mut dyn Files) -> Result<PolicyText, Vec<Mistake>> {
+    let cannot_read = |path: &Path, error: &str| {
+        let message = format!("cannot read `{}`: {error}", path.display());
+        Mistake::new(message).at(Some(place.clone())).hint("name a file, or one of the policies that ship")
+    };
+    let text = read_text(files, path).map_err(|error| vec![cannot_read(path, &error)])?;
+    let name = path.display().to_string();
+    let (loaded, found) = load_with(role, &name, &text, |wanted| find(wanted, path, files));
+    if let Err(mistakes) = loaded {
+        return Err(mistakes.into_iter().map(|mistake| located(mistake, place)).collect());
+    }
+    let file = path.file_name().map_or_else(|| name.clone(), |file| file.to_string_lossy().into_owned());
+    let mut files = vec![(file, text)];
+    for ((_, wanted), answer) in found {
+        if let Ok((_, text)) = answer
+            && !files.iter().any(|(known, _)| *known == wanted)
+        {
+            files.push((wanted, text));
+        }
+    }
+    Ok(PolicyText { name, files, memory: 0 })
+}
+
+/// What was found for each file that a policy wants.
+type Found = BTreeMap<Wanted, Answer>;
+
+/// The file that wants another, and how it calls it.
+type Wanted = (String, String);
+
+/// The name and the text of a file, or why there is none.
+type Answer = Result<(String, String), String>;
+
+/// Loads a policy once, with the files that `find` finds.
+///
+/// A loader keeps its resolver for longer than files can be lent. So it runs in a thread of its own and asks this one for
+/// files. To load again for each file that was missing would run all directives anew each time.
+fn load_with(
+    role: Role,
+    name: &str,
+    text: &str,
+    mut find: impl FnMut(&Wanted) -> Answer,
+) -> (Result<(), Vec<Mistake>>, Found) {
+    let (wants, wanted) = mpsc::channel();
+    let mut found = Found::new();
+    let loaded = thread::scope(|scope| {
+        let loading = scope.spawn(move || try_load(role, engine(), name, text, Box::new(Asking { wants })));
+        for (wanted, reply) in wanted {
+            let answer = found.entry(wanted).or_insert_with_key(|wanted| find(wanted));
+            // It waits for the answer.
+            let _ = reply.send(answer.clone());
+        }
+        loading.join()
+    });
+    (loaded.unwrap_or_else(|panic| std::panic::resume_unwind(panic)), found)
+}
+
+/// Asks another thread for files.
+struct Asking {
+    wants: mpsc::Sender<(Wanted, mpsc::Sender<Answer>)>,
+}
+
+impl Resolver for Asking {
+    fn resolve(&mut self, from: &str, wanted: &str) -> Answer {
+        let (reply, answer) = mpsc::channel();
+        let gone = |_| "it cannot be looked for".to_owned();
+        self.wants.send(((from.to_owned(), wanted.to_owned()), reply)).map_err(|_| gone(mpsc::RecvError))?;
+        answer.recv().map_err(gone)?
+    }
+}
+
+fn located(mistake: Mistake, place: &Place) -> Mistake {
+    if mistake.place.is_some() { mistake } else { mistake.at(Some(place.clone())) }
+}
+
+fn try_load(
+    role: Role,
+    engine: &Engine,
+    name: &str,
+    text: &str,
+    resolver: Box<dyn Resolver>,
+) -> Result<(), Vec<Mistake>> {
+    let settings = PolicySettings::default();
+    match role {
+        Role::Agent => match Policy::load(engine, name, text, Some(resolver), settings) {
+            Ok(_) => Ok(()),
+            Err(PolicyError::Load { problems, .. }) => Err(load_mistakes(&problems)),
+            Err(error) => Err(vec![
+                Mistake::new(error.to_string()).hint("a policy says `operation(Operation, Instance, Target) :- …`"),
+            ]),
+        },
+        Role::Manager => match Acceptance::load(engine, name, text, Some(resolver), settings.budget) {
+            Ok(_) => Ok(()),
+            Err(AcceptanceError::Load { problems, .. }) => Err(load_mistakes(&problems)),
+            Err(error) => {
+                Err(vec![Mistake::new(error.to_string()).hint("an acceptance policy says `accept(Request) :- …`")])
+            }
+        },
+    }
+}
+
+fn load_mistakes(problems: &LoadError) -> Vec<Mistake> {
+    let mut texts: Vec<Arc<Text>> = Vec::new();
+    problems.errors.iter().map(|problem| mistake(problem, &mut texts)).collect()
+}
+
+/// A problem as a mistake. Mistakes in one file share its text.
+fn mistake(problem: &Problem, texts: &mut Vec<Arc<Text>>) -> Mistake {
+    let text = match texts.iter().find(|text| text.name == problem.source_name()) {
+        Some(known) => Arc::clone(known),
+        None => {
+            let (name, text) = (problem.source_name().to_owned(), problem.source_text().to_owned());
+            texts.push(Arc::new(Text { name, text, directory: std::path::PathBuf::new() }));
+            Arc::clone(&texts[texts.len() - 1])
+        }
+    };
+    let place = Place { text, span: problem.span.clone() };
+    let mistake = Mistake::new(format!("cannot load `{}`: {}", problem.source_name(), problem.message)).at(Some(place));
+    match &problem.hint {
+        Some(hint) => mistake.hint(hint.clone()),
+        None => mistake.hint("`mario policy check` tells more"),
+    }
+}
+
+/// Finds a file that a policy loads: beside the file that loads it and below the policy's own directory; a `library.pl`
+/// that is not there is the one that ships.
+fn find(wanted: &Wanted, policy: &Path, files: &mut dyn Files) -> Result<(String, String), String> {
+    let (from, name) = wanted;
+    let directory = policy.parent().unwrap_or(Path::new(""));
+    let beside = Path::new(from).parent().unwrap_or(Path::new("")).join(name);
+    let is_below = !Path::new(name).is_absolute() && !name.split(['/', '\\']).any(|part| part == "..");
+    if is_below && beside.starts_with(directory) {
+        let mut with_ending = beside.clone().into_os_string();
+        with_ending.push(".pl");
+        for path in [beside, with_ending.into()] {
+            if let Ok(text) = read_text(files, &path) {
+                return Ok((path.display().to_string(), text));
+            }
+        }
+    }
+    if name == LIBRARY.0 || format!("{name}.pl") == LIBRARY.0 {
+        return Ok((LIBRARY.0.to_owned(), LIBRARY.1.to_owned()));
+    }
+    Err("there is no such file below the directory of the policy".to_owned())
+}

@@ -1,0 +1,38 @@
+//! The scenarios that ship with mario.
+
+use std::path::PathBuf;
+
+use crate::mistake::Text;
+
+const PRESETS: [(&str, &str); 3] = [
+    ("paper", include_str!("../../../scenarios/paper.toml")),
+    ("prototype", include_str!("../../../scenarios/prototype.toml")),
+    ("city", include_str!("../../../scenarios/city.toml")),
+];
+
+/// The names of all presets.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    PRESETS.iter().map(|(name, _)| *name)
+}
+
+pub(crate) fn text(name: &str) -> Option<Text> {
+    PRESETS.iter().find(|(known, _)| *known == name).map(|(name, text)| Text {
+        name: format!("preset {name}"),
+        text: (*text).to_owned(),
+        directory: PathBuf::new(),
+    })
+}
+
+/// The users of the paper's experiment, listed as attachments.
+pub(crate) fn recorded_users() -> Text {
+    Text {
+        name: "recorded users".to_owned(),
+        text: include_str!("../../../scenarios/recorded-users.json").to_owned(),
+        directory: PathBuf::new(),
+    }
+}
+
+/// A commented scenario to start from.
+pub const fn starting_text() -> &'static str {
+    include_str!("../../../scenarios/new.toml")
+}

@@ -1,0 +1,148 @@
+//! What serde finds wrong, in words for people.
+
+use std::error::Error;
+use std::fmt;
+
+use serde::de::{self, Expected, Unexpected};
+
+use crate::mistake::{Mistake, Place};
+
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Step {
+    Key(String),
+    Index(usize),
+}
+
+/// A mistake on its way up; the path is from the inside out.
+#[derive(Debug)]
+pub(super) struct Trouble {
+    pub(super) mistake: Box<Mistake>,
+    pub(super) path: Vec<Step>,
+    /// The key that is missing, if that is what is wrong.
+    pub(super) missing: Option<&'static str>,
+    /// Where the table is whose key it is about.
+    pub(super) table: Option<Place>,
+}
+
+impl Trouble {
+    pub(super) fn about(mistake: Mistake) -> Trouble {
+        Trouble { mistake: Box::new(mistake), path: Vec::new(), missing: None, table: None }
+    }
+
+    pub(super) fn located(mut self, place: &Place) -> Trouble {
+        self.mistake.place.get_or_insert_with(|| place.clone());
+        self
+    }
+
+    pub(super) fn below(mut self, step: Step) -> Trouble {
+        self.path.push(step);
+        self
+    }
+}
+
+impl de::Error for Trouble {
+    fn custom<T: fmt::Display>(message: T) -> Trouble {
+        let message = message.to_string();
+        // A message of ours may bring its remedy along.
+        let mistake = match message.split_once(HINT) {
+            Some((message, hint)) => Mistake::new(message).hint(hint),
+            None => match remedy(&message) {
+                Some(hint) => Mistake::new(message).hint(hint),
+                None => Mistake::new(message),
+            },
+        };
+        Trouble::about(mistake)
+    }
+
+    fn invalid_type(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Trouble {
+        let (expected, hint) = in_words(&expected.to_string());
+        let mistake = Mistake::new(format!("expected {expected}, found {}", describe(unexpected)));
+        let number = match unexpected {
+            Unexpected::Str(text) => text.trim().split(|character: char| !"0123456789.".contains(character)).next(),
+            _ => None,
+        };
+        Trouble::about(match number {
+            Some(number) if !number.is_empty() && expected.contains("number") => {
+                mistake.hint(format!("write {number}, without quotes and without a unit"))
+            }
+            _ => mistake.hint(hint),
+        })
+    }
+
+    fn invalid_value(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Trouble {
+        Trouble::invalid_type(unexpected, expected)
+    }
+
+    fn invalid_length(length: usize, expected: &dyn Expected) -> Trouble {
+        let (expected, hint) = in_words(&expected.to_string());
+        Trouble::about(Mistake::new(format!("expected {expected}, found {length} of them")).hint(hint))
+    }
+
+    fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Trouble {
+        let mistake = Mistake::new(format!("`{variant}` is none of the words that are known here"));
+        Trouble::about(mistake.known(variant, "known are", expected.iter().copied()))
+    }
+
+    fn missing_field(field: &'static str) -> Trouble {
+        let mistake = Mistake::new(format!("`{field}` is missing")).hint(format!("add `{field} = …`"));
+        Trouble { missing: Some(field), ..Trouble::about(mistake) }
+    }
+}
+
+/// What separates a message from its remedy in the text of a custom error.
+pub(crate) const HINT: &str = "\u{1f}";
+
+/// What serde and our own types expect, in words for people, and what to write.
+fn in_words(expected: &str) -> (String, String) {
+    let (words, hint) = match expected {
+        "u16" => ("a whole number from 0 to 65535", "write a number such as 8"),
+        "u32" => ("a whole number from 0 to 4294967295", "write a number such as 8"),
+        "u64" | "usize" => ("a whole number that is not negative", "write a number such as 8"),
+        "i64" => ("a whole number", "write a number such as 8"),
+        "f64" => ("a number", "write a number such as 0.5"),
+        "a number" => ("a number", "write a number such as 40"),
+        "a boolean" => ("`true` or `false`", "write `true` or `false`"),
+        "a string" => ("a text", "put it in quotes"),
+        "a sequence" => ("a list", "put the values in brackets: `[…]`"),
+        "a map" => ("a table", "write `{ key = value }`"),
+        "an array of length 2" => ("a list of two", "write `[…, …]`"),
+        _ if expected.starts_with("enum ") => ("a table", "write a table with the keys that are known here"),
+        "a table" => ("a table", "write a table with the keys that are known here"),
+        _ if expected.contains("number") => (expected, "write a number such as 10"),
+        _ => (expected, "write one"),
+    };
+    (words.to_owned(), hint.to_owned())
+}
+
+/// What helps against a message of the domain's own types.
+fn remedy(message: &str) -> Option<&'static str> {
+    let remedies = [
+        ("rate or latency", "write a finite number, 0 or more"),
+        ("at least one character", "write a name"),
+        ("`self`", "choose another id"),
+        ("is finite", "write a finite number"),
+        ("duplicate field", "write it once"),
+    ];
+    remedies.into_iter().find(|(part, _)| message.contains(part)).map(|(_, remedy)| remedy)
+}
+
+fn describe(unexpected: Unexpected<'_>) -> String {
+    match unexpected {
+        Unexpected::Bool(value) => format!("`{value}`"),
+        Unexpected::Unsigned(value) => format!("the number {value}"),
+        Unexpected::Signed(value) => format!("the number {value}"),
+        Unexpected::Float(value) => format!("the number {value:?}"),
+        Unexpected::Str(value) => format!("the text {value:?}"),
+        Unexpected::Seq => "a list".to_owned(),
+        Unexpected::Map => "a table".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.mistake.fmt(formatter)
+    }
+}
+
+impl Error for Trouble {}

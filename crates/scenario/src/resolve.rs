@@ -1,0 +1,253 @@
+//! From what a scenario says to what can be run: names are looked up, files are read, randomness is drawn.
+//!
+//! All that is wrong is gathered, and told at once.
+
+mod applications;
+mod churn;
+mod cost;
+mod drawn;
+mod infrastructure;
+mod recorded;
+mod users;
+
+use std::fmt::Display;
+
+use mario_domain::{Fact, FactValue, Id};
+
+use crate::cost::{Cost, Extent, first_request};
+use crate::document::{At, Document};
+use crate::index::NodeIndex;
+use crate::layers::Files;
+use crate::mistake::{MISTAKES_MAX, Mistake, Place, ScenarioError};
+use crate::settings::{
+    ArbitrationStrategy, FidelityKind, ManagementStrategy, MemoryStrategy, NumberingStrategy, ObservationStrategy,
+    OccupancyKind, RoutingMetric, RoutingStrategy, Settings, shown,
+};
+use crate::topology::Topology;
+use crate::{
+    AgentTiming, Arbitration, Fidelity, Management, Memory, Metric, Network, Numbering, Observation, Occupancy,
+    Routing, Scenario, Search,
+};
+
+/// A scenario, and what it was made of.
+#[derive(Clone, Debug)]
+pub struct Resolved {
+    /// What the scenario says, with all defaults filled in.
+    pub settings: Settings,
+    /// What can be run.
+    pub scenario: Scenario,
+    /// What a user may want to know about it.
+    pub notes: Vec<String>,
+    /// For each of the scenario's deploys, where it is written.
+    pub deploy_places: Vec<Place>,
+    /// What it is expected to cost.
+    pub cost: Cost,
+}
+
+impl Document {
+    /// The scenario, ready to be run; or all that is wrong with it.
+    pub fn resolve(&self, files: &mut dyn Files) -> Result<Resolved, ScenarioError> {
+        let (settings, notes) = self.settings_and_notes()?;
+        let resolving = Resolving { document: self, settings: &settings, files, mistakes: Vec::new(), notes };
+        resolving.resolved().map_err(|mistakes| self.error(mistakes))
+    }
+}
+
+/// A scenario on its way.
+struct Resolving<'a> {
+    document: &'a Document,
+    settings: &'a Settings,
+    files: &'a mut dyn Files,
+    mistakes: Vec<Mistake>,
+    notes: Vec<String>,
+}
+
+impl Resolving<'_> {
+    fn resolved(mut self) -> Result<Resolved, Vec<Mistake>> {
+        self.check_times();
+        if !self.is_affordable(&Extent::told(self.settings)) {
+            return Err(self.mistakes);
+        }
+        let infrastructure = self.infrastructure();
+        let Some(mut topology) = infrastructure else { return Err(self.mistakes) };
+        let (applications, mut policies) = self.applications(&topology);
+        let (deploys, deploy_places) = self.deploys(&topology, &applications, &mut policies).into_iter().unzip();
+        let (acceptances, acceptance_of) = self.acceptances(&topology);
+        self.check_reachability(&topology, &applications);
+        let attachments = self.attachments(&topology, &applications);
+        let users = self.users(&topology, &applications, &attachments);
+        let disturbances = self.disturbances(&topology);
+        let cost = self.cost(&topology, &attachments);
+        self.tell_what_never_happens();
+        if !self.mistakes.is_empty() {
+            return Err(self.mistakes);
+        }
+        if policies.texts.iter().any(|policy| policy.asks_for(TIER)) {
+            tell_tiers(&mut topology);
+        }
+        topology.name_tiers(&self.settings.tiers);
+        let settings = self.settings;
+        let management = management(settings);
+        let scenario = Scenario {
+            name: settings.name.clone(),
+            seed: settings.seed,
+            duration: settings.duration.value(),
+            topology,
+            applications,
+            policies: policies.texts,
+            acceptances,
+            acceptance_of,
+            deploys,
+            attachments,
+            users,
+            step: self.step(),
+            agents: AgentTiming { start: settings.agents.start.value(), period: settings.agents.period.value() },
+            management_period: settings.managers.period.value(),
+            network: network(settings),
+            observation: match settings.observation.strategy {
+                ObservationStrategy::Arrivals => Observation::Arrivals,
+                ObservationStrategy::RouteEntries => Observation::RouteEntries,
+            },
+            routing: match (settings.routing.strategy, settings.routing.metric) {
+                (RoutingStrategy::Nearest, RoutingMetric::Hops) => Routing::Nearest(Metric::Hops),
+                (RoutingStrategy::Nearest, RoutingMetric::Latency) => Routing::Nearest(Metric::Latency),
+                (RoutingStrategy::LeastUsed, _) => Routing::LeastUsed,
+            },
+            management,
+            arbitration: match (management, settings.arbitration.strategy) {
+                (Management::Central(_), _) => Arbitration::Central,
+                (_, ArbitrationStrategy::Managers) => Arbitration::Managers,
+                (_, ArbitrationStrategy::Sequential) => Arbitration::Sequential,
+            },
+            memory: match settings.memory.strategy {
+                MemoryStrategy::Sliding => Memory::Sliding,
+                MemoryStrategy::Periodic => Memory::Periodic { every: settings.memory.every },
+            },
+            numbering: match settings.numbering.strategy {
+                NumberingStrategy::Counted => Numbering::Counted,
+                NumberingStrategy::Shared => Numbering::Shared,
+            },
+            disturbances,
+            redeploy_delay: settings.redeploy.delay.map(crate::settings::Time::value),
+        };
+        self.note_unasked(&scenario);
+        Ok(Resolved { settings: settings.clone(), scenario, notes: self.notes, deploy_places, cost })
+    }
+
+    /// Node owners are to know when nobody asks their policies.
+    fn note_unasked(&mut self, scenario: &Scenario) {
+        if scenario.arbitration == Arbitration::Central && scenario.acceptance_of.iter().any(Option::is_some) {
+            let strategy = scenario.management.as_str();
+            self.notes.push(format!("acceptance policies of nodes are not asked: `{strategy}` goes by hardware alone"));
+        }
+    }
+
+    fn check_times(&mut self) {
+        if self.settings.duration.value() <= 0.0 {
+            let mistake = self.mistake("the run must take longer than 0", &["duration".into()]);
+            self.mistakes.push(mistake.hint("write a `duration` above 0"));
+        }
+        let is_flow = self.settings.network.fidelity == FidelityKind::Flow;
+        let has_rules = self.settings.observation.strategy == ObservationStrategy::Arrivals
+            && self.settings.routing.strategy == RoutingStrategy::Nearest;
+        if is_flow && !has_rules {
+            let mistake = self.mistake(
+                "traffic as rates needs the observation `arrivals` and the routing `nearest`",
+                &["network".into(), "fidelity".into()],
+            );
+            self.mistakes.push(mistake.hint("write `fidelity = \"messages\"`, or choose those strategies"));
+        }
+        let network = &self.settings.network;
+        if network.occupancy == OccupancyKind::Transmission && network.bandwidth.is_none() {
+            let mistake = self.mistake(
+                "sending takes no time without a bandwidth, so `transmission` keeps no link busy",
+                &["network".into(), "occupancy".into()],
+            );
+            self.mistakes.push(mistake.hint("add `bandwidth = …` to `[network]`, or write `occupancy = \"latency\"`"));
+        }
+    }
+
+    /// Tells of what the run is too short for.
+    fn tell_what_never_happens(&mut self) {
+        let settings = self.settings;
+        let duration = settings.duration.value();
+        let agents = &settings.agents;
+        let all = [
+            ("no agent evaluates", "agents.start and agents.period", agents.start.value() + agents.period.value()),
+            ("no manager judges", "managers.period", settings.managers.period.value()),
+            ("no client request is sent", "workload.period and workload.phase", first_request(settings)),
+        ];
+        for (what, keys, first) in all {
+            if first >= duration {
+                let first = shown(first);
+                self.notes.push(format!("{what}: by {keys} that begins at {first}, and the run ends at {duration}"));
+            }
+        }
+    }
+
+    fn mistake(&self, message: impl Into<String>, at: &[At<'_>]) -> Mistake {
+        Mistake::new(message).at(Some(self.document.place(at)))
+    }
+
+    /// There is no such thing as is named here.
+    fn unknown<I: Display>(&self, what: &str, id: &Id, at: &[At<'_>], known: impl Iterator<Item = I>) -> Mistake {
+        // More are not worth comparing one by one.
+        const COMPARED_MAX: usize = 10_000;
+        let mistake = self.mistake(format!("there is no {what} `{id}`"), at);
+        if self.mistakes.len() >= MISTAKES_MAX {
+            return mistake;
+        }
+        let known: Vec<String> = known.take(COMPARED_MAX).map(|id| id.to_string()).collect();
+        if known.is_empty() {
+            return mistake.hint(format!("there is no {what} at all: leave this away"));
+        }
+        mistake.known(&id.to_string(), &format!("known are the {what}s"), known.iter().map(String::as_str))
+    }
+
+    /// An independent seed for one purpose.
+    fn seed_for(&self, purpose: u64) -> u64 {
+        self.settings.seed ^ purpose.wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    }
+}
+
+/// Who manages.
+fn management(settings: &Settings) -> Management {
+    match settings.management.strategy {
+        ManagementStrategy::Agents => Management::Agents,
+        ManagementStrategy::EdgeFirstFit => Management::EdgeFirstFit,
+        ManagementStrategy::CentralGreedy => Management::Central(Search::Greedy),
+        ManagementStrategy::CentralExact => Management::Central(Search::Exact),
+    }
+}
+
+/// How messages travel.
+fn network(settings: &Settings) -> Network {
+    Network {
+        message_size: settings.network.message_size.value(),
+        occupancy: match settings.network.occupancy {
+            OccupancyKind::Latency => Occupancy::Latency,
+            OccupancyKind::Transmission => Occupancy::Transmission,
+        },
+        fidelity: match settings.network.fidelity {
+            FidelityKind::Messages => Fidelity::Messages,
+            FidelityKind::Flow => Fidelity::Flow,
+        },
+    }
+}
+
+/// The key of the fact that tells how far a node is from the top.
+const TIER: &str = "tier";
+
+/// Has everybody on a node and next to it know the tier of the node, unless the scenario says something else.
+fn tell_tiers(topology: &mut Topology) {
+    let key = Id::name(TIER).expect("it has characters");
+    for node in (0..topology.node_count()).map(NodeIndex::at) {
+        let described = topology.node(node);
+        if described.facts.iter().any(|fact| fact.key == key) {
+            continue;
+        }
+        let value = FactValue::Id(Id::Number(i64::from(described.tier)));
+        let fact = Fact { subject: described.id.id().clone(), key: key.clone(), value };
+        topology.add_facts(node, [fact]);
+    }
+}

@@ -1,0 +1,240 @@
+//! What is run, by which policies, and what is deployed.
+
+use std::collections::BTreeMap;
+
+use mario_domain::{Application, ApplicationId, Hardware, Id, NodeId};
+
+use super::Resolving;
+use crate::document::At;
+use crate::index::{ApplicationIndex, NodeIndex, PolicyIndex};
+use crate::mistake::Place;
+use crate::policies::{self, Role};
+use crate::settings::{ManagementStrategy, Time};
+use crate::topology::Topology;
+use crate::{ApplicationPlan, Deploy, PolicyText};
+
+/// The policy that proposes nothing.
+const NEVER_MOVE: &str = "never-move";
+
+/// The policies in use, each once for each length of memory.
+#[derive(Default)]
+pub(super) struct Policies {
+    pub(super) texts: Vec<PolicyText>,
+    by_key: BTreeMap<(String, Option<u32>), Option<PolicyIndex>>,
+}
+
+impl Resolving<'_> {
+    pub(super) fn applications(&mut self, topology: &Topology) -> (Vec<ApplicationPlan>, Policies) {
+        let mut policies = Policies::default();
+        let mut plans = Vec::new();
+        if self.settings.application.is_empty() && self.settings.applications.are_none() {
+            let mistake = self.mistake("there is no application", &[]);
+            let remedy = "add `[[application]]` or `[applications]` with a `count`, or build upon `preset = \"paper\"`";
+            self.mistakes.push(mistake.hint(remedy));
+        }
+        for (position, application) in self.settings.application.iter().enumerate() {
+            let at = |key| [At::Key("application"), position.into(), At::Key(key)];
+            self.check_hardware(topology, &application.id, application.hardware, &at("hardware"));
+            let home = match &application.home {
+                Some(home) => self.node(topology, home, &at("home")),
+                None => cloud(topology),
+            };
+            let memory = application.memory.or(self.settings.memory.cycles);
+            let policy = self.policy(&mut policies, &application.policy, memory, &at("policy"));
+            let facts = self.facts(application.id.id(), &application.facts, "application", position);
+            let service_time = application.service_time.unwrap_or(self.settings.network.service_time);
+            plans.push(ApplicationPlan {
+                application: Application {
+                    id: application.id.clone(),
+                    owner: application.owner.clone(),
+                    hardware: Hardware::units(application.hardware),
+                    max_rate: application.max_rate,
+                    max_latency: application.max_latency,
+                },
+                kind: application.kind.clone(),
+                // What could not be found was told, and the scenario is not made.
+                policy: policy.unwrap_or(PolicyIndex(0)),
+                service_time: service_time.value(),
+                facts,
+                home: home.unwrap_or(NodeIndex(0)),
+            });
+        }
+        self.draw_applications(topology, &mut plans, &mut policies);
+        (plans, policies)
+    }
+
+    pub(super) fn check_hardware(&mut self, topology: &Topology, id: &ApplicationId, units: u64, at: &[At<'_>]) {
+        let hardware = Hardware::units(units);
+        if topology.nodes().any(|(_, node)| hardware.fits(node.capacity)) {
+            return;
+        }
+        let most = topology.nodes().filter_map(|(_, node)| match node.capacity {
+            mario_domain::Capacity::Bounded(hardware) => Some(hardware.as_units()),
+            mario_domain::Capacity::Unbounded => None,
+        });
+        let most = most.max().unwrap_or(0);
+        let message = format!("application `{id}` needs {units} units of hardware and fits on no node");
+        let mistake = self.mistake(message, at);
+        self.mistakes.push(mistake.hint(format!("the largest node has {most}")));
+    }
+
+    /// What operators deploy and where that is written, in the order of time: what `[[deploy]]` says, and the other
+    /// applications at their homes.
+    pub(super) fn deploys(
+        &mut self,
+        topology: &Topology,
+        applications: &[ApplicationPlan],
+        policies: &mut Policies,
+    ) -> Vec<(Deploy, Place)> {
+        let is_named = |id: &ApplicationId| self.settings.deploy.iter().any(|deploy| deploy.application == *id);
+        let listed = self.settings.application.len();
+        let home = |position: usize| {
+            if position < listed {
+                self.document.place(&["application".into(), position.into(), "home".into()])
+            } else {
+                self.document.place(&["applications".into()])
+            }
+        };
+        let mut deploys: Vec<(Deploy, Place)> = applications
+            .iter()
+            .enumerate()
+            .filter(|(_, plan)| !is_named(&plan.application.id))
+            .map(|(position, plan)| {
+                let application = ApplicationIndex::at(position);
+                (Deploy { time: 0.0, application, node: plan.home, policy: plan.policy }, home(position))
+            })
+            .collect();
+        for (position, deploy) in self.settings.deploy.iter().enumerate() {
+            let at = |key| [At::Key("deploy"), position.into(), At::Key(key)];
+            let application = self.application(applications, &deploy.application, &at("application"));
+            let node = deploy.node.as_ref().map(|node| self.node(topology, node, &at("node")));
+            self.check_in_time(deploy.time, &at("time"));
+            let Some(application) = application else { continue };
+            let plan = &applications[application.position()];
+            let policy = match &deploy.policy {
+                Some(policy) => {
+                    let listed = self.settings.application.get(application.position());
+                    let memory = listed.and_then(|listed| listed.memory).or(self.settings.memory.cycles);
+                    self.policy(policies, policy, memory, &at("policy"))
+                }
+                None => Some(plan.policy),
+            };
+            let node = node.unwrap_or(Some(plan.home));
+            if let (Some(node), Some(policy)) = (node, policy) {
+                let hardware = plan.application.hardware;
+                if !hardware.fits(topology.node(node).capacity) {
+                    let id = &topology.node(node).id;
+                    let message = format!("application `{}` does not fit on node `{id}`", deploy.application);
+                    let capacity = topology.node(node).capacity;
+                    let mistake = self.mistake(message, &at("node"));
+                    self.mistakes
+                        .push(mistake.hint(format!("it needs {hardware} units of hardware, the node has {capacity}")));
+                }
+                let place = self.document.place(&at("node"));
+                deploys.push((Deploy { time: deploy.time.value(), application, node, policy }, place));
+            }
+        }
+        deploys.sort_by(|(one, _), (other, _)| one.time.total_cmp(&other.time));
+        deploys
+    }
+
+    pub(super) fn check_in_time(&mut self, time: Time, at: &[At<'_>]) {
+        let duration = self.settings.duration.value();
+        if time.value() >= duration {
+            let mistake = self.mistake(format!("this never happens: the run ends at {duration}"), at);
+            self.mistakes.push(mistake.hint("write an earlier time, or a longer `duration`"));
+        }
+    }
+
+    /// The node with this id.
+    pub(super) fn node(&mut self, topology: &Topology, id: &NodeId, at: &[At<'_>]) -> Option<NodeIndex> {
+        let found = topology.find(id);
+        if found.is_none() {
+            let known = topology.nodes().map(|(_, node)| &node.id);
+            let mistake = self.unknown("node", id.id(), at, known);
+            self.mistakes.push(mistake);
+        }
+        found
+    }
+
+    /// The application with this id.
+    pub(super) fn application(
+        &mut self,
+        applications: &[ApplicationPlan],
+        id: &ApplicationId,
+        at: &[At<'_>],
+    ) -> Option<ApplicationIndex> {
+        let found = find_application(applications, id.id());
+        if found.is_none() {
+            let mistake =
+                self.unknown("application", id.id(), at, applications.iter().map(|plan| &plan.application.id));
+            self.mistakes.push(mistake);
+        }
+        found
+    }
+
+    pub(super) fn policy(
+        &mut self,
+        policies: &mut Policies,
+        written: &str,
+        memory: Option<u32>,
+        at: &[At<'_>],
+    ) -> Option<PolicyIndex> {
+        // Where somebody else manages, no agent proposes anything.
+        let written = match self.settings.management.strategy {
+            ManagementStrategy::Agents => written,
+            _ => NEVER_MOVE,
+        };
+        let name = if policies::is_path(written) {
+            self.document.path(at, written).display().to_string()
+        } else {
+            written.to_owned()
+        };
+        let key = (name, memory);
+        if let Some(known) = policies.by_key.get(&key) {
+            return *known;
+        }
+        let index = self.policy_text(Role::Agent, written, at).map(|mut text| {
+            text.memory = memory.unwrap_or_else(|| u32::from(asks_what_was_inhibited(&text)));
+            policies.texts.push(text);
+            PolicyIndex::at(policies.texts.len() - 1)
+        });
+        policies.by_key.insert(key, index);
+        index
+    }
+
+    /// The text of a policy; what is wrong with it is told.
+    pub(super) fn policy_text(&mut self, role: Role, written: &str, at: &[At<'_>]) -> Option<PolicyText> {
+        let place = self.document.place(at);
+        if !policies::is_path(written) {
+            let shipped = policies::shipped(role, written);
+            if shipped.is_none() {
+                self.mistakes.push(policies::unknown(role, written, place));
+            }
+            return shipped;
+        }
+        let path = self.document.path(at, written);
+        match policies::load(role, &path, &place, self.files) {
+            Ok(text) => Some(text),
+            Err(mistakes) => {
+                self.mistakes.extend(mistakes);
+                None
+            }
+        }
+    }
+}
+
+/// The application with this id.
+pub(super) fn find_application(applications: &[ApplicationPlan], id: &Id) -> Option<ApplicationIndex> {
+    applications.iter().position(|plan| plan.application.id.id() == id).map(ApplicationIndex::at)
+}
+
+/// Where applications start: the first node of the least tier.
+pub(super) fn cloud(topology: &Topology) -> Option<NodeIndex> {
+    topology.nodes().min_by_key(|(_, node)| node.tier).map(|(index, _)| index)
+}
+
+/// Whether the text of a policy itself, rather than what it loads, asks what was inhibited.
+fn asks_what_was_inhibited(policy: &PolicyText) -> bool {
+    policy.files.first().is_some_and(|(_, text)| text.contains("inhibited(") || text.contains("refused("))
+}

@@ -1,0 +1,379 @@
+//! Nodes and links, and what single nodes have.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use mario_domain::{Capacity, Fact, Id};
+
+use super::Resolving;
+use crate::document::At;
+use crate::index::NodeIndex;
+use crate::mistake::{Mistake, Place};
+use crate::policies::{self, Role};
+use crate::position::{Area, Position};
+use crate::settings::{
+    AreaSettings, GraphFormat as WrittenFormat, TiledTreeSettings, Time, TopologyFileSettings, TopologySettings,
+    TreeSettings, UnmarkedKind,
+};
+use crate::topology::{
+    AccessPoints, Connected, GraphDefaults, GraphFormat, Latency, Mesh, ShapeError, TiledTree, Topology, Tree,
+    Unmarked, barabasi_albert, grid, random_geometric, read_graph, tiled_tree, tree,
+};
+use crate::{ApplicationPlan, PolicyText};
+
+const TOPOLOGY: At<'static> = At::Key("topology");
+
+/// What all meshes have: hardware, latency, latency for each kilometre, share of access points, area.
+type MeshKeys<'a> = (&'a [Capacity], Time, Time, f64, &'a AreaSettings);
+
+macro_rules! mesh {
+    ($settings:ident) => {
+        (&$settings.hardware, $settings.latency, $settings.latency_per_km, $settings.access_share, &$settings.area)
+    };
+}
+
+impl Resolving<'_> {
+    /// Nodes and links, with what `[[node]]` says about single ones.
+    pub(super) fn infrastructure(&mut self) -> Option<Topology> {
+        let mut topology = match &self.settings.topology {
+            TopologySettings::TiledTree(tree) => self.tiled_tree(tree)?,
+            TopologySettings::Tree(tree) => self.tree(tree)?,
+            TopologySettings::Grid(settings) => {
+                let mesh = self.mesh(mesh!(settings))?;
+                let made = grid(settings.height, settings.width, &mesh);
+                self.shaped(made)?
+            }
+            TopologySettings::RandomGeometric(settings) => {
+                let mesh = self.mesh(mesh!(settings))?;
+                let made = random_geometric(settings.nodes, settings.radius.value(), &mesh, self.settings.seed);
+                let Connected { topology, links_added } = self.shaped(made)?;
+                if links_added > 0 {
+                    self.notes.push(format!("{links_added} longer links connect what the radius leaves apart"));
+                }
+                topology
+            }
+            TopologySettings::BarabasiAlbert(settings) => {
+                let mesh = self.mesh(mesh!(settings))?;
+                let made = barabasi_albert(settings.nodes, settings.links, &mesh, self.settings.seed);
+                self.shaped(made)?
+            }
+            TopologySettings::File(settings) => self.graph(settings)?,
+        };
+        if let Some(bandwidth) = self.settings.network.bandwidth {
+            topology.limit_bandwidth(bandwidth.value());
+        }
+        for (position, node) in self.settings.node.iter().enumerate() {
+            let Some(index) = topology.find(&node.id) else {
+                let known = topology.nodes().map(|(_, node)| &node.id);
+                let mistake = self.unknown("node", node.id.id(), &["node".into(), position.into(), "id".into()], known);
+                self.mistakes.push(mistake);
+                continue;
+            };
+            if let Some(capacity) = node.capacity {
+                topology.set_capacity(index, capacity);
+            }
+            let subject = Id::from(node.id.clone());
+            let mut facts = self.facts(&subject, &node.facts, "node", position);
+            if let Some(owner) = &node.owner {
+                let key = Id::name("owner").expect("it is not empty");
+                facts.push(Fact { subject, key, value: mario_domain::FactValue::Id(owner.id().clone()) });
+            }
+            topology.add_facts(index, facts);
+        }
+        Some(topology)
+    }
+
+    /// What else is known about something.
+    pub(super) fn facts(
+        &mut self,
+        subject: &Id,
+        facts: &crate::settings::Facts,
+        list: &str,
+        position: usize,
+    ) -> Vec<Fact> {
+        let mut known = Vec::new();
+        for (key, value) in facts {
+            match Id::name(key) {
+                Ok(key) => known.push(Fact { subject: subject.clone(), key, value: value.clone() }),
+                Err(error) => {
+                    let at = [At::Key(list), position.into(), "facts".into()];
+                    let mistake = self.mistake(format!("this is no key of a fact: {error}"), &at);
+                    self.mistakes.push(mistake.hint("write `facts = { key = value }`"));
+                }
+            }
+        }
+        known
+    }
+
+    fn tiled_tree(&mut self, tree: &TiledTreeSettings) -> Option<Topology> {
+        let area = self.area(&tree.area, &[TOPOLOGY, "area".into()]);
+        if !tree.size.is_power_of_two() {
+            let at = [TOPOLOGY, "size".into()];
+            let mistake = self.mistake(format!("the size of a tiled tree is a power of two, not {}", tree.size), &at);
+            self.mistakes.push(mistake.hint("write 1, 2, 4, 8, 16 and so on"));
+            return None;
+        }
+        for (list, keys) in [
+            ("hardware", &["cloud_hardware", "hardware_step", "access_hardware"][..]),
+            ("latency", &["latency_step", "access_latency"][..]),
+        ] {
+            self.check_list_is_latest(list, keys);
+        }
+        let capacities = tree.hardware.clone().unwrap_or_else(|| hardware_of_levels(tree));
+        let latencies: Vec<f64> = match &tree.latency {
+            Some(latencies) => latencies.iter().copied().map(Time::value).collect(),
+            None => latency_of_levels(tree),
+        };
+        let shape = TiledTree { size: tree.size, capacities, latencies, area: Some(area?) };
+        let made = tiled_tree(&shape);
+        self.shaped(made)
+    }
+
+    /// A list takes the place of other keys. One of them that a later layer sets would have no effect.
+    fn check_list_is_latest(&mut self, list: &str, keys: &[&str]) {
+        let written = |key: &str| self.document.written(&format!("topology.{key}"));
+        let Some(values) = written(list) else { return };
+        let later = keys.iter().filter_map(|key| Some((*key, written(key)?)));
+        let mistakes: Vec<Mistake> = later
+            .filter(|(_, node)| node.layer > values.layer)
+            .map(|(key, node)| {
+                let message = format!("`{key}` has no effect: `{list}` lists the values of all levels");
+                let mistake = Mistake::new(message).at(Some(node.place.clone()));
+                let mistake = mistake.beside(Some(values.place.clone()), "the list");
+                mistake.hint(format!("set `topology.{list}`, which lists one value for each level from the cloud down"))
+            })
+            .collect();
+        self.mistakes.extend(mistakes);
+    }
+
+    fn tree(&mut self, settings: &TreeSettings) -> Option<Topology> {
+        let area = self.area(&settings.area, &[TOPOLOGY, "area".into()]);
+        let levels = settings.depth as usize + 1;
+        let mut is_complete = true;
+        for (key, count, needed) in
+            [("hardware", settings.hardware.len(), levels), ("latency", settings.latency.len(), levels - 1)]
+        {
+            if count == 0 && needed > 0 {
+                is_complete = false;
+                let mistake = self.mistake(format!("`{key}` lists nothing"), &[TOPOLOGY, key.into()]);
+                self.mistakes.push(mistake.hint("list one value for each level; the last holds for all below"));
+            }
+        }
+        if !is_complete {
+            return None;
+        }
+        let shape = Tree {
+            children: vec![settings.fan_out; settings.depth as usize],
+            capacities: stretched(&settings.hardware, levels),
+            latencies: stretched(&settings.latency, levels - 1).into_iter().map(Time::value).collect(),
+            area: Some(area?),
+        };
+        let made = tree(&shape);
+        self.shaped(made)
+    }
+
+    fn mesh(&mut self, (hardware, latency, per_km, access_share, area): MeshKeys<'_>) -> Option<Mesh> {
+        let area = self.area(area, &[TOPOLOGY, "area".into()])?;
+        Some(Mesh {
+            area,
+            capacities: hardware.to_vec(),
+            latency: Latency::PerKilometre { base: latency.value(), per_kilometre: per_km.value() },
+            access_points: AccessPoints::Farthest(access_share),
+        })
+    }
+
+    /// What was made, unless there is no such shape.
+    fn shaped<T>(&mut self, made: Result<T, ShapeError>) -> Option<T> {
+        let error = match made {
+            Ok(made) => return Some(made),
+            Err(error) => error,
+        };
+        let (key, hint) = match &error {
+            ShapeError::Levels { values, needed, .. } => {
+                let key = if *values == "latencies" { "latency" } else { "hardware" };
+                (key, format!("list {needed}, or leave `{key}` away, and a rule gives them"))
+            }
+            ShapeError::TooLarge => (self.size_key(), "make the topology smaller".to_owned()),
+            ShapeError::Value { what, expected } => {
+                let keys =
+                    [("share", "access_share"), ("capacities", "hardware"), ("radius", "radius"), ("links", "links")];
+                let key = keys.into_iter().find(|(word, _)| what.contains(word)).map_or("kind", |(_, key)| key);
+                (key, format!("write one that is {expected}"))
+            }
+            _ => ("kind", "mend the values of `[topology]`".to_owned()),
+        };
+        let mistake = self.mistake(error.to_string(), &[TOPOLOGY, key.into()]);
+        self.mistakes.push(mistake.hint(hint));
+        None
+    }
+
+    /// The key that says how large the topology is.
+    fn size_key(&self) -> &'static str {
+        match &self.settings.topology {
+            TopologySettings::TiledTree(_) => "size",
+            TopologySettings::Tree(_) => "fan_out",
+            TopologySettings::Grid(_) => "width",
+            TopologySettings::RandomGeometric(_) | TopologySettings::BarabasiAlbert(_) => "nodes",
+            TopologySettings::File(_) => "file",
+        }
+    }
+
+    fn graph(&mut self, settings: &TopologyFileSettings) -> Option<Topology> {
+        let at = [TOPOLOGY, "file".into()];
+        let name = settings.file.strip_suffix(".gz").unwrap_or(&settings.file);
+        let told = match Path::new(name).extension().and_then(|ending| ending.to_str()) {
+            Some("graphml") => Some(GraphFormat::GraphMl),
+            Some("gexf") => Some(GraphFormat::Gexf),
+            Some("gml") => Some(GraphFormat::Gml),
+            Some("json") => Some(GraphFormat::NodeLink),
+            _ => None,
+        };
+        let format = settings.format.map(|format| match format {
+            WrittenFormat::Graphml => GraphFormat::GraphMl,
+            WrittenFormat::Gexf => GraphFormat::Gexf,
+            WrittenFormat::Gml => GraphFormat::Gml,
+            WrittenFormat::NodeLink => GraphFormat::NodeLink,
+        });
+        let Some(format) = format.or(told) else {
+            let mistake = self.mistake(format!("nobody knows what `{}` is written in", settings.file), &at);
+            self.mistakes.push(mistake.hint("add `format = …`: one of \"graphml\", \"gexf\", \"gml\", \"node-link\""));
+            return None;
+        };
+        let text = self.file_text(&settings.file, &at)?;
+        let defaults = GraphDefaults {
+            capacity: settings.hardware,
+            latency: settings.latency.value(),
+            bandwidth: None,
+            access_points: match settings.access_points {
+                UnmarkedKind::Leaves => Unmarked::Leaves,
+                UnmarkedKind::All => Unmarked::All,
+                UnmarkedKind::None => Unmarked::None,
+            },
+        };
+        match read_graph(text.text.as_bytes(), format, &defaults) {
+            Ok(topology) => Some(topology),
+            Err(error) => {
+                let place = Place { text, span: error.span.clone() };
+                self.mistakes
+                    .push(Mistake::new(error.to_string()).at(Some(place)).hint("mend the file, or say its `format`"));
+                None
+            }
+        }
+    }
+
+    /// A rectangle on the map.
+    pub(super) fn area(&mut self, area: &AreaSettings, at: &[At<'_>]) -> Option<Area> {
+        let corner = |[latitude, longitude]: [f64; 2]| Position::checked(latitude, longitude);
+        let mut is_on_the_map = true;
+        for (key, value) in [("south_west", area.south_west), ("north_east", area.north_east)] {
+            if corner(value).is_none() {
+                is_on_the_map = false;
+                let at: Vec<At<'_>> = at.iter().copied().chain([At::Key(key)]).collect();
+                let mistake = self.mistake(format!("{value:?} is no place on the map"), &at);
+                self.mistakes
+                    .push(mistake.hint("write [latitude, longitude] in degrees, from -90 to 90 and from -180 to 180"));
+            }
+        }
+        if !is_on_the_map {
+            return None;
+        }
+        let area = Area::between(corner(area.south_west)?, corner(area.north_east)?);
+        if area.is_none() {
+            let mistake = self.mistake("the south-west corner of the area is not south-west of the other", at);
+            self.mistakes.push(mistake.hint("exchange the corners; each is [latitude, longitude]"));
+        }
+        area
+    }
+
+    /// The policies of node managers, and for each node which is its manager's.
+    pub(super) fn acceptances(&mut self, topology: &Topology) -> (Vec<PolicyText>, Vec<Option<u32>>) {
+        let mut texts: Vec<PolicyText> = Vec::new();
+        let mut written: Vec<String> = Vec::new();
+        let mut place_of = |resolving: &mut Resolving<'_>, policy: &str, at: &[At<'_>]| {
+            let path = resolving.document.path(at, policy);
+            let key = if policies::is_path(policy) { path.display().to_string() } else { policy.to_owned() };
+            if let Some(known) = written.iter().position(|written| *written == key) {
+                return Some(known as u32);
+            }
+            let text = resolving.policy_text(Role::Manager, policy, at)?;
+            texts.push(text);
+            written.push(key);
+            Some(texts.len() as u32 - 1)
+        };
+        let general = match &self.settings.managers.acceptance {
+            Some(policy) => place_of(self, policy, &["managers".into(), "acceptance".into()]),
+            None => None,
+        };
+        let mut acceptance_of = vec![general; topology.node_count()];
+        for (position, node) in self.settings.node.iter().enumerate() {
+            if let (Some(policy), Some(index)) = (&node.acceptance, topology.find(&node.id)) {
+                let at = ["node".into(), position.into(), "acceptance".into()];
+                acceptance_of[index.position()] = place_of(self, policy, &at);
+            }
+        }
+        (texts, acceptance_of)
+    }
+
+    /// Every access point must have a way to where applications are deployed.
+    pub(super) fn check_reachability(&mut self, topology: &Topology, applications: &[ApplicationPlan]) {
+        let homes: BTreeSet<NodeIndex> = applications.iter().map(|plan| plan.home).collect();
+        for home in homes {
+            let mut is_reached = vec![false; topology.node_count()];
+            is_reached[home.position()] = true;
+            let mut open = vec![home];
+            while let Some(node) = open.pop() {
+                for (_, link) in topology.links_from(node) {
+                    if !std::mem::replace(&mut is_reached[link.to.position()], true) {
+                        open.push(link.to);
+                    }
+                }
+            }
+            let cut_off: Vec<String> = topology
+                .access_points()
+                .filter(|node| !is_reached[node.position()])
+                .map(|node| format!("`{}`", topology.node(node).id))
+                .collect();
+            if let Some(first) = cut_off.first() {
+                let others = match cut_off.len() {
+                    1 => String::new(),
+                    count => format!(" and {} more", count - 1),
+                };
+                let home = &topology.node(home).id;
+                let message =
+                    format!("access point {first}{others} cannot be reached from `{home}`, where applications start");
+                let mistake = self.mistake(message, &[TOPOLOGY]);
+                self.mistakes.push(mistake.hint("link the parts of the topology, or make them no access points"));
+                return;
+            }
+        }
+    }
+}
+
+/// So many values, the last as often as it takes.
+fn stretched<T: Copy>(values: &[T], count: usize) -> Vec<T> {
+    (0..count).filter_map(|position| values.get(position).or(values.last()).copied()).collect()
+}
+
+/// The levels of a tree over a grid of 2^k by 2^k.
+fn levels(size: u32) -> u64 {
+    u64::from(size.trailing_zeros()) + 1
+}
+
+fn hardware_of_levels(tree: &TiledTreeSettings) -> Vec<Capacity> {
+    let levels = levels(tree.size);
+    let hardware = |level: u64| match level {
+        0 => tree.cloud_hardware,
+        _ if level + 1 == levels => tree.access_hardware,
+        _ => Capacity::units(tree.hardware_step.saturating_mul(levels - level)),
+    };
+    (0..levels).map(hardware).collect()
+}
+
+fn latency_of_levels(tree: &TiledTreeSettings) -> Vec<f64> {
+    let levels = levels(tree.size);
+    let latency = |level: u64| match tree.access_latency {
+        Some(latency) if level + 2 == levels => latency.value(),
+        _ => tree.latency_step.value() * (levels - level - 1) as f64,
+    };
+    (0..levels - 1).map(latency).collect()
+}

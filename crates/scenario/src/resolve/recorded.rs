@@ -1,0 +1,159 @@
+//! Recorded users: whether they are where the topology is, and what of the record the run leaves out.
+
+use super::Resolving;
+use crate::document::At;
+use crate::mobility::{Attachments, Presence, Traces, Tracks};
+use crate::position::{Area, Position};
+use crate::settings::{FileSettings, MobilityFormat, MobilitySettings};
+use crate::topology::Topology;
+
+const MOBILITY: At<'static> = At::Key("mobility");
+
+/// Bytes that one user takes in one step until all rows are sorted.
+const ROW_BYTES: f64 = 40.0;
+
+/// How many positions there are, how many of them are in an area, and how many would be with their two numbers exchanged.
+#[derive(Clone, Copy, Debug, Default)]
+struct Census {
+    all: usize,
+    inside: usize,
+    inside_exchanged: usize,
+}
+
+impl Census {
+    fn of(positions: impl Iterator<Item = Position>, area: Area) -> Census {
+        let mut census = Census::default();
+        for Position { latitude, longitude } in positions {
+            census.all += 1;
+            census.inside += usize::from(area.contains(Position { latitude, longitude }));
+            let exchanged = Position { latitude: longitude, longitude: latitude };
+            census.inside_exchanged += usize::from(area.contains(exchanged));
+        }
+        census
+    }
+}
+
+impl Resolving<'_> {
+    /// Tracks are where the topology is; gives whether they can be.
+    pub(super) fn check_tracks(&mut self, tracks: &Tracks, format: MobilityFormat, topology: &Topology) -> bool {
+        let positions = tracks.fixes.iter().flatten().map(|fix| fix.position);
+        self.check_positions(positions, format, topology)
+    }
+
+    /// Positions are where the topology is; gives whether they can be.
+    pub(super) fn check_traces(&mut self, traces: &Traces, format: MobilityFormat, topology: &Topology) -> bool {
+        let positions = traces.steps.iter().flatten().filter_map(|(_, presence)| match presence {
+            Presence::At(position) => Some(*position),
+            Presence::Gone => None,
+        });
+        self.check_positions(positions, format, topology)
+    }
+
+    fn check_positions(
+        &mut self,
+        positions: impl Iterator<Item = Position>,
+        format: MobilityFormat,
+        topology: &Topology,
+    ) -> bool {
+        let Some(area) = self.known_area(topology) else { return true };
+        let Census { all, inside, inside_exchanged } = Census::of(positions, area);
+        if inside == 0 && inside_exchanged * 2 > all {
+            let at = [MOBILITY, "file".into()];
+            let message = format!(
+                "latitude and longitude are exchanged in this file: none of its {all} positions is in what the topology \
+                 covers, and {inside_exchanged} would be the other way round"
+            );
+            let remedy = match format {
+                MobilityFormat::Positions | MobilityFormat::Csv => {
+                    "exchange the names `latitude` and `longitude` in its first line"
+                }
+                MobilityFormat::Taxi => "write `POINT(latitude longitude)`",
+                MobilityFormat::Gpx => "`lat` is the latitude, and `lon` is the longitude",
+                MobilityFormat::Sumo => {
+                    "`x` is the longitude, or metres east, and `y` is the latitude, or metres north"
+                }
+            };
+            let mistake = self.mistake(message, &at);
+            self.mistakes.push(mistake.hint(remedy));
+            return false;
+        }
+        if inside < all {
+            let outside = all - inside;
+            self.notes.push(format!(
+                "{outside} of the {all} positions are outside of what the topology covers, `topology.area` or its nodes"
+            ));
+        }
+        true
+    }
+
+    /// What the topology covers. What is wrong with its settings was told already.
+    fn known_area(&self, topology: &Topology) -> Option<Area> {
+        let corner = |[latitude, longitude]: [f64; 2]| Position::checked(latitude, longitude);
+        match self.settings.topology.area() {
+            Some(area) => Area::between(corner(area.south_west)?, corner(area.north_east)?),
+            None => topology.extent(),
+        }
+    }
+
+    /// Whether the steps of tracks fit into memory while they are made.
+    pub(super) fn fits_as_steps(&mut self, tracks: &Tracks, settings: &FileSettings, steps: f64) -> bool {
+        const MIB: f64 = 1_048_576.0;
+        let limit = self.settings.limits.memory_mib.value();
+        let bytes = tracks.users.len() as f64 * steps * ROW_BYTES;
+        if bytes <= limit * MIB {
+            return true;
+        }
+        let key = match settings.clock {
+            crate::settings::ClockKind::Shared => "step_seconds",
+            crate::settings::ClockKind::OwnPace => "parts",
+        };
+        let message = format!(
+            "{steps} steps of {} users take {} of memory: more than {}, which is `limits.memory_mib`",
+            tracks.users.len(),
+            crate::cost::memory(bytes),
+            crate::cost::memory(limit * MIB)
+        );
+        let mistake = self.mistake(message, &[MOBILITY, key.into()]);
+        self.mistakes.push(mistake.hint("make fewer steps, or limit `users` or `steps`, or raise `limits.memory_mib`"));
+        false
+    }
+
+    /// Tells what of the users' steps the run leaves out, and when they end before the run does.
+    pub(super) fn tell_steps(&mut self, attachments: &Attachments) {
+        let (duration, step) = (self.settings.duration.value(), self.step());
+        let count = attachments.steps.len();
+        let in_run = (duration / step).ceil().max(1.0) as usize;
+        let is_recorded = matches!(
+            self.settings.mobility,
+            MobilitySettings::File(_) | MobilitySettings::Attachments(_) | MobilitySettings::Recorded(_)
+        );
+        if count == 0 || matches!(self.settings.mobility, MobilitySettings::Static(_)) {
+            return;
+        }
+        if count < in_run {
+            let ends = count as f64 * step;
+            let steps = if count == 1 { "1 step".to_owned() } else { format!("{count} steps") };
+            self.notes.push(format!(
+                "users stay where they are from {ends} on: {steps} of {step} ms end before the run does, at {duration}"
+            ));
+        }
+        if count <= in_run {
+            return;
+        }
+        let mut comes = vec![false; attachments.users.len()];
+        for (user, node) in attachments.steps[..in_run].iter().flatten() {
+            comes[user.position()] |= node.is_some();
+        }
+        let (all, absent) = (comes.len(), comes.iter().filter(|comes| !**comes).count());
+        let changes: usize = attachments.steps[in_run..].iter().map(Vec::len).sum();
+        if is_recorded {
+            self.notes.push(format!(
+                "the run ends at {duration}, after {in_run} of the {count} steps of the record: {changes} moves, arrivals and \
+                 departures are left out, and {absent} of the {all} users never come; a `duration` of {} takes all",
+                count as f64 * step
+            ));
+        } else if absent > 0 {
+            self.notes.push(format!("{absent} of the {all} users never come: the run ends before, at {duration}"));
+        }
+    }
+}

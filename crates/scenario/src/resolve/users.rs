@@ -1,0 +1,450 @@
+//! Where users are, and what they do.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use mario_domain::Id;
+
+use super::Resolving;
+use super::applications::find_application;
+use crate::attachments;
+use crate::document::At;
+use crate::index::{ApplicationIndex, NodeIndex, UserIndex};
+use crate::mistake::{Mistake, Place, Text};
+use crate::mobility::{
+    After, Assignment, Attach, AttachError, Attachments, Between, Clock, MobileUser, Stepping, SumoCoordinates,
+    TraceError, TraceProblem, TrackFormat, WanderError, assign, attach, commute_attached, read_positions, read_tracks,
+    step_count, to_steps, wander_attached,
+};
+use crate::position::{Area, Position};
+use crate::presets;
+use crate::settings::{
+    AfterKind, AreaSettings, AssignmentKind, AttachKind, BetweenKind, CitySettings, ClockKind, FileSettings,
+    GeneratedSettings, MobilityFormat, MobilitySettings, Phase, PhaseWord, TopologySettings, UserSettings,
+    WorkloadSettings,
+};
+use crate::topology::Topology;
+use crate::{ApplicationPlan, UserPlan, Workload};
+
+const MOBILITY: At<'static> = At::Key("mobility");
+
+/// More users or hotspots than this are refused: they would not fit into memory.
+const COUNT_MAX: u32 = 1 << 24;
+
+impl<'a> Resolving<'a> {
+    /// The time between two steps.
+    pub(super) fn step(&self) -> f64 {
+        crate::cost::step(self.settings)
+    }
+
+    pub(super) fn attachments(&mut self, topology: &Topology, applications: &[ApplicationPlan]) -> Attachments {
+        let found = match &self.settings.mobility {
+            MobilitySettings::Generated(settings) => self.generated(settings, topology),
+            MobilitySettings::City(settings) => self.city(settings, topology),
+            MobilitySettings::Static(settings) => self.fixed(settings.users, topology),
+            MobilitySettings::Attachments(settings) => {
+                let text = self.file_text(&settings.file, &[MOBILITY, "file".into()]);
+                text.and_then(|text| self.listed_users(&text, topology, applications))
+            }
+            MobilitySettings::Recorded(_) => {
+                self.notes.push("the users are those of the paper's experiment".to_owned());
+                self.listed_users(&Arc::new(presets::recorded_users()), topology, applications)
+            }
+            MobilitySettings::File(settings) => self.position_file(settings, topology),
+        };
+        let found = found.unwrap_or_default();
+        self.tell_steps(&found);
+        found
+    }
+
+    fn how_to_attach(&mut self, wanted: Option<AttachKind>) -> Option<Attach> {
+        match (&self.settings.topology, wanted) {
+            (TopologySettings::TiledTree(tree), None | Some(AttachKind::Grid)) => {
+                let area = self.area(&tree.area, &["topology".into(), "area".into()])?;
+                Some(Attach::Grid { size: tree.size, area })
+            }
+            (_, None | Some(AttachKind::Distance)) => Some(Attach::Distance),
+            (_, Some(AttachKind::Grid)) => {
+                let mistake =
+                    self.mistake("only a tiled tree has a grid to attach users by", &[MOBILITY, "attach".into()]);
+                self.mistakes.push(mistake.hint("write `attach = \"distance\"`"));
+                None
+            }
+        }
+    }
+
+    /// Where generated users are: as they say, or all over the infrastructure.
+    fn area_of_users(&mut self, given: Option<&AreaSettings>, topology: &Topology) -> Option<Area> {
+        match given {
+            Some(area) => self.area(area, &[MOBILITY, "area".into()]),
+            None => self.covered(topology, "add `[mobility.area]` with `south_west` and `north_east`", &[MOBILITY]),
+        }
+    }
+
+    /// `count` is how many there are in all.
+    fn check_count(&mut self, key: &str, count: u64) -> Option<()> {
+        if count <= u64::from(COUNT_MAX) {
+            return Some(());
+        }
+        let mistake = self.mistake(format!("{count} {key} are too many"), &[MOBILITY, key.into()]);
+        self.mistakes.push(mistake.hint(format!("write {COUNT_MAX} or fewer")));
+        None
+    }
+
+    fn generated(&mut self, settings: &GeneratedSettings, topology: &Topology) -> Option<Attachments> {
+        let districts = u64::from(settings.districts);
+        self.check_count("hotspots", districts.saturating_mul(districts).saturating_mul(u64::from(settings.hotspots)))?;
+        let how = self.how_to_attach(settings.attach)?;
+        let area = self.area_of_users(settings.area.as_ref(), topology)?;
+        let made = wander_attached(&settings.wandering(area), self.settings.seed, topology, how);
+        self.made_users(made)
+    }
+
+    fn city(&mut self, settings: &CitySettings, topology: &Topology) -> Option<Attachments> {
+        let how = self.how_to_attach(settings.attach)?;
+        let area = self.area_of_users(settings.area.as_ref(), topology)?;
+        let commuting = settings.commuting(area, self.settings.duration.value());
+        let made = commute_attached(commuting, self.settings.seed, topology, how);
+        self.made_users(made)
+    }
+
+    /// Users who were generated, or what is wrong with what they were generated from.
+    fn made_users(&mut self, made: Result<Attachments, WanderError>) -> Option<Attachments> {
+        match made {
+            Ok(attachments) => {
+                let (users, seed) = (attachments.users.len(), self.settings.seed);
+                self.notes.push(format!("{users} users are generated from seed {seed}"));
+                Some(attachments)
+            }
+            Err(WanderError::Setting { setting, expected }) => {
+                let mistake = self.mistake(format!("`{setting}` must be {expected}"), &[MOBILITY, setting.into()]);
+                self.mistakes.push(mistake.hint("mend it in `[mobility]`"));
+                None
+            }
+            Err(WanderError::Attach(error)) => self.not_attached(&error),
+        }
+    }
+
+    /// What the topology covers: as its settings say, or else where its nodes are.
+    fn covered(&mut self, topology: &Topology, remedy: &str, at: &[At<'_>]) -> Option<Area> {
+        if let Some(area) = self.settings.topology.area() {
+            return self.area(&area, &TOPOLOGY_AREA);
+        }
+        let extent = topology.extent();
+        if extent.is_none() {
+            let mistake = self.mistake("the nodes of the topology do not say which part of the map it covers", at);
+            self.mistakes.push(mistake.hint(remedy));
+        }
+        extent
+    }
+
+    fn not_attached(&mut self, error: &AttachError) -> Option<Attachments> {
+        let mistake = self.mistake(error.to_string(), &[MOBILITY, "attach".into()]);
+        self.mistakes
+            .push(mistake.hint("choose another way to `attach`, or a topology whose access points have places"));
+        None
+    }
+
+    /// Users who stay at the access points where they are put in turn, or where `[[user]]` says.
+    fn fixed(&mut self, users: u32, topology: &Topology) -> Option<Attachments> {
+        let access_points: Vec<NodeIndex> = topology.access_points().collect();
+        if access_points.is_empty() {
+            return self.not_attached(&AttachError::NoAccessPoint);
+        }
+        let mut attachments = Attachments { users: Vec::new(), steps: vec![Vec::new()], commuters: None };
+        for user in 0..users {
+            attachments.users.push(MobileUser { id: Id::number(i64::from(user) + 1), application: None });
+            attachments.steps[0].push((UserIndex(user), Some(access_points[user as usize % access_points.len()])));
+        }
+        for (position, user) in self.settings.user.iter().enumerate() {
+            let at = ["user".into(), position.into(), "node".into()];
+            let Some(node) = &user.node else { continue };
+            let Some(node) = self.node(topology, node, &at) else { continue };
+            if !topology.node(node).is_access_point {
+                let mistake = self.mistake(format!("node `{}` is no access point", topology.node(node).id), &at);
+                self.mistakes.push(mistake.hint("name one that users can be connected to"));
+            }
+            if let Some(place) = attachments.users.iter().position(|known| known.id == user.id) {
+                attachments.steps[0][place].1 = Some(node);
+            }
+        }
+        Some(attachments)
+    }
+
+    /// Users whose access points a text lists step by step.
+    fn listed_users(
+        &mut self,
+        text: &Arc<Text>,
+        topology: &Topology,
+        applications: &[ApplicationPlan],
+    ) -> Option<Attachments> {
+        let application = |id: &Id| {
+            // The applications of the paper have names where its prototype has numbers.
+            let by_number = || Id::name(&format!("app{id}")).ok().and_then(|id| find_application(applications, &id));
+            let found = find_application(applications, id).or_else(by_number)?;
+            Some(applications[found.position()].application.id.clone())
+        };
+        match attachments::read(text, topology, &application) {
+            Ok(attachments) => Some(attachments),
+            Err(mistakes) => {
+                self.mistakes.extend(mistakes);
+                None
+            }
+        }
+    }
+
+    fn position_file(&mut self, settings: &FileSettings, topology: &Topology) -> Option<Attachments> {
+        let how = self.how_to_attach(settings.attach)?;
+        let text = self.file_text(&settings.file, &[MOBILITY, "file".into()])?;
+        let format = settings.format.unwrap_or_else(|| told_format(&settings.file, &text.text));
+        let traces = match self.track_format(format, settings)? {
+            None => match read_positions(text.text.as_bytes()) {
+                Ok(mut traces) => {
+                    if !self.check_traces(&traces, format, topology) {
+                        return None;
+                    }
+                    traces.steps.truncate(settings.steps.map_or(usize::MAX, |steps| steps as usize));
+                    Ok(Ok(traces))
+                }
+                Err(error) => Err(error),
+            },
+            Some(track_format) => {
+                let stepping = self.stepping(settings, topology)?;
+                match read_tracks(text.text.as_bytes(), &track_format) {
+                    Ok(tracks) => {
+                        let steps = step_count(&tracks, &stepping).map_or(0.0, f64::from);
+                        if !self.check_tracks(&tracks, format, topology)
+                            || !self.fits_as_steps(&tracks, settings, steps)
+                        {
+                            return None;
+                        }
+                        Ok(to_steps(&tracks, &stepping))
+                    }
+                    Err(error) => Err(error),
+                }
+            }
+        };
+        match traces {
+            Ok(Ok(traces)) => match attach(&traces, topology, how) {
+                Ok(attachments) => Some(attachments),
+                Err(error) => self.not_attached(&error),
+            },
+            Ok(Err(error)) => {
+                let mistake = self.mistake(error.to_string(), &[MOBILITY, "step_seconds".into()]);
+                self.mistakes.push(mistake.hint("write a longer `step_seconds`, or fewer `steps`"));
+                None
+            }
+            Err(error) => {
+                self.mistakes.push(trace_mistake(&error, text));
+                None
+            }
+        }
+    }
+
+    /// How tracks are written; `None` is for positions that have steps already.
+    #[allow(clippy::option_option, reason = "the outer says whether it could be told at all, as everywhere here")]
+    fn track_format(&mut self, format: MobilityFormat, settings: &FileSettings) -> Option<Option<TrackFormat>> {
+        Some(match format {
+            MobilityFormat::Positions => None,
+            MobilityFormat::Csv => Some(TrackFormat::Csv),
+            MobilityFormat::Taxi => Some(TrackFormat::Taxi),
+            MobilityFormat::Gpx => Some(TrackFormat::Gpx { user: None }),
+            MobilityFormat::Sumo => match settings.origin {
+                None => Some(TrackFormat::Sumo(SumoCoordinates::Degrees)),
+                Some([latitude, longitude]) => match Position::checked(latitude, longitude) {
+                    Some(origin) => Some(TrackFormat::Sumo(SumoCoordinates::Metres(origin))),
+                    None => {
+                        let at = [MOBILITY, "origin".into()];
+                        let mistake = self.mistake(format!("[{latitude}, {longitude}] is no place on the map"), &at);
+                        self.mistakes.push(mistake.hint("write [latitude, longitude] in degrees"));
+                        return None;
+                    }
+                },
+            },
+        })
+    }
+
+    fn stepping(&mut self, settings: &FileSettings, topology: &Topology) -> Option<Stepping> {
+        let clip = if settings.clip {
+            let remedy = "give nodes `latitude` and `longitude`, or write `clip = false`";
+            Some(self.covered(topology, remedy, &[MOBILITY, "clip".into()])?)
+        } else {
+            None
+        };
+        let clock = match settings.clock {
+            ClockKind::OwnPace => Clock::OwnPace { parts: settings.parts },
+            ClockKind::Shared => Clock::Shared {
+                step_seconds: settings.step_seconds.value(),
+                between: match settings.between {
+                    BetweenKind::LastKnown => Between::LastKnown,
+                    BetweenKind::Interpolated => Between::Interpolated,
+                },
+                after: match settings.after {
+                    AfterKind::Stays => After::Stays,
+                    AfterKind::Gone => After::Gone,
+                },
+            },
+        };
+        Some(Stepping { clock, clip, users_max: settings.users, steps_max: settings.steps })
+    }
+
+    pub(super) fn file_text(&mut self, file: &str, at: &[At<'_>]) -> Option<Arc<Text>> {
+        let path = self.document.path(at, file);
+        match crate::layers::read_text(self.files, &path) {
+            Ok(text) => Some(Arc::new(Text { name: path.display().to_string(), text, directory: path })),
+            Err(error) => {
+                let mistake = self.mistake(format!("cannot read `{}`: {error}", path.display()), at);
+                let remedy = if mistake.place.as_ref().is_some_and(|place| place.text.name.starts_with("--")) {
+                    "a path on the command line starts from the current directory"
+                } else {
+                    "a path starts from the directory of the file that it is written in"
+                };
+                self.mistakes.push(mistake.hint(remedy));
+                None
+            }
+        }
+    }
+
+    /// What each user does.
+    pub(super) fn users(
+        &mut self,
+        topology: &Topology,
+        applications: &[ApplicationPlan],
+        attachments: &Attachments,
+    ) -> Vec<UserPlan> {
+        let special = self.special_users(topology, applications, attachments);
+        let dealt = self.dealt_applications(applications, attachments);
+        let count = attachments.users.len();
+        let mut plans = Vec::with_capacity(count);
+        for (position, user) in attachments.users.iter().enumerate() {
+            let own = special.get(&position).copied();
+            let chosen = own.and_then(|own| own.application.as_ref()).or(user.application.as_ref());
+            let application = chosen.and_then(|id| find_application(applications, id.id()));
+            let application = application.or_else(|| dealt.get(position).copied());
+            plans.push(UserPlan {
+                application: application.unwrap_or(ApplicationIndex(0)),
+                workload: self.workload(position, count, own),
+            });
+        }
+        plans
+    }
+
+    /// What `[[user]]` says, by the place of the user.
+    fn special_users(
+        &mut self,
+        topology: &Topology,
+        applications: &[ApplicationPlan],
+        attachments: &Attachments,
+    ) -> BTreeMap<usize, &'a UserSettings> {
+        let mut special = BTreeMap::new();
+        if self.settings.user.is_empty() {
+            return special;
+        }
+        let places: BTreeMap<&Id, usize> =
+            attachments.users.iter().enumerate().map(|(position, user)| (&user.id, position)).collect();
+        let settings = self.settings;
+        let is_periodic = matches!(settings.workload, WorkloadSettings::Periodic(_));
+        let is_static = matches!(settings.mobility, MobilitySettings::Static(_));
+        for (position, user) in settings.user.iter().enumerate() {
+            let at = |key| [At::Key("user"), position.into(), At::Key(key)];
+            match places.get(&user.id) {
+                Some(place) => {
+                    special.insert(*place, user);
+                }
+                None => {
+                    let known = attachments.users.iter().map(|user| &user.id);
+                    let mistake = self.unknown("user", &user.id, &at("id"), known);
+                    self.mistakes.push(mistake);
+                }
+            }
+            if let Some(application) = &user.application {
+                self.application(applications, application, &at("application"));
+            }
+            if user.phase.is_some() && !is_periodic {
+                let mistake = self.mistake("only a periodic workload has a phase", &at("phase"));
+                self.mistakes.push(mistake.hint("leave `phase` away"));
+            }
+            if let (Some(node), false) = (&user.node, is_static) {
+                let is_known = topology.find(node).is_some();
+                let mistake = self.mistake("only static users stay at a node", &at("node"));
+                let hint = if is_known { "write `kind = \"static\"` in `[mobility]`" } else { "leave `node` away" };
+                self.mistakes.push(mistake.hint(hint));
+            }
+        }
+        special
+    }
+
+    fn dealt_applications(&self, applications: &[ApplicationPlan], attachments: &Attachments) -> Vec<ApplicationIndex> {
+        let mut kinds: Vec<(&str, Vec<ApplicationIndex>)> = Vec::new();
+        for (position, plan) in applications.iter().enumerate() {
+            let index = ApplicationIndex::at(position);
+            match kinds.iter_mut().find(|(kind, _)| *kind == plan.kind) {
+                Some((_, members)) => members.push(index),
+                None => kinds.push((&plan.kind, vec![index])),
+            }
+        }
+        let kinds: Vec<Vec<ApplicationIndex>> = kinds.into_iter().map(|(_, members)| members).collect();
+        let how = match self.settings.workload.assignment() {
+            AssignmentKind::Balanced => Assignment::Balanced,
+            AssignmentKind::RoundRobin => Assignment::RoundRobin,
+            AssignmentKind::Random => Assignment::Random { seed: self.seed_for(2) },
+            AssignmentKind::Popular => Assignment::Popular { seed: self.seed_for(2) },
+        };
+        // Only `balanced` asks how often users move, and not everybody's ways are listed.
+        let handovers = match how {
+            Assignment::Balanced => attachments.handovers().of_user,
+            _ => vec![0; attachments.users.len()],
+        };
+        assign(&handovers, &kinds, how).unwrap_or_default()
+    }
+
+    fn workload(&self, position: usize, count: usize, own: Option<&UserSettings>) -> Workload {
+        let own_period = own.and_then(|own| own.period).map(crate::settings::Period::value);
+        match &self.settings.workload {
+            WorkloadSettings::Periodic(settings) => {
+                let period = own_period.unwrap_or(settings.period.value());
+                let phase = match (own.and_then(|own| own.phase), settings.phase) {
+                    (Some(phase), _) | (None, Phase::After(phase)) => phase.value(),
+                    (None, Phase::Word(PhaseWord::Simultaneous)) => period,
+                    (None, Phase::Word(PhaseWord::Spread)) => period * (position + 1) as f64 / count as f64,
+                };
+                Workload::Periodic { period, phase }
+            }
+            WorkloadSettings::Poisson(settings) => {
+                Workload::Poisson { mean_period: own_period.unwrap_or(settings.period.value()) }
+            }
+            WorkloadSettings::OnOff(settings) => Workload::OnOff {
+                period: own_period.unwrap_or(settings.period.value()),
+                mean_on: settings.mean_on.value(),
+                mean_off: settings.mean_off.value(),
+            },
+        }
+    }
+}
+
+const TOPOLOGY_AREA: [At<'static>; 2] = [At::Key("topology"), At::Key("area")];
+
+/// What a file with positions is written in, by its name and its first line.
+fn told_format(file: &str, text: &str) -> MobilityFormat {
+    let name = file.strip_suffix(".gz").unwrap_or(file);
+    let first = text.lines().next().unwrap_or_default();
+    match Path::new(name).extension().and_then(|ending| ending.to_str()) {
+        Some("gpx") => MobilityFormat::Gpx,
+        Some("xml") => MobilityFormat::Sumo,
+        _ if first.contains(";POINT") => MobilityFormat::Taxi,
+        _ if first.split(',').any(|column| column.trim() == "step") => MobilityFormat::Positions,
+        _ => MobilityFormat::Csv,
+    }
+}
+
+fn trace_mistake(error: &TraceError, text: Arc<Text>) -> Mistake {
+    let span = error.span.clone();
+    let remedy = match error.problem {
+        TraceProblem::Expected(what) if what.contains("latitude") => {
+            "mend the file; if latitude and longitude are exchanged in it, exchange them"
+        }
+        _ => "mend the file, or say its `format`",
+    };
+    Mistake::new(error.to_string()).at(Some(Place { text, span })).hint(remedy)
+}

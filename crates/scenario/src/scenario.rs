@@ -1,0 +1,321 @@
+//! A scenario, ready to be run: everything that a run depends on, as plain data.
+
+use mario_domain::{Application, Fact};
+use serde::{Deserialize, Serialize};
+
+use crate::index::{ApplicationIndex, NodeIndex, PolicyIndex};
+use crate::mobility::Attachments;
+use crate::topology::Topology;
+
+/// Everything that a run depends on. Files have been read, randomness has been drawn, and names have been looked up.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Scenario {
+    /// What people call it.
+    pub name: String,
+    /// The seed that everything random was and will be drawn from.
+    pub seed: u64,
+    /// When the run ends. What is due at this very moment does not happen.
+    pub duration: f64,
+    /// Nodes and links.
+    pub topology: Topology,
+    /// What is run.
+    pub applications: Vec<ApplicationPlan>,
+    /// The policies of agents.
+    pub policies: Vec<PolicyText>,
+    /// The policies of node managers.
+    pub acceptances: Vec<PolicyText>,
+    /// For each node, the place of its manager's own policy in `acceptances`; `None` accepts whatever fits.
+    pub acceptance_of: Vec<Option<u32>>,
+    /// What operators deploy, in the order of time.
+    pub deploys: Vec<Deploy>,
+    /// Where the users are.
+    pub attachments: Attachments,
+    /// What each user of `attachments` does.
+    pub users: Vec<UserPlan>,
+    /// The time between two steps of `attachments`.
+    pub step: f64,
+    /// When agents evaluate.
+    pub agents: AgentTiming,
+    /// The time between two activations of the managers; the first is at 0.
+    pub management_period: f64,
+    /// How messages travel.
+    pub network: Network,
+    /// What agents see of their clients' requests.
+    pub observation: Observation,
+    /// Which instance a client request goes to.
+    pub routing: Routing,
+    /// Who manages.
+    pub management: Management,
+    /// How requests to manage are judged.
+    pub arbitration: Arbitration,
+    /// How long agents remember what was inhibited.
+    pub memory: Memory,
+    /// Which numbers instances get.
+    pub numbering: Numbering,
+    /// What goes wrong, in the order of time.
+    pub disturbances: Vec<Disturbance>,
+    /// After how long the operator deploys an application again that users want and that has no instance left; `None` is
+    /// never.
+    pub redeploy_delay: Option<f64>,
+}
+
+/// An application in a scenario.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ApplicationPlan {
+    /// Its descriptor.
+    pub application: Application,
+    /// The group that it belongs to in figures, e.g. `WS`.
+    pub kind: String,
+    /// The policy of its agents.
+    pub policy: PolicyIndex,
+    /// How long an instance takes to serve one client request.
+    pub service_time: f64,
+    /// What else is known about it.
+    pub facts: Vec<Fact>,
+    /// Where its operator deploys it again when no instance is left.
+    pub home: NodeIndex,
+}
+
+/// The text of a policy, complete.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct PolicyText {
+    /// What people call it.
+    pub name: String,
+    /// Its files: the policy first, then what it loads, each a name as the text that loads it writes it, and a text.
+    pub files: Vec<(String, String)>,
+    /// For how many of its last evaluations an agent remembers what was inhibited.
+    pub memory: u32,
+}
+
+/// What an operator deploys.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Deploy {
+    /// From when on the operator asks for it.
+    pub time: f64,
+    /// What.
+    pub application: ApplicationIndex,
+    /// Where.
+    pub node: NodeIndex,
+    /// The policy of its agent, and of that agent's replicas.
+    pub policy: PolicyIndex,
+}
+
+/// What a user does.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct UserPlan {
+    /// The application that the user uses.
+    pub application: ApplicationIndex,
+    /// When the user sends client requests.
+    pub workload: Workload,
+}
+
+/// When a user sends client requests. Times count from the user's arrival.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub enum Workload {
+    /// Every `period`, first after `phase`.
+    Periodic {
+        /// The time between two requests; positive.
+        period: f64,
+        /// The time before the first.
+        phase: f64,
+    },
+    /// At random, independently of each other.
+    Poisson {
+        /// The mean time between two requests; positive.
+        mean_period: f64,
+    },
+    /// In turns: a while of requests, a while of none, each of random length.
+    OnOff {
+        /// The time between two requests while on; positive.
+        period: f64,
+        /// The mean length of a while of requests; positive.
+        mean_on: f64,
+        /// The mean length of a while without; positive.
+        mean_off: f64,
+    },
+}
+
+/// When agents evaluate.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct AgentTiming {
+    /// Agents of instances that are deployed before this time exist from this time on.
+    pub start: f64,
+    /// The time between two evaluations of an agent, and before its first.
+    pub period: f64,
+}
+
+/// How messages travel.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Network {
+    /// The size of a client request, in the units of the links' bandwidth.
+    pub message_size: f64,
+    /// For how long a message keeps a link busy.
+    pub occupancy: Occupancy,
+    /// Whether messages are sent one by one.
+    pub fidelity: Fidelity,
+}
+
+/// Whether messages are sent one by one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Fidelity {
+    /// They are.
+    Messages,
+    /// They are counted: traffic is rates.
+    Flow,
+}
+
+/// For how long a message keeps a link busy.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Occupancy {
+    /// Until it has arrived: a link carries one message at a time.
+    Latency,
+    /// Until it has been sent: its size over the bandwidth of the link.
+    Transmission,
+}
+
+/// Who manages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Management {
+    /// The agents of instances, each by its policy.
+    Agents,
+    /// Nobody, once each user who came was given an instance as near as there was room.
+    EdgeFirstFit,
+    /// Somebody who sees everything, and looks for the best placement at each activation of the managers.
+    Central(Search),
+}
+
+impl Management {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Management::Agents => "agents",
+            Management::EdgeFirstFit => "edge-first-fit",
+            Management::Central(Search::Greedy) => "central-greedy",
+            Management::Central(Search::Exact) => "central-exact",
+        }
+    }
+
+    /// How the planner searches for the best placement; `None` without a planner that searches.
+    pub fn search(self) -> Option<Search> {
+        match self {
+            Management::Agents | Management::EdgeFirstFit => None,
+            Management::Central(search) => Some(search),
+        }
+    }
+}
+
+/// How the best placement is searched for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Search {
+    /// By adding what helps most, then by exchanging while that helps. There may be better ones.
+    Greedy,
+    /// By looking at all that could be better. There is no better one.
+    Exact,
+}
+
+impl Search {
+    /// Its name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Search::Greedy => "greedy",
+            Search::Exact => "exact",
+        }
+    }
+}
+
+/// How requests to manage are judged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Arbitration {
+    /// By the managers of all nodes concerned; what is accepted is enacted together.
+    Managers,
+    /// Prototype behaviour: requests are judged in reverse order of arrival and enacted one by one, by free hardware and
+    /// by the acceptance policies of nodes that have one. An instance that migrates gets a new id and loses its memory.
+    Sequential,
+    /// By the plan of a planner that sees the whole infrastructure.
+    Central,
+}
+
+/// How long agents remember what was inhibited.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Memory {
+    /// For as many of their last evaluations as their policy says.
+    Sliding,
+    /// Prototype behaviour: the memory is cleared every `every` evaluations, regardless of the policy.
+    Periodic {
+        /// How many evaluations apart; positive.
+        every: u32,
+    },
+}
+
+/// What agents see of their clients' requests: the `requests/4` facts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Observation {
+    /// What reached the instance in its last evaluation period, one fact for each last hop and latency, in standard order.
+    Arrivals,
+    /// What the prototype shows: one fact for each entry of its routing table.
+    RouteEntries,
+}
+
+/// Which instance a client request goes to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Routing {
+    /// The nearest; equals take turns.
+    Nearest(Metric),
+    /// As in the prototype: the one that was used least when the routing table was last cleared.
+    LeastUsed,
+}
+
+/// What is near.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Metric {
+    /// Few hops.
+    Hops,
+    /// Little latency.
+    Latency,
+}
+
+impl Metric {
+    /// How long a link with this latency is.
+    pub fn length(self, latency: f64) -> f64 {
+        match self {
+            Metric::Hops => 1.0,
+            Metric::Latency => latency,
+        }
+    }
+}
+
+/// Which numbers instances get.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Numbering {
+    /// 1, 2, 3 and so on.
+    Counted,
+    /// From the one counter that the prototype numbers everything with.
+    Shared,
+}
+
+/// Something that goes wrong, or right again.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Disturbance {
+    /// When.
+    pub time: f64,
+    /// What.
+    pub event: DisturbanceEvent,
+}
+
+/// What goes wrong, or right again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum DisturbanceEvent {
+    /// A node is gone, and all that ran on it.
+    Crash(NodeIndex),
+    /// A node goes as announced: its manager accepts nothing since the beginning of the notice.
+    Leave(NodeIndex),
+    /// A node announces that it will leave.
+    Notice(NodeIndex),
+    /// A node comes, or comes back, empty. One whose first event is this is absent until then.
+    Join(NodeIndex),
+    /// A link carries nothing.
+    LinkDown(NodeIndex, NodeIndex),
+    /// A link carries messages again.
+    LinkUp(NodeIndex, NodeIndex),
+}

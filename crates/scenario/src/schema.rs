@@ -1,0 +1,64 @@
+//! The JSON schema of scenario files.
+
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value, json};
+
+use crate::presets;
+use crate::settings::{LISTS, Settings};
+
+/// The JSON schema of scenario files, for editors and for whoever writes such files by program.
+pub fn schema() -> Value {
+    let mut schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<Settings>().to_value();
+    make_first_kind_the_default(&mut schema);
+    // An element that adds to one of an earlier layer needs nothing but its id.
+    if let Some(application) = schema.pointer_mut("/$defs/ApplicationSettings/required") {
+        *application = json!(["id"]);
+    }
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        let described = std::mem::take(properties);
+        *properties = layer_keys();
+        properties.extend(described);
+    }
+    schema
+}
+
+/// The schema as it is kept beside the presets.
+pub fn schema_text() -> String {
+    let mut text = serde_json::to_string_pretty(&schema()).expect("a schema is plain data");
+    text.push('\n');
+    text
+}
+
+/// The keys that say what a file builds upon.
+fn layer_keys() -> Map<String, Value> {
+    let words = |description: &str, items: Value| json!({ "description": description, "anyOf": [items, { "type": "array", "items": items }] });
+    let names: Vec<&str> = presets::names().collect();
+    let mut keys = Map::new();
+    keys.insert(
+        "preset".to_owned(),
+        json!({ "description": "The scenario that ships with mario and that this one builds upon.", "enum": names }),
+    );
+    keys.insert(
+        "include".to_owned(),
+        words("Files that this one builds upon, from its own directory; later ones win.", json!({ "type": "string" })),
+    );
+    keys.insert(
+        "reset".to_owned(),
+        words("Lists of the preset and the included files that are dropped.", json!({ "enum": LISTS })),
+    );
+    keys
+}
+
+/// A table without a `kind` is of the first kind, unless a kind is required.
+fn make_first_kind_the_default(schema: &mut Value) {
+    let Some(Value::Object(definitions)) = schema.get_mut("$defs") else { return };
+    for (name, definition) in definitions {
+        if name == "ChurnSettings" {
+            continue;
+        }
+        let first = definition.get_mut("oneOf").and_then(|kinds| kinds.get_mut(0));
+        if let Some(Value::Array(required)) = first.and_then(|kind| kind.get_mut("required")) {
+            required.retain(|key| key != "kind");
+        }
+    }
+}

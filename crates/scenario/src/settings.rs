@@ -1,0 +1,282 @@
+//! What a scenario file says, with all defaults filled in.
+//!
+//! [`Settings`] is what a run keeps of its scenario: written out and read again, it is the same scenario.
+
+mod application;
+mod churn;
+mod city;
+mod drawn;
+mod limits;
+mod mobility;
+mod number;
+mod range;
+mod strategies;
+mod topology;
+mod workload;
+
+pub use application::{ApplicationSettings, DeploySettings, Facts};
+pub use churn::{ChurnSettings, FailureSettings, LinkDown, LinkUp, NodeDown, NodeJoin, NodeLeave, RedeploySettings};
+pub use city::{CitySettings, PlaceSettings};
+pub use drawn::{DrawnApplications, SortSettings};
+pub use limits::LimitSettings;
+pub use mobility::{
+    AfterKind, AttachKind, AttachmentSettings, BetweenKind, ClockKind, FileSettings, GeneratedSettings, MobilityFormat,
+    MobilitySettings, StaticSettings,
+};
+pub(crate) use number::shown;
+pub use number::{Limit, Period, Positive, Size, Time};
+pub use strategies::{
+    ArbitrationSettings, ArbitrationStrategy, ManagementSettings, ManagementStrategy, MemorySettings, MemoryStrategy,
+    NumberingSettings, NumberingStrategy, ObservationSettings, ObservationStrategy, RoutingMetric, RoutingSettings,
+    RoutingStrategy,
+};
+pub use topology::{
+    AreaSettings, BarabasiAlbertSettings, GraphFormat, GridSettings, NodeSettings, RandomGeometricSettings,
+    TiledTreeSettings, TopologyFileSettings, TopologySettings, TreeSettings, UnmarkedKind,
+};
+pub use workload::{
+    AssignmentKind, OnOffSettings, PeriodicSettings, Phase, PhaseWord, PoissonSettings, UserSettings, WorkloadSettings,
+};
+
+use mario_domain::Capacity;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The keys that hold lists of tables. They grow from layer to layer, where everything else is replaced.
+pub(crate) const LISTS: [&str; 6] = ["application", "node", "user", "deploy", "churn", "failures"];
+
+/// What a scenario file says, with all defaults filled in.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(title = "A scenario of mario")]
+pub struct Settings {
+    /// What people call the scenario.
+    pub name: String,
+    /// What everything random is drawn from.
+    #[schemars(with = "range::Seed")]
+    pub seed: u64,
+    /// When the run ends; what is due at this very moment does not happen.
+    pub duration: Time,
+    /// Nodes and links.
+    pub topology: TopologySettings,
+    /// What the tiers are called, from the top down, for figures; they count if there is one for each tier.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tiers: Vec<String>,
+    /// What single nodes have that the topology does not give them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub node: Vec<NodeSettings>,
+    /// What is run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub application: Vec<ApplicationSettings>,
+    /// Applications that are drawn from the seed, beside those that are listed.
+    #[serde(skip_serializing_if = "DrawnApplications::are_none")]
+    pub applications: DrawnApplications,
+    /// When agents evaluate.
+    pub agents: AgentSettings,
+    /// When managers judge, and what they accept.
+    pub managers: ManagerSettings,
+    /// When users send client requests, and to which application.
+    pub workload: WorkloadSettings,
+    /// What single users do that differs from the workload.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub user: Vec<UserSettings>,
+    /// Where users are.
+    pub mobility: MobilitySettings,
+    /// How messages travel.
+    pub network: NetworkSettings,
+    /// What agents see of their clients' requests.
+    pub observation: ObservationSettings,
+    /// Which instance a client request goes to.
+    pub routing: RoutingSettings,
+    /// Who manages.
+    pub management: ManagementSettings,
+    /// How requests to manage are judged.
+    pub arbitration: ArbitrationSettings,
+    /// How long agents remember what was inhibited.
+    pub memory: MemorySettings,
+    /// Which numbers instances get.
+    pub numbering: NumberingSettings,
+    /// What operators deploy. An application that is not named here starts as one instance on its home.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub deploy: Vec<DeploySettings>,
+    /// What goes wrong, event by event.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub churn: Vec<ChurnSettings>,
+    /// What goes wrong at random.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<FailureSettings>,
+    /// When an operator deploys again what users want and nobody runs.
+    pub redeploy: RedeploySettings,
+    /// How much the run may cost.
+    #[serde(skip_serializing_if = "LimitSettings::are_default")]
+    pub limits: LimitSettings,
+}
+
+/// When agents evaluate.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct AgentSettings {
+    /// Agents of instances that are deployed before this time exist from this time on.
+    pub start: Time,
+    /// The time between two evaluations of an agent, and before its first.
+    pub period: Period,
+}
+
+/// When managers judge, and what they accept.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ManagerSettings {
+    /// The time between two activations; the first is at 0.
+    pub period: Period,
+    /// The managers' own policy: the name of a shipped one or the path of a `.pl` file. Without it, whatever fits is
+    /// accepted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub acceptance: Option<String>,
+}
+
+/// How messages travel.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct NetworkSettings {
+    /// The size of a client request, in units of which `bandwidth` counts how many a link takes in one unit of time.
+    pub message_size: Size,
+    /// What each link takes in one unit of time; without it, sending takes no time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bandwidth: Option<Positive>,
+    /// Whether messages are sent one by one.
+    pub fidelity: FidelityKind,
+    /// For how long a message keeps a link busy.
+    pub occupancy: OccupancyKind,
+    /// How long an instance takes to serve one client request, unless its application says otherwise.
+    pub service_time: Time,
+}
+
+/// Whether messages are sent one by one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FidelityKind {
+    /// They are.
+    #[default]
+    Messages,
+    /// They are counted: traffic is rates, and a run costs what changes in it.
+    Flow,
+}
+
+/// For how long a message keeps a link busy.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum OccupancyKind {
+    /// Until it has arrived: a link carries one message at a time.
+    Latency,
+    /// Until it has been sent: its size over the bandwidth of the link.
+    Transmission,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            name: "scenario".to_owned(),
+            seed: 1,
+            duration: Time::of(52_000.0),
+            topology: TopologySettings::default(),
+            tiers: Vec::new(),
+            node: Vec::new(),
+            application: Vec::new(),
+            applications: DrawnApplications::default(),
+            agents: AgentSettings::default(),
+            managers: ManagerSettings::default(),
+            workload: WorkloadSettings::default(),
+            user: Vec::new(),
+            mobility: MobilitySettings::default(),
+            network: NetworkSettings::default(),
+            observation: ObservationSettings::default(),
+            routing: RoutingSettings::default(),
+            management: ManagementSettings::default(),
+            arbitration: ArbitrationSettings::default(),
+            memory: MemorySettings::default(),
+            numbering: NumberingSettings::default(),
+            deploy: Vec::new(),
+            churn: Vec::new(),
+            failures: Vec::new(),
+            redeploy: RedeploySettings::default(),
+            limits: LimitSettings::default(),
+        }
+    }
+}
+
+impl Default for AgentSettings {
+    fn default() -> AgentSettings {
+        AgentSettings { start: Time::of(100.0), period: Period::of(200.0) }
+    }
+}
+
+impl Default for ManagerSettings {
+    fn default() -> ManagerSettings {
+        ManagerSettings { period: Period::of(100.0), acceptance: None }
+    }
+}
+
+impl Default for NetworkSettings {
+    fn default() -> NetworkSettings {
+        NetworkSettings {
+            message_size: Size::of(1.0),
+            bandwidth: None,
+            fidelity: FidelityKind::default(),
+            occupancy: OccupancyKind::Latency,
+            service_time: Time::of(0.01),
+        }
+    }
+}
+
+/// Reads an enum whose tables say in `kind` which variant they are. serde can do that by itself only by putting the table
+/// aside first, and then nobody knows any more where in the file it was.
+/// Without a kind, such a table is of the first kind that is listed, unless a kind is required.
+macro_rules! read_by_kind {
+    (required $name:ident { $($rest:tt)* }) => { read_by_kind!("kind is required", $name { $($rest)* }); };
+    ($name:ident { $($rest:tt)* }) => { read_by_kind!("kind", $name { $($rest)* }); };
+    ($container:literal, $name:ident { $($word:literal => $variant:ident($inner:ty),)* }) => {
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<$name, D::Error> {
+                #[derive(serde::Deserialize)]
+                #[serde(rename = $container)]
+                enum Written {
+                    $(#[serde(rename = $word)] $variant($inner),)*
+                }
+                Ok(match Written::deserialize(deserializer)? {
+                    $(Written::$variant(inner) => $name::$variant(inner),)*
+                })
+            }
+        }
+    };
+}
+use read_by_kind;
+
+/// How a capacity is written.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[allow(dead_code, reason = "it describes, and is never made")]
+enum WrittenCapacity {
+    Units(range::Units),
+    Unbounded(UnboundedWord),
+}
+
+#[derive(JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[allow(dead_code, reason = "it describes, and is never made")]
+enum UnboundedWord {
+    Unbounded,
+}
+
+/// How an id is written.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[allow(dead_code, reason = "it describes, and is never made")]
+enum WrittenId {
+    Name(String),
+    Number(i64),
+}
+
+/// So many units.
+const fn units(units: u64) -> Capacity {
+    Capacity::units(units)
+}

@@ -1,0 +1,130 @@
+//! Users of a city.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::range::{Degrees, HotspotCount, Hour, Hours, Metres, Share, UserCount};
+use super::{AreaSettings, AttachKind, Period, Positive};
+use crate::mobility::{Commuting, Hotspot};
+use crate::position::{Area, Position};
+
+/// Users live somewhere, go to a goal in the morning and home in the evening, drawn from the seed. Nothing of it is kept in
+/// memory. A day has 24 hours, however long it takes.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct CitySettings {
+    /// How many users there are.
+    #[schemars(with = "UserCount")]
+    pub users: u32,
+    /// The time between two steps; there are as many as fit into the run.
+    pub step: Period,
+    /// How long a day takes: the period of the waves. The run begins at midnight.
+    pub day: Period,
+    /// The share of users who keep common hours, from 0 to 1: how high the waves are. The others live by clocks of their own,
+    /// spread evenly over the day.
+    #[schemars(with = "Share")]
+    pub amplitude: f64,
+    /// The hour around which users leave home.
+    #[schemars(with = "Hour")]
+    pub morning: f64,
+    /// The hour around which users leave for home.
+    #[schemars(with = "Hour")]
+    pub evening: f64,
+    /// How many hours before or after that they leave at most; most leave close to it.
+    #[schemars(with = "Hours")]
+    pub rush: f64,
+    /// How many hours a trip takes.
+    #[schemars(with = "Hours")]
+    pub trip: f64,
+    /// How many hotspots there are, near which users have their goals; the second attracts half as much as the first, the third
+    /// a third, and so on.
+    #[schemars(with = "HotspotCount")]
+    pub hotspots: u32,
+    /// How far from a hotspot the goals are at most, in metres.
+    #[schemars(with = "Metres")]
+    pub hotspot_radius: f64,
+    /// Hotspots one by one, instead of drawn ones: each `{ at = [latitude, longitude], weight = 2, radius = 500 }`, where `weight`
+    /// is 1 and `radius` is `hotspot_radius` unless given.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub place: Vec<PlaceSettings>,
+    /// The share of users whose goal is near a hotspot, from 0 to 1; the goal of the others is anywhere.
+    #[schemars(with = "Share")]
+    pub attraction: f64,
+    /// Which access point a user is connected to; by `grid` in tiled trees and by `distance` elsewhere, unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attach: Option<AttachKind>,
+    /// Where users live and go; where the topology is unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub area: Option<AreaSettings>,
+}
+
+/// A place that attracts users.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PlaceSettings {
+    /// Where it is: latitude and longitude in degrees.
+    #[schemars(with = "[Degrees; 2]")]
+    pub at: [f64; 2],
+    /// How much it attracts, compared to the others.
+    #[serde(default = "one")]
+    pub weight: Positive,
+    /// How far from it the goals are at most, in metres; `hotspot_radius` unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Metres>")]
+    pub radius: Option<f64>,
+}
+
+fn one() -> Positive {
+    Positive::of(1.0)
+}
+
+impl CitySettings {
+    /// The users who live there until this time.
+    pub(crate) fn commuting(&self, area: Area, duration: f64) -> Commuting {
+        let named = |place: &PlaceSettings| Hotspot {
+            position: Some(Position { latitude: place.at[0], longitude: place.at[1] }),
+            weight: place.weight.value(),
+            radius: place.radius.unwrap_or(self.hotspot_radius),
+        };
+        Commuting {
+            area,
+            users: self.users,
+            // More steps than fit are refused where the settings are checked.
+            steps: (duration / self.step.value()).ceil() as u32,
+            step: self.step.value(),
+            day: self.day.value(),
+            amplitude: self.amplitude,
+            morning: self.morning,
+            evening: self.evening,
+            rush: self.rush,
+            trip: self.trip,
+            hotspots: if self.place.is_empty() {
+                Commuting::drawn_hotspots(self.hotspots, self.hotspot_radius)
+            } else {
+                self.place.iter().map(named).collect()
+            },
+            attraction: self.attraction,
+        }
+    }
+}
+
+impl Default for CitySettings {
+    fn default() -> CitySettings {
+        CitySettings {
+            users: 1_000,
+            step: Period::of(500.0),
+            day: Period::of(24_000.0),
+            amplitude: 0.8,
+            morning: 8.0,
+            evening: 17.5,
+            rush: 2.0,
+            trip: 1.0,
+            hotspots: 8,
+            hotspot_radius: 1_500.0,
+            place: Vec::new(),
+            attraction: 0.8,
+            attach: None,
+            area: None,
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Numbers that mean something, checked where they are read.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Deserializer, Visitor};
+use serde::ser::Serializer;
+use serde::{Deserialize, Serialize};
+
+use crate::read::HINT;
+
+/// The units of time that may follow a number, in milliseconds.
+const UNITS: [(&str, f64); 5] = [("ms", 1.0), ("s", 1_000.0), ("min", 60_000.0), ("h", 3_600_000.0), ("us", 0.001)];
+
+/// What a number may be, and why.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Range {
+    min: f64,
+    max: f64,
+    why: &'static str,
+}
+
+impl Range {
+    /// What is wrong with a number, and what to do.
+    fn complaint(self, what: &str, value: f64) -> Option<String> {
+        if !value.is_finite() {
+            return Some(format!("{what} must be a finite number, not {value}{HINT}write a number such as 40"));
+        }
+        (!(self.min..=self.max).contains(&value)).then(|| {
+            let [min, max, value] = [self.min, self.max, value].map(shown);
+            format!("{what} must be from {min} to {max}, not {value}{HINT}write a number in that range: {}", self.why)
+        })
+    }
+}
+
+/// A number in a message: whole numbers with all their digits, and others as short as they can be.
+pub(crate) fn shown(value: f64) -> String {
+    let size = value.abs();
+    if value.fract() == 0.0 && size < 1e12 {
+        format!("{value:.0}")
+    } else if (1e-4..1e12).contains(&size) {
+        value.to_string()
+    } else {
+        format!("{value:e}")
+    }
+}
+
+/// Declares a number: its name, its range, what it is called, whether it may have a unit of time, and why it has that range.
+macro_rules! numbers {
+    ($($(#[$doc:meta])* $name:ident: $min:literal to $max:literal, $what:literal, $has_unit:literal, $why:literal;)*) => { $(
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
+        pub struct $name(f64);
+
+        impl $name {
+            const RANGE: Range = Range { min: $min, max: $max, why: $why };
+
+            /// This number.
+            ///
+            /// # Panics
+            /// When the number is not one that this can be.
+            pub fn of(value: f64) -> $name {
+                if let Some(complaint) = Self::RANGE.complaint($what, value) {
+                    panic!("{complaint}");
+                }
+                $name(value)
+            }
+
+            /// The number.
+            pub fn value(self) -> f64 {
+                self.0
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                write_number(self.0, serializer)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<$name, D::Error> {
+                let visitor = NumberVisitor { range: Self::RANGE, what: $what, has_unit: $has_unit };
+                deserializer.deserialize_any(visitor).map($name)
+            }
+        }
+
+        impl JsonSchema for $name {
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                number_schema(Self::RANGE, $has_unit)
+            }
+        }
+    )* };
+}
+
+numbers! {
+    /// A point in time or a while, in milliseconds; not negative. Written as a number, or as a text with a unit: `"2 s"`.
+    Time: 0.0 to 1e12, "a time", true,
+        "1e12 ms are 31 years, and times far beyond are not told apart to the microsecond";
+    /// The time between two events, in milliseconds; at least a microsecond. Written as [`Time`] is.
+    Period: 1e-3 to 1e12, "a period", true,
+        "after 31 years, which is 1e12 ms, a clock still tells microseconds apart, and nothing shorter";
+    /// An amount; not negative.
+    Size: 0.0 to 1e12, "a size", false,
+        "quotients of such numbers are finite";
+    /// A number above 0.
+    Positive: 1e-9 to 1e12, "this number", false,
+        "products and quotients of such numbers are finite and above 0";
+    /// How much a run may cost.
+    Limit: 1.0 to 1e18, "a limit", false,
+        "no machine does more";
+}
+
+fn write_number<S: Serializer>(value: f64, serializer: S) -> Result<S::Ok, S::Error> {
+    // Whole numbers are written as people write them.
+    if value.fract() == 0.0 && value.abs() < 9e15 {
+        serializer.serialize_i64(value as i64)
+    } else {
+        serializer.serialize_f64(value)
+    }
+}
+
+fn number_schema(range: Range, has_unit: bool) -> Schema {
+    let Range { min, max, why } = range;
+    let number = json_schema!({ "type": "number", "minimum": min, "maximum": max, "$comment": why });
+    if !has_unit {
+        return number;
+    }
+    let units: Vec<&str> = UNITS.iter().map(|(unit, _)| *unit).collect();
+    let pattern = format!(r"^[0-9]+(\.[0-9]+)? *({})$", units.join("|"));
+    json_schema!({ "anyOf": [number, { "type": "string", "pattern": pattern }] })
+}
+
+struct NumberVisitor {
+    range: Range,
+    what: &'static str,
+    has_unit: bool,
+}
+
+impl NumberVisitor {
+    fn with_unit(&self, text: &str) -> Result<f64, String> {
+        let trimmed = text.trim();
+        let end = trimmed
+            .find(|character: char| !matches!(character, '0'..='9' | '.' | '-' | '+' | '_'))
+            .unwrap_or(trimmed.len());
+        let (number, unit) = (trimmed[..end].replace('_', ""), trimmed[end..].trim());
+        let Ok(value) = number.parse::<f64>() else {
+            return Err(format!(
+                "expected a number, found the text {text:?}{HINT}write a number, e.g. {}",
+                self.example()
+            ));
+        };
+        if !self.has_unit {
+            return Err(format!("{} has no unit, but the text {text:?} has one{HINT}write {number}", self.what));
+        }
+        if unit.is_empty() {
+            return Err(format!("expected a number, found the text {text:?}{HINT}write {number} without quotes"));
+        }
+        match UNITS.iter().find(|(known, _)| *known == unit) {
+            Some((_, factor)) => Ok(value * factor),
+            None => {
+                let known: Vec<&str> = UNITS.iter().map(|(unit, _)| *unit).collect();
+                Err(format!(
+                    "`{unit}` is no unit of time{HINT}units of time: {}; a number alone is in ms",
+                    known.join(", ")
+                ))
+            }
+        }
+    }
+
+    fn example(&self) -> &'static str {
+        if self.has_unit { "40 or \"40 ms\"" } else { "40" }
+    }
+
+    fn checked<E: de::Error>(&self, value: f64) -> Result<f64, E> {
+        match self.range.complaint(self.what, value) {
+            Some(complaint) => Err(E::custom(complaint)),
+            None => Ok(value),
+        }
+    }
+}
+
+impl Visitor<'_> for NumberVisitor {
+    type Value = f64;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a number")
+    }
+
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<f64, E> {
+        self.checked(value as f64)
+    }
+
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<f64, E> {
+        self.checked(value as f64)
+    }
+
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<f64, E> {
+        self.checked(value)
+    }
+
+    fn visit_str<E: de::Error>(self, value: &str) -> Result<f64, E> {
+        let value = self.with_unit(value).map_err(E::custom)?;
+        self.checked(value)
+    }
+}

@@ -1,0 +1,81 @@
+//! The ranges of numbers that are plain numbers in the settings: what the schema says of them, and what is held against a
+//! file by [`check_ranges`](crate::ranges::check_ranges).
+//!
+//! Each key names its range by `#[schemars(with = …)]`, so that range, reason, schema and documentation are one text.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+
+/// Declares ranges: the name, the type in the schema, the least and the greatest number, and why.
+macro_rules! ranges {
+    ($($(#[$doc:meta])* $name:ident: $type:literal, $min:literal to $max:literal, $why:literal;)*) => { $(
+        $(#[$doc])*
+        pub(super) struct $name;
+
+        impl JsonSchema for $name {
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({ "type": $type, "minimum": $min, "maximum": $max, "$comment": $why })
+            }
+        }
+    )* };
+}
+
+ranges! {
+    /// What everything random is drawn from.
+    Seed: "integer", 0 to 9_223_372_036_854_775_807_u64, "TOML has no greater whole numbers";
+    /// A share of a whole.
+    Share: "number", 0 to 1, "it is a part of a whole";
+    /// An hour of the day.
+    Hour: "number", 0 to 24, "a day has 24 hours";
+    /// Hours of a part of the day.
+    Hours: "number", 0 to 12, "there are two such parts in a day of 24 hours";
+    /// A distance, in metres.
+    Metres: "number", 0 to 100_000_000, "the way around the earth is 40,000,000 m";
+    /// A while on the map, in seconds.
+    Seconds: "number", 0 to 1_000_000_000, "1e9 s are 31 years";
+    /// A latitude or a longitude.
+    Degrees: "number", -180 to 180, "latitudes are from -90 to 90 degrees, and longitudes from -180 to 180";
+    /// How many nodes there are.
+    NodeCount: "integer", 1 to 16_777_216, "more nodes do not fit into memory";
+    /// How many access points there are in each direction.
+    GridSize: "integer", 1 to 2048, "4096 would make more nodes than the 16777216 that fit into memory";
+    /// How many levels there are.
+    Depth: "integer", 0 to 24, "with two children each, a deeper tree has more nodes than fit into memory";
+    /// How many users there are.
+    UserCount: "integer", 0 to 16_777_216, "more users do not fit into memory";
+    /// How many users come at a time.
+    ArrivalCount: "integer", 1 to 16_777_216, "more users do not fit into memory";
+    /// How many steps there are.
+    StepCount: "integer", 1 to 1_000_000, "the steps of users are kept in memory";
+    /// For how many steps something lasts, on average.
+    MeanSteps: "number", 1 to 1_000_000_000, "nobody stays for less than a step, and no run has more steps";
+    /// Into how many parts a record is cut.
+    PartCount: "integer", 1 to 999_999, "each part is a step, and the steps of users are kept in memory";
+    /// How many districts there are in each direction.
+    DistrictCount: "integer", 1 to 1000, "a million districts have a million times the hotspots";
+    /// How many hotspots there are.
+    HotspotCount: "integer", 0 to 16_777_216, "more do not fit into memory";
+    /// How many applications there are.
+    ApplicationCount: "integer", 0 to 100_000, "every agent is told of every application";
+    /// Units of hardware.
+    Units: "integer", 0 to 1_000_000_000, "the sum over all nodes and instances has to fit into 64 bits";
+    /// A rate or a latency.
+    Amount: "number", 0 to 1e12, "quotients of such numbers are finite";
+    /// A rate or a latency that is drawn.
+    WholeAmount: "integer", 0 to 1_000_000_000, "a 32-bit number is drawn";
+    /// How many evaluations are remembered.
+    Evaluations: "integer", 0 to 1_000_000, "what is remembered is kept in memory, and asked for at every evaluation";
+    /// At which evaluation something happens.
+    EvaluationNumber: "integer", 1 to 1_000_000, "the first evaluation is number 1";
+    /// The distance from the cloud.
+    TierNumber: "integer", 0 to 65_535, "tiers are counted in 16 bits";
+}

@@ -1,0 +1,299 @@
+//! What the nodes, edges and attributes of a graph mean.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use mario_domain::{Capacity, Fact, FactValue, Id, NodeId};
+use rustc_hash::FxHashMap;
+
+use super::{Attribute, Graph, GraphDefaults, GraphEdge, GraphError, GraphNode, GraphProblem, Scalar, Unmarked};
+use crate::index::NodeIndex;
+use crate::position::Position;
+use crate::topology::{NodeDescription, Topology, TopologyBuilder};
+
+/// A node, with what it says and what it leaves open.
+struct Read {
+    id: NodeId,
+    capacity: Option<Capacity>,
+    tier: Option<u16>,
+    position: Option<Position>,
+    access_point: Option<bool>,
+    facts: Vec<Fact>,
+}
+
+/// A link between two nodes.
+#[derive(Clone, Debug)]
+struct ReadLink {
+    /// As the first of its edges says.
+    source: u32,
+    target: u32,
+    latency: f64,
+    bandwidth: Option<f64>,
+    span: Range<usize>,
+}
+
+pub(super) fn topology(graph: Graph, defaults: &GraphDefaults) -> Result<Topology, GraphError> {
+    if graph.nodes.is_empty() {
+        return Err(GraphError::new(graph.span, GraphProblem::Empty));
+    }
+    let mut by_key = FxHashMap::default();
+    let mut by_id = FxHashMap::default();
+    let mut nodes = Vec::with_capacity(graph.nodes.len());
+    for node in graph.nodes {
+        let (key, span) = (node.key.clone(), node.span.clone());
+        let read = interpret_node(node)?;
+        let known = by_id.insert(read.id.clone(), nodes.len()).is_some();
+        if by_key.insert(key, nodes.len() as u32).is_some() || known {
+            return Err(GraphError::new(span, GraphProblem::NodeTwice(read.id.to_string())));
+        }
+        nodes.push(read);
+    }
+    let links = interpret_edges(graph.edges, &by_key, defaults)?;
+    let tiers = tiers(&nodes, &links, defaults);
+    let is_access_point = access_points(&nodes, &links, defaults);
+    let mut builder = TopologyBuilder::default();
+    for (node, read) in nodes.into_iter().enumerate() {
+        let description = NodeDescription {
+            id: read.id,
+            capacity: read.capacity.unwrap_or(defaults.capacity),
+            tier: tiers[node],
+            position: read.position,
+            is_access_point: is_access_point[node],
+            facts: read.facts,
+        };
+        let twice = |_| GraphError::new(graph.span.clone(), GraphProblem::Expected("nodes with different ids"));
+        builder.node(description).map_err(twice)?;
+    }
+    for link in &links {
+        let linked = builder.link(NodeIndex(link.source), NodeIndex(link.target), link.latency, link.bandwidth);
+        linked.map_err(|_| GraphError::new(link.span.clone(), LATENCY))?;
+    }
+    builder.build().map_err(|_| GraphError::new(graph.span, GraphProblem::Empty))
+}
+
+const LATENCY: GraphProblem =
+    GraphProblem::Value { attribute: "latency", expected: "a number of milliseconds that is not negative" };
+
+fn interpret_node(node: GraphNode) -> Result<Read, GraphError> {
+    let id = match node.name {
+        Scalar::Whole(number) => NodeId::number(number),
+        Scalar::Text(name) => {
+            NodeId::name(&name).map_err(|error| GraphError::new(node.span.clone(), GraphProblem::Id(error)))?
+        }
+        Scalar::Number(_) | Scalar::Truth(_) => {
+            let expected = GraphProblem::Expected("the id of a node: a name or an integer");
+            return Err(GraphError::new(node.span, expected));
+        }
+    };
+    let mut read = Read { id, capacity: None, tier: None, position: None, access_point: None, facts: Vec::new() };
+    let (mut latitude, mut longitude) = (None, None);
+    for attribute in &node.attributes {
+        match attribute.name.to_ascii_lowercase().as_str() {
+            "capacity" | "hardware" => read.capacity = Some(capacity(attribute)?),
+            "tier" | "level" => {
+                let tier = attribute.whole().and_then(|tier| u16::try_from(tier).ok());
+                let tier = tier.ok_or_else(|| attribute.error("tier", "an integer from 0 to 65535"));
+                read.tier = Some(tier?);
+            }
+            "latitude" | "lat" => latitude = Some(degrees(attribute, "latitude", 90.0, "a number from -90 to 90")?),
+            "longitude" | "lon" => {
+                longitude = Some(degrees(attribute, "longitude", 180.0, "a number from -180 to 180")?);
+            }
+            "access_point" => {
+                let truth = attribute.truth().ok_or_else(|| attribute.error("access_point", "true or false"));
+                read.access_point = Some(truth?);
+            }
+            _ => read.facts.extend(fact(&read.id, attribute)),
+        }
+    }
+    read.position = match (latitude, longitude) {
+        (Some(latitude), Some(longitude)) => Some(Position { latitude, longitude }),
+        (None, None) => None,
+        _ => return Err(GraphError::new(node.span, GraphProblem::HalfPosition)),
+    };
+    Ok(read)
+}
+
+fn capacity(attribute: &Attribute) -> Result<Capacity, GraphError> {
+    let expected = "a number of units, or `unbounded`";
+    match &attribute.value {
+        Scalar::Text(text) if ["unbounded", "inf", "infinity"].contains(&text.to_ascii_lowercase().as_str()) => {
+            Ok(Capacity::Unbounded)
+        }
+        _ => match attribute.whole().map(u64::try_from) {
+            Some(Ok(units)) => Ok(Capacity::units(units)),
+            _ => Err(attribute.error("capacity", expected)),
+        },
+    }
+}
+
+fn degrees(attribute: &Attribute, name: &'static str, limit: f64, expected: &'static str) -> Result<f64, GraphError> {
+    let value = attribute.number().filter(|value| (-limit..=limit).contains(value));
+    value.ok_or_else(|| attribute.error(name, expected))
+}
+
+/// An attribute that means nothing here, but may to a policy.
+fn fact(node: &NodeId, attribute: &Attribute) -> Option<Fact> {
+    let value = match &attribute.value {
+        Scalar::Text(text) => FactValue::name(text).ok()?,
+        Scalar::Whole(number) => FactValue::Id(Id::number(*number)),
+        Scalar::Number(number) => FactValue::Number(*number),
+        Scalar::Truth(truth) => FactValue::name(if *truth { "true" } else { "false" }).ok()?,
+    };
+    Some(Fact { subject: node.id().clone(), key: Id::name(&attribute.name).ok()?, value })
+}
+
+/// The links, in the order of their first edges.
+fn interpret_edges(
+    edges: Vec<GraphEdge>,
+    by_key: &FxHashMap<String, u32>,
+    defaults: &GraphDefaults,
+) -> Result<Vec<ReadLink>, GraphError> {
+    let mut place_of: FxHashMap<(u32, u32), usize> = FxHashMap::default();
+    let mut links: Vec<ReadLink> = Vec::with_capacity(edges.len());
+    let mut is_complete = Vec::with_capacity(edges.len());
+    for edge in edges {
+        let find = |key: &String| {
+            let unknown = || GraphError::new(edge.span.clone(), GraphProblem::UnknownNode(key.clone()));
+            by_key.get(key).copied().ok_or_else(unknown)
+        };
+        let (source, target) = (find(&edge.source)?, find(&edge.target)?);
+        let link = interpret_edge(&edge, source, target, defaults)?;
+        let problem = |problem| Err(GraphError::new(edge.span.clone(), problem));
+        if source == target {
+            return problem(GraphProblem::LinkToItself);
+        }
+        let ends = (source.min(target), source.max(target));
+        let Some(place) = place_of.get(&ends).copied() else {
+            place_of.insert(ends, links.len());
+            is_complete.push(!edge.directed);
+            links.push(link);
+            continue;
+        };
+        let other = &links[place];
+        if is_complete[place] || !edge.directed || other.source == source {
+            return problem(GraphProblem::LinkTwice);
+        }
+        if (link.latency, link.bandwidth) != (other.latency, other.bandwidth) {
+            return problem(GraphProblem::TwoWays);
+        }
+        is_complete[place] = true;
+    }
+    match is_complete.iter().position(|complete| !complete) {
+        Some(place) => Err(GraphError::new(links[place].span.clone(), GraphProblem::OneWay)),
+        None => Ok(links),
+    }
+}
+
+fn interpret_edge(
+    edge: &GraphEdge,
+    source: u32,
+    target: u32,
+    defaults: &GraphDefaults,
+) -> Result<ReadLink, GraphError> {
+    let (mut latency, mut bandwidth) = (defaults.latency, defaults.bandwidth);
+    for attribute in &edge.attributes {
+        match attribute.name.to_ascii_lowercase().as_str() {
+            "latency" => {
+                let value = attribute.number().filter(|value| *value >= 0.0);
+                latency = value.ok_or_else(|| GraphError::new(attribute.span.clone(), LATENCY))?;
+            }
+            "bandwidth" => {
+                let value = attribute.number().filter(|value| *value > 0.0);
+                let value = value.ok_or_else(|| attribute.error("bandwidth", "a positive number"));
+                bandwidth = Some(value?);
+            }
+            _ => {}
+        }
+    }
+    Ok(ReadLink { source, target, latency, bandwidth, span: edge.span.clone() })
+}
+
+/// The tier of each node: as it says, or its distance in hops from those that say 0, or else from the first of those with
+/// most hardware. Nodes that cannot be reached from there are one tier below all others.
+fn tiers(nodes: &[Read], links: &[ReadLink], defaults: &GraphDefaults) -> Vec<u16> {
+    let mut neighbours = vec![Vec::new(); nodes.len()];
+    for link in links {
+        neighbours[link.source as usize].push(link.target as usize);
+        neighbours[link.target as usize].push(link.source as usize);
+    }
+    let mut queue: VecDeque<usize> = (0..nodes.len()).filter(|node| nodes[*node].tier == Some(0)).collect();
+    if queue.is_empty() {
+        let hardware = |node: &usize| match nodes[*node].capacity.unwrap_or(defaults.capacity) {
+            Capacity::Unbounded => (1, 0, std::cmp::Reverse(*node)),
+            Capacity::Bounded(hardware) => (0, hardware.as_units(), std::cmp::Reverse(*node)),
+        };
+        queue.extend((0..nodes.len()).max_by_key(hardware));
+    }
+    let mut hops: Vec<Option<u16>> = vec![None; nodes.len()];
+    let mut deepest = 0;
+    for node in &queue {
+        hops[*node] = Some(0);
+    }
+    while let Some(node) = queue.pop_front() {
+        let next = hops[node].unwrap_or(0).saturating_add(1);
+        for neighbour in &neighbours[node] {
+            if hops[*neighbour].is_none() {
+                hops[*neighbour] = Some(next);
+                deepest = next;
+                queue.push_back(*neighbour);
+            }
+        }
+    }
+    let beyond = deepest.saturating_add(1);
+    nodes.iter().zip(hops).map(|(node, hops)| node.tier.or(hops).unwrap_or(beyond)).collect()
+}
+
+fn access_points(nodes: &[Read], links: &[ReadLink], defaults: &GraphDefaults) -> Vec<bool> {
+    if nodes.iter().any(|node| node.access_point.is_some()) {
+        return nodes.iter().map(|node| node.access_point.unwrap_or(false)).collect();
+    }
+    match defaults.access_points {
+        Unmarked::All => vec![true; nodes.len()],
+        Unmarked::None => vec![false; nodes.len()],
+        Unmarked::Leaves => {
+            let mut degrees = vec![0_u32; nodes.len()];
+            for link in links {
+                degrees[link.source as usize] += 1;
+                degrees[link.target as usize] += 1;
+            }
+            let none = !degrees.contains(&1);
+            degrees.into_iter().map(|degree| none || degree == 1).collect()
+        }
+    }
+}
+
+impl Attribute {
+    fn error(&self, attribute: &'static str, expected: &'static str) -> GraphError {
+        GraphError::new(self.span.clone(), GraphProblem::Value { attribute, expected })
+    }
+
+    fn number(&self) -> Option<f64> {
+        match &self.value {
+            Scalar::Whole(number) => Some(*number as f64),
+            Scalar::Number(number) => Some(*number),
+            Scalar::Text(text) => text.trim().parse().ok().filter(|number: &f64| number.is_finite()),
+            Scalar::Truth(_) => None,
+        }
+    }
+
+    /// The integer that it is; tools that know only one kind of number write `4` as `4.0`.
+    fn whole(&self) -> Option<i64> {
+        match &self.value {
+            Scalar::Whole(number) => Some(*number),
+            Scalar::Number(number) if number.fract() == 0.0 && number.abs() < 9e15 => Some(*number as i64),
+            Scalar::Text(text) => text.trim().parse().ok(),
+            Scalar::Number(_) | Scalar::Truth(_) => None,
+        }
+    }
+
+    fn truth(&self) -> Option<bool> {
+        match &self.value {
+            Scalar::Truth(truth) => Some(*truth),
+            Scalar::Whole(0) => Some(false),
+            Scalar::Whole(1) => Some(true),
+            Scalar::Text(text) => text.trim().to_ascii_lowercase().parse().ok(),
+            Scalar::Whole(_) | Scalar::Number(_) => None,
+        }
+    }
+}

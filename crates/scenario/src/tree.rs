@@ -1,0 +1,153 @@
+//! TOML as a tree in which every value knows where it was written.
+//!
+//! Layers are merged in this form, so that a mistake in the result still points into the file that made it.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use toml::Spanned;
+use toml::de::{DeArray, DeTable, DeValue};
+
+use crate::mistake::{MISTAKES_MAX, Mistake, Place, Text};
+
+/// A value and where it was written.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Node {
+    pub(crate) place: Place,
+    /// Where the key that leads to it was written.
+    pub(crate) key_place: Option<Place>,
+    /// Which layer it comes from: later layers have greater numbers.
+    pub(crate) layer: u32,
+    pub(crate) value: Value,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Value {
+    Boolean(bool),
+    Integer(i64),
+    /// A whole number of more than 64 bits, as it was written.
+    Large(String),
+    Float(f64),
+    String(String),
+    Datetime(String),
+    List(Vec<Node>),
+    Table(Table),
+}
+
+/// Keys in the order in which they were first written.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(crate) struct Table {
+    pub(crate) entries: Vec<(String, Node)>,
+}
+
+impl Table {
+    pub(crate) fn get(&self, key: &str) -> Option<&Node> {
+        self.entries.iter().find(|(known, _)| known == key).map(|(_, node)| node)
+    }
+
+    /// The table that a key leads to.
+    pub(crate) fn table(&self, key: &str) -> Option<&Table> {
+        match self.get(key) {
+            Some(Node { value: Value::Table(table), .. }) => Some(table),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn get_mut(&mut self, key: &str) -> Option<&mut Node> {
+        self.entries.iter_mut().find(|(known, _)| known == key).map(|(_, node)| node)
+    }
+
+    pub(crate) fn remove(&mut self, key: &str) -> Option<Node> {
+        let position = self.entries.iter().position(|(known, _)| known == key)?;
+        Some(self.entries.remove(position).1)
+    }
+}
+
+impl Value {
+    /// What it is, in a message.
+    pub(crate) fn describe(&self) -> String {
+        match self {
+            Value::Boolean(value) => format!("`{value}`"),
+            Value::Integer(value) => format!("the number {value}"),
+            Value::Large(digits) => format!("the number {digits}"),
+            Value::Float(value) => format!("the number {value:?}"),
+            Value::String(value) => format!("the text {value:?}"),
+            Value::Datetime(value) => format!("the date {value}"),
+            Value::List(_) => "a list".to_owned(),
+            Value::Table(_) => "a table".to_owned(),
+        }
+    }
+}
+
+/// Reads TOML. What is wrong with it goes to `mistakes`; the rest of it is read nevertheless.
+pub(crate) fn parse(text: &Arc<Text>, layer: u32, mistakes: &mut Vec<Mistake>) -> Table {
+    let (table, errors) = DeTable::parse_recoverable(&text.text);
+    mistakes.extend(errors.iter().take(MISTAKES_MAX).map(|error| syntax_mistake(text, 0, error)));
+    if let Some(next) = errors.get(MISTAKES_MAX) {
+        let message =
+            format!("this is no TOML in {} more places, of which this is the first", errors.len() - MISTAKES_MAX);
+        let mistake = syntax_mistake(text, 0, next);
+        mistakes.push(Mistake { message, ..mistake }.hint("mend those before first: one mistake often causes others"));
+    }
+    Reader { text, layer, offset: 0 }.table(table.into_inner())
+}
+
+/// Reads one value of TOML that stands in `text` from `offset` on.
+pub(crate) fn parse_value(text: &Arc<Text>, offset: usize, layer: u32) -> Result<Node, Mistake> {
+    let value = DeValue::parse(&text.text[offset..]).map_err(|error| syntax_mistake(text, offset, &error))?;
+    Ok(Reader { text, layer, offset }.node(value, None))
+}
+
+fn syntax_mistake(text: &Arc<Text>, offset: usize, error: &toml::de::Error) -> Mistake {
+    let span = error.span().unwrap_or(0..0);
+    let message = error.message().trim().replace('\n', ", ");
+    let place = Place { text: Arc::clone(text), span: span.start + offset..span.end + offset };
+    Mistake::new(format!("this is no TOML: {message}")).at(Some(place)).hint(match message.as_str() {
+        "duplicate key" => "write each key once",
+        _ => "look for a missing quote, bracket or `=` here",
+    })
+}
+
+struct Reader<'a> {
+    text: &'a Arc<Text>,
+    layer: u32,
+    offset: usize,
+}
+
+impl Reader<'_> {
+    fn place(&self, span: Range<usize>) -> Place {
+        Place { text: Arc::clone(self.text), span: span.start + self.offset..span.end + self.offset }
+    }
+
+    fn table(&self, table: DeTable<'_>) -> Table {
+        let mut entries: Vec<(String, Node)> = Vec::with_capacity(table.len());
+        for (key, value) in table {
+            let key_place = self.place(key.span());
+            entries.push((key.into_inner().into_owned(), self.node(value, Some(key_place))));
+        }
+        // The parser keeps keys sorted; people expect the order in which they wrote them.
+        entries.sort_by_key(|(_, node)| node.key_place.as_ref().map_or(0, |place| place.span.start));
+        Table { entries }
+    }
+
+    fn list(&self, list: DeArray<'_>) -> Vec<Node> {
+        list.into_iter().map(|value| self.node(value, None)).collect()
+    }
+
+    fn node(&self, value: Spanned<DeValue<'_>>, key_place: Option<Place>) -> Node {
+        let place = self.place(value.span());
+        let value = match value.into_inner() {
+            DeValue::Boolean(value) => Value::Boolean(value),
+            DeValue::Integer(value) => match i64::from_str_radix(value.as_str(), value.radix()) {
+                Ok(value) => Value::Integer(value),
+                Err(_) => Value::Large(value.as_str().to_owned()),
+            },
+            DeValue::Float(value) => Value::Float(value.as_str().parse().unwrap_or(f64::NAN)),
+            DeValue::String(value) => Value::String(value.into_owned()),
+            DeValue::Datetime(value) => Value::Datetime(value.to_string()),
+            DeValue::Array(list) => Value::List(self.list(list)),
+            DeValue::Table(table) => Value::Table(self.table(table)),
+        };
+        Node { place, key_place, layer: self.layer, value }
+    }
+}

@@ -1,0 +1,106 @@
+//! Attachments against those of the prototype.
+
+use std::collections::BTreeMap;
+
+use mario_domain::Capacity;
+use mario_scenario::mobility::{
+    Arrivals, Attach, Clock, Stepping, TrackFormat, Wandering, attach, read_positions, read_tracks, to_steps,
+    wander_attached,
+};
+use mario_scenario::topology::{Mesh, TiledTree, barabasi_albert, grid, random_geometric, tiled_tree};
+use mario_scenario::{Area, Attachments, Document, NoFiles, Position, Presence, Topology, Traces};
+
+use crate::decompressed;
+
+/// What the grid of the prototype covers.
+const AREA: Area = Area {
+    south_west: Position { latitude: 41.878_037, longitude: 12.446_264_3 },
+    north_east: Position { latitude: 41.919_234, longitude: 12.514_960_3 },
+};
+
+/// The tree of the prototype, and users at positions attached to it.
+fn attached(positions: &[u8]) -> (Topology, Attachments) {
+    let shape = TiledTree {
+        size: 8,
+        capacities: [14, 6, 4, 1].map(Capacity::units).into(),
+        latencies: vec![3.0, 2.0, 1.0],
+        area: Some(AREA),
+    };
+    let tree = tiled_tree(&shape).expect("a tree");
+    let traces = read_positions(positions).expect("positions");
+    let attachments = attach(&traces, &tree, Attach::Grid { size: 8, area: AREA }).expect("attached");
+    (tree, attachments)
+}
+
+#[test]
+fn positions_in_the_cells_of_the_recorded_users_give_their_access_points() {
+    let mut document = Document::preset("prototype").expect("a preset");
+    document.set(&["mobility.kind=recorded".to_owned()]);
+    document.set_policy("workload-aware");
+    let recorded = document.resolve(&mut NoFiles).expect("a scenario").scenario.attachments;
+    let (_, made_up) = attached(mario_reference::made_up_positions().as_bytes());
+    assert_eq!(made_up.steps, recorded.steps);
+
+    // The real positions are not ours to ship.
+    let Some(positions) = mario_reference::full("prototype/positions.csv.gz") else { return };
+    let positions = decompressed(&positions);
+    assert_eq!(attached(&positions).1.steps, recorded.steps);
+    let raw = mario_reference::full("prototype/raw_trajectories.csv.gz").expect("what they were made of");
+    nearly_all_follow_from_records(&decompressed(&raw), &positions);
+}
+
+/// Where each user is at each step.
+fn everywhere(traces: &Traces, prefix: &str) -> BTreeMap<(String, usize), Position> {
+    let mut now = vec![None; traces.users.len()];
+    let mut places = BTreeMap::new();
+    for (step, changes) in traces.steps.iter().enumerate() {
+        for (user, presence) in changes {
+            now[user.position()] = Some(*presence);
+        }
+        for (user, presence) in traces.users.iter().zip(&now) {
+            if let Some(Presence::At(position)) = presence {
+                places.insert((format!("{prefix}{user}"), step), *position);
+            }
+        }
+    }
+    places
+}
+
+fn nearly_all_follow_from_records(raw: &[u8], positions: &[u8]) {
+    let tracks = read_tracks(raw, &TrackFormat::Csv).expect("tracks");
+    let clock = Clock::OwnPace { parts: 100 };
+    let stepping = Stepping { clock, clip: None, users_max: None, steps_max: Some(26) };
+    let ours = everywhere(&to_steps(&tracks, &stepping).expect("steps"), "taxi_");
+    let theirs = everywhere(&read_positions(positions).expect("positions"), "");
+    assert_eq!(theirs.len(), 50 + 25 * 51);
+    let same = |(key, position): &(&(String, usize), &Position)| {
+        ours.get(*key).is_some_and(|ours| ours.distance_m(**position) < 1.0)
+    };
+    let agreeing = theirs.iter().filter(same).count();
+    // The other 35 come after fixes that are not in the order of time, or of the same time.
+    assert_eq!(agreeing, 1_290);
+}
+
+#[test]
+fn users_are_connected_to_access_points_and_to_nothing_else() {
+    for seed in 0..20 {
+        let town = Wandering { users: 100, stay_steps_mean: Some(12.0), ..Wandering::rome() };
+        let town = Wandering { arrivals: Arrivals::Random { first: 30 }, ..town };
+        let mesh = Mesh::over(town.area);
+        let drawn = [
+            random_geometric(80, 400.0, &mesh, seed).expect("connected").topology,
+            barabasi_albert(80, 2, &mesh, seed).expect("a graph"),
+            grid(7, 9, &mesh).expect("a grid"),
+        ];
+        for topology in drawn {
+            let attachments = wander_attached(&town, seed, &topology, Attach::Distance).expect("attached");
+            let mut connected = vec![None; attachments.users.len()];
+            for (user, access_point) in attachments.steps.iter().flatten() {
+                assert_ne!(connected[user.position()], *access_point, "only changes are listed");
+                assert!(access_point.is_none_or(|node| topology.node(node).is_access_point));
+                connected[user.position()] = *access_point;
+            }
+            assert_eq!(attachments.handovers().arrivals.iter().sum::<u32>(), 100);
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! The crate from outside.
+
+mod attachment;
+mod city;
+mod dependents;
+mod documents;
+mod graphs;
+mod mistakes;
+mod recorded;
+mod scenarios;
+mod wandering;
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use flate2::read::GzDecoder;
+
+/// The bytes of a compressed file.
+fn decompressed(path: &Path) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    GzDecoder::new(File::open(path).expect("it is there")).read_to_end(&mut bytes).expect("compressed bytes");
+    bytes
+}

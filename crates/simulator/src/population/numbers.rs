@@ -1,0 +1,24 @@
+//! The numbers of instances.
+
+use serde::{Deserialize, Serialize};
+
+/// Which numbers new instances get.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Numbers {
+    /// The next one.
+    pub next: i64,
+    /// How many a new instance takes; the first of them is its id.
+    pub per_instance: i64,
+}
+
+impl Numbers {
+    /// 1, 2, 3 and so on.
+    pub const COUNTED: Numbers = Numbers { next: 1, per_instance: 1 };
+
+    /// Takes so many numbers, and gives the first of them.
+    pub fn take(&mut self, count: i64) -> i64 {
+        let first = self.next;
+        self.next += count;
+        first
+    }
+}
