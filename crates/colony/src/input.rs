@@ -92,7 +92,7 @@ pub enum Command {
     Pin(InstanceId),
     /// The agent of an instance decides again.
     Unpin(InstanceId),
-    /// A journal will never come back: what is in custody for it is adopted under a fresh id.
+    /// A neighbour with this journal will never come back: what is in custody for it is adopted under a fresh id.
     Lost(JournalId),
 }
 

@@ -10,20 +10,22 @@
 //! | `reasoner` | the policies of agents and of the manager are asked |
 
 mod agents;
+mod config;
 mod operators;
 mod reasoner;
 mod source;
 mod target;
 mod timers;
 
+#[cfg(test)]
+mod model;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use mario_domain::{Capacity, Duration, Fact, Hardware, InstanceId, NodeId, Target, Time};
-use mario_policy::Acceptance;
-use mario_prolog::{Budget, Engine};
+use mario_prolog::Engine;
 
-use crate::descriptor::Descriptor;
 use crate::ids::{IdSource, JournalId, Token, TransferId, WorkloadId};
 use crate::input::{Effect, Input, Proposal, Report, RequestFact};
 use crate::journal::{Ledger, Record};
@@ -32,71 +34,7 @@ use crate::message::{Hello, Luggage, Message, Prepare, TransferKind};
 use crate::rules::Remembered;
 use reasoner::Reasoner;
 
-/// What a node is set up with. It does not change while the node runs.
-#[derive(Clone, Debug)]
-pub struct Config {
-    /// Its id.
-    pub node: NodeId,
-    /// Its hardware.
-    pub capacity: Capacity,
-    /// Facts about it, for its own agents, for its neighbours' and for its acceptance policy.
-    pub facts: Vec<Fact>,
-    /// Its own acceptance policy; without one it accepts whatever fits.
-    pub acceptance: Option<Arc<Acceptance>>,
-    /// Applications that its agents know of beside those that are hosted on it: all, in a simulated world.
-    pub catalogue: Vec<Arc<Descriptor>>,
-    /// What one decision of a policy may cost.
-    pub budget: Budget,
-    /// When things happen by themselves.
-    pub timing: Timing,
-    /// How much it keeps at one time.
-    pub limits: Limits,
-}
-
-/// When things happen by themselves. Safety rests on none of these.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Timing {
-    /// How often each agent evaluates; `None` where the shell says when.
-    pub evaluation_period: Option<Duration>,
-    /// How long the source waits for a target to be ready.
-    pub prepare_timeout: Duration,
-    /// How long the target keeps a place.
-    pub reservation_timeout: Duration,
-    /// After how long an unanswered message is sent again, at first; the delay doubles each time.
-    pub resend_after: Duration,
-    /// The longest delay between two messages that are sent again.
-    pub resend_after_max: Duration,
-}
-
-/// How much a node keeps at one time, so that no neighbour can fill it up.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Limits {
-    /// Places that are kept for instances that have not come yet.
-    pub incoming_max: usize,
-    /// Transfers that were taken and whose sources have not said [`Message::Forget`].
-    pub taken_max: usize,
-    /// Bytes of memory that an agent may bring along.
-    pub luggage_bytes_max: u64,
-}
-
-impl Default for Timing {
-    /// For people: seconds. A unit is a millisecond.
-    fn default() -> Timing {
-        Timing {
-            evaluation_period: Some(Duration::of(5_000.0)),
-            prepare_timeout: Duration::of(30_000.0),
-            reservation_timeout: Duration::of(60_000.0),
-            resend_after: Duration::of(200.0),
-            resend_after_max: Duration::of(30_000.0),
-        }
-    }
-}
-
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits { incoming_max: 64, taken_max: 4_096, luggage_bytes_max: 64 << 10 }
-    }
-}
+pub use config::{Config, Limits, Timing};
 
 /// What a node starts with.
 #[derive(Clone, Debug)]

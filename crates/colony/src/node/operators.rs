@@ -91,8 +91,8 @@ impl Step<'_> {
         self.journal(Record::Pinned { instance, is_pinned });
     }
 
-    /// A target will never answer again. Its copies here are adopted under fresh ids: under the old ones, they may live on
-    /// elsewhere. What was offered to it is written off.
+    /// A neighbour will never answer again. Copies in custody for it are adopted under fresh ids: under the old ones, they may
+    /// live on elsewhere. What was offered to it is written off, and it need not be answered any more.
     fn lost(&mut self, journal: JournalId) {
         let is_open = |custody: &&Custody| custody.receiver == journal;
         let custody: Vec<Custody> = self.state.ledger.custody.values().filter(is_open).cloned().collect();
@@ -109,6 +109,17 @@ impl Step<'_> {
         for transfer in grants {
             self.state.retries.remove(&transfer);
             self.journal(Record::Gone { transfer });
+        }
+        // What came from it is kept, and nobody will ask about it any more.
+        let taken = self.state.ledger.taken.keys().filter(|transfer| transfer.journal == journal);
+        let taken: Vec<TransferId> = taken.copied().collect();
+        for transfer in taken {
+            self.forget(journal, transfer);
+        }
+        let places = self.state.incoming.iter().filter(|(_, place)| place.sender == journal);
+        let places: Vec<TransferId> = places.map(|(transfer, _)| *transfer).collect();
+        for transfer in places {
+            self.drop_place(transfer);
         }
     }
 

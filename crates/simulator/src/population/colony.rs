@@ -41,6 +41,8 @@ pub struct Colony {
     pub(crate) rooms: Rooms,
     /// Whether no policy lets its agents remember what was inhibited.
     pub(crate) remembers_nothing: bool,
+    /// Whether any node has an acceptance policy of its own.
+    pub(crate) has_acceptances: bool,
     /// For each application, what agents proposed since the last cycle at which nobody looked; empty when there are none.
     pub(crate) resting: Vec<Resting>,
     /// How many agents rest.
@@ -126,6 +128,7 @@ impl Colony {
         let forgets = |policy: &Policy| policy.settings().memory == 0;
         let remembers_nothing = founding.memory == Memory::Sliding && founding.policies.iter().all(forgets);
         let rooms = Rooms::new(&founding.managers);
+        let has_acceptances = founding.managers.iter().any(|manager| manager.acceptance().is_some());
         Colony {
             arbitration: founding.arbitration,
             memory: founding.memory,
@@ -143,6 +146,7 @@ impl Colony {
             links_version: LinksVersion::FIRST,
             rooms,
             remembers_nothing,
+            has_acceptances,
             resting: Vec::new(),
             resting_count: 0,
             roused: Vec::new(),
@@ -305,6 +309,11 @@ impl Colony {
             agent.count_evaluation(self.memory, self.policies[agent.policy().position()].settings().memory);
         }
         self.wait(index);
+    }
+
+    /// Whether the manager of a node lets its agents aim at whatever is in their reach: it has no acceptance policy.
+    pub(crate) fn lets_go(&self, node: NodeIndex) -> bool {
+        !self.has_acceptances || self.manager(node).acceptance().is_none()
     }
 
     /// What one instance of an agent's application needs.

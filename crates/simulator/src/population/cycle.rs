@@ -2,6 +2,7 @@
 
 use mario_domain::{AgentId, Hardware, Inhibition, NodeId, Operation, OperationName, Request, Rule, Verdict};
 use mario_scenario::{ApplicationIndex, Arbitration, NodeIndex};
+use smallvec::SmallVec;
 
 use crate::population::colony::Colony;
 use crate::population::index::AgentIndex;
@@ -115,7 +116,9 @@ impl Colony {
             let own = self.agent(index).node;
             let mut ruling = self.judge_by_room(index, &wish);
             if ruling.is_accepted() {
-                ruling = self.judge_by_policies(index, &wish, judge);
+                let to = wish.target.resolve(own).filter(|to| *to != own);
+                let concerned: SmallVec<[NodeIndex; 2]> = [Some(own), to].into_iter().flatten().collect();
+                ruling = self.judge_by_policies(index, &wish, &concerned, judge);
             }
             if wish.target == Target::Own && wish.operation != OperationName::Undeploy {
                 wish.target = Target::Node(own);
@@ -165,36 +168,35 @@ impl Colony {
         wish.map(|wish| (waiting.agent(), wish))
     }
 
-    /// What the managers concerned say to an agent's wish. The manager of the agent's own node is asked first.
+    /// What the managers concerned say to an agent's wish: first that of the agent's own node, then that of the target. Neither
+    /// knows what the other would say, as on nodes that exchange messages.
     fn judge(&mut self, index: AgentIndex, wish: &Wish, judge: &mut Judge) -> Ruling {
         let agent = self.agent(index);
-        let own = agent.node;
-        let needed = self.needed(agent.application);
-        let to = wish.target.resolve(own);
-        if wish.operation != OperationName::Undeploy {
-            let Some(to) = to.filter(|to| self.is_in_reach(index, wish.operation, *to)) else {
-                return self.out_of_reach(own, &wish.target);
-            };
-            let room = self.judge_room(to, needed);
-            if !room.is_accepted() {
-                return room;
+        let (own, needed) = (agent.node, self.needed(agent.application));
+        if wish.operation == OperationName::Undeploy {
+            return self.judge_by_policies(index, wish, &[own], judge);
+        }
+        let to = wish.target.resolve(own).filter(|to| self.is_in_reach(index, wish.operation, *to));
+        let Some(to) = to else { return self.out_of_reach(own, &wish.target) };
+        if to != own {
+            let ruling = self.judge_by_policies(index, wish, &[own], judge);
+            if !ruling.is_accepted() {
+                return ruling;
             }
         }
-        self.judge_by_policies(index, wish, judge)
+        let ruling = self.judge_room(to, needed);
+        if ruling.is_accepted() { self.judge_by_policies(index, wish, &[to], judge) } else { ruling }
     }
 
-    /// What the acceptance policies of the nodes concerned say to an agent's wish. That of the agent's own node is asked first.
-    fn judge_by_policies(&self, index: AgentIndex, wish: &Wish, judge: &mut Judge) -> Ruling {
-        let agent = self.agent(index);
-        let (own, needed) = (agent.node, self.needed(agent.application));
-        let to = wish.target.resolve(own);
-        let concerned = [Some(own), to.filter(|to| *to != own)];
+    /// What the acceptance policies of nodes say to an agent's wish.
+    fn judge_by_policies(&self, index: AgentIndex, wish: &Wish, nodes: &[NodeIndex], judge: &mut Judge) -> Ruling {
         let has_own_policy = |node: &NodeIndex| self.manager(*node).acceptance().is_some();
-        if !concerned.iter().flatten().any(has_own_policy) {
+        if !self.has_acceptances || !nodes.iter().any(has_own_policy) {
             return Ruling::Accepted;
         }
+        let needed = self.needed(self.agent(index).application);
         let request = self.request(index, wish);
-        self.ask(concerned.into_iter().flatten(), &request, needed, judge).into()
+        self.ask(nodes.iter().copied(), &request, needed, judge).into()
     }
 
     /// Whether the manager of an agent's own node lets it aim at a node. That is so until the agent wishes something else,

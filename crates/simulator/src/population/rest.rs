@@ -82,7 +82,10 @@ impl Colony {
         let node = Full::node(agent.node, wish);
         self.remembers_nothing
             && reached == Some(self.links_version)
-            && node.is_some_and(|node| self.rooms.refuse(node, self.needed(agent.application)))
+            && node.is_some_and(|node| {
+                let is_asked_first = node == agent.node || self.lets_go(agent.node);
+                is_asked_first && self.rooms.refuse(node, self.needed(agent.application))
+            })
     }
 
     /// Whoever asked [`Colony::habit`] lets an agent rest.

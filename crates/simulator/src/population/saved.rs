@@ -46,6 +46,7 @@ impl Colony {
             links_version,
             rooms: _,
             remembers_nothing: _,
+            has_acceptances: _,
             resting,
             resting_count: _,
             roused,

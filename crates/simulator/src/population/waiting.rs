@@ -31,11 +31,12 @@ impl Waiting {
         }
     }
 
-    fn new(index: AgentIndex, agent: &Agent, links: LinksVersion, needed: Hardware) -> Waiting {
+    fn new(index: AgentIndex, agent: &Agent, links: LinksVersion, needed: Hardware, is_let_go: bool) -> Waiting {
         match agent.proposal() {
             None => Waiting::Nop(index),
             Some(wish) if agent.reached == Some(links) && !needed.fits(NOTHING) => {
-                Full::at(index, agent.node, &wish).map_or(Waiting::Other(index), Waiting::Place)
+                let full = Full::at(index, agent.node, &wish).filter(|full| is_let_go || full.to() == agent.node);
+                full.map_or(Waiting::Other(index), Waiting::Place)
             }
             Some(_) => Waiting::Other(index),
         }
@@ -45,9 +46,10 @@ impl Waiting {
 impl Colony {
     /// An agent that has just evaluated waits for the managers, if it does not yet.
     pub(crate) fn wait(&mut self, index: AgentIndex) {
-        let agent = &mut self.agents[index.position()];
+        let agent = self.agent(index);
         let needed = self.applications[agent.application.position()].hardware;
-        let waiting = Waiting::new(index, agent, self.links_version, needed);
+        let waiting = Waiting::new(index, agent, self.links_version, needed, self.lets_go(agent.node));
+        let agent = &mut self.agents[index.position()];
         match self.waiting.get_mut(agent.waits_at as usize) {
             Some(known) if known.agent() == index => *known = waiting,
             _ => {

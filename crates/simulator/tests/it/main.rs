@@ -9,6 +9,7 @@ mod fidelity;
 mod forged;
 mod lies;
 mod network;
+mod nodes;
 mod population;
 mod prototype;
 mod random_worlds;

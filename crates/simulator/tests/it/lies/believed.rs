@@ -195,6 +195,9 @@ believed! {
     "A deploy that was inhibited may have been of any application that the same rule speaks against." => [
         "cycle/outcomes/deploy inhibited/application" Sometimes [Other] ["full" "operations"];
     ];
+    "What the manager of the agent's own node inhibits, whatever the target, may have been aimed at another neighbour." => [
+        "cycle/outcomes/replicate inhibited/target" Sometimes [Other] ["operations"];
+    ];
     "A trace without its end is one of a run that was interrupted, and the report says so." => [
         "end" Never [Dropped] [];
     ];

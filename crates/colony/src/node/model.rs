@@ -1,0 +1,178 @@
+//! Exhaustive model checking of the transfer, over the state machine that nodes run.
+//!
+//! A world is a few nodes and the set of all messages ever sent. Any of them may be delivered at any time, any number of
+//! times, or never: that is loss, duplication, reordering, delay and partition. Nodes crash and restart from their ledgers,
+//! lose their disks, or never come back; sources give up, and targets drop reservations, whenever they like. All worlds that
+//! can be reached within bounds are visited, and in each of them the invariants of the transfer hold. From each of them
+//! everything can become quiet without a further fault.
+//!
+//! `shortcuts` takes one tempting shortcut each and sees that the checker finds what it breaks.
+//!
+//! What one node does depends on that node and what happens to it alone, so each such step is computed once and then looked
+//! up.
+
+mod checks;
+mod member;
+mod shortcuts;
+mod worlds;
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+
+use crate::ids::Epoch;
+use member::{Action, Members};
+use shortcuts::Shortcut;
+
+/// What is explored.
+#[derive(Clone, Copy)]
+struct Bounds {
+    /// For each node, how many instances fit on it; as many nodes.
+    capacities: &'static [u64],
+    /// The nodes that own an instance at first.
+    owners: &'static [usize],
+    transfers: u8,
+    crashes: u8,
+    /// Disks lost: the node comes back empty.
+    wipes: u8,
+    /// Nodes lost for ever.
+    losses: u8,
+    /// Promises that targets make in all.
+    promises: u8,
+    replicates: bool,
+    undeploys: bool,
+    is_exclusive: bool,
+    shortcut: Option<Shortcut>,
+}
+
+impl Bounds {
+    const SMALL: Bounds = Bounds {
+        capacities: &[1, 1, 1],
+        owners: &[0],
+        transfers: 2,
+        crashes: 1,
+        wipes: 0,
+        losses: 0,
+        promises: 3,
+        replicates: false,
+        undeploys: true,
+        is_exclusive: false,
+        shortcut: None,
+    };
+}
+
+/// A state of the world: positions in the tables of members and messages.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct World {
+    members: Vec<u32>,
+    /// All messages ever sent, in order.
+    network: Vec<u32>,
+    /// How often each node has lost its disk.
+    lives: Vec<u8>,
+    is_lost: Vec<bool>,
+    transfers: u8,
+    crashes: u8,
+    promises: u8,
+    /// Instances that were undeployed.
+    ended: Vec<u16>,
+    /// Instances that were on a disk that was lost, or in custody for a node that was declared lost.
+    excused: Vec<u16>,
+    /// For each instance, the highest epoch in which it was owned.
+    epochs: Vec<Epoch>,
+}
+
+/// What was found.
+struct Found {
+    worlds: usize,
+    steps: u64,
+    /// What is wrong, and the steps that lead there.
+    violation: Option<(String, Vec<String>)>,
+    /// Worlds from which not everything can become quiet without a further fault.
+    stuck: usize,
+}
+
+/// Visits all worlds within the bounds, breadth first.
+fn explore(bounds: Bounds) -> Found {
+    let mut members = Members::new(bounds);
+    let first = members.first_world();
+    let mut known: HashMap<World, u32> = HashMap::from([(first.clone(), 0)]);
+    let mut came_from: Vec<(u32, Option<(usize, Action)>)> = vec![(0, None)];
+    let mut queue = VecDeque::from([(0_u32, first)]);
+    let mut backwards: Vec<(u32, u32)> = Vec::new();
+    let mut quiet = Vec::new();
+    let mut steps = 0;
+    while let Some((position, world)) = queue.pop_front() {
+        if let Some(violation) = members.violation(&world) {
+            let story = story(&members, &came_from, position);
+            return Found { worlds: known.len(), steps, violation: Some((violation, story)), stuck: 0 };
+        }
+        if members.is_quiet(&world) {
+            quiet.push(position);
+        }
+        for (node, action, next) in members.successors(&world) {
+            steps += 1;
+            let next_position = *known.entry(next).or_insert_with_key(|next| {
+                let next_position = came_from.len() as u32;
+                came_from.push((position, Some((node, action.clone()))));
+                queue.push_back((next_position, next.clone()));
+                next_position
+            });
+            if !action.is_fault() {
+                backwards.push((next_position, position));
+            }
+        }
+    }
+    let stuck = known.len() - reaching(known.len(), &mut backwards, quiet);
+    Found { worlds: known.len(), steps, violation: None, stuck }
+}
+
+/// Counts the worlds from which one of `goals` can be reached.
+fn reaching(count: usize, backwards: &mut [(u32, u32)], goals: Vec<u32>) -> usize {
+    backwards.sort_unstable();
+    let mut reaches = vec![false; count];
+    let mut open: Vec<u32> = goals;
+    let mut total = 0;
+    while let Some(world) = open.pop() {
+        if std::mem::replace(&mut reaches[world as usize], true) {
+            continue;
+        }
+        total += 1;
+        let first = backwards.partition_point(|(to, _)| *to < world);
+        let before = backwards[first..].iter().take_while(|(to, _)| *to == world);
+        open.extend(before.map(|(_, from)| *from).filter(|from| !reaches[*from as usize]));
+    }
+    total
+}
+
+fn story(members: &Members, came_from: &[(u32, Option<(usize, Action)>)], end: u32) -> Vec<String> {
+    let mut story = Vec::new();
+    let mut position = end;
+    while let (before, Some((node, action))) = &came_from[position as usize] {
+        story.push(format!("node {node}: {}", members.describe(action)));
+        position = *before;
+    }
+    story.reverse();
+    story
+}
+
+fn set(sorted: &mut Vec<u32>, values: &[u32]) {
+    let mut all: BTreeSet<u32> = sorted.iter().copied().collect();
+    all.extend(values);
+    sorted.clear();
+    sorted.extend(all);
+}
+
+fn insert(sorted: &mut Vec<u16>, value: u16) {
+    if let Err(position) = sorted.binary_search(&value) {
+        sorted.insert(position, value);
+    }
+}
+
+/// Sees that the invariants hold everywhere, and that enough was visited for that to mean something.
+fn holds(name: &str, bounds: Bounds, worlds_min: usize) {
+    let found = explore(bounds);
+    if let Some((violation, story)) = found.violation {
+        panic!("{name}: {violation}\n{}", story.join("\n"));
+    }
+    println!("{name}: {} worlds, {} steps", found.worlds, found.steps);
+    assert_eq!(found.stuck, 0, "{name}: worlds that cannot become quiet");
+    assert!(found.worlds >= worlds_min, "{name}: only {} worlds", found.worlds);
+}

@@ -1,0 +1,405 @@
+//! One node of a world, and what it does.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use mario_domain::{
+    AgentOperation, Application, ApplicationId, Capacity, Duration, Hardware, InstanceId, NodeId, Quantity, Target,
+    Time,
+};
+use mario_policy::Settings;
+use mario_prolog::Engine;
+
+use super::shortcuts::Shortcut;
+use super::{Bounds, World};
+use crate::descriptor::{Copies, Descriptor, PolicyText};
+use crate::ids::{Epoch, JournalId, TransferId, WorkloadId};
+use crate::input::{Command, Effect, Input, Proposal};
+use crate::journal::{Ledger, OwnCause, Record};
+use crate::message::{Hello, Message};
+use crate::node::reasoner::Reasoner;
+use crate::node::{Config, Limits, Retry, Start, State, Step, Timing};
+
+/// A node, its disk, and the copies on its machine that were told to stop.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Member {
+    pub(super) state: State,
+    pub(super) disk: Ledger,
+    pub(super) stopping: BTreeSet<WorkloadId>,
+}
+
+/// A message on its way.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Envelope {
+    from: usize,
+    sender: JournalId,
+    pub(super) to: usize,
+    receiver: JournalId,
+    pub(super) message: Message,
+}
+
+/// What can happen to a node.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Action {
+    Propose(InstanceId, AgentOperation, usize),
+    Undeploy(InstanceId),
+    GiveUp(TransferId),
+    SendAgain(TransferId),
+    DropPlace(TransferId),
+    Stopped(WorkloadId),
+    Deliver(u32),
+    /// An operator declares a journal lost.
+    DeclareLost(JournalId),
+    /// A neighbour introduces itself: the node, its journal, its open transfers.
+    Greet(usize, JournalId, Vec<TransferId>),
+    Crash,
+    Wipe,
+    Lose,
+    /// A shortcut is taken.
+    Cheat(Cheat),
+}
+
+/// What nodes do that take a shortcut.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Cheat {
+    /// The answer to a message leaves before its record is durable; then the node crashes.
+    SendFirst(u32),
+    Forged(usize, Message),
+}
+
+/// What became of a node, and what it sent.
+#[derive(Clone, Default)]
+pub(super) struct Outcome {
+    pub(super) member: u32,
+    pub(super) sent: Vec<u32>,
+    pub(super) promises: u8,
+    pub(super) ended: Vec<u16>,
+    pub(super) excused: Vec<u16>,
+    /// Instances that became this node's by a transfer, with their epochs.
+    pub(super) taken: Vec<(u16, Epoch)>,
+}
+
+/// All nodes and messages that occur, each once, and the steps between them.
+pub(super) struct Members {
+    pub(super) bounds: Bounds,
+    reasoner: Reasoner,
+    configs: Vec<Arc<Config>>,
+    pub(super) table: Vec<Member>,
+    positions: HashMap<Member, u32>,
+    pub(super) messages: Vec<Envelope>,
+    message_positions: HashMap<Envelope, u32>,
+    instances: HashMap<InstanceId, u16>,
+    steps: HashMap<(u32, Action), Option<Outcome>>,
+}
+
+const NOW: Time = Time::ZERO;
+
+impl Members {
+    pub(super) fn new(bounds: Bounds) -> Members {
+        let engine = Engine::new();
+        let config = |(node, capacity): (usize, &u64)| {
+            Arc::new(Config {
+                node: node_id(node),
+                capacity: Capacity::units(*capacity),
+                facts: Vec::new(),
+                acceptance: None,
+                catalogue: Vec::new(),
+                budget: Settings::default().budget,
+                timing: Timing { evaluation_period: None, ..Timing::default() },
+                limits: Limits::default(),
+            })
+        };
+        Members {
+            bounds,
+            reasoner: Reasoner::new(&engine),
+            configs: bounds.capacities.iter().enumerate().map(config).collect(),
+            table: Vec::new(),
+            positions: HashMap::new(),
+            messages: Vec::new(),
+            message_positions: HashMap::new(),
+            instances: HashMap::new(),
+            steps: HashMap::new(),
+        }
+    }
+
+    /// The world at the beginning: everybody knows everybody, and the first instances are deployed.
+    pub(super) fn first_world(&mut self) -> World {
+        let count = self.configs.len();
+        let mut members: Vec<Member> = (0..count).map(|node| self.started(node, Ledger::default(), 0)).collect();
+        for (key, owner) in (0..).zip(self.bounds.owners) {
+            let descriptor = Arc::new(descriptor(self.bounds.is_exclusive));
+            let command = Command::Deploy { key: crate::ids::DeployKey(key), descriptor };
+            self.handle(&mut members[*owner], Input::Operator(command), &mut Outcome::default());
+        }
+        for (node, member) in members.iter_mut().enumerate() {
+            for other in (0..count).filter(|other| *other != node) {
+                self.greet(member, other, journal(other, 0), Vec::new());
+            }
+        }
+        let members: Vec<u32> = members.into_iter().map(|member| self.intern(member)).collect();
+        let epochs = vec![Epoch(1); self.instances.len()];
+        World {
+            members,
+            network: Vec::new(),
+            lives: vec![0; count],
+            is_lost: vec![false; count],
+            transfers: 0,
+            crashes: 0,
+            promises: 0,
+            ended: Vec::new(),
+            excused: Vec::new(),
+            epochs,
+        }
+    }
+
+    pub(super) fn instance(&mut self, instance: &InstanceId) -> u16 {
+        let next = self.instances.len() as u16;
+        *self.instances.entry(instance.clone()).or_insert(next)
+    }
+
+    /// A node that has just started from its disk. Nothing runs on its machine that its ledger does not know.
+    fn started(&mut self, node: usize, disk: Ledger, life: u8) -> Member {
+        let boot = disk.boot.as_ref().map_or(0, |(.., boot)| boot + 1);
+        let start = Start {
+            config: Arc::clone(&self.configs[node]),
+            ledger: disk.clone(),
+            new_journal: journal(node, life),
+            seed: (node as u64 + 1) << 32 | u64::from(life) << 16 | u64::from(boot),
+        };
+        let mut effects = Vec::new();
+        let state = State::start(start, NOW, &mut effects).expect("its own journal");
+        let mut member = Member { state, disk, stopping: BTreeSet::new() };
+        let others = (0..self.configs.len()).filter(|other| *other != node).map(node_id).collect();
+        self.perform(&mut member, effects, &mut Outcome::default());
+        self.handle(&mut member, Input::Neighbours(others), &mut Outcome::default());
+        member
+    }
+
+    fn greet(&mut self, member: &mut Member, other: usize, journal: JournalId, open: Vec<TransferId>) {
+        let hello = Message::Hello(Hello { journal, sequence: 0, open, facts: Vec::new() });
+        let input = Input::Received { from: node_id(other), sender: journal, receiver: None, message: hello };
+        self.handle(member, input, &mut Outcome::default());
+    }
+
+    fn handle(&mut self, member: &mut Member, input: Input, outcome: &mut Outcome) {
+        let mut effects = Vec::new();
+        member.state.handle(&mut self.reasoner, NOW, input, &mut effects);
+        self.perform(member, effects, outcome);
+    }
+
+    /// Performs effects at once and in order. Copies start at once, and stop when that is their turn.
+    fn perform(&mut self, member: &mut Member, effects: Vec<Effect>, outcome: &mut Outcome) {
+        for effect in effects {
+            match effect {
+                Effect::Journal(record) => self.write(member, &record, outcome),
+                Effect::Send { to, receiver: Some(receiver), message } => {
+                    outcome.promises += u8::from(matches!(message, Message::Ready { .. }));
+                    let envelope = self.envelope(member, &to, receiver, message);
+                    outcome.sent.push(self.intern_message(envelope));
+                }
+                Effect::Start { workload, .. } => self.handle(member, Input::Healthy(workload), outcome),
+                Effect::Drain(workload) | Effect::Stop(workload) => {
+                    member.stopping.insert(workload);
+                }
+                Effect::Resume { workload, .. } => {
+                    member.stopping.remove(&workload);
+                }
+                Effect::Sweep { .. } => self.handle(member, Input::Swept, outcome),
+                Effect::Send { receiver: None, .. } | Effect::Report(_) => {}
+            }
+        }
+    }
+
+    fn write(&mut self, member: &mut Member, record: &Record, outcome: &mut Outcome) {
+        let ended = match record {
+            Record::Undeployed { instance } => Some(instance.clone()),
+            Record::NotTaken { transfer } => {
+                member.disk.custody_of(*transfer).map(|custody| custody.owned.instance.clone())
+            }
+            _ => None,
+        };
+        if let Some(instance) = ended {
+            outcome.ended.push(self.instance(&instance));
+        }
+        if let Record::Own { owned, cause } = record {
+            let number = self.instance(&owned.instance);
+            if matches!(cause, OwnCause::Taken { .. }) {
+                outcome.taken.push((number, owned.epoch));
+            }
+            if let OwnCause::Adopted { transfer } = cause
+                && let Some(custody) = member.disk.custody_of(*transfer)
+            {
+                let left = custody.owned.instance.clone();
+                outcome.excused.push(self.instance(&left));
+            }
+        }
+        member.disk.apply(record);
+    }
+
+    fn envelope(&self, member: &Member, to: &NodeId, receiver: JournalId, message: Message) -> Envelope {
+        let position = |id: &NodeId| self.configs.iter().position(|config| config.node == *id).expect("a node");
+        let from = position(&member.state.config.node);
+        Envelope { from, sender: member.state.ids.journal, to: position(to), receiver, message }
+    }
+
+    pub(super) fn intern_message(&mut self, envelope: Envelope) -> u32 {
+        let next = self.messages.len() as u32;
+        *self.message_positions.entry(envelope).or_insert_with_key(|envelope| {
+            self.messages.push(envelope.clone());
+            next
+        })
+    }
+
+    /// The position of a node in the table. What only tells how it came to be so is left out first.
+    fn intern(&mut self, mut member: Member) -> u32 {
+        for ledger in [&mut member.state.ledger, &mut member.disk] {
+            ledger.sequence = 0;
+            ledger.peers.values_mut().for_each(|peer| peer.sequence = 0);
+        }
+        for retry in member.state.retries.values_mut() {
+            *retry = Retry { at: NOW, after: Duration::ZERO };
+        }
+        let next = self.table.len() as u32;
+        *self.positions.entry(member).or_insert_with_key(|member| {
+            self.table.push(member.clone());
+            next
+        })
+    }
+
+    /// What becomes of a node by an action; `None` when that changes nothing.
+    pub(super) fn step(&mut self, node: usize, position: u32, life: u8, action: &Action) -> Option<Outcome> {
+        let key = (position, action.clone());
+        if let Some(known) = self.steps.get(&key) {
+            return known.clone();
+        }
+        let outcome = self.compute(node, position, life, action);
+        self.steps.insert(key, outcome.clone());
+        outcome
+    }
+
+    fn compute(&mut self, node: usize, position: u32, life: u8, action: &Action) -> Option<Outcome> {
+        let mut member = self.table[position as usize].clone();
+        let mut outcome = Outcome::default();
+        match action {
+            Action::Propose(instance, operation, target) => {
+                let proposal = Proposal { operation: *operation, target: Target::Node(node_id(*target)) };
+                member.state.minds.get_mut(instance)?.proposal = Some(proposal);
+                self.handle(&mut member, Input::Judge(instance.clone()), &mut outcome);
+            }
+            Action::Undeploy(instance) => {
+                self.handle(&mut member, Input::Operator(Command::Undeploy(instance.clone())), &mut outcome);
+            }
+            Action::DeclareLost(journal) => {
+                self.handle(&mut member, Input::Operator(Command::Lost(*journal)), &mut outcome);
+            }
+            Action::GiveUp(transfer) => {
+                self.within(&mut member, &mut outcome, |step| step.prepare_timed_out(*transfer));
+            }
+            Action::SendAgain(transfer) => self.within(&mut member, &mut outcome, |step| step.send_again(*transfer)),
+            Action::DropPlace(transfer) => self.within(&mut member, &mut outcome, |step| step.drop_place(*transfer)),
+            Action::Stopped(workload) => {
+                member.stopping.remove(workload);
+                self.handle(&mut member, Input::Stopped(*workload), &mut outcome);
+            }
+            Action::Deliver(message) => self.deliver(&mut member, *message, &mut outcome),
+            Action::Greet(other, journal, open) => self.greet(&mut member, *other, *journal, open.clone()),
+            Action::Crash => member = self.started(node, member.disk.clone(), life),
+            Action::Wipe => {
+                let life = if self.bounds.shortcut == Some(Shortcut::WipedKeepsIdentity) { 0 } else { life + 1 };
+                let on_disk: Vec<InstanceId> =
+                    member.disk.owned.keys().chain(member.disk.custody.keys()).cloned().collect();
+                outcome.excused = on_disk.iter().map(|instance| self.instance(instance)).collect();
+                member = self.started(node, Ledger::default(), life);
+            }
+            Action::Lose => {
+                let on_disk: Vec<InstanceId> =
+                    member.disk.owned.keys().chain(member.disk.custody.keys()).cloned().collect();
+                outcome.excused = on_disk.iter().map(|instance| self.instance(instance)).collect();
+            }
+            Action::Cheat(cheat) => self.cheat(node, life, &mut member, cheat, &mut outcome),
+        }
+        outcome.member = self.intern(member);
+        let is_idle = outcome.member == position && outcome.sent.is_empty() && outcome.excused.is_empty();
+        (!is_idle).then_some(outcome)
+    }
+
+    fn within(&mut self, member: &mut Member, outcome: &mut Outcome, act: impl FnOnce(&mut Step<'_>)) {
+        let mut effects = Vec::new();
+        let mut step = Step { state: &mut member.state, reasoner: &mut self.reasoner, now: NOW, effects: &mut effects };
+        act(&mut step);
+        self.perform(member, effects, outcome);
+    }
+
+    fn deliver(&mut self, member: &mut Member, message: u32, outcome: &mut Outcome) {
+        let input = self.received(member, message);
+        self.handle(member, input, outcome);
+    }
+
+    fn received(&self, member: &mut Member, message: u32) -> Input {
+        let Envelope { from, sender, receiver, message, .. } = self.messages[message as usize].clone();
+        let message = self.bounds.shortcut.map_or(message.clone(), |shortcut| shortcut.distort(member, message));
+        Input::Received { from: node_id(from), sender, receiver: Some(receiver), message }
+    }
+
+    fn cheat(&mut self, node: usize, life: u8, member: &mut Member, cheat: &Cheat, outcome: &mut Outcome) {
+        match cheat {
+            Cheat::SendFirst(message) => {
+                let disk = member.disk.clone();
+                let input = self.received(member, *message);
+                self.handle(member, input, outcome);
+                // The record was not durable, the message is on its way.
+                outcome.taken.clear();
+                outcome.ended.clear();
+                *member = self.started(node, disk, life);
+            }
+            Cheat::Forged(from, message) => {
+                let (sender, receiver) = (journal(*from, 0), Some(member.state.ids.journal));
+                let input = Input::Received { from: node_id(*from), sender, receiver, message: message.clone() };
+                self.handle(member, input, outcome);
+            }
+        }
+    }
+
+    pub(super) fn describe(&self, action: &Action) -> String {
+        match action {
+            Action::Deliver(message) => format!("receives {:?}", self.messages[*message as usize].message),
+            Action::Cheat(Cheat::SendFirst(message)) => {
+                let message = &self.messages[*message as usize].message;
+                format!("answers {message:?} before its record is durable, and crashes")
+            }
+            other => format!("{other:?}"),
+        }
+    }
+}
+
+impl Action {
+    pub(super) fn is_fault(&self) -> bool {
+        matches!(self, Action::Crash | Action::Wipe | Action::Lose | Action::Cheat(_))
+    }
+}
+
+pub(super) fn node_id(node: usize) -> NodeId {
+    NodeId::number(node as i64)
+}
+
+/// The journal of a node after it has lost its disk this often.
+pub(super) fn journal(node: usize, life: u8) -> JournalId {
+    JournalId(node as u128 + 1 + 100 * u128::from(life))
+}
+
+fn descriptor(is_exclusive: bool) -> Descriptor {
+    let files = vec![("idle.pl".to_owned(), "operation(undeploy, _, self) :- fail.\n".to_owned())];
+    Descriptor {
+        application: Application {
+            id: ApplicationId::name("app").expect("a name"),
+            owner: None,
+            hardware: Hardware::units(1),
+            max_rate: Quantity::whole(1),
+            max_latency: Quantity::whole(1),
+        },
+        policy: PolicyText { name: "idle".to_owned(), files, memory: 0 },
+        facts: Vec::new(),
+        replications_max: None,
+        copies: if is_exclusive { Copies::Exclusive } else { Copies::MayOverlap },
+    }
+}

@@ -1,0 +1,89 @@
+//! One engine: nodes that exchange messages come to the same labels as the population that holds them all.
+//!
+//! A recorder listens to a simulation and drives one `mario_colony::Node` for each node of its world, joined by instant and
+//! ordered messages: what an agent observes in the simulation, its twin observes; when it evaluates, its twin evaluates; when
+//! the managers judge, the twins are judged one after another in the same order. Each proposal and each verdict, with its
+//! reason, must be the same, cycle by cycle, up to the names of instances.
+//!
+//! `MARIO_NODES=10000` draws that many worlds; `MARIO_NODE_WORLD=1234` replays one, and a failure prints that command.
+
+mod mirror;
+
+use mario_scenario::{Arbitration, Fidelity, Management, Memory, Scenario};
+use mario_simulator::{Reuse, RunOptions, Simulation};
+
+use crate::random_worlds::drawn;
+use mirror::{Counts, Mirror};
+
+const WORLDS: u64 = 1_000;
+
+/// Says how to see it again when a world breaks a rule or the program.
+struct Replay(u64);
+
+impl Drop for Replay {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let world = self.0;
+            eprintln!("replay: MARIO_NODE_WORLD={world} cargo test -p mario-simulator --test it nodes::");
+        }
+    }
+}
+
+/// The world of a number, as nodes by themselves run it: no planner sees the whole, managers judge, and memory slides.
+fn world(number: u64) -> Scenario {
+    let mut scenario = drawn::draw(number);
+    scenario.arbitration = Arbitration::Managers;
+    scenario.memory = Memory::Sliding;
+    scenario.management = Management::Agents;
+    // Labels are the same up to the names of instances, so no policy may reckon with them.
+    for text in scenario.policies.iter_mut().chain(&mut scenario.acceptances) {
+        for (_, code) in &mut text.files {
+            *code = code.replace("I mod 2 =:= 0", "I == I").replace("I * 7 + ", "");
+        }
+    }
+    scenario
+}
+
+/// Runs a world, and its mirror beside it.
+fn mirrored(scenario: &Scenario, options: RunOptions) -> Option<Counts> {
+    let mut simulation = Simulation::new(scenario, options).ok()?;
+    let mut mirror = Mirror::new(scenario);
+    simulation.run(&mut mirror);
+    Some(mirror.counts())
+}
+
+#[test]
+fn nodes_with_instant_messages_come_to_the_labels_of_the_population() {
+    let only = std::env::var("MARIO_NODE_WORLD").ok().map(|text| text.parse().expect("the number of a world"));
+    let count = std::env::var("MARIO_NODES").map_or(WORLDS, |text| text.parse().expect("how many worlds"));
+    let numbers = only.map_or(0..count, |number| number..number + 1);
+    let mut total = Counts::default();
+    for number in numbers {
+        let replay = Replay(number);
+        let scenario = world(number);
+        let reuse = if number % 2 == 0 { Reuse::Proposals } else { Reuse::Nothing };
+        if let Some(counts) = mirrored(&scenario, RunOptions { reuse, ..RunOptions::default() }) {
+            total.add(&counts);
+        }
+        drop(replay);
+    }
+    println!("{total:?}");
+    if only.is_none() {
+        // Worlds in which nothing happens prove nothing.
+        assert!(total.is_varied(), "{total:?}");
+    }
+}
+
+#[test]
+fn the_papers_scenario_is_the_same_for_every_shipped_policy() {
+    for policy in mario_scenario::policy_names() {
+        let mut document = mario_scenario::Document::preset("paper").expect("it ships");
+        document.set(&["duration=12000".to_owned()]);
+        document.set_policy(policy);
+        let resolved = document.resolve(&mut mario_scenario::NoFiles).expect("a scenario");
+        let mut scenario = resolved.scenario;
+        scenario.network.fidelity = Fidelity::Messages;
+        let counts = mirrored(&scenario, RunOptions::default()).expect("it can be run");
+        assert!(counts.evaluations > 300, "{policy}: {counts:?}");
+    }
+}

@@ -1,0 +1,434 @@
+//! One node driven by messages for each node of a simulated world.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use mario_colony::{
+    Availability, Command, Config, Copies, DeployKey, Descriptor, Effect, Input, JournalId, Ledger, Limits, Node,
+    Observation, PolicyText, Proposal, Report, RequestFact, Start, Timing, WorkloadId,
+};
+use mario_domain::{Inhibition, InstanceId, NodeId, OperationName, Request, Rule, Target, Time, Verdict};
+use mario_policy::{Acceptance, Decision, Settings, Solution};
+use mario_prolog::{Engine, Resolver};
+use mario_scenario::{ApplicationIndex, NodeIndex, PolicyIndex, Scenario};
+use mario_simulator::population::{AgentIndex, Colony, Deployed, Deployment, Judged, Label, Neighbour, Outcome};
+use mario_simulator::{Cause, Recorder};
+
+/// What happened in the worlds that were compared.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counts {
+    pub evaluations: u64,
+    pub proposals: u64,
+    pub migrated: u64,
+    pub replicated: u64,
+    pub undeployed: u64,
+    pub deployed: u64,
+    pub inhibited_by_capacity: u64,
+    pub inhibited_by_acceptance: u64,
+    pub inhibited_by_reach: u64,
+    pub inhibited_otherwise: u64,
+    pub remembered: u64,
+    pub crashes: u64,
+}
+
+impl Counts {
+    pub fn add(&mut self, other: &Counts) {
+        let pairs = self.fields().into_iter().zip(other.clone().fields().map(|field| *field));
+        for (sum, more) in pairs {
+            *sum += more;
+        }
+    }
+
+    pub fn is_varied(&self) -> bool {
+        self.clone().fields().iter().all(|count| **count > 20)
+    }
+
+    fn fields(&mut self) -> [&mut u64; 12] {
+        let Counts {
+            evaluations,
+            proposals,
+            migrated,
+            replicated,
+            undeployed,
+            deployed,
+            inhibited_by_capacity,
+            inhibited_by_acceptance,
+            inhibited_by_reach,
+            inhibited_otherwise,
+            remembered,
+            crashes,
+        } = self;
+        [
+            evaluations,
+            proposals,
+            migrated,
+            replicated,
+            undeployed,
+            deployed,
+            inhibited_by_capacity,
+            inhibited_by_acceptance,
+            inhibited_by_reach,
+            inhibited_otherwise,
+            remembered,
+            crashes,
+        ]
+    }
+}
+
+/// Nodes that follow a simulation.
+pub struct Mirror<'a> {
+    scenario: &'a Scenario,
+    engine: Engine,
+    catalogue: Vec<Arc<Descriptor>>,
+    /// For each node of the world; `None` while it is down.
+    nodes: Vec<Option<Node>>,
+    indices: BTreeMap<NodeId, NodeIndex>,
+    neighbours: Vec<Vec<NodeIndex>>,
+    /// The twin of each agent.
+    twins: BTreeMap<AgentIndex, InstanceId>,
+    journals: u128,
+    deploys: u128,
+    /// Copies that stop at the end of the cycle: room that is freed counts from the next one on.
+    stopping: Vec<(NodeIndex, WorkloadId)>,
+    reports: Vec<Report>,
+    counts: Counts,
+}
+
+impl<'a> Mirror<'a> {
+    pub fn new(scenario: &'a Scenario) -> Mirror<'a> {
+        let engine = Engine::new();
+        let all_facts = || scenario.applications.iter().flat_map(|plan| plan.facts.clone()).collect();
+        let mut catalogue: Vec<Arc<Descriptor>> = (0..scenario.applications.len())
+            .map(ApplicationIndex::at)
+            .map(|application| descriptor(scenario, application, scenario.applications[application.position()].policy))
+            .collect();
+        if let Some(first) = catalogue.first_mut() {
+            // The population shows the facts of all applications, one after another.
+            let facts = all_facts();
+            *first = Arc::new(Descriptor { facts, ..Descriptor::clone(first) });
+        }
+        let ids = scenario.topology.nodes().map(|(node, described)| (described.id.clone(), node));
+        let count = scenario.topology.node_count();
+        let mut mirror = Mirror {
+            scenario,
+            engine,
+            catalogue,
+            nodes: (0..count).map(|_| None).collect(),
+            indices: ids.collect(),
+            neighbours: vec![Vec::new(); count],
+            twins: BTreeMap::new(),
+            journals: 0,
+            deploys: 0,
+            stopping: Vec::new(),
+            reports: Vec::new(),
+            counts: Counts::default(),
+        };
+        for node in (0..count).map(NodeIndex::at) {
+            mirror.start(node);
+        }
+        mirror
+    }
+
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Starts a node with a new journal.
+    fn start(&mut self, node: NodeIndex) {
+        self.journals += 1;
+        let described = self.scenario.topology.node(node);
+        let acceptance = self.scenario.acceptance_of[node.position()];
+        let acceptance = acceptance.map(|place| {
+            let text = &self.scenario.acceptances[place as usize];
+            let (name, main) = &text.files[0];
+            let resolver: Box<dyn Resolver> = Box::new(Files(text.files.clone()));
+            let budget = Settings::default().budget;
+            Arc::new(Acceptance::load(&self.engine, name, main, Some(resolver), budget).expect("a policy"))
+        });
+        let config = Config {
+            node: described.id.clone(),
+            capacity: described.capacity,
+            facts: described.facts.clone(),
+            acceptance,
+            catalogue: self.catalogue.clone(),
+            budget: Settings::default().budget,
+            timing: Timing { evaluation_period: None, ..Timing::default() },
+            limits: Limits { luggage_bytes_max: u64::MAX, ..Limits::default() },
+        };
+        let start = Start {
+            config: Arc::new(config),
+            ledger: Ledger::default(),
+            new_journal: JournalId(self.journals),
+            seed: self.journals as u64,
+        };
+        let mut effects = Vec::new();
+        let started = Node::start(&self.engine, start, Time::ZERO, &mut effects).expect("a new journal");
+        self.nodes[node.position()] = Some(started);
+        self.neighbours[node.position()] = Vec::new();
+        self.perform(node, effects);
+    }
+
+    fn handle(&mut self, node: NodeIndex, input: Input) {
+        let mut effects = Vec::new();
+        if let Some(twin) = &mut self.nodes[node.position()] {
+            twin.handle(Time::ZERO, input, &mut effects);
+        }
+        self.perform(node, effects);
+    }
+
+    /// Performs effects, and what follows from them, until nothing is left to do.
+    fn perform(&mut self, node: NodeIndex, effects: Vec<Effect>) {
+        let mut queue: VecDeque<(NodeIndex, Effect)> = effects.into_iter().map(|effect| (node, effect)).collect();
+        while let Some((node, effect)) = queue.pop_front() {
+            let (to, input) = match effect {
+                Effect::Journal(_) | Effect::Resume { .. } => continue,
+                Effect::Send { to, receiver, message } => {
+                    let from = self.scenario.topology.node(node).id.clone();
+                    let Some(sender) = self.nodes[node.position()].as_ref().map(Node::journal) else { continue };
+                    (self.indices[&to], Input::Received { from, sender, receiver, message })
+                }
+                Effect::Start { workload, .. } => (node, Input::Healthy(workload)),
+                Effect::Drain(workload) | Effect::Stop(workload) => {
+                    self.stopping.push((node, workload));
+                    continue;
+                }
+                Effect::Sweep { .. } => (node, Input::Swept),
+                Effect::Report(report) => {
+                    self.reports.push(report);
+                    continue;
+                }
+            };
+            let mut more = Vec::new();
+            if let Some(twin) = &mut self.nodes[to.position()] {
+                twin.handle(Time::ZERO, input, &mut more);
+            }
+            queue.extend(more.into_iter().map(|effect| (to, effect)));
+        }
+    }
+
+    /// Links are as in the population.
+    fn follow_links(&mut self, colony: &Colony) {
+        for node in (0..self.nodes.len()).map(NodeIndex::at) {
+            let now: Vec<NodeIndex> = colony.manager(node).neighbours().to_vec();
+            if self.nodes[node.position()].is_some() && self.neighbours[node.position()] != now {
+                self.neighbours[node.position()] = now;
+                self.tell_neighbours(node);
+            }
+        }
+        self.reports.clear();
+    }
+
+    fn tell_neighbours(&mut self, node: NodeIndex) {
+        let neighbours = self.neighbours[node.position()].iter();
+        let ids = neighbours.map(|neighbour| self.scenario.topology.node(*neighbour).id.clone()).collect();
+        self.handle(node, Input::Neighbours(ids));
+    }
+
+    fn stop_copies(&mut self) {
+        for (node, workload) in std::mem::take(&mut self.stopping) {
+            self.handle(node, Input::Stopped(workload));
+        }
+    }
+
+    fn deploy(&mut self, deployment: &Deployment, created: Option<AgentIndex>) -> Verdict {
+        if self.nodes[deployment.node.position()].is_none() {
+            // Nobody is there to ask.
+            let node = self.scenario.topology.node(deployment.node).id.clone();
+            return Verdict::Inhibited(Inhibition { node, rule: Rule::Down });
+        }
+        self.deploys += 1;
+        let key = DeployKey(self.deploys);
+        let descriptor = descriptor(self.scenario, deployment.application, deployment.policy);
+        self.handle(deployment.node, Input::Operator(Command::Deploy { key, descriptor }));
+        let (_, verdict, twin) = self.judged().expect("a deploy is judged");
+        self.adopt(created, twin);
+        verdict
+    }
+
+    /// The last request that was judged, what became of it, and the instance that appeared.
+    fn judged(&mut self) -> Option<(Request, Verdict, Option<InstanceId>)> {
+        let reports = std::mem::take(&mut self.reports);
+        let mut judged = reports.into_iter().filter_map(|report| match report {
+            Report::Judged { request, verdict, created } => Some((request, verdict, created)),
+            _ => None,
+        });
+        let first = judged.next();
+        assert!(judged.next().is_none(), "one request is judged at a time");
+        first
+    }
+
+    fn adopt(&mut self, agent: Option<AgentIndex>, twin: Option<InstanceId>) {
+        match (agent, twin) {
+            (Some(agent), Some(twin)) => assert!(self.twins.insert(agent, twin).is_none(), "a new agent"),
+            (None, None) => {}
+            (agent, twin) => panic!("the population has {agent:?}, the nodes have {twin:?}"),
+        }
+    }
+
+    fn judge(&mut self, judged: &Judged, colony: &Colony) {
+        let twin = self.twins[&judged.agent].clone();
+        self.handle(judged.from, Input::Judge(twin.clone()));
+        let (request, verdict, created) = self.judged().unwrap_or_else(|| panic!("{judged:?} is not judged"));
+        let expected = colony.request(judged.agent, &judged.wish);
+        let application = colony.agent(judged.agent).application();
+        let expected_verdict = colony.verdict(&judged.ruling, application);
+        let asked = (request.operation(), request.application());
+        assert_eq!(asked, (expected.operation(), expected.application()), "what {twin} asks for");
+        assert_eq!(request.from(), Some(&self.scenario.topology.node(judged.from).id));
+        assert_eq!(request.instance(), Some(&twin));
+        assert_eq!(verdict, expected_verdict, "what becomes of {request:?}");
+        self.adopt(judged.created, created);
+        self.count(judged.wish.operation, &verdict);
+    }
+
+    fn count(&mut self, operation: OperationName, verdict: &Verdict) {
+        let counts = &mut self.counts;
+        let count = match (verdict, operation) {
+            (Verdict::Accepted, OperationName::Undeploy) => &mut counts.undeployed,
+            (Verdict::Accepted, OperationName::Migrate) => &mut counts.migrated,
+            (Verdict::Accepted, OperationName::Replicate) => &mut counts.replicated,
+            (Verdict::Accepted, OperationName::Deploy) => &mut counts.deployed,
+            (Verdict::Inhibited(inhibition), _) => match inhibition.rule {
+                Rule::Capacity { .. } => &mut counts.inhibited_by_capacity,
+                Rule::Acceptance { .. } | Rule::AcceptanceFailed { .. } => &mut counts.inhibited_by_acceptance,
+                Rule::Neighbourhood { .. } => &mut counts.inhibited_by_reach,
+                _ => &mut counts.inhibited_otherwise,
+            },
+        };
+        *count += 1;
+    }
+
+    /// What each twin remembers, and what is free on its node, is as in the population.
+    fn compare_states(&self, colony: &Colony) {
+        for (agent, twin) in &self.twins {
+            let state = colony.agent(*agent);
+            let node = self.nodes[state.node().position()].as_ref().expect("an agent's node is up");
+            let luggage = node.luggage(twin).unwrap_or_else(|| panic!("{twin} is not on {:?}", state.node()));
+            assert_eq!(luggage.memory.len(), state.remembered().len(), "what {twin} remembers");
+            assert_eq!(node.manager().free(), colony.manager(state.node()).free(), "what is free around {twin}");
+        }
+        let count = self.nodes.iter().flatten().map(|node| node.instances().count()).sum::<usize>();
+        assert_eq!(count, self.twins.len(), "as many instances");
+        assert!(self.nodes.iter().flatten().all(Node::is_quiet), "nothing is open between cycles");
+    }
+}
+
+impl Recorder for Mirror<'_> {
+    fn wants_decisions(&self) -> bool {
+        true
+    }
+
+    fn deployed(&mut self, _: f64, agent: AgentIndex, colony: &Colony) {
+        self.follow_links(colony);
+        let state = colony.agent(agent);
+        let (application, node, policy) = (state.application(), state.node(), state.policy());
+        let verdict = self.deploy(&Deployment { application, node, policy }, Some(agent));
+        assert_eq!(verdict, Verdict::Accepted);
+        self.stop_copies();
+    }
+
+    fn evaluation(&mut self, _: f64, agent: AgentIndex, colony: &Colony, decision: Option<&Decision>) {
+        self.follow_links(colony);
+        let state = colony.agent(agent);
+        let twin = self.twins[&agent].clone();
+        let requests = state.requests().iter().map(|fact| RequestFact {
+            neighbour: match fact.neighbour {
+                Neighbour::Own => Target::Own,
+                Neighbour::Node(node) => Target::Node(self.scenario.topology.node(node).id.clone()),
+            },
+            rate: fact.rate,
+            latency: fact.latency,
+        });
+        let (requests, random) = (requests.collect(), state.random());
+        self.counts.evaluations += 1;
+        self.counts.remembered += u64::from(!state.remembered().is_empty());
+        self.handle(state.node(), Input::Observed(Observation { instance: twin.clone(), requests, random }));
+        self.handle(state.node(), Input::Evaluate(twin.clone()));
+        let report = self.reports.pop();
+        let Some(Report::Evaluated { instance, proposal, has_failed }) = report else { panic!("{twin} evaluates") };
+        assert_eq!(instance, twin);
+        self.counts.proposals += u64::from(proposal.is_some());
+        if let Some(decision) = decision {
+            assert_eq!(has_failed, decision.has_failed(), "{twin}");
+            let expected = matches!(decision.solutions.first(), Some(Solution::Proposal(_)));
+            assert_eq!(proposal.is_some(), expected, "what {twin} proposes: {proposal:?}, {decision:?}");
+        }
+        check(proposal.as_ref());
+    }
+
+    fn cycle(&mut self, _: f64, label: &Label, colony: &Colony) {
+        self.follow_links(colony);
+        for outcome in label.iter() {
+            match outcome {
+                Outcome::Nop(agent) => {
+                    let twin = self.twins[&agent].clone();
+                    let node = colony.agent(agent).node();
+                    self.handle(node, Input::Judge(twin.clone()));
+                    assert!(self.judged().is_none(), "{twin} asks for nothing");
+                }
+                Outcome::Deployed(Deployed { deployment, ruling, created }) => {
+                    let verdict = self.deploy(&deployment, created);
+                    assert_eq!(verdict, colony.verdict(&ruling, deployment.application), "{deployment:?}");
+                    self.count(OperationName::Deploy, &verdict);
+                }
+                Outcome::Judged(judged) => self.judge(&judged, colony),
+            }
+        }
+        self.twins.retain(|agent, _| colony.agent(*agent).is_alive());
+        self.stop_copies();
+        self.compare_states(colony);
+    }
+
+    fn node_down(&mut self, _: f64, node: NodeIndex, _: Cause, gone: &[AgentIndex], _: &Colony) {
+        self.counts.crashes += 1;
+        self.nodes[node.position()] = None;
+        for agent in gone {
+            self.twins.remove(agent);
+        }
+        // Its neighbours' sessions with it end, even if it is back before anybody looks.
+        for other in (0..self.nodes.len()).map(NodeIndex::at) {
+            if self.neighbours[other.position()].contains(&node) {
+                self.neighbours[other.position()].retain(|neighbour| *neighbour != node);
+                self.tell_neighbours(other);
+            }
+        }
+    }
+
+    fn node_up(&mut self, _: f64, node: NodeIndex) {
+        self.start(node);
+    }
+
+    fn node_leaving(&mut self, _: f64, node: NodeIndex) {
+        self.handle(node, Input::Availability(Availability::Leaving));
+    }
+}
+
+/// A proposal is complete.
+fn check(proposal: Option<&Proposal>) {
+    if let Some(proposal) = proposal
+        && proposal.operation == mario_domain::AgentOperation::Undeploy
+    {
+        assert_eq!(proposal.target, Target::Own);
+    }
+}
+
+fn descriptor(scenario: &Scenario, application: ApplicationIndex, policy: PolicyIndex) -> Arc<Descriptor> {
+    let text = &scenario.policies[policy.position()];
+    let plan = &scenario.applications[application.position()];
+    Arc::new(Descriptor {
+        application: plan.application.clone(),
+        policy: PolicyText { name: text.name.clone(), files: text.files.clone(), memory: text.memory },
+        facts: Vec::new(),
+        replications_max: None,
+        copies: Copies::MayOverlap,
+    })
+}
+
+struct Files(Vec<(String, String)>);
+
+impl Resolver for Files {
+    fn resolve(&mut self, _: &str, wanted: &str) -> Result<(String, String), String> {
+        let is_wanted = |name: &str| name == wanted || name.strip_suffix(".pl") == Some(wanted);
+        self.0.iter().skip(1).find(|(name, _)| is_wanted(name)).cloned().ok_or_else(|| "no such file".to_owned())
+    }
+}
