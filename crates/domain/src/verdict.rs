@@ -58,6 +58,23 @@ pub enum Rule {
     },
 }
 
+impl Rule {
+    /// The name of [`Rule::Capacity`].
+    pub const CAPACITY: &'static str = "capacity";
+
+    /// Its name, as in JSON.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Rule::Capacity { .. } => Rule::CAPACITY,
+            Rule::Neighbourhood { .. } => "neighbourhood",
+            Rule::Leaving => "leaving",
+            Rule::Down => "down",
+            Rule::Acceptance { .. } => "acceptance",
+            Rule::AcceptanceFailed { .. } => "acceptance-failed",
+        }
+    }
+}
+
 impl Inhibition {
     /// Too little free hardware on `node`.
     pub fn capacity(node: NodeId, needed: Hardware, free: Capacity) -> Inhibition {
@@ -102,6 +119,9 @@ mod tests {
         ] {
             let verdict: Verdict = serde_json::from_str(json).expect(json);
             assert_eq!(serde_json::to_string(&verdict).expect("plain data"), json);
+            if let Verdict::Inhibited(inhibition) = verdict {
+                assert!(json.contains(&format!(r#""rule":"{}""#, inhibition.rule.as_str())), "{json}");
+            }
         }
     }
 
