@@ -1,4 +1,4 @@
-//! Going on with a trace.
+//! Resuming a trace.
 
 use std::io::Write;
 
@@ -11,12 +11,12 @@ use crate::writer::TraceWriter;
 impl<W: Write> TraceWriter<W> {
     /// All that the rest of the trace depends on, to be written down.
     pub fn saved(&self) -> impl Serialize + '_ {
-        // Whoever adds a field decides here whether the rest depends on it.
+        // A new field does not compile until it is decided here whether the rest of the trace depends on it.
         let TraceWriter { out: _, detail: _, line: _, broken: _, seen, clients, usage, totals, summing } = self;
         (seen, clients, usage, totals, summing)
     }
 
-    /// Goes on with the trace of which [`TraceWriter::saved`] was written down.
+    /// Resumes the trace of which [`TraceWriter::saved`] was written down.
     pub fn resumed<'de, D: Deserializer<'de>>(out: W, detail: Detail, saved: D) -> Result<TraceWriter<W>, D::Error> {
         let (seen, clients, usage, totals, summing) = Deserialize::deserialize(saved)?;
         Ok(TraceWriter { out, detail, line: Vec::new(), broken: None, seen, clients, usage, totals, summing })

@@ -89,7 +89,7 @@ impl<W: Write> TraceWriter<W> {
         self.detail
     }
 
-    /// Ends the trace of a run that came to its end, and gives the writer back.
+    /// Ends the trace of a run that came to its end, and returns the output.
     pub fn finish(mut self, time: f64) -> io::Result<W> {
         self.responses(time);
         self.usage_and_clients(time);

@@ -31,7 +31,7 @@ impl<W: Write> TraceRecorder<W> {
         TraceRecorder(TraceWriter::new(out, &header(scenario, detail)))
     }
 
-    /// Ends the trace of a run that came to its end, and returns the writer.
+    /// Ends the trace of a run that came to its end, and returns the output.
     pub fn finish(self, time: f64) -> io::Result<W> {
         self.0.finish(time)
     }
