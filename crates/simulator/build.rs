@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The crates that a run depends on.
-const CRATES: [&str; 6] = ["prolog", "domain", "policy", "colony", "scenario", "simulator"];
+const CRATES: [&str; 7] = ["prolog", "domain", "policy", "colony", "scenario", "trace", "simulator"];
 
 fn main() {
     let crates = Path::new("..");

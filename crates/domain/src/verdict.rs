@@ -88,10 +88,13 @@ pub enum Rule {
 }
 
 impl Rule {
+    /// The word of [`Rule::Capacity`].
+    pub const CAPACITY: &'static str = "capacity";
+
     /// Its word in traces and tables.
     pub const fn as_str(&self) -> &'static str {
         match self {
-            Rule::Capacity { .. } => "capacity",
+            Rule::Capacity { .. } => Rule::CAPACITY,
             Rule::Neighbourhood { .. } => "neighbourhood",
             Rule::Leaving => "leaving",
             Rule::Down => "down",

@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use std::thread;
 
 use mario_scenario::{Document, Files, Resolved, Scenario, ScenarioError};
-use mario_simulator::{Detail, Effort, RunOptions, Simulation, SimulationError, Tally, TraceWriter};
+use mario_simulator::{Detail, Effort, RunOptions, Simulation, SimulationError, Tally, TraceRecorder};
 
 use crate::figures::{RunFigures, TraceFigures, from_trace};
 
@@ -89,7 +89,7 @@ pub fn counted(scenario: &Scenario) -> Result<(RunFigures, Effort), RunError> {
 /// Runs a scenario with a trace in memory, and computes everything from that.
 pub fn traced(scenario: &Scenario) -> Result<TraceFigures, RunError> {
     let mut simulation = Simulation::new(scenario, RunOptions::default()).map_err(RunError::Simulation)?;
-    let mut trace = TraceWriter::new(Vec::new(), scenario, Detail::Operations);
+    let mut trace = TraceRecorder::new(Vec::new(), scenario, Detail::Operations);
     simulation.run(&mut trace);
     let trace = trace.finish(scenario.duration).expect("writing to memory does not fail");
     Ok(from_trace(trace.as_slice()).expect("what was just written is a trace"))

@@ -23,8 +23,8 @@
 //! change no byte.
 //! **Invariant:** events of one time happen in the order in which they were scheduled.
 //!
-//! Not here: what a world consists of and how it is written (`scenario`), what agents may do and managers accept (`colony`), and
-//! whether a trace is true (`audit`).
+//! Not here: what a world consists of and how it is written (`scenario`), what agents may do and managers accept (`colony`), how
+//! a trace is written (`trace`), and whether it is true (`audit`).
 
 mod chance;
 mod flow;
@@ -45,13 +45,15 @@ mod figures;
 mod output;
 mod validation;
 
+pub use mario_trace::Detail;
+
 pub use figures::{
     Counts, CycleCounts, Figures, GroupFigures, Ratios, Regret, RegretFigures, Spread, StepCounts, Tally, Versus,
 };
 pub use optimum::{TooLarge, Value};
 pub use output::{
-    Checkpoint, Detail, Existing, Keep, KeepError, ResumeError, RunDirectory, Summary, TableOutputs, Tables,
-    TraceWriter, write_whole,
+    Checkpoint, Existing, Keep, KeepError, ResumeError, RunDirectory, Summary, TableOutputs, Tables, TraceRecorder,
+    write_whole,
 };
 pub use queue::EventQueue;
 pub use recorder::{Cause, Compared, Nobody, Recorder, Sent, Served};

@@ -5,8 +5,6 @@
 mod checkpoint;
 mod digest;
 mod directory;
-mod histogram;
-mod json;
 mod sealed;
 mod tables;
 mod trace;
@@ -15,5 +13,5 @@ mod whole;
 pub use checkpoint::{Checkpoint, ResumeError};
 pub use directory::{Existing, Keep, KeepError, RunDirectory, Summary};
 pub use tables::{TableOutputs, Tables};
-pub use trace::{Detail, TraceWriter};
+pub use trace::TraceRecorder;
 pub use whole::write_whole;

@@ -2,6 +2,7 @@
 
 use mario_policy::Decision;
 use mario_scenario::{ApplicationIndex, NodeIndex, Search, UserIndex};
+pub use mario_trace::{Cause, Sent};
 
 use crate::optimum::Value;
 use crate::population::{AgentIndex, Colony, Label, Resting};
@@ -109,28 +110,6 @@ pub struct Compared {
     pub best: Value,
 }
 
-/// Why a node went.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Cause {
-    /// It crashed.
-    Crash,
-    /// It left.
-    Leave,
-    /// It has not come yet.
-    Absent,
-}
-
-/// What became of the client requests of a user.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Sent {
-    /// How many were served.
-    pub served: u64,
-    /// How many were lost.
-    pub lost: u64,
-    /// How long those that were served took, all together.
-    pub response: f64,
-}
-
 /// A client request that an instance took up.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Served {
@@ -148,17 +127,6 @@ pub struct Served {
     pub started: f64,
     /// When the instance is done with it.
     pub ended: f64,
-}
-
-impl Cause {
-    /// The word for it.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Cause::Crash => "crash",
-            Cause::Leave => "leave",
-            Cause::Absent => "absent",
-        }
-    }
 }
 
 /// Two listeners at once, each told everything, the first of them first. More than two are pairs of pairs.

@@ -1,13 +1,13 @@
 use mario_experiments::figures::{RunFigures, from_trace};
 use mario_scenario::{Document, Scenario};
-use mario_simulator::{Detail, RunOptions, Simulation, Tally, TraceWriter};
+use mario_simulator::{Detail, RunOptions, Simulation, Tally, TraceRecorder};
 
 use crate::Disk;
 
 /// The figures as the simulator counts them, and as they follow from the trace of the same run.
 fn both(scenario: &Scenario, detail: Detail) -> (RunFigures, RunFigures) {
     let mut simulation = Simulation::new(scenario, RunOptions::default()).expect("a scenario that can be run");
-    let mut recorders = (Tally::new(scenario), TraceWriter::new(Vec::new(), scenario, detail));
+    let mut recorders = (Tally::new(scenario), TraceRecorder::new(Vec::new(), scenario, detail));
     simulation.run(&mut recorders);
     let (tally, trace) = recorders;
     let trace = trace.finish(scenario.duration).expect("memory");

@@ -3,7 +3,7 @@
 use mario_audit::{FindingKind, Options, audit};
 use mario_experiments::report::{Report, Run};
 use mario_scenario::Scenario;
-use mario_simulator::{Detail, Regret, RunOptions, Simulation, TraceWriter};
+use mario_simulator::{Detail, Regret, RunOptions, Simulation, TraceRecorder};
 use serde_json::Value;
 
 use crate::figures::scenario;
@@ -12,7 +12,7 @@ const FAILING: [&str; 3] =
     ["failures=[{mean_time_between=2000, mean_repair=3000}]", "redeploy.delay=500", "mobility.mean_stay=9"];
 
 fn trace(scenario: &Scenario, detail: Detail) -> String {
-    let mut trace = TraceWriter::new(Vec::new(), scenario, detail);
+    let mut trace = TraceRecorder::new(Vec::new(), scenario, detail);
     Simulation::new(scenario, RunOptions::default()).expect("a scenario that can be run").run(&mut trace);
     String::from_utf8(trace.finish(scenario.duration).expect("memory")).expect("text")
 }
@@ -72,7 +72,7 @@ fn it_may_tell_how_far_the_placement_was_from_the_best() {
     for overrides in [&["duration=4000"][..], &["duration=4000", FAILING[0], FAILING[1]]] {
         let scenario = scenario("paper", overrides);
         let told = |detail: Detail| {
-            let mut recorders = (Some(Regret::new(&scenario)), TraceWriter::new(Vec::new(), &scenario, detail));
+            let mut recorders = (Some(Regret::new(&scenario)), TraceRecorder::new(Vec::new(), &scenario, detail));
             Simulation::new(&scenario, RunOptions::default()).expect("it can be run").run(&mut recorders);
             let trace = recorders.1.finish(scenario.duration).expect("memory");
             let report = audit(trace.as_slice(), Options::default(), &mut |_| {}).expect("a trace");

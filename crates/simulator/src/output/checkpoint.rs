@@ -19,7 +19,7 @@ use super::digest::{Digest, DigestedFile};
 use super::directory::{Keep, KeepError, MARKER, Output, RUN, RunDirectory, SUMMARY, mark, remove};
 use super::sealed::{self, PROGRAM, SealError};
 use super::tables::{TableOutputs, Tables};
-use super::trace::TraceWriter;
+use super::trace::TraceRecorder;
 use crate::figures::{Regret, Tally};
 use crate::simulation::{Reuse, RunOptions, Simulation, SimulationError};
 use crate::validation::{Limits, scenario_holds_together};
@@ -247,7 +247,7 @@ impl Checkpoint {
         let tally = Tally::deserialize(&mut state).map_err(damaged)?;
         let regret = has_regret.then(|| Regret::resumed(&self.scenario, &mut state));
         let mut regret = regret.transpose().map_err(damaged)?;
-        let trace = TraceWriter::resumed(trace, keep.detail, &mut state).map_err(damaged)?;
+        let trace = TraceRecorder::resumed(trace, keep.detail, &mut state).map_err(damaged)?;
         let tables = Tables::resumed(&self.scenario, tables, &mut state).map_err(damaged)?;
         let is_whole = limits.hold_for(&tally)
             && limits.hold_for(&trace.saved())

@@ -16,12 +16,13 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use mario_scenario::{Resolved, Scenario, Settings};
+use mario_trace::Detail;
 use serde::{Deserialize, Serialize};
 
 use super::checkpoint;
 use super::digest::{Digest, DigestedFile};
 use super::tables::{TableOutputs, Tables};
-use super::trace::{Detail, TraceWriter};
+use super::trace::TraceRecorder;
 use super::whole::write_whole;
 use crate::figures::{Figures, Regret, Tally};
 use crate::recorder::Recorder;
@@ -94,7 +95,7 @@ pub struct RunDirectory<'a> {
 pub(super) type Output = BufWriter<DigestedFile>;
 
 /// Figures, trace and tables.
-pub(super) type Recorders<'a> = ((Tally, Option<Regret<'a>>), (TraceWriter<Output>, Tables<'a, Output>));
+pub(super) type Recorders<'a> = ((Tally, Option<Regret<'a>>), (TraceRecorder<Output>, Tables<'a, Output>));
 
 /// What is in `run.json`.
 #[derive(Serialize)]
@@ -192,7 +193,7 @@ impl<'a> RunDirectory<'a> {
             handovers: wanted(handovers)?,
             messages: wanted(messages)?,
         };
-        let trace = TraceWriter::new(file(trace.0)?, scenario, keep.detail);
+        let trace = TraceRecorder::new(file(trace.0)?, scenario, keep.detail);
         let recorders = ((Tally::new(scenario), None), (trace, Tables::new(scenario, outputs)));
         Ok(RunDirectory { path: path.to_owned(), scenario, keep, recorders, marker, run, sealed: None })
     }

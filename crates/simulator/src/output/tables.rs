@@ -4,9 +4,9 @@ use std::io::{self, Write};
 
 use mario_domain::{Id, InstanceId, OperationName};
 use mario_scenario::{NodeIndex, Scenario, UserIndex};
+use mario_trace::json::{natural, number};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::json::{natural, number};
 use crate::population::{AgentIndex, Colony, Label, Outcome};
 use crate::recorder::{Recorder, Served};
 use crate::simulation::Simulation;

@@ -46,7 +46,7 @@ impl<'a> Rules<'a> {
             ("NodeIndex", "") => Rule::Below(limits.nodes),
             // Where there is no link, room for some is filled with the first all the same.
             ("LinkIndex", "") => Rule::Below(limits.links.max(1)),
-            ("ApplicationIndex", "") => Rule::Below(limits.applications),
+            ("ApplicationIndex" | "ApplicationPlace", "") => Rule::Below(limits.applications),
             ("PolicyIndex", "") => Rule::Below(limits.policies),
             ("AgentIndex", "") if site.holder == "on_node" => Rule::BelowOrNone(limits.agents),
             ("AgentIndex", "") => Rule::Below(limits.agents),

@@ -2,7 +2,7 @@
 
 use mario_audit::{Options, audit};
 use mario_scenario::{Document, NoFiles, Resolved, Scenario};
-use mario_simulator::{Detail, Effort, RunOptions, Simulation, TraceWriter};
+use mario_simulator::{Detail, Effort, RunOptions, Simulation, TraceRecorder};
 
 fn city(overrides: &[&str]) -> Resolved {
     let mut document = Document::preset("city").expect("a preset");
@@ -11,7 +11,7 @@ fn city(overrides: &[&str]) -> Resolved {
 }
 
 fn traced(scenario: &Scenario, threads: usize) -> (Vec<u8>, Effort) {
-    let mut trace = TraceWriter::new(Vec::new(), scenario, Detail::Full);
+    let mut trace = TraceRecorder::new(Vec::new(), scenario, Detail::Full);
     let options = RunOptions { threads, ..RunOptions::default() };
     let effort = Simulation::new(scenario, options).expect("it can be run").run(&mut trace);
     (trace.finish(scenario.duration).expect("memory"), effort)

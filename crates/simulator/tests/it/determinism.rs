@@ -77,7 +77,7 @@ fn a_preset_with_the_same_seed_gives_the_same_bytes_and_another_seed_others() {
 fn a_run_in_parts_gives_the_bytes_of_a_run_at_once() {
     let world = crowd();
     let (expected, _) = outputs(&world, RunOptions::default(), Detail::Full);
-    let mut writer = mario_simulator::TraceWriter::new(Vec::new(), &world, Detail::Full);
+    let mut writer = mario_simulator::TraceRecorder::new(Vec::new(), &world, Detail::Full);
     let mut simulation = mario_simulator::Simulation::new(&world, RunOptions::default()).expect("it can be run");
     for part in 1..=40 {
         simulation.run_until(f64::from(part) * 61.7, &mut writer);

@@ -8,7 +8,7 @@ use std::path::Path;
 use mario_policy::Decision;
 use mario_scenario::{Document, NoFiles, Scenario};
 use mario_simulator::population::{AgentIndex, Colony, Label, Outcome, RequestFact, Wish};
-use mario_simulator::{Detail, Recorder, RunOptions, Simulation, Tally, TraceWriter};
+use mario_simulator::{Detail, Recorder, RunOptions, Simulation, Tally, TraceRecorder};
 
 /// What an agent saw, and what it had proposed before.
 #[derive(PartialEq, Debug)]
@@ -173,7 +173,7 @@ fn who_listens_changes_nothing_that_was_counted() {
     for settings in [&["workload.kind=poisson", "mobility.mean_stay=4"][..], &["workload.phase=spread"]] {
         let scenario = scenario("flow", "workload-and-latency-aware", settings);
         let told = |detail: Option<Detail>| {
-            let trace = detail.map(|detail| TraceWriter::new(Vec::new(), &scenario, detail));
+            let trace = detail.map(|detail| TraceRecorder::new(Vec::new(), &scenario, detail));
             let mut recorders = (Tally::new(&scenario), trace);
             let effort = Simulation::new(&scenario, RunOptions::default()).expect("it can be run").run(&mut recorders);
             let figures = serde_json::to_string(&recorders.0.figures()).expect("figures are plain");

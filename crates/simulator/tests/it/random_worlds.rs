@@ -18,7 +18,7 @@ use mario_domain::{Capacity, Hardware};
 use mario_prolog::Engine;
 use mario_scenario::{ApplicationIndex, NodeIndex, Observation, Routing, Scenario};
 use mario_simulator::population::NodeState;
-use mario_simulator::{Detail, Effort, Reuse, RunOptions, Simulation, SimulationError, TraceWriter};
+use mario_simulator::{Detail, Effort, Reuse, RunOptions, Simulation, SimulationError, TraceRecorder};
 
 use crate::world::{Story, audited, outputs};
 
@@ -118,7 +118,7 @@ fn look_over(simulation: &Simulation<'_>, scenario: &Scenario) {
 /// Runs a world part by part; gives its trace, what the auditor says, what happened and what it took.
 fn run(scenario: &Scenario, options: RunOptions) -> (Vec<u8>, Report, Story, Effort) {
     let growing = Growing::default();
-    let mut recorders = (TraceWriter::new(growing.clone(), scenario, Detail::Full), Story::default());
+    let mut recorders = (TraceRecorder::new(growing.clone(), scenario, Detail::Full), Story::default());
     let mut observer = Observer::new(&growing);
     let mut simulation = Simulation::new(scenario, options).expect("it can be run");
     for part in 1..=PARTS {

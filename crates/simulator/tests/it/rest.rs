@@ -1,7 +1,7 @@
 //! Agents at which nobody looks while nothing is new to them.
 
 use mario_scenario::{Arbitration, Document, Fidelity, Memory, NoFiles, Scenario, Workload};
-use mario_simulator::{Detail, Effort, Recorder, RunOptions, Simulation, TableOutputs, Tables, Tally, TraceWriter};
+use mario_simulator::{Detail, Effort, Recorder, RunOptions, Simulation, TableOutputs, Tables, Tally, TraceRecorder};
 
 use crate::random_worlds::world;
 
@@ -13,7 +13,7 @@ impl Recorder for Curious {}
 /// What is written of a run where counts are enough, and its figures.
 fn counts(scenario: &Scenario, threads: usize, curious: Option<Curious>) -> (Vec<u8>, Vec<u8>, String, Effort) {
     let tables = TableOutputs { operations: Vec::new(), moves: None, handovers: None, messages: None };
-    let written = (TraceWriter::new(Vec::new(), scenario, Detail::Summary), Tables::new(scenario, tables));
+    let written = (TraceRecorder::new(Vec::new(), scenario, Detail::Summary), Tables::new(scenario, tables));
     let mut recorders = (written, (Tally::new(scenario), curious));
     let options = RunOptions { threads, ..RunOptions::default() };
     let effort = Simulation::new(scenario, options).expect("it can be run").run(&mut recorders);

@@ -10,7 +10,7 @@ use mario_scenario::{
 };
 use mario_simulator::population::{AgentIndex, Colony, Deployed, Label, Outcome};
 use mario_simulator::{
-    Cause, Detail, Effort, Recorder, RunOptions, Served, Simulation, TableOutputs, Tables, TraceWriter,
+    Cause, Detail, Effort, Recorder, RunOptions, Served, Simulation, TableOutputs, Tables, TraceRecorder,
 };
 
 /// A policy that proposes nothing.
@@ -197,7 +197,7 @@ impl Recorder for Story {
 
 /// Runs a world to its end, has the auditor judge its trace, and tells what happened.
 pub fn story(scenario: &Scenario) -> Story {
-    let mut recorders = (Story::default(), TraceWriter::new(Vec::new(), scenario, Detail::Full));
+    let mut recorders = (Story::default(), TraceRecorder::new(Vec::new(), scenario, Detail::Full));
     let mut simulation = Simulation::new(scenario, RunOptions::default()).expect("it can be run");
     simulation.run(&mut recorders);
     let trace = recorders.1.finish(scenario.duration).expect("memory takes everything");
@@ -223,7 +223,7 @@ pub fn outputs(scenario: &Scenario, options: RunOptions, detail: Detail) -> ([Ve
         handovers: Some(Vec::new()),
         messages: Some(Vec::new()),
     };
-    let mut recorders = (TraceWriter::new(Vec::new(), scenario, detail), Tables::new(scenario, empty));
+    let mut recorders = (TraceRecorder::new(Vec::new(), scenario, detail), Tables::new(scenario, empty));
     let mut simulation = Simulation::new(scenario, options).expect("it can be run");
     let effort = simulation.run(&mut recorders);
     let trace = recorders.0.finish(scenario.duration).expect("memory takes everything");

@@ -8,7 +8,7 @@ use std::process;
 use mario_experiments::report::{Report, Run, Scale};
 use mario_experiments::runs;
 use mario_scenario::{Document, NoFiles};
-use mario_simulator::{Detail, Regret, RunOptions, Simulation, TraceWriter};
+use mario_simulator::{Detail, Regret, RunOptions, Simulation, TraceRecorder};
 use serde_json::Value;
 
 /// The trace of the scenario `paper` with a policy.
@@ -44,7 +44,7 @@ fn traced(policy: &str, settings: &[&str], with_regret: bool) -> String {
     let scenario = &resolved.scenario;
     let mut simulation = Simulation::new(scenario, RunOptions::default()).expect("it can be run");
     let regret = with_regret.then(|| Regret::new(scenario));
-    let mut recorders = (regret, TraceWriter::new(Vec::new(), scenario, Detail::Full));
+    let mut recorders = (regret, TraceRecorder::new(Vec::new(), scenario, Detail::Full));
     simulation.run(&mut recorders);
     let trace = recorders.1.finish(scenario.duration).expect("writing to memory does not fail");
     String::from_utf8(trace).expect("a trace is text")

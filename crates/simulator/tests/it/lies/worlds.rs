@@ -4,7 +4,7 @@ use mario_domain::{Capacity, Fact, FactValue, Id};
 use mario_scenario::{
     Arbitration, Deploy, DisturbanceEvent, Fidelity, Management, Memory, Metric, Observation, Routing, Scenario, Search,
 };
-use mario_simulator::{Detail, Regret, RunOptions, Simulation, TraceWriter};
+use mario_simulator::{Detail, Regret, RunOptions, Simulation, TraceRecorder};
 
 use crate::random_worlds::drawn::draw;
 use crate::world::{Furnish, STILL, described, policy_text, scenario};
@@ -104,7 +104,7 @@ fn troubled(policy: &str) -> Scenario {
 
 fn traced(name: &str, scenario: &Scenario, detail: Detail, has_regret: bool) -> World {
     let regret = has_regret.then(|| Regret::new(scenario));
-    let mut recorders = (regret, TraceWriter::new(Vec::new(), scenario, detail));
+    let mut recorders = (regret, TraceRecorder::new(Vec::new(), scenario, detail));
     Simulation::new(scenario, RunOptions::default()).expect("it can be run").run(&mut recorders);
     let trace = recorders.1.finish(scenario.duration).expect("memory takes everything");
     let regret = if has_regret { " and compared" } else { "" };

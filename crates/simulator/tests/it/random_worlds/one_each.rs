@@ -6,7 +6,7 @@ use mario_audit::FindingKind;
 use mario_domain::{OperationName, Rule};
 use mario_scenario::{ApplicationIndex, Arbitration, NodeIndex, PolicyText, Scenario};
 use mario_simulator::population::{Colony, Deployed, Judged, Label, Outcome, Ruling};
-use mario_simulator::{Detail, Recorder, RunOptions, Simulation, SimulationError, TraceWriter};
+use mario_simulator::{Detail, Recorder, RunOptions, Simulation, SimulationError, TraceRecorder};
 use serde_json::{Value, json};
 
 use super::{Replay, drawn, excused};
@@ -130,7 +130,7 @@ fn no_owner_of_a_node_is_overrun() {
         let replay = Replay(number);
         let scenario = limited(number);
         let mut trace = Vec::new();
-        let mut recorders = (TraceWriter::new(&mut trace, &scenario, Detail::Full), Limit::default());
+        let mut recorders = (TraceRecorder::new(&mut trace, &scenario, Detail::Full), Limit::default());
         Simulation::new(&scenario, RunOptions::default()).expect("it can be run").run(&mut recorders);
         recorders.0.finish(scenario.duration).expect("memory takes everything");
         let limit = recorders.1;

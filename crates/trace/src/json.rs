@@ -1,20 +1,22 @@
 //! Writing JSON by hand, for lines that are written very often.
 
+use std::io::Write;
+
 use mario_domain::Id;
 
 /// Appends a number: without a fraction where it is whole.
-pub(super) fn number(out: &mut Vec<u8>, value: f64) {
+pub fn number(out: &mut Vec<u8>, value: f64) {
     /// Beyond this, not every whole number is a float.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     if value.fract() == 0.0 && value.abs() <= EXACT {
         integer(out, value as i64);
     } else {
-        out.extend_from_slice(format!("{value:?}").as_bytes());
+        write!(out, "{value:?}").expect("writing to memory does not fail");
     }
 }
 
 /// Appends an integer.
-pub(super) fn integer(out: &mut Vec<u8>, value: i64) {
+pub fn integer(out: &mut Vec<u8>, value: i64) {
     if value < 0 {
         out.push(b'-');
     }
@@ -22,7 +24,7 @@ pub(super) fn integer(out: &mut Vec<u8>, value: i64) {
 }
 
 /// Appends a number that is not negative.
-pub(super) fn natural(out: &mut Vec<u8>, mut value: u64) {
+pub fn natural(out: &mut Vec<u8>, mut value: u64) {
     const DIGITS_MAX: usize = 20;
     let mut digits = [0_u8; DIGITS_MAX];
     let mut first = DIGITS_MAX;
@@ -38,7 +40,7 @@ pub(super) fn natural(out: &mut Vec<u8>, mut value: u64) {
 }
 
 /// Appends a string with its quotes.
-pub(super) fn string(out: &mut Vec<u8>, text: &str) {
+pub fn string(out: &mut Vec<u8>, text: &str) {
     let is_plain = text.bytes().all(|byte| byte >= 0x20 && byte != b'"' && byte != b'\\');
     if is_plain {
         out.push(b'"');
@@ -50,7 +52,7 @@ pub(super) fn string(out: &mut Vec<u8>, text: &str) {
 }
 
 /// Appends an id: a number, or a string.
-pub(super) fn id(out: &mut Vec<u8>, id: &Id) {
+pub fn id(out: &mut Vec<u8>, id: &Id) {
     match id {
         Id::Number(value) => integer(out, *value),
         Id::Name(name) => string(out, name.as_str()),

@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use mario_domain::OperationName;
-use mario_scenario::{ApplicationIndex, NodeIndex, Scenario, UserIndex};
 use serde::{Deserialize, Serialize};
 
-use super::TraceWriter;
-use crate::output::json::{natural, number, string};
-use crate::population::{AgentIndex, Colony, Deployed, Judged, Label, Outcome, Ruling};
+use crate::header::Header;
+use crate::json::{natural, number, string};
+use crate::place::{ApplicationPlace, NodePlace, UserPlace};
+use crate::writer::TraceWriter;
 
 /// What is counted instead of told.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Summing {
-    application_of_user: Vec<ApplicationIndex>,
+pub(crate) struct Summing {
+    application_of_user: Vec<ApplicationPlace>,
     tier_of_node: Vec<u16>,
     tier_count: usize,
     /// By application, then by tier.
@@ -36,64 +36,97 @@ struct Row {
 }
 
 impl Summing {
-    pub(super) fn new(scenario: &Scenario) -> Summing {
-        let tier_of_node: Vec<u16> = scenario.topology.nodes().map(|(_, node)| node.tier).collect();
+    pub(crate) fn new(header: &Header<'_>) -> Summing {
+        let tier_of_node: Vec<u16> = header.nodes.iter().map(|node| node.tier).collect();
         let tier_count = tier_of_node.iter().max().map_or(1, |tier| usize::from(*tier) + 1);
         Summing {
-            application_of_user: scenario.users.iter().map(|user| user.application).collect(),
+            application_of_user: header.users.iter().map(|user| user.application).collect(),
             tier_of_node,
             tier_count,
-            placed: vec![0; scenario.applications.len() * tier_count],
+            placed: vec![0; header.applications.len() * tier_count],
             moves: None,
         }
     }
 
-    /// Whether it can have summed up the run of a scenario.
-    pub(super) fn is_of(&self, scenario: &Scenario) -> bool {
-        let founded = Summing::new(scenario);
+    /// Whether it can have summed up a run with this header.
+    pub(crate) fn is_of(&self, header: &Header<'_>) -> bool {
+        let founded = Summing::new(header);
         self.application_of_user == founded.application_of_user
             && self.tier_of_node == founded.tier_of_node
             && self.tier_count == founded.tier_count
             && self.placed.len() == founded.placed.len()
-            && self.moves.as_ref().is_none_or(|(_, moves)| moves.len() == scenario.applications.len())
+            && self.moves.as_ref().is_none_or(|(_, moves)| moves.len() == header.applications.len())
     }
 
     /// Instances of an application came to a node, or went from it.
-    pub(super) fn place(&mut self, application: ApplicationIndex, node: NodeIndex, by: i64) {
+    pub(crate) fn place(&mut self, application: ApplicationPlace, node: NodePlace, by: i64) {
         let tier = usize::from(self.tier_of_node[node.position()]);
         let count = &mut self.placed[application.position() * self.tier_count + tier];
         *count = count.saturating_add_signed(by);
     }
-
-    fn follow(&mut self, judged: &Judged, colony: &Colony) {
-        let acting = colony.agent(judged.agent);
-        let application = acting.application();
-        if let Some(created) = judged.created {
-            self.place(application, colony.agent(created).node(), 1);
-        }
-        if !acting.is_alive() {
-            self.place(application, judged.from, -1);
-        } else if judged.wish.operation == OperationName::Migrate {
-            self.place(application, judged.from, -1);
-            self.place(application, acting.node(), 1);
-        }
-    }
 }
 
-/// The rule that speaks against something; `None` when it was accepted.
-fn rule_against(ruling: &Ruling) -> Option<&'static str> {
-    match ruling {
-        Ruling::Accepted => None,
-        Ruling::NoRoom { .. } => Some(CAPACITY),
-        Ruling::Inhibited(inhibition) => Some(inhibition.rule.as_str()),
-    }
+/// The counts of a cycle while they are taken.
+pub struct Counts<'s> {
+    summing: &'s mut Summing,
+    rows: Vec<Row>,
+    rules: BTreeMap<&'static str, u64>,
 }
 
-const CAPACITY: &str = "capacity";
+impl Counts<'_> {
+    /// Agents proposed nothing.
+    pub fn nops(&mut self, application: ApplicationPlace, count: u64) {
+        self.rows[application.position()].nop += count;
+    }
+
+    /// Proposals of agents were inhibited by a rule, which is named as in a verdict.
+    pub fn inhibited(&mut self, application: ApplicationPlace, rule: &'static str, count: u64) {
+        self.rows[application.position()].inhibited += count;
+        *self.rules.entry(rule).or_default() += count;
+    }
+
+    /// An operation of an agent was accepted. Its instance was on `from` and is on `to`, or gone; `created` is where another one
+    /// appeared.
+    pub fn accepted(
+        &mut self,
+        application: ApplicationPlace,
+        operation: OperationName,
+        (from, to): (NodePlace, Option<NodePlace>),
+        created: Option<NodePlace>,
+    ) {
+        let row = &mut self.rows[application.position()];
+        match operation {
+            OperationName::Undeploy => row.undeploy += 1,
+            OperationName::Migrate => row.migrate += 1,
+            OperationName::Replicate | OperationName::Deploy => row.replicate += 1,
+        }
+        if let Some(node) = created {
+            self.summing.place(application, node, 1);
+        }
+        if to != Some(from) {
+            self.summing.place(application, from, -1);
+            if let Some(to) = to {
+                self.summing.place(application, to, 1);
+            }
+        }
+    }
+
+    /// An operator deployed an instance.
+    pub fn deployed(&mut self, application: ApplicationPlace, node: NodePlace) {
+        self.rows[application.position()].deployed += 1;
+        self.summing.place(application, node, 1);
+    }
+
+    /// An operator's deploy was inhibited by a rule, which is named as in a verdict.
+    pub fn not_deployed(&mut self, application: ApplicationPlace, rule: &'static str) {
+        self.rows[application.position()].not_deployed += 1;
+        *self.rules.entry(rule).or_default() += 1;
+    }
+}
 
 impl<W: Write> TraceWriter<W> {
     /// A user moved. Moves of one time are told together.
-    pub(super) fn count_move(&mut self, time: f64, user: UserIndex) {
+    pub(crate) fn count_move(&mut self, time: f64, user: UserPlace) {
         if self.summing.as_ref().and_then(|summing| summing.moves.as_ref()).is_some_and(|(last, _)| *last < time) {
             self.tell_moves();
         }
@@ -104,7 +137,7 @@ impl<W: Write> TraceWriter<W> {
     }
 
     /// Tells of the moves that were counted last.
-    pub(super) fn tell_moves(&mut self) {
+    pub(crate) fn tell_moves(&mut self) {
         let Some((time, moves)) = self.summing.as_mut().and_then(|summing| summing.moves.take()) else { return };
         self.begin("handovers", time);
         let moved = moves.into_iter().enumerate().filter(|(_, count)| *count > 0);
@@ -113,51 +146,14 @@ impl<W: Write> TraceWriter<W> {
         self.end_line();
     }
 
-    /// What became of the agents, application by application.
-    pub(super) fn count_cycle(&mut self, time: f64, label: &Label, colony: &Colony) {
-        let mut rows = vec![Row::default(); self.seen.len()];
-        let mut rules: BTreeMap<&'static str, u64> = BTreeMap::new();
+    /// The managers judged what was pending; `outcomes` counts what, application by application. Does nothing unless the detail is
+    /// `summary`.
+    pub fn count_cycle(&mut self, time: f64, outcomes: impl FnOnce(&mut Counts<'_>)) {
+        let rows = vec![Row::default(); self.seen.len()];
         let Some(summing) = &mut self.summing else { return };
-        for outcome in label.iter() {
-            match &outcome {
-                Outcome::Nop(agent) => rows[colony.agent(*agent).application().position()].nop += 1,
-                Outcome::Judged(judged) => {
-                    let row = &mut rows[colony.agent(judged.agent).application().position()];
-                    if let Some(rule) = rule_against(&judged.ruling) {
-                        row.inhibited += 1;
-                        *rules.entry(rule).or_default() += 1;
-                        continue;
-                    }
-                    match judged.wish.operation {
-                        OperationName::Undeploy => row.undeploy += 1,
-                        OperationName::Migrate => row.migrate += 1,
-                        OperationName::Replicate | OperationName::Deploy => row.replicate += 1,
-                    }
-                    summing.follow(judged, colony);
-                }
-                Outcome::Deployed(Deployed { deployment, ruling, created }) => {
-                    let row = &mut rows[deployment.application.position()];
-                    match (rule_against(ruling), created) {
-                        (Some(rule), _) => {
-                            row.not_deployed += 1;
-                            *rules.entry(rule).or_default() += 1;
-                        }
-                        (None, Some(created)) => {
-                            row.deployed += 1;
-                            summing.place(deployment.application, colony.agent(*created).node(), 1);
-                        }
-                        (None, None) => {}
-                    }
-                }
-            }
-        }
-        for (row, resting) in rows.iter_mut().zip(label.resting()) {
-            row.nop += resting.idle;
-            row.inhibited += resting.refused;
-            if resting.refused > 0 {
-                *rules.entry(CAPACITY).or_default() += resting.refused;
-            }
-        }
+        let mut counts = Counts { summing, rows, rules: BTreeMap::new() };
+        outcomes(&mut counts);
+        let Counts { rows, rules, .. } = counts;
         self.tell_cycle(time, &rows, &rules);
     }
 
@@ -193,16 +189,20 @@ impl<W: Write> TraceWriter<W> {
         self.end_line();
     }
 
-    /// Instances went with their node.
-    pub(super) fn count_gone(&mut self, time: f64, node: NodeIndex, gone: &[AgentIndex], colony: &Colony) {
-        if gone.is_empty() {
+    /// Instances of these applications went with their node.
+    pub(crate) fn count_gone(
+        &mut self,
+        time: f64,
+        node: NodePlace,
+        gone: impl ExactSizeIterator<Item = ApplicationPlace>,
+    ) {
+        if gone.len() == 0 {
             return;
         }
         let Some(summing) = &mut self.summing else { return };
         let mut lost = vec![0; summing.placed.len()];
         let (tier_count, tier) = (summing.tier_count, usize::from(summing.tier_of_node[node.position()]));
-        for agent in gone {
-            let application = colony.agent(*agent).application();
+        for application in gone {
             summing.place(application, node, -1);
             lost[application.position() * tier_count + tier] += 1;
         }
@@ -213,7 +213,7 @@ impl<W: Write> TraceWriter<W> {
     }
 
     /// What the users of each application saw in the whole run.
-    pub(super) fn clients_of_applications(&mut self, time: f64) {
+    pub(crate) fn clients_of_applications(&mut self, time: f64) {
         let Some(summing) = &self.summing else { return };
         // Users, requests served, requests lost, and the sum of mean response times.
         let mut sums = vec![(0_u64, 0_u64, 0_u64, 0.0_f64); self.seen.len()];

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Counts by quarter powers of two.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Histogram {
+pub(crate) struct Histogram {
     zeros: u64,
     /// Counts from bucket `first` on.
     counts: Vec<u64>,
@@ -13,14 +13,14 @@ pub(super) struct Histogram {
 
 impl Histogram {
     /// Whether its buckets are those of numbers.
-    pub(super) fn can_be(&self) -> bool {
+    pub(crate) fn can_be(&self) -> bool {
         /// Beyond the quarter powers of two that a number can be.
         const BUCKETS: std::ops::RangeInclusive<i64> = -5_000..=5_000;
         let first = i64::from(self.first);
         BUCKETS.contains(&first) && BUCKETS.contains(&(first + self.counts.len() as i64))
     }
 
-    pub(super) fn count(&mut self, value: f64, times: u64) {
+    pub(crate) fn count(&mut self, value: f64, times: u64) {
         let Some(bucket) = bucket(value) else {
             self.zeros += times;
             return;
@@ -41,7 +41,7 @@ impl Histogram {
     }
 
     /// The buckets with something in them, by value: `None` is zero, `k` is from 2^(k/4) to below 2^((k+1)/4).
-    pub(super) fn buckets(&self) -> impl Iterator<Item = (Option<i32>, u64)> {
+    pub(crate) fn buckets(&self) -> impl Iterator<Item = (Option<i32>, u64)> {
         let zeros = (self.zeros > 0).then_some((None, self.zeros));
         let others = (self.first..).zip(&self.counts).filter(|(_, count)| **count > 0);
         zeros.into_iter().chain(others.map(|(bucket, count)| (Some(bucket), *count)))

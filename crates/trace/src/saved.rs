@@ -1,44 +1,41 @@
-//! Going on with a trace.
+//! Resuming a trace.
 
 use std::io::Write;
 
-use mario_scenario::Scenario;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{Detail, TraceWriter};
+use crate::header::Header;
+use crate::record::Detail;
+use crate::writer::TraceWriter;
 
 impl<W: Write> TraceWriter<W> {
     /// All that the rest of the trace depends on, to be written down.
-    pub(in crate::output) fn saved(&self) -> impl Serialize + '_ {
-        // Whoever adds a field decides here whether the rest depends on it.
+    pub fn saved(&self) -> impl Serialize + '_ {
+        // A new field does not compile until it is decided here whether the rest of the trace depends on it.
         let TraceWriter { out: _, detail: _, line: _, broken: _, seen, clients, usage, totals, summing } = self;
         (seen, clients, usage, totals, summing)
     }
 
-    /// Goes on with the trace of which [`TraceWriter::saved`] was written down.
-    pub(in crate::output) fn resumed<'de, D: Deserializer<'de>>(
-        out: W,
-        detail: Detail,
-        saved: D,
-    ) -> Result<TraceWriter<W>, D::Error> {
+    /// Resumes the trace of which [`TraceWriter::saved`] was written down.
+    pub fn resumed<'de, D: Deserializer<'de>>(out: W, detail: Detail, saved: D) -> Result<TraceWriter<W>, D::Error> {
         let (seen, clients, usage, totals, summing) = Deserialize::deserialize(saved)?;
         Ok(TraceWriter { out, detail, line: Vec::new(), broken: None, seen, clients, usage, totals, summing })
     }
 
-    /// Whether what was resumed can be of a scenario.
-    pub(in crate::output) fn is_of(&self, scenario: &Scenario) -> bool {
+    /// Whether what was resumed can be of a trace with this header.
+    pub fn is_of(&self, header: &Header<'_>) -> bool {
         let is_summed = self.detail == Detail::Summary;
-        let applications = scenario.applications.len();
+        let applications = header.applications.len();
         self.seen.len() == applications
             && self.usage.len() == applications
-            && self.clients.len() == scenario.users.len()
+            && self.clients.len() == header.users.len()
             && self.seen.iter().all(|seen| seen.histogram.can_be())
             && self.summing.is_some() == is_summed
-            && self.summing.as_ref().is_none_or(|summing| summing.is_of(scenario))
+            && self.summing.as_ref().is_none_or(|summing| summing.is_of(header))
     }
 
     /// Where the trace goes.
-    pub(in crate::output) fn out(&mut self) -> &mut W {
+    pub fn out(&mut self) -> &mut W {
         &mut self.out
     }
 }

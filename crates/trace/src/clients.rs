@@ -2,18 +2,38 @@
 
 use std::io::Write;
 
-use mario_scenario::{ApplicationIndex, UserIndex};
-
-use super::TraceWriter;
-use crate::output::json::{integer, natural, number};
-use crate::recorder::Sent;
+use crate::json::{integer, natural, number};
+use crate::place::{ApplicationPlace, UserPlace};
+use crate::record::Sent;
+use crate::writer::TraceWriter;
 
 /// What is lost in the difference of two sums must not bring a response time that is a bound of the histogram below it.
 const BOUND_TOLERANCE: f64 = 1e-9;
 
 impl<W: Write> TraceWriter<W> {
+    /// A client request of a user was served, in this time.
+    pub fn served(&mut self, user: UserPlace, application: ApplicationPlace, response: f64) {
+        self.became(user, application, Sent { served: 1, lost: 0, response });
+    }
+
+    /// A client request of a user was lost.
+    pub fn lost(&mut self, user: UserPlace, application: ApplicationPlace) {
+        self.became(user, application, Sent { served: 0, lost: 1, response: 0.0 });
+    }
+
+    /// What became of all that a user has sent, from the beginning until now. What was told of the user before is part of it.
+    pub fn sent(&mut self, user: UserPlace, application: ApplicationPlace, sent: &Sent) {
+        let before = self.clients[user.position()];
+        let (served, lost) = (sent.served.saturating_sub(before.served), sent.lost.saturating_sub(before.lost));
+        if served + lost > 0 {
+            self.became(user, application, Sent { served, lost, response: sent.response - before.sum });
+            // Not a sum of differences: what all took together does not depend on how often it was told.
+            self.clients[user.position()].sum = sent.response;
+        }
+    }
+
     /// This became of further client requests of a user.
-    pub(super) fn became(&mut self, user: UserIndex, application: ApplicationIndex, of: Sent) {
+    fn became(&mut self, user: UserPlace, application: ApplicationPlace, of: Sent) {
         let Sent { served, lost, response } = of;
         self.totals.served += served;
         self.totals.lost += lost;
@@ -32,8 +52,9 @@ impl<W: Write> TraceWriter<W> {
         }
     }
 
-    /// What the clients saw since the last records of this kind.
-    pub(super) fn responses(&mut self, time: f64) {
+    /// Writes what the clients of each application saw since the last records of this kind: due before each step of mobility but
+    /// the first.
+    pub fn responses(&mut self, time: f64) {
         for application in 0..self.seen.len() {
             let seen = std::mem::take(&mut self.seen[application]);
             if seen.served == 0 && seen.lost == 0 {
@@ -63,7 +84,7 @@ impl<W: Write> TraceWriter<W> {
     }
 
     /// What the whole run came to, for each application and for each user.
-    pub(super) fn usage_and_clients(&mut self, time: f64) {
+    pub(crate) fn usage_and_clients(&mut self, time: f64) {
         for application in 0..self.usage.len() {
             let usage = self.usage[application];
             self.begin("usage", time);

@@ -1,0 +1,105 @@
+//! What was judged in a cycle, one by one.
+
+use std::io::Write;
+
+use mario_domain::{InstanceId, OperationName, Verdict};
+
+use crate::json::{id, natural, string};
+use crate::record::{Deployed, Judged};
+use crate::writer::TraceWriter;
+
+/// The record of a cycle while it is written.
+pub struct Cycle<'w, W: Write> {
+    writer: &'w mut TraceWriter<W>,
+    is_first: bool,
+}
+
+impl<W: Write> TraceWriter<W> {
+    /// The managers judged what was pending; `outcomes` tells what, in the order judged. A trace of counts has
+    /// [`TraceWriter::count_cycle`] instead.
+    pub fn cycle(&mut self, time: f64, outcomes: impl FnOnce(&mut Cycle<'_, W>)) {
+        self.begin("cycle", time);
+        self.line.extend_from_slice(b",[");
+        outcomes(&mut Cycle { writer: self, is_first: true });
+        self.line.extend_from_slice(b"]]");
+        self.end_line();
+    }
+
+    fn verdict(&mut self, verdict: &Verdict) {
+        match verdict {
+            Verdict::Accepted => self.line.extend_from_slice(b",\"accepted\""),
+            Verdict::Inhibited(inhibition) => {
+                self.line.extend_from_slice(b",\"inhibited\",");
+                serde_json::to_writer(&mut self.line, inhibition).expect("writing to memory does not fail");
+            }
+        }
+    }
+}
+
+impl<W: Write> Cycle<'_, W> {
+    /// An agent proposed nothing.
+    pub fn nop(&mut self, instance: &InstanceId) {
+        self.begin();
+        id(&mut self.writer.line, instance.id());
+        self.writer.line.extend_from_slice(b",\"nop\"]");
+    }
+
+    /// An agent proposed something.
+    pub fn judged(&mut self, judged: &Judged<'_>) {
+        self.begin();
+        let writer = &mut *self.writer;
+        id(&mut writer.line, judged.instance.id());
+        writer.line.push(b',');
+        string(&mut writer.line, judged.operation.as_str());
+        let is_accepted = matches!(judged.verdict, Verdict::Accepted);
+        if judged.operation != OperationName::Undeploy || !is_accepted {
+            writer.line.push(b',');
+            writer.target(&judged.target);
+        }
+        writer.verdict(judged.verdict);
+        if let Some(created) = &judged.created {
+            writer.comma_id(created.id());
+        }
+        writer.line.push(b']');
+        let totals = &mut writer.totals;
+        if is_accepted {
+            totals.operations += 1;
+            match judged.operation {
+                OperationName::Undeploy => totals.instances = totals.instances.saturating_sub(1),
+                OperationName::Replicate | OperationName::Deploy => totals.instances += 1,
+                OperationName::Migrate => {}
+            }
+        } else {
+            totals.inhibited += 1;
+        }
+    }
+
+    /// An operator asked for an instance.
+    pub fn deployed(&mut self, deployed: &Deployed<'_>) {
+        self.begin();
+        let writer = &mut *self.writer;
+        writer.line.extend_from_slice(b"null,\"deploy\"");
+        writer.comma_node(Some(deployed.node));
+        writer.verdict(deployed.verdict);
+        if let Some(created) = &deployed.created {
+            writer.comma_id(created.id());
+            writer.totals.instances += 1;
+            writer.totals.operations += 1;
+        } else {
+            writer.totals.inhibited += 1;
+        }
+        writer.line.push(b',');
+        natural(&mut writer.line, u64::from(deployed.application.0));
+        if deployed.created.is_some() {
+            writer.line.push(b',');
+            natural(&mut writer.line, u64::from(deployed.policy.0));
+        }
+        writer.line.push(b']');
+    }
+
+    fn begin(&mut self) {
+        let opening: &[u8] = if self.is_first { b"[" } else { b",[" };
+        self.writer.line.extend_from_slice(opening);
+        self.is_first = false;
+    }
+}

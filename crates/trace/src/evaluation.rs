@@ -1,0 +1,117 @@
+//! What an agent saw, remembered and was told by its policy.
+
+use std::io::Write;
+
+use mario_domain::{Capacity, OperationName};
+
+use crate::json::{natural, number, string};
+use crate::place::ApplicationPlace;
+use crate::record::{Decided, Detail, Evaluation, RequestsSeen, Solution, Target};
+use crate::writer::TraceWriter;
+
+impl<W: Write> TraceWriter<W> {
+    /// Counts evaluations of agents of an application that get no record; `rates` is the sum of the rates that they saw.
+    pub fn count_evaluations(&mut self, application: ApplicationPlace, evaluations: u64, rates: f64) {
+        self.totals.evaluations += evaluations;
+        let usage = &mut self.usage[application.position()];
+        usage.evaluations += evaluations;
+        usage.requests += rates;
+    }
+
+    /// An agent evaluated its policy; `None` when facts and solutions are those of its last evaluation. Only a trace with the
+    /// detail [`Detail::Full`] holds evaluations; others count them, as [`TraceWriter::count_evaluations`] does.
+    pub fn evaluation<'a, R, M, S>(&mut self, time: f64, evaluation: &Evaluation<'_>, decided: Option<Decided<R, M, S>>)
+    where
+        R: IntoIterator<Item = RequestsSeen>,
+        M: IntoIterator<Item = (OperationName, Target<'a>)>,
+        S: IntoIterator<Item = Solution<'a>>,
+    {
+        self.count_evaluations(evaluation.application, 1, evaluation.rate);
+        if self.detail != Detail::Full {
+            return;
+        }
+        self.begin("evaluation", time);
+        self.comma_id(evaluation.instance.id());
+        self.comma_node(Some(evaluation.node));
+        self.line.push(b',');
+        match evaluation.free {
+            Capacity::Bounded(free) => natural(&mut self.line, free.as_units()),
+            Capacity::Unbounded => self.line.extend_from_slice(b"\"unbounded\""),
+        }
+        match decided {
+            None => self.line.extend_from_slice(b",\"same\""),
+            Some(decided) => {
+                self.requests(decided.requests);
+                self.memory(decided.inhibited);
+                self.solutions(decided.solutions);
+                match (&decided.ending, decided.random) {
+                    (Some(ending), _) => {
+                        self.line.push(b',');
+                        string(&mut self.line, ending);
+                    }
+                    (None, Some(_)) => self.line.extend_from_slice(b",null"),
+                    (None, None) => {}
+                }
+                if let Some(drawn) = decided.random {
+                    self.line.push(b',');
+                    natural(&mut self.line, u64::from(drawn));
+                }
+            }
+        }
+        self.line.push(b']');
+        self.end_line();
+    }
+
+    fn requests(&mut self, requests: impl IntoIterator<Item = RequestsSeen>) {
+        self.line.extend_from_slice(b",[");
+        for (position, seen) in requests.into_iter().enumerate() {
+            self.line.extend_from_slice(if position > 0 { b",[" } else { b"[" });
+            match seen.neighbour {
+                None => self.line.extend_from_slice(b"\"self\""),
+                Some(node) => natural(&mut self.line, u64::from(node.0)),
+            }
+            self.line.push(b',');
+            number(&mut self.line, seen.rate);
+            self.line.push(b',');
+            number(&mut self.line, seen.latency);
+            self.line.push(b']');
+        }
+        self.line.push(b']');
+    }
+
+    fn memory<'a>(&mut self, inhibited: impl IntoIterator<Item = (OperationName, Target<'a>)>) {
+        self.line.extend_from_slice(b",[");
+        for (position, (operation, target)) in inhibited.into_iter().enumerate() {
+            self.line.extend_from_slice(if position > 0 { b",[" } else { b"[" });
+            string(&mut self.line, operation.as_str());
+            self.line.push(b',');
+            self.target(&target);
+            self.line.push(b']');
+        }
+        self.line.push(b']');
+    }
+
+    fn solutions<'a>(&mut self, solutions: impl IntoIterator<Item = Solution<'a>>) {
+        self.line.extend_from_slice(b",[");
+        for (position, solution) in solutions.into_iter().enumerate() {
+            self.line.extend_from_slice(if position > 0 { b",[" } else { b"[" });
+            let clause = match solution {
+                Solution::Proposal { operation, target, clause } => {
+                    string(&mut self.line, operation.as_str());
+                    self.line.push(b',');
+                    self.target(&target);
+                    clause
+                }
+                Solution::Invalid { fault, clause } => {
+                    self.line.extend_from_slice(b"\"invalid\",");
+                    string(&mut self.line, fault);
+                    clause
+                }
+            };
+            self.line.push(b',');
+            natural(&mut self.line, clause as u64);
+            self.line.push(b']');
+        }
+        self.line.push(b']');
+    }
+}

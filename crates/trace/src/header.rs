@@ -1,0 +1,124 @@
+//! The first line of a trace.
+
+use mario_domain::{Application, Capacity, Fact, Id, NodeId};
+use serde::Serialize;
+
+use crate::place::{AcceptancePlace, ApplicationPlace, NodePlace, PolicyPlace};
+use crate::record::Detail;
+
+/// The version of the format.
+const VERSION: u32 = 2;
+
+/// What is known before the run. The fields are the keys of the first line, in its order.
+#[derive(Clone, Debug, Serialize)]
+pub struct Header<'a> {
+    /// The scenario's name.
+    pub scenario: &'a str,
+    /// The seed of the run.
+    pub seed: u64,
+    /// When the run ends.
+    pub duration: f64,
+    /// The time between two steps of mobility.
+    pub step: f64,
+    /// The time between two evaluations of an agent.
+    pub evaluation_period: f64,
+    /// How much the trace holds.
+    pub detail: Detail,
+    /// What agents see of their clients' requests, by the name of the strategy.
+    pub observation: &'a str,
+    /// Which instance a client request goes to, by the name of the strategy.
+    pub routing: &'a str,
+    /// How requests to manage are judged, by the name of the strategy.
+    pub arbitration: &'a str,
+    /// How long agents remember, by the name of the strategy.
+    pub memory: &'a str,
+    /// With a memory that is cleared periodically, every how many evaluations.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forgets_every: Option<u32>,
+    /// What is run.
+    pub applications: Vec<HeaderApplication<'a>>,
+    /// The names of the tiers, from the top down; empty when they have none.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    pub tiers: &'a [String],
+    /// The infrastructure.
+    pub nodes: Vec<HeaderNode<'a>>,
+    /// Extra facts.
+    pub facts: Vec<&'a Fact>,
+    /// The policies of agents.
+    pub policies: Vec<HeaderPolicy<'a>>,
+    /// The policies of node managers.
+    pub acceptances: Vec<HeaderPolicy<'a>>,
+    /// The users.
+    pub users: Vec<HeaderUser<'a>>,
+}
+
+/// An application in a header.
+#[derive(Clone, Debug, Serialize)]
+pub struct HeaderApplication<'a> {
+    /// Its descriptor.
+    #[serde(flatten)]
+    pub application: &'a Application,
+    /// The group that it belongs to in figures.
+    pub kind: &'a str,
+    /// The policy of its agents.
+    pub policy: PolicyPlace,
+}
+
+/// A node in a header.
+#[derive(Clone, Debug, Serialize)]
+pub struct HeaderNode<'a> {
+    /// Its id.
+    pub id: &'a NodeId,
+    /// Its hardware.
+    pub capacity: Capacity,
+    /// How far it is from the top.
+    pub tier: u16,
+    /// The nodes that it has a link to.
+    pub neighbours: Vec<NodePlace>,
+    /// Latitude and longitude.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub position: Option<[f64; 2]>,
+    /// Whether users can be connected to it.
+    #[serde(rename = "access_point", skip_serializing_if = "std::ops::Not::not")]
+    pub is_access_point: bool,
+    /// Its manager's own policy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub acceptance: Option<AcceptancePlace>,
+}
+
+/// A policy in a header.
+#[derive(Clone, Debug, Serialize)]
+pub struct HeaderPolicy<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// For how many evaluations its agents remember.
+    pub memory: u32,
+    /// Names and texts of its files, the policy first.
+    pub files: &'a [(String, String)],
+}
+
+/// A user in a header.
+#[derive(Clone, Debug, Serialize)]
+pub struct HeaderUser<'a> {
+    /// The user's id.
+    pub id: &'a Id,
+    /// The application that the user uses.
+    pub application: ApplicationPlace,
+}
+
+/// A header with what every trace of this program begins with.
+#[derive(Serialize)]
+struct Line<'a> {
+    mario_trace: u32,
+    program: &'static str,
+    #[serde(flatten)]
+    header: &'a Header<'a>,
+}
+
+impl Header<'_> {
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        let program = concat!("mario ", env!("CARGO_PKG_VERSION"));
+        let line = Line { mario_trace: VERSION, program, header: self };
+        serde_json::to_writer(out, &line).expect("writing to memory does not fail");
+    }
+}

@@ -1,0 +1,298 @@
+//! The writer itself, and records of single events.
+
+use std::io::{self, Write};
+
+use mario_domain::{Id, InstanceId};
+use serde::{Deserialize, Serialize};
+
+use crate::header::Header;
+use crate::histogram::Histogram;
+use crate::json::{id, integer, natural, number, string};
+use crate::place::{ApplicationPlace, NodePlace, PolicyPlace, UserPlace};
+use crate::record::{Cause, Detail, Regret, Target};
+use crate::summing::Summing;
+
+/// Writes the trace of a run, record by record, in the order in which things happen.
+pub struct TraceWriter<W: Write> {
+    pub(crate) out: W,
+    pub(crate) detail: Detail,
+    pub(crate) line: Vec<u8>,
+    /// The first thing that went wrong in writing; after that, nothing is written.
+    pub(crate) broken: Option<io::Error>,
+    pub(crate) seen: Vec<Seen>,
+    pub(crate) clients: Vec<Client>,
+    pub(crate) usage: Vec<Usage>,
+    pub(crate) totals: Totals,
+    /// What is counted instead of told, where that is so.
+    pub(crate) summing: Option<Box<Summing>>,
+}
+
+/// What one user has seen.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Client {
+    pub(crate) served: u64,
+    pub(crate) lost: u64,
+    pub(crate) sum: f64,
+}
+
+/// How much the instances of one application were used.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Usage {
+    pub(crate) max_rate: f64,
+    pub(crate) evaluations: u64,
+    pub(crate) requests: f64,
+}
+
+/// What clients saw of an application since the last record.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Seen {
+    pub(crate) served: u64,
+    pub(crate) lost: u64,
+    pub(crate) sum: f64,
+    pub(crate) histogram: Histogram,
+}
+
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Totals {
+    pub(crate) evaluations: u64,
+    pub(crate) operations: u64,
+    pub(crate) inhibited: u64,
+    pub(crate) handovers: u64,
+    pub(crate) served: u64,
+    pub(crate) lost: u64,
+    pub(crate) instances: u64,
+}
+
+impl<W: Write> TraceWriter<W> {
+    /// Begins a trace with its header.
+    pub fn new(out: W, header: &Header<'_>) -> TraceWriter<W> {
+        let mut writer = TraceWriter {
+            out,
+            detail: header.detail,
+            line: Vec::new(),
+            broken: None,
+            seen: vec![Seen::default(); header.applications.len()],
+            clients: vec![Client::default(); header.users.len()],
+            usage: (header.applications.iter())
+                .map(|listed| Usage { max_rate: listed.application.max_rate.value(), ..Usage::default() })
+                .collect(),
+            totals: Totals::default(),
+            summing: (header.detail == Detail::Summary).then(|| Box::new(Summing::new(header))),
+        };
+        header.write(&mut writer.line);
+        writer.end_line();
+        writer
+    }
+
+    /// How much the trace holds.
+    pub fn detail(&self) -> Detail {
+        self.detail
+    }
+
+    /// Ends the trace of a run that came to its end, and returns the output.
+    pub fn finish(mut self, time: f64) -> io::Result<W> {
+        self.responses(time);
+        self.usage_and_clients(time);
+        let totals = self.totals;
+        self.begin("end", time);
+        self.line.extend_from_slice(b",{");
+        let counts = [
+            ("evaluations", totals.evaluations),
+            ("operations", totals.operations),
+            ("inhibited", totals.inhibited),
+            ("handovers", totals.handovers),
+            ("served", totals.served),
+            ("lost", totals.lost),
+            ("instances", totals.instances),
+        ];
+        for (position, (name, count)) in counts.into_iter().enumerate() {
+            if position > 0 {
+                self.line.push(b',');
+            }
+            string(&mut self.line, name);
+            self.line.push(b':');
+            natural(&mut self.line, count);
+        }
+        self.line.extend_from_slice(b"}]");
+        self.end_line();
+        self.close()
+    }
+
+    /// Ends the trace of a run that was broken off: there is no last record.
+    pub fn close(mut self) -> io::Result<W> {
+        self.tell_moves();
+        match self.broken {
+            Some(error) => Err(error),
+            None => self.out.flush().map(|()| self.out),
+        }
+    }
+
+    /// What went wrong in writing.
+    pub fn failure(&self) -> Option<&io::Error> {
+        self.broken.as_ref()
+    }
+
+    /// An instance is there when the run begins.
+    pub fn deployed(
+        &mut self,
+        time: f64,
+        instance: &InstanceId,
+        application: ApplicationPlace,
+        node: NodePlace,
+        policy: PolicyPlace,
+    ) {
+        self.begin("deployed", time);
+        self.comma_id(instance.id());
+        for place in [application.0, node.0, policy.0] {
+            self.line.push(b',');
+            natural(&mut self.line, u64::from(place));
+        }
+        self.line.push(b']');
+        self.end_line();
+        self.totals.instances += 1;
+        if let Some(summing) = &mut self.summing {
+            summing.place(application, node, 1);
+        }
+    }
+
+    /// A user's connection moved; arrived from nowhere, or left for nowhere.
+    pub fn handover(&mut self, time: f64, user: UserPlace, from: Option<NodePlace>, to: Option<NodePlace>) {
+        self.totals.handovers += 1;
+        if self.summing.is_some() {
+            self.count_move(time, user);
+            return;
+        }
+        self.begin("handover", time);
+        self.line.push(b',');
+        natural(&mut self.line, u64::from(user.0));
+        self.comma_node(from);
+        self.comma_node(to);
+        self.line.push(b']');
+        self.end_line();
+    }
+
+    /// A node went, and these instances with it.
+    pub fn node_down(
+        &mut self,
+        time: f64,
+        node: NodePlace,
+        cause: Cause,
+        gone: impl ExactSizeIterator<Item = (InstanceId, ApplicationPlace)>,
+    ) {
+        self.totals.instances = self.totals.instances.saturating_sub(gone.len() as u64);
+        if self.summing.is_some() {
+            self.count_gone(time, node, gone.map(|(_, application)| application));
+            return;
+        }
+        self.begin("node-down", time);
+        self.comma_node(Some(node));
+        self.line.push(b',');
+        string(&mut self.line, cause.as_str());
+        self.line.extend_from_slice(b",[");
+        for (position, (instance, _)) in gone.enumerate() {
+            if position > 0 {
+                self.line.push(b',');
+            }
+            id(&mut self.line, instance.id());
+        }
+        self.line.extend_from_slice(b"]]");
+        self.end_line();
+    }
+
+    /// A node came, or came back.
+    pub fn node_up(&mut self, time: f64, node: NodePlace) {
+        self.nodes("node-up", time, &[node]);
+    }
+
+    /// A node announced that it will go.
+    pub fn node_leaving(&mut self, time: f64, node: NodePlace) {
+        self.nodes("node-leaving", time, &[node]);
+    }
+
+    /// A link went.
+    pub fn link_down(&mut self, time: f64, one: NodePlace, other: NodePlace) {
+        self.nodes("link-down", time, &[one, other]);
+    }
+
+    /// A link came back.
+    pub fn link_up(&mut self, time: f64, one: NodePlace, other: NodePlace) {
+        self.nodes("link-up", time, &[one, other]);
+    }
+
+    /// The placement was compared with the best.
+    pub fn regret(&mut self, time: f64, regret: &Regret<'_>) {
+        self.begin("regret", time);
+        self.line.push(b',');
+        string(&mut self.line, regret.search);
+        self.line.push(b',');
+        natural(&mut self.line, regret.users);
+        for worth in [regret.actual, regret.best] {
+            let parts = [worth.present, worth.satisfied, worth.served, worth.latency_millionths, worth.instances];
+            for (position, part) in parts.into_iter().enumerate() {
+                self.line.extend_from_slice(if position == 0 { b",[" } else { b"," });
+                integer(&mut self.line, part);
+            }
+            self.line.push(b']');
+        }
+        self.line.push(b']');
+        self.end_line();
+    }
+
+    /// Something happened to nodes; a trace of counts leaves it out.
+    fn nodes(&mut self, kind: &str, time: f64, nodes: &[NodePlace]) {
+        if self.summing.is_some() {
+            return;
+        }
+        self.begin(kind, time);
+        for node in nodes {
+            self.comma_node(Some(*node));
+        }
+        self.line.push(b']');
+        self.end_line();
+    }
+
+    pub(crate) fn begin(&mut self, kind: &str, time: f64) {
+        self.tell_moves();
+        self.line.push(b'[');
+        string(&mut self.line, kind);
+        self.line.push(b',');
+        number(&mut self.line, time);
+    }
+
+    pub(crate) fn end_line(&mut self) {
+        self.line.push(b'\n');
+        if self.broken.is_none()
+            && let Err(error) = self.out.write_all(&self.line)
+        {
+            self.broken = Some(error);
+        }
+        self.line.clear();
+    }
+
+    pub(crate) fn comma_node(&mut self, node: Option<NodePlace>) {
+        match node {
+            Some(node) => {
+                self.line.push(b',');
+                natural(&mut self.line, u64::from(node.0));
+            }
+            None => self.line.extend_from_slice(b",null"),
+        }
+    }
+
+    pub(crate) fn comma_id(&mut self, named: &Id) {
+        self.line.push(b',');
+        id(&mut self.line, named);
+    }
+
+    pub(crate) fn target(&mut self, target: &Target<'_>) {
+        match target {
+            Target::Own => self.line.extend_from_slice(b"\"self\""),
+            Target::Node(node) => natural(&mut self.line, u64::from(node.0)),
+            Target::Unknown(name) => {
+                self.line.extend_from_slice(b"{\"unknown\":");
+                id(&mut self.line, name.id());
+                self.line.push(b'}');
+            }
+        }
+    }
+}

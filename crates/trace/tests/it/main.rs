@@ -1,0 +1,238 @@
+//! The crate from outside: each record has the form that `docs/trace.md` gives it.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+use mario_domain::{
+    Application, ApplicationId, Capacity, Hardware, Id, Inhibition, InstanceId, NodeId, OperationName, Quantity, Rule,
+    Verdict,
+};
+use mario_trace::{
+    ApplicationPlace, Cause, Decided, Deployed, Detail, Evaluation, Header, HeaderApplication, HeaderNode,
+    HeaderPolicy, HeaderUser, Judged, NodePlace, PolicyPlace, Regret, RequestsSeen, Sent, Solution, Target,
+    TraceWriter, UserPlace, Worth,
+};
+
+const APPLICATION: ApplicationPlace = ApplicationPlace(0);
+const NODES: [NodePlace; 2] = [NodePlace(0), NodePlace(1)];
+
+fn application() -> Application {
+    Application {
+        id: ApplicationId::name("video").expect("a name"),
+        owner: None,
+        hardware: Hardware::units(2),
+        max_rate: Quantity::whole(10),
+        max_latency: Quantity::whole(5),
+    }
+}
+
+fn node(name: &str) -> NodeId {
+    NodeId::name(name).expect("a name")
+}
+
+/// Writes a trace of two nodes, one application and two users.
+fn written(detail: Detail, write: impl FnOnce(&mut TraceWriter<Vec<u8>>)) -> Vec<String> {
+    let (application, nodes, users) = (application(), ["top", "edge"].map(node), [1, 2].map(Id::number));
+    let files = [("p.pl".to_owned(), "operation(_, _, _) :- fail.\n".to_owned())];
+    let header = Header {
+        scenario: "small",
+        seed: 7,
+        duration: 100.0,
+        step: 50.0,
+        evaluation_period: 10.0,
+        detail,
+        observation: "arrivals",
+        routing: "nearest",
+        arbitration: "managers",
+        memory: "sliding",
+        forgets_every: None,
+        applications: vec![HeaderApplication { application: &application, kind: "WS", policy: PolicyPlace(0) }],
+        tiers: &[],
+        nodes: (0..)
+            .zip(&nodes)
+            .map(|(tier, id)| HeaderNode {
+                id,
+                capacity: Capacity::units(4),
+                tier,
+                neighbours: vec![NODES[1 - usize::from(tier)]],
+                position: None,
+                is_access_point: tier == 1,
+                acceptance: None,
+            })
+            .collect(),
+        facts: Vec::new(),
+        policies: vec![HeaderPolicy { name: "p", memory: 3, files: &files }],
+        acceptances: Vec::new(),
+        users: users.iter().map(|id| HeaderUser { id, application: APPLICATION }).collect(),
+    };
+    let mut writer = TraceWriter::new(Vec::new(), &header);
+    assert!(writer.is_of(&header));
+    write(&mut writer);
+    let bytes = writer.finish(100.0).expect("memory");
+    String::from_utf8(bytes).expect("text").lines().map(str::to_owned).collect()
+}
+
+/// An evaluation of instance 5 on the second node.
+fn evaluate(writer: &mut TraceWriter<Vec<u8>>, time: f64, is_same: bool) {
+    let instance = InstanceId::number(5);
+    let free = Capacity::units(1);
+    let evaluation = Evaluation { instance: &instance, application: APPLICATION, node: NODES[1], free, rate: 2.5 };
+    let nowhere = node("nowhere");
+    let decided = (!is_same).then(|| Decided {
+        requests: [
+            RequestsSeen { neighbour: None, rate: 2.0, latency: 0.0 },
+            RequestsSeen { neighbour: Some(NODES[0]), rate: 0.5, latency: 3.0 },
+        ],
+        inhibited: [(OperationName::Migrate, Target::Unknown(Cow::Borrowed(&nowhere)))],
+        solutions: [
+            Solution::Proposal { operation: OperationName::Replicate, target: Target::Own, clause: 1 },
+            Solution::Invalid { fault: "no", clause: 2 },
+        ],
+        ending: None,
+        random: Some(9),
+    });
+    writer.evaluation(time, &evaluation, decided);
+}
+
+#[test]
+fn the_header_names_the_format_and_the_tables() {
+    let lines = written(Detail::Full, |_| {});
+    let expected = concat!(
+        r#"{"mario_trace":2,"program":"mario "#,
+        env!("CARGO_PKG_VERSION"),
+        r#"","scenario":"small","seed":7,"duration":100.0,"step":50.0,"evaluation_period":10.0,"detail":"full","#,
+        r#""observation":"arrivals","routing":"nearest","arbitration":"managers","memory":"sliding","#,
+        r#""applications":[{"id":"video","hardware":2,"max_rate":10,"max_latency":5,"kind":"WS","policy":0}],"#,
+        r#""nodes":[{"id":"top","capacity":4,"tier":0,"neighbours":[1]},"#,
+        r#"{"id":"edge","capacity":4,"tier":1,"neighbours":[0],"access_point":true}],"facts":[],"#,
+        r#""policies":[{"name":"p","memory":3,"files":[["p.pl","operation(_, _, _) :- fail.\n"]]}],"#,
+        r#""acceptances":[],"users":[{"id":1,"application":0},{"id":2,"application":0}]}"#
+    );
+    assert_eq!(lines[0], expected);
+}
+
+#[test]
+fn a_full_trace_has_every_record_in_the_form_of_the_page() {
+    let instance = InstanceId::number(5);
+    let full = Verdict::Inhibited(Inhibition::capacity(node("top"), Hardware::units(2), Capacity::units(1)));
+    let leaving = Verdict::Inhibited(Inhibition { node: node("edge"), rule: Rule::Leaving });
+    let worth = |served| Worth { present: 1, satisfied: 1, served, latency_millionths: -3, instances: 2 };
+    let lines = written(Detail::Full, |writer| {
+        writer.deployed(0.0, &instance, APPLICATION, NODES[1], PolicyPlace(0));
+        writer.handover(0.0, UserPlace(1), None, Some(NODES[1]));
+        evaluate(writer, 10.0, false);
+        evaluate(writer, 20.5, true);
+        writer.cycle(30.0, |cycle| {
+            cycle.nop(&instance);
+            let (operation, target) = (OperationName::Replicate, Target::Own);
+            let created = Some(InstanceId::number(6));
+            cycle.judged(&Judged { instance: &instance, operation, target, verdict: &Verdict::Accepted, created });
+            let (operation, target) = (OperationName::Migrate, Target::Node(NODES[0]));
+            cycle.judged(&Judged { instance: &instance, operation, target, verdict: &full, created: None });
+            let (node, policy) = (NODES[1], PolicyPlace(0));
+            cycle.deployed(&Deployed { application: APPLICATION, node, policy, verdict: &leaving, created: None });
+        });
+        writer.regret(30.0, &Regret { search: "exact", users: 2, actual: worth(1), best: worth(2) });
+        writer.node_leaving(31.0, NODES[1]);
+        writer.link_down(32.0, NODES[0], NODES[1]);
+        writer.node_down(33.0, NODES[1], Cause::Leave, [(instance.clone(), APPLICATION)].into_iter());
+        writer.served(UserPlace(1), APPLICATION, 4.0);
+        writer.lost(UserPlace(1), APPLICATION);
+        writer.responses(50.0);
+        writer.sent(UserPlace(1), APPLICATION, &Sent { served: 3, lost: 1, response: 12.0 });
+    });
+    let expected = [
+        r#"["deployed",0,5,0,1,0]"#,
+        r#"["handover",0,1,null,1]"#,
+        r#"["evaluation",10,5,1,1,[["self",2,0],[0,0.5,3]],[["migrate",{"unknown":"nowhere"}]],[["replicate","self",1],["invalid","no",2]],null,9]"#,
+        r#"["evaluation",20.5,5,1,1,"same"]"#,
+        r#"["cycle",30,[[5,"nop"],[5,"replicate","self","accepted",6],[5,"migrate",0,"inhibited",{"node":"top","rule":"capacity","needed":2,"free":1}],[null,"deploy",1,"inhibited",{"node":"edge","rule":"leaving"},0]]]"#,
+        r#"["regret",30,"exact",2,[1,1,1,-3,2],[1,1,2,-3,2]]"#,
+        r#"["node-leaving",31,1]"#,
+        r#"["link-down",32,0,1]"#,
+        r#"["node-down",33,1,"leave",[5]]"#,
+        r#"["responses",50,0,1,1,4,[[8,1]]]"#,
+        r#"["responses",100,0,2,0,8,[[8,2]]]"#,
+        r#"["usage",100,0,2,0.5]"#,
+        r#"["client",100,0,0,0,0]"#,
+        r#"["client",100,1,3,1,12]"#,
+        r#"["end",100,{"evaluations":2,"operations":1,"inhibited":2,"handovers":1,"served":3,"lost":1,"instances":1}]"#,
+    ];
+    assert_eq!(lines[1..], expected);
+}
+
+#[test]
+fn a_trace_of_counts_has_sums_in_their_place() {
+    let lines = written(Detail::Summary, |writer| {
+        writer.deployed(0.0, &InstanceId::number(5), APPLICATION, NODES[1], PolicyPlace(0));
+        writer.handover(0.0, UserPlace(0), None, Some(NODES[1]));
+        writer.handover(0.0, UserPlace(1), None, Some(NODES[1]));
+        evaluate(writer, 10.0, false);
+        writer.count_evaluations(APPLICATION, 3, 7.5);
+        writer.count_cycle(30.0, |counts| {
+            counts.nops(APPLICATION, 2);
+            counts.inhibited(APPLICATION, Rule::CAPACITY, 3);
+            counts.accepted(APPLICATION, OperationName::Migrate, (NODES[1], Some(NODES[0])), None);
+            counts.accepted(APPLICATION, OperationName::Replicate, (NODES[0], Some(NODES[0])), Some(NODES[1]));
+            counts.deployed(APPLICATION, NODES[1]);
+            counts.not_deployed(APPLICATION, Rule::Down.as_str());
+        });
+        writer.node_up(40.0, NODES[0]);
+        writer.node_down(41.0, NODES[1], Cause::Crash, [(InstanceId::number(6), APPLICATION)].into_iter());
+        writer.served(UserPlace(1), APPLICATION, 4.0);
+    });
+    let expected = [
+        r#"["deployed",0,5,0,1,0]"#,
+        r#"["handovers",0,[[0,2]]]"#,
+        r#"["counts",30,[[0,2,0,1,1,3,1,1]],[["capacity",3],["down",1]],[[0,0,1],[0,1,2]]]"#,
+        r#"["gone",41,[[0,1,1]]]"#,
+        r#"["responses",100,0,1,0,4,[[8,1]]]"#,
+        r#"["usage",100,0,4,1]"#,
+        r#"["clients",100,0,1,1,0,4]"#,
+        r#"["end",100,{"evaluations":4,"operations":3,"inhibited":4,"handovers":2,"served":1,"lost":0,"instances":2}]"#,
+    ];
+    assert_eq!(lines[1..], expected);
+}
+
+/// Takes a number of bytes, and then no more.
+struct Full(usize);
+
+impl Write for Full {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 = self.0.checked_sub(bytes.len()).ok_or(io::ErrorKind::StorageFull)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn nothing_is_written_after_a_failure() {
+    let header = Header {
+        scenario: "empty",
+        seed: 0,
+        duration: 1.0,
+        step: 1.0,
+        evaluation_period: 1.0,
+        detail: Detail::Full,
+        observation: "arrivals",
+        routing: "nearest",
+        arbitration: "managers",
+        memory: "sliding",
+        forgets_every: None,
+        applications: Vec::new(),
+        tiers: &[],
+        nodes: Vec::new(),
+        facts: Vec::new(),
+        policies: Vec::new(),
+        acceptances: Vec::new(),
+        users: Vec::new(),
+    };
+    let mut writer = TraceWriter::new(Full(1_000), &header);
+    assert!(writer.failure().is_none());
+    (0..100).for_each(|_| writer.link_up(0.5, NODES[0], NODES[1]));
+    assert!(writer.failure().is_some());
+    assert!(writer.finish(1.0).is_err());
+}
