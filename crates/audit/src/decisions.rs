@@ -1,6 +1,6 @@
 //! Makes decisions again, from the facts that are recorded with them.
 
-use mario_domain::{Capacity, Id, OperationName};
+use mario_domain::{AgentOperation, Capacity, Id};
 use mario_policy::{Constant, Decider, Ending, KnowledgeBase, Policy, Wanted};
 use mario_prolog::{Allowance, Engine};
 use rustc_hash::FxHashMap;
@@ -182,10 +182,9 @@ impl Decisions {
         }
         for wish in &situation.seen.inhibited {
             key.push(match wish.operation {
-                OperationName::Undeploy => 0,
-                OperationName::Migrate => 1,
-                OperationName::Replicate => 2,
-                OperationName::Deploy => 3,
+                AgentOperation::Undeploy => 0,
+                AgentOperation::Migrate => 1,
+                AgentOperation::Replicate => 2,
             });
             match &wish.target {
                 Target::Own => key.push(0),

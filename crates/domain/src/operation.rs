@@ -65,6 +65,21 @@ impl AgentOperation {
         OperationName::of(self).as_str()
     }
 
+    /// Its number in compact forms of traces, caches and pages: its position in [`AgentOperation::ALL`].
+    pub const fn code(self) -> u8 {
+        self as u8
+    }
+
+    /// The operation with this number.
+    pub const fn with_code(code: u8) -> Option<AgentOperation> {
+        match code {
+            0 => Some(AgentOperation::Undeploy),
+            1 => Some(AgentOperation::Migrate),
+            2 => Some(AgentOperation::Replicate),
+            _ => None,
+        }
+    }
+
     /// The operation with its target; an undeploy has none.
     pub fn towards(self, target: Target) -> Operation {
         match self {
@@ -94,10 +109,6 @@ impl OperationName {
             OperationName::Deploy => None,
         }
     }
-
-    /// What a policy may propose.
-    pub const OF_POLICIES: [OperationName; 3] =
-        [OperationName::Undeploy, OperationName::Migrate, OperationName::Replicate];
 
     /// The word, as everywhere.
     pub const fn as_str(self) -> &'static str {
@@ -208,6 +219,16 @@ mod tests {
         }
         assert!(serde_json::from_str::<Operation>(r#"{"operation":"deploy","target":"self"}"#).is_err());
         assert_eq!(serde_json::to_string(&OperationName::Replicate).expect("a word"), r#""replicate""#);
+    }
+
+    #[test]
+    fn codes_are_positions_and_lead_back() {
+        for (code, operation) in (0..).zip(AgentOperation::ALL) {
+            assert_eq!((operation.code(), AgentOperation::with_code(code)), (code, Some(operation)));
+            assert_eq!(OperationName::of(operation).of_agent(), Some(operation));
+        }
+        assert_eq!(AgentOperation::with_code(AgentOperation::ALL.len() as u8), None);
+        assert_eq!(OperationName::Deploy.of_agent(), None);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use mario_domain::{Id, NodeId, Operation, OperationName, Target};
+use mario_domain::{AgentOperation, Id, NodeId, Operation, Target};
 use mario_prolog::{Allowance, Argument, Engine, Explanation, Machine, Outcome, Query, Resource, Symbols, Value};
 
 use crate::knowledge_base::{Constant, KnowledgeBase, constant_text};
@@ -65,7 +65,7 @@ pub enum Solution {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Proposal {
     /// Undeploy, migrate or replicate.
-    pub operation: OperationName,
+    pub operation: AgentOperation,
     /// The instance that was asked about.
     pub instance: Constant,
     /// A node or `self`, as the policy wrote it.
@@ -168,7 +168,7 @@ fn proposal(
     query: &Query<'_>,
     policy: &Policy,
     facts: &KnowledgeBase,
-) -> Result<(OperationName, Constant), ProposalFault> {
+) -> Result<(AgentOperation, Constant), ProposalFault> {
     let words = &policy.words;
     let Some(Value::Atom(word)) = query.argument(OPERATION) else { return Err(ProposalFault::UnknownOperation) };
     let known = words.operations.iter().find(|(atom, _)| *atom == word);
@@ -182,7 +182,7 @@ fn proposal(
         _ => return Err(ProposalFault::NotATarget),
     };
     let here = || target == Value::Atom(words.own) || facts.nodes().any(|own| own.node == target);
-    if operation == OperationName::Undeploy && !here() {
+    if operation == AgentOperation::Undeploy && !here() {
         return Err(ProposalFault::UndeploysElsewhere);
     }
     Ok((operation, target))
@@ -196,15 +196,15 @@ impl Proposal {
 
     /// The operation in the words of the domain; `None` when the target is an empty name, which no node has.
     pub fn operation(&self, facts: &KnowledgeBase) -> Option<Operation> {
-        if self.operation == OperationName::Undeploy {
+        if self.operation == AgentOperation::Undeploy {
             return Some(Operation::Undeploy);
         }
         let id: Id = facts.to_id(self.target)?;
         let target = NodeId::try_from(id).map_or(Target::Own, Target::Node);
         match self.operation {
-            OperationName::Migrate => Some(Operation::Migrate(target)),
-            OperationName::Replicate => Some(Operation::Replicate(target)),
-            OperationName::Undeploy | OperationName::Deploy => None,
+            AgentOperation::Migrate => Some(Operation::Migrate(target)),
+            AgentOperation::Replicate => Some(Operation::Replicate(target)),
+            AgentOperation::Undeploy => None,
         }
     }
 }

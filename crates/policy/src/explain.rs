@@ -14,7 +14,7 @@ mod lines;
 mod search;
 mod step;
 
-use mario_domain::OperationName;
+use mario_domain::AgentOperation;
 use mario_prolog::{Allowance, Argument, Budget, Engine, Loaded, Machine, Outcome, Resolver, Value};
 use serde::Serialize;
 
@@ -224,7 +224,7 @@ impl Explainer {
 
     fn missed(&mut self, facts: &KnowledgeBase, instance: Constant, solutions: &[Solution]) -> Vec<MissedOperation> {
         let heads = self.heads(facts, instance);
-        let proposed = |operation: OperationName| {
+        let proposed = |operation: AgentOperation| {
             // With a wrong target it is proposed all the same, and its proof says what is wrong.
             let is_it = |solution: &Solution| match solution {
                 Solution::Proposal(it) => it.operation == operation,
@@ -233,7 +233,7 @@ impl Explainer {
             solutions.iter().any(is_it)
         };
         let mut missed = Vec::new();
-        for operation in OperationName::OF_POLICIES.into_iter().filter(|&operation| !proposed(operation)) {
+        for operation in AgentOperation::ALL.into_iter().filter(|&operation| !proposed(operation)) {
             let own =
                 |(_, head): &&(usize, Option<String>)| head.as_deref().is_none_or(|head| head == operation.as_str());
             let clauses = heads.iter().filter(own).map(|&(clause, _)| self.miss(facts, instance, operation, clause));
@@ -257,7 +257,7 @@ impl Explainer {
         heads
     }
 
-    fn miss(&mut self, facts: &KnowledgeBase, instance: Constant, operation: OperationName, clause: usize) -> Miss {
+    fn miss(&mut self, facts: &KnowledgeBase, instance: Constant, operation: AgentOperation, clause: usize) -> Miss {
         let steps = self.failure(facts, instance, operation, clause);
         let changes = search::changes(self, facts, instance, operation, clause);
         Miss { clause: self.clause_text("operation", 3, clause), steps, changes }
@@ -268,7 +268,7 @@ impl Explainer {
         &mut self,
         facts: &KnowledgeBase,
         instance: Constant,
-        operation: OperationName,
+        operation: AgentOperation,
         clause: usize,
     ) -> Vec<Step> {
         let symbols = self.policy.symbols();

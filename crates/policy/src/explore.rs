@@ -16,7 +16,7 @@ mod world;
 
 use std::collections::BTreeSet;
 
-use mario_domain::OperationName;
+use mario_domain::AgentOperation;
 use mario_prolog::{Engine, Place, Tree, TreeKind};
 
 use crate::check::{Finding, FindingKind};
@@ -221,7 +221,7 @@ impl Explorer<'_> {
         self.worlds += 1;
         let mut run = Run::new(world);
         let mut history = vec![run.placement()];
-        let mut enacted: Vec<Vec<OperationName>> = Vec::new();
+        let mut enacted: Vec<Vec<AgentOperation>> = Vec::new();
         for cycle in 1..=self.bounds.cycles {
             let steps = run.cycle(&mut self.minds);
             for step in &steps {
@@ -231,7 +231,7 @@ impl Explorer<'_> {
             let placement = run.placement();
             if let Some(before) = history.iter().rposition(|earlier| *earlier == placement) {
                 let since = |operation| enacted[before..].iter().any(|cycle| cycle.contains(&operation));
-                if since(OperationName::Replicate) && since(OperationName::Undeploy) {
+                if since(AgentOperation::Replicate) && since(AgentOperation::Undeploy) {
                     let clause = steps.iter().find_map(accepted).map(|(_, clause)| clause);
                     let message = "instances come and go, and are where they were again, though no client moved";
                     self.report(FindingKind::Flapping, clause, message.to_owned(), world, cycle);
@@ -338,7 +338,7 @@ impl Explorer<'_> {
             (1..until).for_each(|_| drop(again.cycle(&mut self.minds)));
             again.cycle(&mut self.minds)
         };
-        let replicates = |step| accepted(step).filter(|(operation, _)| *operation == OperationName::Replicate);
+        let replicates = |step| accepted(step).filter(|(operation, _)| *operation == AgentOperation::Replicate);
         let clause = steps.iter().find_map(replicates).map(|(_, clause)| clause);
         let message = format!(
             "instances multiply until the hardware is full: there are {there} where {needed} would do, with twice the \
@@ -401,7 +401,7 @@ impl Explorer<'_> {
 }
 
 /// What was enacted in a step, and the clause behind it.
-fn accepted(step: &Step) -> Option<(OperationName, usize)> {
+fn accepted(step: &Step) -> Option<(AgentOperation, usize)> {
     match (&step.asked, &step.verdict) {
         (Asked::Operation { operation, clause, .. }, Some(Verdict::Accepted)) => Some((*operation, *clause)),
         _ => None,

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use mario_domain::OperationName;
+use mario_domain::AgentOperation;
 use mario_prolog::{Allowance, Atom, Budget, Engine, LoadError, Loaded, Place, Problem, Program, Resolver, Symbols};
 
 use crate::vocabulary::FACTS;
@@ -55,7 +55,7 @@ pub struct Policy {
 pub(crate) struct Words {
     pub(crate) numbered_operation: Atom,
     pub(crate) own: Atom,
-    pub(crate) operations: [(Atom, OperationName); 3],
+    pub(crate) operations: [(Atom, AgentOperation); 3],
 }
 
 /// Why a text is not a policy.
@@ -148,7 +148,7 @@ impl Policy {
             words: Words {
                 numbered_operation: symbols.intern(NUMBERED_OPERATION),
                 own: symbols.intern(mario_domain::SELF),
-                operations: OperationName::OF_POLICIES.map(|name| (symbols.intern(name.as_str()), name)),
+                operations: AgentOperation::ALL.map(|name| (symbols.intern(name.as_str()), name)),
             },
         };
         Ok((policy, loaded))

@@ -368,7 +368,7 @@ impl Recorder for Tally {
                 Outcome::Judged(judged) => {
                     let application = colony.agent(judged.agent).application();
                     if judged.ruling.is_accepted() {
-                        self.operation(time, application, judged.wish.operation);
+                        self.operation(time, application, OperationName::of(judged.wish.operation));
                     } else {
                         self.count(time, application, |step| step.inhibited += 1);
                     }

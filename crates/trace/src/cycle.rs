@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use mario_domain::{InstanceId, OperationName, Verdict};
+use mario_domain::{AgentOperation, InstanceId, Verdict};
 
 use crate::json::{id, natural, string};
 use crate::record::{Deployed, Judged};
@@ -52,7 +52,7 @@ impl<W: Write> Cycle<'_, W> {
         writer.line.push(b',');
         string(&mut writer.line, judged.operation.as_str());
         let is_accepted = matches!(judged.verdict, Verdict::Accepted);
-        if judged.operation != OperationName::Undeploy || !is_accepted {
+        if judged.operation != AgentOperation::Undeploy || !is_accepted {
             writer.line.push(b',');
             writer.target(&judged.target);
         }
@@ -65,9 +65,9 @@ impl<W: Write> Cycle<'_, W> {
         if is_accepted {
             totals.operations += 1;
             match judged.operation {
-                OperationName::Undeploy => totals.instances = totals.instances.saturating_sub(1),
-                OperationName::Replicate | OperationName::Deploy => totals.instances += 1,
-                OperationName::Migrate => {}
+                AgentOperation::Undeploy => totals.instances = totals.instances.saturating_sub(1),
+                AgentOperation::Replicate => totals.instances += 1,
+                AgentOperation::Migrate => {}
             }
         } else {
             totals.inhibited += 1;

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use mario_domain::{Capacity, OperationName};
+use mario_domain::{AgentOperation, Capacity};
 
 use crate::json::{natural, number, string};
 use crate::place::ApplicationPlace;
@@ -23,7 +23,7 @@ impl<W: Write> TraceWriter<W> {
     pub fn evaluation<'a, R, M, S>(&mut self, time: f64, evaluation: &Evaluation<'_>, decided: Option<Decided<R, M, S>>)
     where
         R: IntoIterator<Item = RequestsSeen>,
-        M: IntoIterator<Item = (OperationName, Target<'a>)>,
+        M: IntoIterator<Item = (AgentOperation, Target<'a>)>,
         S: IntoIterator<Item = Solution<'a>>,
     {
         self.count_evaluations(evaluation.application, 1, evaluation.rate);
@@ -79,7 +79,7 @@ impl<W: Write> TraceWriter<W> {
         self.line.push(b']');
     }
 
-    fn memory<'a>(&mut self, inhibited: impl IntoIterator<Item = (OperationName, Target<'a>)>) {
+    fn memory<'a>(&mut self, inhibited: impl IntoIterator<Item = (AgentOperation, Target<'a>)>) {
         self.line.extend_from_slice(b",[");
         for (position, (operation, target)) in inhibited.into_iter().enumerate() {
             self.line.extend_from_slice(if position > 0 { b",[" } else { b"[" });

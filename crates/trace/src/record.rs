@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use mario_domain::{Capacity, InstanceId, NodeId, OperationName, Verdict};
+use mario_domain::{AgentOperation, Capacity, InstanceId, NodeId, Verdict};
 use serde::{Deserialize, Serialize};
 
 use crate::place::{ApplicationPlace, NodePlace, PolicyPlace};
@@ -88,7 +88,7 @@ pub enum Solution<'a> {
     /// An operation.
     Proposal {
         /// Which.
-        operation: OperationName,
+        operation: AgentOperation,
         /// Where it leads to.
         target: Target<'a>,
         /// From where in the policy.
@@ -109,7 +109,7 @@ pub struct Judged<'a> {
     /// The agent's instance.
     pub instance: &'a InstanceId,
     /// What it asked for.
-    pub operation: OperationName,
+    pub operation: AgentOperation,
     /// Where that leads to.
     pub target: Target<'a>,
     /// What the managers concerned said.

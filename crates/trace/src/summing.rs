@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use mario_domain::OperationName;
+use mario_domain::AgentOperation;
 use serde::{Deserialize, Serialize};
 
 use crate::header::Header;
@@ -90,15 +90,15 @@ impl Counts<'_> {
     pub fn accepted(
         &mut self,
         application: ApplicationPlace,
-        operation: OperationName,
+        operation: AgentOperation,
         (from, to): (NodePlace, Option<NodePlace>),
         created: Option<NodePlace>,
     ) {
         let row = &mut self.rows[application.position()];
         match operation {
-            OperationName::Undeploy => row.undeploy += 1,
-            OperationName::Migrate => row.migrate += 1,
-            OperationName::Replicate | OperationName::Deploy => row.replicate += 1,
+            AgentOperation::Undeploy => row.undeploy += 1,
+            AgentOperation::Migrate => row.migrate += 1,
+            AgentOperation::Replicate => row.replicate += 1,
         }
         if let Some(node) = created {
             self.summing.place(application, node, 1);

@@ -1,6 +1,6 @@
 //! Rule r1: what is judged, and what is enacted.
 
-use mario_domain::{Capacity, Hardware, Id, InstanceId, OperationName};
+use mario_domain::{AgentOperation, Capacity, Hardware, Id, InstanceId, OperationName};
 
 use super::{Audit, instance_text};
 use crate::acceptances::{Answer, Asked, Concerned, Moment};
@@ -138,19 +138,19 @@ impl Audit {
     }
 
     fn judged(&mut self, instance: &InstanceId, wish: &Wish, verdict: &Verdict, enactments: &mut Vec<Enactment>) {
-        self.count(wish.operation, verdict);
-        let Some((place, pending)) = self.turn(instance, does(wish.operation)) else { return };
+        self.count(OperationName::of(wish.operation), verdict);
+        let Some((place, pending)) = self.turn(instance, does(OperationName::of(wish.operation))) else { return };
         let own = self.world.agent(place).node;
         if self.header.detail == Detail::Full && !self.is_proposed(&pending, wish, own) {
             self.find_other_proposal(instance, &pending, wish_text(&self.header, wish));
         }
         let application = self.world.agent(place).application;
-        let is_undeploy = wish.operation == OperationName::Undeploy;
+        let is_undeploy = wish.operation == AgentOperation::Undeploy;
         let mut case = Case {
             who: instance_text(instance),
             agent: Some(place),
             own: Some(own),
-            operation: wish.operation,
+            operation: OperationName::of(wish.operation),
             target: if is_undeploy { None } else { wish.target.resolve(own) },
             target_id: self.target_id(&wish.target, own),
             application,
@@ -178,7 +178,7 @@ impl Audit {
         let Pending::Wish(pending) = pending else { return false };
         let is_same = match (wish.operation, self.header.arbitration) {
             // An undeploy is recorded without its target.
-            (OperationName::Undeploy, _) => true,
+            (AgentOperation::Undeploy, _) => true,
             // `self` is resolved before it is judged there.
             (_, Arbitration::Sequential) => {
                 pending.target == wish.target

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use mario_domain::{Id, OperationName, Quantity};
+use mario_domain::{AgentOperation, Id, Quantity};
 use rustc_hash::FxHashSet;
 
 use super::{Audit, instance_text};
@@ -244,7 +244,7 @@ impl Audit {
     }
 
     /// The agent remembers that this was inhibited.
-    pub(super) fn remember_inhibited(&mut self, place: AgentPlace, operation: OperationName, target: Target) {
+    pub(super) fn remember_inhibited(&mut self, place: AgentPlace, operation: AgentOperation, target: Target) {
         let agent = self.world.agent_mut(place);
         let proposed = agent.evaluations;
         agent.remembered.push((proposed, Wish { operation, target }));

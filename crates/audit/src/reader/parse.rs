@@ -6,7 +6,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use mario_domain::{Capacity, Hardware, Id, InstanceId, OperationName, Quantity};
+use mario_domain::{AgentOperation, Capacity, Hardware, Id, InstanceId, Quantity};
 use serde::Deserialize;
 use serde::de::{self, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
@@ -253,11 +253,11 @@ from_array!(Wish, "an inhibited operation", elements => {
     elements.end(wish)
 });
 
-fn operation<E: de::Error>(word: Word) -> Result<OperationName, E> {
+fn operation<E: de::Error>(word: Word) -> Result<AgentOperation, E> {
     match word {
-        Word::Undeploy => Ok(OperationName::Undeploy),
-        Word::Migrate => Ok(OperationName::Migrate),
-        Word::Replicate => Ok(OperationName::Replicate),
+        Word::Undeploy => Ok(AgentOperation::Undeploy),
+        Word::Migrate => Ok(AgentOperation::Migrate),
+        Word::Replicate => Ok(AgentOperation::Replicate),
         Word::Deploy | Word::Nop | Word::Invalid => Err(E::custom("agents undeploy, migrate and replicate")),
     }
 }
@@ -385,7 +385,7 @@ fn judged<'de, A: SeqAccess<'de>>(
     mut elements: Elements<'de, A>,
 ) -> Result<Outcome, A::Error> {
     let operation = operation(word)?;
-    let (target, word) = if operation == OperationName::Undeploy {
+    let (target, word) = if operation == AgentOperation::Undeploy {
         match elements.next("verdict")? {
             AcceptedOrOwn::Accepted => (Target::Own, VerdictWord::Accepted),
             AcceptedOrOwn::Own => (Target::Own, elements.next("verdict")?),
@@ -395,8 +395,8 @@ fn judged<'de, A: SeqAccess<'de>>(
     };
     let verdict = match (word, operation) {
         (VerdictWord::Inhibited, _) => Verdict::Inhibited(elements.next("reason")?),
-        (VerdictWord::Accepted, OperationName::Replicate) => Verdict::Accepted(Some(elements.next("new instance")?)),
-        (VerdictWord::Accepted, OperationName::Migrate) => Verdict::Accepted(elements.optional()?),
+        (VerdictWord::Accepted, AgentOperation::Replicate) => Verdict::Accepted(Some(elements.next("new instance")?)),
+        (VerdictWord::Accepted, AgentOperation::Migrate) => Verdict::Accepted(elements.optional()?),
         (VerdictWord::Accepted, _) => Verdict::Accepted(None),
     };
     elements.end(Outcome::Judged { instance, wish: Wish { operation, target }, verdict })

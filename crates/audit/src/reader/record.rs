@@ -4,7 +4,7 @@ use super::regret::Regret;
 use super::summed::{self, Client, Clients, Counted, Gone, Handovers, Usage};
 use std::fmt;
 
-use mario_domain::{Capacity, Hardware, Id, InstanceId, OperationName, Quantity};
+use mario_domain::{AgentOperation, Capacity, Hardware, Id, InstanceId, Quantity};
 
 use super::header::Header;
 
@@ -131,7 +131,7 @@ pub enum Neighbour {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Wish {
     /// Undeploy, migrate or replicate.
-    pub operation: OperationName,
+    pub operation: AgentOperation,
     /// Where to, as the policy wrote it.
     pub target: Target,
 }

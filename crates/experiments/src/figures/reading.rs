@@ -7,7 +7,7 @@ use mario_audit::reader::{
     Client, Counted, Cycle, Deployed, Handover, Handovers, Header, NodeDown, Outcome, Record, Rule, Target,
     TracedApplication, Usage, Verdict, Wish,
 };
-use mario_domain::{Capacity, InstanceId, OperationName};
+use mario_domain::{AgentOperation, Capacity, InstanceId};
 
 use super::groups::Groups;
 use super::{
@@ -146,10 +146,9 @@ impl Reading {
                 Outcome::Nop(instance) => self.count(&mut counts, instance, |counts| counts.nop += 1),
                 Outcome::Judged { instance, wish, verdict: Verdict::Accepted(created) } => {
                     self.count(&mut counts, instance, |counts| match wish.operation {
-                        OperationName::Undeploy => counts.undeploy += 1,
-                        OperationName::Migrate => counts.migrate += 1,
-                        OperationName::Replicate => counts.replicate += 1,
-                        OperationName::Deploy => {}
+                        AgentOperation::Undeploy => counts.undeploy += 1,
+                        AgentOperation::Migrate => counts.migrate += 1,
+                        AgentOperation::Replicate => counts.replicate += 1,
                     });
                     enacted.push((instance, wish, created.as_ref()));
                 }
@@ -228,17 +227,16 @@ impl Reading {
             Target::Own | Target::Unknown(_) => running.node,
         };
         match wish.operation {
-            OperationName::Undeploy => self.disappear(instance),
-            OperationName::Migrate => {
+            AgentOperation::Undeploy => self.disappear(instance),
+            AgentOperation::Migrate => {
                 self.disappear(instance);
                 self.appear(created.unwrap_or(instance), running.application, target);
             }
-            OperationName::Replicate => {
+            AgentOperation::Replicate => {
                 if let Some(created) = created {
                     self.appear(created, running.application, target);
                 }
             }
-            OperationName::Deploy => {}
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use mario_audit::FindingKind;
 use mario_audit::reader::{Counted, Cycle, Detail, Header, Outcome, Record, Verdict};
-use mario_domain::{Id, InstanceId, OperationName};
+use mario_domain::{AgentOperation, Id, InstanceId};
 use rustc_hash::FxHashMap;
 
 use super::{Checked, number, opened};
@@ -138,8 +138,8 @@ impl Tables {
                 Outcome::Judged { instance, wish, verdict: Verdict::Accepted(created) } => {
                     let application = self.applications.get(instance).copied();
                     came.extend(created.iter().cloned().zip(application));
-                    let is_moved = wish.operation == OperationName::Migrate && created.is_some();
-                    if wish.operation == OperationName::Undeploy || is_moved {
+                    let is_moved = wish.operation == AgentOperation::Migrate && created.is_some();
+                    if wish.operation == AgentOperation::Undeploy || is_moved {
                         went.push(instance.clone());
                     }
                     (instance, wish.operation.as_str())

@@ -8,7 +8,7 @@ use mario_audit::reader::{
     Counted, Cycle, Detail, Handover, Header, NodeDown, Outcome, ReadError, Reason, Record, Responses, TraceReader,
     Verdict, Wish,
 };
-use mario_domain::{InstanceId, OperationName};
+use mario_domain::{AgentOperation, InstanceId};
 use mario_prolog::Allowance;
 
 use super::areas::AreaCounts;
@@ -203,22 +203,22 @@ impl Fold {
                 self.recording.push(time, Event::Inhibited { instance, operation, target, reason });
             }
             Verdict::Accepted(new) => match (wish.operation, target, new) {
-                (OperationName::Undeploy, _, _) => {
+                (AgentOperation::Undeploy, _, _) => {
                     self.go(instance);
                     self.recording.push(time, Event::Undeploy { instance });
                 }
-                (OperationName::Migrate, Some(node), None) => {
+                (AgentOperation::Migrate, Some(node), None) => {
                     self.count(placed.application, own, -1);
                     self.count(placed.application, node, 1);
                     self.placement.get_mut(instance).node = Some(node);
                     self.recording.push(time, Event::Migrate { instance, node, renamed: None });
                 }
-                (OperationName::Migrate, Some(node), Some(id)) => {
+                (AgentOperation::Migrate, Some(node), Some(id)) => {
                     self.go(instance);
                     let renamed = Some(self.appear(id.clone(), placed.application, placed.policy, node));
                     self.recording.push(time, Event::Migrate { instance, node, renamed });
                 }
-                (OperationName::Replicate, Some(node), Some(id)) => {
+                (AgentOperation::Replicate, Some(node), Some(id)) => {
                     let replica = self.appear(id.clone(), placed.application, placed.policy, node);
                     self.recording.push(time, Event::Replicate { instance, node, replica });
                 }

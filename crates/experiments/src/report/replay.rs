@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use mario_audit::reader::{Evaluation, Header, Neighbour, Seen, Solution, Target, Wish};
-use mario_domain::{Capacity, InstanceId, OperationName};
+use mario_domain::{AgentOperation, Capacity, InstanceId};
 use mario_prolog::Allowance;
 use rustc_hash::FxHashMap;
 use serde::ser::SerializeSeq;
@@ -52,7 +52,7 @@ pub(crate) enum Event {
     Migrate { instance: u32, node: u32, renamed: Option<u32> },
     Replicate { instance: u32, node: u32, replica: u32 },
     Undeploy { instance: u32 },
-    Inhibited { instance: u32, operation: OperationName, target: Option<u32>, reason: u32 },
+    Inhibited { instance: u32, operation: AgentOperation, target: Option<u32>, reason: u32 },
     DeployInhibited { application: u32, node: u32, reason: u32 },
     NodeDown { node: u32, instances: Vec<u32> },
     NodeUp { node: u32 },
@@ -236,7 +236,7 @@ impl Serialize for Line {
             }
             Event::Undeploy { instance } => vec![4, (*instance).into()],
             Event::Inhibited { instance, operation, target, reason } => {
-                vec![5, (*instance).into(), operation_code(*operation), place(target), (*reason).into()]
+                vec![5, (*instance).into(), operation.code().into(), place(target), (*reason).into()]
             }
             Event::DeployInhibited { application, node, reason } => {
                 vec![6, (*application).into(), (*node).into(), (*reason).into()]
@@ -264,16 +264,6 @@ impl Serialize for Decision {
         };
         let Decision { first, last, count, node, seen, case, .. } = self;
         (Compact(*first), Compact(*last), count, node, free, seen, case).serialize(serializer)
-    }
-}
-
-/// The code of an operation in the page.
-fn operation_code(operation: OperationName) -> i64 {
-    match operation {
-        OperationName::Undeploy => 0,
-        OperationName::Migrate => 1,
-        OperationName::Replicate => 2,
-        OperationName::Deploy => 3,
     }
 }
 
@@ -314,5 +304,5 @@ fn compact_wish(wish: &Wish) -> [Value; 2] {
         Target::Node(node) => json!(node),
         Target::Unknown(id) => json!(id.to_string()),
     };
-    [json!(operation_code(wish.operation)), target]
+    [json!(wish.operation.code()), target]
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mario_domain::OperationName;
+use mario_domain::AgentOperation;
 use mario_prolog::{Tree, TreeKind};
 
 use super::finding::{Finding, FindingKind};
@@ -103,7 +103,7 @@ fn wrong_constant(expected: &FactArgument, argument: &Tree) -> Option<String> {
 }
 
 fn check_operation(clause: &Clause<'_>, operation: &Tree, findings: &mut Vec<Finding>) {
-    let known = |name: &str| OperationName::OF_POLICIES.iter().any(|operation| operation.as_str() == name);
+    let known = |name: &str| AgentOperation::ALL.iter().any(|operation| operation.as_str() == name);
     let found = match &operation.kind {
         TreeKind::Variable(_) => return,
         TreeKind::Atom(name) if known(name) => return,
@@ -111,7 +111,7 @@ fn check_operation(clause: &Clause<'_>, operation: &Tree, findings: &mut Vec<Fin
         _ => "an operation is a name".to_owned(),
     };
     let near = match &operation.kind {
-        TreeKind::Atom(name) => OperationName::OF_POLICIES
+        TreeKind::Atom(name) => AgentOperation::ALL
             .iter()
             .find(|operation| super::names::edit_distance(operation.as_str(), name) <= 2)
             .map(|operation| format!("did you mean `{operation}`?")),

@@ -6,7 +6,7 @@
 
 use std::cmp::Ordering;
 
-use mario_domain::OperationName;
+use mario_domain::AgentOperation;
 use mario_prolog::Value;
 
 use super::change::{Change, condition, fact_changes};
@@ -35,7 +35,7 @@ struct Search<'a> {
     explainer: &'a mut Explainer,
     base: &'a KnowledgeBase,
     instance: Constant,
-    operation: OperationName,
+    operation: AgentOperation,
     clause: usize,
     /// The facts that are decided with.
     trial: KnowledgeBase,
@@ -47,7 +47,7 @@ pub(super) fn changes(
     explainer: &mut Explainer,
     base: &KnowledgeBase,
     instance: Constant,
-    operation: OperationName,
+    operation: AgentOperation,
     clause: usize,
 ) -> Vec<Change> {
     let (trial, real) = (KnowledgeBase::new(base.symbols()), Situation::of(base));
@@ -163,8 +163,8 @@ impl Search<'_> {
         let proposes = proposal.texts(self.base.symbols());
         let comparisons = self.comparisons(situation, &proposes);
         let wish = match self.operation {
-            OperationName::Undeploy | OperationName::Deploy => format!("would {}", self.operation.as_str()),
-            OperationName::Migrate | OperationName::Replicate => {
+            AgentOperation::Undeploy => format!("would {}", self.operation.as_str()),
+            AgentOperation::Migrate | AgentOperation::Replicate => {
                 format!("would {} to {}", self.operation.as_str(), proposes[2])
             }
         };

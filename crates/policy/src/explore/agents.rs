@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use mario_domain::OperationName;
+use mario_domain::AgentOperation;
 use mario_prolog::{Engine, Value};
 
 use super::world::{ExtraValue, HARDWARE, Spread, World, node_name};
@@ -23,7 +23,7 @@ pub(super) struct Heard {
 pub(super) enum Asked {
     Nothing,
     Operation {
-        operation: OperationName,
+        operation: AgentOperation,
         target: Target,
         word: String,
         clause: usize,
@@ -69,7 +69,7 @@ struct Situation {
     spread: u8,
     nodes: usize,
     heard: Vec<Heard>,
-    remembered: Vec<(OperationName, String)>,
+    remembered: Vec<(AgentOperation, String)>,
 }
 
 /// Decides for agents. Equal situations are decided once.
@@ -112,7 +112,7 @@ impl<'p> Agents<'p> {
         node: usize,
         free: i64,
         heard: &[Heard],
-        remembered: &[(OperationName, String)],
+        remembered: &[(AgentOperation, String)],
     ) -> Asked {
         let situation = Situation {
             instance,

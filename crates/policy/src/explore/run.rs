@@ -1,6 +1,6 @@
 //! What happens in a world, cycle by cycle.
 
-use mario_domain::OperationName;
+use mario_domain::AgentOperation;
 
 use super::agents::{Agents, Asked, Heard, Target};
 use super::world::{HARDWARE, LINK_LATENCY, RATE, World, node_name};
@@ -14,7 +14,7 @@ pub(super) struct Agent {
     /// Nodes that it left, oldest first.
     left: Vec<usize>,
     /// What was inhibited, and in which cycle.
-    memory: Vec<(u32, OperationName, String)>,
+    memory: Vec<(u32, AgentOperation, String)>,
 }
 
 /// What became of what an agent asked for.
@@ -97,8 +97,8 @@ impl<'w> Run<'w> {
             if let Asked::Operation { operation, target, word, .. } = &step.asked {
                 let verdict = judge(self.world, agent.node, *operation, *target, &mut free);
                 match (&verdict, operation, target) {
-                    (Verdict::Accepted, OperationName::Undeploy, _) => gone.push(agent.id),
-                    (Verdict::Accepted, OperationName::Migrate, Target::Node(node)) => {
+                    (Verdict::Accepted, AgentOperation::Undeploy, _) => gone.push(agent.id),
+                    (Verdict::Accepted, AgentOperation::Migrate, Target::Node(node)) => {
                         agent.left.push(agent.node);
                         agent.node = *node;
                         step.returned = agent.left.contains(node);
@@ -119,7 +119,7 @@ impl<'w> Run<'w> {
     }
 
     /// What an agent remembers now, in the standard order of terms and each once.
-    fn remembered(&mut self, index: usize) -> Vec<(OperationName, String)> {
+    fn remembered(&mut self, index: usize) -> Vec<(AgentOperation, String)> {
         let (now, memory) = (self.cycle, self.world.memory);
         let agent = &mut self.agents[index];
         agent.memory.retain(|(cycle, ..)| cycle + memory >= now);
@@ -157,10 +157,10 @@ impl<'w> Run<'w> {
     }
 }
 
-fn judge(world: &World<'_>, node: usize, operation: OperationName, target: Target, free: &mut [i64]) -> Verdict {
+fn judge(world: &World<'_>, node: usize, operation: AgentOperation, target: Target, free: &mut [i64]) -> Verdict {
     let to = match (operation, target.resolved(node)) {
-        (OperationName::Undeploy, _) => return Verdict::Accepted,
-        (OperationName::Replicate, Some(to)) if to == node => to,
+        (AgentOperation::Undeploy, _) => return Verdict::Accepted,
+        (AgentOperation::Replicate, Some(to)) if to == node => to,
         (_, Some(to)) if world.shape.neighbours[node].contains(&to) => to,
         _ => return Verdict::NotATarget,
     };

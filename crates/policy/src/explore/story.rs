@@ -1,6 +1,6 @@
 //! What happened in a world, told to a person.
 
-use mario_domain::OperationName;
+use mario_domain::AgentOperation;
 
 use super::agents::{Agents, Asked, Heard};
 use super::run::{Run, Step, Verdict};
@@ -40,7 +40,7 @@ fn step_line(step: &Step, policy: &Policy) -> String {
         Asked::Invalid { arguments: [operation, _, target], clause, .. } => {
             format!("proposes {operation} with the target {target}{}", by(*clause))
         }
-        Asked::Operation { operation: OperationName::Undeploy, clause, .. } => {
+        Asked::Operation { operation: AgentOperation::Undeploy, clause, .. } => {
             format!("asks to undeploy{}", by(*clause))
         }
         Asked::Operation { operation, word, clause, .. } => format!("asks to {operation} to {word}{}", by(*clause)),

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use mario_domain::OperationName;
+use mario_domain::AgentOperation;
 use mario_scenario::{ApplicationIndex, NodeIndex, Scenario};
 
 use super::{Allocation, Room};
@@ -50,7 +50,7 @@ pub(crate) fn changes(
             }
         }
         for (agent, from) in surplus {
-            plan.orders.push((agent, Wish { operation: OperationName::Undeploy, target: Target::Own }));
+            plan.orders.push((agent, Wish { operation: AgentOperation::Undeploy, target: Target::Own }));
             free[from.position()] = free[from.position()].map(|free| free + hardware(application));
         }
     }
@@ -59,13 +59,13 @@ pub(crate) fn changes(
         let needed = hardware(next.application);
         if free[next.to.position()].is_none_or(|free| free >= needed) {
             free[next.to.position()] = free[next.to.position()].map(|free| free - needed);
-            plan.orders.push((next.agent, Wish { operation: OperationName::Migrate, target: Target::Node(next.to) }));
+            plan.orders.push((next.agent, Wish { operation: AgentOperation::Migrate, target: Target::Node(next.to) }));
         } else if waited < moves.len() {
             waited += 1;
             moves.push_back(next);
             continue;
         } else {
-            plan.orders.push((next.agent, Wish { operation: OperationName::Undeploy, target: Target::Own }));
+            plan.orders.push((next.agent, Wish { operation: AgentOperation::Undeploy, target: Target::Own }));
             plan.deployments.push(deployment(scenario, next.application, next.to));
         }
         free[next.from.position()] = free[next.from.position()].map(|free| free + needed);

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use mario_domain::{Id, InstanceId, OperationName};
+use mario_domain::{AgentOperation, Id, InstanceId};
 use mario_scenario::{NodeIndex, Scenario, UserIndex};
 use mario_trace::json::{natural, number};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -202,9 +202,9 @@ impl<W: Write> Recorder for Tables<'_, W> {
                 Outcome::Judged(judged) => {
                     let action = if judged.ruling.is_accepted() {
                         match judged.wish.operation {
-                            OperationName::Undeploy => undeploy += 1,
-                            OperationName::Migrate => migrate += 1,
-                            OperationName::Replicate | OperationName::Deploy => replicate += 1,
+                            AgentOperation::Undeploy => undeploy += 1,
+                            AgentOperation::Migrate => migrate += 1,
+                            AgentOperation::Replicate => replicate += 1,
                         }
                         judged.wish.operation.as_str()
                     } else {

@@ -204,7 +204,7 @@ fn seen(fact: &RequestFact) -> RequestsSeen {
 fn remembered<'a>(
     agent: &'a Agent,
     colony: &Colony,
-) -> impl Iterator<Item = (mario_domain::OperationName, mario_trace::Target<'a>)> {
+) -> impl Iterator<Item = (mario_domain::AgentOperation, mario_trace::Target<'a>)> {
     colony.visible_memory(agent).into_iter().map(|remembered| (remembered.operation, target(&remembered.target)))
 }
 

@@ -1,6 +1,6 @@
 //! Agents: one for each instance, with what it sees and what it remembers.
 
-use mario_domain::OperationName;
+use mario_domain::AgentOperation;
 use mario_scenario::{ApplicationIndex, Memory, NodeIndex, PolicyIndex};
 use serde::{Deserialize, Serialize};
 
@@ -89,7 +89,7 @@ pub struct Remembered {
     /// The evaluation that proposed it, from 1.
     pub evaluation: u32,
     /// What was inhibited.
-    pub operation: OperationName,
+    pub operation: AgentOperation,
     /// Where it would have led.
     pub target: Target,
 }
@@ -173,7 +173,7 @@ impl Agent {
     }
 
     /// Remembers an inhibited operation. `cycles` is how long the agent's policy lets it remember.
-    pub(crate) fn remember(&mut self, operation: OperationName, target: Target, rule: Memory, cycles: u32) {
+    pub(crate) fn remember(&mut self, operation: AgentOperation, target: Target, rule: Memory, cycles: u32) {
         if rule == Memory::Sliding && cycles == 0 {
             return;
         }

@@ -1,6 +1,6 @@
 //! The state of the transition system: nodes with their managers, and agents with what they know.
 
-use mario_domain::{Application, Capacity, Fact, Hardware, InstanceId, OperationName};
+use mario_domain::{AgentOperation, Application, Capacity, Fact, Hardware, InstanceId};
 use mario_policy::Policy;
 use mario_prolog::Engine;
 use mario_scenario::{ApplicationIndex, Arbitration, Memory, NodeIndex, PolicyIndex};
@@ -286,7 +286,7 @@ impl Colony {
     /// came with it.
     pub fn propose(&mut self, agent: AgentIndex, mut wish: Option<Wish>) {
         if let Some(wish) = &mut wish
-            && wish.operation == OperationName::Undeploy
+            && wish.operation == AgentOperation::Undeploy
         {
             wish.target = Target::Own;
         }

@@ -1,6 +1,6 @@
 //! Rule r1: one management cycle.
 
-use mario_domain::{AgentId, Hardware, Inhibition, NodeId, Operation, OperationName, Request, Rule, Verdict};
+use mario_domain::{AgentId, AgentOperation, Hardware, Inhibition, NodeId, Operation, Request, Rule, Verdict};
 use mario_scenario::{ApplicationIndex, Arbitration, NodeIndex};
 use smallvec::SmallVec;
 
@@ -87,10 +87,10 @@ impl Colony {
             let ruling = self.judge(index, &wish, judge);
             let from = self.agent(index).node;
             if ruling.is_accepted()
-                && wish.operation != OperationName::Undeploy
+                && wish.operation != AgentOperation::Undeploy
                 && let Some(to) = wish.target.resolve(from)
             {
-                let migrating = (wish.operation == OperationName::Migrate).then_some(index);
+                let migrating = (wish.operation == AgentOperation::Migrate).then_some(index);
                 self.promise(to, self.agent(index).application, migrating);
             }
             self.note(index, wish, ruling, label);
@@ -120,7 +120,7 @@ impl Colony {
                 let concerned: SmallVec<[NodeIndex; 2]> = [Some(own), to].into_iter().flatten().collect();
                 ruling = self.judge_by_policies(index, &wish, &concerned, judge);
             }
-            if wish.target == Target::Own && wish.operation != OperationName::Undeploy {
+            if wish.target == Target::Own && wish.operation != AgentOperation::Undeploy {
                 wish.target = Target::Node(own);
             }
             self.note(index, wish, ruling, label);
@@ -132,7 +132,7 @@ impl Colony {
     fn judge_by_room(&self, index: AgentIndex, wish: &Wish) -> Ruling {
         let agent = self.agent(index);
         match wish.target.resolve(agent.node) {
-            _ if wish.operation == OperationName::Undeploy => Ruling::Accepted,
+            _ if wish.operation == AgentOperation::Undeploy => Ruling::Accepted,
             Some(to) => self.judge_room(to, self.needed(agent.application)),
             None => self.out_of_reach(agent.node, &wish.target),
         }
@@ -173,7 +173,7 @@ impl Colony {
     fn judge(&mut self, index: AgentIndex, wish: &Wish, judge: &mut Judge) -> Ruling {
         let agent = self.agent(index);
         let (own, needed) = (agent.node, self.needed(agent.application));
-        if wish.operation == OperationName::Undeploy {
+        if wish.operation == AgentOperation::Undeploy {
             return self.judge_by_policies(index, wish, &[own], judge);
         }
         let to = wish.target.resolve(own).filter(|to| self.is_in_reach(index, wish.operation, *to));
@@ -201,12 +201,12 @@ impl Colony {
 
     /// Whether the manager of an agent's own node lets it aim at a node. That is so until the agent wishes something else,
     /// or links change.
-    pub(crate) fn is_in_reach(&mut self, index: AgentIndex, operation: OperationName, to: NodeIndex) -> bool {
+    pub(crate) fn is_in_reach(&mut self, index: AgentIndex, operation: AgentOperation, to: NodeIndex) -> bool {
         let agent = &mut self.agents[index.position()];
         if agent.reached == Some(self.links_version) {
             return true;
         }
-        let may_be_own = operation == OperationName::Replicate;
+        let may_be_own = operation == AgentOperation::Replicate;
         let is_in_reach = self.managers[agent.node.position()].reaches(agent.node, to, may_be_own);
         if is_in_reach {
             agent.reaches(self.links_version);
@@ -235,9 +235,9 @@ impl Colony {
             Target::Unknown(id) => mario_domain::Target::Node(NodeId::clone(id)),
         };
         let operation = match wish.operation {
-            OperationName::Undeploy => Operation::Undeploy,
-            OperationName::Migrate => Operation::Migrate(target),
-            OperationName::Replicate | OperationName::Deploy => Operation::Replicate(target),
+            AgentOperation::Undeploy => Operation::Undeploy,
+            AgentOperation::Migrate => Operation::Migrate(target),
+            AgentOperation::Replicate => Operation::Replicate(target),
         };
         let node = self.manager(agent.node).node().clone();
         let application = self.application(agent.application).id.clone();
@@ -312,20 +312,20 @@ impl Colony {
         let to = wish.target.resolve(own)?;
         self.change_manager(to, Manager::settle);
         match (wish.operation, self.arbitration) {
-            (OperationName::Undeploy, _) => {
+            (AgentOperation::Undeploy, _) => {
                 self.remove(index);
                 None
             }
-            (OperationName::Migrate, Arbitration::Managers | Arbitration::Central) => {
+            (AgentOperation::Migrate, Arbitration::Managers | Arbitration::Central) => {
                 self.relocate(index, to);
                 None
             }
-            (OperationName::Migrate, Arbitration::Sequential) => {
+            (AgentOperation::Migrate, Arbitration::Sequential) => {
                 let successor = self.create(application, policy, to);
                 self.remove(index);
                 Some(successor)
             }
-            (OperationName::Replicate | OperationName::Deploy, _) => Some(self.create(application, policy, to)),
+            (AgentOperation::Replicate, _) => Some(self.create(application, policy, to)),
         }
     }
 }

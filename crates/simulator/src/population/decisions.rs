@@ -18,7 +18,7 @@ mod tests;
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-use mario_domain::{Application, Id, OperationName};
+use mario_domain::{AgentOperation, Application, Id};
 use mario_policy::{Blindness, Decision, Ending, FactsAllowed, Policy, blindness};
 use mario_prolog::Engine;
 use mario_scenario::ApplicationIndex;
@@ -82,7 +82,7 @@ enum Answer {
     Private,
     Nothing,
     /// This operation, towards this place.
-    Wish(OperationName, u8),
+    Wish(AgentOperation, u8),
 }
 
 /// The first word of a block.
@@ -95,9 +95,9 @@ impl Header {
             Answer::Awaited => (0, 0),
             Answer::Private => (1, 0),
             Answer::Nothing => (2, 0),
-            Answer::Wish(OperationName::Undeploy, place) => (3, place),
-            Answer::Wish(OperationName::Migrate, place) => (4, place),
-            Answer::Wish(OperationName::Replicate | OperationName::Deploy, place) => (5, place),
+            Answer::Wish(AgentOperation::Undeploy, place) => (3, place),
+            Answer::Wish(AgentOperation::Migrate, place) => (4, place),
+            Answer::Wish(AgentOperation::Replicate, place) => (5, place),
         };
         Header((length as u64) << 16 | u64::from(place) << 8 | tag)
     }
@@ -113,9 +113,9 @@ impl Header {
             0 => Answer::Awaited,
             1 => Answer::Private,
             2 => Answer::Nothing,
-            3 => Answer::Wish(OperationName::Undeploy, place),
-            4 => Answer::Wish(OperationName::Migrate, place),
-            _ => Answer::Wish(OperationName::Replicate, place),
+            3 => Answer::Wish(AgentOperation::Undeploy, place),
+            4 => Answer::Wish(AgentOperation::Migrate, place),
+            _ => Answer::Wish(AgentOperation::Replicate, place),
         }
     }
 }

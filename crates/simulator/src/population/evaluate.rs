@@ -1,6 +1,6 @@
 //! One evaluation: an agent's knowledge base put together, and its policy asked.
 
-use mario_domain::{Id, OperationName};
+use mario_domain::{AgentOperation, Id};
 use mario_policy::{Constant, Decider, Decision, KnowledgeBase, Solution, Wanted};
 use mario_prolog::{Engine, Value};
 use mario_scenario::Memory;
@@ -96,7 +96,7 @@ impl Colony {
     pub fn wish(&self, agent: AgentIndex, decision: &Decision) -> Option<Wish> {
         let Some(Solution::Proposal(proposal)) = decision.solutions.first() else { return None };
         let target = match proposal.operation {
-            OperationName::Undeploy => Target::Own,
+            AgentOperation::Undeploy => Target::Own,
             _ => self.target(agent, proposal.target),
         };
         Some(Wish { operation: proposal.operation, target })

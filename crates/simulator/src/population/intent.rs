@@ -1,6 +1,6 @@
 //! What an agent proposes, in four bytes.
 
-use mario_domain::OperationName;
+use mario_domain::AgentOperation;
 use mario_scenario::NodeIndex;
 use serde::{Deserialize, Serialize};
 
@@ -31,9 +31,9 @@ impl Intent {
     pub(crate) fn new(wish: Option<&Wish>) -> Intent {
         let Some(Wish { operation, target }) = wish else { return Intent::NOTHING };
         let operation = match operation {
-            OperationName::Undeploy => 0,
-            OperationName::Migrate => 1,
-            OperationName::Replicate | OperationName::Deploy => 2,
+            AgentOperation::Undeploy => 0,
+            AgentOperation::Migrate => 1,
+            AgentOperation::Replicate => 2,
         };
         let target = match target {
             Target::Own => OWN,
@@ -48,9 +48,9 @@ impl Intent {
             return Said::Nothing;
         }
         let operation = match self.0 >> TARGET_BITS {
-            0 => OperationName::Undeploy,
-            1 => OperationName::Migrate,
-            _ => OperationName::Replicate,
+            0 => AgentOperation::Undeploy,
+            1 => AgentOperation::Migrate,
+            _ => AgentOperation::Replicate,
         };
         let target = match self.0 & TARGET_MASK {
             OWN => Target::Own,
@@ -76,7 +76,7 @@ mod tests {
     fn a_wish_is_said_as_it_was_or_not_at_all() {
         let unknown = Target::Unknown(Box::new(NodeId::number(7)));
         let nodes = [0, 1, ELSEWHERE - 1, ELSEWHERE, OWN, u32::MAX].map(|node| Target::Node(NodeIndex(node)));
-        for operation in OperationName::OF_POLICIES {
+        for operation in AgentOperation::ALL {
             for target in nodes.iter().cloned().chain([Target::Own, unknown.clone()]) {
                 let wish = Wish { operation, target };
                 let intent = Intent::new(Some(&wish));

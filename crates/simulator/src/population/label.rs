@@ -1,6 +1,6 @@
 //! The label of a cycle, in a short form.
 
-use mario_domain::OperationName;
+use mario_domain::AgentOperation;
 use mario_scenario::NodeIndex;
 use serde::{Deserialize, Serialize};
 
@@ -40,7 +40,7 @@ pub(crate) struct Full {
     from: NodeIndex,
     /// The same as `from` if the target was written `self`.
     to: NodeIndex,
-    operation: OperationName,
+    operation: AgentOperation,
 }
 
 /// What is left to do for an entry.
@@ -59,7 +59,7 @@ impl Full {
     /// The node that has to be full for a wish to be refused in short.
     pub(crate) fn node(from: NodeIndex, wish: &Wish) -> Option<NodeIndex> {
         match wish.target {
-            _ if wish.operation == OperationName::Undeploy => None,
+            _ if wish.operation == AgentOperation::Undeploy => None,
             Target::Own => Some(from),
             // Said of the own node by name, it would be read as `self`.
             Target::Node(node) if node != from => Some(node),
@@ -236,7 +236,7 @@ mod tests {
             label.push_nop(agent);
             expected.push(Outcome::Nop(agent));
             for target in [Target::Own, Target::Node(own), Target::Node(NodeIndex(3)), unknown.clone()] {
-                for operation in OperationName::OF_POLICIES {
+                for operation in AgentOperation::ALL {
                     let wish = Wish { operation, target: target.clone() };
                     let judged = Judged { agent, wish, from: own, ruling: ruling.clone(), created: None };
                     label.push_judged(judged.clone());

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use mario_domain::{Id, IdError, NodeId, OperationName, SELF};
+use mario_domain::{AgentOperation, Id, IdError, NodeId, SELF};
 use mario_policy::Constant;
 use mario_prolog::{Symbols, Value};
 use mario_scenario::{ApplicationIndex, NodeIndex};
@@ -39,7 +39,7 @@ impl Names {
             by_id: BTreeMap::new(),
             applications: Vec::new(),
             own: Value::Atom(symbols.intern(SELF)),
-            operations: OperationName::OF_POLICIES.map(|name| Value::Atom(symbols.intern(name.as_str()))),
+            operations: AgentOperation::ALL.map(|name| Value::Atom(symbols.intern(name.as_str()))),
         };
         for (position, id) in nodes.enumerate() {
             names.nodes.push(constant(symbols, id));
@@ -79,11 +79,11 @@ impl Names {
         }
     }
 
-    pub(crate) fn operation(&self, operation: OperationName) -> Constant {
+    pub(crate) fn operation(&self, operation: AgentOperation) -> Constant {
         match operation {
-            OperationName::Undeploy => self.operations[0],
-            OperationName::Migrate => self.operations[1],
-            OperationName::Replicate | OperationName::Deploy => self.operations[2],
+            AgentOperation::Undeploy => self.operations[0],
+            AgentOperation::Migrate => self.operations[1],
+            AgentOperation::Replicate => self.operations[2],
         }
     }
 

@@ -1,6 +1,6 @@
 //! What is asked for, in the short form of the tables.
 
-use mario_domain::{Capacity, Inhibition, NodeId, OperationName, Verdict};
+use mario_domain::{AgentOperation, Capacity, Inhibition, NodeId, Verdict};
 use mario_scenario::{ApplicationIndex, Deploy, NodeIndex, PolicyIndex};
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use crate::population::index::AgentIndex;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Wish {
     /// Undeploy, migrate or replicate.
-    pub operation: OperationName,
+    pub operation: AgentOperation,
     /// Where to, as the policy wrote it. The own node for an undeploy.
     pub target: Target,
 }

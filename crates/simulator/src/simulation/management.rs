@@ -1,6 +1,6 @@
 //! Agents that evaluate, managers that judge, operators that deploy.
 
-use mario_domain::OperationName;
+use mario_domain::AgentOperation;
 use mario_policy::{Decision, Wanted};
 use mario_scenario::{ApplicationIndex, Arbitration, Deploy, NodeIndex, Numbering};
 use smallvec::SmallVec;
@@ -353,7 +353,7 @@ impl Simulation<'_> {
                 let now_on = self.colony.agent(judged.agent).node();
                 if !self.colony.agent(judged.agent).is_alive() {
                     self.remove_instance(judged.agent, judged.from, recorder);
-                } else if judged.wish.operation == OperationName::Migrate {
+                } else if judged.wish.operation == AgentOperation::Migrate {
                     self.placement.relocate(application, judged.from, now_on, judged.agent);
                     self.restart_observation(judged.agent);
                     let (router, terrain) = self.routing();

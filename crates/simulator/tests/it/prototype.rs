@@ -1,6 +1,6 @@
 //! The prototype's four runs, to the last evaluation, operation and message.
 
-use mario_domain::{Capacity, Id, OperationName};
+use mario_domain::{AgentOperation, Capacity, Id};
 use mario_policy::{Decision, Solution};
 use mario_reference::{
     Activation, Evaluation, Facts, Judged, MESSAGES_PER_CHECKSUM, Message, Messages, Node, Operation, Proposal,
@@ -39,7 +39,7 @@ fn whole(value: f64) -> u32 {
     value as u32
 }
 
-fn operation(name: OperationName) -> Operation {
+fn operation(name: AgentOperation) -> Operation {
     let found = Operation::ALL.into_iter().find(|operation| operation.as_str() == name.as_str());
     found.expect("the prototype deploys at the beginning only")
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use mario_domain::{
-    Application, ApplicationId, Capacity, Hardware, Id, Inhibition, InstanceId, NodeId, OperationName, Quantity, Rule,
+    AgentOperation, Application, ApplicationId, Capacity, Hardware, Id, Inhibition, InstanceId, NodeId, Quantity, Rule,
     Verdict,
 };
 use mario_trace::{
@@ -83,9 +83,9 @@ fn evaluate(writer: &mut TraceWriter<Vec<u8>>, time: f64, is_same: bool) {
             RequestsSeen { neighbour: None, rate: 2.0, latency: 0.0 },
             RequestsSeen { neighbour: Some(NODES[0]), rate: 0.5, latency: 3.0 },
         ],
-        inhibited: [(OperationName::Migrate, Target::Unknown(Cow::Borrowed(&nowhere)))],
+        inhibited: [(AgentOperation::Migrate, Target::Unknown(Cow::Borrowed(&nowhere)))],
         solutions: [
-            Solution::Proposal { operation: OperationName::Replicate, target: Target::Own, clause: 1 },
+            Solution::Proposal { operation: AgentOperation::Replicate, target: Target::Own, clause: 1 },
             Solution::Invalid { fault: "no", clause: 2 },
         ],
         ending: None,
@@ -124,10 +124,10 @@ fn a_full_trace_has_every_record_in_the_form_of_the_page() {
         evaluate(writer, 20.5, true);
         writer.cycle(30.0, |cycle| {
             cycle.nop(&instance);
-            let (operation, target) = (OperationName::Replicate, Target::Own);
+            let (operation, target) = (AgentOperation::Replicate, Target::Own);
             let created = Some(InstanceId::number(6));
             cycle.judged(&Judged { instance: &instance, operation, target, verdict: &Verdict::Accepted, created });
-            let (operation, target) = (OperationName::Migrate, Target::Node(NODES[0]));
+            let (operation, target) = (AgentOperation::Migrate, Target::Node(NODES[0]));
             cycle.judged(&Judged { instance: &instance, operation, target, verdict: &full, created: None });
             let (node, policy) = (NODES[1], PolicyPlace(0));
             cycle.deployed(&Deployed { application: APPLICATION, node, policy, verdict: &leaving, created: None });
@@ -172,8 +172,8 @@ fn a_trace_of_counts_has_sums_in_their_place() {
         writer.count_cycle(30.0, |counts| {
             counts.nops(APPLICATION, 2);
             counts.inhibited(APPLICATION, Rule::CAPACITY, 3);
-            counts.accepted(APPLICATION, OperationName::Migrate, (NODES[1], Some(NODES[0])), None);
-            counts.accepted(APPLICATION, OperationName::Replicate, (NODES[0], Some(NODES[0])), Some(NODES[1]));
+            counts.accepted(APPLICATION, AgentOperation::Migrate, (NODES[1], Some(NODES[0])), None);
+            counts.accepted(APPLICATION, AgentOperation::Replicate, (NODES[0], Some(NODES[0])), Some(NODES[1]));
             counts.deployed(APPLICATION, NODES[1]);
             counts.not_deployed(APPLICATION, Rule::Down.as_str());
         });

@@ -1,6 +1,6 @@
 //! What an agent knows, without names.
 
-use mario_domain::{Capacity, Id, OperationName};
+use mario_domain::{AgentOperation, Capacity, Id};
 use mario_scenario::{ApplicationIndex, Memory, NodeIndex};
 
 use crate::population::agent::{Agent, Neighbour};
@@ -187,9 +187,9 @@ impl Key {
         let mut count = 0;
         for remembered in agent.remembered() {
             let operation = match remembered.operation {
-                OperationName::Undeploy => 0,
-                OperationName::Migrate => 1,
-                OperationName::Replicate | OperationName::Deploy => 2,
+                AgentOperation::Undeploy => 0,
+                AgentOperation::Migrate => 1,
+                AgentOperation::Replicate => 2,
             };
             let code = operation << 6 | self.place(&remembered.target)?;
             let position = match memory {

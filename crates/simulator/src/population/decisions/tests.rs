@@ -135,7 +135,7 @@ fn tell(dice: &mut Dice, colony: &mut Colony, agent: AgentIndex) {
     colony.r2(ContextChange::Requests { agent, facts: &facts });
     let remembered = (0..dice.pick(&[0, 0, 0, 1, 1, 2])).map(|_| Remembered {
         evaluation: 1,
-        operation: dice.pick(&[OperationName::Migrate, OperationName::Replicate, OperationName::Undeploy]),
+        operation: dice.pick(&[AgentOperation::Migrate, AgentOperation::Replicate, AgentOperation::Undeploy]),
         target: match dice.below(40) {
             0 => Target::Unknown(Box::new(NodeId::name("nowhere").expect("a name"))),
             1..10 => Target::Own,
@@ -247,7 +247,7 @@ fn a_place_is_taken_before_the_answer_is_there() {
     let Found::Nothing(Some(entrance)) = decisions.find(&colony, first) else { panic!("nobody was asked") };
     assert_eq!(decisions.find(&colony, other), Found::Awaited(entrance));
     assert_eq!(decisions.look_again(&colony, other, entrance), None);
-    let wish = Wish { operation: OperationName::Replicate, target: Target::Own };
+    let wish = Wish { operation: AgentOperation::Replicate, target: Target::Own };
     decisions.learn(entrance, &colony, first, Some(&wish), true);
     assert_eq!(decisions.look_again(&colony, other, entrance), Some(Some(wish.clone())));
     assert_eq!(decisions.find(&colony, other), Found::Decision(Some(wish)));

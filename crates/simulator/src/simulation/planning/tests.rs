@@ -69,7 +69,7 @@ impl Recorder for Operations {
             match &outcome {
                 Outcome::Nop(_) => {}
                 Outcome::Judged(judged) => {
-                    self.0.push((judged.wish.operation, judged.ruling.is_accepted()));
+                    self.0.push((OperationName::of(judged.wish.operation), judged.ruling.is_accepted()));
                 }
                 Outcome::Deployed(Deployed { ruling, .. }) => {
                     self.0.push((OperationName::Deploy, ruling.is_accepted()));

@@ -278,7 +278,7 @@ impl<'a> Mirror<'a> {
         assert_eq!(request.instance(), Some(&twin));
         assert_eq!(verdict, expected_verdict, "what becomes of {request:?}");
         self.adopt(judged.created, created);
-        self.count(judged.wish.operation, &verdict);
+        self.count(OperationName::of(judged.wish.operation), &verdict);
     }
 
     fn count(&mut self, operation: OperationName, verdict: &Verdict) {

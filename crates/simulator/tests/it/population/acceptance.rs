@@ -1,6 +1,6 @@
 //! Both sides are asked: the node that the instance is on, and the target.
 
-use mario_domain::OperationName::{Migrate, Replicate, Undeploy};
+use mario_domain::AgentOperation::{Migrate, Replicate, Undeploy};
 use mario_domain::{Capacity, Rule, Verdict};
 use mario_scenario::{ApplicationIndex, Arbitration, NodeIndex, PolicyIndex};
 use mario_simulator::population::{ContextChange, Deployment, Target};

@@ -1,6 +1,6 @@
 //! Rule r2: nodes that leave, go and come, and what agents see of it.
 
-use mario_domain::OperationName::{Migrate, Replicate, Undeploy};
+use mario_domain::AgentOperation::{Migrate, Replicate, Undeploy};
 use mario_domain::{Capacity, Rule, Verdict};
 use mario_scenario::NodeIndex;
 use mario_simulator::population::{ContextChange, NodeState, Target};

@@ -1,6 +1,6 @@
 //! Agents one by one or all at once, and decisions that are used again.
 
-use mario_domain::OperationName::{Migrate, Replicate};
+use mario_domain::AgentOperation::{Migrate, Replicate};
 use mario_domain::Verdict;
 use mario_policy::Wanted;
 use mario_scenario::{ApplicationIndex, NodeIndex};

@@ -1,6 +1,6 @@
 //! What agents remember, for how long, and what it does to their decisions.
 
-use mario_domain::OperationName::{Migrate, Replicate, Undeploy};
+use mario_domain::AgentOperation::{Migrate, Replicate, Undeploy};
 use mario_scenario::Memory;
 use mario_simulator::population::{Target, Wish};
 

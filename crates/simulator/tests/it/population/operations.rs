@@ -1,6 +1,6 @@
 //! Rule r1: what each operation does, and what it never does.
 
-use mario_domain::OperationName::{Migrate, Replicate, Undeploy};
+use mario_domain::AgentOperation::{Migrate, Replicate, Undeploy};
 use mario_domain::{Capacity, Hardware, InstanceId, NodeId, Rule, Verdict};
 use mario_scenario::{Arbitration, NodeIndex};
 use mario_simulator::population::{Outcome, Target};

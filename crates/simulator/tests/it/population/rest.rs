@@ -1,6 +1,6 @@
 //! Agents that rest: when they may, what rouses them, and how they are counted.
 
-use mario_domain::OperationName;
+use mario_domain::AgentOperation;
 use mario_scenario::{Arbitration, NodeIndex};
 use mario_simulator::population::{AgentIndex, ContextChange, Neighbour, RequestFact, Resting, Target};
 
@@ -36,14 +36,14 @@ fn an_agent_that_proposes_nothing_rests_until_its_node_is_another() {
 fn an_agent_that_is_refused_rests_until_there_is_room() {
     let mut world = Plan::line(&[1, 1, 1]).found();
     let [agent, other, third] = world.deploy(&[0, 1, 2])[..] else { panic!("three of them") };
-    world.propose(agent, OperationName::Migrate, Target::Node(NodeIndex(1)));
+    world.propose(agent, AgentOperation::Migrate, Target::Node(NodeIndex(1)));
     assert_eq!(world.colony.habit(agent, None), Some(Resting::one(true, 0.0)));
     world.colony.rest(agent);
     world.cycle(&[]);
-    world.propose(third, OperationName::Undeploy, Target::Own);
+    world.propose(third, AgentOperation::Undeploy, Target::Own);
     world.cycle(&[]);
     assert_eq!(roused(&mut world), [], "that is out of its reach");
-    world.propose(other, OperationName::Migrate, Target::Node(NodeIndex(2)));
+    world.propose(other, AgentOperation::Migrate, Target::Node(NodeIndex(2)));
     world.cycle(&[]);
     assert_eq!(roused(&mut world), [agent], "there is room now");
     world.colony.wake(agent, 1, None);
@@ -60,14 +60,14 @@ fn nobody_rests_whose_next_cycle_may_be_another() {
         world.colony.habit(agent, None)
     };
     let is_refused = Some(Resting::one(true, 0.0));
-    assert_eq!(habit_of(Plan::line(&[1, 0, 0]), OperationName::Replicate, 1), is_refused);
-    assert_eq!(habit_of(Plan::line(&[1, 1, 0]), OperationName::Replicate, 1), None, "there is room");
-    assert_eq!(habit_of(Plan::line(&[1, 0, 0]), OperationName::Replicate, 2), None, "refused for another reason");
-    assert_eq!(habit_of(Plan::line(&[1, 0, 0]), OperationName::Undeploy, 0), None, "it will be gone");
+    assert_eq!(habit_of(Plan::line(&[1, 0, 0]), AgentOperation::Replicate, 1), is_refused);
+    assert_eq!(habit_of(Plan::line(&[1, 1, 0]), AgentOperation::Replicate, 1), None, "there is room");
+    assert_eq!(habit_of(Plan::line(&[1, 0, 0]), AgentOperation::Replicate, 2), None, "refused for another reason");
+    assert_eq!(habit_of(Plan::line(&[1, 0, 0]), AgentOperation::Undeploy, 0), None, "it will be gone");
     let remembering = Plan::line(&[1, 0, 0]).policy(STILL, 3);
-    assert_eq!(habit_of(remembering, OperationName::Replicate, 1), None, "it will remember");
+    assert_eq!(habit_of(remembering, AgentOperation::Replicate, 1), None, "it will remember");
     let sequential = Plan { arbitration: Arbitration::Sequential, ..Plan::line(&[1, 0, 0]) };
-    assert_eq!(habit_of(sequential, OperationName::Replicate, 1), None, "there may be room in the middle of a cycle");
+    assert_eq!(habit_of(sequential, AgentOperation::Replicate, 1), None, "there may be room in the middle of a cycle");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use mario_domain::{
-    Application, ApplicationId, Capacity, Hardware, Inhibition, NodeId, OperationName, Quantity, Rule, Verdict,
+    AgentOperation, Application, ApplicationId, Capacity, Hardware, Inhibition, NodeId, Quantity, Rule, Verdict,
 };
 use mario_policy::{Acceptance, Policy, Settings, Wanted};
 use mario_prolog::Engine;
@@ -137,7 +137,7 @@ impl World {
     }
 
     /// An agent proposes, whatever its policy says.
-    pub fn propose(&mut self, agent: AgentIndex, operation: OperationName, target: Target) {
+    pub fn propose(&mut self, agent: AgentIndex, operation: AgentOperation, target: Target) {
         self.colony.propose(agent, Some(Wish { operation, target }));
     }
 
@@ -185,7 +185,7 @@ impl World {
     }
 
     /// What an agent remembers: the evaluation, the operation and the target of each.
-    pub fn remembered(&self, agent: AgentIndex) -> Vec<(u32, OperationName, Target)> {
+    pub fn remembered(&self, agent: AgentIndex) -> Vec<(u32, AgentOperation, Target)> {
         let remembered = self.colony.agent(agent).remembered().iter();
         remembered.map(|known| (known.evaluation, known.operation, known.target.clone())).collect()
     }

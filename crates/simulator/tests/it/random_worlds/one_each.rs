@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use mario_audit::FindingKind;
-use mario_domain::{OperationName, Rule};
+use mario_domain::{AgentOperation, Rule};
 use mario_scenario::{ApplicationIndex, Arbitration, NodeIndex, PolicyText, Scenario};
 use mario_simulator::population::{Colony, Deployed, Judged, Label, Outcome, Ruling};
 use mario_simulator::{Detail, Recorder, RunOptions, Simulation, SimulationError, TraceRecorder};
@@ -39,7 +39,7 @@ impl Limit {
                     (Some(deployment.node), deployment.application, ruling)
                 }
                 Outcome::Judged(Judged { agent, wish, from, ruling, .. }) => {
-                    let to = wish.target.resolve(from).filter(|_| wish.operation != OperationName::Undeploy);
+                    let to = wish.target.resolve(from).filter(|_| wish.operation != AgentOperation::Undeploy);
                     (to, colony.agent(agent).application(), ruling)
                 }
             };
