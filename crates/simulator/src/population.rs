@@ -28,8 +28,8 @@ mod numbers;
 mod wish;
 
 mod agent;
-mod manager;
 mod names;
+mod simulated_node;
 
 mod colony;
 mod cycle;
@@ -42,15 +42,15 @@ mod rooms;
 mod saved;
 mod waiting;
 
-pub use agent::{Agent, Neighbour, Remembered, RequestFact};
+pub use agent::{Agent, Neighbour, RequestFact};
 pub use colony::{Colony, ContextChange, Founding};
 pub use decisions::{Decisions, Entrance, Found, SavedDecisions};
 pub use evaluate::Evaluator;
 pub use index::AgentIndex;
 pub use judge::{Asked, Judge};
 pub use label::Label;
-pub use manager::{Manager, NodeState, Promise};
 pub use numbers::Numbers;
 pub use rest::Resting;
 pub use saved::SavedColony;
+pub use simulated_node::{Promise, SimulatedNode};
 pub use wish::{Deployed, Deployment, Judged, Outcome, Plan, Ruling, Target, Wish};

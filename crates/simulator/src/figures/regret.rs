@@ -159,7 +159,7 @@ impl<'a> Regret<'a> {
 fn allocations(colony: &Colony, scenario: &Scenario) -> Vec<Allocation> {
     let mut allocations = vec![Allocation::default(); scenario.applications.len()];
     for node in (0..scenario.topology.node_count()).map(NodeIndex::at) {
-        for agent in colony.manager(node).agents() {
+        for agent in colony.node(node).agents() {
             allocations[colony.agent(*agent).application().position()].add(node.0);
         }
     }

@@ -102,7 +102,7 @@ impl<W: Write> Recorder for TraceRecorder<W> {
             instance: &colony.instance(agent),
             application: application(acting.application()),
             node: node(acting.node()),
-            free: colony.manager(acting.node()).free(),
+            free: colony.node(acting.node()).manager().free(),
             rate: acting.rate(),
         };
         let decided = decision.map(|decision| Decided {

@@ -1,5 +1,7 @@
 //! Agents: one for each instance, with what it sees and what it remembers.
 
+use mario_colony::rules;
+use mario_colony::rules::Remembered;
 use mario_domain::AgentOperation;
 use mario_scenario::{ApplicationIndex, Memory, NodeIndex, PolicyIndex};
 use serde::{Deserialize, Serialize};
@@ -47,7 +49,7 @@ pub struct Agent {
 pub(crate) struct Details {
     /// What was drawn for its next evaluation, if its policy asks for randomness.
     pub(crate) random: Option<u32>,
-    pub(crate) remembered: Vec<Remembered>,
+    pub(crate) remembered: Vec<Remembered<Target>>,
     /// What it proposed at its last evaluation, if its intent does not say it.
     pub(crate) strange: Option<Box<Wish>>,
 }
@@ -81,17 +83,6 @@ pub enum Neighbour {
     Own,
     /// A neighbour.
     Node(NodeIndex),
-}
-
-/// An inhibited operation that an agent remembers: `inhibited/3`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Remembered {
-    /// The evaluation that proposed it, from 1.
-    pub evaluation: u32,
-    /// What was inhibited.
-    pub operation: AgentOperation,
-    /// Where it would have led.
-    pub target: Target,
 }
 
 impl Agent {
@@ -155,7 +146,7 @@ impl Agent {
     }
 
     /// What it remembers as inhibited.
-    pub fn remembered(&self) -> &[Remembered] {
+    pub fn remembered(&self) -> &[Remembered<Target>] {
         if self.is_blank { &[] } else { self.details.as_ref().map_or(&[], |details| &details.remembered) }
     }
 
@@ -173,39 +164,38 @@ impl Agent {
     }
 
     /// Remembers an inhibited operation. `cycles` is how long the agent's policy lets it remember.
-    pub(crate) fn remember(&mut self, operation: AgentOperation, target: Target, rule: Memory, cycles: u32) {
-        if rule == Memory::Sliding && cycles == 0 {
+    pub(crate) fn remember(&mut self, operation: AgentOperation, target: Target, memory: Memory, cycles: u32) {
+        // The prototype's memory is cleared from time to time and does not ask how long.
+        let cycles = if memory == Memory::Sliding { cycles } else { u32::MAX };
+        if cycles == 0 {
             return;
         }
         let evaluation = self.evaluations;
-        self.details().remembered.push(Remembered { evaluation, operation, target });
+        rules::remember(&mut self.details().remembered, cycles, Remembered { evaluation, operation, target });
         self.is_blank = false;
         self.knows_better();
     }
 
-    /// Counts an evaluation whose facts have been read, and forgets what is too old for the next one.
-    ///
-    /// The next evaluation sees what was inhibited at the last `cycles` before it, this one included. With the periodic rule, the
-    /// evaluations 1, 1 + every, 1 + 2 × every and so on clear the table when their facts have been read.
-    pub(crate) fn count_evaluation(&mut self, rule: Memory, cycles: u32) {
+    /// Counts an evaluation whose facts have been read, and forgets what is too old for the next one. With the prototype's
+    /// memory, evaluations 1, 1 + every, 1 + 2 × every and so on clear it when their facts have been read.
+    pub(crate) fn count_evaluation(&mut self, memory: Memory, cycles: u32) {
         self.evaluations += 1;
         if self.is_blank {
             return;
         }
         let Some(Details { remembered, random, .. }) = self.details.as_deref_mut() else { return };
-        let before = remembered.len();
-        match rule {
-            Memory::Sliding => {
-                let next = self.evaluations + 1;
-                remembered.retain(|remembered| remembered.evaluation + cycles >= next);
-            }
+        let has_forgotten = match memory {
+            Memory::Sliding => rules::expire(remembered, cycles, self.evaluations + 1),
             Memory::Periodic { every } => {
-                if self.evaluations > 1 && (self.evaluations - 1).is_multiple_of(every) {
+                let is_due = self.evaluations > 1 && (self.evaluations - 1).is_multiple_of(every);
+                let has_any = !remembered.is_empty();
+                if is_due {
                     remembered.clear();
                 }
+                is_due && has_any
             }
-        }
-        if remembered.len() != before {
+        };
+        if has_forgotten {
             self.is_blank = remembered.is_empty() && random.is_none();
             self.knows_better();
         }

@@ -1,5 +1,6 @@
 //! The state of the transition system: nodes with their managers, and agents with what they know.
 
+use mario_colony::Availability;
 use mario_domain::{AgentOperation, Application, Capacity, Fact, Hardware, InstanceId};
 use mario_policy::Policy;
 use mario_prolog::Engine;
@@ -8,11 +9,11 @@ use mario_scenario::{ApplicationIndex, Arbitration, Memory, NodeIndex, PolicyInd
 use crate::population::agent::{Agent, Neighbour, RequestFact};
 use crate::population::index::{AgentIndex, LinksVersion};
 use crate::population::label::Full;
-use crate::population::manager::{Manager, NodeState};
 use crate::population::names::Names;
 use crate::population::numbers::Numbers;
 use crate::population::rest::Resting;
 use crate::population::rooms::Rooms;
+use crate::population::simulated_node::SimulatedNode;
 use crate::population::waiting::Waiting;
 use crate::population::wish::{Target, Wish};
 
@@ -29,7 +30,7 @@ pub struct Colony {
     pub(crate) node_facts: Vec<Vec<Fact>>,
     pub(crate) has_node_facts: bool,
     pub(crate) policies: Vec<Policy>,
-    pub(crate) managers: Vec<Manager>,
+    pub(crate) nodes: Vec<SimulatedNode>,
     pub(crate) agents: Vec<Agent>,
     /// The number of each agent's instance, which hardly anybody asks for.
     pub(crate) instances: Vec<i64>,
@@ -68,7 +69,7 @@ pub struct Founding {
     /// The policies of agents.
     pub policies: Vec<Policy>,
     /// The nodes.
-    pub managers: Vec<Manager>,
+    pub nodes: Vec<SimulatedNode>,
     /// What else is known about each node; empty when nothing is known about any.
     pub node_facts: Vec<Vec<Fact>>,
 }
@@ -121,14 +122,14 @@ impl Colony {
     pub fn new(engine: &Engine, founding: Founding) -> Colony {
         let names = Names::new(
             engine.symbols(),
-            founding.managers.iter().map(|manager| manager.node().id()),
+            founding.nodes.iter().map(|node| node.id().id()),
             founding.applications.iter().map(|application| application.id.id()),
         );
         let has_node_facts = founding.node_facts.iter().any(|facts| !facts.is_empty());
         let forgets = |policy: &Policy| policy.settings().memory == 0;
         let remembers_nothing = founding.memory == Memory::Sliding && founding.policies.iter().all(forgets);
-        let rooms = Rooms::new(&founding.managers);
-        let has_acceptances = founding.managers.iter().any(|manager| manager.acceptance().is_some());
+        let rooms = Rooms::new(&founding.nodes);
+        let has_acceptances = founding.nodes.iter().any(|node| node.acceptance().is_some());
         Colony {
             arbitration: founding.arbitration,
             memory: founding.memory,
@@ -138,7 +139,7 @@ impl Colony {
             node_facts: founding.node_facts,
             has_node_facts,
             policies: founding.policies,
-            managers: founding.managers,
+            nodes: founding.nodes,
             agents: Vec::new(),
             instances: Vec::new(),
             waiting: Vec::new(),
@@ -184,11 +185,11 @@ impl Colony {
     /// Reads a little of what an evaluation of an agent needs, and gives it: as [`Colony::glance`], before evaluations.
     pub fn glance_around(&self, agent: AgentIndex) -> u32 {
         let agent = self.agent(agent);
-        let manager = self.manager(agent.node);
-        let neighbour = manager.neighbours().first().map_or(0, |neighbour| neighbour.0);
+        let node = self.node(agent.node);
+        let neighbour = node.neighbours().first().map_or(0, |neighbour| neighbour.0);
         let known = agent.requests().iter().map(|fact| fact.neighbour).chain([Neighbour::Node(agent.node)]);
         let ranks = known.fold(0, |sum, neighbour| sum ^ self.rank(neighbour));
-        ranks ^ neighbour ^ u32::from(manager.free() == Capacity::Unbounded)
+        ranks ^ neighbour ^ u32::from(node.manager().free() == Capacity::Unbounded)
     }
 
     /// How many agents there have ever been.
@@ -196,9 +197,9 @@ impl Colony {
         self.agents.len()
     }
 
-    /// The manager of one node.
-    pub fn manager(&self, node: NodeIndex) -> &Manager {
-        &self.managers[node.position()]
+    /// One node.
+    pub fn node(&self, node: NodeIndex) -> &SimulatedNode {
+        &self.nodes[node.position()]
     }
 
     /// One application.
@@ -241,19 +242,16 @@ impl Colony {
                 agent.knows_better();
             }
             ContextChange::Neighbours { node, neighbours } => {
-                if self.managers[node.position()].set_neighbours(neighbours) {
+                if self.nodes[node.position()].set_neighbours(neighbours) {
                     self.links_version = self.links_version.next();
                     self.doubt_reach();
                     self.node_is_different(node);
                 }
             }
-            ContextChange::Leaving(node) => self.change_manager(node, |manager| manager.set_state(NodeState::Leaving)),
-            ContextChange::Up(node) => self.change_manager(node, |manager| manager.set_state(NodeState::Up)),
+            ContextChange::Leaving(node) => self.set_availability(node, Availability::Leaving),
+            ContextChange::Up(node) => self.set_availability(node, Availability::Up),
             ContextChange::Down(node) => {
-                let gone = self.change_manager(node, |manager| {
-                    manager.set_state(NodeState::Down);
-                    manager.empty()
-                });
+                let gone = self.change_node(node, SimulatedNode::take_down);
                 for agent in &gone {
                     self.agents[agent.position()].dies();
                 }
@@ -313,7 +311,7 @@ impl Colony {
 
     /// Whether the manager of a node lets its agents aim at whatever is in their reach: it has no acceptance policy.
     pub(crate) fn lets_go(&self, node: NodeIndex) -> bool {
-        !self.has_acceptances || self.manager(node).acceptance().is_none()
+        !self.has_acceptances || self.node(node).acceptance().is_none()
     }
 
     /// What one instance of an agent's application needs.
@@ -351,32 +349,36 @@ impl Colony {
         self.arrives(index, to, needed);
     }
 
-    /// Changes a manager, and what is kept beside it.
-    pub(crate) fn change_manager<T>(&mut self, node: NodeIndex, change: impl FnOnce(&mut Manager) -> T) -> T {
-        let manager = &mut self.managers[node.position()];
-        let changed = change(manager);
-        if self.rooms.follow(node, manager) {
+    /// Changes a node, and what is kept beside it.
+    pub(crate) fn change_node<T>(&mut self, node: NodeIndex, change: impl FnOnce(&mut SimulatedNode) -> T) -> T {
+        let changing = &mut self.nodes[node.position()];
+        let changed = change(changing);
+        if self.rooms.follow(node, changing) {
             self.opened.push(node);
         }
         changed
     }
 
+    fn set_availability(&mut self, node: NodeIndex, availability: Availability) {
+        self.change_node(node, |node| node.manager_mut().set_availability(availability));
+    }
+
     fn arrives(&mut self, index: AgentIndex, node: NodeIndex, needed: Hardware) {
-        if self.change_manager(node, |manager| manager.arrives(index, needed)) {
+        if self.change_node(node, |node| node.arrives(index, needed)) {
             self.node_is_different(node);
         }
     }
 
     fn departs(&mut self, index: AgentIndex, node: NodeIndex, needed: Hardware) {
-        if self.change_manager(node, |manager| manager.departs(index, needed)) {
+        if self.change_node(node, |node| node.departs(index, needed)) {
             self.node_is_different(node);
         }
     }
 
     /// The agents on a node see something new about it.
     fn node_is_different(&mut self, node: NodeIndex) {
-        for position in 0..self.manager(node).agents().len() {
-            let agent = self.manager(node).agents()[position];
+        for position in 0..self.node(node).agents().len() {
+            let agent = self.node(node).agents()[position];
             self.rouse(agent);
             self.agents[agent.position()].knows_better();
         }

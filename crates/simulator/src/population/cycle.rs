@@ -1,15 +1,15 @@
 //! Rule r1: one management cycle.
 
-use mario_domain::{AgentId, AgentOperation, Hardware, Inhibition, NodeId, Operation, Request, Rule, Verdict};
+use mario_colony::rules::{self, Concern};
+use mario_domain::{AgentId, AgentOperation, Hardware, Inhibition, NodeId, Request, Rule, Verdict};
 use mario_scenario::{ApplicationIndex, Arbitration, NodeIndex};
-use smallvec::SmallVec;
 
 use crate::population::colony::Colony;
 use crate::population::index::AgentIndex;
 use crate::population::judge::Judge;
 use crate::population::label::{Action, Label};
-use crate::population::manager::{Manager, Promise, Room};
 use crate::population::rooms::NOTHING;
+use crate::population::simulated_node::Promise;
 use crate::population::waiting::Waiting;
 use crate::population::wish::{Deployed, Deployment, Judged, Plan, Ruling, Target, Wish};
 
@@ -99,8 +99,8 @@ impl Colony {
     }
 
     fn promise(&mut self, node: NodeIndex, application: ApplicationIndex, agent: Option<AgentIndex>) {
-        let promise = Promise { application, needed: self.needed(application), agent };
-        self.change_manager(node, |manager| manager.promise(promise));
+        let needed = self.needed(application);
+        self.change_node(node, |node| node.manager_mut().reserve(Promise { application, agent }, needed));
     }
 
     /// The prototype's way: from the last to the first, by free hardware, each enacted before the next is judged. `self` is
@@ -117,8 +117,13 @@ impl Colony {
             let mut ruling = self.judge_by_room(index, &wish);
             if ruling.is_accepted() {
                 let to = wish.target.resolve(own).filter(|to| *to != own);
-                let concerned: SmallVec<[NodeIndex; 2]> = [Some(own), to].into_iter().flatten().collect();
-                ruling = self.judge_by_policies(index, &wish, &concerned, judge);
+                let mut concerned = [Some(own), to].into_iter().flatten();
+                let consented =
+                    concerned.try_for_each(|node| self.consent(node, index, &wish, judge).map_err(|rule| (node, rule)));
+                if let Err((node, rule)) = consented {
+                    let node = self.node(node).id().clone();
+                    ruling = Ruling::Inhibited(Box::new(Inhibition { node, rule }));
+                }
             }
             if wish.target == Target::Own && wish.operation != AgentOperation::Undeploy {
                 wish.target = Target::Node(own);
@@ -138,16 +143,20 @@ impl Colony {
         }
     }
 
-    /// What the manager of a node says to something that needs this much, by the state of the node and its hardware.
+    /// What the manager of a node says to something that needs this much, by its state and its hardware alone.
     fn judge_room(&self, node: NodeIndex, needed: Hardware) -> Ruling {
-        if self.rooms.refuse(node, needed) {
+        self.judge_at(node, Concern { arrives: Some(needed), ..Concern::default() }, || Ok(()))
+    }
+
+    /// What the manager of a node says to a request.
+    fn judge_at(&self, node: NodeIndex, concern: Concern<'_>, consent: impl FnOnce() -> Result<(), Rule>) -> Ruling {
+        if concern.arrives.is_some_and(|needed| self.rooms.refuse(node, needed)) && concern.out_of_reach.is_none() {
             return Ruling::NoRoom { node, free: NOTHING };
         }
-        let manager = self.manager(node);
-        match manager.room(needed) {
-            Room::Enough => Ruling::Accepted,
-            Room::TooLittle(free) => Ruling::NoRoom { node, free },
-            Room::Leaving | Room::Down => manager.has_room(needed).into(),
+        match rules::judge(self.node(node).manager(), concern, consent) {
+            Ok(()) => Ruling::Accepted,
+            Err(Rule::Capacity { free, .. }) => Ruling::NoRoom { node, free },
+            Err(rule) => Ruling::Inhibited(Box::new(Inhibition { node: self.node(node).id().clone(), rule })),
         }
     }
 
@@ -173,30 +182,26 @@ impl Colony {
     fn judge(&mut self, index: AgentIndex, wish: &Wish, judge: &mut Judge) -> Ruling {
         let agent = self.agent(index);
         let (own, needed) = (agent.node, self.needed(agent.application));
-        if wish.operation == AgentOperation::Undeploy {
-            return self.judge_by_policies(index, wish, &[own], judge);
-        }
-        let to = wish.target.resolve(own).filter(|to| self.is_in_reach(index, wish.operation, *to));
+        let is_undeploy = wish.operation == AgentOperation::Undeploy;
+        let to = wish.target.resolve(own).filter(|to| is_undeploy || self.is_in_reach(index, wish.operation, *to));
         let Some(to) = to else { return self.out_of_reach(own, &wish.target) };
-        if to != own {
-            let ruling = self.judge_by_policies(index, wish, &[own], judge);
-            if !ruling.is_accepted() {
-                return ruling;
-            }
+        let comes_here = !is_undeploy && to == own;
+        let concern = Concern { arrives: comes_here.then_some(needed), ..Concern::default() };
+        let ruling = self.judge_at(own, concern, || self.consent(own, index, wish, judge));
+        if to == own || !ruling.is_accepted() {
+            return ruling;
         }
-        let ruling = self.judge_room(to, needed);
-        if ruling.is_accepted() { self.judge_by_policies(index, wish, &[to], judge) } else { ruling }
+        let concern = Concern { arrives: Some(needed), ..Concern::default() };
+        self.judge_at(to, concern, || self.consent(to, index, wish, judge))
     }
 
-    /// What the acceptance policies of nodes say to an agent's wish.
-    fn judge_by_policies(&self, index: AgentIndex, wish: &Wish, nodes: &[NodeIndex], judge: &mut Judge) -> Ruling {
-        let has_own_policy = |node: &NodeIndex| self.manager(*node).acceptance().is_some();
-        if !self.has_acceptances || !nodes.iter().any(has_own_policy) {
-            return Ruling::Accepted;
+    /// What the acceptance policy of a node says to an agent's wish, if it has one.
+    fn consent(&self, node: NodeIndex, index: AgentIndex, wish: &Wish, judge: &mut Judge) -> Result<(), Rule> {
+        if self.lets_go(node) {
+            return Ok(());
         }
         let needed = self.needed(self.agent(index).application);
-        let request = self.request(index, wish);
-        self.ask(nodes.iter().copied(), &request, needed, judge).into()
+        self.ask(node, &self.request(index, wish), needed, judge)
     }
 
     /// Whether the manager of an agent's own node lets it aim at a node. That is so until the agent wishes something else,
@@ -207,7 +212,7 @@ impl Colony {
             return true;
         }
         let may_be_own = operation == AgentOperation::Replicate;
-        let is_in_reach = self.managers[agent.node.position()].reaches(agent.node, to, may_be_own);
+        let is_in_reach = self.nodes[agent.node.position()].reaches(agent.node, to, may_be_own);
         if is_in_reach {
             agent.reaches(self.links_version);
         }
@@ -216,14 +221,14 @@ impl Colony {
 
     fn judge_deployment(&self, deployment: &Deployment, judge: &mut Judge) -> Ruling {
         let needed = self.needed(deployment.application);
-        let manager = self.manager(deployment.node);
-        let room = self.judge_room(deployment.node, needed);
-        if !room.is_accepted() || manager.acceptance().is_none() {
-            return room;
-        }
-        let application = self.application(deployment.application).id.clone();
-        let request = Request::deploy(application, manager.node().clone());
-        self.ask(std::iter::once(deployment.node), &request, needed, judge).into()
+        let node = deployment.node;
+        self.judge_at(node, Concern { arrives: Some(needed), ..Concern::default() }, || {
+            if self.lets_go(node) {
+                return Ok(());
+            }
+            let application = self.application(deployment.application).id.clone();
+            self.ask(node, &Request::deploy(application, self.node(node).id().clone()), needed, judge)
+        })
     }
 
     /// The wish of an agent in the words of the domain.
@@ -231,15 +236,11 @@ impl Colony {
         let agent = self.agent(index);
         let target = match &wish.target {
             Target::Own => mario_domain::Target::Own,
-            Target::Node(node) => mario_domain::Target::Node(self.manager(*node).node().clone()),
+            Target::Node(node) => mario_domain::Target::Node(self.node(*node).id().clone()),
             Target::Unknown(id) => mario_domain::Target::Node(NodeId::clone(id)),
         };
-        let operation = match wish.operation {
-            AgentOperation::Undeploy => Operation::Undeploy,
-            AgentOperation::Migrate => Operation::Migrate(target),
-            AgentOperation::Replicate => Operation::Replicate(target),
-        };
-        let node = self.manager(agent.node).node().clone();
+        let operation = wish.operation.towards(target);
+        let node = self.node(agent.node).id().clone();
         let application = self.application(agent.application).id.clone();
         let instance = self.instance(index);
         let by = AgentId::from(instance.id().clone());
@@ -249,14 +250,14 @@ impl Colony {
     fn target_id(&self, own: NodeIndex, target: &Target) -> NodeId {
         match target {
             Target::Unknown(id) => NodeId::clone(id),
-            Target::Own => self.manager(own).node().clone(),
-            Target::Node(node) => self.manager(*node).node().clone(),
+            Target::Own => self.node(own).id().clone(),
+            Target::Node(node) => self.node(*node).id().clone(),
         }
     }
 
     fn out_of_reach(&self, own: NodeIndex, target: &Target) -> Ruling {
         let rule = Rule::Neighbourhood { target: self.target_id(own, target) };
-        Ruling::Inhibited(Box::new(Inhibition { node: self.manager(own).node().clone(), rule }))
+        Ruling::Inhibited(Box::new(Inhibition { node: self.node(own).id().clone(), rule }))
     }
 
     /// A ruling on an instance of an application in the words of the domain.
@@ -264,7 +265,7 @@ impl Colony {
         match ruling {
             Ruling::Accepted => Verdict::Accepted,
             Ruling::NoRoom { node, free } => {
-                let node = self.manager(*node).node().clone();
+                let node = self.node(*node).id().clone();
                 Verdict::Inhibited(Inhibition::capacity(node, self.needed(application), *free))
             }
             Ruling::Inhibited(inhibition) => Verdict::Inhibited(Inhibition::clone(inhibition)),
@@ -288,7 +289,7 @@ impl Colony {
             Action::Remember(full) => self.remember(full.agent(), full.wish()),
             Action::Deployed(Deployed { deployment, ruling, created }) => {
                 if ruling.is_accepted() {
-                    self.change_manager(deployment.node, Manager::settle);
+                    self.change_node(deployment.node, |node| node.manager_mut().release_all());
                     *created = Some(self.create(deployment.application, deployment.policy, deployment.node));
                 }
             }
@@ -310,7 +311,7 @@ impl Colony {
         let agent = self.agent(index);
         let (application, policy, own): (ApplicationIndex, _, _) = (agent.application, agent.policy(), agent.node);
         let to = wish.target.resolve(own)?;
-        self.change_manager(to, Manager::settle);
+        self.change_node(to, |node| node.manager_mut().release_all());
         match (wish.operation, self.arbitration) {
             (AgentOperation::Undeploy, _) => {
                 self.remove(index);

@@ -155,7 +155,7 @@ impl Decisions {
         Decisions {
             policies: colony.policies.iter().map(shared).collect(),
             alike: alike(&colony.applications),
-            limit: (ENTRIES_PER_NODE * colony.managers.len()).clamp(*ENTRIES.start(), *ENTRIES.end()),
+            limit: (ENTRIES_PER_NODE * colony.nodes.len()).clamp(*ENTRIES.start(), *ENTRIES.end()),
             count: 0,
             blocks: Vec::new(),
             index: Vec::new(),

@@ -1,15 +1,15 @@
 //! One evaluation: an agent's knowledge base put together, and its policy asked.
 
-use mario_domain::{AgentOperation, Id};
+use mario_colony::rules::{Remembered, Situation, know, visible};
+use mario_domain::{AgentOperation, Capacity, Fact};
 use mario_policy::{Constant, Decider, Decision, KnowledgeBase, Solution, Wanted};
 use mario_prolog::{Engine, Value};
 use mario_scenario::Memory;
 
-use crate::population::agent::{Agent, Remembered};
+use crate::population::agent::Agent;
 use crate::population::colony::Colony;
 use crate::population::decisions::is_plain;
 use crate::population::index::AgentIndex;
-use crate::population::names::number;
 use crate::population::wish::{Target, Wish};
 
 /// Memory for evaluating agents of one colony: one for each thread, used again and again.
@@ -19,9 +19,6 @@ pub struct Evaluator {
     /// Whether the facts hold what was drawn for one agent alone.
     has_drawn: bool,
 }
-
-/// The key of the fact that holds what was drawn for an agent.
-const RANDOM: &str = "random";
 
 impl Evaluator {
     /// Memory for the agents of this colony.
@@ -50,39 +47,65 @@ impl Evaluator {
 
     /// Puts together what an agent knows.
     fn learn(&mut self, colony: &Colony, index: AgentIndex) -> Constant {
-        let agent = colony.agent(index);
-        let names = &colony.names;
-        let facts = &mut self.facts;
-        facts.clear_situation();
-        let manager = colony.manager(agent.node);
-        let (node, free) = (names.node(agent.node), facts.capacity(manager.free()));
-        facts.push_node(node, free, manager.neighbours().iter().map(|neighbour| names.node(*neighbour)));
-        let instance = Value::Integer(colony.instances[index.position()]);
-        facts.push_instance(instance, names.application(agent.application), node);
-        for fact in agent.requests() {
-            facts.push_requests(instance, names.neighbour(fact.neighbour), number(fact.rate), number(fact.latency));
-        }
-        if !agent.remembered().is_empty() {
-            for remembered in colony.visible_memory(agent) {
-                let (operation, target) = (names.operation(remembered.operation), names.target(&remembered.target));
-                facts.push_inhibited(operation, instance, target);
-            }
-        }
-        if colony.has_node_facts || self.has_drawn {
-            self.has_drawn = false;
-            facts.clear_facts();
-            let near = std::iter::once(&agent.node).chain(manager.neighbours());
+        let around = Around { colony, index, agent: colony.agent(index), had_drawn: self.has_drawn };
+        self.has_drawn = around.agent.random().is_some();
+        know(&mut self.facts, &around)
+    }
+}
+
+/// What is the case around an agent of the population.
+struct Around<'a> {
+    colony: &'a Colony,
+    index: AgentIndex,
+    agent: &'a Agent,
+    /// Whether the facts of the agent before hold what was drawn for it.
+    had_drawn: bool,
+}
+
+impl Situation for Around<'_> {
+    fn instance(&self) -> Constant {
+        Value::Integer(self.colony.instances[self.index.position()])
+    }
+
+    fn application(&self) -> Constant {
+        self.colony.names.application(self.agent.application)
+    }
+
+    fn node(&self) -> Constant {
+        self.colony.names.node(self.agent.node)
+    }
+
+    fn free(&self) -> Capacity {
+        self.colony.node(self.agent.node).manager().free()
+    }
+
+    fn neighbours(&self) -> impl Iterator<Item = Constant> {
+        self.colony.node(self.agent.node).neighbours().iter().map(|neighbour| self.colony.names.node(*neighbour))
+    }
+
+    fn requests(&self) -> impl Iterator<Item = (Constant, f64, f64)> {
+        let names = &self.colony.names;
+        self.agent.requests().iter().map(|fact| (names.neighbour(fact.neighbour), fact.rate, fact.latency))
+    }
+
+    fn inhibited(&self) -> impl Iterator<Item = (Constant, Constant)> {
+        let names = &self.colony.names;
+        let visible = self.colony.visible_memory(self.agent).into_iter();
+        visible.map(|remembered| (names.operation(remembered.operation), names.target(&remembered.target)))
+    }
+
+    fn random(&self) -> Option<u32> {
+        self.agent.random()
+    }
+
+    fn facts(&self) -> Option<impl Iterator<Item = &Fact>> {
+        let colony = self.colony;
+        // Facts about applications are the same for all agents, and there already.
+        (colony.has_node_facts || self.had_drawn).then(|| {
+            let near = std::iter::once(&self.agent.node).chain(colony.node(self.agent.node).neighbours());
             let about_nodes = near.filter_map(|node| colony.node_facts.get(node.position())).flatten();
-            for fact in colony.application_facts.iter().chain(about_nodes) {
-                facts.push_domain_fact(fact);
-            }
-        }
-        if let Some(drawn) = agent.random() {
-            let key = facts.constant(RANDOM);
-            facts.push_fact(instance, key, Value::Integer(i64::from(drawn)));
-            self.has_drawn = true;
-        }
-        instance
+            colony.application_facts.iter().chain(about_nodes)
+        })
     }
 }
 
@@ -104,20 +127,16 @@ impl Colony {
 
     /// What a target that the policy of an agent wrote means.
     pub fn target(&self, agent: AgentIndex, written: Constant) -> Target {
-        self.names.find(written, self.manager(self.agent(agent).node).neighbours())
+        self.names.find(written, self.node(self.agent(agent).node).neighbours())
     }
 
     /// What an agent remembers, as its facts show it. With sliding memory, in standard order and without repeats; in the
     /// order of the refusals, repeats included, with the prototype's.
-    pub fn visible_memory<'a>(&self, agent: &'a Agent) -> Vec<&'a Remembered> {
-        let mut visible: Vec<&Remembered> = agent.remembered().iter().collect();
-        if self.memory == Memory::Sliding {
-            let order = |remembered: &&Remembered| -> (&'static str, Id) {
-                (remembered.operation.as_str(), self.names.target_order(&remembered.target))
-            };
-            visible.sort_by_key(order);
-            visible.dedup_by(|one, other| one.operation == other.operation && one.target == other.target);
+    pub fn visible_memory<'a>(&self, agent: &'a Agent) -> Vec<&'a Remembered<Target>> {
+        match self.memory {
+            _ if agent.remembered().is_empty() => Vec::new(),
+            Memory::Sliding => visible(agent.remembered(), |target| self.names.target_order(target)),
+            Memory::Periodic { .. } => agent.remembered().iter().collect(),
         }
-        visible
     }
 }

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use mario_domain::{Hardware, Instance, Node, Request, Verdict};
+use mario_colony::rules::consent;
+use mario_domain::{Hardware, Instance, Node, Request, Rule};
 use mario_policy::{AcceptanceFailure, ManagerView};
 use mario_prolog::{Engine, Machine, Symbols};
 use mario_scenario::NodeIndex;
@@ -40,45 +41,35 @@ impl Judge {
 }
 
 impl Colony {
-    /// Asks the acceptance policies of these nodes, until one says no. A manager fails closed: one that has a policy, and no
-    /// answer of it, inhibits.
+    /// Asks the acceptance policy of a node that has one.
     pub(crate) fn ask(
         &self,
-        nodes: impl Iterator<Item = NodeIndex>,
+        node: NodeIndex,
         request: &Request,
         needed: Hardware,
         judge: &mut Judge,
-    ) -> Verdict {
-        for node in nodes {
-            let manager = self.manager(node);
-            let Some(acceptance) = manager.acceptance() else { continue };
-            judge.tally.asked += 1;
-            let answer = match self.look(node, &judge.symbols) {
-                Ok(view) => acceptance.ask(&mut judge.machine, &view, request, needed),
-                Err(failure) => Err(failure),
-            };
-            match answer {
-                Ok(Verdict::Accepted) => {}
-                Ok(inhibited) => return inhibited,
-                Err(failure) => {
-                    let verdict = failure.inhibition(manager.node());
-                    judge.tally.failed += 1;
-                    judge.tally.first.get_or_insert_with(|| (node, request.clone(), failure));
-                    return verdict;
-                }
+    ) -> Result<(), Rule> {
+        let Some(acceptance) = self.node(node).acceptance() else { return Ok(()) };
+        judge.tally.asked += 1;
+        let view = self.manager_view(node, &judge.symbols);
+        consent(acceptance, &mut judge.machine, view, request, needed).map_err(|refusal| {
+            if let Some(failure) = refusal.failure {
+                judge.tally.failed += 1;
+                judge.tally.first.get_or_insert_with(|| (node, request.clone(), *failure));
             }
-        }
-        Verdict::Accepted
+            refusal.rule
+        })
     }
 
     /// What the manager of a node may see now: what is on its node, what leaves in this cycle included, and what it has
     /// promised in this cycle.
-    fn look(&self, node: NodeIndex, symbols: &Arc<Symbols>) -> Result<ManagerView, AcceptanceFailure> {
-        let manager = self.manager(node);
-        let neighbours = manager.neighbours().iter().map(|neighbour| self.manager(*neighbour).node().clone()).collect();
-        let described = Node::new(manager.node().clone(), manager.capacity(), neighbours);
+    fn manager_view(&self, node: NodeIndex, symbols: &Arc<Symbols>) -> Result<ManagerView, AcceptanceFailure> {
+        let here = self.node(node);
+        let manager = here.manager();
+        let neighbours = here.neighbours().iter().map(|neighbour| self.node(*neighbour).id().clone()).collect();
+        let described = Node::new(here.id().clone(), manager.capacity(), neighbours);
         let described = described.map_err(|error| AcceptanceFailure::new(format!("it was not asked: {error}")))?;
-        let mut view = ManagerView::new(symbols, &described, manager.unpromised());
+        let mut view = ManagerView::new(symbols, &described, manager.unreserved());
         for application in &self.applications {
             view.push_application(application);
         }
@@ -89,12 +80,12 @@ impl Colony {
         let instance = |agent, application: &mario_domain::Application| Instance {
             id: self.instance(agent),
             application: application.id.clone(),
-            node: manager.node().clone(),
+            node: here.id().clone(),
         };
-        for agent in manager.agents() {
+        for agent in here.agents() {
             view.push_instance(&instance(*agent, self.application(self.agent(*agent).application)));
         }
-        for promise in manager.promises() {
+        for promise in manager.reservations().iter().map(|reservation| reservation.key) {
             let application = self.application(promise.application);
             match promise.agent {
                 Some(agent) => view.push_instance(&instance(agent, application)),

@@ -80,11 +80,7 @@ impl Names {
     }
 
     pub(crate) fn operation(&self, operation: AgentOperation) -> Constant {
-        match operation {
-            AgentOperation::Undeploy => self.operations[0],
-            AgentOperation::Migrate => self.operations[1],
-            AgentOperation::Replicate => self.operations[2],
-        }
+        self.operations[usize::from(operation.code())]
     }
 
     pub(crate) fn target(&self, target: &Target) -> Constant {
@@ -133,13 +129,6 @@ fn constant(symbols: &Symbols, id: &Id) -> Constant {
     }
 }
 
-/// A number as an agent sees it: an integer where it is whole.
-pub(crate) fn number(value: f64) -> Constant {
-    /// Beyond this, not every whole number is a float.
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-    if value.fract() == 0.0 && value.abs() <= EXACT { Value::Integer(value as i64) } else { Value::Float(value) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -162,12 +151,5 @@ mod tests {
         assert_eq!(names.find(Value::Integer(0), &[]), Target::Node(NodeIndex(0)));
         let empty = Value::Atom(engine.symbols().intern(""));
         assert_eq!(names.find(empty, &[]).resolve(NodeIndex(0)), None);
-    }
-
-    #[test]
-    fn whole_numbers_are_integers() {
-        assert_eq!(number(6.0), Value::Integer(6));
-        assert_eq!(number(0.5), Value::Float(0.5));
-        assert_eq!(number(1e300), Value::Float(1e300));
     }
 }

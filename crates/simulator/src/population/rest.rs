@@ -140,8 +140,8 @@ impl Colony {
             for node in &opened {
                 if !self.rooms.is_full(*node) {
                     self.rouse_on(*node);
-                    for position in 0..self.manager(*node).neighbours().len() {
-                        self.rouse_on(self.manager(*node).neighbours()[position]);
+                    for position in 0..self.node(*node).neighbours().len() {
+                        self.rouse_on(self.node(*node).neighbours()[position]);
                     }
                 }
             }
@@ -151,8 +151,8 @@ impl Colony {
     }
 
     fn rouse_on(&mut self, node: NodeIndex) {
-        let Colony { managers, agents, roused, .. } = self;
+        let Colony { nodes, agents, roused, .. } = self;
         let is_resting = |agent: &&AgentIndex| agents[agent.position()].state == AgentState::Resting;
-        roused.extend(managers[node.position()].agents().iter().filter(is_resting));
+        roused.extend(nodes[node.position()].agents().iter().filter(is_resting));
     }
 }

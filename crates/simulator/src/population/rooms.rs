@@ -1,9 +1,10 @@
 //! Which nodes are full, in one byte for each.
 
+use mario_colony::Availability;
 use mario_domain::{Capacity, Hardware};
 use mario_scenario::NodeIndex;
 
-use crate::population::manager::Manager;
+use crate::population::simulated_node::SimulatedNode;
 
 /// Which nodes have nothing left, whatever is asked for.
 ///
@@ -17,13 +18,13 @@ pub(crate) struct Rooms {
 pub(crate) const NOTHING: Capacity = Capacity::units(0);
 
 impl Rooms {
-    pub(crate) fn new(managers: &[Manager]) -> Rooms {
-        Rooms { is_full: managers.iter().map(Manager::is_full).collect() }
+    pub(crate) fn new(nodes: &[SimulatedNode]) -> Rooms {
+        Rooms { is_full: nodes.iter().map(is_full).collect() }
     }
 
     /// The manager of a node has changed. Gives whether there is room where there was none.
-    pub(crate) fn follow(&mut self, node: NodeIndex, manager: &Manager) -> bool {
-        let is_full = manager.is_full();
+    pub(crate) fn follow(&mut self, node: NodeIndex, changed: &SimulatedNode) -> bool {
+        let is_full = is_full(changed);
         std::mem::replace(&mut self.is_full[node.position()], is_full) && !is_full
     }
 
@@ -36,4 +37,10 @@ impl Rooms {
     pub(crate) fn refuse(&self, node: NodeIndex, needed: Hardware) -> bool {
         self.is_full[node.position()] && !needed.fits(NOTHING)
     }
+}
+
+/// Whether a node is up and has nothing left.
+fn is_full(node: &SimulatedNode) -> bool {
+    let manager = node.manager();
+    manager.availability() == Availability::Up && manager.unreserved() == NOTHING
 }

@@ -3,8 +3,9 @@
 use mario_scenario::{DisturbanceEvent, NodeIndex, UserIndex};
 
 use super::Simulation;
-use crate::population::{ContextChange, NodeState};
+use crate::population::ContextChange;
 use crate::recorder::{Cause, Recorder};
+use mario_colony::Availability;
 
 impl Simulation<'_> {
     pub(super) fn disturb(&mut self, position: u32, recorder: &mut impl Recorder) {
@@ -13,7 +14,7 @@ impl Simulation<'_> {
             DisturbanceEvent::Crash(node) => self.take_down(node, Cause::Crash, recorder),
             DisturbanceEvent::Leave(node) => self.take_down(node, Cause::Leave, recorder),
             DisturbanceEvent::Notice(node) => {
-                if self.colony.manager(node).state() == NodeState::Up {
+                if self.colony.node(node).manager().availability() == Availability::Up {
                     self.colony.r2(ContextChange::Leaving(node));
                     recorder.node_leaving(now, node);
                 }

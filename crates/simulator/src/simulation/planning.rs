@@ -13,7 +13,8 @@ use super::{Simulation, User};
 use crate::optimum::{Room, room};
 use crate::paths::Paths;
 use crate::placement::Placement;
-use crate::population::{Colony, NodeState, Plan};
+use crate::population::{Colony, Plan};
+use mario_colony::Availability;
 
 pub(super) use edge::Answers;
 
@@ -53,9 +54,9 @@ impl View<'_> {
     fn rooms(&self) -> Vec<Room> {
         let nodes = (0..self.scenario.topology.node_count()).map(NodeIndex::at);
         nodes
-            .map(|node| match self.colony.manager(node).state() {
-                NodeState::Up => room(self.colony.manager(node).capacity()),
-                NodeState::Leaving | NodeState::Down => Some(0),
+            .map(|node| match self.colony.node(node).manager().availability() {
+                Availability::Up => room(self.colony.node(node).manager().capacity()),
+                Availability::Leaving | Availability::Down => Some(0),
             })
             .collect()
     }

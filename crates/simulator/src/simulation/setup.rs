@@ -19,7 +19,8 @@ use crate::optimum::check_size;
 use crate::paths::Paths;
 use crate::placement::{Placement, instances_expected};
 use crate::population::{
-    AgentIndex, Colony, Decisions, Deployed, Deployment, Evaluator, Founding, Judge, Label, Manager, Numbers, Outcome,
+    AgentIndex, Colony, Decisions, Deployed, Deployment, Evaluator, Founding, Judge, Label, Numbers, Outcome,
+    SimulatedNode,
 };
 use crate::queue::EventQueue;
 use crate::recorder::{Cause, Nobody, Recorder};
@@ -176,11 +177,11 @@ fn found(engine: &Engine, scenario: &Scenario) -> Result<Colony, SimulationError
     let acceptances = scenario.acceptances.iter().map(|text| load_acceptance(engine, text).map(Arc::new));
     let acceptances: Vec<Arc<Acceptance>> = acceptances.collect::<Result<_, _>>()?;
     let topology = &scenario.topology;
-    let managers = topology.nodes().map(|(index, node)| {
+    let nodes = topology.nodes().map(|(index, node)| {
         let neighbours = topology.links_from(index).map(|(_, link)| link.to);
         let acceptance = scenario.acceptance_of.get(index.position()).copied().flatten();
         let acceptance = acceptance.map(|place| Arc::clone(&acceptances[place as usize]));
-        Manager::new(node.id.clone(), node.capacity, neighbours, acceptance)
+        SimulatedNode::new(node.id.clone(), node.capacity, neighbours, acceptance)
     });
     let application_facts = scenario.applications.iter().flat_map(|plan| plan.facts.clone()).collect();
     let numbers = match scenario.numbering {
@@ -195,7 +196,7 @@ fn found(engine: &Engine, scenario: &Scenario) -> Result<Colony, SimulationError
         applications: scenario.applications.iter().map(|plan| plan.application.clone()).collect(),
         application_facts,
         policies: policies.collect::<Result<_, _>>()?,
-        managers: managers.collect(),
+        nodes: nodes.collect(),
         node_facts: topology.nodes().map(|(_, node)| node.facts.clone()).collect(),
     };
     Ok(Colony::new(engine, founding))

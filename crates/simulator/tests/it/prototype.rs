@@ -107,7 +107,9 @@ impl Comparison {
             operation: operation(remembered.operation),
             target: Some(self.target(&remembered.target, acting.node())),
         });
-        let Capacity::Bounded(free) = colony.manager(acting.node()).free() else { panic!("every node has a bound") };
+        let Capacity::Bounded(free) = colony.node(acting.node()).manager().free() else {
+            panic!("every node has a bound")
+        };
         Facts {
             application: acting.application().0 + 1,
             node: self.nodes[acting.node().position()],

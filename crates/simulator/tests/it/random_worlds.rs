@@ -14,10 +14,10 @@ use std::sync::{Arc, OnceLock};
 
 use mario_audit::reader::TraceReader;
 use mario_audit::{Audit, FindingKind, Options, Report};
+use mario_colony::Availability;
 use mario_domain::{Capacity, Hardware};
 use mario_prolog::Engine;
 use mario_scenario::{ApplicationIndex, NodeIndex, Observation, Routing, Scenario};
-use mario_simulator::population::NodeState;
 use mario_simulator::{Detail, Effort, Reuse, RunOptions, Simulation, SimulationError, TraceRecorder};
 
 use crate::world::{Story, audited, outputs};
@@ -99,15 +99,19 @@ fn look_over(simulation: &Simulation<'_>, scenario: &Scenario) {
         *running.entry(agent.application()).or_default() += 1;
         let instance = colony.instance(index);
         assert!(ids.insert(instance.clone()), "two instances are called {instance}");
-        let present = colony.manager(agent.node()).agents().iter().filter(|present| **present == index);
+        let present = colony.node(agent.node()).agents().iter().filter(|present| **present == index);
         assert_eq!(present.count(), 1, "instance {instance} is on one node, once");
     }
     for (node, described) in scenario.topology.nodes() {
-        let manager = colony.manager(node);
+        let manager = colony.node(node).manager();
         let taken = Hardware::units(used.get(&node).copied().unwrap_or(0));
         let free = described.capacity.take(taken);
         assert_eq!(free, Some(manager.free()), "node {} has what its instances leave", described.id);
-        assert!(manager.state() != NodeState::Down || manager.agents().is_empty(), "{} is down", described.id);
+        assert!(
+            manager.availability() != Availability::Down || colony.node(node).agents().is_empty(),
+            "{} is down",
+            described.id
+        );
     }
     for application in (0..scenario.applications.len()).map(ApplicationIndex::at) {
         let count = running.get(&application).copied().unwrap_or(0);

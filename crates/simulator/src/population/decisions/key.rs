@@ -5,7 +5,7 @@ use mario_scenario::{ApplicationIndex, Memory, NodeIndex};
 
 use crate::population::agent::{Agent, Neighbour};
 use crate::population::colony::Colony;
-use crate::population::manager::Manager;
+use crate::population::simulated_node::SimulatedNode;
 use crate::population::wish::Target;
 
 /// More client requests than this are not compared.
@@ -111,8 +111,8 @@ impl Key {
         sees_neighbours: bool,
     ) -> Option<()> {
         let requests = agent.requests();
-        let manager = colony.manager(agent.node());
-        let neighbours = if sees_neighbours { manager.neighbours() } else { &[] };
+        let node = colony.node(agent.node());
+        let neighbours = if sees_neighbours { node.neighbours() } else { &[] };
         if agent.random().is_some() || requests.len() > REQUESTS_MAX || neighbours.len() > NEIGHBOURS_MAX {
             return None;
         }
@@ -141,7 +141,7 @@ impl Key {
         let counts = [own[0]?, own[1]?, requests.len() as u8, remembered as u8, neighbours.len() as u8];
         let counts = counts.into_iter().fold(0, |word, count| word << 5 | u64::from(count));
         self.words[0] = counts << 32 | u64::from(policy) << 16 | u64::from(application);
-        self.words[1] = free(manager);
+        self.words[1] = free(node);
         Some(())
     }
 
@@ -218,8 +218,8 @@ fn short(value: f64) -> Option<u64> {
     (whole < 1 << 24 && f64::from(whole).to_bits() == value.to_bits()).then(|| u64::from(whole))
 }
 
-fn free(manager: &Manager) -> u64 {
-    match manager.free() {
+fn free(node: &SimulatedNode) -> u64 {
+    match node.manager().free() {
         Capacity::Bounded(hardware) => hardware.as_units(),
         Capacity::Unbounded => u64::MAX,
     }
@@ -234,7 +234,7 @@ pub(super) fn hash(words: &[u64]) -> u64 {
 
 /// Whether the names of all nodes can be left out.
 pub(super) fn are_plain(colony: &Colony) -> bool {
-    colony.managers.iter().all(|manager| is_plain(manager.node().id()))
+    colony.nodes.iter().all(|node| is_plain(node.id().id()))
 }
 
 fn is_plain(id: &Id) -> bool {

@@ -10,11 +10,13 @@ use mario_prolog::{Budget, Directories};
 use mario_scenario::{ApplicationIndex, Arbitration, Memory, NodeIndex, PolicyIndex};
 
 use super::*;
-use crate::population::agent::{Neighbour, Remembered, RequestFact};
+use mario_colony::rules::Remembered;
+
+use crate::population::agent::{Neighbour, RequestFact};
 use crate::population::colony::{ContextChange, Founding};
 use crate::population::evaluate::Evaluator;
-use crate::population::manager::Manager;
 use crate::population::numbers::Numbers;
+use crate::population::simulated_node::SimulatedNode;
 use crate::population::wish::Target;
 
 /// All shipped policies that need no facts to say something.
@@ -80,18 +82,18 @@ fn node_name(dice: &mut Dice, number: usize) -> NodeId {
 }
 
 fn colony(dice: &mut Dice, policies: Vec<Policy>, facts: Vec<Fact>) -> Colony {
-    let nodes = 3 + dice.below(6);
-    let mut neighbours = vec![Vec::new(); nodes];
-    for node in 1..nodes {
+    let count = 3 + dice.below(6);
+    let mut neighbours = vec![Vec::new(); count];
+    for node in 1..count {
         let other = dice.below(node);
         neighbours[node].push(NodeIndex::at(other));
         neighbours[other].push(NodeIndex::at(node));
     }
-    let managers = neighbours.into_iter().enumerate().map(|(node, around)| {
+    let nodes = neighbours.into_iter().enumerate().map(|(node, around)| {
         let capacity = if node == 0 { Capacity::Unbounded } else { Capacity::units(40) };
-        Manager::new(node_name(dice, node), capacity, around, None)
+        SimulatedNode::new(node_name(dice, node), capacity, around, None)
     });
-    let managers = managers.collect();
+    let nodes = nodes.collect();
     // The first and the last are alike.
     let applications = (1..5).map(|number| Application {
         id: ApplicationId::name(&format!("app{number}")).expect("a name"),
@@ -107,13 +109,13 @@ fn colony(dice: &mut Dice, policies: Vec<Policy>, facts: Vec<Fact>) -> Colony {
         applications: applications.collect(),
         application_facts: facts,
         policies,
-        managers,
+        nodes,
         node_facts: Vec::new(),
     };
     let mut colony = Colony::new(engine(), founding);
-    for number in 0..4 * nodes {
+    for number in 0..4 * count {
         let policy = PolicyIndex::at(dice.below(colony.policies.len()));
-        colony.create(ApplicationIndex::at(number % 4), policy, NodeIndex::at(number % nodes));
+        colony.create(ApplicationIndex::at(number % 4), policy, NodeIndex::at(number % count));
     }
     colony
 }
@@ -121,9 +123,9 @@ fn colony(dice: &mut Dice, policies: Vec<Policy>, facts: Vec<Fact>) -> Colony {
 /// Lets an agent see and remember something; most of it is about its neighbours.
 fn tell(dice: &mut Dice, colony: &mut Colony, agent: AgentIndex) {
     let own = colony.agent(agent).node();
-    let mut near: Vec<NodeIndex> = colony.manager(own).neighbours().to_vec();
+    let mut near: Vec<NodeIndex> = colony.node(own).neighbours().to_vec();
     near.push(if dice.below(20) == 0 { own } else { near[0] });
-    near.push(if dice.below(20) == 0 { NodeIndex::at(dice.below(colony.managers.len())) } else { near[0] });
+    near.push(if dice.below(20) == 0 { NodeIndex::at(dice.below(colony.nodes.len())) } else { near[0] });
     let mut facts: Vec<RequestFact> = (0..dice.pick(&[0, 1, 1, 2, 2, 3]))
         .map(|_| RequestFact {
             neighbour: if dice.below(3) == 0 { Neighbour::Own } else { Neighbour::Node(dice.pick(&near)) },

@@ -209,7 +209,7 @@ impl<'a> Mirror<'a> {
     /// Links are as in the population.
     fn follow_links(&mut self, colony: &Colony) {
         for node in (0..self.nodes.len()).map(NodeIndex::at) {
-            let now: Vec<NodeIndex> = colony.manager(node).neighbours().to_vec();
+            let now: Vec<NodeIndex> = colony.node(node).neighbours().to_vec();
             if self.nodes[node.position()].is_some() && self.neighbours[node.position()] != now {
                 self.neighbours[node.position()] = now;
                 self.tell_neighbours(node);
@@ -305,7 +305,7 @@ impl<'a> Mirror<'a> {
             let node = self.nodes[state.node().position()].as_ref().expect("an agent's node is up");
             let luggage = node.luggage(twin).unwrap_or_else(|| panic!("{twin} is not on {:?}", state.node()));
             assert_eq!(luggage.memory.len(), state.remembered().len(), "what {twin} remembers");
-            assert_eq!(node.manager().free(), colony.manager(state.node()).free(), "what is free around {twin}");
+            assert_eq!(node.manager().free(), colony.node(state.node()).manager().free(), "what is free around {twin}");
         }
         let count = self.nodes.iter().flatten().map(|node| node.instances().count()).sum::<usize>();
         assert_eq!(count, self.twins.len(), "as many instances");

@@ -127,7 +127,7 @@ fn a_limit_on_the_number_holds_within_a_cycle() {
             world.cycle(&[]);
             let no = || Some(rejected(1, "one_each"));
             assert_eq!(world.verdicts(), [ACCEPTED, no(), no()], "{operation} {arbitration:?}");
-            assert_eq!(world.colony.manager(NodeIndex(1)).agents().len(), 1);
+            assert_eq!(world.colony.node(NodeIndex(1)).agents().len(), 1);
         }
     }
 }
@@ -158,7 +158,7 @@ fn a_copy_on_the_own_node_counts() {
         world.cycle(&[]);
         let accepted = world.verdicts().iter().filter(|verdict| **verdict == ACCEPTED).count();
         assert_eq!(accepted, 1, "{arbitration:?}: {:?}", world.verdicts());
-        assert_eq!(world.colony.manager(NodeIndex(0)).agents().len(), 2);
+        assert_eq!(world.colony.node(NodeIndex(0)).agents().len(), 2);
     }
 }
 

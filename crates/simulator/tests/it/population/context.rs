@@ -1,9 +1,10 @@
 //! Rule r2: nodes that leave, go and come, and what agents see of it.
 
+use mario_colony::Availability;
 use mario_domain::AgentOperation::{Migrate, Replicate, Undeploy};
 use mario_domain::{Capacity, Rule, Verdict};
 use mario_scenario::NodeIndex;
-use mario_simulator::population::{ContextChange, NodeState, Target};
+use mario_simulator::population::{ContextChange, Target};
 
 use crate::population::world::{Plan, deployment, inhibited, node};
 
@@ -35,7 +36,10 @@ fn what_is_on_a_node_goes_with_it_and_it_comes_back_empty() {
     let down = Some(inhibited(1, Rule::Down));
     assert_eq!(world.verdicts(), [down.clone(), down]);
     world.colony.r2(ContextChange::Up(NodeIndex(1)));
-    assert_eq!((world.free(1), world.colony.manager(NodeIndex(1)).state()), (Capacity::units(2), NodeState::Up));
+    assert_eq!(
+        (world.free(1), world.colony.node(NodeIndex(1)).manager().availability()),
+        (Capacity::units(2), Availability::Up)
+    );
     world.cycle(&[deployment(1), deployment(1)]);
     assert_eq!(world.verdicts(), [Some(Verdict::Accepted), Some(Verdict::Accepted)]);
 }

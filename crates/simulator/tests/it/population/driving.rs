@@ -1,7 +1,7 @@
 //! Agents one by one or all at once, and decisions that are used again.
 
 use mario_domain::AgentOperation::{Migrate, Replicate};
-use mario_domain::Verdict;
+use mario_domain::{Inhibition, Verdict};
 use mario_policy::Wanted;
 use mario_scenario::{ApplicationIndex, NodeIndex};
 use mario_simulator::population::{AgentIndex, ContextChange, Neighbour, Outcome, Promise, RequestFact, Target, Wish};
@@ -58,24 +58,25 @@ fn a_manager_asked_by_itself_says_what_a_cycle_says() {
     for agent in &agents {
         world.evaluate(*agent);
     }
-    let mut managers: Vec<_> = (0..3).map(|node| world.colony.manager(NodeIndex(node)).clone()).collect();
+    let mut managers: Vec<_> = (0..3).map(|node| world.colony.node(NodeIndex(node)).manager().clone()).collect();
     let needed = mario_domain::Hardware::units(1);
     let asked: Vec<Verdict> = [1, 1, 2, 1]
         .map(|target: usize| {
             let verdict = managers[target].has_room(needed);
-            if verdict == Verdict::Accepted {
-                managers[target].promise(Promise { application: ApplicationIndex(0), needed, agent: None });
+            if verdict.is_ok() {
+                managers[target].reserve(Promise { application: ApplicationIndex(0), agent: None }, needed);
             }
-            verdict
+            let node = managers[target].node().clone();
+            verdict.map_or_else(|rule| Verdict::Inhibited(Inhibition { node, rule }), |()| Verdict::Accepted)
         })
         .into();
     world.cycle(&[]);
     let judged: Vec<Verdict> = world.verdicts().into_iter().flatten().collect();
     assert_eq!(asked, judged);
     for manager in &mut managers {
-        manager.settle();
+        manager.release_all();
     }
-    assert_eq!(managers[2].has_room(needed), Verdict::Accepted, "nothing is promised after a cycle");
+    assert_eq!(managers[2].has_room(needed), Ok(()), "nothing is promised after a cycle");
 }
 
 #[test]

@@ -238,7 +238,7 @@ fn an_inhibited_request_changes_nothing_but_the_memory_of_who_asked() {
     let mut world = Plan::line(&[1, 2, 1]).policy(crate::population::world::STILL, 1).found();
     let agents = world.deploy(&[0, 1, 1, 2]);
     let state = |world: &crate::population::world::World| {
-        let managers = (0..3).map(|node| format!("{:?}", world.colony.manager(NodeIndex(node)))).collect::<Vec<_>>();
+        let managers = (0..3).map(|node| format!("{:?}", world.colony.node(NodeIndex(node)))).collect::<Vec<_>>();
         let others = agents[1..].iter().map(|agent| format!("{:?}", world.colony.agent(*agent))).collect::<Vec<_>>();
         (managers, others, world.colony.numbers, world.colony.agent_count())
     };

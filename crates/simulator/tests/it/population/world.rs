@@ -9,8 +9,8 @@ use mario_policy::{Acceptance, Policy, Settings, Wanted};
 use mario_prolog::Engine;
 use mario_scenario::{ApplicationIndex, Arbitration, Memory, NodeIndex, PolicyIndex};
 use mario_simulator::population::{
-    AgentIndex, Colony, Deployed, Deployment, Evaluator, Founding, Judge, Label, Manager, Numbers, Outcome, Target,
-    Wish,
+    AgentIndex, Colony, Deployed, Deployment, Evaluator, Founding, Judge, Label, Numbers, Outcome, SimulatedNode,
+    Target, Wish,
 };
 
 /// A policy that proposes nothing.
@@ -78,7 +78,7 @@ impl Plan {
 
     pub fn found(self) -> World {
         let engine = engine();
-        let managers = self.capacities.iter().zip(0..).map(|(capacity, node)| {
+        let nodes = self.capacities.iter().zip(0..).map(|(capacity, node)| {
             let linked = |(one, other): &(u32, u32)| match (*one == node, *other == node) {
                 (true, _) => Some(NodeIndex(*other)),
                 (_, true) => Some(NodeIndex(*one)),
@@ -91,7 +91,7 @@ impl Plan {
                 let budget = Settings::default().budget;
                 Arc::new(Acceptance::load(engine, "acceptance", text, None, budget).expect("an acceptance policy"))
             });
-            Manager::new(node_id(node), *capacity, neighbours, acceptance)
+            SimulatedNode::new(node_id(node), *capacity, neighbours, acceptance)
         });
         let applications = self.applications.iter().zip(1..).map(|(units, number)| Application {
             id: ApplicationId::name(&format!("app{number}")).expect("a name"),
@@ -111,7 +111,7 @@ impl Plan {
             applications: applications.collect(),
             application_facts: Vec::new(),
             policies: policies.collect(),
-            managers: managers.collect(),
+            nodes: nodes.collect(),
             node_facts: Vec::new(),
         };
         let colony = Colony::new(engine, founding);
@@ -175,12 +175,12 @@ impl World {
     }
 
     pub fn free(&self, node: u32) -> Capacity {
-        self.colony.manager(NodeIndex(node)).free()
+        self.colony.node(NodeIndex(node)).manager().free()
     }
 
     /// The agents on each node.
     pub fn placement(&self) -> Vec<Vec<u32>> {
-        let on = |node: usize| self.colony.manager(NodeIndex::at(node)).agents().iter().map(|agent| agent.0).collect();
+        let on = |node: usize| self.colony.node(NodeIndex::at(node)).agents().iter().map(|agent| agent.0).collect();
         (0..self.nodes).map(on).collect()
     }
 

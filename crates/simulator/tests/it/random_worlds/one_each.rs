@@ -66,7 +66,7 @@ impl Recorder for Limit {
         for agent in (0..colony.agent_count()).map(mario_simulator::population::AgentIndex::at) {
             let state = colony.agent(agent);
             let is_new = !state.is_alive() || held.insert((state.node(), state.application()));
-            assert!(is_new, "time {time}: node {} holds two of one application", colony.manager(state.node()).node());
+            assert!(is_new, "time {time}: node {} holds two of one application", colony.node(state.node()).id());
         }
     }
 }

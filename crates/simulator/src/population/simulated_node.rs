@@ -1,0 +1,130 @@
+//! The nodes of a population: each with its manager, and with what else a table of all nodes keeps of it.
+
+use std::sync::Arc;
+
+use mario_colony::{Availability, Manager};
+use mario_domain::{Capacity, Hardware, NodeId};
+use mario_policy::Acceptance;
+use mario_scenario::{ApplicationIndex, NodeIndex};
+use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
+
+use crate::population::index::AgentIndex;
+
+/// A node of the population.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SimulatedNode {
+    manager: Manager<Promise>,
+    /// Inline, unless there are more than in most infrastructures.
+    neighbours: SmallVec<[NodeIndex; 6]>,
+    agents: SmallVec<[AgentIndex; 2]>,
+    /// Part of the scenario, so it is not saved with what changes.
+    #[serde(skip)]
+    pub(crate) acceptance: Option<Arc<Acceptance>>,
+}
+
+/// What a manager has accepted in this cycle and is not on its node yet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Promise {
+    /// The application of the instance.
+    pub application: ApplicationIndex,
+    /// The agent that migrates; `None` for a replica and for a deploy, which get their ids when they are there.
+    pub agent: Option<AgentIndex>,
+}
+
+impl SimulatedNode {
+    /// A node with nothing on it. Without an acceptance policy of its own it accepts whatever fits.
+    pub fn new(
+        id: NodeId,
+        capacity: Capacity,
+        neighbours: impl IntoIterator<Item = NodeIndex>,
+        acceptance: Option<Arc<Acceptance>>,
+    ) -> SimulatedNode {
+        SimulatedNode {
+            manager: Manager::new(id, capacity),
+            neighbours: neighbours.into_iter().collect(),
+            agents: SmallVec::new(),
+            acceptance,
+        }
+    }
+
+    /// Its id.
+    pub fn id(&self) -> &NodeId {
+        self.manager.node()
+    }
+
+    /// Its manager.
+    pub fn manager(&self) -> &Manager<Promise> {
+        &self.manager
+    }
+
+    pub(crate) fn manager_mut(&mut self) -> &mut Manager<Promise> {
+        &mut self.manager
+    }
+
+    /// The nodes that it has a working link to.
+    pub fn neighbours(&self) -> &[NodeIndex] {
+        &self.neighbours
+    }
+
+    /// The agents on it, in the order of their arrival.
+    pub fn agents(&self) -> &[AgentIndex] {
+        &self.agents
+    }
+
+    /// Its own acceptance policy.
+    pub fn acceptance(&self) -> Option<&Arc<Acceptance>> {
+        self.acceptance.as_ref()
+    }
+
+    /// Whether agents here may aim at a node: at the own node to replicate only, and at neighbours.
+    pub(crate) fn reaches(&self, own: NodeIndex, target: NodeIndex, may_be_own: bool) -> bool {
+        if target == own { may_be_own } else { self.neighbours.contains(&target) }
+    }
+
+    /// An instance is here now; its manager has accepted it. Returns whether agents here see a difference: unbounded hardware
+    /// is as unbounded as before.
+    pub(crate) fn arrives(&mut self, agent: AgentIndex, needed: Hardware) -> bool {
+        let before = self.manager.free();
+        self.manager.take(needed).expect("only what fits is accepted");
+        self.agents.push(agent);
+        self.manager.free() != before
+    }
+
+    /// An instance is no longer here. Returns whether agents here see a difference.
+    pub(crate) fn departs(&mut self, agent: AgentIndex, needed: Hardware) -> bool {
+        let Some(position) = self.agents.iter().position(|present| *present == agent) else { return false };
+        self.agents.remove(position);
+        let before = self.manager.free();
+        self.manager.give_back(needed).expect("what was taken fits back");
+        self.manager.free() != before
+    }
+
+    /// Returns whether these are others than before.
+    pub(crate) fn set_neighbours(&mut self, neighbours: &[NodeIndex]) -> bool {
+        let are_others = *self.neighbours != *neighbours;
+        if are_others {
+            self.neighbours.clear();
+            self.neighbours.extend_from_slice(neighbours);
+        }
+        are_others
+    }
+
+    /// Whether it is the same node as another, at another time.
+    pub(crate) fn is_same(&self, other: &SimulatedNode) -> bool {
+        self.id() == other.id() && self.manager.capacity() == other.manager.capacity()
+    }
+
+    /// Whether what is free is what its agents leave, who need this much each, and nothing is reserved.
+    pub(crate) fn holds_together(&self, needed: impl Fn(&AgentIndex) -> Hardware) -> bool {
+        let free = self.agents.iter().try_fold(self.manager.capacity(), |free, agent| free.take(needed(agent)));
+        free == Some(self.manager.free()) && self.manager.reservations().is_empty()
+    }
+
+    /// The node is gone, and everything on it. Returns the agents that were there.
+    pub(crate) fn take_down(&mut self) -> Vec<AgentIndex> {
+        self.manager.set_availability(Availability::Down);
+        self.manager.clear();
+        std::mem::take(&mut self.agents).into_vec()
+    }
+}
