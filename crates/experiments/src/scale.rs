@@ -12,7 +12,7 @@ use std::fmt;
 use std::time::Instant;
 
 use mario_scenario::{Area, Document, Files, Position};
-use mario_simulator::{Nobody, RunOptions, Simulation};
+use mario_simulator::{NullRecorder, RunOptions, Simulation};
 use serde::{Deserialize, Serialize};
 
 use crate::runs::RunError;
@@ -200,7 +200,7 @@ pub fn measure(
         let before = usage::cpu_ns().ok_or(MeasureError::NoUsage)?;
         for part in 1..=PARTS {
             // What a trace costs is not the cost of agents.
-            simulation.run_until(scenario.duration * f64::from(part) / f64::from(PARTS), &mut Nobody);
+            simulation.run_until(scenario.duration * f64::from(part) / f64::from(PARTS), &mut NullRecorder);
             progress(simulation.now(), scenario.duration, simulation.effort().emitted);
         }
         let cpu = usage::cpu_ns().ok_or(MeasureError::NoUsage)?.saturating_sub(before).max(1);

@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 
 use mario_scenario::{Document, Files, Resolved, Scenario};
 use mario_simulator::{
-    Detail, Effort, EventQueue, Existing, Keep, Nobody, Recorder, RunDirectory, RunOptions, Simulation,
+    Detail, Effort, EventQueue, Existing, Keep, NullRecorder, Recorder, RunDirectory, RunOptions, Simulation,
 };
 
 /// CPU seconds that the paper's prototype takes for its four runs on a quiet machine.
@@ -87,7 +87,7 @@ fn hops() {
     let overrides = ["mobility.users=10000", "mobility.first_users=10000", "topology.size=64", "duration=4000"];
     document.set(&overrides.map(str::to_owned));
     let resolved = resolved(&document);
-    let (effort, seconds) = measured(|| simulate(&resolved.scenario, &mut Nobody));
+    let (effort, seconds) = measured(|| simulate(&resolved.scenario, &mut NullRecorder));
     let rate = effort.hops as f64 / seconds;
     println!(
         "hops: {} with {} users in {seconds:.2} CPU s: {:.1} million a second, {:.0} times YAFS's {YAFS_HOPS}",
@@ -173,8 +173,8 @@ fn simpy() {
         return;
     };
     let (effort, seconds) = measured(|| {
-        (1..REPEATS).for_each(|_| _ = black_box(simulate(&scenario, &mut Nobody)));
-        simulate(&scenario, &mut Nobody)
+        (1..REPEATS).for_each(|_| _ = black_box(simulate(&scenario, &mut NullRecorder)));
+        simulate(&scenario, &mut NullRecorder)
     });
     assert_eq!(theirs["hops"].as_u64(), Some(effort.hops), "both carry the same messages");
     let ratio = theirs["seconds"].as_f64().expect("a number") / (seconds / f64::from(REPEATS));

@@ -9,7 +9,7 @@ use mario_policy::Decision;
 use mario_scenario::{ApplicationIndex, NodeIndex, Scenario, UserIndex};
 use serde::{Deserialize, Serialize};
 
-use crate::population::{AgentIndex, Colony, Deployed, Label, Outcome, Resting, Ruling};
+use crate::population::{AgentIndex, CompactVerdict, Deployed, Label, Outcome, ParkedCounts, Population};
 use crate::recorder::{Cause, Recorder, Sent, Served};
 
 use groups::Groups;
@@ -336,53 +336,53 @@ impl Recorder for Tally {
         false
     }
 
-    fn deployed(&mut self, _time: f64, agent: AgentIndex, colony: &Colony) {
-        self.instances_changed(colony.agent(agent).application(), 1);
+    fn deployed(&mut self, _time: f64, agent: AgentIndex, population: &Population) {
+        self.instances_changed(population.agent(agent).application(), 1);
     }
 
     fn handover(&mut self, time: f64, user: UserIndex, _from: Option<NodeIndex>, _to: Option<NodeIndex>) {
         self.count(time, self.application_of_user[user.position()], |step| step.movements += 1);
     }
 
-    fn evaluation(&mut self, _time: f64, agent: AgentIndex, colony: &Colony, _decision: Option<&Decision>) {
+    fn evaluation(&mut self, _time: f64, agent: AgentIndex, population: &Population, _decision: Option<&Decision>) {
         self.evaluations += 1;
-        let agent = colony.agent(agent);
+        let agent = population.agent(agent);
         let usage = &mut self.usage[agent.application().position()];
         usage.evaluations += 1;
         usage.requests += agent.rate();
     }
 
-    fn resting(&mut self, _time: f64, resting: &[Resting]) {
-        for (usage, resting) in self.usage.iter_mut().zip(resting) {
-            self.evaluations += resting.count();
-            usage.evaluations += resting.count();
-            usage.requests += resting.requests;
+    fn parked(&mut self, _time: f64, parked: &[ParkedCounts]) {
+        for (usage, parked) in self.usage.iter_mut().zip(parked) {
+            self.evaluations += parked.count();
+            usage.evaluations += parked.count();
+            usage.requests += parked.requests;
         }
     }
 
-    fn cycle(&mut self, time: f64, label: &Label, colony: &Colony) {
+    fn cycle(&mut self, time: f64, label: &Label, population: &Population) {
         let before: Vec<Counts> = (0..self.groups.count()).map(|group| self.at(time, group).operations()).collect();
         for outcome in label.iter() {
             match &outcome {
-                Outcome::Nop(agent) => self.count(time, colony.agent(*agent).application(), |step| step.nop += 1),
+                Outcome::Nop(agent) => self.count(time, population.agent(*agent).application(), |step| step.nop += 1),
                 Outcome::Judged(judged) => {
-                    let application = colony.agent(judged.agent).application();
-                    if judged.ruling.is_accepted() {
-                        self.operation(time, application, OperationName::of(judged.wish.operation));
+                    let application = population.agent(judged.agent).application();
+                    if judged.verdict.is_accepted() {
+                        self.operation(time, application, OperationName::of(judged.proposal.operation));
                     } else {
                         self.count(time, application, |step| step.inhibited += 1);
                     }
                 }
-                Outcome::Deployed(Deployed { deployment, ruling: Ruling::Accepted, .. }) => {
+                Outcome::Deployed(Deployed { deployment, verdict: CompactVerdict::Accepted, .. }) => {
                     self.operation(time, deployment.application, OperationName::Deploy);
                 }
                 Outcome::Deployed(_) => {}
             }
         }
-        for (application, resting) in label.resting().iter().enumerate() {
+        for (application, parked) in label.parked().iter().enumerate() {
             let count = |step: &mut StepCounts| {
-                step.nop += resting.idle;
-                step.inhibited += resting.refused;
+                step.nop += parked.idle;
+                step.inhibited += parked.inhibited;
             };
             self.count(time, ApplicationIndex::at(application), count);
         }
@@ -400,9 +400,9 @@ impl Recorder for Tally {
         }
     }
 
-    fn node_down(&mut self, _time: f64, _node: NodeIndex, _cause: Cause, gone: &[AgentIndex], colony: &Colony) {
+    fn node_down(&mut self, _time: f64, _node: NodeIndex, _cause: Cause, gone: &[AgentIndex], population: &Population) {
         for agent in gone {
-            self.instances_changed(colony.agent(*agent).application(), -1);
+            self.instances_changed(population.agent(*agent).application(), -1);
         }
     }
 

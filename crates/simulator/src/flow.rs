@@ -30,7 +30,7 @@ use inflow::{Inflows, Share, Way};
 pub(crate) use inflow::{Round, Seen};
 use load::{Load, Passage, Track};
 use schedule::Schedule;
-pub(crate) use settle::GLANCES;
+pub(crate) use settle::PREFETCHES;
 use turns::{Members, TurnsIndex, TurnsTable};
 
 /// Traffic as rates.
@@ -222,8 +222,8 @@ impl Flow {
     }
 
     /// Reads a little of what will be looked at for these agents, so that it is fetched from memory for all at once.
-    pub(crate) fn glance(&self, agents: &[AgentIndex]) -> u32 {
-        self.inflows.glance(agents, &self.turns)
+    pub(crate) fn prefetch(&self, agents: &[AgentIndex]) -> u32 {
+        self.inflows.prefetch(agents, &self.turns)
     }
 
     /// Where nearly all comes from that reaches an instance.
@@ -252,8 +252,8 @@ impl Flow {
     }
 
     /// The agents that rested, and see something else from now on.
-    pub(crate) fn take_woken(&mut self, woken: &mut Vec<AgentIndex>) {
-        self.inflows.take_woken(woken);
+    pub(crate) fn take_to_unpark(&mut self, to_unpark: &mut Vec<AgentIndex>) {
+        self.inflows.take_to_unpark(to_unpark);
     }
 
     /// What an agent sees now; `facts` are right for what it has not seen before.

@@ -23,7 +23,7 @@
 //! change no byte.
 //! **Invariant:** events of one time happen in the order in which they were scheduled.
 //!
-//! Not here: what a world consists of and how it is written (`scenario`), what agents may do and managers accept (`colony`), how
+//! Not here: what a world consists of and how it is written (`scenario`), what agents may do and managers accept (`population`), how
 //! a trace is written (`trace`), and whether it is true (`audit`).
 
 mod chance;
@@ -56,7 +56,7 @@ pub use output::{
     write_whole,
 };
 pub use queue::EventQueue;
-pub use recorder::{Cause, Compared, Nobody, Recorder, Sent, Served};
+pub use recorder::{Cause, Compared, NullRecorder, Recorder, Sent, Served};
 pub use simulation::{
     AskedAcceptances, Effort, FailedAcceptance, PolicyPlace, Reuse, RunOptions, Simulation, SimulationError,
 };

@@ -1,27 +1,27 @@
 //! What agents see of their clients' requests.
 //!
-//! Two strategies. *Arrivals* is the rule: what reached the instance since its agent looked last, one fact for each last hop and
-//! latency, in standard order. *Route entries* is what the prototype shows, see [`Sight::entry_facts`].
+//! Two strategies. *InstanceObservation* is the rule: what reached the instance since its agent looked last, one fact for each last hop and
+//! latency, in standard order. *Route entries* is what the prototype shows, see [`InstanceObservation::entry_facts`].
 
 use mario_scenario::{NodeIndex, Observation};
 use serde::{Deserialize, Serialize};
 
 use crate::paths::{PathIndex, Paths};
-use crate::population::{AgentIndex, Colony, Neighbour, RequestFact};
+use crate::population::{AgentIndex, Neighbour, Population, RequestFact};
 use crate::routing::Router;
 
 /// What has reached the instances.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Observations {
     strategy: Observation,
-    of_agent: Vec<Sight>,
+    of_agent: Vec<InstanceObservation>,
     /// How many client requests have been taken up for service, by all instances together.
     rows: u64,
 }
 
 /// What has reached one instance.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Sight {
+struct InstanceObservation {
     arrivals: Vec<RequestFact>,
     /// The requests taken up lately: their numbers among all, and the access points they came from.
     taken_up: Vec<(u64, NodeIndex)>,
@@ -44,12 +44,12 @@ impl Observations {
     /// A new instance. `was_there_at_the_start` tells those of the beginning from all others.
     pub(crate) fn add(&mut self, was_there_at_the_start: bool) {
         let seen_again = if was_there_at_the_start { 2 } else { 1 };
-        self.of_agent.push(Sight { seen_again, ..Sight::default() });
+        self.of_agent.push(InstanceObservation { seen_again, ..InstanceObservation::default() });
     }
 
     /// An instance is gone.
     pub(crate) fn remove(&mut self, agent: AgentIndex) {
-        self.of_agent[agent.position()] = Sight::default();
+        self.of_agent[agent.position()] = InstanceObservation::default();
     }
 
     /// An instance is on another node, or its agent begins to look: what came before does not count.
@@ -88,7 +88,7 @@ impl Observations {
         agent: AgentIndex,
         router: &Router,
         paths: &Paths,
-        colony: &Colony,
+        population: &Population,
         facts: &mut Vec<RequestFact>,
     ) {
         facts.clear();
@@ -96,7 +96,7 @@ impl Observations {
         match self.strategy {
             Observation::Arrivals => {
                 facts.append(&mut sight.arrivals);
-                in_standard_order(facts, colony);
+                in_standard_order(facts, population);
             }
             Observation::RouteEntries => sight.entry_facts(agent, self.rows, router, paths, facts),
         }
@@ -104,15 +104,15 @@ impl Observations {
 }
 
 /// Puts facts into the standard order of their terms.
-pub(crate) fn in_standard_order(facts: &mut [RequestFact], colony: &Colony) {
-    let rank = |fact: &RequestFact| colony.rank(fact.neighbour);
+pub(crate) fn in_standard_order(facts: &mut [RequestFact], population: &Population) {
+    let rank = |fact: &RequestFact| population.rank(fact.neighbour);
     facts.sort_by(|one, other| {
         let by_neighbour = rank(one).cmp(&rank(other));
         by_neighbour.then(one.rate.total_cmp(&other.rate)).then(one.latency.total_cmp(&other.latency))
     });
 }
 
-impl Sight {
+impl InstanceObservation {
     /// One fact for each entry of the routing table that leads here, in the order of insertion: how many of the requests
     /// taken up came from the entry's access point. Two users on one access point have two entries, and each counts the
     /// requests of both.

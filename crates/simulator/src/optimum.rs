@@ -24,7 +24,7 @@ mod tests;
 mod value;
 
 use crate::placement::Placement;
-use crate::population::Colony;
+use crate::population::Population;
 
 pub(crate) use changes::changes;
 pub(crate) use distances::{Distances, Reach};
@@ -38,10 +38,10 @@ pub(crate) struct Allocation(Vec<(u32, u32)>);
 
 impl Allocation {
     /// Where the instances of an application are now.
-    pub(crate) fn current(placement: &Placement, application: ApplicationIndex, colony: &Colony) -> Allocation {
+    pub(crate) fn current(placement: &Placement, application: ApplicationIndex, population: &Population) -> Allocation {
         let mut allocation = Allocation::default();
         for agent in placement.agents(application).iter() {
-            allocation.add(colony.agent(agent).node().0);
+            allocation.add(population.agent(agent).node().0);
         }
         allocation
     }

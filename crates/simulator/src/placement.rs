@@ -4,7 +4,7 @@ use mario_scenario::{ApplicationIndex, NodeIndex, Scenario};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use crate::population::{AgentIndex, Colony};
+use crate::population::{AgentIndex, Population};
 
 /// Where the instances of each application are.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -85,8 +85,8 @@ impl Placement {
         }
     }
 
-    /// Whether it places just the living agents of a colony, each where it is.
-    pub(crate) fn holds_together(&self, colony: &Colony, applications: usize, nodes: usize) -> bool {
+    /// Whether it places just the living agents of a population, each where it is.
+    pub(crate) fn holds_together(&self, population: &Population, applications: usize, nodes: usize) -> bool {
         let are_tables = self.nodes == nodes && self.agents.len() == applications && self.on_node.len() == applications;
         if !are_tables || self.on_node.iter().any(|on_node| ![0, nodes].contains(&on_node.len())) {
             return false;
@@ -96,13 +96,13 @@ impl Placement {
             gone == instances.gone && instances.marked.is_sorted_by(|one, other| one & !GONE < other & !GONE)
         };
         let is_alive = |agent: AgentIndex, application: usize| {
-            agent.position() < colony.agent_count() && {
-                let agent = colony.agent(agent);
+            agent.position() < population.agent_count() && {
+                let agent = population.agent(agent);
                 agent.is_alive() && agent.application().position() == application
             }
         };
         let is_here = |application: usize, node: NodeIndex, agents: &[AgentIndex]| {
-            agents.iter().all(|agent| is_alive(*agent, application) && colony.agent(*agent).node() == node)
+            agents.iter().all(|agent| is_alive(*agent, application) && population.agent(*agent).node() == node)
         };
         let mut placed = 0;
         let mut is_sound = |application: usize, on_node: &[AgentIndex]| {
@@ -113,7 +113,8 @@ impl Placement {
                 (*present != SEVERAL || here.len() > 1) && is_here(application, node, here)
             })
         };
-        let listed = (0..colony.agent_count()).filter(|agent| colony.agent(AgentIndex::at(*agent)).is_alive()).count();
+        let listed =
+            (0..population.agent_count()).filter(|agent| population.agent(AgentIndex::at(*agent)).is_alive()).count();
         self.agents.iter().enumerate().all(|(application, instances)| {
             is_sorted(instances) && instances.iter().all(|agent| is_alive(agent, application))
         }) && self.on_node.iter().enumerate().all(|(application, on_node)| is_sound(application, on_node))

@@ -1,56 +1,60 @@
-//! The transition system: management cycles, context changes, acceptance and memory.
+//! All nodes and agents of a simulated world, in tables.
 //!
-//! Start at [`Colony`]. Its two rules are those of the semantics, under the same names: [`Colony::r2`], new data becomes
-//! available to a node, and [`Colony::r1`], what agents and operators ask for is judged and all that is accepted is
-//! enacted. Between the two, an [`Evaluator`] asks the policy of an agent, and [`Colony::propose`] takes down what it said:
+//! The population applies the rules of `mario_colony` to all nodes at once. Its two rules are those of the semantics, under the
+//! same names: [`Population::r2`], new data becomes available to a node, and [`Population::r1`], what agents and operators ask for is
+//! judged and all that is accepted is enacted. Between the two, an [`Evaluator`] asks an agent's policy, and
+//! [`Population::propose`] takes its answer:
 //!
 //! ```text
 //! context ──► r2 ──► Evaluator::evaluate ──► propose ──► r1 ──► label: who did what, who was inhibited and why
 //! ```
 //!
-//! Nothing here assumes that all nodes step together. A shell may evaluate one agent, or all; a [`Manager`] can be asked by
-//! itself ([`Manager::has_room`], [`Manager::promise`], [`Manager::settle`]), as a live node will do, or for a whole round
-//! at once by `r1`, as a simulator does.
+//! | what | where |
+//! |---|---|
+//! | the rules: judging, memory, what an agent knows | `mario_colony::rules` |
+//! | the tables, rule r2 | `state`, `agent`, `simulated_node` |
+//! | rule r1 | `cycle`, `enact`, `label` |
+//! | acceptance policies of nodes | `acceptance` |
+//! | the prototype's and a planner's way to judge | `strategies` |
+//! | what exists for speed only, and what it buys | `layers` |
 //!
-//! **Order.** A cycle judges operators' deployments first, then agents in the order in which they evaluated. Each manager
-//! counts what it has promised in this cycle; room that is freed in it counts from the next one on.
+//! **Order.** A cycle judges operators' deployments first, then agents in the order of their evaluations. Each manager reserves
+//! what it has accepted in this cycle; hardware that is freed in it counts from the next one on.
 //!
-//! **Invariant:** no clock, no I/O, no ambient randomness. Time and context come in, effects go out.
-//! **Invariant:** hardware used on a node never exceeds its capacity.
-//! **Invariant:** judging is total: a bad request is inhibited with a reason, never a panic.
+//! **Invariant:** a node by itself, driven by messages, comes to the same labels: `tests/it/nodes.rs` holds the two against each
+//! other.
+//! **Invariant:** no layer changes a result.
 //!
-//! Not here: what becomes true when (`simulator`, or a live node), and what policies say (`policy`).
+//! Not here: what becomes true when (`simulation`), and what policies say (`mario_policy`).
 
 mod index;
-mod intent;
 mod label;
 mod numbers;
-mod wish;
+mod proposal;
 
 mod agent;
 mod names;
 mod simulated_node;
+mod state;
 
-mod colony;
+mod acceptance;
 mod cycle;
-mod decisions;
+mod enact;
 mod evaluate;
-mod judge;
-mod recall;
-mod rest;
-mod rooms;
+mod layers;
 mod saved;
-mod waiting;
+mod strategies;
 
+pub use acceptance::{AcceptanceContext, AcceptanceCounts};
 pub use agent::{Agent, Neighbour, RequestFact};
-pub use colony::{Colony, ContextChange, Founding};
-pub use decisions::{Decisions, Entrance, Found, SavedDecisions};
 pub use evaluate::Evaluator;
 pub use index::AgentIndex;
-pub use judge::{Asked, Judge};
 pub use label::Label;
+pub use layers::decision_cache::{DecisionCache, Lookup, SavedDecisionCache, SlotId};
+pub use layers::parking::ParkedCounts;
 pub use numbers::Numbers;
-pub use rest::Resting;
-pub use saved::SavedColony;
+pub use proposal::{CompactVerdict, Deployed, Deployment, Judged, Outcome, Proposal, Target};
+pub use saved::SavedPopulation;
 pub use simulated_node::{Promise, SimulatedNode};
-pub use wish::{Deployed, Deployment, Judged, Outcome, Plan, Ruling, Target, Wish};
+pub use state::{ContextChange, Population, PopulationConfig};
+pub use strategies::Plan;

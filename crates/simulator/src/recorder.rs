@@ -5,11 +5,11 @@ use mario_scenario::{ApplicationIndex, NodeIndex, Search, UserIndex};
 pub use mario_trace::{Cause, Sent};
 
 use crate::optimum::Value;
-use crate::population::{AgentIndex, Colony, Label, Resting};
+use crate::population::{AgentIndex, Label, ParkedCounts, Population};
 
 /// Takes down what happens in a run, in the order in which it happens.
 ///
-/// A simulation calls these; each does nothing unless it is implemented. `colony` is the state at that moment: before the
+/// A simulation calls these; each does nothing unless it is implemented. `population` is the state at that moment: before the
 /// decision counts for an evaluation, after everything is enacted for a cycle.
 #[allow(unused_variables, reason = "the names of the parameters are the documentation")]
 pub trait Recorder {
@@ -25,23 +25,23 @@ pub trait Recorder {
     }
 
     /// An instance is there when the run begins.
-    fn deployed(&mut self, time: f64, agent: AgentIndex, colony: &Colony) {}
+    fn deployed(&mut self, time: f64, agent: AgentIndex, population: &Population) {}
 
     /// A user's connection moved; arrived from nowhere, or left for nowhere.
     fn handover(&mut self, time: f64, user: UserIndex, from: Option<NodeIndex>, to: Option<NodeIndex>) {}
 
     /// An agent evaluated its policy; `None` when its facts are those of its last evaluation, and also when decisions are not
     /// wanted and what it proposes is known from before.
-    fn evaluation(&mut self, time: f64, agent: AgentIndex, colony: &Colony, decision: Option<&Decision>) {}
+    fn evaluation(&mut self, time: f64, agent: AgentIndex, population: &Population, decision: Option<&Decision>) {}
 
     /// Agents that rest evaluated their policies, for each application, beside those that are told one by one.
-    fn resting(&mut self, time: f64, resting: &[Resting]) {}
+    fn parked(&mut self, time: f64, parked: &[ParkedCounts]) {}
 
     /// The managers judged what was pending.
-    fn cycle(&mut self, time: f64, label: &Label, colony: &Colony) {}
+    fn cycle(&mut self, time: f64, label: &Label, population: &Population) {}
 
     /// The managers were active, whether or not there was anything to judge.
-    fn activation(&mut self, time: f64, colony: &Colony) {}
+    fn activation(&mut self, time: f64, population: &Population) {}
 
     /// How far the placement was from the best at the last activation, if this listener looks; those after it hear of it.
     fn compared(&self) -> Option<Compared> {
@@ -52,7 +52,7 @@ pub trait Recorder {
     fn regret(&mut self, time: f64, compared: &Compared) {}
 
     /// A node went, and these instances with it.
-    fn node_down(&mut self, time: f64, node: NodeIndex, cause: Cause, gone: &[AgentIndex], colony: &Colony) {}
+    fn node_down(&mut self, time: f64, node: NodeIndex, cause: Cause, gone: &[AgentIndex], population: &Population) {}
 
     /// A node came, or came back.
     fn node_up(&mut self, time: f64, node: NodeIndex) {}
@@ -89,9 +89,9 @@ pub trait Recorder {
 
 /// Nobody listens.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Nobody;
+pub struct NullRecorder;
 
-impl Recorder for Nobody {
+impl Recorder for NullRecorder {
     fn wants_everyone(&self) -> bool {
         false
     }
@@ -139,9 +139,9 @@ impl<A: Recorder, B: Recorder> Recorder for (A, B) {
         self.0.wants_everyone() || self.1.wants_everyone()
     }
 
-    fn deployed(&mut self, time: f64, agent: AgentIndex, colony: &Colony) {
-        self.0.deployed(time, agent, colony);
-        self.1.deployed(time, agent, colony);
+    fn deployed(&mut self, time: f64, agent: AgentIndex, population: &Population) {
+        self.0.deployed(time, agent, population);
+        self.1.deployed(time, agent, population);
     }
 
     fn handover(&mut self, time: f64, user: UserIndex, from: Option<NodeIndex>, to: Option<NodeIndex>) {
@@ -149,24 +149,24 @@ impl<A: Recorder, B: Recorder> Recorder for (A, B) {
         self.1.handover(time, user, from, to);
     }
 
-    fn evaluation(&mut self, time: f64, agent: AgentIndex, colony: &Colony, decision: Option<&Decision>) {
-        self.0.evaluation(time, agent, colony, decision);
-        self.1.evaluation(time, agent, colony, decision);
+    fn evaluation(&mut self, time: f64, agent: AgentIndex, population: &Population, decision: Option<&Decision>) {
+        self.0.evaluation(time, agent, population, decision);
+        self.1.evaluation(time, agent, population, decision);
     }
 
-    fn resting(&mut self, time: f64, resting: &[Resting]) {
-        self.0.resting(time, resting);
-        self.1.resting(time, resting);
+    fn parked(&mut self, time: f64, parked: &[ParkedCounts]) {
+        self.0.parked(time, parked);
+        self.1.parked(time, parked);
     }
 
-    fn cycle(&mut self, time: f64, label: &Label, colony: &Colony) {
-        self.0.cycle(time, label, colony);
-        self.1.cycle(time, label, colony);
+    fn cycle(&mut self, time: f64, label: &Label, population: &Population) {
+        self.0.cycle(time, label, population);
+        self.1.cycle(time, label, population);
     }
 
-    fn activation(&mut self, time: f64, colony: &Colony) {
-        self.0.activation(time, colony);
-        self.1.activation(time, colony);
+    fn activation(&mut self, time: f64, population: &Population) {
+        self.0.activation(time, population);
+        self.1.activation(time, population);
         if let Some(compared) = self.0.compared() {
             self.1.regret(time, &compared);
         }
@@ -181,9 +181,9 @@ impl<A: Recorder, B: Recorder> Recorder for (A, B) {
         self.1.regret(time, compared);
     }
 
-    fn node_down(&mut self, time: f64, node: NodeIndex, cause: Cause, gone: &[AgentIndex], colony: &Colony) {
-        self.0.node_down(time, node, cause, gone, colony);
-        self.1.node_down(time, node, cause, gone, colony);
+    fn node_down(&mut self, time: f64, node: NodeIndex, cause: Cause, gone: &[AgentIndex], population: &Population) {
+        self.0.node_down(time, node, cause, gone, population);
+        self.1.node_down(time, node, cause, gone, population);
     }
 
     fn node_up(&mut self, time: f64, node: NodeIndex) {
@@ -240,9 +240,9 @@ impl<R: Recorder> Recorder for Option<R> {
         self.as_ref().is_some_and(R::wants_everyone)
     }
 
-    fn deployed(&mut self, time: f64, agent: AgentIndex, colony: &Colony) {
+    fn deployed(&mut self, time: f64, agent: AgentIndex, population: &Population) {
         if let Some(recorder) = self {
-            recorder.deployed(time, agent, colony);
+            recorder.deployed(time, agent, population);
         }
     }
 
@@ -252,27 +252,27 @@ impl<R: Recorder> Recorder for Option<R> {
         }
     }
 
-    fn evaluation(&mut self, time: f64, agent: AgentIndex, colony: &Colony, decision: Option<&Decision>) {
+    fn evaluation(&mut self, time: f64, agent: AgentIndex, population: &Population, decision: Option<&Decision>) {
         if let Some(recorder) = self {
-            recorder.evaluation(time, agent, colony, decision);
+            recorder.evaluation(time, agent, population, decision);
         }
     }
 
-    fn resting(&mut self, time: f64, resting: &[Resting]) {
+    fn parked(&mut self, time: f64, parked: &[ParkedCounts]) {
         if let Some(recorder) = self {
-            recorder.resting(time, resting);
+            recorder.parked(time, parked);
         }
     }
 
-    fn cycle(&mut self, time: f64, label: &Label, colony: &Colony) {
+    fn cycle(&mut self, time: f64, label: &Label, population: &Population) {
         if let Some(recorder) = self {
-            recorder.cycle(time, label, colony);
+            recorder.cycle(time, label, population);
         }
     }
 
-    fn activation(&mut self, time: f64, colony: &Colony) {
+    fn activation(&mut self, time: f64, population: &Population) {
         if let Some(recorder) = self {
-            recorder.activation(time, colony);
+            recorder.activation(time, population);
         }
     }
 
@@ -286,9 +286,9 @@ impl<R: Recorder> Recorder for Option<R> {
         }
     }
 
-    fn node_down(&mut self, time: f64, node: NodeIndex, cause: Cause, gone: &[AgentIndex], colony: &Colony) {
+    fn node_down(&mut self, time: f64, node: NodeIndex, cause: Cause, gone: &[AgentIndex], population: &Population) {
         if let Some(recorder) = self {
-            recorder.node_down(time, node, cause, gone, colony);
+            recorder.node_down(time, node, cause, gone, population);
         }
     }
 

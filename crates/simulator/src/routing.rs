@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::paths::{PathIndex, Paths};
 use crate::placement::Placement;
-use crate::population::{AgentIndex, Colony};
+use crate::population::{AgentIndex, Population};
 
 pub(crate) use field::Field;
 pub(crate) use least_used::RouteEntry;
@@ -37,7 +37,7 @@ pub(crate) struct Terrain<'a> {
     pub(crate) topology: &'a Topology,
     pub(crate) paths: &'a mut Paths,
     pub(crate) placement: &'a Placement,
-    pub(crate) colony: &'a Colony,
+    pub(crate) population: &'a Population,
 }
 
 #[derive(Serialize, Deserialize)]

@@ -15,11 +15,11 @@
 mod acceptances;
 mod checkpoint;
 mod disturbances;
-mod due;
+mod evaluation_schedule;
 mod management;
 mod movement;
+mod parking;
 mod planning;
-mod rest;
 mod setup;
 mod traffic;
 
@@ -37,12 +37,14 @@ use crate::observation::Observations;
 use crate::optimum::TooLarge;
 use crate::paths::Paths;
 use crate::placement::Placement;
-use crate::population::{AgentIndex, Colony, Decisions, Deployment, Evaluator, Judge, Label, RequestFact, Resting};
+use crate::population::{
+    AcceptanceContext, AgentIndex, DecisionCache, Deployment, Evaluator, Label, ParkedCounts, Population, RequestFact,
+};
 use crate::queue::EventQueue;
 use crate::recorder::Recorder;
 use crate::routing::{Nearest, Router, Terrain};
 use crate::workload::Emitter;
-use due::{Due, DueIndex};
+use evaluation_schedule::{BatchIndex, EvaluationSchedule};
 
 pub use acceptances::{AskedAcceptances, FailedAcceptance, PolicyPlace};
 
@@ -120,12 +122,12 @@ pub struct Simulation<'a> {
     options: RunOptions,
     queue: EventQueue<Event>,
     /// Who evaluates when.
-    due: Due,
-    colony: Colony,
-    judge: Judge,
+    due: EvaluationSchedule,
+    population: Population,
+    judge: AcceptanceContext,
     evaluators: Vec<Evaluator>,
     /// What agents proposed to what others may come to know too.
-    decisions: Decisions,
+    decision_cache: DecisionCache,
     placement: Placement,
     paths: Paths,
     router: Router,
@@ -170,7 +172,7 @@ enum Event {
     /// An instance is done with a client request.
     ServiceEnd(AgentIndex),
     /// Agents evaluate.
-    Evaluations(DueIndex),
+    Evaluations(BatchIndex),
     /// The managers judge.
     Management,
     /// Users move.
@@ -187,12 +189,12 @@ enum Event {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Service {
     is_busy: bool,
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<QueuedRequest>,
 }
 
 /// A client request that waits for its instance.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Waiting {
+struct QueuedRequest {
     user: UserIndex,
     access_point: NodeIndex,
     emitted: f64,
@@ -218,8 +220,8 @@ struct Scratch {
     facts: Vec<RequestFact>,
     label: Label,
     /// Agents that wake, and what those do who rest.
-    woken: Vec<AgentIndex>,
-    resting: Vec<Resting>,
+    to_unpark: Vec<AgentIndex>,
+    parked: Vec<ParkedCounts>,
     /// Who moves in a step.
     changes: Vec<(UserIndex, Option<NodeIndex>)>,
 }
@@ -293,7 +295,7 @@ impl Simulation<'_> {
             topology: &self.scenario.topology,
             paths: &mut self.paths,
             placement: &self.placement,
-            colony: &self.colony,
+            population: &self.population,
         };
         (&mut self.router, terrain)
     }
@@ -305,7 +307,7 @@ impl Simulation<'_> {
             topology: &self.scenario.topology,
             paths: &mut self.paths,
             placement: &self.placement,
-            colony: &self.colony,
+            population: &self.population,
         };
         let now = self.queue.now();
         Some((flow, router, FlowWorld { now, scenario: self.scenario, terrain }))
@@ -333,9 +335,9 @@ impl Simulation<'_> {
         self.has_ended
     }
 
-    /// The colony as it is now.
-    pub fn colony(&self) -> &Colony {
-        &self.colony
+    /// The population as it is now.
+    pub fn population(&self) -> &Population {
+        &self.population
     }
 
     /// How much was done so far.

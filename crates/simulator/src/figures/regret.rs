@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::optimum::{Allocation, Distances, Problem, Value, best, room, search_for};
 use crate::paths::Paths;
-use crate::population::{AgentIndex, Colony, Label, Outcome};
+use crate::population::{AgentIndex, Label, Outcome, Population};
 use crate::recorder::{Cause, Compared, Recorder};
 use crate::validation::Limits;
 
@@ -156,11 +156,11 @@ impl<'a> Regret<'a> {
 }
 
 /// Where everything is.
-fn allocations(colony: &Colony, scenario: &Scenario) -> Vec<Allocation> {
+fn allocations(population: &Population, scenario: &Scenario) -> Vec<Allocation> {
     let mut allocations = vec![Allocation::default(); scenario.applications.len()];
     for node in (0..scenario.topology.node_count()).map(NodeIndex::at) {
-        for agent in colony.node(node).agents() {
-            allocations[colony.agent(*agent).application().position()].add(node.0);
+        for agent in population.node(node).agents() {
+            allocations[population.agent(*agent).application().position()].add(node.0);
         }
     }
     allocations
@@ -176,13 +176,13 @@ impl Recorder for Regret<'_> {
         self.changed();
     }
 
-    fn cycle(&mut self, _time: f64, label: &Label, _colony: &Colony) {
+    fn cycle(&mut self, _time: f64, label: &Label, _colony: &Population) {
         if label.iter().any(|outcome| !matches!(outcome, Outcome::Nop(_))) {
             self.actual = None;
         }
     }
 
-    fn node_down(&mut self, _time: f64, node: NodeIndex, _cause: Cause, _gone: &[AgentIndex], _colony: &Colony) {
+    fn node_down(&mut self, _time: f64, node: NodeIndex, _cause: Cause, _gone: &[AgentIndex], _colony: &Population) {
         self.paths.set_node(&self.scenario.topology, node, false);
         self.changed();
     }
@@ -197,10 +197,10 @@ impl Recorder for Regret<'_> {
         self.changed();
     }
 
-    fn activation(&mut self, _time: f64, colony: &Colony) {
+    fn activation(&mut self, _time: f64, population: &Population) {
         let moment = self.moment.take().unwrap_or_else(|| self.look());
         let (problem, found) = &moment;
-        let actual = self.actual.unwrap_or_else(|| problem.value(&allocations(colony, self.scenario)));
+        let actual = self.actual.unwrap_or_else(|| problem.value(&allocations(population, self.scenario)));
         self.actual = Some(actual);
         let best = actual.max(*found);
         self.last = Some(Compared { search: self.search, users: problem.users(), actual, best });

@@ -94,7 +94,7 @@ impl Accounts {
     }
 
     /// Reads a little of what a change of way needs.
-    pub(super) fn glance_at(&self, user: UserIndex) -> f64 {
+    pub(super) fn prefetch_for(&self, user: UserIndex) -> f64 {
         self.of_user[user.position()].counted
     }
 

@@ -79,7 +79,7 @@ impl Changes {
     }
 
     /// Reads a little of what will be looked at.
-    pub(super) fn glance(&self) -> u32 {
+    pub(super) fn prefetch(&self) -> u32 {
         self.0.first().map_or(0, |change| change.users.unsigned_abs())
     }
 

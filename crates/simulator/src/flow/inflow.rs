@@ -53,13 +53,13 @@ struct Passing {
 pub(super) struct Inflows {
     of_agent: Vec<Inflow>,
     /// Agents that rested, and see something else from now on.
-    woken: Vec<AgentIndex>,
+    to_unpark: Vec<AgentIndex>,
 }
 
 impl Inflows {
     /// Room for so many instances.
     pub(super) fn with_capacity(instances: usize) -> Inflows {
-        Inflows { of_agent: Vec::with_capacity(instances), woken: Vec::new() }
+        Inflows { of_agent: Vec::with_capacity(instances), to_unpark: Vec::new() }
     }
 
     /// Whether a restored inflow is valid for this number of instances and these turns.
@@ -67,10 +67,10 @@ impl Inflows {
         let is_sound = |inflow: &Inflow| {
             let is_round = match inflow.course {
                 Course::Counted(round) | Course::Recurring(round) => round.can_be(),
-                Course::Open | Course::Cycling | Course::Steady | Course::Resting => true,
+                Course::Open | Course::Cycling | Course::Steady | Course::Parked => true,
             };
             let shares = inflow.passing.iter().flat_map(|passing| &passing.shares);
-            let cycles_if_it_must = matches!(inflow.course, Course::Open | Course::Steady | Course::Resting)
+            let cycles_if_it_must = matches!(inflow.course, Course::Open | Course::Steady | Course::Parked)
                 || shares.clone().all(|share| share.cycle.is_some());
             let has_turns = |share: &Share| {
                 table.get(share.turns).has_place(share.place) && share.cycle.is_none_or(|cycle| cycle.can_be())
@@ -88,8 +88,8 @@ impl Inflows {
     /// What reaches an instance, to be changed.
     pub(super) fn change(&mut self, agent: AgentIndex) -> &mut Inflow {
         let inflow = &mut self.of_agent[agent.position()];
-        if std::mem::replace(&mut inflow.course, Course::Open) == Course::Resting {
-            self.woken.push(agent);
+        if std::mem::replace(&mut inflow.course, Course::Open) == Course::Parked {
+            self.to_unpark.push(agent);
         }
         inflow
     }
@@ -99,30 +99,30 @@ impl Inflows {
         match self.of_agent[agent.position()].course {
             Course::Steady => Some(Round::default()),
             Course::Recurring(round) => Some(round),
-            Course::Open | Course::Cycling | Course::Counted(_) | Course::Resting => None,
+            Course::Open | Course::Cycling | Course::Counted(_) | Course::Parked => None,
         }
     }
 
     /// An agent is not told what it sees until it sees something else, or wakes.
     pub(super) fn rest(&mut self, agent: AgentIndex) {
-        self.of_agent[agent.position()].course = Course::Resting;
+        self.of_agent[agent.position()].course = Course::Parked;
     }
 
     /// An agent is told what it sees, which goes on with this round unless it is something else.
     pub(super) fn wake(&mut self, agent: AgentIndex, round: Round) {
         let course = &mut self.of_agent[agent.position()].course;
-        if *course == Course::Resting {
+        if *course == Course::Parked {
             *course = if round.length == 1 { Course::Steady } else { Course::Recurring(round) };
         }
     }
 
     /// The agents that rested, and see something else from now on.
-    pub(super) fn take_woken(&mut self, woken: &mut Vec<AgentIndex>) {
-        woken.append(&mut self.woken);
+    pub(super) fn take_to_unpark(&mut self, to_unpark: &mut Vec<AgentIndex>) {
+        to_unpark.append(&mut self.to_unpark);
     }
 
     /// Reads a little of what a change of what reaches an instance needs.
-    pub(super) fn glance_at(&self, agent: AgentIndex) -> usize {
+    pub(super) fn prefetch_for(&self, agent: AgentIndex) -> usize {
         self.of_agent[agent.position()].passing.as_ref().map_or(0, |passing| passing.changes.len())
     }
 
@@ -130,7 +130,7 @@ impl Inflows {
     ///
     /// A look goes from the agent to what reaches it, and from there to changes and turns. Here each part of the way is gone for all
     /// of them before the next, so that memory has as many things to fetch at a time as it can.
-    pub(super) fn glance(&self, agents: &[AgentIndex], table: &TurnsTable) -> u32 {
+    pub(super) fn prefetch(&self, agents: &[AgentIndex], table: &TurnsTable) -> u32 {
         let inflows = || agents.iter().map(|agent| &self.of_agent[agent.position()]);
         let is_counted =
             |inflow: &&Inflow| matches!(inflow.course, Course::Open | Course::Cycling | Course::Counted(_));
@@ -138,7 +138,8 @@ impl Inflows {
         let mut sum = 0;
         for inflow in &counted {
             sum ^= inflow.steady.first().map_or(0, |fact| fact.rate as u32);
-            sum ^= inflow.passing.as_ref().map_or(0, |passing| passing.shares.len() as u32 ^ passing.changes.glance());
+            sum ^=
+                inflow.passing.as_ref().map_or(0, |passing| passing.shares.len() as u32 ^ passing.changes.prefetch());
         }
         for passing in counted.iter().filter_map(|inflow| inflow.passing.as_ref()) {
             sum ^= passing.shares.first().map_or(0, |share| u32::from(table.get(share.turns).are_over(0.0)));
@@ -166,7 +167,7 @@ impl Inflows {
     ) -> Seen {
         let inflow = &mut self.of_agent[agent.position()];
         match inflow.course {
-            Course::Steady | Course::Resting => return Seen::AsBefore,
+            Course::Steady | Course::Parked => return Seen::AsBefore,
             Course::Recurring(round) => {
                 inflow.course = Course::Recurring(round.next());
                 return Seen::Again(round.number);
@@ -243,7 +244,7 @@ enum Course {
     /// As they are.
     Steady,
     /// In a round that somebody else keeps.
-    Resting,
+    Parked,
 }
 
 /// Periods that come again and again, and which of them is next.

@@ -119,12 +119,12 @@ impl Load {
     }
 
     /// Reads a little of what a change of load on links needs.
-    pub(super) fn glance_at_links(&self, links: &[LinkIndex]) -> f64 {
+    pub(super) fn prefetch_links(&self, links: &[LinkIndex]) -> f64 {
         links.iter().map(|link| self.links[link.0 as usize].since).sum()
     }
 
     /// Reads a little of what a change of load on an instance needs.
-    pub(super) fn glance_at_instance(&self, agent: AgentIndex) -> f64 {
+    pub(super) fn prefetch_instance(&self, agent: AgentIndex) -> f64 {
         self.instances[agent.position()].since
     }
 

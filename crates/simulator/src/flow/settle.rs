@@ -11,7 +11,7 @@ use crate::paths::Paths;
 use crate::routing::{CellIndex, Nearest, Route};
 
 /// So many cells are glanced at together: enough for memory to work on, and few enough to be still there when needed.
-pub(crate) const GLANCES: usize = 16;
+pub(crate) const PREFETCHES: usize = 16;
 
 /// With fewer cells than this, all of them are at hand anyway.
 const CELLS_AT_HAND: usize = 10_000;
@@ -50,10 +50,10 @@ impl Flow {
             self.inflows.change(*agent).clear(&mut self.turns);
             self.load.clear_instance(*agent, world.now);
         }
-        for cells in stale.chunks(GLANCES) {
+        for cells in stale.chunks(PREFETCHES) {
             if self.is_large() {
-                black_box(router.glance_at(cells, world.terrain.topology));
-                self.glance_at(cells, world.terrain.paths);
+                black_box(router.prefetch_for(cells, world.terrain.topology));
+                self.prefetch_for(cells, world.terrain.paths);
             }
             for cell in cells {
                 self.reroute(*cell, router, world);
@@ -70,28 +70,28 @@ impl Flow {
     ///
     /// A change goes from the cell to its path and to users who are counted by themselves, and from there to links and instances. Here each part of the way
     /// is gone for all of them before the next, so that memory has as many things to fetch at a time as it can.
-    fn glance_at(&self, cells: &[CellIndex], paths: &Paths) {
+    fn prefetch_for(&self, cells: &[CellIndex], paths: &Paths) {
         let cells = cells.iter().filter_map(|cell| self.cells.get(*cell as usize));
         let routes = || cells.clone().flat_map(|cell| &cell.routes);
         let mut count = cells.clone().map(|cell| cell.members.len()).sum::<usize>();
         let alone = cells.clone().flat_map(|cell| &cell.members[cell.crowd.users() as usize..]);
-        let mut sum = alone.map(|user| self.accounts.glance_at(*user)).sum::<f64>();
+        let mut sum = alone.map(|user| self.accounts.prefetch_for(*user)).sum::<f64>();
         for route in routes() {
-            count += paths.links(route.path).len() + self.inflows.glance_at(route.agent);
-            sum += paths.latency(route.path) + self.load.glance_at_instance(route.agent);
+            count += paths.links(route.path).len() + self.inflows.prefetch_for(route.agent);
+            sum += paths.latency(route.path) + self.load.prefetch_instance(route.agent);
         }
         count += routes().map(|route| paths.links(route.path).first().map_or(0, |link| link.0 as usize)).sum::<usize>();
-        sum += routes().map(|route| self.load.glance_at_links(paths.links(route.path))).sum::<f64>();
+        sum += routes().map(|route| self.load.prefetch_links(paths.links(route.path))).sum::<f64>();
         black_box((count, sum));
     }
 
     /// Reads a little of what will be changed when these users go to these cells.
-    pub(crate) fn glance_at_moves(&self, moves: &[(UserIndex, CellIndex)], paths: &Paths) {
+    pub(crate) fn prefetch_moves(&self, moves: &[(UserIndex, CellIndex)], paths: &Paths) {
         let cells = moves.iter().flat_map(|(user, to)| [self.cell_of_user[user.position()], Some(*to)]);
-        self.glance_at(&cells.flatten().collect::<SmallVec<[CellIndex; 2 * GLANCES]>>(), paths);
+        self.prefetch_for(&cells.flatten().collect::<SmallVec<[CellIndex; 2 * PREFETCHES]>>(), paths);
     }
 
-    /// Whether there is so much that a glance ahead saves time.
+    /// Whether there is so much that a prefetch ahead saves time.
     pub(crate) fn is_large(&self) -> bool {
         self.cells.len() >= CELLS_AT_HAND
     }

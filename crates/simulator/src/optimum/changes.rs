@@ -7,7 +7,7 @@ use mario_scenario::{ApplicationIndex, NodeIndex, Scenario};
 
 use super::{Allocation, Room};
 use crate::placement::Placement;
-use crate::population::{AgentIndex, Colony, Deployment, Plan, Target, Wish};
+use crate::population::{AgentIndex, Deployment, Plan, Population, Proposal, Target};
 
 /// An instance on its way.
 struct Move {
@@ -26,18 +26,18 @@ pub(crate) fn changes(
     scenario: &Scenario,
     wanted: &[Allocation],
     placement: &Placement,
-    colony: &Colony,
+    population: &Population,
     rooms: &[Room],
 ) -> Plan {
     let mut plan = Plan::default();
     let mut moves = VecDeque::new();
-    let mut free = free(scenario, placement, colony, rooms);
-    let hardware = |application: ApplicationIndex| colony.application(application).hardware.as_units();
+    let mut free = free(scenario, placement, population, rooms);
+    let hardware = |application: ApplicationIndex| population.application(application).hardware.as_units();
     for (application, wanted) in (0..).map(ApplicationIndex).zip(wanted) {
         let mut missing = wanted.clone();
         let mut surplus = VecDeque::new();
         for agent in placement.agents(application).iter() {
-            let node = colony.agent(agent).node();
+            let node = population.agent(agent).node();
             if missing.on(node.0) > 0 { missing.remove(node.0) } else { surplus.push_back((agent, node)) }
         }
         for (node, count) in missing.nodes().iter().copied() {
@@ -50,7 +50,7 @@ pub(crate) fn changes(
             }
         }
         for (agent, from) in surplus {
-            plan.orders.push((agent, Wish { operation: AgentOperation::Undeploy, target: Target::Own }));
+            plan.orders.push((agent, Proposal { operation: AgentOperation::Undeploy, target: Target::Own }));
             free[from.position()] = free[from.position()].map(|free| free + hardware(application));
         }
     }
@@ -59,13 +59,14 @@ pub(crate) fn changes(
         let needed = hardware(next.application);
         if free[next.to.position()].is_none_or(|free| free >= needed) {
             free[next.to.position()] = free[next.to.position()].map(|free| free - needed);
-            plan.orders.push((next.agent, Wish { operation: AgentOperation::Migrate, target: Target::Node(next.to) }));
+            plan.orders
+                .push((next.agent, Proposal { operation: AgentOperation::Migrate, target: Target::Node(next.to) }));
         } else if waited < moves.len() {
             waited += 1;
             moves.push_back(next);
             continue;
         } else {
-            plan.orders.push((next.agent, Wish { operation: AgentOperation::Undeploy, target: Target::Own }));
+            plan.orders.push((next.agent, Proposal { operation: AgentOperation::Undeploy, target: Target::Own }));
             plan.deployments.push(deployment(scenario, next.application, next.to));
         }
         free[next.from.position()] = free[next.from.position()].map(|free| free + needed);
@@ -79,12 +80,12 @@ fn deployment(scenario: &Scenario, application: ApplicationIndex, node: NodeInde
 }
 
 /// What is left of each node's hardware for instances.
-fn free(scenario: &Scenario, placement: &Placement, colony: &Colony, rooms: &[Room]) -> Vec<Room> {
+fn free(scenario: &Scenario, placement: &Placement, population: &Population, rooms: &[Room]) -> Vec<Room> {
     let mut free = rooms.to_vec();
     for application in (0..scenario.applications.len()).map(ApplicationIndex::at) {
-        let needed = colony.application(application).hardware.as_units();
+        let needed = population.application(application).hardware.as_units();
         for agent in placement.agents(application).iter() {
-            let node = colony.agent(agent).node();
+            let node = population.agent(agent).node();
             free[node.position()] = free[node.position()].map(|free| free.saturating_sub(needed));
         }
     }

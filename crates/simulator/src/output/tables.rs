@@ -7,7 +7,7 @@ use mario_scenario::{NodeIndex, Scenario, UserIndex};
 use mario_trace::json::{natural, number};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::population::{AgentIndex, Colony, Label, Outcome};
+use crate::population::{AgentIndex, Label, Outcome, Population};
 use crate::recorder::{Recorder, Served};
 use crate::simulation::Simulation;
 
@@ -134,7 +134,7 @@ impl<'a, W: Write> Tables<'a, W> {
     /// Whether what was resumed can be of a run: of all its agents, if it has begun and their messages are kept.
     pub(super) fn are_of(&self, simulation: &Simulation<'_>) -> bool {
         let is_known = self.messages.is_some() && simulation.has_begun();
-        self.instances.len() == if is_known { simulation.colony().agent_count() } else { 0 }
+        self.instances.len() == if is_known { simulation.population().agent_count() } else { 0 }
     }
 
     /// Where the tables go.
@@ -157,10 +157,10 @@ impl<'a, W: Write> Tables<'a, W> {
         })
     }
 
-    fn learn_instances(&mut self, colony: &Colony) {
+    fn learn_instances(&mut self, population: &Population) {
         if self.messages.is_some() {
-            let new = self.instances.len()..colony.agent_count();
-            self.instances.extend(new.map(|position| colony.instance(AgentIndex::at(position))));
+            let new = self.instances.len()..population.agent_count();
+            self.instances.extend(new.map(|position| population.instance(AgentIndex::at(position))));
         }
     }
 }
@@ -170,8 +170,8 @@ impl<W: Write> Recorder for Tables<'_, W> {
         self.moves.is_some()
     }
 
-    fn deployed(&mut self, _time: f64, _agent: AgentIndex, colony: &Colony) {
-        self.learn_instances(colony);
+    fn deployed(&mut self, _time: f64, _agent: AgentIndex, population: &Population) {
+        self.learn_instances(population);
     }
 
     fn handover(&mut self, time: f64, user: UserIndex, from: Option<NodeIndex>, to: Option<NodeIndex>) {
@@ -189,29 +189,29 @@ impl<W: Write> Recorder for Tables<'_, W> {
         handovers.end_row();
     }
 
-    fn cycle(&mut self, time: f64, label: &Label, colony: &Colony) {
-        self.learn_instances(colony);
+    fn cycle(&mut self, time: f64, label: &Label, population: &Population) {
+        self.learn_instances(population);
         let [mut undeploy, mut nop, mut migrate, mut replicate, mut inhibited] = [0_u64; 5];
         let mut has_agents = false;
         for outcome in label.iter() {
             let (instance, application, action) = match &outcome {
                 Outcome::Nop(agent) => {
                     nop += 1;
-                    (colony.instance(*agent), colony.agent(*agent).application(), "nop")
+                    (population.instance(*agent), population.agent(*agent).application(), "nop")
                 }
                 Outcome::Judged(judged) => {
-                    let action = if judged.ruling.is_accepted() {
-                        match judged.wish.operation {
+                    let action = if judged.verdict.is_accepted() {
+                        match judged.proposal.operation {
                             AgentOperation::Undeploy => undeploy += 1,
                             AgentOperation::Migrate => migrate += 1,
                             AgentOperation::Replicate => replicate += 1,
                         }
-                        judged.wish.operation.as_str()
+                        judged.proposal.operation.as_str()
                     } else {
                         inhibited += 1;
                         "inhibited"
                     };
-                    (colony.instance(judged.agent), colony.agent(judged.agent).application(), action)
+                    (population.instance(judged.agent), population.agent(judged.agent).application(), action)
                 }
                 // Operators' wishes are no operations of agents; the trace has them.
                 Outcome::Deployed(_) => continue,
@@ -227,10 +227,10 @@ impl<W: Write> Recorder for Tables<'_, W> {
             moves.text(action);
             moves.end_row();
         }
-        for resting in label.resting() {
-            nop += resting.idle;
-            inhibited += resting.refused;
-            has_agents |= resting.count() > 0;
+        for parked in label.parked() {
+            nop += parked.idle;
+            inhibited += parked.inhibited;
+            has_agents |= parked.count() > 0;
         }
         if has_agents {
             number(&mut self.operations.row, time);

@@ -16,7 +16,8 @@ use serde::{Deserializer, Serialize};
 
 use crate::optimum::Value;
 use crate::population::{
-    Agent, AgentIndex, Colony, Deployed, Judged, Label, Neighbour, Outcome, RequestFact, Resting, Ruling, Target,
+    Agent, AgentIndex, CompactVerdict, Deployed, Judged, Label, Neighbour, Outcome, ParkedCounts, Population,
+    RequestFact, Target,
 };
 use crate::recorder::{Cause, Compared, Recorder, Sent, Served};
 
@@ -80,9 +81,9 @@ impl<W: Write> Recorder for TraceRecorder<W> {
         self.0.detail() != Detail::Summary
     }
 
-    fn deployed(&mut self, time: f64, agent: AgentIndex, colony: &Colony) {
-        let instance = colony.instance(agent);
-        let agent = colony.agent(agent);
+    fn deployed(&mut self, time: f64, agent: AgentIndex, population: &Population) {
+        let instance = population.instance(agent);
+        let agent = population.agent(agent);
         let policy = PolicyPlace(agent.policy().0);
         self.0.deployed(time, &instance, application(agent.application()), node(agent.node()), policy);
     }
@@ -91,46 +92,47 @@ impl<W: Write> Recorder for TraceRecorder<W> {
         self.0.handover(time, UserPlace(user.0), from.map(node), to.map(node));
     }
 
-    fn evaluation(&mut self, time: f64, agent: AgentIndex, colony: &Colony, decision: Option<&Decision>) {
-        let acting = colony.agent(agent);
+    fn evaluation(&mut self, time: f64, agent: AgentIndex, population: &Population, decision: Option<&Decision>) {
+        let acting = population.agent(agent);
         if self.0.detail() != Detail::Full {
             // What a record would hold beside is not read: there are far more evaluations than anything else.
             self.0.count_evaluations(application(acting.application()), 1, acting.rate());
             return;
         }
         let evaluation = Evaluation {
-            instance: &colony.instance(agent),
+            instance: &population.instance(agent),
             application: application(acting.application()),
             node: node(acting.node()),
-            free: colony.node(acting.node()).manager().free(),
+            free: population.node(acting.node()).manager().free(),
             rate: acting.rate(),
         };
         let decided = decision.map(|decision| Decided {
             requests: acting.requests().iter().map(seen),
-            inhibited: remembered(acting, colony),
-            solutions: decision.solutions.iter().map(|solution| proposed(solution, agent, colony)),
+            inhibited: remembered(acting, population),
+            solutions: decision.solutions.iter().map(|solution| proposed(solution, agent, population)),
             ending: (decision.ending != Ending::Complete).then(|| decision.ending.to_string()),
             random: acting.random(),
         });
         self.0.evaluation(time, &evaluation, decided);
     }
 
-    fn resting(&mut self, _time: f64, resting: &[Resting]) {
-        for (place, resting) in (0..).map(ApplicationPlace).zip(resting) {
-            self.0.count_evaluations(place, resting.count(), resting.requests);
+    fn parked(&mut self, _time: f64, parked: &[ParkedCounts]) {
+        for (place, parked) in (0..).map(ApplicationPlace).zip(parked) {
+            self.0.count_evaluations(place, parked.count(), parked.requests);
         }
     }
 
-    fn cycle(&mut self, time: f64, label: &Label, colony: &Colony) {
+    fn cycle(&mut self, time: f64, label: &Label, population: &Population) {
         if self.0.detail() == Detail::Summary {
-            self.0.count_cycle(time, |counts| count(counts, label, colony));
+            self.0.count_cycle(time, |counts| count(counts, label, population));
         } else {
-            self.0.cycle(time, |cycle| label.iter().for_each(|outcome| tell(cycle, &outcome, colony)));
+            self.0.cycle(time, |cycle| label.iter().for_each(|outcome| tell(cycle, &outcome, population)));
         }
     }
 
-    fn node_down(&mut self, time: f64, index: NodeIndex, cause: Cause, gone: &[AgentIndex], colony: &Colony) {
-        let gone = gone.iter().map(|agent| (colony.instance(*agent), application(colony.agent(*agent).application())));
+    fn node_down(&mut self, time: f64, index: NodeIndex, cause: Cause, gone: &[AgentIndex], population: &Population) {
+        let gone =
+            gone.iter().map(|agent| (population.instance(*agent), application(population.agent(*agent).application())));
         self.0.node_down(time, node(index), cause, gone);
     }
 
@@ -203,16 +205,16 @@ fn seen(fact: &RequestFact) -> RequestsSeen {
 /// What an agent remembers as inhibited.
 fn remembered<'a>(
     agent: &'a Agent,
-    colony: &Colony,
+    population: &Population,
 ) -> impl Iterator<Item = (mario_domain::AgentOperation, mario_trace::Target<'a>)> {
-    colony.visible_memory(agent).into_iter().map(|remembered| (remembered.operation, target(&remembered.target)))
+    population.visible_memory(agent).into_iter().map(|remembered| (remembered.operation, target(&remembered.target)))
 }
 
-fn proposed<'a>(solution: &Solution, agent: AgentIndex, colony: &Colony) -> mario_trace::Solution<'a> {
+fn proposed<'a>(solution: &Solution, agent: AgentIndex, population: &Population) -> mario_trace::Solution<'a> {
     let clause = solution.clause();
     match solution {
         Solution::Proposal(proposal) => {
-            let target = match colony.target(agent, proposal.target) {
+            let target = match population.target(agent, proposal.target) {
                 Target::Own => mario_trace::Target::Own,
                 Target::Node(index) => mario_trace::Target::Node(node(index)),
                 Target::Unknown(name) => mario_trace::Target::Unknown(Cow::Owned(*name)),
@@ -236,68 +238,68 @@ fn worth(value: Value) -> Worth {
     Worth { present, satisfied, served, latency_millionths, instances }
 }
 
-/// Tells what became of one agent, or of one operator's wish.
-fn tell<W: Write>(cycle: &mut Cycle<'_, W>, outcome: &Outcome, colony: &Colony) {
+/// Tells what became of one agent, or of one operator's proposal.
+fn tell<W: Write>(cycle: &mut Cycle<'_, W>, outcome: &Outcome, population: &Population) {
     match outcome {
-        Outcome::Nop(agent) => cycle.nop(&colony.instance(*agent)),
+        Outcome::Nop(agent) => cycle.nop(&population.instance(*agent)),
         Outcome::Judged(judged) => cycle.judged(&mario_trace::Judged {
-            instance: &colony.instance(judged.agent),
-            operation: judged.wish.operation,
-            target: target(&judged.wish.target),
-            verdict: &colony.verdict(&judged.ruling, colony.agent(judged.agent).application()),
-            created: judged.created.map(|created| colony.instance(created)),
+            instance: &population.instance(judged.agent),
+            operation: judged.proposal.operation,
+            target: target(&judged.proposal.target),
+            verdict: &population.verdict(&judged.verdict, population.agent(judged.agent).application()),
+            created: judged.created.map(|created| population.instance(created)),
         }),
-        Outcome::Deployed(Deployed { deployment, ruling, created }) => cycle.deployed(&mario_trace::Deployed {
+        Outcome::Deployed(Deployed { deployment, verdict, created }) => cycle.deployed(&mario_trace::Deployed {
             application: application(deployment.application),
             node: node(deployment.node),
             policy: PolicyPlace(deployment.policy.0),
-            verdict: &colony.verdict(ruling, deployment.application),
-            created: created.map(|created| colony.instance(created)),
+            verdict: &population.verdict(verdict, deployment.application),
+            created: created.map(|created| population.instance(created)),
         }),
     }
 }
 
 /// Counts what became of agents and of operators' wishes.
-fn count(counts: &mut Counts<'_>, label: &Label, colony: &Colony) {
+fn count(counts: &mut Counts<'_>, label: &Label, population: &Population) {
     for outcome in label.iter() {
         match &outcome {
-            Outcome::Nop(agent) => counts.nops(application(colony.agent(*agent).application()), 1),
-            Outcome::Judged(judged) => count_judged(counts, judged, colony),
-            Outcome::Deployed(Deployed { deployment, ruling, created }) => {
+            Outcome::Nop(agent) => counts.nops(application(population.agent(*agent).application()), 1),
+            Outcome::Judged(judged) => count_judged(counts, judged, population),
+            Outcome::Deployed(Deployed { deployment, verdict, created }) => {
                 let application = application(deployment.application);
-                match (rule_against(ruling), created) {
+                match (rule_against(verdict), created) {
                     (Some(rule), _) => counts.not_deployed(application, rule),
-                    (None, Some(created)) => counts.deployed(application, node(colony.agent(*created).node())),
+                    (None, Some(created)) => counts.deployed(application, node(population.agent(*created).node())),
                     (None, None) => {}
                 }
             }
         }
     }
-    for (place, resting) in (0..).map(ApplicationPlace).zip(label.resting()) {
-        counts.nops(place, resting.idle);
-        if resting.refused > 0 {
-            counts.inhibited(place, Rule::CAPACITY, resting.refused);
+    for (place, parked) in (0..).map(ApplicationPlace).zip(label.parked()) {
+        counts.nops(place, parked.idle);
+        if parked.inhibited > 0 {
+            counts.inhibited(place, Rule::CAPACITY, parked.inhibited);
         }
     }
 }
 
-fn count_judged(counts: &mut Counts<'_>, judged: &Judged, colony: &Colony) {
-    let acting = colony.agent(judged.agent);
+fn count_judged(counts: &mut Counts<'_>, judged: &Judged, population: &Population) {
+    let acting = population.agent(judged.agent);
     let application = application(acting.application());
-    if let Some(rule) = rule_against(&judged.ruling) {
+    if let Some(rule) = rule_against(&judged.verdict) {
         counts.inhibited(application, rule, 1);
         return;
     }
     let to = acting.is_alive().then(|| node(acting.node()));
-    let created = judged.created.map(|created| node(colony.agent(created).node()));
-    counts.accepted(application, judged.wish.operation, (node(judged.from), to), created);
+    let created = judged.created.map(|created| node(population.agent(created).node()));
+    counts.accepted(application, judged.proposal.operation, (node(judged.from), to), created);
 }
 
 /// The rule that speaks against something; `None` when it was accepted.
-fn rule_against(ruling: &Ruling) -> Option<&'static str> {
-    match ruling {
-        Ruling::Accepted => None,
-        Ruling::NoRoom { .. } => Some(Rule::CAPACITY),
-        Ruling::Inhibited(inhibition) => Some(inhibition.rule.as_str()),
+fn rule_against(verdict: &CompactVerdict) -> Option<&'static str> {
+    match verdict {
+        CompactVerdict::Accepted => None,
+        CompactVerdict::NoRoom { .. } => Some(Rule::CAPACITY),
+        CompactVerdict::Inhibited(inhibition) => Some(inhibition.rule.as_str()),
     }
 }

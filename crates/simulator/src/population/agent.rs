@@ -7,63 +7,56 @@ use mario_scenario::{ApplicationIndex, Memory, NodeIndex, PolicyIndex};
 use serde::{Deserialize, Serialize};
 
 use crate::population::index::LinksVersion;
-use crate::population::intent::{Intent, Said};
-use crate::population::recall::Sight;
-use crate::population::wish::{Target, Wish};
+use crate::population::layers::proposal_cache::RequestSnapshot;
+use crate::population::proposal::{Proposal, Target};
 
-/// The manager of one instance.
-///
-/// What a cycle looks at for every agent is here; its details, which most agents never have, are apart. The id of its instance
-/// is [`crate::population::Colony::instance`].
+/// The manager of one instance. The id of its instance is [`Population::instance`](crate::population::Population::instance).
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[repr(align(64))]
 pub struct Agent {
     pub(crate) node: NodeIndex,
     pub(crate) application: ApplicationIndex,
+    pub(crate) policy: PolicyIndex,
     /// How often it has evaluated its policy.
     pub(crate) evaluations: u32,
-    /// The version of the links with which the target of its proposal was in reach.
-    pub(crate) reached: Option<LinksVersion>,
-    /// Where it is among those who wait for the managers, if it waits.
-    pub(crate) waits_at: u32,
-    pub(crate) policy: PolicyIndex,
-    pub(crate) state: AgentState,
-    /// Whether its facts are those of its last evaluation.
-    pub(crate) is_unchanged: bool,
-    /// Whether what it knows is only what it sees: it remembers nothing, and nothing was drawn for it.
-    pub(crate) is_blank: bool,
-    /// Which of `sights` it sees.
-    pub(crate) current: u8,
-    /// How many requests it sees, by whichever way they come.
+    pub(crate) activity: Activity,
+    /// The rate of the client requests that it sees, in all.
     pub(crate) rate: f64,
     /// What it proposed at its last evaluation.
-    pub(crate) intent: Intent,
-    /// What it has seen lately.
-    pub(crate) sights: Box<[Sight]>,
-    /// `None` until there are any.
-    pub(crate) details: Option<Box<Details>>,
+    pub(crate) proposal: Option<Proposal>,
+    /// `None` while there is nothing in it, as for most agents.
+    pub(crate) extra: Option<Box<ExtraKnowledge>>,
+
+    // What follows is for `layers`.
+    /// The client requests that it has seen lately, with what it proposed.
+    pub(crate) snapshots: Box<[RequestSnapshot]>,
+    /// Which of the snapshots it sees.
+    pub(crate) current: u8,
+    /// Whether its facts are those of its last evaluation.
+    pub(crate) is_unchanged: bool,
+    /// Whether there is nothing in `extra`.
+    pub(crate) is_blank: bool,
+    /// The version of the links with which the target of its proposal was in reach.
+    pub(crate) reached: Option<LinksVersion>,
+    /// The position of its request in the queue for the next cycle, if it has one.
+    pub(crate) pending_at: u32,
 }
 
-/// What only some agents know, or say.
+/// What only some agents know.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Details {
-    /// What was drawn for its next evaluation, if its policy asks for randomness.
+pub(crate) struct ExtraKnowledge {
+    /// The number drawn for its next evaluation, if its policy asks for randomness.
     pub(crate) random: Option<u32>,
     pub(crate) remembered: Vec<Remembered<Target>>,
-    /// What it proposed at its last evaluation, if its intent does not say it.
-    pub(crate) strange: Option<Box<Wish>>,
 }
 
-/// Whether an agent is there.
+/// Whether an agent is there, and visited.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(crate) enum AgentState {
+pub(crate) enum Activity {
     Awake,
-    /// Nobody looks at it until something is new to it.
-    Resting,
+    /// Its outcomes are counted, and it is not visited.
+    Parked,
     Gone,
 }
-
-const _: () = assert!(size_of::<Agent>() == 64, "one line of a cache");
 
 /// Client requests, as an agent sees them: `requests/4`.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
@@ -72,11 +65,11 @@ pub struct RequestFact {
     pub neighbour: Neighbour,
     /// How many came in the last evaluation period.
     pub rate: f64,
-    /// The latency of the path, without waiting.
+    /// The latency of the path, without queueing.
     pub latency: f64,
 }
 
-/// Where client requests come through.
+/// The last hop of client requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Neighbour {
     /// Clients on the instance's own node.
@@ -90,18 +83,18 @@ impl Agent {
         Agent {
             node,
             application,
-            evaluations: 0,
-            reached: None,
-            waits_at: u32::MAX,
             policy,
-            state: AgentState::Awake,
+            evaluations: 0,
+            activity: Activity::Awake,
+            rate: 0.0,
+            proposal: None,
+            extra: None,
+            snapshots: Box::default(),
+            current: 0,
             is_unchanged: false,
             is_blank: true,
-            current: 0,
-            rate: 0.0,
-            intent: Intent::NOTHING,
-            sights: Box::default(),
-            details: None,
+            reached: None,
+            pending_at: u32::MAX,
         }
     }
 
@@ -115,75 +108,74 @@ impl Agent {
         self.policy
     }
 
-    /// Where its instance is, or was when it went.
+    /// The node of its instance, or the last one if the instance is gone.
     pub fn node(&self) -> NodeIndex {
         self.node
     }
 
     /// Whether its instance is still there.
     pub fn is_alive(&self) -> bool {
-        self.state != AgentState::Gone
+        self.activity != Activity::Gone
     }
 
-    /// How often it has evaluated its policy. While it rests, that is not counted.
+    /// How often it has evaluated its policy. The evaluations of a parked agent are added when it is unparked.
     pub fn evaluations(&self) -> u32 {
         self.evaluations
     }
 
     /// The client requests that it sees.
     pub fn requests(&self) -> &[RequestFact] {
-        self.sights.get(usize::from(self.current)).map_or(&[], Sight::requests)
+        self.current_snapshot().map_or(&[], RequestSnapshot::requests)
     }
 
-    /// How many client requests it sees, by whichever way they come.
+    /// The rate of the client requests that it sees, in all.
     pub fn rate(&self) -> f64 {
         self.rate
     }
 
-    /// What was drawn for its evaluation, if its policy asks for randomness: `fact(Instance, random, Drawn)`.
+    /// The number drawn for its evaluation, if its policy asks for randomness: `fact(Instance, random, Drawn)`.
     pub fn random(&self) -> Option<u32> {
-        if self.is_blank { None } else { self.details.as_ref()?.random }
+        if self.is_blank { None } else { self.extra.as_ref()?.random }
     }
 
     /// What it remembers as inhibited.
     pub fn remembered(&self) -> &[Remembered<Target>] {
-        if self.is_blank { &[] } else { self.details.as_ref().map_or(&[], |details| &details.remembered) }
+        if self.is_blank { &[] } else { self.extra.as_ref().map_or(&[], |extra| &extra.remembered) }
     }
 
     /// What it proposed at its last evaluation.
-    pub fn proposal(&self) -> Option<Wish> {
-        match self.intent.said() {
-            Said::Nothing => None,
-            Said::Wish(wish) => Some(wish),
-            Said::Elsewhere => self.details.as_ref()?.strange.as_deref().cloned(),
-        }
+    pub fn proposal(&self) -> Option<&Proposal> {
+        self.proposal.as_ref()
     }
 
-    pub(crate) fn details(&mut self) -> &mut Details {
-        self.details.get_or_insert_default()
+    /// A number was drawn for its next evaluation.
+    pub(crate) fn set_random(&mut self, drawn: u32) {
+        self.extra.get_or_insert_default().random = Some(drawn);
+        self.is_blank = false;
+        self.invalidate_cached_proposals();
     }
 
-    /// Remembers an inhibited operation. `cycles` is how long the agent's policy lets it remember.
+    /// Remembers an inhibited operation. `cycles` is the length of the agent's memory.
     pub(crate) fn remember(&mut self, operation: AgentOperation, target: Target, memory: Memory, cycles: u32) {
-        // The prototype's memory is cleared from time to time and does not ask how long.
+        // The prototype's memory is cleared periodically, whatever its length.
         let cycles = if memory == Memory::Sliding { cycles } else { u32::MAX };
         if cycles == 0 {
             return;
         }
-        let evaluation = self.evaluations;
-        rules::remember(&mut self.details().remembered, cycles, Remembered { evaluation, operation, target });
+        let inhibited = Remembered { evaluation: self.evaluations, operation, target };
+        rules::remember(&mut self.extra.get_or_insert_default().remembered, cycles, inhibited);
         self.is_blank = false;
-        self.knows_better();
+        self.invalidate_cached_proposals();
     }
 
-    /// Counts an evaluation whose facts have been read, and forgets what is too old for the next one. With the prototype's
-    /// memory, evaluations 1, 1 + every, 1 + 2 × every and so on clear it when their facts have been read.
+    /// Counts an evaluation whose facts have been read, and forgets what the next one is not to see. The prototype's memory is
+    /// cleared after evaluations 1, 1 + every, 1 + 2 × every and so on have read their facts.
     pub(crate) fn count_evaluation(&mut self, memory: Memory, cycles: u32) {
         self.evaluations += 1;
         if self.is_blank {
             return;
         }
-        let Some(Details { remembered, random, .. }) = self.details.as_deref_mut() else { return };
+        let Some(ExtraKnowledge { remembered, random }) = self.extra.as_deref_mut() else { return };
         let has_forgotten = match memory {
             Memory::Sliding => rules::expire(remembered, cycles, self.evaluations + 1),
             Memory::Periodic { every } => {
@@ -197,34 +189,34 @@ impl Agent {
         };
         if has_forgotten {
             self.is_blank = remembered.is_empty() && random.is_none();
-            self.knows_better();
+            self.invalidate_cached_proposals();
         }
     }
 
-    /// The instance is on another node now, where nothing is known of the client requests that will come.
-    pub(crate) fn moves(&mut self, to: NodeIndex) {
+    /// The instance is on another node now, where no client requests have reached it yet.
+    pub(crate) fn set_node(&mut self, to: NodeIndex) {
         self.node = to;
         self.reached = None;
-        self.forget_sights();
-        self.knows_better();
+        self.clear_snapshots();
+        self.invalidate_cached_proposals();
     }
 
-    /// Whether a restored agent is valid in a colony of `nodes` nodes.
+    /// Whether a restored agent is valid in a population of `nodes` nodes.
     pub(crate) fn holds_together(&self, nodes: usize) -> bool {
-        let remembered = self.details.iter().flat_map(|details| &details.remembered);
+        let remembered = self.extra.iter().flat_map(|extra| &extra.remembered);
         let is_known = |target: &Target| !matches!(target, Target::Node(node) if node.position() >= nodes);
-        let can_be = |intent: Intent| !matches!(intent.said(), Said::Wish(wish) if !is_known(&wish.target));
-        can_be(self.intent)
-            && self.have_sights_that_can_be(can_be)
+        let is_valid = |proposal: &Proposal| is_known(&proposal.target);
+        self.proposal.as_ref().is_none_or(is_valid)
+            && self.has_valid_snapshots(is_valid)
             && remembered.clone().all(|one| one.evaluation <= self.evaluations && is_known(&one.target))
     }
 
-    /// The instance is gone. What only a living agent needs is given back.
-    pub(crate) fn dies(&mut self) {
-        self.state = AgentState::Gone;
+    /// The instance is gone. What only a living agent needs is freed.
+    pub(crate) fn end(&mut self) {
+        self.activity = Activity::Gone;
         self.is_unchanged = false;
-        self.forget_sights();
-        self.details = None;
-        self.intent = Intent::NOTHING;
+        self.clear_snapshots();
+        self.extra = None;
+        self.proposal = None;
     }
 }

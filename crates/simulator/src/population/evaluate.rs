@@ -7,12 +7,12 @@ use mario_prolog::{Engine, Value};
 use mario_scenario::Memory;
 
 use crate::population::agent::Agent;
-use crate::population::colony::Colony;
-use crate::population::decisions::is_plain;
 use crate::population::index::AgentIndex;
-use crate::population::wish::{Target, Wish};
+use crate::population::layers::decision_cache::is_plain;
+use crate::population::proposal::{Proposal, Target};
+use crate::population::state::Population;
 
-/// Memory for evaluating agents of one colony: one for each thread, used again and again.
+/// Memory for evaluating agents of one population: one for each thread, used again and again.
 pub struct Evaluator {
     decider: Decider,
     facts: KnowledgeBase,
@@ -21,13 +21,13 @@ pub struct Evaluator {
 }
 
 impl Evaluator {
-    /// Memory for the agents of this colony.
-    pub fn new(engine: &Engine, colony: &Colony) -> Evaluator {
+    /// Memory for the agents of this population.
+    pub fn new(engine: &Engine, population: &Population) -> Evaluator {
         let mut facts = KnowledgeBase::new(engine.symbols());
-        for application in &colony.applications {
+        for application in &population.applications {
             facts.push_application(application);
         }
-        for fact in &colony.application_facts {
+        for fact in &population.application_facts {
             facts.push_domain_fact(fact);
         }
         Evaluator { decider: Decider::new(engine), facts, has_drawn: false }
@@ -35,9 +35,9 @@ impl Evaluator {
 
     /// What the policy of an agent says to what the agent knows now. Changes nothing: any number of threads can do this at
     /// the same time.
-    pub fn evaluate(&mut self, colony: &Colony, agent: AgentIndex, wanted: Wanted) -> &Decision {
-        let instance = self.learn(colony, agent);
-        self.decider.decide(colony.policy(colony.agent(agent).policy()), &self.facts, instance, wanted)
+    pub fn evaluate(&mut self, population: &Population, agent: AgentIndex, wanted: Wanted) -> &Decision {
+        let instance = self.insert(population, agent);
+        self.decider.decide(population.policy(population.agent(agent).policy()), &self.facts, instance, wanted)
     }
 
     /// What the agent whose policy was asked last knew.
@@ -46,8 +46,8 @@ impl Evaluator {
     }
 
     /// Puts together what an agent knows.
-    fn learn(&mut self, colony: &Colony, index: AgentIndex) -> Constant {
-        let around = Around { colony, index, agent: colony.agent(index), had_drawn: self.has_drawn };
+    fn insert(&mut self, population: &Population, index: AgentIndex) -> Constant {
+        let around = Around { population, index, agent: population.agent(index), had_drawn: self.has_drawn };
         self.has_drawn = around.agent.random().is_some();
         know(&mut self.facts, &around)
     }
@@ -55,7 +55,7 @@ impl Evaluator {
 
 /// What is the case around an agent of the population.
 struct Around<'a> {
-    colony: &'a Colony,
+    population: &'a Population,
     index: AgentIndex,
     agent: &'a Agent,
     /// Whether the facts of the agent before hold what was drawn for it.
@@ -64,33 +64,37 @@ struct Around<'a> {
 
 impl Situation for Around<'_> {
     fn instance(&self) -> Constant {
-        Value::Integer(self.colony.instances[self.index.position()])
+        Value::Integer(self.population.instances[self.index.position()])
     }
 
     fn application(&self) -> Constant {
-        self.colony.names.application(self.agent.application)
+        self.population.names.application(self.agent.application)
     }
 
     fn node(&self) -> Constant {
-        self.colony.names.node(self.agent.node)
+        self.population.names.node(self.agent.node)
     }
 
     fn free(&self) -> Capacity {
-        self.colony.node(self.agent.node).manager().free()
+        self.population.node(self.agent.node).manager().free()
     }
 
     fn neighbours(&self) -> impl Iterator<Item = Constant> {
-        self.colony.node(self.agent.node).neighbours().iter().map(|neighbour| self.colony.names.node(*neighbour))
+        self.population
+            .node(self.agent.node)
+            .neighbours()
+            .iter()
+            .map(|neighbour| self.population.names.node(*neighbour))
     }
 
     fn requests(&self) -> impl Iterator<Item = (Constant, f64, f64)> {
-        let names = &self.colony.names;
+        let names = &self.population.names;
         self.agent.requests().iter().map(|fact| (names.neighbour(fact.neighbour), fact.rate, fact.latency))
     }
 
     fn inhibited(&self) -> impl Iterator<Item = (Constant, Constant)> {
-        let names = &self.colony.names;
-        let visible = self.colony.visible_memory(self.agent).into_iter();
+        let names = &self.population.names;
+        let visible = self.population.visible_memory(self.agent).into_iter();
         visible.map(|remembered| (names.operation(remembered.operation), names.target(&remembered.target)))
     }
 
@@ -99,30 +103,30 @@ impl Situation for Around<'_> {
     }
 
     fn facts(&self) -> Option<impl Iterator<Item = &Fact>> {
-        let colony = self.colony;
+        let population = self.population;
         // Facts about applications are the same for all agents, and there already.
-        (colony.has_node_facts || self.had_drawn).then(|| {
-            let near = std::iter::once(&self.agent.node).chain(colony.node(self.agent.node).neighbours());
-            let about_nodes = near.filter_map(|node| colony.node_facts.get(node.position())).flatten();
-            colony.application_facts.iter().chain(about_nodes)
+        (population.has_node_facts || self.had_drawn).then(|| {
+            let near = std::iter::once(&self.agent.node).chain(population.node(self.agent.node).neighbours());
+            let about_nodes = near.filter_map(|node| population.node_facts.get(node.position())).flatten();
+            population.application_facts.iter().chain(about_nodes)
         })
     }
 }
 
-impl Colony {
+impl Population {
     /// Whether what its policy says to an agent can be told to others who know the same.
     pub fn is_plain(&self, agent: AgentIndex, decision: &Decision) -> bool {
         is_plain(self.policy(self.agent(agent).policy()), decision)
     }
 
     /// What an agent asks for, given what its policy says: the first solution, if that is an operation.
-    pub fn wish(&self, agent: AgentIndex, decision: &Decision) -> Option<Wish> {
+    pub fn proposal(&self, agent: AgentIndex, decision: &Decision) -> Option<Proposal> {
         let Some(Solution::Proposal(proposal)) = decision.solutions.first() else { return None };
         let target = match proposal.operation {
             AgentOperation::Undeploy => Target::Own,
             _ => self.target(agent, proposal.target),
         };
-        Some(Wish { operation: proposal.operation, target })
+        Some(Proposal { operation: proposal.operation, target })
     }
 
     /// What a target that the policy of an agent wrote means.

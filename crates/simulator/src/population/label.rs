@@ -1,17 +1,13 @@
 //! The label of a cycle, in a short form.
 
-use mario_domain::AgentOperation;
-use mario_scenario::NodeIndex;
-use serde::{Deserialize, Serialize};
-
 use crate::population::index::AgentIndex;
-use crate::population::rest::Resting;
-use crate::population::rooms::NOTHING;
-use crate::population::wish::{Deployed, Judged, Outcome, Ruling, Target, Wish};
+use crate::population::layers::parking::ParkedCounts;
+use crate::population::layers::pending::PlaceRequest;
+use crate::population::proposal::{CompactVerdict, Deployed, Judged, Outcome};
 
 /// The label of one cycle: what was judged, in the order judged. Everything accepted has been enacted.
 ///
-/// Nearly all agents propose nothing, or ask for a place on a full node. Both are written in a few bytes: in a large colony
+/// Nearly all agents propose nothing, or ask for a place on a full node. Both are written in a few bytes: in a large population
 /// a label is longer than what a cycle reads otherwise.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Label {
@@ -21,78 +17,24 @@ pub struct Label {
     judged: Vec<Judged>,
     deployed: Vec<Deployed>,
     /// For each application, what those did at whom nobody looked; empty when there are none.
-    resting: Vec<Resting>,
+    parked: Vec<ParkedCounts>,
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Entry {
     Nop(AgentIndex),
     /// Inhibited, because the node that the target means is full.
-    Full(Full),
+    FullNode(PlaceRequest),
     /// At this position of all that was judged.
     Judged(u32),
     Deployed(u32),
 }
 
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-pub(crate) struct Full {
-    agent: AgentIndex,
-    from: NodeIndex,
-    /// The same as `from` if the target was written `self`.
-    to: NodeIndex,
-    operation: AgentOperation,
-}
-
 /// What is left to do for an entry.
 pub(crate) enum Action<'a> {
-    Remember(Full),
+    Remember(PlaceRequest),
     Judged(&'a mut Judged),
     Deployed(&'a mut Deployed),
-}
-
-impl Full {
-    /// That a wish of an agent is refused, because the node that it leads to is full, if that can be said in short.
-    pub(crate) fn at(agent: AgentIndex, from: NodeIndex, wish: &Wish) -> Option<Full> {
-        Full::node(from, wish).map(|to| Full { agent, from, to, operation: wish.operation })
-    }
-
-    /// The node that has to be full for a wish to be refused in short.
-    pub(crate) fn node(from: NodeIndex, wish: &Wish) -> Option<NodeIndex> {
-        match wish.target {
-            _ if wish.operation == AgentOperation::Undeploy => None,
-            Target::Own => Some(from),
-            // Said of the own node by name, it would be read as `self`.
-            Target::Node(node) if node != from => Some(node),
-            Target::Node(_) | Target::Unknown(_) => None,
-        }
-    }
-
-    /// The short form of what was judged, if there is one.
-    fn new(judged: &Judged) -> Option<Full> {
-        let Judged { agent, wish, from, ruling, created: None } = judged else { return None };
-        let full = Full::at(*agent, *from, wish)?;
-        let is_full = matches!(ruling, Ruling::NoRoom { node, free } if *node == full.to && *free == NOTHING);
-        is_full.then_some(full)
-    }
-
-    /// The full node.
-    pub(crate) fn to(self) -> NodeIndex {
-        self.to
-    }
-
-    pub(crate) fn agent(self) -> AgentIndex {
-        self.agent
-    }
-
-    pub(crate) fn wish(self) -> Wish {
-        let target = if self.to == self.from { Target::Own } else { Target::Node(self.to) };
-        Wish { operation: self.operation, target }
-    }
-
-    fn whole(self) -> Judged {
-        let ruling = Ruling::NoRoom { node: self.to, free: NOTHING };
-        Judged { agent: self.agent, wish: self.wish(), from: self.from, ruling, created: None }
-    }
 }
 
 impl Label {
@@ -113,8 +55,8 @@ impl Label {
 
     /// What agents of each application did at whom nobody looked, besides those that were judged one by one; nothing when
     /// there are none.
-    pub fn resting(&self) -> &[Resting] {
-        &self.resting
+    pub fn parked(&self) -> &[ParkedCounts] {
+        &self.parked
     }
 
     /// What was judged one by one, in the order judged.
@@ -130,7 +72,7 @@ impl Label {
     fn outcome(&self, entry: Entry) -> Outcome {
         match entry {
             Entry::Nop(agent) => Outcome::Nop(agent),
-            Entry::Full(full) => Outcome::Judged(full.whole()),
+            Entry::FullNode(request) => Outcome::Judged(request.inhibited()),
             Entry::Judged(position) => Outcome::Judged(self.judged[position as usize].clone()),
             Entry::Deployed(position) => Outcome::Deployed(self.deployed[position as usize].clone()),
         }
@@ -141,27 +83,28 @@ impl Label {
         self.accepted.clear();
         self.judged.clear();
         self.deployed.clear();
-        self.resting.clear();
+        self.parked.clear();
     }
 
     /// Takes over what those did who rest, and leaves nothing behind.
-    pub(crate) fn take_resting(&mut self, resting: &mut Vec<Resting>) {
-        std::mem::swap(&mut self.resting, resting);
+    pub(crate) fn take_parked(&mut self, parked: &mut Vec<ParkedCounts>) {
+        std::mem::swap(&mut self.parked, parked);
     }
 
     pub(crate) fn push_nop(&mut self, agent: AgentIndex) {
         self.entries.push(Entry::Nop(agent));
     }
 
-    pub(crate) fn push_full(&mut self, full: Full) {
-        self.entries.push(Entry::Full(full));
+    /// A request that is inhibited because its target is full.
+    pub(crate) fn push_inhibited(&mut self, request: PlaceRequest) {
+        self.entries.push(Entry::FullNode(request));
     }
 
     pub(crate) fn push_judged(&mut self, judged: Judged) {
-        let entry = match Full::new(&judged) {
-            Some(full) => Entry::Full(full),
+        let entry = match PlaceRequest::of_inhibited(&judged) {
+            Some(request) => Entry::FullNode(request),
             None => {
-                self.note_accepted(&judged.ruling);
+                self.note_accepted(&judged.verdict);
                 self.judged.push(judged);
                 Entry::Judged(self.judged.len() as u32 - 1)
             }
@@ -170,13 +113,13 @@ impl Label {
     }
 
     pub(crate) fn push_deployed(&mut self, deployed: Deployed) {
-        self.note_accepted(&deployed.ruling);
+        self.note_accepted(&deployed.verdict);
         self.deployed.push(deployed);
         self.entries.push(Entry::Deployed(self.deployed.len() as u32 - 1));
     }
 
-    fn note_accepted(&mut self, ruling: &Ruling) {
-        if ruling.is_accepted() {
+    fn note_accepted(&mut self, verdict: &CompactVerdict) {
+        if verdict.is_accepted() {
             self.accepted.push(self.entries.len() as u32);
         }
     }
@@ -188,7 +131,7 @@ impl Label {
     }
 
     /// Does what is left to do, in the order judged: for all entries, or for what was accepted.
-    pub(crate) fn act(&mut self, remembers_nothing: bool, mut act: impl FnMut(Action<'_>)) {
+    pub(crate) fn enact_all(&mut self, remembers_nothing: bool, mut act: impl FnMut(Action<'_>)) {
         let count = if remembers_nothing { self.accepted.len() } else { self.entries.len() };
         for position in 0..count {
             let position = if remembers_nothing { self.accepted[position] as usize } else { position };
@@ -201,7 +144,7 @@ impl Label {
     fn action(&mut self, entry: Entry) -> Option<Action<'_>> {
         match entry {
             Entry::Nop(_) => None,
-            Entry::Full(full) => Some(Action::Remember(full)),
+            Entry::FullNode(request) => Some(Action::Remember(request)),
             Entry::Judged(position) => Some(Action::Judged(&mut self.judged[position as usize])),
             Entry::Deployed(position) => Some(Action::Deployed(&mut self.deployed[position as usize])),
         }
@@ -210,11 +153,12 @@ impl Label {
 
 #[cfg(test)]
 mod tests {
-    use mario_domain::{Capacity, Inhibition, NodeId, Rule};
+    use mario_domain::{AgentOperation, Capacity, Inhibition, NodeId, Rule};
 
     use super::*;
-    use crate::population::wish::Deployment;
-    use mario_scenario::{ApplicationIndex, PolicyIndex};
+    use crate::population::layers::full_nodes::NO_HARDWARE;
+    use crate::population::proposal::{Deployment, Proposal, Target};
+    use mario_scenario::{ApplicationIndex, NodeIndex, PolicyIndex};
 
     #[test]
     fn what_is_judged_is_read_as_it_was() {
@@ -222,36 +166,36 @@ mod tests {
         let unknown = Target::Unknown(Box::new(NodeId::number(99)));
         let leaving = Inhibition { node: NodeId::number(3), rule: Rule::Leaving };
         let rulings = [
-            Ruling::Accepted,
-            Ruling::NoRoom { node: own, free: NOTHING },
-            Ruling::NoRoom { node: NodeIndex(3), free: NOTHING },
-            Ruling::NoRoom { node: NodeIndex(3), free: Capacity::units(1) },
-            Ruling::Inhibited(Box::new(leaving)),
+            CompactVerdict::Accepted,
+            CompactVerdict::NoRoom { node: own, free: NO_HARDWARE },
+            CompactVerdict::NoRoom { node: NodeIndex(3), free: NO_HARDWARE },
+            CompactVerdict::NoRoom { node: NodeIndex(3), free: Capacity::units(1) },
+            CompactVerdict::Inhibited(Box::new(leaving)),
         ];
         let deployment = Deployment { application: ApplicationIndex(1), node: NodeIndex(3), policy: PolicyIndex(0) };
         let mut label = Label::new();
         let mut expected = Vec::new();
-        for (number, ruling) in (0..).zip(&rulings) {
+        for (number, verdict) in (0..).zip(&rulings) {
             let agent = AgentIndex(number);
             label.push_nop(agent);
             expected.push(Outcome::Nop(agent));
             for target in [Target::Own, Target::Node(own), Target::Node(NodeIndex(3)), unknown.clone()] {
                 for operation in AgentOperation::ALL {
-                    let wish = Wish { operation, target: target.clone() };
-                    let judged = Judged { agent, wish, from: own, ruling: ruling.clone(), created: None };
+                    let proposal = Proposal { operation, target: target.clone() };
+                    let judged = Judged { agent, proposal, from: own, verdict: verdict.clone(), created: None };
                     label.push_judged(judged.clone());
                     expected.push(Outcome::Judged(judged));
                 }
             }
-            let deployed = Deployed { deployment, ruling: ruling.clone(), created: Some(agent) };
+            let deployed = Deployed { deployment, verdict: verdict.clone(), created: Some(agent) };
             label.push_deployed(deployed.clone());
             expected.push(Outcome::Deployed(deployed));
         }
         assert_eq!(label.iter().collect::<Vec<_>>(), expected);
         let is_accepted = |outcome: &Outcome| match outcome {
             Outcome::Nop(_) => false,
-            Outcome::Judged(judged) => judged.ruling.is_accepted(),
-            Outcome::Deployed(deployed) => deployed.ruling.is_accepted(),
+            Outcome::Judged(judged) => judged.verdict.is_accepted(),
+            Outcome::Deployed(deployed) => deployed.verdict.is_accepted(),
         };
         expected.retain(is_accepted);
         assert_eq!(label.accepted().collect::<Vec<_>>(), expected);

@@ -9,7 +9,7 @@ use mario_prolog::{Symbols, Value};
 use mario_scenario::{ApplicationIndex, NodeIndex};
 
 use crate::population::agent::Neighbour;
-use crate::population::wish::Target;
+use crate::population::proposal::Target;
 
 /// The constants that stand for nodes, applications and operations in facts, and the way back.
 #[derive(Clone)]

@@ -1,35 +1,35 @@
-//! What of a colony changes while it lives, to be written down and taken up again.
+//! What of a population changes while it lives, to be written down and taken up again.
 
 use mario_scenario::NodeIndex;
 use serde::{Deserialize, Serialize};
 
-use crate::population::agent::{Agent, AgentState};
-use crate::population::colony::Colony;
+use crate::population::agent::{Activity, Agent};
 use crate::population::index::{AgentIndex, LinksVersion};
+use crate::population::layers::full_nodes::FullNodes;
+use crate::population::layers::parking::ParkedCounts;
+use crate::population::layers::pending::PendingRequest;
 use crate::population::numbers::Numbers;
-use crate::population::rest::Resting;
-use crate::population::rooms::Rooms;
 use crate::population::simulated_node::SimulatedNode;
-use crate::population::waiting::Waiting;
+use crate::population::state::Population;
 
-/// What [`Colony::saved`] wrote, read again.
+/// What [`Population::saved`] wrote, read again.
 #[derive(Deserialize)]
-pub struct SavedColony {
+pub struct SavedPopulation {
     numbers: Numbers,
     nodes: Vec<SimulatedNode>,
     agents: Vec<Agent>,
     instances: Vec<i64>,
-    waiting: Vec<Waiting>,
+    pending: Vec<PendingRequest>,
     links_version: LinksVersion,
-    resting: Vec<Resting>,
-    roused: Vec<AgentIndex>,
+    parked: Vec<ParkedCounts>,
+    to_unpark: Vec<AgentIndex>,
 }
 
-impl Colony {
-    /// All that changes while the colony lives. What it was founded with is not part of it.
+impl Population {
+    /// All that changes while the population lives. What it was founded with is not part of it.
     pub fn saved(&self) -> impl Serialize + '_ {
         // Whoever adds a field decides here whether it changes.
-        let Colony {
+        let Population {
             arbitration: _,
             memory: _,
             numbers,
@@ -41,40 +41,40 @@ impl Colony {
             nodes,
             agents,
             instances,
-            waiting,
+            pending,
             names: _,
             links_version,
-            rooms: _,
+            full_nodes: _,
             remembers_nothing: _,
             has_acceptances: _,
-            resting,
-            resting_count: _,
-            roused,
-            opened: _,
+            parked,
+            parked_count: _,
+            to_unpark,
+            freed: _,
         } = self;
-        (numbers, nodes, agents, instances, waiting, links_version, resting, roused)
+        (numbers, nodes, agents, instances, pending, links_version, parked, to_unpark)
     }
 
-    /// Restores the colony that was saved; `self` must be founded as that one was. Returns whether
-    /// what was saved can be the state of such a colony.
+    /// Restores the population that was saved; `self` must be founded as that one was. Returns whether
+    /// what was saved can be the state of such a population.
     #[must_use]
-    pub fn restore(&mut self, saved: SavedColony) -> bool {
-        let SavedColony { numbers, nodes, agents, instances, waiting, links_version, resting, roused } = saved;
+    pub fn restore(&mut self, saved: SavedPopulation) -> bool {
+        let SavedPopulation { numbers, nodes, agents, instances, pending, links_version, parked, to_unpark } = saved;
         let founded = std::mem::replace(&mut self.nodes, nodes);
         let are_founded = self.nodes.len() == founded.len()
             && self.nodes.iter().zip(&founded).all(|(node, founded)| node.is_same(founded));
-        if !are_founded || agents.len() != instances.len() || ![0, self.applications.len()].contains(&resting.len()) {
+        if !are_founded || agents.len() != instances.len() || ![0, self.applications.len()].contains(&parked.len()) {
             return false;
         }
         for (node, founded) in self.nodes.iter_mut().zip(founded) {
             node.acceptance = founded.acceptance;
         }
-        self.rooms = Rooms::new(&self.nodes);
+        self.full_nodes = FullNodes::new(&self.nodes);
         self.numbers = numbers;
-        self.resting_count = agents.iter().filter(|agent| agent.state == AgentState::Resting).count() as u64;
+        self.parked_count = agents.iter().filter(|agent| agent.activity == Activity::Parked).count() as u64;
         (self.agents, self.instances) = (agents, instances);
-        (self.resting, self.roused) = (resting, roused);
-        self.waiting = waiting;
+        (self.parked, self.to_unpark) = (parked, to_unpark);
+        self.pending = pending;
         self.links_version = links_version;
         self.holds_together()
     }

@@ -50,10 +50,10 @@ impl LeastUsed {
         let placement = terrain.placement;
         let is_wanted = |node| !placement.on_node(client.application, node).is_empty();
         terrain.paths.nearest(terrain.topology, client.access_point, is_wanted, &mut self.found);
-        let nearest = |agent: &AgentIndex| self.found.contains(&terrain.colony.agent(*agent).node());
+        let nearest = |agent: &AgentIndex| self.found.contains(&terrain.population.agent(*agent).node());
         let mut candidates = placement.agents(client.application).iter().filter(nearest);
         let first = candidates.next()?;
-        let node = terrain.colony.agent(first).node();
+        let node = terrain.population.agent(first).node();
         terrain.paths.trace(client.access_point, node, &mut self.trail);
         let path = terrain.paths.path(terrain.topology, node, &self.trail);
         let chosen = least_used(&mut self.used, std::iter::once(first).chain(candidates));

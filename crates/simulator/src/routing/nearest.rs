@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 use super::field::{Destination, Field, Frontier, Ground};
-use crate::flow::GLANCES;
+use crate::flow::PREFETCHES;
 use crate::paths::{PathIndex, Trail};
 use crate::routing::{Client, Route, Terrain};
 
@@ -178,12 +178,12 @@ impl Nearest {
 
     /// Reads a little of what is needed to find the routes of these cells: the first two nodes on the way, after which it is mostly
     /// that of others.
-    pub(crate) fn glance_at(&self, cells: &[CellIndex], topology: &Topology) -> f64 {
+    pub(crate) fn prefetch_for(&self, cells: &[CellIndex], topology: &Topology) -> f64 {
         let place = |cell: &CellIndex| {
             let cell = &self.cells[*cell as usize];
             (&self.fields[cell.application.position()], cell.access_point)
         };
-        let mut places: SmallVec<[(&Field, NodeIndex); GLANCES]> = cells.iter().map(place).collect();
+        let mut places: SmallVec<[(&Field, NodeIndex); PREFETCHES]> = cells.iter().map(place).collect();
         for _ in 0..2 {
             for (field, node) in &mut places {
                 *node = field.next(topology, *node).unwrap_or(*node);
@@ -287,7 +287,7 @@ impl Nearest {
         self.scratch.recent = None;
         for (position, field) in self.fields.iter_mut().enumerate().filter(|(_, field)| !field.is_empty()) {
             let agents = terrain.placement.agents(ApplicationIndex::at(position)).iter();
-            let hosts = agents.map(|agent| terrain.colony.agent(agent).node());
+            let hosts = agents.map(|agent| terrain.population.agent(agent).node());
             field.rebuild(terrain.ground(self.metric), hosts, &mut self.scratch.frontier);
         }
         for cell in &self.cells {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Simulation;
 use super::setup::Texts;
-use crate::population::Asked;
+use crate::population::AcceptanceCounts;
 
 /// What became of asking the acceptance policies of nodes.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -72,7 +72,7 @@ impl fmt::Display for PolicyPlace {
 impl Simulation<'_> {
     /// Adds what was asked in the last cycle to what was asked before.
     pub(super) fn count_acceptances(&mut self) {
-        let Asked { asked, failed, first } = self.judge.take_asked();
+        let AcceptanceCounts { asked, failed, first } = self.judge.take_counts();
         let time = self.queue.now();
         let sum = &mut self.effort.acceptances;
         sum.asked += asked;

@@ -22,8 +22,8 @@ impl<'a> Simulation<'a> {
             scratch: _,
             queue,
             due,
-            colony,
-            decisions,
+            population,
+            decision_cache,
             placement,
             paths,
             router,
@@ -44,7 +44,7 @@ impl<'a> Simulation<'a> {
             agents_have_started,
             effort,
         } = self;
-        let agents = (colony.saved(), decisions.saved());
+        let agents = (population.saved(), decision_cache.saved());
         let world = ((queue, due), agents, placement, paths, router, instances, (users, users_due));
         let traffic = (flow, links, messages, arriving, observations);
         let memory = planner.as_ref().and_then(|planner| planner.memory());
@@ -73,17 +73,17 @@ impl<'a> Simulation<'a> {
     /// Returns whether what was saved can be a state of this run: nothing may be used of it otherwise.
     fn restore<'de, D: Deserializer<'de>>(&mut self, saved: D) -> Result<bool, D::Error> {
         let (world, traffic, operators, course) = Deserialize::deserialize(saved)?;
-        let (colony, decisions);
+        let (population, decision_cache);
         (
             (self.queue, self.due),
-            (colony, decisions),
+            (population, decision_cache),
             self.placement,
             self.paths,
             self.router,
             self.instances,
             (self.users, self.users_due),
         ) = world;
-        let are_agents = self.colony.restore(colony) && self.decisions.restore(decisions);
+        let are_agents = self.population.restore(population) && self.decision_cache.restore(decision_cache);
         (self.flow, self.links, self.messages, self.arriving, self.observations) = traffic;
         let memory;
         (memory, self.deployments, self.deploys_begun, self.is_redeploying) = operators;
@@ -97,7 +97,7 @@ impl<'a> Simulation<'a> {
     /// Whether all parts of the state fit each other and the scenario.
     fn holds_together(&mut self) -> bool {
         let scenario = self.scenario;
-        let agents = self.colony.agent_count();
+        let agents = self.population.agent_count();
         // Where messages are rates, nobody counts them for each instance.
         let served = if self.flow.is_none() { agents } else { 0 };
         let (cells, turns) = self.flow.as_ref().map_or((0, 0), |flow| flow.counts());
@@ -116,7 +116,11 @@ impl<'a> Simulation<'a> {
             && self.flow.is_some() == (scenario.network.fidelity == Fidelity::Flow)
             && self.queue.holds_together()
             && self.due.holds_together(scenario.applications.len())
-            && self.placement.holds_together(&self.colony, scenario.applications.len(), scenario.topology.node_count())
+            && self.placement.holds_together(
+                &self.population,
+                scenario.applications.len(),
+                scenario.topology.node_count(),
+            )
             && self.paths.resume(&scenario.topology)
             && self.router.holds_together(scenario, agents)
             && self.flow.as_ref().is_none_or(|flow| flow.holds_together(scenario, agents))

@@ -14,15 +14,15 @@ impl Simulation<'_> {
             DisturbanceEvent::Crash(node) => self.take_down(node, Cause::Crash, recorder),
             DisturbanceEvent::Leave(node) => self.take_down(node, Cause::Leave, recorder),
             DisturbanceEvent::Notice(node) => {
-                if self.colony.node(node).manager().availability() == Availability::Up {
-                    self.colony.r2(ContextChange::Leaving(node));
+                if self.population.node(node).manager().availability() == Availability::Up {
+                    self.population.r2(ContextChange::Leaving(node));
                     recorder.node_leaving(now, node);
                 }
             }
             DisturbanceEvent::Join(node) => {
                 if !self.paths.is_node_up(node) {
                     self.paths.set_node(&self.scenario.topology, node, true);
-                    self.colony.r2(ContextChange::Up(node));
+                    self.population.r2(ContextChange::Up(node));
                     recorder.node_up(now, node);
                     self.infrastructure_changed(&[node], recorder);
                 }
@@ -38,11 +38,11 @@ impl Simulation<'_> {
             return;
         }
         self.paths.set_node(&self.scenario.topology, node, false);
-        let gone = self.colony.r2(ContextChange::Down(node));
+        let gone = self.population.r2(ContextChange::Down(node));
         for agent in &gone {
             self.remove_instance(*agent, node, recorder);
         }
-        recorder.node_down(self.queue.now(), node, cause, &gone, &self.colony);
+        recorder.node_down(self.queue.now(), node, cause, &gone, &self.population);
         self.infrastructure_changed(&[node], recorder);
         self.watch_over_applications();
     }
@@ -62,7 +62,7 @@ impl Simulation<'_> {
         concerned.extend(changed.iter().flat_map(|node| topology.links_from(*node).map(|(_, link)| link.to)));
         for node in concerned {
             let neighbours: Vec<NodeIndex> = self.paths.neighbours(topology, node).collect();
-            self.colony.r2(ContextChange::Neighbours { node, neighbours: &neighbours });
+            self.population.r2(ContextChange::Neighbours { node, neighbours: &neighbours });
         }
         let (router, terrain) = self.routing();
         router.infrastructure_changed(&terrain);

@@ -5,12 +5,14 @@ use mario_policy::{Decision, Wanted};
 use mario_scenario::{ApplicationIndex, Arbitration, Deploy, NodeIndex, Numbering};
 use smallvec::SmallVec;
 
-use super::due::{Cursor, DueIndex, TOGETHER};
+use super::evaluation_schedule::{BatchIndex, Cursor, TOGETHER};
 use super::{Event, Reuse, Service, Simulation};
 use crate::chance;
 use crate::flow::Seen;
 use crate::observation::in_standard_order;
-use crate::population::{AgentIndex, ContextChange, Deployed, Deployment, Entrance, Evaluator, Found, Outcome, Wish};
+use crate::population::{
+    AgentIndex, ContextChange, Deployed, Deployment, Evaluator, Lookup, Outcome, Proposal, SlotId,
+};
 use crate::recorder::Recorder;
 
 /// With fewer agents to ask than this, a further thread costs more than it saves.
@@ -22,7 +24,7 @@ const AGENTS_PER_GROUP: usize = 256;
 
 /// What came of asking an agent's policy.
 struct Answer {
-    wish: Option<Wish>,
+    proposal: Option<Proposal>,
     /// Whether others who know the same may take it over.
     is_plain: bool,
     has_failed: bool,
@@ -35,9 +37,9 @@ impl Simulation<'_> {
     pub(super) fn start_agents(&mut self) {
         self.agents_have_started = true;
         let now = self.queue.now();
-        for position in 0..self.colony.agent_count() {
+        for position in 0..self.population.agent_count() {
             let agent = AgentIndex::at(position);
-            if !self.colony.agent(agent).is_alive() {
+            if !self.population.agent(agent).is_alive() {
                 continue;
             }
             self.take_shared_number();
@@ -48,30 +50,30 @@ impl Simulation<'_> {
         }
         if self.scenario.numbering == Numbering::Shared {
             // From now on an instance comes with its agent.
-            self.colony.numbers.per_instance = 2;
+            self.population.numbers.per_instance = 2;
         }
     }
 
     /// The prototype numbers everything with one counter: this takes a number for what is no instance.
     pub(super) fn take_shared_number(&mut self) {
         if self.scenario.numbering == Numbering::Shared {
-            self.colony.numbers.take(1);
+            self.population.numbers.take(1);
         }
     }
 
     /// All agents that are due now evaluate, one after another or at the same time: none sees what another decides.
-    pub(super) fn evaluate(&mut self, due: DueIndex, recorder: &mut impl Recorder) {
-        self.wake_agents(recorder);
+    pub(super) fn evaluate(&mut self, due: BatchIndex, recorder: &mut impl Recorder) {
+        self.unpark_agents(recorder);
         while let Some(Event::Evaluations(next)) =
             self.queue.next_now_if(|event| matches!(event, Event::Evaluations(_)))
         {
-            for agent in self.due.resting_in(next) {
+            for agent in self.due.parked_in(next) {
                 self.wake(agent);
             }
             self.due.join(next, due);
         }
-        self.decisions.make_room();
-        self.count_resting(due, recorder);
+        self.decision_cache.make_room();
+        self.count_parked(due, recorder);
         let awake = self.due.awake_count(due);
         let is_shared = self.options.threads > 1 && awake >= 2 * AGENTS_PER_THREAD;
         if is_shared {
@@ -92,29 +94,29 @@ impl Simulation<'_> {
         let seen = match &mut self.flow {
             Some(flow) => flow.facts(agent, self.queue.now(), facts),
             None => {
-                self.observations.facts(agent, &self.router, &self.paths, &self.colony, facts);
+                self.observations.facts(agent, &self.router, &self.paths, &self.population, facts);
                 Seen::New
             }
         };
         if self.flow.is_some() && matches!(seen, Seen::First(_) | Seen::New) {
-            in_standard_order(facts, &self.colony);
+            in_standard_order(facts, &self.population);
         }
         match seen {
             Seen::AsBefore => {}
             Seen::Again(number) => {
-                self.colony.r2(ContextChange::Recurring { agent, number, facts: None });
+                self.population.observe_recurring(agent, number, None);
             }
             Seen::First(number) => {
-                self.colony.r2(ContextChange::Recurring { agent, number, facts: Some(facts) });
+                self.population.observe_recurring(agent, number, Some(facts));
             }
             Seen::New => {
-                self.colony.r2(ContextChange::Requests { agent, facts });
+                self.population.r2(ContextChange::Requests { agent, facts });
             }
         }
-        if !self.draws.is_empty() && self.draws[self.colony.agent(agent).policy().position()] {
-            let evaluation = self.colony.agent(agent).evaluations();
+        if !self.draws.is_empty() && self.draws[self.population.agent(agent).policy().position()] {
+            let evaluation = self.population.agent(agent).evaluations();
             let drawn = chance::drawn(self.scenario.seed, agent, evaluation);
-            self.colony.r2(ContextChange::Random { agent, drawn });
+            self.population.r2(ContextChange::Random { agent, drawn });
         }
     }
 
@@ -124,13 +126,15 @@ impl Simulation<'_> {
     /// them at each turn, and memory fetches it side by side.
     fn look_together(&mut self, agents: &[AgentIndex], wanted: Wanted) {
         if let Some(flow) = &self.flow {
-            std::hint::black_box(self.due.glance(agents));
+            std::hint::black_box(self.due.prefetch(agents));
             let moving = || agents.iter().copied().filter(|agent| flow.is_moving(*agent));
-            let mut sum = moving().map(|agent| self.colony.glance(agent)).fold(flow.glance(agents), u32::wrapping_add);
+            let mut sum = moving()
+                .map(|agent| self.population.prefetch_snapshots(agent))
+                .fold(flow.prefetch(agents), u32::wrapping_add);
             if flow.is_large() {
                 for agent in moving() {
-                    let ranks = flow.neighbours(agent).map(|neighbour| self.colony.rank(neighbour));
-                    sum ^= ranks.fold(self.colony.glance_back(agent), u32::wrapping_add);
+                    let ranks = flow.neighbours(agent).map(|neighbour| self.population.rank(neighbour));
+                    sum ^= ranks.fold(self.population.prefetch_requests(agent), u32::wrapping_add);
                 }
             }
             std::hint::black_box(sum);
@@ -140,62 +144,65 @@ impl Simulation<'_> {
         }
         let asking: SmallVec<[AgentIndex; TOGETHER]> =
             agents.iter().copied().filter(|agent| !self.is_known(*agent, wanted)).collect();
-        std::hint::black_box(asking.iter().map(|agent| self.colony.glance_around(*agent)).fold(0, u32::wrapping_add));
+        std::hint::black_box(
+            asking.iter().map(|agent| self.population.prefetch_surroundings(*agent)).fold(0, u32::wrapping_add),
+        );
         if wanted == Wanted::First && self.options.reuse == Reuse::Proposals {
-            self.decisions.prepare(&self.colony, &asking);
+            self.decision_cache.prefetch(&self.population, &asking);
         }
     }
 
     /// Whether an agent's policy need not be asked: what it would say is known.
     fn is_known(&self, agent: AgentIndex, wanted: Wanted) -> bool {
         // Of what an agent proposed before, only the proposal is kept, not all that its policy said.
-        let is_known = self.colony.is_unchanged(agent) || (wanted == Wanted::First && self.colony.recalls(agent));
+        let is_known = self.population.is_unchanged(agent)
+            || (wanted == Wanted::First && self.population.has_cached_proposal(agent));
         is_known && self.options.reuse == Reuse::Proposals
     }
 
     /// An agent proposes what is known already.
     fn repeat(&mut self, agent: AgentIndex, recorder: &mut impl Recorder) {
-        recorder.evaluation(self.queue.now(), agent, &self.colony, None);
-        if self.colony.is_unchanged(agent) {
-            self.colony.propose_again(agent);
+        recorder.evaluation(self.queue.now(), agent, &self.population, None);
+        if self.population.is_unchanged(agent) {
+            self.population.repeat_proposal(agent);
         } else {
-            self.colony.propose_as_before(agent);
+            self.population.propose_cached(agent);
         }
     }
 
     /// What is known of an agent's decision from others, if theirs may be taken over. Of them, too, only what they proposed is
     /// kept.
-    fn find(&mut self, agent: AgentIndex, wanted: Wanted) -> Found {
+    fn find(&mut self, agent: AgentIndex, wanted: Wanted) -> Lookup {
         if wanted == Wanted::First && self.options.reuse == Reuse::Proposals {
-            self.decisions.find(&self.colony, agent)
+            self.decision_cache.lookup(&self.population, agent)
         } else {
-            Found::Nothing(None)
+            Lookup::Miss(None)
         }
     }
 
     /// An agent proposes what another proposed who knew the same.
-    fn follow_others(&mut self, agent: AgentIndex, wish: Option<Wish>, recorder: &mut impl Recorder) {
-        recorder.evaluation(self.queue.now(), agent, &self.colony, None);
-        self.colony.propose(agent, wish);
+    fn follow_others(&mut self, agent: AgentIndex, proposal: Option<Proposal>, recorder: &mut impl Recorder) {
+        recorder.evaluation(self.queue.now(), agent, &self.population, None);
+        self.population.propose(agent, proposal);
     }
 
     /// An agent asks its policy, and tells nobody.
     fn ask(&mut self, agent: AgentIndex, wanted: Wanted, recorder: &mut impl Recorder) {
         self.effort.evaluated += 1;
-        let is_unchanged = self.colony.is_unchanged(agent);
-        let decision = self.evaluators[0].evaluate(&self.colony, agent, wanted);
+        let is_unchanged = self.population.is_unchanged(agent);
+        let decision = self.evaluators[0].evaluate(&self.population, agent, wanted);
         self.effort.failed += u64::from(decision.has_failed());
-        recorder.evaluation(self.queue.now(), agent, &self.colony, (!is_unchanged).then_some(decision));
-        let wish = self.colony.wish(agent, decision);
-        self.colony.propose(agent, wish);
+        recorder.evaluation(self.queue.now(), agent, &self.population, (!is_unchanged).then_some(decision));
+        let proposal = self.population.proposal(agent, decision);
+        self.population.propose(agent, proposal);
     }
 
     /// Where all that policies say is wanted, nothing is known from others, and nobody keeps what was said.
-    fn ask_in_turn(&mut self, due: DueIndex, recorder: &mut impl Recorder) {
-        let may_rest = self.may_rest(recorder);
+    fn ask_in_turn(&mut self, due: BatchIndex, recorder: &mut impl Recorder) {
+        let may_park = self.may_park(recorder);
         let mut cursor = Cursor::default();
         loop {
-            let agents = self.due.next(due, &mut cursor, &self.colony);
+            let agents = self.due.next(due, &mut cursor, &self.population);
             if agents.is_empty() {
                 return;
             }
@@ -206,8 +213,8 @@ impl Simulation<'_> {
                 } else {
                     self.ask(agent, Wanted::All, recorder);
                 }
-                if may_rest {
-                    self.let_rest(agent);
+                if may_park {
+                    self.park_if_steady(agent);
                 }
             }
         }
@@ -215,13 +222,13 @@ impl Simulation<'_> {
 
     /// Agents whose policies are to be asked are asked one right after another, or at the same time: all of them, or
     /// those of some hundred agents after those of the last.
-    fn ask_together(&mut self, due: DueIndex, is_shared: bool, recorder: &mut impl Recorder) {
+    fn ask_together(&mut self, due: BatchIndex, is_shared: bool, recorder: &mut impl Recorder) {
         let wanted = if recorder.wants_decisions() { Wanted::All } else { Wanted::First };
         let at_most = if is_shared { usize::MAX } else { AGENTS_PER_GROUP };
         let mut cursor = Cursor::default();
         let mut group = Vec::new();
         loop {
-            let agents = self.due.next(due, &mut cursor, &self.colony);
+            let agents = self.due.next(due, &mut cursor, &self.population);
             self.look_together(&agents, wanted);
             for agent in &agents {
                 let found = (!self.is_known(*agent, wanted)).then(|| self.find(*agent, wanted));
@@ -238,55 +245,57 @@ impl Simulation<'_> {
 
     fn ask_group(
         &mut self,
-        group: &mut Vec<(AgentIndex, Option<Found>)>,
+        group: &mut Vec<(AgentIndex, Option<Lookup>)>,
         wanted: Wanted,
         recorder: &mut impl Recorder,
     ) {
-        let may_rest = self.may_rest(recorder);
-        let asking = group.iter().filter(|(_, found)| matches!(found, Some(Found::Nothing(_))));
+        let may_park = self.may_park(recorder);
+        let asking = group.iter().filter(|(_, found)| matches!(found, Some(Lookup::Miss(_))));
         let asking: Vec<AgentIndex> = asking.map(|(agent, _)| *agent).collect();
         let mut answers = self.answers(&asking, wanted).into_iter().flatten();
         for (agent, found) in group.drain(..) {
             match found {
                 None => self.repeat(agent, recorder),
-                Some(Found::Decision(wish)) => self.follow_others(agent, wish, recorder),
-                Some(Found::Awaited(entrance)) => match self.decisions.look_again(&self.colony, agent, entrance) {
-                    Some(wish) => self.follow_others(agent, wish, recorder),
-                    None => self.ask(agent, wanted, recorder),
-                },
-                Some(Found::Nothing(entrance)) => {
+                Some(Lookup::Hit(proposal)) => self.follow_others(agent, proposal, recorder),
+                Some(Lookup::Pending(slot)) => {
+                    match self.decision_cache.lookup_pending(&self.population, agent, slot) {
+                        Some(proposal) => self.follow_others(agent, proposal, recorder),
+                        None => self.ask(agent, wanted, recorder),
+                    }
+                }
+                Some(Lookup::Miss(slot)) => {
                     let answer = answers.next().expect("all who are due were asked");
-                    self.take(agent, entrance, answer, recorder);
+                    self.take(agent, slot, answer, recorder);
                 }
             }
-            if may_rest {
-                self.let_rest(agent);
+            if may_park {
+                self.park_if_steady(agent);
             }
         }
     }
 
     /// An agent has asked its policy, together with others.
-    fn take(&mut self, agent: AgentIndex, entrance: Option<Entrance>, answer: Answer, recorder: &mut impl Recorder) {
+    fn take(&mut self, agent: AgentIndex, slot: Option<SlotId>, answer: Answer, recorder: &mut impl Recorder) {
         self.effort.evaluated += 1;
         self.effort.failed += u64::from(answer.has_failed);
-        let decision = answer.decision.as_ref().filter(|_| !self.colony.is_unchanged(agent));
-        recorder.evaluation(self.queue.now(), agent, &self.colony, decision);
-        if let Some(entrance) = entrance {
-            self.decisions.learn(entrance, &self.colony, agent, answer.wish.as_ref(), answer.is_plain);
+        let decision = answer.decision.as_ref().filter(|_| !self.population.is_unchanged(agent));
+        recorder.evaluation(self.queue.now(), agent, &self.population, decision);
+        if let Some(slot) = slot {
+            self.decision_cache.insert(slot, &self.population, agent, answer.proposal.as_ref(), answer.is_plain);
         }
-        self.colony.propose(agent, answer.wish);
+        self.population.propose(agent, answer.proposal);
     }
 
     /// What the policies of these agents say, each thread asking its share of them.
     fn answers(&mut self, due: &[AgentIndex], wanted: Wanted) -> Vec<Vec<Answer>> {
-        let colony = &self.colony;
+        let population = &self.population;
         let chunk = due.len().div_ceil(self.options.threads).max(AGENTS_PER_THREAD);
         let ask = |evaluator: &mut Evaluator, agent: AgentIndex| {
-            let decision = evaluator.evaluate(colony, agent, wanted);
-            let wish = colony.wish(agent, decision);
-            let is_plain = colony.is_plain(agent, decision);
+            let decision = evaluator.evaluate(population, agent, wanted);
+            let proposal = population.proposal(agent, decision);
+            let is_plain = population.is_plain(agent, decision);
             let has_failed = decision.has_failed();
-            Answer { wish, is_plain, has_failed, decision: (wanted == Wanted::All).then(|| decision.clone()) }
+            Answer { proposal, is_plain, has_failed, decision: (wanted == Wanted::All).then(|| decision.clone()) }
         };
         if due.len() <= chunk {
             // A thread for the only share would be waited for.
@@ -315,12 +324,12 @@ impl Simulation<'_> {
             self.deployments.push(deploy.into());
         }
         let plan = self.plan();
-        if self.colony.waiting_count() > 0 || !plan.deployments.is_empty() || !plan.orders.is_empty() {
+        if self.population.pending_count() > 0 || !plan.deployments.is_empty() || !plan.orders.is_empty() {
             let mut label = std::mem::take(&mut self.scratch.label);
             match self.scenario.arbitration {
-                Arbitration::Central => self.colony.r1_by_plan(&plan, &mut label),
+                Arbitration::Central => self.population.r1_by_plan(&plan, &mut label),
                 Arbitration::Managers | Arbitration::Sequential => {
-                    self.colony.r1(&plan.deployments, &mut self.judge, &mut label);
+                    self.population.r1(&plan.deployments, &mut self.judge, &mut label);
                     self.count_acceptances();
                 }
             }
@@ -328,11 +337,11 @@ impl Simulation<'_> {
                 self.follow(&outcome, recorder);
             }
             self.settle_flow();
-            recorder.cycle(now, &label, &self.colony);
+            recorder.cycle(now, &label, &self.population);
             self.scratch.label = label;
             self.watch_over_applications();
         }
-        recorder.activation(now, &self.colony);
+        recorder.activation(now, &self.population);
         self.queue.schedule(now + self.scenario.management_period, Event::Management);
     }
 
@@ -346,14 +355,14 @@ impl Simulation<'_> {
                 }
             }
             Outcome::Judged(judged) => {
-                let application = self.colony.agent(judged.agent).application();
+                let application = self.population.agent(judged.agent).application();
                 if let Some(agent) = judged.created {
                     self.add_instance(agent);
                 }
-                let now_on = self.colony.agent(judged.agent).node();
-                if !self.colony.agent(judged.agent).is_alive() {
+                let now_on = self.population.agent(judged.agent).node();
+                if !self.population.agent(judged.agent).is_alive() {
                     self.remove_instance(judged.agent, judged.from, recorder);
-                } else if judged.wish.operation == AgentOperation::Migrate {
+                } else if judged.proposal.operation == AgentOperation::Migrate {
                     self.placement.relocate(application, judged.from, now_on, judged.agent);
                     self.restart_observation(judged.agent);
                     let (router, terrain) = self.routing();
@@ -366,7 +375,7 @@ impl Simulation<'_> {
 
     /// A new instance can be reached, and its agent evaluates one period later.
     pub(super) fn add_instance(&mut self, agent: AgentIndex) {
-        let created = self.colony.agent(agent);
+        let created = self.population.agent(agent);
         let (application, node) = (created.application(), created.node());
         self.placement.add(application, node, agent);
         if let Some(flow) = &mut self.flow {
@@ -400,7 +409,7 @@ impl Simulation<'_> {
 
     /// An instance is gone from a node: nothing reaches it any more.
     pub(super) fn remove_instance(&mut self, agent: AgentIndex, node: NodeIndex, recorder: &mut impl Recorder) {
-        let application = self.colony.agent(agent).application();
+        let application = self.population.agent(agent).application();
         self.placement.remove(application, node, agent);
         match &mut self.flow {
             Some(flow) => flow.clear_instance(agent),

@@ -4,7 +4,7 @@ use mario_scenario::{ApplicationIndex, NodeIndex, UserIndex};
 use smallvec::SmallVec;
 
 use super::{Event, Simulation, User};
-use crate::flow::GLANCES;
+use crate::flow::PREFETCHES;
 use crate::recorder::Recorder;
 use crate::routing::CellIndex;
 
@@ -33,8 +33,8 @@ impl Simulation<'_> {
                 flow.expect(clients, router, &mut world);
             }
         }
-        for changes in changes.chunks(GLANCES) {
-            self.glance_at_moves(changes);
+        for changes in changes.chunks(PREFETCHES) {
+            self.prefetch_moves(changes);
             for (user, wanted) in changes {
                 self.users[user.position()].wanted = *wanted;
                 self.connect(*user, recorder);
@@ -51,7 +51,7 @@ impl Simulation<'_> {
     }
 
     /// Reads a little of what will be changed when these users move, where traffic is rates and there is a lot of it.
-    fn glance_at_moves(&mut self, changes: &[(UserIndex, Option<NodeIndex>)]) {
+    fn prefetch_moves(&mut self, changes: &[(UserIndex, Option<NodeIndex>)]) {
         if !self.flow.as_ref().is_some_and(|flow| flow.is_large()) {
             return;
         }
@@ -60,10 +60,13 @@ impl Simulation<'_> {
             let is_known = |node: &NodeIndex| paths.is_node_up(*node) && users[user.position()].next_emission.is_some();
             wanted.filter(is_known).map(|node| (*user, users[user.position()].application, node))
         });
-        let moving: SmallVec<[(UserIndex, ApplicationIndex, NodeIndex); GLANCES]> = moving.collect();
+        let moving: SmallVec<[(UserIndex, ApplicationIndex, NodeIndex); PREFETCHES]> = moving.collect();
         if let Some((flow, router, world)) = self.flowing() {
             let moves = moving.into_iter().map(|(user, application, node)| (user, router.cell(application, node)));
-            flow.glance_at_moves(&moves.collect::<SmallVec<[(UserIndex, CellIndex); GLANCES]>>(), world.terrain.paths);
+            flow.prefetch_moves(
+                &moves.collect::<SmallVec<[(UserIndex, CellIndex); PREFETCHES]>>(),
+                world.terrain.paths,
+            );
         }
     }
 

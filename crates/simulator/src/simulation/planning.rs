@@ -13,7 +13,7 @@ use super::{Simulation, User};
 use crate::optimum::{Room, room};
 use crate::paths::Paths;
 use crate::placement::Placement;
-use crate::population::{Colony, Plan};
+use crate::population::{Plan, Population};
 use mario_colony::Availability;
 
 pub(super) use edge::Answers;
@@ -38,7 +38,7 @@ pub(super) trait Planner: Send {
 /// The world as a planner sees it.
 pub(super) struct View<'a> {
     scenario: &'a Scenario,
-    colony: &'a Colony,
+    population: &'a Population,
     placement: &'a Placement,
     users: &'a [User],
     paths: &'a Paths,
@@ -54,8 +54,8 @@ impl View<'_> {
     fn rooms(&self) -> Vec<Room> {
         let nodes = (0..self.scenario.topology.node_count()).map(NodeIndex::at);
         nodes
-            .map(|node| match self.colony.node(node).manager().availability() {
-                Availability::Up => room(self.colony.node(node).manager().capacity()),
+            .map(|node| match self.population.node(node).manager().availability() {
+                Availability::Up => room(self.population.node(node).manager().capacity()),
                 Availability::Leaving | Availability::Down => Some(0),
             })
             .collect()
@@ -78,7 +78,7 @@ impl Simulation<'_> {
         if let Some(planner) = &mut self.planner {
             plan = planner.plan(&View {
                 scenario: self.scenario,
-                colony: &self.colony,
+                population: &self.population,
                 placement: &self.placement,
                 users: &self.users,
                 paths: &self.paths,

@@ -10,7 +10,7 @@ use mario_scenario::{
     ApplicationIndex, DisturbanceEvent, Fidelity, NodeIndex, Numbering, PolicyText, Scenario, UserIndex, engine,
 };
 
-use super::due::Due;
+use super::evaluation_schedule::EvaluationSchedule;
 use super::{Effort, Event, RunOptions, Scratch, Simulation, SimulationError, User, planning};
 use crate::flow::Flow;
 use crate::network::{Links, Messages};
@@ -19,11 +19,11 @@ use crate::optimum::check_size;
 use crate::paths::Paths;
 use crate::placement::{Placement, instances_expected};
 use crate::population::{
-    AgentIndex, Colony, Decisions, Deployed, Deployment, Evaluator, Founding, Judge, Label, Numbers, Outcome,
-    SimulatedNode,
+    AcceptanceContext, AgentIndex, DecisionCache, Deployed, Deployment, Evaluator, Label, Numbers, Outcome, Population,
+    PopulationConfig, SimulatedNode,
 };
 use crate::queue::EventQueue;
-use crate::recorder::{Cause, Nobody, Recorder};
+use crate::recorder::{Cause, NullRecorder, Recorder};
 use crate::routing::Router;
 use crate::workload::Emitter;
 
@@ -34,7 +34,7 @@ impl<'a> Simulation<'a> {
         simulation.queue.schedule(scenario.agents.start, Event::Start);
         simulation.queue.schedule(scenario.management_period, Event::Management);
         for node in absent_at_first(scenario) {
-            simulation.take_down(node, Cause::Absent, &mut Nobody);
+            simulation.take_down(node, Cause::Absent, &mut NullRecorder);
         }
         simulation.deploy_first()?;
         Ok(simulation)
@@ -46,12 +46,12 @@ impl<'a> Simulation<'a> {
             check_size(scenario, search).map_err(SimulationError::TooLarge)?;
         }
         let engine = engine();
-        let mut colony = found(engine, scenario)?;
+        let mut population = found(engine, scenario)?;
         let instances = instances_expected(scenario);
-        colony.reserve(instances);
+        population.reserve(instances);
         let threads = options.threads.max(1);
-        let evaluators = (0..threads).map(|_| Evaluator::new(engine, &colony)).collect();
-        let decisions = Decisions::new(engine, &colony);
+        let evaluators = (0..threads).map(|_| Evaluator::new(engine, &population)).collect();
+        let decision_cache = DecisionCache::new(engine, &population);
         let users = (0..).map(UserIndex).zip(&scenario.users).map(|(index, plan)| User {
             application: plan.application,
             wanted: None,
@@ -63,11 +63,11 @@ impl<'a> Simulation<'a> {
             scenario,
             options,
             queue: EventQueue::default(),
-            due: Due::with_capacity(instances),
-            colony,
-            judge: Judge::new(engine),
+            due: EvaluationSchedule::with_capacity(instances),
+            population,
+            judge: AcceptanceContext::new(engine),
             evaluators,
-            decisions,
+            decision_cache,
             placement: Placement::new(scenario.applications.len(), scenario.topology.node_count()),
             paths: Paths::new(&scenario.topology),
             router: Router::new(scenario),
@@ -96,10 +96,10 @@ impl<'a> Simulation<'a> {
     pub(super) fn begin(&mut self, recorder: &mut impl Recorder) {
         self.has_begun = true;
         for node in absent_at_first(self.scenario) {
-            recorder.node_down(0.0, node, Cause::Absent, &[], &self.colony);
+            recorder.node_down(0.0, node, Cause::Absent, &[], &self.population);
         }
-        for position in 0..self.colony.agent_count() {
-            recorder.deployed(0.0, AgentIndex::at(position), &self.colony);
+        for position in 0..self.population.agent_count() {
+            recorder.deployed(0.0, AgentIndex::at(position), &self.population);
         }
         // The prototype's monitor.
         self.take_shared_number();
@@ -115,14 +115,14 @@ impl<'a> Simulation<'a> {
         let deployments: Vec<Deployment> = first.map(Deployment::from).collect();
         self.deploys_begun = deployments.len();
         let mut label = Label::new();
-        self.colony.r1(&deployments, &mut self.judge, &mut label);
+        self.population.r1(&deployments, &mut self.judge, &mut label);
         self.count_acceptances();
         // Nothing but these deployments is judged here, so that outcomes and deploys have the same places.
         for (deploy, outcome) in label.iter().enumerate() {
-            let Outcome::Deployed(Deployed { deployment, ruling, created }) = outcome else { continue };
-            match (self.colony.verdict(&ruling, deployment.application), created) {
+            let Outcome::Deployed(Deployed { deployment, verdict, created }) = outcome else { continue };
+            match (self.population.verdict(&verdict, deployment.application), created) {
                 (Verdict::Inhibited(inhibition), _) => {
-                    let application = self.colony.application(deployment.application).id.clone();
+                    let application = self.population.application(deployment.application).id.clone();
                     let has_failed = matches!(inhibition.rule, Rule::AcceptanceFailed { .. });
                     let failure = self.effort.acceptances.first.take().filter(|_| has_failed).map(Box::new);
                     return Err(SimulationError::NoRoom { deploy, application, inhibition, failure });
@@ -136,8 +136,8 @@ impl<'a> Simulation<'a> {
 
     /// The agents that are there, in the order of creation.
     pub fn agents(&self) -> impl Iterator<Item = AgentIndex> {
-        let all = (0..self.colony.agent_count()).map(AgentIndex::at);
-        all.filter(|agent| self.colony.agent(*agent).is_alive())
+        let all = (0..self.population.agent_count()).map(AgentIndex::at);
+        all.filter(|agent| self.population.agent(*agent).is_alive())
     }
 
     /// How many instances of an application there are.
@@ -171,8 +171,8 @@ fn absent_at_first(scenario: &Scenario) -> Vec<NodeIndex> {
     absent
 }
 
-/// The colony of a scenario, without instances.
-fn found(engine: &Engine, scenario: &Scenario) -> Result<Colony, SimulationError> {
+/// The population of a scenario, without instances.
+fn found(engine: &Engine, scenario: &Scenario) -> Result<Population, SimulationError> {
     let policies = scenario.policies.iter().map(|text| load_policy(engine, text));
     let acceptances = scenario.acceptances.iter().map(|text| load_acceptance(engine, text).map(Arc::new));
     let acceptances: Vec<Arc<Acceptance>> = acceptances.collect::<Result<_, _>>()?;
@@ -189,7 +189,7 @@ fn found(engine: &Engine, scenario: &Scenario) -> Result<Colony, SimulationError
         // 0 is the prototype's operator, 1 its movement.
         Numbering::Shared => Numbers { next: 2, per_instance: 1 },
     };
-    let founding = Founding {
+    let founding = PopulationConfig {
         arbitration: scenario.arbitration,
         memory: scenario.memory,
         numbers,
@@ -199,7 +199,7 @@ fn found(engine: &Engine, scenario: &Scenario) -> Result<Colony, SimulationError
         nodes: nodes.collect(),
         node_facts: topology.nodes().map(|(_, node)| node.facts.clone()).collect(),
     };
-    Ok(Colony::new(engine, founding))
+    Ok(Population::new(engine, founding))
 }
 
 fn load_policy(engine: &Engine, text: &PolicyText) -> Result<Policy, SimulationError> {

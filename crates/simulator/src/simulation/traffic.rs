@@ -2,7 +2,7 @@
 
 use mario_scenario::{Routing, UserIndex};
 
-use super::{Event, Simulation, Waiting};
+use super::{Event, QueuedRequest, Simulation};
 use crate::network::{Message, MessageIndex};
 use crate::population::AgentIndex;
 use crate::recorder::{Recorder, Served};
@@ -70,7 +70,7 @@ impl Simulation<'_> {
     /// A message is at the end of its path.
     fn deliver(&mut self, message: &Message, recorder: &mut impl Recorder) {
         let now = self.queue.now();
-        let agent = self.colony.agent(message.agent);
+        let agent = self.population.agent(message.agent);
         // The prototype puts a request into the queue of the instance that was chosen, wherever its path has led.
         let is_there = match self.scenario.routing {
             Routing::Nearest(_) => agent.is_alive() && agent.node() == self.paths.end(message.path),
@@ -81,7 +81,7 @@ impl Simulation<'_> {
             return;
         }
         self.observations.arrived(message.agent, message.path, &self.paths);
-        let waiting = Waiting {
+        let waiting = QueuedRequest {
             user: message.user,
             access_point: self.paths.origin(message.path),
             emitted: message.emitted,
@@ -94,9 +94,9 @@ impl Simulation<'_> {
         }
     }
 
-    fn serve(&mut self, agent: AgentIndex, waiting: Waiting, recorder: &mut impl Recorder) {
+    fn serve(&mut self, agent: AgentIndex, waiting: QueuedRequest, recorder: &mut impl Recorder) {
         let started = self.queue.now();
-        let application = self.colony.agent(agent).application();
+        let application = self.population.agent(agent).application();
         let ended = started + self.scenario.applications[application.position()].service_time;
         self.instances[agent.position()].is_busy = true;
         self.observations.taken_up(agent, waiting.access_point);
@@ -124,7 +124,7 @@ impl Simulation<'_> {
     /// An instance is gone; what waits for it is lost.
     pub(super) fn end_instance(&mut self, agent: AgentIndex, recorder: &mut impl Recorder) {
         let now = self.queue.now();
-        let application = self.colony.agent(agent).application();
+        let application = self.population.agent(agent).application();
         let service = std::mem::take(&mut self.instances[agent.position()]);
         for waiting in service.waiting {
             recorder.lost(now, waiting.user, application);

@@ -53,7 +53,7 @@ impl<'a> Rules<'a> {
             ("PathIndex", "") => Rule::Below(limits.paths),
             ("MessageIndex", "") => Rule::Below(limits.messages),
             ("UserIndex", "") => Rule::Below(limits.users),
-            ("Event", "Evaluations") | ("Due", "free") => Rule::Below(limits.lists),
+            ("Event", "Evaluations") | ("EvaluationSchedule", "free") => Rule::Below(limits.lists),
             // An agent that was never scheduled is nowhere, which is written as the first list.
             ("Place", "list") => Rule::Below(limits.lists.max(1)),
             ("Event", "Step") => Rule::Below(limits.steps + 1),
@@ -78,8 +78,11 @@ impl<'a> Rules<'a> {
 fn rule_of_count(container: &str, field: &str) -> Rule {
     match (container, field) {
         // What each table checks by itself.
-        ("EventQueue" | "Place" | "Round", _) | ("List", "awake") | ("Onward" | "Intent", "") => Rule::Any,
-        ("Agent", "waits_at" | "current") | ("Sight", "alike") | ("Details", "random") | ("Placement", _) => Rule::Any,
+        ("EventQueue" | "Place" | "Round", _) | ("List", "awake") | ("Onward", "") => Rule::Any,
+        ("Agent", "pending_at" | "current")
+        | ("RequestSnapshot", "same_as")
+        | ("ExtraKnowledge", "random")
+        | ("Placement", _) => Rule::Any,
         ("Path", _) | ("", "") => Rule::Any,
         ("Nearest", "nodes") | ("Summing", _) => Rule::Any,
         ("Scenario" | "Commuters", "seed") | ("Capacity" | "Hardware" | "Id", _) => Rule::Any,

@@ -300,9 +300,9 @@ fn of_runs_that_begin_at_once_in_one_directory_one_is_kept() {
             let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(create)).collect();
             threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
         });
-        let is_refused = |error: &KeepError| matches!(error, KeepError::Exists(_) | KeepError::Busy(_));
+        let is_inhibited = |error: &KeepError| matches!(error, KeepError::Exists(_) | KeepError::Busy(_));
         assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1, "round {round}");
-        assert!(results.iter().filter_map(|result| result.as_ref().err()).all(is_refused), "round {round}");
+        assert!(results.iter().filter_map(|result| result.as_ref().err()).all(is_inhibited), "round {round}");
         fs::remove_dir_all(path).expect("it was there");
     }
 }

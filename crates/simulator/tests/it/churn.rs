@@ -248,7 +248,7 @@ fn without_any_access_point_requests_are_lost_until_one_comes() {
     ];
     assert_eq!(moves, expected);
     let lost: Vec<f64> = story.lost.iter().map(|(time, _)| *time).collect();
-    // Asked for at 403, and judged when its home has just come back.
+    // AcceptanceCounts for at 403, and judged when its home has just come back.
     assert_eq!(story.deploys, [(500.0, 3, true)]);
     assert_eq!(lost, [320.0, 360.0, 400.0, 440.0, 480.0]);
 }

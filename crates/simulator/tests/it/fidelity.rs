@@ -7,7 +7,7 @@ use std::path::Path;
 
 use mario_policy::Decision;
 use mario_scenario::{Document, NoFiles, Scenario};
-use mario_simulator::population::{AgentIndex, Colony, Label, Outcome, RequestFact, Wish};
+use mario_simulator::population::{AgentIndex, Label, Outcome, Population, Proposal, RequestFact};
 use mario_simulator::{Detail, Recorder, RunOptions, Simulation, Tally, TraceRecorder};
 
 /// What an agent saw, and what it had proposed before.
@@ -16,16 +16,16 @@ struct Look {
     time: f64,
     agent: AgentIndex,
     facts: Vec<RequestFact>,
-    before: Option<Wish>,
+    before: Option<Proposal>,
 }
 
 #[derive(Default)]
 struct Looks(Vec<Look>);
 
 impl Recorder for Looks {
-    fn evaluation(&mut self, time: f64, agent: AgentIndex, colony: &Colony, _decision: Option<&Decision>) {
-        let acting = colony.agent(agent);
-        self.0.push(Look { time, agent, facts: acting.requests().to_vec(), before: acting.proposal() });
+    fn evaluation(&mut self, time: f64, agent: AgentIndex, population: &Population, _decision: Option<&Decision>) {
+        let acting = population.agent(agent);
+        self.0.push(Look { time, agent, facts: acting.requests().to_vec(), before: acting.proposal().cloned() });
     }
 }
 
@@ -80,18 +80,18 @@ type Decided = (u64, u32, u32, Option<(&'static str, String)>);
 struct Decisions(BTreeMap<Decided, u64>);
 
 impl Recorder for Decisions {
-    fn cycle(&mut self, time: f64, label: &Label, colony: &Colony) {
+    fn cycle(&mut self, time: f64, label: &Label, population: &Population) {
         for outcome in label.iter() {
-            let (agent, node, wish) = match &outcome {
-                Outcome::Nop(agent) => (*agent, colony.agent(*agent).node(), None),
+            let (agent, node, proposal) = match &outcome {
+                Outcome::Nop(agent) => (*agent, population.agent(*agent).node(), None),
                 Outcome::Judged(judged) => {
-                    let wish = (judged.wish.operation.as_str(), format!("{:?}", judged.wish.target));
-                    (judged.agent, judged.from, Some(wish))
+                    let proposal = (judged.proposal.operation.as_str(), format!("{:?}", judged.proposal.target));
+                    (judged.agent, judged.from, Some(proposal))
                 }
                 Outcome::Deployed(_) => continue,
             };
-            let application = colony.agent(agent).application().0;
-            *self.0.entry((time.to_bits(), application, node.0, wish)).or_default() += 1;
+            let application = population.agent(agent).application().0;
+            *self.0.entry((time.to_bits(), application, node.0, proposal)).or_default() += 1;
         }
     }
 }

@@ -22,7 +22,7 @@ const WORLDS: [u64; 10] = [1, 2, 3, 6, 7, 8, 9, 10, 12, 15];
 struct Tried {
     refused: u64,
     went_on: u64,
-    /// Found out only as the run went on.
+    /// Lookup out only as the run went on.
     late: Vec<String>,
 }
 

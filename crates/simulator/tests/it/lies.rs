@@ -16,7 +16,7 @@ use mario_audit::{Audit, Options};
 use mario_prolog::Engine;
 use serde_json::Value;
 
-use believed::{BELIEVED, Believed, Found};
+use believed::{BELIEVED, Believed, Lookup};
 use fields::{Change, Lie, lies};
 use worlds::{World, drawn_world, worlds};
 
@@ -120,10 +120,10 @@ fn faults(tallies: &BTreeMap<Kind, Tally>) -> Vec<String> {
             None => {
                 faults.extend(tally.passed.first().map(|lie| format!("{kind} is believed: {lie}")));
             }
-            Some(Found::Never) => {
+            Some(Lookup::Never) => {
                 faults.extend(tally.found.first().map(|lie| format!("{kind} is on the list and found: {lie}")));
             }
-            Some(Found::Sometimes) => {}
+            Some(Lookup::Sometimes) => {}
         }
     }
     faults
@@ -141,7 +141,7 @@ fn idle_entries(tallies: &BTreeMap<Kind, Tally>) -> Vec<String> {
             idle.push(format!("{} {:?} is on the list, and no such lie is believed", entry.field, entry.changes));
         }
         let is_found = sums(&|other| other.field == entry.field).0 > 0;
-        if entry.found == Found::Sometimes && !is_found {
+        if entry.found == Lookup::Sometimes && !is_found {
             idle.push(format!("{} is listed as sometimes found, and never is", entry.field));
         }
     }

@@ -5,6 +5,6 @@ mod context;
 mod driving;
 mod memory;
 mod operations;
-mod rest;
-mod sights;
+mod parking;
+mod snapshots;
 mod world;

@@ -7,7 +7,7 @@ use mario_reference::{
     RecordedRun,
 };
 use mario_scenario::{Document, NoFiles, NodeIndex, Scenario};
-use mario_simulator::population::{AgentIndex, Colony, Label, Neighbour, Outcome, Target};
+use mario_simulator::population::{AgentIndex, Label, Neighbour, Outcome, Population, Target};
 use mario_simulator::{Figures, GroupFigures, Recorder, Reuse, RunOptions, Served, Simulation, Tally};
 
 /// The preset with the recorded users and the policy of one of the runs.
@@ -48,9 +48,11 @@ fn node_named(name: &str) -> Node {
     Node::named(name).unwrap_or_else(|| panic!("`{name}` is no node of the prototype"))
 }
 
-fn proposals(agent: AgentIndex, colony: &Colony, decision: &Decision) -> Vec<Proposal> {
+fn proposals(agent: AgentIndex, population: &Population, decision: &Decision) -> Vec<Proposal> {
     let text = |constant| match constant {
-        mario_prolog::Value::Atom(atom) => colony.policy(colony.agent(agent).policy()).symbols().name(atom).to_owned(),
+        mario_prolog::Value::Atom(atom) => {
+            population.policy(population.agent(agent).policy()).symbols().name(atom).to_owned()
+        }
         _ => panic!("targets have names"),
     };
     let proposal = |solution: &Solution| match solution {
@@ -79,8 +81,8 @@ impl Comparison {
         }
     }
 
-    fn learn(&mut self, agent: AgentIndex, colony: &Colony) {
-        let Id::Number(instance) = *colony.instance(agent).id() else { panic!("instances have numbers") };
+    fn learn(&mut self, agent: AgentIndex, population: &Population) {
+        let Id::Number(instance) = *population.instance(agent).id() else { panic!("instances have numbers") };
         assert_eq!(self.instances.len(), agent.position());
         self.instances.push(instance);
     }
@@ -94,20 +96,20 @@ impl Comparison {
         }
     }
 
-    fn known_facts(&self, agent: AgentIndex, colony: &Colony) -> Facts {
-        let acting = colony.agent(agent);
+    fn known_facts(&self, agent: AgentIndex, population: &Population) -> Facts {
+        let acting = population.agent(agent);
         let neighbour = |neighbour: &Neighbour| match neighbour {
             Neighbour::Own => None,
             Neighbour::Node(node) => Some(self.nodes[node.position()]),
         };
         let requests = acting.requests().iter();
         let requests = requests.map(|fact| (neighbour(&fact.neighbour), whole(fact.rate), whole(fact.latency)));
-        let memory = colony.visible_memory(acting).into_iter();
+        let memory = population.visible_memory(acting).into_iter();
         let inhibited = memory.map(|remembered| Proposal {
             operation: operation(remembered.operation),
             target: Some(self.target(&remembered.target, acting.node())),
         });
-        let Capacity::Bounded(free) = colony.node(acting.node()).manager().free() else {
+        let Capacity::Bounded(free) = population.node(acting.node()).manager().free() else {
             panic!("every node has a bound")
         };
         Facts {
@@ -120,23 +122,23 @@ impl Comparison {
         }
     }
 
-    fn judged(&self, outcome: &Outcome, colony: &Colony) -> Judged {
-        let id = |agent: AgentIndex| match colony.instance(agent).id() {
+    fn judged(&self, outcome: &Outcome, population: &Population) -> Judged {
+        let id = |agent: AgentIndex| match population.instance(agent).id() {
             Id::Number(instance) => *instance,
             Id::Name(_) => panic!("instances have numbers"),
         };
         match outcome {
             Outcome::Nop(agent) => Judged { instance: id(*agent), proposal: None, accepted: true, created: None },
             Outcome::Judged(judged) => {
-                let operation = operation(judged.wish.operation);
+                let operation = operation(judged.proposal.operation);
                 let target = match operation {
                     Operation::Undeploy => None,
-                    _ => Some(self.target(&judged.wish.target, judged.from)),
+                    _ => Some(self.target(&judged.proposal.target, judged.from)),
                 };
                 Judged {
                     instance: id(judged.agent),
                     proposal: Some(Proposal { operation, target }),
-                    accepted: judged.ruling.is_accepted(),
+                    accepted: judged.verdict.is_accepted(),
                     created: judged.created.map(id),
                 }
             }
@@ -150,30 +152,30 @@ impl Recorder for Comparison {
         true
     }
 
-    fn deployed(&mut self, _time: f64, agent: AgentIndex, colony: &Colony) {
-        self.learn(agent, colony);
+    fn deployed(&mut self, _time: f64, agent: AgentIndex, population: &Population) {
+        self.learn(agent, population);
     }
 
-    fn evaluation(&mut self, time: f64, agent: AgentIndex, colony: &Colony, decision: Option<&Decision>) {
+    fn evaluation(&mut self, time: f64, agent: AgentIndex, population: &Population, decision: Option<&Decision>) {
         let mut expected = self.evaluations.next().expect("an evaluation more than the prototype had");
-        let mut facts = self.known_facts(agent, colony);
+        let mut facts = self.known_facts(agent, population);
         match decision {
-            Some(decision) => facts.proposals = proposals(agent, colony, decision),
+            Some(decision) => facts.proposals = proposals(agent, population, decision),
             // A decision that is reused is not made again.
             None => expected.facts.proposals.clear(),
         }
-        let Id::Number(instance) = *colony.instance(agent).id() else { panic!("instances have numbers") };
+        let Id::Number(instance) = *population.instance(agent).id() else { panic!("instances have numbers") };
         let found = Evaluation { time: whole(time), instance, facts };
         assert_eq!(found, expected, "evaluation {}", self.compared[0]);
         self.compared[0] += 1;
     }
 
-    fn cycle(&mut self, time: f64, label: &Label, colony: &Colony) {
+    fn cycle(&mut self, time: f64, label: &Label, population: &Population) {
         let expected = self.activations.next().expect("an activation more than the prototype had");
-        for position in self.instances.len()..colony.agent_count() {
-            self.learn(AgentIndex::at(position), colony);
+        for position in self.instances.len()..population.agent_count() {
+            self.learn(AgentIndex::at(position), population);
         }
-        let judged = label.iter().map(|outcome| self.judged(&outcome, colony)).collect();
+        let judged = label.iter().map(|outcome| self.judged(&outcome, population)).collect();
         assert_eq!(Activation { time: whole(time), judged }, expected);
         self.compared[1] += 1;
     }

@@ -86,29 +86,29 @@ impl Observer {
     }
 }
 
-/// What holds at every moment, seen from the colony itself.
+/// What holds at every moment, seen from the population itself.
 fn look_over(simulation: &Simulation<'_>, scenario: &Scenario) {
-    let colony = simulation.colony();
+    let population = simulation.population();
     let mut used: BTreeMap<NodeIndex, u64> = BTreeMap::new();
     let mut running: BTreeMap<ApplicationIndex, usize> = BTreeMap::new();
     let mut ids = std::collections::BTreeSet::new();
     for index in simulation.agents() {
-        let agent = colony.agent(index);
+        let agent = population.agent(index);
         let needed = scenario.applications[agent.application().position()].application.hardware;
         *used.entry(agent.node()).or_default() += needed.as_units();
         *running.entry(agent.application()).or_default() += 1;
-        let instance = colony.instance(index);
+        let instance = population.instance(index);
         assert!(ids.insert(instance.clone()), "two instances are called {instance}");
-        let present = colony.node(agent.node()).agents().iter().filter(|present| **present == index);
+        let present = population.node(agent.node()).agents().iter().filter(|present| **present == index);
         assert_eq!(present.count(), 1, "instance {instance} is on one node, once");
     }
     for (node, described) in scenario.topology.nodes() {
-        let manager = colony.node(node).manager();
+        let manager = population.node(node).manager();
         let taken = Hardware::units(used.get(&node).copied().unwrap_or(0));
         let free = described.capacity.take(taken);
         assert_eq!(free, Some(manager.free()), "node {} has what its instances leave", described.id);
         assert!(
-            manager.availability() != Availability::Down || colony.node(node).agents().is_empty(),
+            manager.availability() != Availability::Down || population.node(node).agents().is_empty(),
             "{} is down",
             described.id
         );

@@ -1,4 +1,4 @@
-//! Decisions that are not made again.
+//! DecisionCache that are not made again.
 
 use mario_scenario::{Document, NoFiles, Scenario};
 use mario_simulator::{Detail, Reuse, RunOptions};

@@ -8,7 +8,7 @@ use mario_scenario::{
     Fidelity, Memory, Metric, MobileUser, Network, NodeDescription, NodeIndex, Numbering, Observation, Occupancy,
     PolicyIndex, PolicyText, Routing, Scenario, Topology, TopologyBuilder, UserIndex, UserPlan, Workload,
 };
-use mario_simulator::population::{AgentIndex, Colony, Deployed, Label, Outcome};
+use mario_simulator::population::{AgentIndex, Deployed, Label, Outcome, Population};
 use mario_simulator::{
     Cause, Detail, Effort, Recorder, RunOptions, Served, Simulation, TableOutputs, Tables, TraceRecorder,
 };
@@ -161,16 +161,16 @@ impl Recorder for Story {
         self.handovers.push((time, user.0, from.map(|node| node.0), to.map(|node| node.0)));
     }
 
-    fn cycle(&mut self, time: f64, label: &Label, _colony: &Colony) {
+    fn cycle(&mut self, time: f64, label: &Label, _colony: &Population) {
         self.cycles.push(time);
         for outcome in label.iter() {
-            if let Outcome::Deployed(Deployed { deployment, ruling, .. }) = outcome {
-                self.deploys.push((time, deployment.node.0, ruling.is_accepted()));
+            if let Outcome::Deployed(Deployed { deployment, verdict, .. }) = outcome {
+                self.deploys.push((time, deployment.node.0, verdict.is_accepted()));
             }
         }
     }
 
-    fn node_down(&mut self, time: f64, node: NodeIndex, _cause: Cause, gone: &[AgentIndex], _colony: &Colony) {
+    fn node_down(&mut self, time: f64, node: NodeIndex, _cause: Cause, gone: &[AgentIndex], _colony: &Population) {
         self.downs.push((time, node.0, gone.len()));
     }
 

@@ -5,7 +5,7 @@
 use std::alloc::System;
 
 use mario_scenario::{Deploy, Document, NoFiles, Scenario};
-use mario_simulator::{Effort, Nobody, RunOptions, Simulation};
+use mario_simulator::{Effort, NullRecorder, RunOptions, Simulation};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
 #[global_allocator]
@@ -29,7 +29,7 @@ fn bytes_at_the_end(make: impl FnOnce() -> Scenario) -> (f64, Effort) {
     let before = in_use();
     let scenario = make();
     let mut simulation = Simulation::new(&scenario, RunOptions::default()).expect("it can be run");
-    let effort = simulation.run(&mut Nobody);
+    let effort = simulation.run(&mut NullRecorder);
     let bytes = in_use() - before;
     drop(simulation);
     (bytes as f64, effort)

@@ -51,12 +51,12 @@ impl Planner for Central {
         let Some((moment, problem, best)) = &self.last else { return Plan::default() };
         let applications = (0..view.scenario.applications.len()).map(ApplicationIndex::at);
         let current: Vec<Allocation> =
-            applications.map(|application| Allocation::current(view.placement, application, view.colony)).collect();
+            applications.map(|application| Allocation::current(view.placement, application, view.population)).collect();
         // Nothing moves for nothing.
         if problem.fits(&current) && problem.value(&current) >= problem.value(best) {
             return Plan::default();
         }
-        changes(view.scenario, best, view.placement, view.colony, &moment.rooms)
+        changes(view.scenario, best, view.placement, view.population, &moment.rooms)
     }
 
     fn memory(&self) -> Option<Answers> {

@@ -44,9 +44,9 @@ impl Planner for FirstFit {
         let mut rooms: Vec<Option<u64>> = view.rooms();
         for (room, node) in rooms.iter_mut().zip((0..).map(NodeIndex)) {
             if let Some(room) = room {
-                let agents = view.colony.node(node).agents().iter();
-                let taken =
-                    agents.map(|agent| view.colony.application(view.colony.agent(*agent).application()).hardware);
+                let agents = view.population.node(node).agents().iter();
+                let taken = agents
+                    .map(|agent| view.population.application(view.population.agent(*agent).application()).hardware);
                 *room = taken.fold(*room, |room, hardware| room.saturating_sub(hardware.as_units()));
             }
         }

@@ -7,7 +7,7 @@ use mario_scenario::{ApplicationIndex, Document, NoFiles, NodeIndex, Scenario};
 
 use super::{Answers, Planner, View};
 use crate::optimum::{Allocation, changes};
-use crate::population::{Colony, Deployed, Label, Outcome, Plan};
+use crate::population::{Deployed, Label, Outcome, Plan, Population};
 use crate::recorder::Recorder;
 use crate::simulation::{RunOptions, Simulation};
 
@@ -49,7 +49,7 @@ struct Fixed(Vec<Allocation>);
 
 impl Planner for Fixed {
     fn plan(&mut self, view: &View<'_>) -> Plan {
-        changes(view.scenario, &self.0, view.placement, view.colony, &view.rooms())
+        changes(view.scenario, &self.0, view.placement, view.population, &view.rooms())
     }
 
     fn memory(&self) -> Option<Answers> {
@@ -64,15 +64,15 @@ impl Planner for Fixed {
 struct Operations(Vec<(OperationName, bool)>);
 
 impl Recorder for Operations {
-    fn cycle(&mut self, _time: f64, label: &Label, _colony: &Colony) {
+    fn cycle(&mut self, _time: f64, label: &Label, _colony: &Population) {
         for outcome in label.iter() {
             match &outcome {
                 Outcome::Nop(_) => {}
                 Outcome::Judged(judged) => {
-                    self.0.push((OperationName::of(judged.wish.operation), judged.ruling.is_accepted()));
+                    self.0.push((OperationName::of(judged.proposal.operation), judged.verdict.is_accepted()));
                 }
-                Outcome::Deployed(Deployed { ruling, .. }) => {
-                    self.0.push((OperationName::Deploy, ruling.is_accepted()));
+                Outcome::Deployed(Deployed { verdict, .. }) => {
+                    self.0.push((OperationName::Deploy, verdict.is_accepted()));
                 }
             }
         }
@@ -96,7 +96,7 @@ fn operations(wanted: [&[&str]; 2]) -> Vec<(OperationName, bool)> {
     // One activation of the managers, and then one more that finds nothing to do.
     simulation.run_until(250.0, &mut recorder);
     let current = (0..2).map(|application| {
-        Allocation::current(&simulation.placement, ApplicationIndex(application), &simulation.colony)
+        Allocation::current(&simulation.placement, ApplicationIndex(application), &simulation.population)
     });
     assert!(current.eq(allocations), "{wanted:?}");
     recorder.0

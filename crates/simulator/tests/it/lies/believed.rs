@@ -4,7 +4,7 @@ use super::fields::Change;
 
 /// Whether such changes are found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Found {
+pub enum Lookup {
     /// Nothing contradicts them.
     Never,
     /// Some are contradicted by what follows from them, and others are not.
@@ -19,7 +19,7 @@ pub struct Believed {
     pub changes: &'static [Change],
     /// How much the trace tells; in all of them, if there are none.
     pub details: &'static [&'static str],
-    pub found: Found,
+    pub found: Lookup,
     /// Why nothing contradicts them, as `docs/auditing.md` says it.
     pub reason: &'static str,
 }
@@ -43,7 +43,7 @@ macro_rules! believed {
             field: $field,
             changes: &[$(Change::$change),*],
             details: &[$($detail),*],
-            found: Found::$found,
+            found: Lookup::$found,
             reason: $reason,
         },)*)*];
     };

@@ -11,7 +11,7 @@ use mario_domain::{Inhibition, InstanceId, NodeId, OperationName, Request, Rule,
 use mario_policy::{Acceptance, Decision, Settings, Solution};
 use mario_prolog::{Engine, Resolver};
 use mario_scenario::{ApplicationIndex, NodeIndex, PolicyIndex, Scenario};
-use mario_simulator::population::{AgentIndex, Colony, Deployed, Deployment, Judged, Label, Neighbour, Outcome};
+use mario_simulator::population::{AgentIndex, Deployed, Deployment, Judged, Label, Neighbour, Outcome, Population};
 use mario_simulator::{Cause, Recorder};
 
 /// What happened in the worlds that were compared.
@@ -207,9 +207,9 @@ impl<'a> Mirror<'a> {
     }
 
     /// Links are as in the population.
-    fn follow_links(&mut self, colony: &Colony) {
+    fn follow_links(&mut self, population: &Population) {
         for node in (0..self.nodes.len()).map(NodeIndex::at) {
-            let now: Vec<NodeIndex> = colony.node(node).neighbours().to_vec();
+            let now: Vec<NodeIndex> = population.node(node).neighbours().to_vec();
             if self.nodes[node.position()].is_some() && self.neighbours[node.position()] != now {
                 self.neighbours[node.position()] = now;
                 self.tell_neighbours(node);
@@ -265,20 +265,20 @@ impl<'a> Mirror<'a> {
         }
     }
 
-    fn judge(&mut self, judged: &Judged, colony: &Colony) {
+    fn judge(&mut self, judged: &Judged, population: &Population) {
         let twin = self.twins[&judged.agent].clone();
         self.handle(judged.from, Input::Judge(twin.clone()));
         let (request, verdict, created) = self.judged().unwrap_or_else(|| panic!("{judged:?} is not judged"));
-        let expected = colony.request(judged.agent, &judged.wish);
-        let application = colony.agent(judged.agent).application();
-        let expected_verdict = colony.verdict(&judged.ruling, application);
+        let expected = population.request(judged.agent, &judged.proposal);
+        let application = population.agent(judged.agent).application();
+        let expected_verdict = population.verdict(&judged.verdict, application);
         let asked = (request.operation(), request.application());
         assert_eq!(asked, (expected.operation(), expected.application()), "what {twin} asks for");
         assert_eq!(request.from(), Some(&self.scenario.topology.node(judged.from).id));
         assert_eq!(request.instance(), Some(&twin));
         assert_eq!(verdict, expected_verdict, "what becomes of {request:?}");
         self.adopt(judged.created, created);
-        self.count(OperationName::of(judged.wish.operation), &verdict);
+        self.count(OperationName::of(judged.proposal.operation), &verdict);
     }
 
     fn count(&mut self, operation: OperationName, verdict: &Verdict) {
@@ -299,13 +299,17 @@ impl<'a> Mirror<'a> {
     }
 
     /// What each twin remembers, and what is free on its node, is as in the population.
-    fn compare_states(&self, colony: &Colony) {
+    fn compare_states(&self, population: &Population) {
         for (agent, twin) in &self.twins {
-            let state = colony.agent(*agent);
+            let state = population.agent(*agent);
             let node = self.nodes[state.node().position()].as_ref().expect("an agent's node is up");
             let luggage = node.luggage(twin).unwrap_or_else(|| panic!("{twin} is not on {:?}", state.node()));
             assert_eq!(luggage.memory.len(), state.remembered().len(), "what {twin} remembers");
-            assert_eq!(node.manager().free(), colony.node(state.node()).manager().free(), "what is free around {twin}");
+            assert_eq!(
+                node.manager().free(),
+                population.node(state.node()).manager().free(),
+                "what is free around {twin}"
+            );
         }
         let count = self.nodes.iter().flatten().map(|node| node.instances().count()).sum::<usize>();
         assert_eq!(count, self.twins.len(), "as many instances");
@@ -318,18 +322,18 @@ impl Recorder for Mirror<'_> {
         true
     }
 
-    fn deployed(&mut self, _: f64, agent: AgentIndex, colony: &Colony) {
-        self.follow_links(colony);
-        let state = colony.agent(agent);
+    fn deployed(&mut self, _: f64, agent: AgentIndex, population: &Population) {
+        self.follow_links(population);
+        let state = population.agent(agent);
         let (application, node, policy) = (state.application(), state.node(), state.policy());
         let verdict = self.deploy(&Deployment { application, node, policy }, Some(agent));
         assert_eq!(verdict, Verdict::Accepted);
         self.stop_copies();
     }
 
-    fn evaluation(&mut self, _: f64, agent: AgentIndex, colony: &Colony, decision: Option<&Decision>) {
-        self.follow_links(colony);
-        let state = colony.agent(agent);
+    fn evaluation(&mut self, _: f64, agent: AgentIndex, population: &Population, decision: Option<&Decision>) {
+        self.follow_links(population);
+        let state = population.agent(agent);
         let twin = self.twins[&agent].clone();
         let requests = state.requests().iter().map(|fact| RequestFact {
             neighbour: match fact.neighbour {
@@ -356,30 +360,30 @@ impl Recorder for Mirror<'_> {
         check(proposal.as_ref());
     }
 
-    fn cycle(&mut self, _: f64, label: &Label, colony: &Colony) {
-        self.follow_links(colony);
+    fn cycle(&mut self, _: f64, label: &Label, population: &Population) {
+        self.follow_links(population);
         for outcome in label.iter() {
             match outcome {
                 Outcome::Nop(agent) => {
                     let twin = self.twins[&agent].clone();
-                    let node = colony.agent(agent).node();
+                    let node = population.agent(agent).node();
                     self.handle(node, Input::Judge(twin.clone()));
                     assert!(self.judged().is_none(), "{twin} asks for nothing");
                 }
-                Outcome::Deployed(Deployed { deployment, ruling, created }) => {
-                    let verdict = self.deploy(&deployment, created);
-                    assert_eq!(verdict, colony.verdict(&ruling, deployment.application), "{deployment:?}");
-                    self.count(OperationName::Deploy, &verdict);
+                Outcome::Deployed(Deployed { deployment, verdict, created }) => {
+                    let expected = population.verdict(&verdict, deployment.application);
+                    assert_eq!(self.deploy(&deployment, created), expected, "{deployment:?}");
+                    self.count(OperationName::Deploy, &expected);
                 }
-                Outcome::Judged(judged) => self.judge(&judged, colony),
+                Outcome::Judged(judged) => self.judge(&judged, population),
             }
         }
-        self.twins.retain(|agent, _| colony.agent(*agent).is_alive());
+        self.twins.retain(|agent, _| population.agent(*agent).is_alive());
         self.stop_copies();
-        self.compare_states(colony);
+        self.compare_states(population);
     }
 
-    fn node_down(&mut self, _: f64, node: NodeIndex, _: Cause, gone: &[AgentIndex], _: &Colony) {
+    fn node_down(&mut self, _: f64, node: NodeIndex, _: Cause, gone: &[AgentIndex], _: &Population) {
         self.counts.crashes += 1;
         self.nodes[node.position()] = None;
         for agent in gone {

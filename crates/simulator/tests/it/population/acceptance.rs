@@ -127,7 +127,7 @@ fn a_limit_on_the_number_holds_within_a_cycle() {
             world.cycle(&[]);
             let no = || Some(rejected(1, "one_each"));
             assert_eq!(world.verdicts(), [ACCEPTED, no(), no()], "{operation} {arbitration:?}");
-            assert_eq!(world.colony.node(NodeIndex(1)).agents().len(), 1);
+            assert_eq!(world.population.node(NodeIndex(1)).agents().len(), 1);
         }
     }
 }
@@ -158,7 +158,7 @@ fn a_copy_on_the_own_node_counts() {
         world.cycle(&[]);
         let accepted = world.verdicts().iter().filter(|verdict| **verdict == ACCEPTED).count();
         assert_eq!(accepted, 1, "{arbitration:?}: {:?}", world.verdicts());
-        assert_eq!(world.colony.node(NodeIndex(0)).agents().len(), 2);
+        assert_eq!(world.population.node(NodeIndex(0)).agents().len(), 2);
     }
 }
 
@@ -249,7 +249,7 @@ fn a_manager_asks_its_policy_where_no_agent_has_one() {
 fn a_manager_that_cannot_see_its_node_inhibits() {
     let mut world = Plan::line(&[1, 1]).accepting(0, "accept(_).\n").found();
     let neighbours = &[NodeIndex(1), NodeIndex(1)];
-    world.colony.r2(ContextChange::Neighbours { node: NodeIndex(0), neighbours });
+    world.population.r2(ContextChange::Neighbours { node: NodeIndex(0), neighbours });
     world.cycle(&[deployment(0)]);
     let Verdict::Inhibited(inhibition) = world.verdict() else { panic!("accepted") };
     assert!(
@@ -263,18 +263,18 @@ fn what_policies_did_not_answer_is_counted() {
     let throws = "reject(request(migrate, _, _, _, _), _) :- throw(broken).\naccept(_).\n";
     let mut world = Plan::line(&[9, 9]).accepting(0, "accept(_).\n").accepting(1, throws).found();
     let agents = world.deploy(&[0, 0, 0]);
-    world.judge.take_asked();
+    world.judge.take_counts();
     world.propose(agents[0], Replicate, node(1));
     world.propose(agents[1], Migrate, node(1));
     world.propose(agents[2], Migrate, node(1));
     world.cycle(&[]);
-    let asked = world.judge.take_asked();
+    let asked = world.judge.take_counts();
     assert_eq!((asked.asked, asked.failed), (6, 2));
     let (node, request, failure) = asked.first.expect("a failure");
     assert_eq!((node, request.instance().expect("an agent asked").to_string()), (NodeIndex(1), "2".to_owned()));
     assert_eq!(failure.cause, "it raised broken");
     assert_eq!(failure.place.expect("reject/2 has a clause").position(), (1, 1));
-    assert_eq!(world.judge.take_asked().asked, 0, "they are told once");
+    assert_eq!(world.judge.take_counts().asked, 0, "they are told once");
 }
 
 #[test]
@@ -284,5 +284,5 @@ fn a_rejection_needs_a_reason() {
     let Verdict::Inhibited(inhibition) = world.verdict() else { panic!("accepted") };
     let cause = "it rejected without a reason".to_owned();
     assert_eq!(inhibition.rule, Rule::AcceptanceFailed { cause });
-    assert_eq!(world.judge.take_asked().failed, 1);
+    assert_eq!(world.judge.take_counts().failed, 1);
 }

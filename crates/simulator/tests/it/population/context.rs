@@ -12,7 +12,7 @@ use crate::population::world::{Plan, deployment, inhibited, node};
 fn a_node_that_leaves_takes_nothing_and_lets_everything_go() {
     let mut world = Plan::line(&[2, 3]).found();
     let agents = world.deploy(&[0, 1, 1]);
-    world.colony.r2(ContextChange::Leaving(NodeIndex(1)));
+    world.population.r2(ContextChange::Leaving(NodeIndex(1)));
     world.propose(agents[0], Migrate, node(1));
     world.propose(agents[1], Replicate, Target::Own);
     world.propose(agents[2], Migrate, node(0));
@@ -28,16 +28,16 @@ fn a_node_that_leaves_takes_nothing_and_lets_everything_go() {
 fn what_is_on_a_node_goes_with_it_and_it_comes_back_empty() {
     let mut world = Plan::line(&[1, 2]).found();
     let agents = world.deploy(&[0, 1, 1]);
-    assert_eq!(world.colony.r2(ContextChange::Down(NodeIndex(1))), agents[1..]);
+    assert_eq!(world.population.r2(ContextChange::Down(NodeIndex(1))), agents[1..]);
     assert_eq!(world.placement(), [vec![0], vec![]]);
-    assert!(agents[1..].iter().all(|agent| !world.colony.agent(*agent).is_alive()));
+    assert!(agents[1..].iter().all(|agent| !world.population.agent(*agent).is_alive()));
     world.propose(agents[0], Replicate, node(1));
     world.cycle(&[deployment(1)]);
     let down = Some(inhibited(1, Rule::Down));
     assert_eq!(world.verdicts(), [down.clone(), down]);
-    world.colony.r2(ContextChange::Up(NodeIndex(1)));
+    world.population.r2(ContextChange::Up(NodeIndex(1)));
     assert_eq!(
-        (world.free(1), world.colony.node(NodeIndex(1)).manager().availability()),
+        (world.free(1), world.population.node(NodeIndex(1)).manager().availability()),
         (Capacity::units(2), Availability::Up)
     );
     world.cycle(&[deployment(1), deployment(1)]);
@@ -50,10 +50,10 @@ fn a_pending_agent_whose_node_goes_down_is_not_judged() {
     let agents = world.deploy(&[0, 1]);
     world.propose(agents[0], Replicate, node(1));
     world.propose(agents[1], Undeploy, Target::Own);
-    assert_eq!(world.colony.waiting_count(), 2);
-    world.colony.r2(ContextChange::Down(NodeIndex(1)));
-    assert_eq!(world.colony.waiting_count(), 1, "who is gone waits for nothing");
-    world.colony.r2(ContextChange::Up(NodeIndex(1)));
+    assert_eq!(world.population.pending_count(), 2);
+    world.population.r2(ContextChange::Down(NodeIndex(1)));
+    assert_eq!(world.population.pending_count(), 1, "who is gone waits for nothing");
+    world.population.r2(ContextChange::Up(NodeIndex(1)));
     world.cycle(&[]);
     assert_eq!(world.verdict(), Verdict::Accepted);
     assert_eq!(world.placement(), [[0], [2]]);
@@ -64,13 +64,13 @@ fn a_lost_link_is_no_way_to_a_neighbour() {
     let mut world = Plan::line(&[1, 1]).policy("operation(replicate, _, M) :- node(_, _, [M | _]).\n", 0).found();
     let agent = world.deploy(&[0])[0];
     let change = |neighbours| ContextChange::Neighbours { node: NodeIndex(0), neighbours };
-    world.colony.r2(change(&[]));
+    world.population.r2(change(&[]));
     assert_eq!(world.evaluate(agent), None);
     world.propose(agent, Replicate, node(1));
     world.cycle(&[]);
     let rule = Rule::Neighbourhood { target: crate::population::world::node_id(1) };
     assert_eq!(world.verdict(), inhibited(0, rule));
-    world.colony.r2(change(&[NodeIndex(1)]));
+    world.population.r2(change(&[NodeIndex(1)]));
     assert!(world.evaluate(agent).is_some());
     world.cycle(&[]);
     assert_eq!(world.verdict(), Verdict::Accepted);

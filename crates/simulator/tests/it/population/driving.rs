@@ -4,7 +4,9 @@ use mario_domain::AgentOperation::{Migrate, Replicate};
 use mario_domain::{Inhibition, Verdict};
 use mario_policy::Wanted;
 use mario_scenario::{ApplicationIndex, NodeIndex};
-use mario_simulator::population::{AgentIndex, ContextChange, Neighbour, Outcome, Promise, RequestFact, Target, Wish};
+use mario_simulator::population::{
+    AgentIndex, ContextChange, Neighbour, Outcome, Promise, Proposal, RequestFact, Target,
+};
 
 use crate::population::world::{Plan, World, deployment, node};
 
@@ -14,7 +16,7 @@ const FOLLOWS: &str =
 
 fn requests(world: &mut World, agent: AgentIndex, from: u32, rate: f64) {
     let facts = [RequestFact { neighbour: Neighbour::Node(NodeIndex(from)), rate, latency: 2.0 }];
-    world.colony.r2(ContextChange::Requests { agent, facts: &facts });
+    world.population.r2(ContextChange::Requests { agent, facts: &facts });
 }
 
 fn crowd() -> (World, Vec<AgentIndex>) {
@@ -34,16 +36,16 @@ fn a_round_at_once_gives_what_agents_one_by_one_give() {
     }
     one_by_one.cycle(&[]);
     let (mut at_once, agents) = crowd();
-    let wishes: Vec<Option<Wish>> = agents
+    let wishes: Vec<Option<Proposal>> = agents
         .iter()
         .map(|agent| {
-            let decision = at_once.evaluator.evaluate(&at_once.colony, *agent, Wanted::First);
-            at_once.colony.wish(*agent, decision)
+            let decision = at_once.evaluator.evaluate(&at_once.population, *agent, Wanted::First);
+            at_once.population.proposal(*agent, decision)
         })
         .collect();
     assert!(wishes.iter().all(Option::is_some));
-    for (agent, wish) in agents.iter().zip(wishes) {
-        at_once.colony.propose(*agent, wish);
+    for (agent, proposal) in agents.iter().zip(wishes) {
+        at_once.population.propose(*agent, proposal);
     }
     at_once.cycle(&[]);
     assert_eq!(at_once.label, one_by_one.label);
@@ -58,7 +60,7 @@ fn a_manager_asked_by_itself_says_what_a_cycle_says() {
     for agent in &agents {
         world.evaluate(*agent);
     }
-    let mut managers: Vec<_> = (0..3).map(|node| world.colony.node(NodeIndex(node)).manager().clone()).collect();
+    let mut managers: Vec<_> = (0..3).map(|node| world.population.node(NodeIndex(node)).manager().clone()).collect();
     let needed = mario_domain::Hardware::units(1);
     let asked: Vec<Verdict> = [1, 1, 2, 1]
         .map(|target: usize| {
@@ -84,41 +86,41 @@ fn a_decision_is_used_again_only_while_the_facts_are_the_same() {
     let mut world = Plan::line(&[3, 1]).policy(crate::population::world::STILL, 1).found();
     let agents = world.deploy(&[0, 0]);
     let agent = agents[0];
-    assert!(!world.colony.is_unchanged(agent), "it has not evaluated yet");
+    assert!(!world.population.is_unchanged(agent), "it has not evaluated yet");
     let settled = |world: &mut World| {
         for _ in 0..2 {
             world.evaluate(agent);
             world.cycle(&[]);
         }
-        assert!(world.colony.is_unchanged(agent));
+        assert!(world.population.is_unchanged(agent));
     };
     settled(&mut world);
     // New client requests; the same again are no news.
     requests(&mut world, agent, 1, 5.0);
-    assert!(!world.colony.is_unchanged(agent));
+    assert!(!world.population.is_unchanged(agent));
     settled(&mut world);
     requests(&mut world, agent, 1, 5.0);
-    assert!(world.colony.is_unchanged(agent));
+    assert!(world.population.is_unchanged(agent));
     requests(&mut world, agent, 1, 6.0);
-    assert!(!world.colony.is_unchanged(agent));
+    assert!(!world.population.is_unchanged(agent));
     settled(&mut world);
     // Hardware of the own node; that of others is not seen.
     world.cycle(&[deployment(1)]);
-    assert!(world.colony.is_unchanged(agent));
+    assert!(world.population.is_unchanged(agent));
     world.propose(agents[1], Replicate, Target::Own);
     world.cycle(&[]);
-    assert!(!world.colony.is_unchanged(agent));
+    assert!(!world.population.is_unchanged(agent));
     settled(&mut world);
     // Neighbours.
-    world.colony.r2(ContextChange::Neighbours { node: NodeIndex(0), neighbours: &[] });
-    assert!(!world.colony.is_unchanged(agent));
+    world.population.r2(ContextChange::Neighbours { node: NodeIndex(0), neighbours: &[] });
+    assert!(!world.population.is_unchanged(agent));
     settled(&mut world);
     // What is remembered, when it comes and when it goes.
     world.propose(agent, Migrate, node(1));
     world.cycle(&[]);
-    assert!(!world.colony.is_unchanged(agent));
+    assert!(!world.population.is_unchanged(agent));
     world.evaluate(agent);
-    assert!(!world.colony.is_unchanged(agent), "it forgets");
+    assert!(!world.population.is_unchanged(agent), "it forgets");
     world.cycle(&[]);
     settled(&mut world);
 }
@@ -130,11 +132,11 @@ fn an_agent_that_proposes_again_proposes_the_same() {
     world.evaluate(agent);
     world.cycle(&[]);
     let first = world.label.clone();
-    assert!(world.colony.is_unchanged(agent), "without memory, an inhibition is no news");
-    world.colony.propose_again(agent);
+    assert!(world.population.is_unchanged(agent), "without memory, an inhibition is no news");
+    world.population.repeat_proposal(agent);
     world.cycle(&[]);
     assert_eq!(world.label, first);
-    assert_eq!(world.colony.agent(agent).evaluations(), 2);
+    assert_eq!(world.population.agent(agent).evaluations(), 2);
 }
 
 #[test]

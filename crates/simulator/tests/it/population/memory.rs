@@ -2,7 +2,7 @@
 
 use mario_domain::AgentOperation::{Migrate, Replicate, Undeploy};
 use mario_scenario::Memory;
-use mario_simulator::population::{Target, Wish};
+use mario_simulator::population::{Proposal, Target};
 
 use crate::population::world::{Plan, STILL, World, node};
 
@@ -16,10 +16,10 @@ fn seen_at(world: &mut World, evaluations: u32) -> Vec<u32> {
     world.cycle(&[]);
     let mut seen = Vec::new();
     for evaluation in 2..=evaluations {
-        if !world.colony.visible_memory(world.colony.agent(agent)).is_empty() {
+        if !world.population.visible_memory(world.population.agent(agent)).is_empty() {
             seen.push(evaluation);
         }
-        world.colony.propose(agent, None);
+        world.population.propose(agent, None);
         world.cycle(&[]);
     }
     seen
@@ -76,7 +76,7 @@ fn a_refusal_at_the_evaluation_that_forgets_is_the_first_of_the_new_memory() {
     for _ in 0..12 {
         world.propose(agent, Replicate, node(1));
         world.cycle(&[]);
-        lengths.push(world.colony.visible_memory(world.colony.agent(agent)).len());
+        lengths.push(world.population.visible_memory(world.population.agent(agent)).len());
     }
     // Repeats stay: it is a list.
     assert_eq!(lengths, [1, 2, 3, 4, 5, 1, 2, 3, 4, 5, 1, 2]);
@@ -95,8 +95,8 @@ fn sliding_memory_is_seen_in_standard_order_and_without_repeats() {
         }
     }
     let seen: Vec<_> = world
-        .colony
-        .visible_memory(world.colony.agent(agent))
+        .population
+        .visible_memory(world.population.agent(agent))
         .into_iter()
         .map(|known| (known.operation, known.target.clone()))
         .collect();
@@ -111,7 +111,7 @@ fn the_target_is_remembered_as_the_policy_wrote_it() {
     let text = "operation(replicate, _, self).\n";
     let mut world = Plan::line(&[1]).policy(text, 3).found();
     let agent = world.deploy(&[0])[0];
-    assert_eq!(world.evaluate(agent), Some(Wish { operation: Replicate, target: Target::Own }));
+    assert_eq!(world.evaluate(agent), Some(Proposal { operation: Replicate, target: Target::Own }));
     world.cycle(&[]);
     assert_eq!(world.remembered(agent), [(1, Replicate, Target::Own)]);
 }

@@ -12,7 +12,7 @@ fn a_deploy_makes_a_new_agent_on_its_node() {
     let mut world = Plan::line(&[2, 1]).found();
     let agents = world.deploy(&[0, 1]);
     assert_eq!(world.placement(), [[0], [1]]);
-    let ids: Vec<InstanceId> = agents.iter().map(|agent| world.colony.instance(*agent)).collect();
+    let ids: Vec<InstanceId> = agents.iter().map(|agent| world.population.instance(*agent)).collect();
     assert_eq!(ids, [InstanceId::number(1), InstanceId::number(2)]);
     assert_eq!([world.free(0), world.free(1)], [Capacity::units(1), Capacity::units(0)]);
 }
@@ -24,7 +24,7 @@ fn an_undeploy_takes_the_agent_and_gives_its_room_back() {
     world.propose(agent, Undeploy, Target::Own);
     world.cycle(&[]);
     assert_eq!(world.verdict(), Verdict::Accepted);
-    assert!(!world.colony.agent(agent).is_alive());
+    assert!(!world.population.agent(agent).is_alive());
     assert_eq!((world.placement(), world.free(0)), (vec![vec![]], Capacity::units(1)));
 }
 
@@ -48,20 +48,20 @@ fn a_migration_keeps_the_agent_its_id_its_memory_and_the_number_of_instances() {
     let agent = world.deploy(&[0])[0];
     world.propose(agent, Replicate, Target::Own);
     world.cycle(&[]);
-    let (before, instance) = (world.colony.agent(agent).clone(), world.colony.instance(agent));
+    let (before, instance) = (world.population.agent(agent).clone(), world.population.instance(agent));
     assert_eq!(before.remembered().len(), 1);
     world.propose(agent, Migrate, node(1));
     world.cycle(&[]);
     let Outcome::Judged(judged) = &world.outcomes()[0] else { panic!("{:?}", world.label) };
     assert_eq!((judged.from, judged.created), (NodeIndex(0), None));
-    let after = world.colony.agent(agent);
+    let after = world.population.agent(agent);
     assert_eq!((after.node(), after.is_alive()), (NodeIndex(1), true));
-    assert_eq!(world.colony.instance(agent), instance);
+    assert_eq!(world.population.instance(agent), instance);
     assert_eq!((after.application(), after.policy()), (before.application(), before.policy()));
     assert_eq!(after.remembered(), before.remembered());
     assert_eq!(after.evaluations(), 2);
     assert_eq!(world.placement(), [vec![], vec![0], vec![]]);
-    assert_eq!(world.colony.agent_count(), 1);
+    assert_eq!(world.population.agent_count(), 1);
 }
 
 #[test]
@@ -72,8 +72,8 @@ fn a_migration_of_the_prototype_makes_a_new_agent_without_memory() {
     world.cycle(&[]);
     let Outcome::Judged(judged) = &world.outcomes()[0] else { panic!("{:?}", world.label) };
     let successor = judged.created.expect("a new agent");
-    assert!(!world.colony.agent(agent).is_alive());
-    assert_eq!(world.colony.agent(successor).evaluations(), 0);
+    assert!(!world.population.agent(agent).is_alive());
+    assert_eq!(world.population.agent(successor).evaluations(), 0);
     assert_eq!(world.placement(), [vec![], vec![successor.0]]);
 }
 
@@ -87,9 +87,9 @@ fn a_replica_has_a_fresh_id_and_no_memory_and_the_original_stays() {
     world.cycle(&[]);
     let Outcome::Judged(judged) = &world.outcomes()[0] else { panic!("{:?}", world.label) };
     let created = judged.created.expect("a replica");
-    let replica = world.colony.agent(created);
-    let original = world.colony.agent(agent);
-    assert_ne!(world.colony.instance(created), world.colony.instance(agent));
+    let replica = world.population.agent(created);
+    let original = world.population.agent(agent);
+    assert_ne!(world.population.instance(created), world.population.instance(agent));
     assert_eq!((replica.application(), replica.policy()), (original.application(), original.policy()));
     assert_eq!((replica.node(), replica.evaluations(), replica.remembered().len()), (NodeIndex(1), 0, 0));
     assert_eq!((original.node(), original.remembered().len()), (NodeIndex(0), 1));
@@ -238,9 +238,10 @@ fn an_inhibited_request_changes_nothing_but_the_memory_of_who_asked() {
     let mut world = Plan::line(&[1, 2, 1]).policy(crate::population::world::STILL, 1).found();
     let agents = world.deploy(&[0, 1, 1, 2]);
     let state = |world: &crate::population::world::World| {
-        let managers = (0..3).map(|node| format!("{:?}", world.colony.node(NodeIndex(node)))).collect::<Vec<_>>();
-        let others = agents[1..].iter().map(|agent| format!("{:?}", world.colony.agent(*agent))).collect::<Vec<_>>();
-        (managers, others, world.colony.numbers, world.colony.agent_count())
+        let managers = (0..3).map(|node| format!("{:?}", world.population.node(NodeIndex(node)))).collect::<Vec<_>>();
+        let others =
+            agents[1..].iter().map(|agent| format!("{:?}", world.population.agent(*agent))).collect::<Vec<_>>();
+        (managers, others, world.population.numbers, world.population.agent_count())
     };
     let before = state(&world);
     world.propose(agents[0], Migrate, node(1));

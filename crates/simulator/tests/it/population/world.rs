@@ -1,4 +1,4 @@
-//! A small colony that is driven by hand.
+//! A small population that is driven by hand.
 
 use std::sync::{Arc, OnceLock};
 
@@ -9,14 +9,14 @@ use mario_policy::{Acceptance, Policy, Settings, Wanted};
 use mario_prolog::Engine;
 use mario_scenario::{ApplicationIndex, Arbitration, Memory, NodeIndex, PolicyIndex};
 use mario_simulator::population::{
-    AgentIndex, Colony, Deployed, Deployment, Evaluator, Founding, Judge, Label, Numbers, Outcome, SimulatedNode,
-    Target, Wish,
+    AcceptanceContext, AgentIndex, Deployed, Deployment, Evaluator, Label, Numbers, Outcome, Population,
+    PopulationConfig, Proposal, SimulatedNode, Target,
 };
 
 /// A policy that proposes nothing.
 pub const STILL: &str = ":- dynamic operation/3.\noperation(undeploy, _, _) :- fail.\n";
 
-/// What a colony is founded with, unless a test says otherwise.
+/// What a population is founded with, unless a test says otherwise.
 pub struct Plan {
     pub arbitration: Arbitration,
     pub memory: Memory,
@@ -30,11 +30,11 @@ pub struct Plan {
     pub acceptances: Vec<(u32, &'static str)>,
 }
 
-/// A colony with what is needed to drive it.
+/// A population with what is needed to drive it.
 pub struct World {
-    pub colony: Colony,
+    pub population: Population,
     pub evaluator: Evaluator,
-    pub judge: Judge,
+    pub judge: AcceptanceContext,
     pub label: Label,
     nodes: usize,
 }
@@ -104,7 +104,7 @@ impl Plan {
             let settings = Settings { memory: *memory, ..Settings::default() };
             Policy::load(engine, "policy", text, None, settings).expect("a policy")
         });
-        let founding = Founding {
+        let founding = PopulationConfig {
             arbitration: self.arbitration,
             memory: self.memory,
             numbers: Numbers::COUNTED,
@@ -114,9 +114,15 @@ impl Plan {
             nodes: nodes.collect(),
             node_facts: Vec::new(),
         };
-        let colony = Colony::new(engine, founding);
-        let evaluator = Evaluator::new(engine, &colony);
-        World { colony, evaluator, judge: Judge::new(engine), label: Label::new(), nodes: self.capacities.len() }
+        let population = Population::new(engine, founding);
+        let evaluator = Evaluator::new(engine, &population);
+        World {
+            population,
+            evaluator,
+            judge: AcceptanceContext::new(engine),
+            label: Label::new(),
+            nodes: self.capacities.len(),
+        }
     }
 }
 
@@ -133,20 +139,20 @@ impl World {
     }
 
     pub fn cycle(&mut self, deployments: &[Deployment]) {
-        self.colony.r1(deployments, &mut self.judge, &mut self.label);
+        self.population.r1(deployments, &mut self.judge, &mut self.label);
     }
 
     /// An agent proposes, whatever its policy says.
     pub fn propose(&mut self, agent: AgentIndex, operation: AgentOperation, target: Target) {
-        self.colony.propose(agent, Some(Wish { operation, target }));
+        self.population.propose(agent, Some(Proposal { operation, target }));
     }
 
     /// The policy of an agent is asked, and the agent waits for the managers.
-    pub fn evaluate(&mut self, agent: AgentIndex) -> Option<Wish> {
-        let decision = self.evaluator.evaluate(&self.colony, agent, Wanted::All);
-        let wish = self.colony.wish(agent, decision);
-        self.colony.propose(agent, wish.clone());
-        wish
+    pub fn evaluate(&mut self, agent: AgentIndex) -> Option<Proposal> {
+        let decision = self.evaluator.evaluate(&self.population, agent, Wanted::All);
+        let proposal = self.population.proposal(agent, decision);
+        self.population.propose(agent, proposal.clone());
+        proposal
     }
 
     /// The label of the last cycle.
@@ -159,10 +165,10 @@ impl World {
         let verdict = |outcome: &Outcome| match outcome {
             Outcome::Nop(_) => None,
             Outcome::Judged(judged) => {
-                Some(self.colony.verdict(&judged.ruling, self.colony.agent(judged.agent).application()))
+                Some(self.population.verdict(&judged.verdict, self.population.agent(judged.agent).application()))
             }
-            Outcome::Deployed(Deployed { deployment, ruling, .. }) => {
-                Some(self.colony.verdict(ruling, deployment.application))
+            Outcome::Deployed(Deployed { deployment, verdict, .. }) => {
+                Some(self.population.verdict(verdict, deployment.application))
             }
         };
         self.outcomes().iter().map(verdict).collect()
@@ -175,18 +181,18 @@ impl World {
     }
 
     pub fn free(&self, node: u32) -> Capacity {
-        self.colony.node(NodeIndex(node)).manager().free()
+        self.population.node(NodeIndex(node)).manager().free()
     }
 
     /// The agents on each node.
     pub fn placement(&self) -> Vec<Vec<u32>> {
-        let on = |node: usize| self.colony.node(NodeIndex::at(node)).agents().iter().map(|agent| agent.0).collect();
+        let on = |node: usize| self.population.node(NodeIndex::at(node)).agents().iter().map(|agent| agent.0).collect();
         (0..self.nodes).map(on).collect()
     }
 
     /// What an agent remembers: the evaluation, the operation and the target of each.
     pub fn remembered(&self, agent: AgentIndex) -> Vec<(u32, AgentOperation, Target)> {
-        let remembered = self.colony.agent(agent).remembered().iter();
+        let remembered = self.population.agent(agent).remembered().iter();
         remembered.map(|known| (known.evaluation, known.operation, known.target.clone())).collect()
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use mario_audit::FindingKind;
 use mario_domain::{AgentOperation, Rule};
 use mario_scenario::{ApplicationIndex, Arbitration, NodeIndex, PolicyText, Scenario};
-use mario_simulator::population::{Colony, Deployed, Judged, Label, Outcome, Ruling};
+use mario_simulator::population::{CompactVerdict, Deployed, Judged, Label, Outcome, Population};
 use mario_simulator::{Detail, Recorder, RunOptions, Simulation, SimulationError, TraceRecorder};
 use serde_json::{Value, json};
 
@@ -30,43 +30,43 @@ struct Limit {
 }
 
 impl Limit {
-    fn count(&mut self, label: &Label, colony: &Colony) {
+    fn count(&mut self, label: &Label, population: &Population) {
         let mut taken: BTreeSet<(NodeIndex, ApplicationIndex)> = BTreeSet::new();
         for outcome in label.iter() {
-            let (to, application, ruling) = match outcome {
+            let (to, application, verdict) = match outcome {
                 Outcome::Nop(_) => continue,
-                Outcome::Deployed(Deployed { deployment, ruling, .. }) => {
-                    (Some(deployment.node), deployment.application, ruling)
+                Outcome::Deployed(Deployed { deployment, verdict, .. }) => {
+                    (Some(deployment.node), deployment.application, verdict)
                 }
-                Outcome::Judged(Judged { agent, wish, from, ruling, .. }) => {
-                    let to = wish.target.resolve(from).filter(|_| wish.operation != AgentOperation::Undeploy);
-                    (to, colony.agent(agent).application(), ruling)
+                Outcome::Judged(Judged { agent, proposal, from, verdict, .. }) => {
+                    let to = proposal.target.resolve(from).filter(|_| proposal.operation != AgentOperation::Undeploy);
+                    (to, population.agent(agent).application(), verdict)
                 }
             };
             let Some(to) = to else { continue };
-            match ruling {
-                Ruling::Accepted => {
+            match verdict {
+                CompactVerdict::Accepted => {
                     taken.insert((to, application));
                 }
-                Ruling::Inhibited(inhibition) if matches!(inhibition.rule, Rule::Acceptance { .. }) => {
+                CompactVerdict::Inhibited(inhibition) if matches!(inhibition.rule, Rule::Acceptance { .. }) => {
                     self.inhibited += 1;
                     self.beside_promises += u64::from(taken.contains(&(to, application)));
                 }
-                Ruling::NoRoom { .. } | Ruling::Inhibited(_) => {}
+                CompactVerdict::NoRoom { .. } | CompactVerdict::Inhibited(_) => {}
             }
         }
     }
 }
 
 impl Recorder for Limit {
-    fn cycle(&mut self, time: f64, label: &Label, colony: &Colony) {
+    fn cycle(&mut self, time: f64, label: &Label, population: &Population) {
         self.cycles += 1;
-        self.count(label, colony);
+        self.count(label, population);
         let mut held = BTreeSet::new();
-        for agent in (0..colony.agent_count()).map(mario_simulator::population::AgentIndex::at) {
-            let state = colony.agent(agent);
+        for agent in (0..population.agent_count()).map(mario_simulator::population::AgentIndex::at) {
+            let state = population.agent(agent);
             let is_new = !state.is_alive() || held.insert((state.node(), state.application()));
-            assert!(is_new, "time {time}: node {} holds two of one application", colony.node(state.node()).id());
+            assert!(is_new, "time {time}: node {} holds two of one application", population.node(state.node()).id());
         }
     }
 }

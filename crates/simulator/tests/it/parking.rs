@@ -90,10 +90,10 @@ fn rest_changes_no_count_of_any_random_world() {
 fn nobody_rests_where_something_could_happen_unseen() {
     for number in 0..60 {
         let scenario = world(number);
-        let may_rest = scenario.network.fidelity == Fidelity::Flow
+        let may_park = scenario.network.fidelity == Fidelity::Flow
             && scenario.disturbances.is_empty()
             && scenario.arbitration == Arbitration::Managers;
         let rested = check(&format!("world {number}"), &scenario);
-        assert!(may_rest || rested == 0, "world {number}");
+        assert!(may_park || rested == 0, "world {number}");
     }
 }

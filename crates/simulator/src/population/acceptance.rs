@@ -8,18 +8,18 @@ use mario_policy::{AcceptanceFailure, ManagerView};
 use mario_prolog::{Engine, Machine, Symbols};
 use mario_scenario::NodeIndex;
 
-use crate::population::colony::Colony;
+use crate::population::state::Population;
 
 /// What managers with acceptance policies of their own need to ask them. One for each thread.
-pub struct Judge {
+pub struct AcceptanceContext {
     machine: Machine,
     symbols: Arc<Symbols>,
-    tally: Asked,
+    tally: AcceptanceCounts,
 }
 
 /// How often acceptance policies were asked, and how often one gave no valid answer.
 #[derive(Debug, Default)]
-pub struct Asked {
+pub struct AcceptanceCounts {
     /// How often one was asked.
     pub asked: u64,
     /// How often one failed, so that the manager inhibited the request.
@@ -28,34 +28,38 @@ pub struct Asked {
     pub first: Option<(NodeIndex, Request, AcceptanceFailure)>,
 }
 
-impl Judge {
+impl AcceptanceContext {
     /// For acceptance policies of this engine.
-    pub fn new(engine: &Engine) -> Judge {
-        Judge { machine: Machine::new(engine), symbols: Arc::clone(engine.symbols()), tally: Asked::default() }
+    pub fn new(engine: &Engine) -> AcceptanceContext {
+        AcceptanceContext {
+            machine: Machine::new(engine),
+            symbols: Arc::clone(engine.symbols()),
+            tally: AcceptanceCounts::default(),
+        }
     }
 
     /// Returns what was counted since the last call.
-    pub fn take_asked(&mut self) -> Asked {
+    pub fn take_counts(&mut self) -> AcceptanceCounts {
         std::mem::take(&mut self.tally)
     }
 }
 
-impl Colony {
+impl Population {
     /// Asks the acceptance policy of a node that has one.
     pub(crate) fn ask(
         &self,
         node: NodeIndex,
         request: &Request,
         needed: Hardware,
-        judge: &mut Judge,
+        context: &mut AcceptanceContext,
     ) -> Result<(), Rule> {
         let Some(acceptance) = self.node(node).acceptance() else { return Ok(()) };
-        judge.tally.asked += 1;
-        let view = self.manager_view(node, &judge.symbols);
-        consent(acceptance, &mut judge.machine, view, request, needed).map_err(|refusal| {
+        context.tally.asked += 1;
+        let view = self.manager_view(node, &context.symbols);
+        consent(acceptance, &mut context.machine, view, request, needed).map_err(|refusal| {
             if let Some(failure) = refusal.failure {
-                judge.tally.failed += 1;
-                judge.tally.first.get_or_insert_with(|| (node, request.clone(), *failure));
+                context.tally.failed += 1;
+                context.tally.first.get_or_insert_with(|| (node, request.clone(), *failure));
             }
             refusal.rule
         })

@@ -6,23 +6,23 @@ use smallvec::SmallVec;
 
 use super::Event;
 use crate::flow::Round;
-use crate::population::{AgentIndex, Colony, Resting};
+use crate::population::{AgentIndex, ParkedCounts, Population};
 use crate::queue::EventQueue;
 
 /// Which list of agents.
-pub(super) type DueIndex = u32;
+pub(super) type BatchIndex = u32;
 
 /// So many agents look together: enough for memory to work on, and few enough to be still at hand when they are needed.
 pub(super) const TOGETHER: usize = 32;
 
 /// The agents whose evaluations are scheduled: a list for each event.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Due {
+pub(super) struct EvaluationSchedule {
     lists: Vec<List>,
-    free: Vec<DueIndex>,
+    free: Vec<BatchIndex>,
     /// For each agent, where it is.
     places: Vec<Place>,
-    resting: usize,
+    parked: usize,
 }
 
 /// Agents that evaluate one after another, in this order.
@@ -33,18 +33,18 @@ struct List {
     awake: Vec<u64>,
     /// How many of them are gone.
     gone: usize,
-    resting: usize,
+    parked: usize,
     /// How often they have evaluated.
     round: u32,
     /// What those do who rest, by the length of their round less one; for each length by application, and then by the remainder
     /// of the list's own round.
-    habits: [Vec<Resting>; Round::LENGTH_MAX],
+    parked_outcomes: [Vec<ParkedCounts>; Round::LENGTH_MAX],
 }
 
 /// Where an agent is, and how it rests.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Place {
-    list: DueIndex,
+    list: BatchIndex,
     position: u32,
     /// The first round of its list in which nobody looked at it.
     since: u32,
@@ -70,7 +70,7 @@ pub(super) struct Cursor {
     bits: Option<u64>,
 }
 
-impl Due {
+impl EvaluationSchedule {
     /// How many lists there are.
     pub(super) fn list_count(&self) -> usize {
         self.lists.len()
@@ -84,30 +84,30 @@ impl Due {
             let has_no_more = words_are_right
                 && (count.is_multiple_of(64) || list.awake.last().is_some_and(|last| last >> (count % 64) == 0));
             let awake: u32 = list.awake.iter().map(|word| word.count_ones()).sum();
-            let habits_are_right = (1..)
-                .zip(&list.habits)
-                .all(|(length, habits)| habits.is_empty() || habits.len() == applications * length);
-            has_no_more && habits_are_right && awake as usize + list.gone + list.resting == count
+            let habits_are_right = (1..).zip(&list.parked_outcomes).all(|(length, parked_outcomes)| {
+                parked_outcomes.is_empty() || parked_outcomes.len() == applications * length
+            });
+            has_no_more && habits_are_right && awake as usize + list.gone + list.parked == count
         };
-        let mut resting = vec![0_usize; self.lists.len()];
+        let mut parked = vec![0_usize; self.lists.len()];
         let mut is_placed = |agent: usize, place: &Place| {
             let Some(round) = place.round else { return true };
             let Some(list) = self.lists.get(place.list as usize) else { return false };
-            resting[place.list as usize] += 1;
+            parked[place.list as usize] += 1;
             round.can_be()
                 && place.since <= list.round + 1
                 && list.agents.get(place.position as usize).is_some_and(|there| there.position() == agent)
         };
         self.lists.iter().all(is_sound)
             && self.places.iter().enumerate().all(|(agent, place)| is_placed(agent, place))
-            && self.lists.iter().zip(&resting).all(|(list, resting)| list.resting == *resting)
-            && self.resting == resting.iter().sum::<usize>()
+            && self.lists.iter().zip(&parked).all(|(list, parked)| list.parked == *parked)
+            && self.parked == parked.iter().sum::<usize>()
             && self.lists.iter().all(|list| list.agents.iter().all(|agent| agent.position() < self.places.len()))
     }
 
     /// Room for so many agents.
-    pub(super) fn with_capacity(agents: usize) -> Due {
-        Due { places: Vec::with_capacity(agents), ..Due::default() }
+    pub(super) fn with_capacity(agents: usize) -> EvaluationSchedule {
+        EvaluationSchedule { places: Vec::with_capacity(agents), ..EvaluationSchedule::default() }
     }
 
     /// Schedules the evaluation of an agent: with those of the last event, if that is for the same time and for agents too.
@@ -117,7 +117,7 @@ impl Due {
             _ => {
                 let index = self.free.pop().unwrap_or_else(|| {
                     self.lists.push(List::default());
-                    self.lists.len() as DueIndex - 1
+                    self.lists.len() as BatchIndex - 1
                 });
                 queue.schedule(time, Event::Evaluations(index));
                 index
@@ -126,7 +126,7 @@ impl Due {
         self.put(agent, index);
     }
 
-    fn put(&mut self, agent: AgentIndex, index: DueIndex) {
+    fn put(&mut self, agent: AgentIndex, index: BatchIndex) {
         let position = self.lists[index as usize].push(agent);
         if self.places.len() <= agent.position() {
             self.places.resize(agent.position() + 1, Place::default());
@@ -135,7 +135,7 @@ impl Due {
     }
 
     /// Events for agents that follow this one at once become a part of it. Nobody in them may rest.
-    pub(super) fn join(&mut self, other: DueIndex, index: DueIndex) {
+    pub(super) fn join(&mut self, other: BatchIndex, index: BatchIndex) {
         let agents = std::mem::take(&mut self.lists[other as usize]).agents;
         self.free.push(other);
         for agent in agents {
@@ -144,15 +144,15 @@ impl Due {
     }
 
     /// Reads a little of what waking these agents needs.
-    pub(super) fn glance(&self, agents: &[AgentIndex]) -> u32 {
+    pub(super) fn prefetch(&self, agents: &[AgentIndex]) -> u32 {
         let places = agents.iter().filter_map(|agent| self.places.get(agent.position()));
         places.fold(0, |sum, place| sum ^ place.position)
     }
 
     /// Whoever rests in a list.
-    pub(super) fn resting_in(&self, index: DueIndex) -> Vec<AgentIndex> {
+    pub(super) fn parked_in(&self, index: BatchIndex) -> Vec<AgentIndex> {
         let list = &self.lists[index as usize];
-        if list.resting == 0 {
+        if list.parked == 0 {
             return Vec::new();
         }
         let rests = |agent: &AgentIndex| self.places[agent.position()].round.is_some();
@@ -160,25 +160,25 @@ impl Due {
     }
 
     /// Whoever rests, anywhere.
-    pub(super) fn resting(&self) -> Vec<AgentIndex> {
-        if self.resting == 0 {
+    pub(super) fn parked(&self) -> Vec<AgentIndex> {
+        if self.parked == 0 {
             return Vec::new();
         }
-        (0..self.lists.len() as DueIndex).flat_map(|list| self.resting_in(list)).collect()
+        (0..self.lists.len() as BatchIndex).flat_map(|list| self.parked_in(list)).collect()
     }
 
     /// How many of a list have to be looked at.
-    pub(super) fn awake_count(&self, index: DueIndex) -> usize {
+    pub(super) fn awake_count(&self, index: BatchIndex) -> usize {
         let list = &self.lists[index as usize];
-        list.agents.len() - list.gone - list.resting
+        list.agents.len() - list.gone - list.parked
     }
 
     /// The next agents of a list that are there and awake; none at its end.
     pub(super) fn next(
         &mut self,
-        index: DueIndex,
+        index: BatchIndex,
         cursor: &mut Cursor,
-        colony: &Colony,
+        population: &Population,
     ) -> SmallVec<[AgentIndex; TOGETHER]> {
         let list = &mut self.lists[index as usize];
         let mut found = SmallVec::new();
@@ -188,7 +188,7 @@ impl Due {
                 let bit = bits.trailing_zeros();
                 bits &= bits - 1;
                 let agent = list.agents[cursor.word * 64 + bit as usize];
-                if colony.agent(agent).is_alive() {
+                if population.agent(agent).is_alive() {
                     found.push(agent);
                 } else {
                     list.awake[cursor.word] &= !(1 << bit);
@@ -205,7 +205,7 @@ impl Due {
     }
 
     /// Ends a round of a list, which is due again at a time, if anybody is left. Gives how many evaluated.
-    pub(super) fn end_round(&mut self, index: DueIndex, time: f64, queue: &mut EventQueue<Event>) -> usize {
+    pub(super) fn end_round(&mut self, index: BatchIndex, time: f64, queue: &mut EventQueue<Event>) -> usize {
         let list = &mut self.lists[index as usize];
         list.round += 1;
         let count = list.agents.len() - list.gone;
@@ -222,7 +222,7 @@ impl Due {
     }
 
     /// Drops those who are gone: whoever is neither awake nor rests.
-    fn drop_gone(&mut self, index: DueIndex) {
+    fn drop_gone(&mut self, index: BatchIndex) {
         let list = &mut self.lists[index as usize];
         let (agents, awake) = (std::mem::take(&mut list.agents), std::mem::take(&mut list.awake));
         list.gone = 0;
@@ -237,29 +237,29 @@ impl Due {
     }
 
     /// What those of a list do in this round who rest, for each application; nothing when nobody rests.
-    pub(super) fn habits(&self, index: DueIndex, applications: usize, sums: &mut Vec<Resting>) {
+    pub(super) fn parked_outcomes(&self, index: BatchIndex, applications: usize, sums: &mut Vec<ParkedCounts>) {
         let list = &self.lists[index as usize];
         sums.clear();
-        if list.resting == 0 {
+        if list.parked == 0 {
             return;
         }
-        sums.resize(applications, Resting::default());
-        for (length, habits) in (1..).zip(&list.habits) {
-            let now = habits.iter().skip((list.round % length) as usize).step_by(length as usize);
-            for (sum, habit) in sums.iter_mut().zip(now) {
-                sum.add(habit);
+        sums.resize(applications, ParkedCounts::default());
+        for (length, parked_outcomes) in (1..).zip(&list.parked_outcomes) {
+            let now = parked_outcomes.iter().skip((list.round % length) as usize).step_by(length as usize);
+            for (sum, steady_outcome) in sums.iter_mut().zip(now) {
+                sum.add(steady_outcome);
             }
         }
     }
 
-    /// An agent rests from the next round of its list on. `habit` tells what it does when it sees which sight of its own round;
+    /// An agent rests from the next round of its list on. `steady_outcome` tells what it does when it sees which sight of its own round;
     /// gives whether it is known for all of them.
     pub(super) fn rest(
         &mut self,
         agent: AgentIndex,
         (application, applications): (ApplicationIndex, usize),
         round: Round,
-        habit: impl Fn(Option<u8>) -> Option<Resting>,
+        steady_outcome: impl Fn(Option<u8>) -> Option<ParkedCounts>,
     ) -> bool {
         let place = &mut self.places[agent.position()];
         let list = &mut self.lists[place.list as usize];
@@ -267,30 +267,31 @@ impl Due {
             // To count those who rest would cost more than a look at all of them.
             return false;
         }
-        let habits: SmallVec<[Resting; 1]> = match round.sights().map(habit).collect() {
-            Some(habits) => habits,
+        let parked_outcomes: SmallVec<[ParkedCounts; 1]> = match round.sights().map(steady_outcome).collect() {
+            Some(parked_outcomes) => parked_outcomes,
             None => return false,
         };
         place.since = list.round + 1;
         place.round = Some(round);
-        place.refused =
-            (0..).zip(&habits).fold(0, |mask, (number, habit)| mask | (u16::from(habit.refused > 0) << number));
+        place.refused = (0..)
+            .zip(&parked_outcomes)
+            .fold(0, |mask, (number, steady_outcome)| mask | (u16::from(steady_outcome.inhibited > 0) << number));
         let place = *place;
-        for (number, habit) in (0..).zip(&habits) {
-            list.habit(place, number, application, applications).add(habit);
+        for (number, steady_outcome) in (0..).zip(&parked_outcomes) {
+            list.steady_outcome(place, number, application, applications).add(steady_outcome);
         }
         list.set_awake(place.position, false);
-        list.resting += 1;
-        self.resting += 1;
+        list.parked += 1;
+        self.parked += 1;
         true
     }
 
-    /// An agent rests no longer; `None` if it did not. `habit` tells what it did when it saw which sight of its own round.
+    /// An agent rests no longer; `None` if it did not. `steady_outcome` tells what it did when it saw which sight of its own round.
     pub(super) fn wake(
         &mut self,
         agent: AgentIndex,
         (application, applications): (ApplicationIndex, usize),
-        habit: impl Fn(Option<u8>, bool) -> Resting,
+        steady_outcome: impl Fn(Option<u8>, bool) -> ParkedCounts,
     ) -> Option<Rested> {
         let place = self.places.get_mut(agent.position())?;
         let round = place.round?;
@@ -298,12 +299,12 @@ impl Due {
         place.round = None;
         let list = &mut self.lists[place.list as usize];
         for (number, sight) in (0..).zip(round.sights()) {
-            let habit = habit(sight, rested.refused >> number & 1 == 1);
-            list.habit(rested, number, application, applications).remove(&habit);
+            let steady_outcome = steady_outcome(sight, rested.refused >> number & 1 == 1);
+            list.steady_outcome(rested, number, application, applications).remove(&steady_outcome);
         }
         list.set_awake(rested.position, true);
-        list.resting -= 1;
-        self.resting -= 1;
+        list.parked -= 1;
+        self.parked -= 1;
         let rounds = list.round - rested.since;
         Some(Rested { rounds, next: round.after(rounds) })
     }
@@ -331,14 +332,20 @@ impl List {
     }
 
     /// What those do who rest like an agent that rests at a place, in the rounds in which it sees a sight of its own round.
-    fn habit(&mut self, place: Place, number: u8, application: ApplicationIndex, applications: usize) -> &mut Resting {
+    fn steady_outcome(
+        &mut self,
+        place: Place,
+        number: u8,
+        application: ApplicationIndex,
+        applications: usize,
+    ) -> &mut ParkedCounts {
         let round = place.round.unwrap_or_default();
         let length = usize::from(round.length());
-        let habits = &mut self.habits[length - 1];
-        if habits.is_empty() {
-            habits.resize(applications * length, Resting::default());
+        let parked_outcomes = &mut self.parked_outcomes[length - 1];
+        if parked_outcomes.is_empty() {
+            parked_outcomes.resize(applications * length, ParkedCounts::default());
         }
         let remainder = (place.since as usize + usize::from(round.until(number))) % length;
-        &mut habits[application.position() * length + remainder]
+        &mut parked_outcomes[application.position() * length + remainder]
     }
 }

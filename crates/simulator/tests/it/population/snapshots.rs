@@ -38,22 +38,22 @@ struct Watched {
 
 impl Watched {
     fn check(&mut self, facts: &[RequestFact], state: &mut u64) {
-        let (colony, agent) = (&mut self.world.colony, self.agent);
-        assert_eq!(colony.agent(agent).requests(), facts);
+        let (population, agent) = (&mut self.world.population, self.agent);
+        assert_eq!(population.agent(agent).requests(), facts);
         let rate: f64 = facts.iter().map(|fact| fact.rate).sum();
-        assert!((colony.agent(agent).rate() - rate).abs() < 1e-12);
-        assert_eq!(colony.is_unchanged(agent), self.evaluated.as_deref() == Some(facts));
-        let decision = self.world.evaluator.evaluate(colony, agent, Wanted::First);
-        let wish = colony.wish(agent, decision);
-        if colony.is_unchanged(agent) && random(state, 4) > 0 {
-            colony.propose_again(agent);
-        } else if colony.recalls(agent) && random(state, 4) > 0 {
-            colony.propose_as_before(agent);
+        assert!((population.agent(agent).rate() - rate).abs() < 1e-12);
+        assert_eq!(population.is_unchanged(agent), self.evaluated.as_deref() == Some(facts));
+        let decision = self.world.evaluator.evaluate(population, agent, Wanted::First);
+        let proposal = population.proposal(agent, decision);
+        if population.is_unchanged(agent) && random(state, 4) > 0 {
+            population.repeat_proposal(agent);
+        } else if population.has_cached_proposal(agent) && random(state, 4) > 0 {
+            population.propose_cached(agent);
             self.recalled += 1;
         } else {
-            colony.propose(agent, wish.clone());
+            population.propose(agent, proposal.clone());
         }
-        assert_eq!(colony.agent(agent).proposal(), wish);
+        assert_eq!(population.agent(agent).proposal(), proposal.as_ref());
         self.evaluated = Some(facts.to_vec());
         self.world.cycle(&[]);
     }
@@ -70,20 +70,23 @@ fn an_agent_sees_what_it_is_shown_and_proposes_what_its_policy_says_to_it() {
             // Something new, several times, then a round that comes again and again.
             for _ in 0..random(&mut state, 8) {
                 let facts = drawn(&mut state);
-                watched.world.colony.r2(ContextChange::Requests { agent, facts: &facts });
+                watched.world.population.r2(ContextChange::Requests { agent, facts: &facts });
                 watched.check(&facts, &mut state);
             }
             let round: Vec<Vec<RequestFact>> = (0..=random(&mut state, 6)).map(|_| drawn(&mut state)).collect();
             for turn in 0..random(&mut state, 30) {
                 let position = turn as usize % round.len();
                 let facts = (turn as usize == position).then_some(&round[position][..]);
-                watched.world.colony.r2(ContextChange::Recurring { agent, number: position as u8, facts });
+                watched.world.population.observe_recurring(agent, position as u8, facts);
                 watched.check(&round[position], &mut state);
                 if random(&mut state, 40) == 0 {
                     watched.world.cycle(&[deployment(0)]);
                     if watched.world.label.accepted().count() > 0 {
                         watched.evaluated = None;
-                        assert!(!watched.world.colony.is_unchanged(agent) && !watched.world.colony.recalls(agent));
+                        assert!(
+                            !watched.world.population.is_unchanged(agent)
+                                && !watched.world.population.has_cached_proposal(agent)
+                        );
                     }
                 }
             }
@@ -96,6 +99,6 @@ fn an_agent_sees_what_it_is_shown_and_proposes_what_its_policy_says_to_it() {
 fn a_number_that_was_never_shown_changes_nothing() {
     let mut world = Plan::line(&[9, 0]).policy(FOLLOWS, 0).found();
     let agent = world.deploy(&[0])[0];
-    world.colony.r2(ContextChange::Recurring { agent, number: 3, facts: None });
-    assert!(world.colony.agent(agent).requests().is_empty());
+    world.population.observe_recurring(agent, 3, None);
+    assert!(world.population.agent(agent).requests().is_empty());
 }

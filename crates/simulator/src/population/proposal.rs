@@ -8,7 +8,7 @@ use crate::population::index::AgentIndex;
 
 /// What an agent asks for.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Wish {
+pub struct Proposal {
     /// Undeploy, migrate or replicate.
     pub operation: AgentOperation,
     /// Where to, as the policy wrote it. The own node for an undeploy.
@@ -43,17 +43,7 @@ impl From<&Deploy> for Deployment {
     }
 }
 
-/// What somebody with a view of the whole infrastructure wants done in one cycle, in this order: first what happens to
-/// instances that are there, then what is deployed.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Plan {
-    /// Undeploys, and migrations to any node.
-    pub orders: Vec<(AgentIndex, Wish)>,
-    /// New instances.
-    pub deployments: Vec<Deployment>,
-}
-
-/// What became of one agent, or of one operator's wish, in a cycle.
+/// What became of one agent, or of one operator's proposal, in a cycle.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Outcome {
     /// The agent proposed nothing.
@@ -70,7 +60,7 @@ pub struct Deployed {
     /// What was asked for.
     pub deployment: Deployment,
     /// What the manager of the node said.
-    pub ruling: Ruling,
+    pub verdict: CompactVerdict,
     /// The new agent, if it was accepted.
     pub created: Option<AgentIndex>,
 }
@@ -81,19 +71,19 @@ pub struct Judged {
     /// Who proposed it.
     pub agent: AgentIndex,
     /// What was proposed.
-    pub wish: Wish,
+    pub proposal: Proposal,
     /// Where the instance was.
     pub from: NodeIndex,
     /// What the managers concerned said.
-    pub ruling: Ruling,
+    pub verdict: CompactVerdict,
     /// The agent that appeared, if one did: a replica, or the migrated instance where that is a new agent.
     pub created: Option<AgentIndex>,
 }
 
 /// What managers said. Nearly all inhibitions are for want of room, and there may be one for each agent in each cycle, so
-/// that one has a short form; [`Colony::verdict`](crate::population::Colony::verdict) gives the whole of each.
+/// that one has a short form; [`Population::verdict`](crate::population::Population::verdict) gives the whole of each.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Ruling {
+pub enum CompactVerdict {
     /// It may be done.
     Accepted,
     /// A node has too little free hardware.
@@ -107,18 +97,18 @@ pub enum Ruling {
     Inhibited(Box<Inhibition>),
 }
 
-impl Ruling {
+impl CompactVerdict {
     /// Whether it may be done.
     pub fn is_accepted(&self) -> bool {
-        matches!(self, Ruling::Accepted)
+        matches!(self, CompactVerdict::Accepted)
     }
 }
 
-impl From<Verdict> for Ruling {
-    fn from(verdict: Verdict) -> Ruling {
+impl From<Verdict> for CompactVerdict {
+    fn from(verdict: Verdict) -> CompactVerdict {
         match verdict {
-            Verdict::Accepted => Ruling::Accepted,
-            Verdict::Inhibited(inhibition) => Ruling::Inhibited(Box::new(inhibition)),
+            Verdict::Accepted => CompactVerdict::Accepted,
+            Verdict::Inhibited(inhibition) => CompactVerdict::Inhibited(Box::new(inhibition)),
         }
     }
 }

@@ -2,17 +2,17 @@
 
 use mario_scenario::Scenario;
 
-use super::due::{DueIndex, TOGETHER};
+use super::evaluation_schedule::{BatchIndex, TOGETHER};
 use super::{Reuse, Simulation};
 use crate::flow::Flow;
-use crate::population::{AgentIndex, Resting};
+use crate::population::{AgentIndex, ParkedCounts};
 use crate::recorder::Recorder;
 
 impl Simulation<'_> {
     /// Whether agents may rest. Not if somebody wants to hear of every one, nor where more can happen to an agent than what
     /// its own node, room in its reach, and client requests tell; and not where agents evaluate several times before they are
     /// judged once.
-    pub(super) fn may_rest(&self, recorder: &impl Recorder) -> bool {
+    pub(super) fn may_park(&self, recorder: &impl Recorder) -> bool {
         let Scenario { disturbances, agents, management_period, .. } = self.scenario;
         let is_calm = disturbances.is_empty()
             && self.planner.is_none()
@@ -22,37 +22,39 @@ impl Simulation<'_> {
     }
 
     /// Lets an agent rest, which has just evaluated, if it will go on so until something happens.
-    pub(super) fn let_rest(&mut self, agent: AgentIndex) {
+    pub(super) fn park_if_steady(&mut self, agent: AgentIndex) {
         let Some(flow) = &mut self.flow else { return };
         let Some(round) = flow.round(agent) else { return };
-        let colony = &self.colony;
-        let application = (colony.agent(agent).application(), self.scenario.applications.len());
-        if self.due.rest(agent, application, round, |sight| colony.habit(agent, sight)) {
+        let population = &self.population;
+        let application = (population.agent(agent).application(), self.scenario.applications.len());
+        if self.due.rest(agent, application, round, |sight| population.steady_outcome(agent, sight)) {
             flow.rest(agent);
-            self.colony.rest(agent);
+            self.population.park(agent);
         }
     }
 
     /// Wakes the agents for whom something may be new.
-    pub(super) fn wake_agents(&mut self, recorder: &impl Recorder) {
-        let mut woken = std::mem::take(&mut self.scratch.woken);
-        self.colony.take_roused(&mut woken);
+    pub(super) fn unpark_agents(&mut self, recorder: &impl Recorder) {
+        let mut to_unpark = std::mem::take(&mut self.scratch.to_unpark);
+        self.population.take_to_unpark(&mut to_unpark);
         if let Some(flow) = &mut self.flow {
-            flow.take_woken(&mut woken);
+            flow.take_to_unpark(&mut to_unpark);
         }
-        for agents in woken.chunks(TOGETHER) {
+        for agents in to_unpark.chunks(TOGETHER) {
             // Read a little of each first, so that memory fetches it side by side.
-            let sum = agents.iter().fold(self.due.glance(agents), |sum, agent| sum ^ self.colony.glance_at(*agent));
+            let sum = agents
+                .iter()
+                .fold(self.due.prefetch(agents), |sum, agent| sum ^ self.population.prefetch_parked(*agent));
             let moving = |flow: &Flow| agents.iter().filter(|agent| flow.is_moving(**agent)).count();
             std::hint::black_box((sum, self.flow.as_deref().map(moving)));
             for agent in agents {
                 self.wake(*agent);
             }
         }
-        woken.clear();
-        self.scratch.woken = woken;
-        if !self.may_rest(recorder) {
-            for agent in self.due.resting() {
+        to_unpark.clear();
+        self.scratch.to_unpark = to_unpark;
+        if !self.may_park(recorder) {
+            for agent in self.due.parked() {
                 self.wake(agent);
             }
         }
@@ -60,25 +62,25 @@ impl Simulation<'_> {
 
     /// An agent does not rest any more, if it did.
     pub(super) fn wake(&mut self, agent: AgentIndex) {
-        let colony = &self.colony;
-        let application = (colony.agent(agent).application(), self.scenario.applications.len());
-        let habit = |sight, was_refused| colony.former_habit(agent, sight, was_refused);
-        let Some(rested) = self.due.wake(agent, application, habit) else { return };
+        let population = &self.population;
+        let application = (population.agent(agent).application(), self.scenario.applications.len());
+        let steady_outcome = |sight, was_inhibited| population.former_outcome(agent, sight, was_inhibited);
+        let Some(rested) = self.due.wake(agent, application, steady_outcome) else { return };
         let last = if rested.rounds > 0 { rested.next.last() } else { None };
-        self.colony.wake(agent, rested.rounds, last);
+        self.population.unpark(agent, rested.rounds, last);
         if let Some(flow) = &mut self.flow {
             flow.wake(agent, rested.next);
         }
     }
 
     /// Counts the agents of a list that rest, for whoever listens and for the managers.
-    pub(super) fn count_resting(&mut self, due: DueIndex, recorder: &mut impl Recorder) {
-        let resting = &mut self.scratch.resting;
-        self.due.habits(due, self.scenario.applications.len(), resting);
-        if !resting.is_empty() {
-            self.effort.rested += resting.iter().map(Resting::count).sum::<u64>();
-            recorder.resting(self.queue.now(), resting);
-            self.colony.propose_resting(resting);
+    pub(super) fn count_parked(&mut self, due: BatchIndex, recorder: &mut impl Recorder) {
+        let parked = &mut self.scratch.parked;
+        self.due.parked_outcomes(due, self.scenario.applications.len(), parked);
+        if !parked.is_empty() {
+            self.effort.rested += parked.iter().map(ParkedCounts::count).sum::<u64>();
+            recorder.parked(self.queue.now(), parked);
+            self.population.propose_parked(parked);
         }
     }
 }

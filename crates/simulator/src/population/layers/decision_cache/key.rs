@@ -4,9 +4,9 @@ use mario_domain::{AgentOperation, Capacity, Id};
 use mario_scenario::{ApplicationIndex, Memory, NodeIndex};
 
 use crate::population::agent::{Agent, Neighbour};
-use crate::population::colony::Colony;
+use crate::population::proposal::Target;
 use crate::population::simulated_node::SimulatedNode;
-use crate::population::wish::Target;
+use crate::population::state::Population;
 
 /// More client requests than this are not compared.
 const REQUESTS_MAX: usize = 12;
@@ -46,8 +46,8 @@ struct Nodes {
 
 impl Nodes {
     /// Makes sure that a node is there; `None` when there are too many.
-    fn add(&mut self, colony: &Colony, node: Neighbour) -> Option<()> {
-        let rank = colony.rank(node);
+    fn add(&mut self, population: &Population, node: Neighbour) -> Option<()> {
+        let rank = population.rank(node);
         let mut position = self.count;
         while position > 0 && self.sorted[position - 1].0 >= rank {
             position -= 1;
@@ -105,25 +105,25 @@ impl Key {
     /// be said without names.
     pub(super) fn write(
         &mut self,
-        colony: &Colony,
+        population: &Population,
         agent: &Agent,
         application: ApplicationIndex,
         sees_neighbours: bool,
     ) -> Option<()> {
         let requests = agent.requests();
-        let node = colony.node(agent.node());
+        let node = population.node(agent.node());
         let neighbours = if sees_neighbours { node.neighbours() } else { &[] };
         if agent.random().is_some() || requests.len() > REQUESTS_MAX || neighbours.len() > NEIGHBOURS_MAX {
             return None;
         }
-        if colony.numbers.next.unsigned_abs() >= NUMBER_MAX {
+        if population.numbers.next.unsigned_abs() >= NUMBER_MAX {
             // Some instance may have a number that is too large.
             return None;
         }
         let (policy, application) = (u16::try_from(agent.policy().0).ok()?, u16::try_from(application.0).ok()?);
-        self.find_nodes(colony, agent, neighbours)?;
+        self.find_nodes(population, agent, neighbours)?;
         self.length = HEAD;
-        let remembered = self.write_remembered(colony.memory, agent)?;
+        let remembered = self.write_remembered(population.memory, agent)?;
         self.write_neighbours(neighbours);
         for fact in requests {
             let place = u64::from(self.nodes.place(fact.neighbour)?);
@@ -146,22 +146,22 @@ impl Key {
     }
 
     /// Finds out which nodes occur.
-    fn find_nodes(&mut self, colony: &Colony, agent: &Agent, neighbours: &[NodeIndex]) -> Option<()> {
+    fn find_nodes(&mut self, population: &Population, agent: &Agent, neighbours: &[NodeIndex]) -> Option<()> {
         self.nodes.count = 0;
-        self.nodes.add(colony, Neighbour::Own)?;
-        self.nodes.add(colony, Neighbour::Node(agent.node()))?;
+        self.nodes.add(population, Neighbour::Own)?;
+        self.nodes.add(population, Neighbour::Node(agent.node()))?;
         for fact in agent.requests() {
-            self.nodes.add(colony, fact.neighbour)?;
+            self.nodes.add(population, fact.neighbour)?;
         }
         for remembered in agent.remembered() {
             match &remembered.target {
                 Target::Own => {}
-                Target::Node(node) => self.nodes.add(colony, Neighbour::Node(*node))?,
+                Target::Node(node) => self.nodes.add(population, Neighbour::Node(*node))?,
                 Target::Unknown(_) => return None,
             }
         }
         for node in neighbours {
-            self.nodes.add(colony, Neighbour::Node(*node))?;
+            self.nodes.add(population, Neighbour::Node(*node))?;
         }
         Some(())
     }
@@ -181,7 +181,7 @@ impl Key {
     }
 
     /// Writes down what an agent remembers; gives how much that is. An agent whose memory slides sees it in order and
-    /// without repeats, so it does not matter in which order it was refused.
+    /// without repeats, so it does not matter in which order it was inhibited.
     fn write_remembered(&mut self, memory: Memory, agent: &Agent) -> Option<usize> {
         let mut codes = [0_u8; REMEMBERED_MAX];
         let mut count = 0;
@@ -233,8 +233,8 @@ pub(super) fn hash(words: &[u64]) -> u64 {
 }
 
 /// Whether the names of all nodes can be left out.
-pub(super) fn are_plain(colony: &Colony) -> bool {
-    colony.nodes.iter().all(|node| is_plain(node.id().id()))
+pub(super) fn are_plain(population: &Population) -> bool {
+    population.nodes.iter().all(|node| is_plain(node.id().id()))
 }
 
 fn is_plain(id: &Id) -> bool {

@@ -1,4 +1,4 @@
-//! Decisions that are found, against those of policies that are asked.
+//! Cached decisions against those of policies that are asked.
 
 use std::fs;
 use std::path::Path;
@@ -13,11 +13,11 @@ use super::*;
 use mario_colony::rules::Remembered;
 
 use crate::population::agent::{Neighbour, RequestFact};
-use crate::population::colony::{ContextChange, Founding};
 use crate::population::evaluate::Evaluator;
 use crate::population::numbers::Numbers;
+use crate::population::proposal::Target;
 use crate::population::simulated_node::SimulatedNode;
-use crate::population::wish::Target;
+use crate::population::state::{ContextChange, PopulationConfig};
 
 /// All shipped policies that need no facts to say something.
 const SHIPPED: [&str; 9] = [
@@ -81,7 +81,7 @@ fn node_name(dice: &mut Dice, number: usize) -> NodeId {
     }
 }
 
-fn colony(dice: &mut Dice, policies: Vec<Policy>, facts: Vec<Fact>) -> Colony {
+fn population(dice: &mut Dice, policies: Vec<Policy>, facts: Vec<Fact>) -> Population {
     let count = 3 + dice.below(6);
     let mut neighbours = vec![Vec::new(); count];
     for node in 1..count {
@@ -102,7 +102,7 @@ fn colony(dice: &mut Dice, policies: Vec<Policy>, facts: Vec<Fact>) -> Colony {
         max_rate: Quantity::whole(5),
         max_latency: Quantity::whole(if number % 3 == 1 { 10 } else { 1 }),
     });
-    let founding = Founding {
+    let founding = PopulationConfig {
         arbitration: Arbitration::Managers,
         memory: dice.pick(&[Memory::Sliding, Memory::Periodic { every: 5 }]),
         numbers: Numbers::COUNTED,
@@ -112,20 +112,20 @@ fn colony(dice: &mut Dice, policies: Vec<Policy>, facts: Vec<Fact>) -> Colony {
         nodes,
         node_facts: Vec::new(),
     };
-    let mut colony = Colony::new(engine(), founding);
+    let mut population = Population::new(engine(), founding);
     for number in 0..4 * count {
-        let policy = PolicyIndex::at(dice.below(colony.policies.len()));
-        colony.create(ApplicationIndex::at(number % 4), policy, NodeIndex::at(number % count));
+        let policy = PolicyIndex::at(dice.below(population.policies.len()));
+        population.create(ApplicationIndex::at(number % 4), policy, NodeIndex::at(number % count));
     }
-    colony
+    population
 }
 
 /// Lets an agent see and remember something; most of it is about its neighbours.
-fn tell(dice: &mut Dice, colony: &mut Colony, agent: AgentIndex) {
-    let own = colony.agent(agent).node();
-    let mut near: Vec<NodeIndex> = colony.node(own).neighbours().to_vec();
+fn tell(dice: &mut Dice, population: &mut Population, agent: AgentIndex) {
+    let own = population.agent(agent).node();
+    let mut near: Vec<NodeIndex> = population.node(own).neighbours().to_vec();
     near.push(if dice.below(20) == 0 { own } else { near[0] });
-    near.push(if dice.below(20) == 0 { NodeIndex::at(dice.below(colony.nodes.len())) } else { near[0] });
+    near.push(if dice.below(20) == 0 { NodeIndex::at(dice.below(population.nodes.len())) } else { near[0] });
     let mut facts: Vec<RequestFact> = (0..dice.pick(&[0, 1, 1, 2, 2, 3]))
         .map(|_| RequestFact {
             neighbour: if dice.below(3) == 0 { Neighbour::Own } else { Neighbour::Node(dice.pick(&near)) },
@@ -133,8 +133,8 @@ fn tell(dice: &mut Dice, colony: &mut Colony, agent: AgentIndex) {
             latency: dice.pick(&[0.5, 3.0, 11.0]),
         })
         .collect();
-    facts.sort_by_key(|fact| colony.rank(fact.neighbour));
-    colony.r2(ContextChange::Requests { agent, facts: &facts });
+    facts.sort_by_key(|fact| population.rank(fact.neighbour));
+    population.r2(ContextChange::Requests { agent, facts: &facts });
     let remembered = (0..dice.pick(&[0, 0, 0, 1, 1, 2])).map(|_| Remembered {
         evaluation: 1,
         operation: dice.pick(&[AgentOperation::Migrate, AgentOperation::Replicate, AgentOperation::Undeploy]),
@@ -144,35 +144,41 @@ fn tell(dice: &mut Dice, colony: &mut Colony, agent: AgentIndex) {
             _ => Target::Node(dice.pick(&near)),
         },
     });
-    let remembering = &mut colony.agents[agent.position()];
-    remembering.details().remembered = remembered.collect();
+    let remembering = &mut population.agents[agent.position()];
+    remembering.extra.get_or_insert_default().remembered = remembered.collect();
     remembering.is_blank = false;
 }
 
-/// Lets the agents of a colony see many things; holds what is found against what their policies say. Gives how much of
+/// Lets the agents of a population see many things; holds what is found against what their policies say. Gives how much of
 /// what was asked was found, and how much of that were proposals.
-fn compare(dice: &mut Dice, mut colony: Colony, rounds: usize) -> [usize; 2] {
-    let mut decisions = Decisions { limit: rounds, ..Decisions::new(engine(), &colony) };
-    let mut evaluator = Evaluator::new(engine(), &colony);
+fn compare(dice: &mut Dice, mut population: Population, rounds: usize) -> [usize; 2] {
+    let mut decisions = DecisionCache { limit: rounds, ..DecisionCache::new(engine(), &population) };
+    let mut evaluator = Evaluator::new(engine(), &population);
     let mut found = [0; 2];
     for _ in 0..rounds {
-        let agent = AgentIndex::at(dice.below(colony.agent_count()));
-        tell(dice, &mut colony, agent);
-        let known = decisions.find(&colony, agent);
-        let decision = evaluator.evaluate(&colony, agent, Wanted::First);
-        let asked = colony.wish(agent, decision);
+        let agent = AgentIndex::at(dice.below(population.agent_count()));
+        tell(dice, &mut population, agent);
+        let known = decisions.lookup(&population, agent);
+        let decision = evaluator.evaluate(&population, agent, Wanted::First);
+        let asked = population.proposal(agent, decision);
         match known {
-            Found::Decision(wish) => {
-                assert_eq!(wish, asked, "{}: {:?}", colony.policy(colony.agent(agent).policy()).name(), agent);
+            Lookup::Hit(proposal) => {
+                assert_eq!(
+                    proposal,
+                    asked,
+                    "{}: {:?}",
+                    population.policy(population.agent(agent).policy()).name(),
+                    agent
+                );
                 found[0] += 1;
-                found[1] += usize::from(wish.is_some());
+                found[1] += usize::from(proposal.is_some());
             }
-            Found::Nothing(Some(entrance)) => {
-                let is_plain = colony.is_plain(agent, decision);
-                decisions.learn(entrance, &colony, agent, asked.as_ref(), is_plain);
+            Lookup::Miss(Some(slot)) => {
+                let is_plain = population.is_plain(agent, decision);
+                decisions.insert(slot, &population, agent, asked.as_ref(), is_plain);
             }
-            Found::Nothing(None) => {}
-            Found::Awaited(_) => panic!("nobody else is asked"),
+            Lookup::Miss(None) => {}
+            Lookup::Pending(_) => panic!("nobody else is asked"),
         }
     }
     found
@@ -186,8 +192,8 @@ fn what_is_found_is_what_the_policy_would_have_said() {
         let load = || if name == "farthest" { written(FARTHEST, settings) } else { shipped(name, settings) };
         let mut found = [0; 2];
         for _ in 0..6 {
-            let colony = colony(&mut dice, vec![load(), shipped("never-move", settings)], Vec::new());
-            let [all, proposals] = compare(&mut dice, colony, 4_000);
+            let population = population(&mut dice, vec![load(), shipped("never-move", settings)], Vec::new());
+            let [all, proposals] = compare(&mut dice, population, 4_000);
             found = [found[0] + all, found[1] + proposals];
         }
         assert!(found[0] > 5_000 && found[1] > 300, "{name}: {found:?} were found");
@@ -210,8 +216,8 @@ fn nothing_is_found_for_policies_that_look_at_names_or_at_facts_that_have_some()
         (shipped("load-thresholds", settings), Vec::new(), true),
         (shipped("workload-aware", settings), vec![fact("home")], true),
     ] {
-        let colony = colony(&mut dice, vec![policy], facts);
-        let found = compare(&mut dice, colony, 2_000);
+        let population = population(&mut dice, vec![policy], facts);
+        let found = compare(&mut dice, population, 2_000);
         assert_eq!(found[0] > 0, is_shared, "{found:?}");
     }
 }
@@ -223,67 +229,67 @@ fn what_did_not_end_well_is_asked_every_time() {
     let budget = Budget { inferences: 50_000, ..Settings::default().budget };
     for (text, settings) in [(raising, Settings::default()), (long, Settings { memory: 0, budget })] {
         let mut dice = Dice(2);
-        let colony = colony(&mut dice, vec![written(text, settings)], Vec::new());
+        let population = population(&mut dice, vec![written(text, settings)], Vec::new());
         // Without client requests there is no exception.
-        let found = compare(&mut dice, colony, 2_000);
+        let found = compare(&mut dice, population, 2_000);
         assert_eq!(found[1], 0, "{text}");
     }
     let mut dice = Dice(2);
-    let colony = colony(&mut dice, vec![written(long, Settings::default())], Vec::new());
-    assert!(compare(&mut dice, colony, 2_000)[1] > 0, "far from the end of its budget it is told to others");
+    let population = population(&mut dice, vec![written(long, Settings::default())], Vec::new());
+    assert!(compare(&mut dice, population, 2_000)[1] > 0, "far from the end of its budget it is told to others");
 }
 
 #[test]
 fn a_place_is_taken_before_the_answer_is_there() {
     let mut dice = Dice(3);
-    let mut colony = colony(&mut dice, vec![shipped("workload-aware", Settings::default())], Vec::new());
-    let mut decisions = Decisions::new(engine(), &colony);
-    let node = colony.agent(AgentIndex(0)).node();
-    let application = colony.agent(AgentIndex(0)).application();
-    let other = colony.create(application, PolicyIndex(0), node);
+    let mut population = population(&mut dice, vec![shipped("workload-aware", Settings::default())], Vec::new());
+    let mut decisions = DecisionCache::new(engine(), &population);
+    let node = population.agent(AgentIndex(0)).node();
+    let application = population.agent(AgentIndex(0)).application();
+    let other = population.create(application, PolicyIndex(0), node);
     let facts = [RequestFact { neighbour: Neighbour::Own, rate: 99.0, latency: 0.0 }];
     let first = AgentIndex(0);
     for agent in [first, other] {
-        colony.r2(ContextChange::Requests { agent, facts: &facts });
+        population.r2(ContextChange::Requests { agent, facts: &facts });
     }
-    let Found::Nothing(Some(entrance)) = decisions.find(&colony, first) else { panic!("nobody was asked") };
-    assert_eq!(decisions.find(&colony, other), Found::Awaited(entrance));
-    assert_eq!(decisions.look_again(&colony, other, entrance), None);
-    let wish = Wish { operation: AgentOperation::Replicate, target: Target::Own };
-    decisions.learn(entrance, &colony, first, Some(&wish), true);
-    assert_eq!(decisions.look_again(&colony, other, entrance), Some(Some(wish.clone())));
-    assert_eq!(decisions.find(&colony, other), Found::Decision(Some(wish)));
-    decisions.learn(entrance, &colony, first, None, false);
-    assert_eq!(decisions.look_again(&colony, other, entrance), None, "it is of no use to others");
-    assert_eq!(decisions.find(&colony, other), Found::Nothing(None));
+    let Lookup::Miss(Some(slot)) = decisions.lookup(&population, first) else { panic!("nobody was asked") };
+    assert_eq!(decisions.lookup(&population, other), Lookup::Pending(slot));
+    assert_eq!(decisions.lookup_pending(&population, other, slot), None);
+    let proposal = Proposal { operation: AgentOperation::Replicate, target: Target::Own };
+    decisions.insert(slot, &population, first, Some(&proposal), true);
+    assert_eq!(decisions.lookup_pending(&population, other, slot), Some(Some(proposal.clone())));
+    assert_eq!(decisions.lookup(&population, other), Lookup::Hit(Some(proposal)));
+    decisions.insert(slot, &population, first, None, false);
+    assert_eq!(decisions.lookup_pending(&population, other, slot), None, "it is of no use to others");
+    assert_eq!(decisions.lookup(&population, other), Lookup::Miss(None));
 }
 
 #[test]
 fn when_all_places_are_taken_nothing_is_learnt_until_there_is_room() {
     let mut dice = Dice(4);
-    let mut colony = colony(&mut dice, vec![shipped("workload-aware", Settings::default())], Vec::new());
-    let mut decisions = Decisions::new(engine(), &colony);
+    let mut population = population(&mut dice, vec![shipped("workload-aware", Settings::default())], Vec::new());
+    let mut decisions = DecisionCache::new(engine(), &population);
     let agent = AgentIndex(0);
     let limit = decisions.limit;
     assert_eq!(limit, 1024, "it is a small world");
-    let mut find = |decisions: &mut Decisions, rate: usize| {
+    let mut find = |decisions: &mut DecisionCache, rate: usize| {
         let facts = [RequestFact { neighbour: Neighbour::Own, rate: rate as f64, latency: 0.0 }];
-        colony.r2(ContextChange::Requests { agent, facts: &facts });
-        let found = decisions.find(&colony, agent);
-        if let Found::Nothing(Some(entrance)) = found {
-            decisions.learn(entrance, &colony, agent, None, true);
+        population.r2(ContextChange::Requests { agent, facts: &facts });
+        let found = decisions.lookup(&population, agent);
+        if let Lookup::Miss(Some(slot)) = found {
+            decisions.insert(slot, &population, agent, None, true);
         }
         found
     };
     for rate in 0..limit {
-        assert!(matches!(find(&mut decisions, rate), Found::Nothing(Some(_))));
+        assert!(matches!(find(&mut decisions, rate), Lookup::Miss(Some(_))));
     }
-    assert_eq!(find(&mut decisions, limit), Found::Nothing(None));
+    assert_eq!(find(&mut decisions, limit), Lookup::Miss(None));
     for rate in (0..limit).step_by(100) {
-        assert_eq!(find(&mut decisions, rate), Found::Decision(None));
+        assert_eq!(find(&mut decisions, rate), Lookup::Hit(None));
     }
     decisions.make_room();
-    assert!(matches!(find(&mut decisions, limit), Found::Nothing(Some(_))));
+    assert!(matches!(find(&mut decisions, limit), Lookup::Miss(Some(_))));
     decisions.make_room();
-    assert_eq!(find(&mut decisions, limit), Found::Decision(None), "there is room left");
+    assert_eq!(find(&mut decisions, limit), Lookup::Hit(None), "there is room left");
 }

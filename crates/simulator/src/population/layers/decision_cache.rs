@@ -5,7 +5,7 @@
 //! down without names: what is left of the names of nodes is in which order they stand. Who knows what somebody knew before
 //! is not asked.
 //!
-//! Start at [`Decisions::find`]. What it does not find is to be asked, and [`Decisions::learn`] takes down the answer.
+//! Start at [`DecisionCache::find`]. What it does not find is to be asked, and [`DecisionCache::learn`] takes down the answer.
 //!
 //! **Invariant:** whether a policy was asked or its answer found here cannot be told from the proposal.
 //! **Invariant:** what is found depends on the agents and their order alone, and not on who asks how many at the same time:
@@ -27,9 +27,9 @@ use smallvec::SmallVec;
 
 use key::Key;
 
-use crate::population::colony::Colony;
 use crate::population::index::AgentIndex;
-use crate::population::wish::Wish;
+use crate::population::proposal::Proposal;
+use crate::population::state::Population;
 
 /// For each node so many different things are remembered, but at least and at most so many in all; then all are forgotten.
 const ENTRIES_PER_NODE: usize = 4;
@@ -43,7 +43,7 @@ const UPPER: u64 = !0 << 32;
 const BUDGET_PART: u64 = 64;
 
 /// What policies said to agents that knew the same up to names.
-pub struct Decisions {
+pub struct DecisionCache {
     /// For each policy, in which way its decisions can be shared, if they can.
     policies: Vec<Option<Blindness>>,
     /// For each application, the first that needs, handles and tolerates as much.
@@ -57,16 +57,16 @@ pub struct Decisions {
     /// Where blocks are, by the hash of their keys: upper half of the hash, and one more than the position in `blocks`; 0
     /// where there is none. Its length is a power of two.
     index: Vec<u64>,
-    /// What agents know: of whoever is asked by itself, and of those who were prepared for.
+    /// What agents know: of whoever is asked by itself, and of those who were prefetched for.
     keys: Vec<Key>,
     /// Which of the keys was written or taken last.
     current: usize,
-    prepared: Prepared,
+    prefetched: Prefetched,
 }
 
 /// Agents whose decisions are looked for next.
 #[derive(Default)]
-struct Prepared {
+struct Prefetched {
     /// With the hash of what they know, if that is to be compared.
     slots: Vec<(AgentIndex, Option<u64>)>,
     length: usize,
@@ -82,7 +82,7 @@ enum Answer {
     Private,
     Nothing,
     /// This operation, towards this place.
-    Wish(AgentOperation, u8),
+    Proposal(AgentOperation, u8),
 }
 
 /// The first word of a block.
@@ -95,9 +95,9 @@ impl Header {
             Answer::Awaited => (0, 0),
             Answer::Private => (1, 0),
             Answer::Nothing => (2, 0),
-            Answer::Wish(AgentOperation::Undeploy, place) => (3, place),
-            Answer::Wish(AgentOperation::Migrate, place) => (4, place),
-            Answer::Wish(AgentOperation::Replicate, place) => (5, place),
+            Answer::Proposal(AgentOperation::Undeploy, place) => (3, place),
+            Answer::Proposal(AgentOperation::Migrate, place) => (4, place),
+            Answer::Proposal(AgentOperation::Replicate, place) => (5, place),
         };
         Header((length as u64) << 16 | u64::from(place) << 8 | tag)
     }
@@ -113,55 +113,55 @@ impl Header {
             0 => Answer::Awaited,
             1 => Answer::Private,
             2 => Answer::Nothing,
-            3 => Answer::Wish(AgentOperation::Undeploy, place),
-            4 => Answer::Wish(AgentOperation::Migrate, place),
-            _ => Answer::Wish(AgentOperation::Replicate, place),
+            3 => Answer::Proposal(AgentOperation::Undeploy, place),
+            4 => Answer::Proposal(AgentOperation::Migrate, place),
+            _ => Answer::Proposal(AgentOperation::Replicate, place),
         }
     }
 }
 
 /// The place of a decision that is to be told to others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Entrance(u32);
+pub struct SlotId(u32);
 
 /// What is known of the decision of an agent.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Found {
+pub enum Lookup {
     /// What the agent proposes, which may be nothing.
-    Decision(Option<Wish>),
-    /// Nothing. Its policy is to be asked, and the answer to be told to [`Decisions::learn`] if there is an entrance.
-    Nothing(Option<Entrance>),
-    /// Somebody else is being asked for it: look again with [`Decisions::look_again`] when that is answered.
-    Awaited(Entrance),
+    Hit(Option<Proposal>),
+    /// Its policy is to be asked, and the answer to be given to [`DecisionCache::insert`] if there is a slot.
+    Miss(Option<SlotId>),
+    /// Another agent's policy is being asked for it: look with [`DecisionCache::lookup_pending`] when that is answered.
+    Pending(SlotId),
 }
 
-/// What [`Decisions::saved`] wrote, read again.
+/// What [`DecisionCache::saved`] wrote, read again.
 #[derive(Deserialize)]
-pub struct SavedDecisions {
+pub struct SavedDecisionCache {
     count: usize,
     blocks: Vec<u64>,
 }
 
-impl Decisions {
-    /// Nothing is known yet of the agents of this colony.
-    pub fn new(engine: &Engine, colony: &Colony) -> Decisions {
+impl DecisionCache {
+    /// Nothing is known yet of the agents of this population.
+    pub fn new(engine: &Engine, population: &Population) -> DecisionCache {
         // Facts about nodes would have to be part of what is compared.
-        let has_plain_nodes = !colony.has_node_facts && key::are_plain(colony);
+        let has_plain_nodes = !population.has_node_facts && key::are_plain(population);
         let shared = |policy: &Policy| {
             let blindness = if has_plain_nodes { blindness(engine, policy).ok() } else { None };
             let may_have_facts = |blind: &Blindness| blind.facts == FactsAllowed::Fixed;
-            blindness.filter(|blind| colony.application_facts.is_empty() || may_have_facts(blind))
+            blindness.filter(|blind| population.application_facts.is_empty() || may_have_facts(blind))
         };
-        Decisions {
-            policies: colony.policies.iter().map(shared).collect(),
-            alike: alike(&colony.applications),
-            limit: (ENTRIES_PER_NODE * colony.nodes.len()).clamp(*ENTRIES.start(), *ENTRIES.end()),
+        DecisionCache {
+            policies: population.policies.iter().map(shared).collect(),
+            alike: alike(&population.applications),
+            limit: (ENTRIES_PER_NODE * population.nodes.len()).clamp(*ENTRIES.start(), *ENTRIES.end()),
             count: 0,
             blocks: Vec::new(),
             index: Vec::new(),
             keys: vec![Key::new()],
             current: 0,
-            prepared: Prepared::default(),
+            prefetched: Prefetched::default(),
         }
     }
 
@@ -176,17 +176,17 @@ impl Decisions {
 
     /// Writes down what these agents know: their decisions are looked for next, in this order. What is known of them is
     /// fetched from memory side by side.
-    pub fn prepare(&mut self, colony: &Colony, agents: &[AgentIndex]) {
-        (self.prepared.length, self.prepared.taken) = (agents.len(), 0);
-        self.prepared.slots.resize_with(agents.len().max(self.prepared.slots.len()), || (AgentIndex(0), None));
-        self.keys.resize_with(self.prepared.slots.len() + 1, Key::new);
+    pub fn prefetch(&mut self, population: &Population, agents: &[AgentIndex]) {
+        (self.prefetched.length, self.prefetched.taken) = (agents.len(), 0);
+        self.prefetched.slots.resize_with(agents.len().max(self.prefetched.slots.len()), || (AgentIndex(0), None));
+        self.keys.resize_with(self.prefetched.slots.len() + 1, Key::new);
         for (position, agent) in agents.iter().enumerate() {
             self.current = position + 1;
-            let hash = self.write_key(colony, *agent).map(|()| self.key().hash());
-            self.prepared.slots[position] = (*agent, hash);
+            let hash = self.write_key(population, *agent).map(|()| self.key().hash());
+            self.prefetched.slots[position] = (*agent, hash);
         }
         let mask = self.index.len().wrapping_sub(1);
-        let hashes = self.prepared.slots[..agents.len()].iter().filter_map(|(_, hash)| *hash);
+        let hashes = self.prefetched.slots[..agents.len()].iter().filter_map(|(_, hash)| *hash);
         let entries = hashes.filter_map(|hash| self.index.get(hash as usize & mask));
         let entries: SmallVec<[u64; 32]> = entries.copied().collect();
         let blocks = entries.iter().filter_map(|entry| self.blocks.get((entry & !UPPER) as usize));
@@ -194,17 +194,17 @@ impl Decisions {
     }
 
     /// The hash of what an agent knows, which is written down; `None` when that is not to be compared.
-    fn hash(&mut self, colony: &Colony, agent: AgentIndex) -> Option<u64> {
-        let Prepared { slots, length, taken } = &mut self.prepared;
-        if let Some((prepared, hash)) = slots[..*length].get(*taken)
-            && *prepared == agent
+    fn hash(&mut self, population: &Population, agent: AgentIndex) -> Option<u64> {
+        let Prefetched { slots, length, taken } = &mut self.prefetched;
+        if let Some((prefetched, hash)) = slots[..*length].get(*taken)
+            && *prefetched == agent
         {
             *taken += 1;
             self.current = *taken;
             return *hash;
         }
         self.current = 0;
-        self.write_key(colony, agent).map(|()| self.key().hash())
+        self.write_key(population, agent).map(|()| self.key().hash())
     }
 
     fn key(&self) -> &Key {
@@ -212,72 +212,77 @@ impl Decisions {
     }
 
     /// What is known of the decision of an agent.
-    pub fn find(&mut self, colony: &Colony, agent: AgentIndex) -> Found {
-        let Some(hash) = self.hash(colony, agent) else { return Found::Nothing(None) };
+    pub fn lookup(&mut self, population: &Population, agent: AgentIndex) -> Lookup {
+        let Some(hash) = self.hash(population, agent) else { return Lookup::Miss(None) };
         match self.position(hash) {
             Ok(position) => match Header(self.blocks[position]).answer() {
-                Answer::Awaited => Found::Awaited(Entrance(position as u32)),
-                Answer::Private => Found::Nothing(None),
-                answer => Found::Decision(self.wish(answer)),
+                Answer::Awaited => Lookup::Pending(SlotId(position as u32)),
+                Answer::Private => Lookup::Miss(None),
+                answer => Lookup::Hit(self.proposal(answer)),
             },
-            Err(_) if self.count >= self.limit => Found::Nothing(None),
+            Err(_) if self.count >= self.limit => Lookup::Miss(None),
             Err(slot) => {
                 let position = self.blocks.len();
                 self.blocks.push(Header::new(self.keys[self.current].words().len(), Answer::Awaited).0);
                 self.blocks.extend_from_slice(self.keys[self.current].words());
                 self.index[slot] = hash & UPPER | (position as u64 + 1);
                 self.count += 1;
-                Found::Nothing(Some(Entrance(position as u32)))
+                Lookup::Miss(Some(SlotId(position as u32)))
             }
         }
     }
 
     /// What is known now of a decision that was awaited; `None` when the policy is to be asked after all.
-    pub fn look_again(&mut self, colony: &Colony, agent: AgentIndex, entrance: Entrance) -> Option<Option<Wish>> {
+    pub fn lookup_pending(
+        &mut self,
+        population: &Population,
+        agent: AgentIndex,
+        slot: SlotId,
+    ) -> Option<Option<Proposal>> {
         self.current = 0;
-        self.write_key(colony, agent)?;
-        match Header(self.blocks[entrance.0 as usize]).answer() {
+        self.write_key(population, agent)?;
+        match Header(self.blocks[slot.0 as usize]).answer() {
             Answer::Awaited | Answer::Private => None,
-            answer => Some(self.wish(answer)),
+            answer => Some(self.proposal(answer)),
         }
     }
 
     /// Takes down what the policy of an agent said.
-    pub fn learn(
+    pub fn insert(
         &mut self,
-        entrance: Entrance,
-        colony: &Colony,
+        slot: SlotId,
+        population: &Population,
         agent: AgentIndex,
-        wish: Option<&Wish>,
+        proposal: Option<&Proposal>,
         is_plain: bool,
     ) {
         self.current = 0;
-        let is_said = is_plain && self.write_key(colony, agent).is_some();
-        let answer = match wish {
+        let is_said = is_plain && self.write_key(population, agent).is_some();
+        let answer = match proposal {
             _ if !is_said => Answer::Private,
             None => Answer::Nothing,
-            Some(wish) => {
-                let place = self.key().place(&wish.target);
-                place.map_or(Answer::Private, |place| Answer::Wish(wish.operation, place))
+            Some(proposal) => {
+                let place = self.key().place(&proposal.target);
+                place.map_or(Answer::Private, |place| Answer::Proposal(proposal.operation, place))
             }
         };
-        let header = &mut self.blocks[entrance.0 as usize];
+        let header = &mut self.blocks[slot.0 as usize];
         *header = Header::new(Header(*header).length(), answer).0;
     }
 
     /// Writes down what an agent knows; `None` when that is not to be compared.
-    fn write_key(&mut self, colony: &Colony, agent: AgentIndex) -> Option<()> {
-        let agent = colony.agent(agent);
+    fn write_key(&mut self, population: &Population, agent: AgentIndex) -> Option<()> {
+        let agent = population.agent(agent);
         let blindness = self.policies[agent.policy().position()]?;
         let application = agent.application();
         let application = if blindness.sees_applications { application } else { self.alike[application.position()] };
-        self.keys[self.current].write(colony, agent, application, blindness.sees_neighbours)
+        self.keys[self.current].write(population, agent, application, blindness.sees_neighbours)
     }
 
     /// What an answer means to the agent whose key was written last.
-    fn wish(&self, answer: Answer) -> Option<Wish> {
-        let Answer::Wish(operation, place) = answer else { return None };
-        Some(Wish { operation, target: self.key().target(place) })
+    fn proposal(&self, answer: Answer) -> Option<Proposal> {
+        let Answer::Proposal(operation, place) = answer else { return None };
+        Some(Proposal { operation, target: self.key().target(place) })
     }
 
     /// Where the block with the words of the key is; else, where in the index it belongs.
@@ -325,9 +330,9 @@ impl Decisions {
         (self.count, &self.blocks)
     }
 
-    /// Restores what was saved; `self` must be made for the same colony. Returns whether the blocks are whole.
+    /// Restores what was saved; `self` must be made for the same population. Returns whether the blocks are whole.
     #[must_use]
-    pub fn restore(&mut self, saved: SavedDecisions) -> bool {
+    pub fn restore(&mut self, saved: SavedDecisionCache) -> bool {
         self.count = saved.count;
         self.blocks = saved.blocks;
         self.index = Vec::new();
@@ -336,7 +341,7 @@ impl Decisions {
             let has_place = match header.answer() {
                 Answer::Awaited => false,
                 Answer::Private | Answer::Nothing => true,
-                Answer::Wish(_, place) => usize::from(place) < key::NODES_MAX,
+                Answer::Proposal(_, place) => usize::from(place) < key::NODES_MAX,
             };
             if !has_place || header.length() > self.blocks.len() - position - 1 {
                 return false;

@@ -1,0 +1,74 @@
+//! What is accepted becomes true.
+
+use mario_domain::AgentOperation;
+use mario_scenario::Arbitration;
+
+use crate::population::index::AgentIndex;
+use crate::population::label::{Action, Label};
+use crate::population::proposal::{CompactVerdict, Deployed, Proposal};
+use crate::population::state::Population;
+
+impl Population {
+    /// Enacts what an entry of a label says. An inhibited request changes nothing but the memory of the agent that asked.
+    pub(crate) fn enact(&mut self, action: Action<'_>) {
+        match action {
+            Action::Remember(request) => self.remember(request.agent(), request.proposal()),
+            Action::Deployed(Deployed { deployment, verdict, created }) => {
+                if verdict.is_accepted() {
+                    self.change_node(deployment.node, |node| node.manager_mut().release_all());
+                    *created = Some(self.create(deployment.application, deployment.policy, deployment.node));
+                }
+            }
+            Action::Judged(judged) => match judged.verdict {
+                CompactVerdict::Accepted => judged.created = self.perform(judged.agent, &judged.proposal),
+                CompactVerdict::NoRoom { .. } | CompactVerdict::Inhibited(_) => {
+                    self.remember(judged.agent, judged.proposal.clone());
+                }
+            },
+        }
+    }
+
+    /// Enacts the last entry of a label.
+    pub(crate) fn enact_last(&mut self, label: &mut Label) {
+        if let Some(action) = label.last_action() {
+            self.enact(action);
+        }
+    }
+
+    fn remember(&mut self, agent: AgentIndex, proposal: Proposal) {
+        let agent = &mut self.agents[agent.position()];
+        let cycles = self.policies[agent.policy().position()].settings().memory;
+        agent.remember(proposal.operation, proposal.target, self.memory, cycles);
+    }
+
+    /// Performs an accepted operation. Returns the agent that appears by it.
+    fn perform(&mut self, index: AgentIndex, proposal: &Proposal) -> Option<AgentIndex> {
+        let agent = self.agent(index);
+        let (application, policy, own) = (agent.application, agent.policy, agent.node);
+        let to = proposal.target.resolve(own)?;
+        self.change_node(to, |node| node.manager_mut().release_all());
+        match (proposal.operation, self.arbitration) {
+            (AgentOperation::Undeploy, _) => {
+                self.remove(index);
+                None
+            }
+            (AgentOperation::Migrate, Arbitration::Managers | Arbitration::Central) => {
+                self.relocate(index, to);
+                None
+            }
+            (AgentOperation::Migrate, Arbitration::Sequential) => {
+                let successor = self.create(application, policy, to);
+                self.remove(index);
+                Some(successor)
+            }
+            (AgentOperation::Replicate, _) => Some(self.create(application, policy, to)),
+        }
+    }
+
+    /// Ends a cycle: nothing is pending, and parked agents are part of the label.
+    pub(crate) fn end_cycle(&mut self, label: &mut Label) {
+        self.pending.clear();
+        label.take_parked(&mut self.parked);
+        self.unpark_around_freed_nodes();
+    }
+}

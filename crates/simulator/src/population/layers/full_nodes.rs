@@ -1,0 +1,45 @@
+//! Which nodes are full: one byte for each, in place of a look at its manager.
+
+use mario_colony::Availability;
+use mario_domain::{Capacity, Hardware};
+use mario_scenario::NodeIndex;
+
+use crate::population::simulated_node::SimulatedNode;
+
+/// For each node, whether it is up and has no hardware left.
+///
+/// Where hardware is scarce, half of all agents ask for a place on a full node in every cycle; this answers without fetching the
+/// node. It follows from the nodes, and is not saved.
+pub(crate) struct FullNodes {
+    is_full: Vec<bool>,
+}
+
+/// What a full node has left.
+pub(crate) const NO_HARDWARE: Capacity = Capacity::units(0);
+
+impl FullNodes {
+    pub(crate) fn new(nodes: &[SimulatedNode]) -> FullNodes {
+        FullNodes { is_full: nodes.iter().map(is_full).collect() }
+    }
+
+    /// Follows a change of a node. Returns whether the node was full and is not any more.
+    pub(crate) fn update(&mut self, node: NodeIndex, changed: &SimulatedNode) -> bool {
+        let is_full = is_full(changed);
+        std::mem::replace(&mut self.is_full[node.position()], is_full) && !is_full
+    }
+
+    pub(crate) fn contains(&self, node: NodeIndex) -> bool {
+        self.is_full[node.position()]
+    }
+
+    /// Whether a node is full, and this needs any hardware at all.
+    #[inline]
+    pub(crate) fn inhibits(&self, node: NodeIndex, needed: Hardware) -> bool {
+        self.is_full[node.position()] && !needed.fits(NO_HARDWARE)
+    }
+}
+
+fn is_full(node: &SimulatedNode) -> bool {
+    let manager = node.manager();
+    manager.availability() == Availability::Up && manager.unreserved() == NO_HARDWARE
+}

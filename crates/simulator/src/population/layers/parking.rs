@@ -1,0 +1,154 @@
+//! Parked agents: while nothing is new to an agent, its outcome of each cycle is counted, and it is not visited.
+//!
+//! An agent that proposes nothing does nothing, and one that asks for a place on a full node is inhibited. So as long as its facts
+//! stay the same and that node stays full, its outcome is known. Whatever could change that unparks the agent: a change of its own
+//! node, and room on a node in its reach. The simulation unparks it for whatever else it would see. No agent is parked where nodes
+//! and links go and come.
+
+use mario_scenario::{Arbitration, Memory, NodeIndex};
+use serde::{Deserialize, Serialize};
+
+use super::pending::PlaceRequest;
+use crate::population::agent::{Activity, Agent};
+use crate::population::index::{AgentIndex, LinksVersion};
+use crate::population::proposal::Proposal;
+use crate::population::state::Population;
+
+/// The outcomes of a cycle for parked agents of one application.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct ParkedCounts {
+    /// Agents that propose nothing.
+    pub idle: u64,
+    /// Agents that ask for a place on a full node and are inhibited.
+    pub inhibited: u64,
+    /// The client requests that they see, in all.
+    pub requests: f64,
+}
+
+impl ParkedCounts {
+    /// One agent that sees this many client requests.
+    pub fn one(is_inhibited: bool, requests: f64) -> ParkedCounts {
+        ParkedCounts { idle: u64::from(!is_inhibited), inhibited: u64::from(is_inhibited), requests }
+    }
+
+    /// The number of agents.
+    pub fn count(&self) -> u64 {
+        self.idle + self.inhibited
+    }
+
+    /// Adds others.
+    pub fn add(&mut self, others: &ParkedCounts) {
+        self.idle += others.idle;
+        self.inhibited += others.inhibited;
+        self.requests += others.requests;
+    }
+
+    /// Removes some of them.
+    pub fn remove(&mut self, some: &ParkedCounts) {
+        self.idle -= some.idle;
+        self.inhibited -= some.inhibited;
+        self.requests -= some.requests;
+    }
+}
+
+impl Population {
+    /// Returns the outcome that an agent will have in every cycle while it sees what it sees now, or snapshot `snapshot` of its
+    /// recurring traffic; `None` if that cannot be predicted.
+    pub fn steady_outcome(&self, agent: AgentIndex, snapshot: Option<u8>) -> Option<ParkedCounts> {
+        let agent = self.agent(agent);
+        let is_settled = agent.is_unchanged && agent.is_blank;
+        // Where requests are enacted one by one, a node may have room in the middle of a cycle.
+        if !is_settled || self.memory != Memory::Sliding || self.arbitration != Arbitration::Managers {
+            return None;
+        }
+        let (proposal, reached) = match snapshot {
+            None => (agent.proposal(), agent.reached),
+            Some(number) => agent.cached_proposal(number)?,
+        };
+        let rate = agent.rate_in(snapshot);
+        // Only sums of whole numbers do not depend on their order.
+        let is_certain =
+            rate.fract() == 0.0 && proposal.is_none_or(|proposal| self.stays_inhibited(agent, proposal, reached));
+        is_certain.then(|| ParkedCounts::one(proposal.is_some(), rate))
+    }
+
+    /// Returns what [`Population::steady_outcome`] of an agent was when it was parked.
+    pub fn former_outcome(&self, agent: AgentIndex, snapshot: Option<u8>, was_inhibited: bool) -> ParkedCounts {
+        ParkedCounts::one(was_inhibited, self.agent(agent).rate_in(snapshot))
+    }
+
+    /// Whether a proposal is inhibited until the agent is unparked: inhibitions are not remembered, and the target is in reach
+    /// and full.
+    fn stays_inhibited(&self, agent: &Agent, proposal: &Proposal, reached: Option<LinksVersion>) -> bool {
+        self.remembers_nothing
+            && reached == Some(self.links_version)
+            && PlaceRequest::node(agent.node, proposal).is_some_and(|node| {
+                let is_judged_there_first = node == agent.node || !self.has_acceptance(agent.node);
+                is_judged_there_first && self.full_nodes.inhibits(node, self.needed(agent.application))
+            })
+    }
+
+    /// Parks an agent that has a [`Population::steady_outcome`].
+    pub fn park(&mut self, agent: AgentIndex) {
+        let agent = &mut self.agents[agent.position()];
+        self.parked_count += u64::from(agent.activity == Activity::Awake);
+        agent.activity = Activity::Parked;
+    }
+
+    /// Unparks an agent that was parked for this many cycles. `last` is the snapshot of its recurring traffic that it saw last.
+    pub fn unpark(&mut self, agent: AgentIndex, cycles: u32, last: Option<u8>) {
+        let agent = &mut self.agents[agent.position()];
+        if agent.activity == Activity::Parked {
+            self.parked_count -= 1;
+            agent.activity = Activity::Awake;
+        }
+        agent.evaluations += cycles;
+        if let Some(number) = last {
+            agent.observed_while_parked(number);
+        }
+    }
+
+    /// Prefetches what [`Population::unpark`] reads of an agent. Call it for a batch first, so that their cache misses overlap; the
+    /// return value only keeps the read.
+    pub fn prefetch_parked(&self, agent: AgentIndex) -> u32 {
+        self.agent(agent).application.0
+    }
+
+    /// Moves the agents that are to be unparked before they evaluate again to the end of `to_unpark`.
+    pub fn take_to_unpark(&mut self, to_unpark: &mut Vec<AgentIndex>) {
+        to_unpark.append(&mut self.to_unpark);
+    }
+
+    /// Parked agents of each application have evaluated: the next cycle counts them.
+    pub fn propose_parked(&mut self, parked: &[ParkedCounts]) {
+        self.parked.resize(self.applications.len(), ParkedCounts::default());
+        for (sum, more) in self.parked.iter_mut().zip(parked) {
+            sum.add(more);
+        }
+    }
+
+    /// Something about its node is new to an agent.
+    pub(crate) fn unpark_later(&mut self, agent: AgentIndex) {
+        if self.agent(agent).activity == Activity::Parked {
+            self.to_unpark.push(agent);
+        }
+    }
+
+    /// Ends a cycle: agents that may have asked in vain for a place on a node that has room now are to be unparked. They are on
+    /// that node or on a neighbour of it.
+    pub(crate) fn unpark_around_freed_nodes(&mut self) {
+        let mut freed = std::mem::take(&mut self.freed);
+        if self.parked_count > 0 {
+            for node in freed.iter().filter(|node| !self.full_nodes.contains(**node)) {
+                let Population { nodes, agents, to_unpark, .. } = self;
+                let is_parked = |agent: &&AgentIndex| agents[agent.position()].activity == Activity::Parked;
+                let around = std::iter::once(node).chain(nodes[node.position()].neighbours());
+                for near in around.copied().map(NodeIndex::position) {
+                    to_unpark.extend(nodes[near].agents().iter().filter(is_parked));
+                }
+            }
+        }
+        freed.clear();
+        self.freed = freed;
+    }
+}

@@ -1,0 +1,260 @@
+//! The proposal cache: an agent that sees client requests that it saw before, and knows nothing else that is new, proposes what it
+//! proposed then.
+//!
+//! Requests that take turns among several instances reach each of them in a few recurring patterns. The simulation numbers the
+//! snapshots of such a pattern, so that from the second round on an agent is told a number and no facts.
+
+use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
+
+use crate::population::agent::{Agent, RequestFact};
+use crate::population::index::{AgentIndex, LinksVersion};
+use crate::population::proposal::Proposal;
+use crate::population::state::Population;
+
+/// Client requests as an agent saw them, and what it proposed.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct RequestSnapshot {
+    /// `None` if anything else that the agent knows has changed since.
+    cached: Option<CachedProposal>,
+    rate: f64,
+    requests: SmallVec<[RequestFact; 3]>,
+    /// The first snapshot of the pattern with the same requests: itself, as a rule.
+    same_as: u8,
+}
+
+/// What an agent proposed, which may be nothing.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct CachedProposal {
+    proposal: Option<Proposal>,
+    /// The version of the links with which its target was in reach.
+    reached: Option<LinksVersion>,
+}
+
+impl RequestSnapshot {
+    pub(crate) fn requests(&self) -> &[RequestFact] {
+        &self.requests
+    }
+
+    /// Whether these are its requests. Most others differ in their sum, which is compared first.
+    fn holds(&self, facts: &[RequestFact]) -> bool {
+        self.rate.to_bits() == sum(facts).to_bits() && *self.requests == *facts
+    }
+
+    /// Takes on requests that the agent has not seen before.
+    fn replace(&mut self, number: u8, facts: &[RequestFact]) {
+        self.cached = None;
+        self.rate = sum(facts);
+        self.requests.clear();
+        self.requests.extend_from_slice(facts);
+        self.same_as = number;
+    }
+}
+
+/// Returns the sum of the rates; 0 for none, and not the -0 that sums of floats begin with.
+fn sum(facts: &[RequestFact]) -> f64 {
+    facts.iter().fold(0.0, |sum, fact| sum + fact.rate)
+}
+
+impl Agent {
+    /// Snapshots kept for traffic without a recurring pattern. More of them find hardly more, and cost memory in every agent.
+    const SNAPSHOTS_MAX: u8 = 2;
+
+    /// The client requests that the agent sees from now on.
+    pub(crate) fn observe(&mut self, facts: &[RequestFact]) {
+        if self.sees_already(facts) {
+            return;
+        }
+        let number = self.find_snapshot(facts).unwrap_or_else(|| {
+            // The one after the present one is the oldest.
+            let number = if self.snapshots.len() < usize::from(Agent::SNAPSHOTS_MAX) {
+                self.snapshots.len() as u8
+            } else {
+                (self.current + 1) % Agent::SNAPSHOTS_MAX
+            };
+            self.snapshot(number).replace(number, facts);
+            number
+        });
+        self.switch_to(number);
+    }
+
+    /// A snapshot of a recurring pattern, in its first round: they come in order, numbered from 0.
+    fn observe_first(&mut self, number: u8, facts: &[RequestFact]) {
+        let is_new = !self.sees_already(facts);
+        let shown = match self.find_snapshot(facts) {
+            Some(earlier) if earlier < number => {
+                self.snapshot(number).same_as = earlier;
+                earlier
+            }
+            Some(known) => {
+                let snapshot = self.snapshots[usize::from(known)].clone();
+                *self.snapshot(number) = RequestSnapshot { same_as: number, ..snapshot };
+                number
+            }
+            None => {
+                self.snapshot(number).replace(number, facts);
+                number
+            }
+        };
+        let was_unchanged = self.is_unchanged;
+        self.switch_to(shown);
+        self.is_unchanged = was_unchanged && !is_new;
+    }
+
+    /// A snapshot of the recurring pattern, in a later round.
+    fn observe_again(&mut self, number: u8) {
+        if let Some(snapshot) = self.snapshots.get(usize::from(number))
+            && snapshot.same_as != self.current
+        {
+            self.switch_to(snapshot.same_as);
+        }
+    }
+
+    fn switch_to(&mut self, number: u8) {
+        self.current = number;
+        self.rate = self.snapshots[usize::from(number)].rate;
+        self.is_unchanged = false;
+    }
+
+    /// Returns the snapshot with this number, which may be a new one.
+    fn snapshot(&mut self, number: u8) -> &mut RequestSnapshot {
+        let position = usize::from(number);
+        if self.snapshots.len() <= position {
+            let mut snapshots = std::mem::take(&mut self.snapshots).into_vec();
+            snapshots.reserve_exact(position + 1 - snapshots.len());
+            snapshots.resize_with(position + 1, RequestSnapshot::default);
+            self.snapshots = snapshots.into_boxed_slice();
+        }
+        &mut self.snapshots[position]
+    }
+
+    fn find_snapshot(&self, facts: &[RequestFact]) -> Option<u8> {
+        (0..).zip(&self.snapshots).find(|(_, snapshot)| snapshot.holds(facts)).map(|(number, _)| number)
+    }
+
+    fn sees_already(&self, facts: &[RequestFact]) -> bool {
+        self.current_snapshot().map_or(facts.is_empty(), |snapshot| snapshot.holds(facts))
+    }
+
+    pub(crate) fn current_snapshot(&self) -> Option<&RequestSnapshot> {
+        self.snapshots.get(usize::from(self.current))
+    }
+
+    /// Takes what the agent proposed to the current snapshot before.
+    fn reuse_cached(&mut self) {
+        let cached = self.current_snapshot().and_then(|snapshot| snapshot.cached.clone());
+        (self.proposal, self.reached) = cached.map_or((None, None), |cached| (cached.proposal, cached.reached));
+    }
+
+    /// The agent proposes this to what it sees.
+    pub(crate) fn set_proposal(&mut self, proposal: Option<Proposal>) {
+        if let Some(snapshot) = self.snapshots.get_mut(usize::from(self.current)) {
+            snapshot.cached = Some(CachedProposal { proposal: proposal.clone(), reached: None });
+        }
+        self.proposal = proposal;
+        self.reached = None;
+    }
+
+    /// The target of what the agent proposes is in reach.
+    pub(crate) fn set_reached(&mut self, version: LinksVersion) {
+        self.reached = Some(version);
+        let snapshot = self.snapshots.get_mut(usize::from(self.current));
+        if let Some(cached) = snapshot.and_then(|snapshot| snapshot.cached.as_mut()) {
+            cached.reached = Some(version);
+        }
+    }
+
+    /// Returns what the agent proposed to a snapshot of its recurring pattern, and with which links its target was in reach;
+    /// `None` if that is not cached.
+    pub(crate) fn cached_proposal(&self, number: u8) -> Option<(Option<&Proposal>, Option<LinksVersion>)> {
+        let cached = self.recurring(number)?.cached.as_ref()?;
+        Some((cached.proposal.as_ref(), cached.reached))
+    }
+
+    /// Returns the rate that the agent sees, or saw in a snapshot of its recurring pattern.
+    pub(crate) fn rate_in(&self, snapshot: Option<u8>) -> f64 {
+        let Some(number) = snapshot else { return self.rate };
+        self.recurring(number).map_or(0.0, |snapshot| snapshot.rate)
+    }
+
+    fn recurring(&self, number: u8) -> Option<&RequestSnapshot> {
+        let same_as = self.snapshots.get(usize::from(number))?.same_as;
+        self.snapshots.get(usize::from(same_as))
+    }
+
+    /// While it was parked, the agent saw a snapshot of its recurring pattern last, and proposed what is cached for it.
+    pub(crate) fn observed_while_parked(&mut self, number: u8) {
+        let was_unchanged = self.is_unchanged;
+        self.observe_again(number);
+        if was_unchanged {
+            self.reuse_cached();
+            self.is_unchanged = true;
+        }
+    }
+
+    /// Something else than client requests is new to the agent, so no cached proposal is valid any more.
+    pub(crate) fn invalidate_cached_proposals(&mut self) {
+        self.is_unchanged = false;
+        for snapshot in &mut self.snapshots {
+            snapshot.cached = None;
+        }
+    }
+
+    /// Whether snapshots refer to snapshots, and each cached proposal satisfies `is_valid`.
+    pub(crate) fn has_valid_snapshots(&self, is_valid: impl Fn(&Proposal) -> bool) -> bool {
+        let count = self.snapshots.len();
+        let has_current = count == 0 && self.current == 0 || usize::from(self.current) < count;
+        let is_sound = |snapshot: &RequestSnapshot| {
+            let proposal = snapshot.cached.as_ref().and_then(|cached| cached.proposal.as_ref());
+            usize::from(snapshot.same_as) < count && proposal.is_none_or(&is_valid)
+        };
+        has_current && self.snapshots.iter().all(is_sound)
+    }
+
+    pub(crate) fn clear_snapshots(&mut self) {
+        self.snapshots = Box::default();
+        self.current = 0;
+        self.rate = 0.0;
+    }
+}
+
+impl Population {
+    /// Whether an agent's facts are those of its last evaluation. A policy is a pure function of them, so its proposal is the same.
+    pub fn is_unchanged(&self, agent: AgentIndex) -> bool {
+        self.agent(agent).is_unchanged
+    }
+
+    /// Whether what an agent proposes to what it sees now is cached.
+    pub fn has_cached_proposal(&self, agent: AgentIndex) -> bool {
+        self.agent(agent).current_snapshot().is_some_and(|snapshot| snapshot.cached.is_some())
+    }
+
+    /// An agent proposes what is cached: see [`Population::has_cached_proposal`].
+    pub fn propose_cached(&mut self, index: AgentIndex) {
+        self.agents[index.position()].reuse_cached();
+        self.repeat_proposal(index);
+    }
+
+    /// Rule r2 for traffic with a recurring pattern: an agent sees snapshot `number` of it. In the first round snapshots come in
+    /// order and with their facts, in later rounds by number alone. A snapshot of other traffic ends the pattern.
+    pub fn observe_recurring(&mut self, agent: AgentIndex, number: u8, facts: Option<&[RequestFact]>) {
+        let agent = &mut self.agents[agent.position()];
+        match facts {
+            Some(facts) => agent.observe_first(number, facts),
+            None => agent.observe_again(number),
+        }
+    }
+
+    /// Prefetches an agent's snapshots. Call it for a batch of agents before they observe something, so that their cache misses
+    /// overlap; the return value only keeps the read.
+    pub fn prefetch_snapshots(&self, agent: AgentIndex) -> u32 {
+        let snapshots = self.agent(agent).snapshots.iter();
+        snapshots.fold(0, |sum, snapshot| sum ^ u32::from(snapshot.same_as) ^ snapshot.requests.len() as u32)
+    }
+
+    /// Prefetches the requests of an agent's snapshots, after [`Population::prefetch_snapshots`].
+    pub fn prefetch_requests(&self, agent: AgentIndex) -> u32 {
+        let first = |snapshot: &RequestSnapshot| snapshot.requests.first().map_or(0, |fact| fact.rate as u32);
+        self.agent(agent).snapshots.iter().fold(0, |sum, snapshot| sum ^ first(snapshot))
+    }
+}

@@ -1,0 +1,329 @@
+//! The state of the population, and rule r2.
+
+use mario_colony::Availability;
+use mario_domain::{AgentOperation, Application, Capacity, Fact, Hardware, InstanceId};
+use mario_policy::Policy;
+use mario_prolog::Engine;
+use mario_scenario::{ApplicationIndex, Arbitration, Memory, NodeIndex, PolicyIndex};
+
+use crate::population::agent::{Agent, Neighbour, RequestFact};
+use crate::population::index::{AgentIndex, LinksVersion};
+use crate::population::layers::full_nodes::FullNodes;
+use crate::population::layers::parking::ParkedCounts;
+use crate::population::layers::pending::{PendingRequest, PlaceRequest};
+use crate::population::names::Names;
+use crate::population::numbers::Numbers;
+use crate::population::proposal::{Proposal, Target};
+use crate::population::simulated_node::SimulatedNode;
+
+/// All nodes and agents of a simulated world.
+pub struct Population {
+    pub(crate) arbitration: Arbitration,
+    pub(crate) memory: Memory,
+    /// The numbers of new instances.
+    pub numbers: Numbers,
+    pub(crate) applications: Vec<Application>,
+    pub(crate) application_facts: Vec<Fact>,
+    pub(crate) node_facts: Vec<Vec<Fact>>,
+    pub(crate) has_node_facts: bool,
+    pub(crate) policies: Vec<Policy>,
+    pub(crate) names: Names,
+    pub(crate) nodes: Vec<SimulatedNode>,
+    pub(crate) agents: Vec<Agent>,
+    /// The number of each agent's instance. Apart from the agents, because it is rarely read.
+    pub(crate) instances: Vec<i64>,
+    /// The agents that have evaluated since the last cycle, in the order of evaluation.
+    pub(crate) pending: Vec<PendingRequest>,
+    /// Changes whenever a node has other neighbours than before.
+    pub(crate) links_version: LinksVersion,
+    /// Whether any node has an acceptance policy of its own.
+    pub(crate) has_acceptances: bool,
+
+    // What follows is for `layers`.
+    pub(crate) full_nodes: FullNodes,
+    /// Whether no policy lets its agents remember what was inhibited.
+    pub(crate) remembers_nothing: bool,
+    /// For each application, the proposals of parked agents since the last cycle; empty if there are none.
+    pub(crate) parked: Vec<ParkedCounts>,
+    pub(crate) parked_count: u64,
+    /// Parked agents to whom something is new.
+    pub(crate) to_unpark: Vec<AgentIndex>,
+    /// Nodes that were full and, at some moment of this cycle, were not.
+    pub(crate) freed: Vec<NodeIndex>,
+}
+
+/// What a population starts with.
+pub struct PopulationConfig {
+    /// How requests are judged.
+    pub arbitration: Arbitration,
+    /// How long agents remember.
+    pub memory: Memory,
+    /// The numbers of instances.
+    pub numbers: Numbers,
+    /// What can be run.
+    pub applications: Vec<Application>,
+    /// Extra facts about applications.
+    pub application_facts: Vec<Fact>,
+    /// The policies of agents.
+    pub policies: Vec<Policy>,
+    /// The nodes.
+    pub nodes: Vec<SimulatedNode>,
+    /// Extra facts about each node; empty when there are none about any.
+    pub node_facts: Vec<Vec<Fact>>,
+}
+
+/// New data that became available to a node.
+#[derive(Clone, Copy, Debug)]
+pub enum ContextChange<'a> {
+    /// The client requests that an agent sees.
+    Requests {
+        /// The agent.
+        agent: AgentIndex,
+        /// All its facts, in the order in which it sees them.
+        facts: &'a [RequestFact],
+    },
+    /// A number was drawn for an agent whose policy asks for randomness.
+    Random {
+        /// The agent.
+        agent: AgentIndex,
+        /// The number.
+        drawn: u32,
+    },
+    /// The nodes that a node has a working link to.
+    Neighbours {
+        /// The node.
+        node: NodeIndex,
+        /// All its neighbours, in the order in which its agents see them.
+        neighbours: &'a [NodeIndex],
+    },
+    /// A node announces that it will go.
+    Leaving(NodeIndex),
+    /// A node is gone, and all that was on it.
+    Down(NodeIndex),
+    /// A node is there, empty.
+    Up(NodeIndex),
+}
+
+impl Population {
+    /// A population without agents.
+    pub fn new(engine: &Engine, config: PopulationConfig) -> Population {
+        let names = Names::new(
+            engine.symbols(),
+            config.nodes.iter().map(|node| node.id().id()),
+            config.applications.iter().map(|application| application.id.id()),
+        );
+        let forgets = |policy: &Policy| policy.settings().memory == 0;
+        Population {
+            has_node_facts: config.node_facts.iter().any(|facts| !facts.is_empty()),
+            has_acceptances: config.nodes.iter().any(|node| node.acceptance().is_some()),
+            remembers_nothing: config.memory == Memory::Sliding && config.policies.iter().all(forgets),
+            full_nodes: FullNodes::new(&config.nodes),
+            arbitration: config.arbitration,
+            memory: config.memory,
+            numbers: config.numbers,
+            applications: config.applications,
+            application_facts: config.application_facts,
+            node_facts: config.node_facts,
+            policies: config.policies,
+            names,
+            nodes: config.nodes,
+            agents: Vec::new(),
+            instances: Vec::new(),
+            pending: Vec::new(),
+            links_version: LinksVersion::FIRST,
+            parked: Vec::new(),
+            parked_count: 0,
+            to_unpark: Vec::new(),
+            freed: Vec::new(),
+        }
+    }
+
+    /// Reserves memory for this many agents.
+    pub fn reserve(&mut self, agents: usize) {
+        self.agents.reserve_exact(agents.saturating_sub(self.agents.len()));
+        self.instances.reserve_exact(agents.saturating_sub(self.instances.len()));
+    }
+
+    /// One agent, alive or not.
+    pub fn agent(&self, agent: AgentIndex) -> &Agent {
+        &self.agents[agent.position()]
+    }
+
+    /// The number of agents that have ever been.
+    pub fn agent_count(&self) -> usize {
+        self.agents.len()
+    }
+
+    /// The id of an agent's instance.
+    pub fn instance(&self, agent: AgentIndex) -> InstanceId {
+        InstanceId::number(self.instances[agent.position()])
+    }
+
+    /// One node.
+    pub fn node(&self, node: NodeIndex) -> &SimulatedNode {
+        &self.nodes[node.position()]
+    }
+
+    /// One application.
+    pub fn application(&self, application: ApplicationIndex) -> &Application {
+        &self.applications[application.position()]
+    }
+
+    /// One policy.
+    pub fn policy(&self, policy: PolicyIndex) -> &Policy {
+        &self.policies[policy.position()]
+    }
+
+    /// The number of agents that wait for the next cycle, those with nothing to ask included.
+    pub fn pending_count(&self) -> usize {
+        self.pending.len() + self.parked.iter().map(|parked| parked.count() as usize).sum::<usize>()
+    }
+
+    /// The place of a neighbour in the standard order of terms.
+    pub fn rank(&self, neighbour: Neighbour) -> u32 {
+        self.names.rank(neighbour)
+    }
+
+    /// Whether a node has an acceptance policy of its own.
+    pub(crate) fn has_acceptance(&self, node: NodeIndex) -> bool {
+        self.has_acceptances && self.node(node).acceptance().is_some()
+    }
+
+    /// What one instance of an application needs.
+    pub(crate) fn needed(&self, application: ApplicationIndex) -> Hardware {
+        self.applications[application.position()].hardware
+    }
+
+    /// Rule r2: new data becomes available to a node. Returns the agents that are gone by it.
+    pub fn r2(&mut self, change: ContextChange<'_>) -> Vec<AgentIndex> {
+        match change {
+            ContextChange::Requests { agent, facts } => self.agents[agent.position()].observe(facts),
+            ContextChange::Random { agent, drawn } => self.agents[agent.position()].set_random(drawn),
+            ContextChange::Neighbours { node, neighbours } => {
+                if self.nodes[node.position()].set_neighbours(neighbours) {
+                    self.links_version = self.links_version.next();
+                    self.recheck_reach();
+                    self.node_changed(node);
+                }
+            }
+            ContextChange::Leaving(node) => self.set_availability(node, Availability::Leaving),
+            ContextChange::Up(node) => self.set_availability(node, Availability::Up),
+            ContextChange::Down(node) => {
+                let gone = self.change_node(node, SimulatedNode::take_down);
+                for agent in &gone {
+                    self.agents[agent.position()].end();
+                }
+                self.drop_requests_of_gone();
+                return gone;
+            }
+        }
+        Vec::new()
+    }
+
+    /// An agent proposes this, and waits for the next cycle. An undeploy is of its own instance, whatever target came with it.
+    pub fn propose(&mut self, agent: AgentIndex, mut proposal: Option<Proposal>) {
+        if let Some(proposal) = &mut proposal
+            && proposal.operation == AgentOperation::Undeploy
+        {
+            proposal.target = Target::Own;
+        }
+        // A request for a full node will be repeated: whether the node is in reach is found out once.
+        let place = proposal.as_ref().and_then(|proposal| {
+            let node = PlaceRequest::node(self.agent(agent).node, proposal)?;
+            Some((proposal.operation, node)).filter(|_| self.full_nodes.contains(node))
+        });
+        self.agents[agent.position()].set_proposal(proposal);
+        if let Some((operation, node)) = place {
+            self.is_in_reach(agent, operation, node);
+        }
+        self.repeat_proposal(agent);
+    }
+
+    /// An agent proposes what it proposed last, and waits for the next cycle.
+    pub fn repeat_proposal(&mut self, index: AgentIndex) {
+        let agent = &mut self.agents[index.position()];
+        agent.is_unchanged = true;
+        if self.remembers_nothing {
+            agent.evaluations += 1;
+        } else {
+            agent.count_evaluation(self.memory, self.policies[agent.policy.position()].settings().memory);
+        }
+        self.enqueue(index);
+    }
+
+    /// Creates an agent on a node that has room for it.
+    pub(crate) fn create(&mut self, application: ApplicationIndex, policy: PolicyIndex, node: NodeIndex) -> AgentIndex {
+        let index = AgentIndex::at(self.agents.len());
+        let number = self.numbers.take(self.numbers.per_instance);
+        self.instances.push(number);
+        self.agents.push(Agent::new(application, policy, node));
+        let needed = self.needed(application);
+        self.arrives(index, node, needed);
+        index
+    }
+
+    /// Removes an agent, and its instance with it.
+    pub(crate) fn remove(&mut self, index: AgentIndex) {
+        let agent = &mut self.agents[index.position()];
+        agent.end();
+        let (node, application) = (agent.node, agent.application);
+        let needed = self.needed(application);
+        self.departs(index, node, needed);
+    }
+
+    /// Moves an agent to a node that has room for it.
+    pub(crate) fn relocate(&mut self, index: AgentIndex, to: NodeIndex) {
+        let agent = &mut self.agents[index.position()];
+        let (from, application) = (agent.node, agent.application);
+        agent.set_node(to);
+        let needed = self.needed(application);
+        self.departs(index, from, needed);
+        self.arrives(index, to, needed);
+    }
+
+    /// Changes a node, and what follows from it.
+    pub(crate) fn change_node<T>(&mut self, node: NodeIndex, change: impl FnOnce(&mut SimulatedNode) -> T) -> T {
+        let changing = &mut self.nodes[node.position()];
+        let changed = change(changing);
+        if self.full_nodes.update(node, changing) {
+            self.freed.push(node);
+        }
+        changed
+    }
+
+    fn set_availability(&mut self, node: NodeIndex, availability: Availability) {
+        self.change_node(node, |node| node.manager_mut().set_availability(availability));
+    }
+
+    fn arrives(&mut self, index: AgentIndex, node: NodeIndex, needed: Hardware) {
+        if self.change_node(node, |node| node.arrives(index, needed)) {
+            self.node_changed(node);
+        }
+    }
+
+    fn departs(&mut self, index: AgentIndex, node: NodeIndex, needed: Hardware) {
+        if self.change_node(node, |node| node.departs(index, needed)) {
+            self.node_changed(node);
+        }
+    }
+
+    /// The agents on a node see something new about it.
+    fn node_changed(&mut self, node: NodeIndex) {
+        for position in 0..self.node(node).agents().len() {
+            let agent = self.node(node).agents()[position];
+            self.unpark_later(agent);
+            self.agents[agent.position()].invalidate_cached_proposals();
+        }
+    }
+
+    /// Prefetches what an evaluation of an agent reads of its surroundings. Call it for a batch before they evaluate, so that their
+    /// cache misses overlap; the return value only keeps the read.
+    pub fn prefetch_surroundings(&self, agent: AgentIndex) -> u32 {
+        let agent = self.agent(agent);
+        let node = self.node(agent.node);
+        let neighbour = node.neighbours().first().map_or(0, |neighbour| neighbour.0);
+        let known = agent.requests().iter().map(|fact| fact.neighbour).chain([Neighbour::Node(agent.node)]);
+        let ranks = known.fold(0, |sum, neighbour| sum ^ self.rank(neighbour));
+        ranks ^ neighbour ^ u32::from(node.manager().free() == Capacity::Unbounded)
+    }
+}

@@ -1,0 +1,70 @@
+//! Management by a planner that sees the whole infrastructure.
+
+use mario_domain::AgentOperation;
+
+use crate::population::index::AgentIndex;
+use crate::population::label::Label;
+use crate::population::proposal::{CompactVerdict, Deployed, Deployment, Judged, Proposal};
+use crate::population::state::Population;
+
+/// What a planner wants done in one cycle, in this order: first what happens to instances that are there, then what is deployed.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Plan {
+    /// Undeploys, and migrations to any node.
+    pub orders: Vec<(AgentIndex, Proposal)>,
+    /// New instances.
+    pub deployments: Vec<Deployment>,
+}
+
+impl Population {
+    /// A cycle in which a plan takes the place of what agents propose. Each order is judged by the hardware that is free at that
+    /// moment and enacted before the next, so that a plan can use the room it makes. A migration may lead anywhere and keeps
+    /// the instance's id. What agents proposed themselves is not judged: they did nothing.
+    pub fn r1_by_plan(&mut self, plan: &Plan, label: &mut Label) {
+        label.clear();
+        self.cycle_by_plan(&plan.orders, &plan.deployments, label);
+        self.end_cycle(label);
+    }
+
+    pub(in crate::population) fn cycle_by_plan(
+        &mut self,
+        orders: &[(AgentIndex, Proposal)],
+        deployments: &[Deployment],
+        label: &mut Label,
+    ) {
+        for (index, proposal) in orders {
+            let agent = &mut self.agents[index.position()];
+            if !agent.is_alive() {
+                continue;
+            }
+            // It has had its turn.
+            agent.pending_at = u32::MAX;
+            let from = agent.node;
+            let (verdict, proposal) = (self.judge_by_room(*index, proposal), proposal.clone());
+            label.push_judged(Judged { agent: *index, proposal, from, verdict, created: None });
+            self.enact_last(label);
+        }
+        for deployment in deployments {
+            let verdict = self.judge_room(deployment.node, self.needed(deployment.application));
+            label.push_deployed(Deployed { deployment: *deployment, verdict, created: None });
+            self.enact_last(label);
+        }
+        for position in 0..self.pending.len() {
+            let index = self.pending[position].agent();
+            let agent = self.agent(index);
+            if agent.pending_at as usize == position && agent.is_alive() {
+                label.push_nop(index);
+            }
+        }
+    }
+
+    /// What free hardware alone says to a proposal, wherever it leads.
+    pub(in crate::population) fn judge_by_room(&self, index: AgentIndex, proposal: &Proposal) -> CompactVerdict {
+        let agent = self.agent(index);
+        match proposal.target.resolve(agent.node) {
+            _ if proposal.operation == AgentOperation::Undeploy => CompactVerdict::Accepted,
+            Some(to) => self.judge_room(to, self.needed(agent.application)),
+            None => self.out_of_reach(agent.node, &proposal.target),
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! The prototype's arbitration.
+
+use mario_domain::AgentOperation;
+
+use crate::population::acceptance::AcceptanceContext;
+use crate::population::label::Label;
+use crate::population::proposal::{Deployed, Deployment, Judged, Target};
+use crate::population::state::Population;
+
+impl Population {
+    /// From the last agent to the first, by free hardware wherever the target is, each enacted before the next is judged. `self` is
+    /// remembered under the node's name. The prototype has no acceptance policies; where nodes have them, they are asked, and
+    /// see what was enacted before.
+    pub(in crate::population) fn cycle_in_sequence(
+        &mut self,
+        deployments: &[Deployment],
+        context: &mut AcceptanceContext,
+        label: &mut Label,
+    ) {
+        for deployment in deployments {
+            let verdict = self.judge_deployment(deployment, context);
+            label.push_deployed(Deployed { deployment: *deployment, verdict, created: None });
+            self.enact_last(label);
+        }
+        for position in (0..self.pending.len()).rev() {
+            let Some((agent, mut proposal)) = self.proposal_at(position, label) else { continue };
+            let from = self.agent(agent).node;
+            let mut verdict = self.judge_by_room(agent, &proposal);
+            if verdict.is_accepted() {
+                let to = proposal.target.resolve(from).filter(|to| *to != from);
+                let mut concerned = [Some(from), to].into_iter().flatten();
+                let consented = concerned
+                    .try_for_each(|node| self.consent(node, agent, &proposal, context).map_err(|rule| (node, rule)));
+                if let Err((node, rule)) = consented {
+                    verdict = self.inhibited(node, rule);
+                }
+            }
+            if proposal.target == Target::Own && proposal.operation != AgentOperation::Undeploy {
+                proposal.target = Target::Node(from);
+            }
+            label.push_judged(Judged { agent, proposal, from, verdict, created: None });
+            self.enact_last(label);
+        }
+    }
+}
