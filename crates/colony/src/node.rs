@@ -320,7 +320,7 @@ impl Step<'_> {
         self.effects.push(Effect::Report(report));
     }
 
-    /// Other links work than before. A neighbour that is reached anew is greeted.
+    /// Other links work than before: new neighbours are greeted.
     fn set_neighbours(&mut self, neighbours: Vec<NodeId>) {
         let before = std::mem::replace(&mut self.state.neighbours, neighbours);
         let State { ledger, outgoing, .. } = &*self.state;

@@ -1,6 +1,6 @@
 //! What agents see of their clients' requests.
 //!
-//! Two strategies. *InstanceObservation* is the rule: what reached the instance since its agent looked last, one fact for each last hop and
+//! Two strategies. *Arrivals* is the rule: what reached the instance since its agent looked last, one fact for each last hop and
 //! latency, in standard order. *Route entries* is what the prototype shows, see [`InstanceObservation::entry_facts`].
 
 use mario_scenario::{NodeIndex, Observation};

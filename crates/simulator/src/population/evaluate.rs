@@ -12,7 +12,7 @@ use crate::population::layers::decision_cache::is_plain;
 use crate::population::proposal::{Proposal, Target};
 use crate::population::state::Population;
 
-/// Memory for evaluating agents of one population: one for each thread, used again and again.
+/// Scratch memory for evaluating agents of one population: one for each thread.
 pub struct Evaluator {
     decider: Decider,
     facts: KnowledgeBase,

@@ -15,7 +15,7 @@ impl Numbers {
     /// 1, 2, 3 and so on.
     pub const COUNTED: Numbers = Numbers { next: 1, per_instance: 1 };
 
-    /// Takes so many numbers, and gives the first of them.
+    /// Takes `count` numbers; returns the first of them.
     pub fn take(&mut self, count: i64) -> i64 {
         let first = self.next;
         self.next += count;

@@ -81,7 +81,7 @@ pub struct Judged {
 }
 
 /// What managers said. Nearly all inhibitions are for want of room, and there may be one for each agent in each cycle, so
-/// that one has a short form; [`Population::verdict`](crate::population::Population::verdict) gives the whole of each.
+/// that one has a short form; [`Population::verdict`](crate::population::Population::verdict) returns the long form of each.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum CompactVerdict {
     /// It may be done.

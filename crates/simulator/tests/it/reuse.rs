@@ -1,4 +1,4 @@
-//! DecisionCache that are not made again.
+//! Decisions that are reused.
 
 use mario_scenario::{Document, NoFiles, Scenario};
 use mario_simulator::{Detail, Reuse, RunOptions};

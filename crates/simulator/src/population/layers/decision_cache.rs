@@ -1,15 +1,14 @@
-//! What policies said to agents that knew the same up to names.
+//! The decision cache: agents share decisions on knowledge that is the same up to names.
 //!
-//! Most of what an agent sees, another saw before it, with other names for the nodes around and for itself. A policy that is
-//! blind to names ([`mario_policy::blindness`]) proposes to both the same, up to names. So what an agent knows is written
-//! down without names: what is left of the names of nodes is in which order they stand. Who knows what somebody knew before
-//! is not asked.
+//! Most of what an agent knows, another agent knew before it, with other names for nodes and instance. A policy that is invariant
+//! under renaming ([`mario_policy::blindness`] proves it) proposes the same to both, up to names. So the key of an entry is what an
+//! agent knows without names: a node is its position in the standard order of the nodes that occur.
 //!
-//! Start at [`DecisionCache::find`]. What it does not find is to be asked, and [`DecisionCache::learn`] takes down the answer.
+//! Start at [`DecisionCache::lookup`]. After a miss the policy is asked, and [`DecisionCache::insert`] stores the answer.
 //!
-//! **Invariant:** whether a policy was asked or its answer found here cannot be told from the proposal.
-//! **Invariant:** what is found depends on the agents and their order alone, and not on who asks how many at the same time:
-//! a place is taken when somebody is to be asked for it, before the answer is there.
+//! **Invariant:** a proposal does not depend on whether it came from the cache.
+//! **Invariant:** hits and misses depend on the agents and their order alone, not on the number of threads: a slot is taken before
+//! the policy is asked, and other agents with the same key wait for the answer.
 
 mod key;
 #[cfg(test)]
@@ -31,43 +30,42 @@ use crate::population::index::AgentIndex;
 use crate::population::proposal::Proposal;
 use crate::population::state::Population;
 
-/// For each node so many different things are remembered, but at least and at most so many in all; then all are forgotten.
+/// The capacity: entries per node, clamped to `ENTRIES`. A full cache is cleared.
 const ENTRIES_PER_NODE: usize = 4;
 const ENTRIES: RangeInclusive<usize> = 1 << 10..=1 << 19;
 
-/// The half of a hash that the index keeps.
+/// The upper half of a hash, which the index keeps.
 const UPPER: u64 = !0 << 32;
 
-/// A decision that took more than this part of its budget is not shared: with other names, some steps count a little
-/// more or less, and another agent might run out of it.
+/// A decision that took more than one part in this many of its budget is not shared: with other names some steps cost a little
+/// more, and another agent might run out of budget.
 const BUDGET_PART: u64 = 64;
 
-/// What policies said to agents that knew the same up to names.
+/// Decisions of policies, by what agents knew up to names.
 pub struct DecisionCache {
-    /// For each policy, in which way its decisions can be shared, if they can.
+    /// For each policy, what its decisions depend on besides its own facts; `None` if they cannot be shared.
     policies: Vec<Option<Blindness>>,
-    /// For each application, the first that needs, handles and tolerates as much.
+    /// For each application, the first one with the same requirements.
     alike: Vec<ApplicationIndex>,
     limit: usize,
-    /// How many things are remembered.
+    /// The number of entries.
     count: usize,
-    /// Each thing that some agent knew: a word that tells its length and the answer, and the words of its key. One after
-    /// another, so that what is looked up lies together.
+    /// The entries, one after another: a header word with length and answer, then the words of the key.
     blocks: Vec<u64>,
-    /// Where blocks are, by the hash of their keys: upper half of the hash, and one more than the position in `blocks`; 0
-    /// where there is none. Its length is a power of two.
+    /// Open addressing by hash: the upper half of the hash, and the position in `blocks` plus one; 0 for an empty slot. Its
+    /// length is a power of two.
     index: Vec<u64>,
-    /// What agents know: of whoever is asked by itself, and of those who were prefetched for.
+    /// Keys: the first for single lookups, the others for the prefetched batch.
     keys: Vec<Key>,
-    /// Which of the keys was written or taken last.
+    /// The key that was written or used last.
     current: usize,
     prefetched: Prefetched,
 }
 
-/// Agents whose decisions are looked for next.
+/// The batch of agents that are looked up next.
 #[derive(Default)]
 struct Prefetched {
-    /// With the hash of what they know, if that is to be compared.
+    /// Each with the hash of its key; `None` if its decision cannot be shared.
     slots: Vec<(AgentIndex, Option<u64>)>,
     length: usize,
     taken: usize,
@@ -76,55 +74,58 @@ struct Prefetched {
 /// What a policy said.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Answer {
-    /// Somebody is being asked.
-    Awaited,
-    /// Something that is said to one agent alone.
+    /// The policy is being asked.
+    Pending,
+    /// Not to be shared.
     Private,
     Nothing,
-    /// This operation, towards this place.
+    /// This operation, towards the node at this position of the key.
     Proposal(AgentOperation, u8),
 }
 
-/// The first word of a block.
+/// The first word of an entry.
 #[derive(Clone, Copy)]
 struct Header(u64);
 
 impl Header {
     fn new(length: usize, answer: Answer) -> Header {
-        let (tag, place) = match answer {
-            Answer::Awaited => (0, 0),
+        let (tag, position) = match answer {
+            Answer::Pending => (0, 0),
             Answer::Private => (1, 0),
             Answer::Nothing => (2, 0),
-            Answer::Proposal(AgentOperation::Undeploy, place) => (3, place),
-            Answer::Proposal(AgentOperation::Migrate, place) => (4, place),
-            Answer::Proposal(AgentOperation::Replicate, place) => (5, place),
+            Answer::Proposal(operation, position) => (FIRST_OPERATION + operation.code(), position),
         };
-        Header((length as u64) << 16 | u64::from(place) << 8 | tag)
+        Header((length as u64) << 16 | u64::from(position) << 8 | u64::from(tag))
     }
 
-    /// How many words the key has.
+    /// The number of words of the key.
     fn length(self) -> usize {
         (self.0 >> 16) as usize
     }
 
-    fn answer(self) -> Answer {
-        let place = (self.0 >> 8) as u8;
+    /// `None` for a header that [`Header::new`] does not write.
+    fn answer(self) -> Option<Answer> {
+        let position = (self.0 >> 8) as u8;
         match self.0 as u8 {
-            0 => Answer::Awaited,
-            1 => Answer::Private,
-            2 => Answer::Nothing,
-            3 => Answer::Proposal(AgentOperation::Undeploy, place),
-            4 => Answer::Proposal(AgentOperation::Migrate, place),
-            _ => Answer::Proposal(AgentOperation::Replicate, place),
+            0 => Some(Answer::Pending),
+            1 => Some(Answer::Private),
+            2 => Some(Answer::Nothing),
+            tag => {
+                let operation = AgentOperation::with_code(tag - FIRST_OPERATION)?;
+                Some(Answer::Proposal(operation, position))
+            }
         }
     }
 }
 
-/// The place of a decision that is to be told to others.
+/// The tag of the first operation.
+const FIRST_OPERATION: u8 = 3;
+
+/// The slot of a decision that is being made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SlotId(u32);
 
-/// What is known of the decision of an agent.
+/// The result of a lookup.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Lookup {
     /// What the agent proposes, which may be nothing.
@@ -143,9 +144,9 @@ pub struct SavedDecisionCache {
 }
 
 impl DecisionCache {
-    /// Nothing is known yet of the agents of this population.
+    /// An empty cache for the agents of this population.
     pub fn new(engine: &Engine, population: &Population) -> DecisionCache {
-        // Facts about nodes would have to be part of what is compared.
+        // Facts about nodes would have to be part of the key.
         let has_plain_nodes = !population.has_node_facts && key::are_plain(population);
         let shared = |policy: &Policy| {
             let blindness = if has_plain_nodes { blindness(engine, policy).ok() } else { None };
@@ -165,7 +166,7 @@ impl DecisionCache {
         }
     }
 
-    /// Makes room, if there is none left. Not while anything is awaited.
+    /// Clears a full cache. Not while any entry is pending.
     pub fn make_room(&mut self) {
         if self.count >= self.limit {
             self.count = 0;
@@ -174,8 +175,8 @@ impl DecisionCache {
         }
     }
 
-    /// Writes down what these agents know: their decisions are looked for next, in this order. What is known of them is
-    /// fetched from memory side by side.
+    /// Writes the keys of a batch of agents, which are looked up next in this order, and prefetches their entries, so that their
+    /// cache misses overlap.
     pub fn prefetch(&mut self, population: &Population, agents: &[AgentIndex]) {
         (self.prefetched.length, self.prefetched.taken) = (agents.len(), 0);
         self.prefetched.slots.resize_with(agents.len().max(self.prefetched.slots.len()), || (AgentIndex(0), None));
@@ -193,7 +194,7 @@ impl DecisionCache {
         std::hint::black_box(blocks.fold(0, |sum, block| sum ^ block));
     }
 
-    /// The hash of what an agent knows, which is written down; `None` when that is not to be compared.
+    /// Writes the key of an agent, unless it is prefetched. Returns its hash; `None` if its decision cannot be shared.
     fn hash(&mut self, population: &Population, agent: AgentIndex) -> Option<u64> {
         let Prefetched { slots, length, taken } = &mut self.prefetched;
         if let Some((prefetched, hash)) = slots[..*length].get(*taken)
@@ -211,19 +212,19 @@ impl DecisionCache {
         &self.keys[self.current]
     }
 
-    /// What is known of the decision of an agent.
+    /// Looks up the decision of an agent.
     pub fn lookup(&mut self, population: &Population, agent: AgentIndex) -> Lookup {
         let Some(hash) = self.hash(population, agent) else { return Lookup::Miss(None) };
         match self.position(hash) {
             Ok(position) => match Header(self.blocks[position]).answer() {
-                Answer::Awaited => Lookup::Pending(SlotId(position as u32)),
-                Answer::Private => Lookup::Miss(None),
-                answer => Lookup::Hit(self.proposal(answer)),
+                Some(Answer::Pending) => Lookup::Pending(SlotId(position as u32)),
+                Some(Answer::Private) | None => Lookup::Miss(None),
+                Some(answer) => Lookup::Hit(self.proposal(answer)),
             },
             Err(_) if self.count >= self.limit => Lookup::Miss(None),
             Err(slot) => {
                 let position = self.blocks.len();
-                self.blocks.push(Header::new(self.keys[self.current].words().len(), Answer::Awaited).0);
+                self.blocks.push(Header::new(self.keys[self.current].words().len(), Answer::Pending).0);
                 self.blocks.extend_from_slice(self.keys[self.current].words());
                 self.index[slot] = hash & UPPER | (position as u64 + 1);
                 self.count += 1;
@@ -232,7 +233,7 @@ impl DecisionCache {
         }
     }
 
-    /// What is known now of a decision that was awaited; `None` when the policy is to be asked after all.
+    /// Returns a decision that was pending; `None` if the policy is to be asked after all.
     pub fn lookup_pending(
         &mut self,
         population: &Population,
@@ -242,12 +243,12 @@ impl DecisionCache {
         self.current = 0;
         self.write_key(population, agent)?;
         match Header(self.blocks[slot.0 as usize]).answer() {
-            Answer::Awaited | Answer::Private => None,
-            answer => Some(self.proposal(answer)),
+            Some(Answer::Pending | Answer::Private) | None => None,
+            Some(answer) => Some(self.proposal(answer)),
         }
     }
 
-    /// Takes down what the policy of an agent said.
+    /// Stores what the policy of an agent said. `is_plain` says that it may be shared.
     pub fn insert(
         &mut self,
         slot: SlotId,
@@ -270,7 +271,7 @@ impl DecisionCache {
         *header = Header::new(Header(*header).length(), answer).0;
     }
 
-    /// Writes down what an agent knows; `None` when that is not to be compared.
+    /// Writes the key of an agent; `None` if its decision cannot be shared.
     fn write_key(&mut self, population: &Population, agent: AgentIndex) -> Option<()> {
         let agent = population.agent(agent);
         let blindness = self.policies[agent.policy().position()]?;
@@ -279,13 +280,13 @@ impl DecisionCache {
         self.keys[self.current].write(population, agent, application, blindness.sees_neighbours)
     }
 
-    /// What an answer means to the agent whose key was written last.
+    /// Returns what an answer means to the agent whose key was written last.
     fn proposal(&self, answer: Answer) -> Option<Proposal> {
         let Answer::Proposal(operation, place) = answer else { return None };
         Some(Proposal { operation, target: self.key().target(place) })
     }
 
-    /// Where the block with the words of the key is; else, where in the index it belongs.
+    /// Returns the position of the entry with the current key, or else the slot of the index where it belongs.
     fn position(&mut self, hash: u64) -> Result<usize, usize> {
         if self.index.len() <= 2 * self.count {
             self.grow();
@@ -309,7 +310,7 @@ impl DecisionCache {
         &self.blocks[position + 1..=position + Header(self.blocks[position]).length()]
     }
 
-    /// Makes the index anew, with room for twice as many blocks and more.
+    /// Rebuilds the index with room for twice as many entries.
     fn grow(&mut self) {
         let length = (4 * self.count).next_power_of_two().max(64);
         self.index = vec![0; length];
@@ -325,12 +326,12 @@ impl DecisionCache {
         }
     }
 
-    /// All that was learnt. How much is asked after a break follows from it.
+    /// The entries, for a checkpoint: hits and misses after a resume are those of an uninterrupted run.
     pub fn saved(&self) -> impl Serialize + '_ {
         (self.count, &self.blocks)
     }
 
-    /// Restores what was saved; `self` must be made for the same population. Returns whether the blocks are whole.
+    /// Restores a checkpoint of a cache for the same population. Returns whether its entries are whole.
     #[must_use]
     pub fn restore(&mut self, saved: SavedDecisionCache) -> bool {
         self.count = saved.count;
@@ -339,9 +340,9 @@ impl DecisionCache {
         let (mut position, mut count) = (0, 0);
         while let Some(header) = self.blocks.get(position).copied().map(Header) {
             let has_place = match header.answer() {
-                Answer::Awaited => false,
-                Answer::Private | Answer::Nothing => true,
-                Answer::Proposal(_, place) => usize::from(place) < key::NODES_MAX,
+                Some(Answer::Pending) | None => false,
+                Some(Answer::Private | Answer::Nothing) => true,
+                Some(Answer::Proposal(_, place)) => usize::from(place) < key::NODES_MAX,
             };
             if !has_place || header.length() > self.blocks.len() - position - 1 {
                 return false;
@@ -367,7 +368,7 @@ fn alike(applications: &[Application]) -> Vec<ApplicationIndex> {
     applications.iter().enumerate().map(first).collect()
 }
 
-/// Whether a decision can be told to other agents: it came to its end, and was far from its budget's.
+/// Whether a decision may be shared: it is complete, and was far from its budget.
 pub(crate) fn is_plain(policy: &Policy, decision: &Decision) -> bool {
     decision.ending == Ending::Complete && decision.inferences <= policy.settings().budget.inferences / BUDGET_PART
 }

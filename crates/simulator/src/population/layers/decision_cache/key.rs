@@ -1,6 +1,6 @@
 //! What an agent knows, without names.
 
-use mario_domain::{AgentOperation, Capacity, Id};
+use mario_domain::{Capacity, Id};
 use mario_scenario::{ApplicationIndex, Memory, NodeIndex};
 
 use crate::population::agent::{Agent, Neighbour};
@@ -180,18 +180,13 @@ impl Key {
         self.length += 1;
     }
 
-    /// Writes down what an agent remembers; gives how much that is. An agent whose memory slides sees it in order and
+    /// Writes what an agent remembers; returns the number of entries. An agent whose memory slides sees it in order and
     /// without repeats, so it does not matter in which order it was inhibited.
     fn write_remembered(&mut self, memory: Memory, agent: &Agent) -> Option<usize> {
         let mut codes = [0_u8; REMEMBERED_MAX];
         let mut count = 0;
         for remembered in agent.remembered() {
-            let operation = match remembered.operation {
-                AgentOperation::Undeploy => 0,
-                AgentOperation::Migrate => 1,
-                AgentOperation::Replicate => 2,
-            };
-            let code = operation << 6 | self.place(&remembered.target)?;
+            let code = remembered.operation.code() << 6 | self.place(&remembered.target)?;
             let position = match memory {
                 Memory::Periodic { .. } => Err(count),
                 Memory::Sliding => codes[..count].binary_search(&code),
