@@ -1,11 +1,6 @@
 // What is where at each moment of a run, from its events.
 
-// The codes of events; their arguments stand after the moment and the code.
-const EVENT = {
-  deployed: 0, handover: 1, migrate: 2, replicate: 3, undeploy: 4, inhibited: 5, deployInhibited: 6, nodeDown: 7, nodeUp: 8,
-  nodeLeaving: 9, linkDown: 10, linkUp: 11,
-};
-const OPERATIONS = ["undeploy", "migrate", "replicate", "deploy"];
+// EVENT and OPERATIONS, the numbers of events and operations, are tables of the program that wrote the page.
 const CHECKPOINT_EVERY = 48;
 
 class History {

@@ -7,6 +7,7 @@
 //! and what has too many instances to be shown one by one is shown by area.
 
 mod areas;
+mod codes;
 mod compact;
 mod drawings;
 mod explanations;

@@ -1,5 +1,7 @@
 //! Joins the page: markup, style, program and data in one file that needs nothing else.
 
+use super::codes;
+
 /// The parts of the program, in the order in which they stand in the page.
 const PROGRAM: &[&str] = &[
     include_str!("../../assets/elements.js"),
@@ -62,7 +64,7 @@ pub(crate) fn html(title: &str, data: &str, is_live: bool) -> String {
 
 /// The whole text of the page's script element.
 pub(crate) fn program() -> String {
-    format!("\n(() => {{\n\"use strict\";\n{}}})();\n", PROGRAM.concat())
+    format!("\n(() => {{\n\"use strict\";\n{}{}}})();\n", codes::script(), PROGRAM.concat())
 }
 
 /// The whole text of the page's style element.

@@ -12,6 +12,7 @@ use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
+use super::codes::EventCode;
 use super::compact::Compact;
 use super::explanations::{self, Case, Explanations};
 use super::placement::Placement;
@@ -226,28 +227,39 @@ impl Serialize for Line {
         let place = |place: &Option<u32>| place.map_or(-1, i64::from);
         let Line(moment, event) = self;
         let numbers: Vec<i64> = match event {
-            Event::Deployed { instance, node } => vec![0, (*instance).into(), (*node).into()],
-            Event::Handover { user, to } => vec![1, (*user).into(), place(to)],
+            Event::Deployed { instance, node } => {
+                vec![EventCode::Deployed.number(), (*instance).into(), (*node).into()]
+            }
+            Event::Handover { user, to } => vec![EventCode::Handover.number(), (*user).into(), place(to)],
             Event::Migrate { instance, node, renamed } => {
-                vec![2, (*instance).into(), (*node).into(), place(renamed)]
+                vec![EventCode::Migrate.number(), (*instance).into(), (*node).into(), place(renamed)]
             }
             Event::Replicate { instance, node, replica } => {
-                vec![3, (*instance).into(), (*node).into(), (*replica).into()]
+                vec![EventCode::Replicate.number(), (*instance).into(), (*node).into(), (*replica).into()]
             }
-            Event::Undeploy { instance } => vec![4, (*instance).into()],
+            Event::Undeploy { instance } => vec![EventCode::Undeploy.number(), (*instance).into()],
             Event::Inhibited { instance, operation, target, reason } => {
-                vec![5, (*instance).into(), operation.code().into(), place(target), (*reason).into()]
+                vec![
+                    EventCode::Inhibited.number(),
+                    (*instance).into(),
+                    operation.code().into(),
+                    place(target),
+                    (*reason).into(),
+                ]
             }
             Event::DeployInhibited { application, node, reason } => {
-                vec![6, (*application).into(), (*node).into(), (*reason).into()]
+                vec![EventCode::DeployInhibited.number(), (*application).into(), (*node).into(), (*reason).into()]
             }
-            Event::NodeDown { node, instances } => {
-                [7, (*node).into()].into_iter().chain(instances.iter().map(|one| i64::from(*one))).collect()
+            Event::NodeDown { node, instances } => [EventCode::NodeDown.number(), (*node).into()]
+                .into_iter()
+                .chain(instances.iter().map(|one| i64::from(*one)))
+                .collect(),
+            Event::NodeUp { node } => vec![EventCode::NodeUp.number(), (*node).into()],
+            Event::NodeLeaving { node } => vec![EventCode::NodeLeaving.number(), (*node).into()],
+            Event::LinkDown { nodes: [one, other] } => {
+                vec![EventCode::LinkDown.number(), (*one).into(), (*other).into()]
             }
-            Event::NodeUp { node } => vec![8, (*node).into()],
-            Event::NodeLeaving { node } => vec![9, (*node).into()],
-            Event::LinkDown { nodes: [one, other] } => vec![10, (*one).into(), (*other).into()],
-            Event::LinkUp { nodes: [one, other] } => vec![11, (*one).into(), (*other).into()],
+            Event::LinkUp { nodes: [one, other] } => vec![EventCode::LinkUp.number(), (*one).into(), (*other).into()],
         };
         let mut sequence = serializer.serialize_seq(Some(numbers.len() + 1))?;
         sequence.serialize_element(moment)?;

@@ -1,0 +1,68 @@
+//! The numbers that stand for events and operations in the data of a page: one table for what writes them and for the script
+//! that reads them.
+
+use mario_domain::AgentOperation;
+
+/// A kind of event in a replay.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum EventCode {
+    Deployed,
+    Handover,
+    Migrate,
+    Replicate,
+    Undeploy,
+    Inhibited,
+    DeployInhibited,
+    NodeDown,
+    NodeUp,
+    NodeLeaving,
+    LinkDown,
+    LinkUp,
+}
+
+/// Each kind with the name that the script has for it, in the order of their numbers.
+const EVENTS: [(EventCode, &str); 12] = [
+    (EventCode::Deployed, "deployed"),
+    (EventCode::Handover, "handover"),
+    (EventCode::Migrate, "migrate"),
+    (EventCode::Replicate, "replicate"),
+    (EventCode::Undeploy, "undeploy"),
+    (EventCode::Inhibited, "inhibited"),
+    (EventCode::DeployInhibited, "deployInhibited"),
+    (EventCode::NodeDown, "nodeDown"),
+    (EventCode::NodeUp, "nodeUp"),
+    (EventCode::NodeLeaving, "nodeLeaving"),
+    (EventCode::LinkDown, "linkDown"),
+    (EventCode::LinkUp, "linkUp"),
+];
+
+impl EventCode {
+    /// Its number in the data.
+    pub(crate) const fn number(self) -> i64 {
+        self as i64
+    }
+}
+
+/// The tables as the script has them.
+pub(crate) fn script() -> String {
+    let events: Vec<String> = EVENTS.iter().map(|(event, name)| format!("{name}: {}", event.number())).collect();
+    let operations: Vec<String> =
+        AgentOperation::ALL.iter().map(|operation| format!("\"{}\"", operation.as_str())).collect();
+    format!("const EVENT = {{ {} }};\nconst OPERATIONS = [{}];\n", events.join(", "), operations.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_event_has_one_name_and_its_position_for_a_number() {
+        for (position, (event, name)) in (0..).zip(EVENTS) {
+            assert_eq!(event.number(), position, "{name}");
+            assert_eq!(EVENTS.iter().filter(|(_, other)| *other == name).count(), 1, "{name}");
+        }
+        let script = script();
+        assert!(script.contains("migrate: 2, replicate: 3"), "{script}");
+        assert!(script.contains(r#"["undeploy", "migrate", "replicate"]"#), "{script}");
+    }
+}
