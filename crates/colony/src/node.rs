@@ -138,6 +138,8 @@ pub(crate) struct State {
     retries: BTreeMap<TransferId, Retry>,
     /// Copies of dropped places that have not stopped yet, and what they use.
     dropped: BTreeMap<WorkloadId, Hardware>,
+    /// Copies of what is owned that were told to stop before their instances are handed over. Each is told once.
+    stopping: BTreeSet<WorkloadId>,
     /// Whether copies of an earlier life may still run that the ledger does not know.
     is_recovering: bool,
 }
@@ -282,6 +284,7 @@ impl State {
             incoming: BTreeMap::new(),
             retries: BTreeMap::new(),
             dropped: BTreeMap::new(),
+            stopping: BTreeSet::new(),
             is_recovering: false,
         }
     }
@@ -309,14 +312,15 @@ impl State {
     }
 
     fn is_quiet(&self) -> bool {
-        let Ledger { custody, grants, taken, draining, .. } = &self.ledger;
+        let Ledger { custody, grants, draining, .. } = &self.ledger;
         custody.is_empty()
             && grants.is_empty()
-            && taken.is_empty()
+            && self.ledger.unforgotten().next().is_none()
             && draining.is_empty()
             && self.outgoing.is_empty()
             && self.incoming.is_empty()
             && self.dropped.is_empty()
+            && self.stopping.is_empty()
             && !self.is_recovering
     }
 }
@@ -419,6 +423,7 @@ impl Step<'_> {
     /// A copy has stopped.
     fn stopped(&mut self, workload: WorkloadId) {
         if self.state.ledger.draining.contains_key(&workload) {
+            self.state.stopping.remove(&workload);
             self.journal(Record::Stopped { workload });
         } else if let Some(needed) = self.state.dropped.remove(&workload) {
             let is_counted = self.state.manager.give_back(needed);

@@ -93,7 +93,18 @@ impl Step<'_> {
 
     /// A target will never answer again. Its copies here are adopted under fresh ids: under the old ones, they may live on
     /// elsewhere. What was offered to it is written off.
+    ///
+    /// What was taken from it stays written down, in case that it was not lost after all and asks; nothing is sent to it.
     fn lost(&mut self, journal: JournalId) {
+        if journal == self.state.ids.journal {
+            return;
+        }
+        self.state.retries.retain(|transfer, _| transfer.journal != journal);
+        let preparing = self.state.outgoing.iter().filter(|(_, outgoing)| outgoing.receiver == journal);
+        let preparing: Vec<TransferId> = preparing.map(|(transfer, _)| *transfer).collect();
+        for transfer in preparing {
+            self.prepare_timed_out(transfer);
+        }
         let is_open = |custody: &&Custody| custody.receiver == journal;
         let custody: Vec<Custody> = self.state.ledger.custody.values().filter(is_open).cloned().collect();
         for custody in custody {
@@ -109,6 +120,10 @@ impl Step<'_> {
         for transfer in grants {
             self.state.retries.remove(&transfer);
             self.journal(Record::Gone { transfer });
+        }
+        // The last record: once it is on disk, all that follows from the command is.
+        if !self.state.ledger.lost.contains(&journal) {
+            self.journal(Record::Lost { journal });
         }
     }
 

@@ -148,9 +148,9 @@ impl State {
         all
     }
 
-    /// The instances that have a copy on the node, with their applications.
+    /// The instances that have a copy on the node, or a place to come back to, with their applications.
     fn present(&self) -> impl Iterator<Item = (&InstanceId, &ApplicationId)> {
-        let custody = self.ledger.custody.values().filter(|custody| custody.is_running).map(|custody| &custody.owned);
+        let custody = self.ledger.custody.values().filter(|custody| !custody.is_ended).map(|custody| &custody.owned);
         let owned = self.ledger.owned.values().chain(custody);
         let owned = owned.map(|owned| (&owned.instance, &owned.descriptor.application.id));
         owned.chain(self.ledger.draining.values().map(|draining| (&draining.instance, &draining.application)))

@@ -43,7 +43,7 @@ impl State {
             state.minds.insert(instance.clone(), Mind::new(&owned.luggage, first));
         }
         let open = state.ledger.custody.values().map(|custody| custody.transfer);
-        let open = open.chain(state.ledger.grants.keys().copied()).chain(state.ledger.taken.keys().copied());
+        let open = open.chain(state.ledger.grants.keys().copied()).chain(state.ledger.unforgotten());
         let after = state.config.timing.resend_after;
         state.retries = open.map(|transfer| (transfer, Retry { at: now, after })).collect();
         Ok(state)

@@ -10,7 +10,7 @@ use crate::descriptor::Copies;
 use crate::ids::{JournalId, Token, TransferId, WorkloadId};
 use crate::input::{Effect, Report};
 use crate::journal::{OwnCause, Owned, Record};
-use crate::message::{Luggage, Message, Prepare, TransferKind};
+use crate::message::{Luggage, Message, Prepare};
 use crate::rules::Concern;
 
 impl Step<'_> {
@@ -33,13 +33,14 @@ impl Step<'_> {
         let descriptor = Arc::clone(&prepare.descriptor);
         let workload = self.state.ids.workload();
         let instance = prepare.instance.clone();
-        let is_exclusive = prepare.kind == TransferKind::Migrate && descriptor.copies == Copies::Exclusive;
         self.state.manager.reserve(transfer, descriptor.application.hardware);
         let expires = self.now + self.state.config.timing.reservation_timeout;
         let place = Incoming { from: from.clone(), sender, prepare, workload, token: None, expires };
+        let is_exclusive = place.is_exclusive();
         self.state.incoming.insert(transfer, place);
         if is_exclusive {
-            // The copy starts when the instance is this node's.
+            // The copy starts when the instance is this node's. So does a replica's: this message may be late, and the
+            // replica live elsewhere by now.
             self.healthy(workload);
         } else {
             self.effects.push(Effect::Start { workload, instance, descriptor });
@@ -54,7 +55,7 @@ impl Step<'_> {
         if prepare.luggage_bytes > limits.luggage_bytes_max {
             return Err(Rule::Oversized { bytes: prepare.luggage_bytes, bytes_max: limits.luggage_bytes_max });
         }
-        if state.incoming.len() >= limits.incoming_max || state.ledger.taken.len() >= limits.taken_max {
+        if state.incoming.len() >= limits.incoming_max || state.ledger.unforgotten().count() >= limits.taken_max {
             return Err(Rule::Busy);
         }
         if !self.is_newer(prepare) {
@@ -155,8 +156,10 @@ impl Step<'_> {
         let Incoming { prepare, workload, .. } = place;
         let old_copy = self.state.ledger.custody.get(&prepare.instance);
         let old_copy = old_copy.filter(|custody| custody.is_running).map(|custody| custody.owned.workload);
+        let mut is_ended = false;
         if let Some(custody) = self.state.ledger.custody.get(&prepare.instance) {
             self.state.retries.remove(&custody.transfer);
+            is_ended = custody.is_ended;
         }
         let owned = Owned {
             instance: prepare.instance.clone(),
@@ -179,6 +182,10 @@ impl Step<'_> {
         if let Some(workload) = old_copy {
             self.effects.push(Effect::Drain(workload));
         }
+        if is_ended {
+            // An operator ended it here while it was on its way round.
+            self.report(Report::LivesOn { instance: prepare.instance.clone(), node: self.own_id() });
+        }
         self.report(arrived);
     }
 
@@ -193,6 +200,6 @@ impl Step<'_> {
 
 impl Incoming {
     fn is_exclusive(&self) -> bool {
-        self.prepare.kind == TransferKind::Migrate && self.prepare.descriptor.copies == Copies::Exclusive
+        self.prepare.descriptor.copies == Copies::Exclusive
     }
 }
