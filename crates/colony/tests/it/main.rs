@@ -1,5 +1,6 @@
 //! The crate from outside.
 
+mod colonies;
 mod judging;
 mod operators;
 mod pair;
