@@ -140,6 +140,8 @@ pub(crate) struct State {
     dropped: BTreeMap<WorkloadId, Hardware>,
     /// Copies of what is owned that were told to stop before their instances are handed over. Each is told once.
     stopping: BTreeSet<WorkloadId>,
+    /// Copies of what is owned or in custody that did not start, and when they are to be started again.
+    restarts: BTreeMap<WorkloadId, Time>,
     /// Whether copies of an earlier life may still run that the ledger does not know.
     is_recovering: bool,
 }
@@ -285,6 +287,7 @@ impl State {
             retries: BTreeMap::new(),
             dropped: BTreeMap::new(),
             stopping: BTreeSet::new(),
+            restarts: BTreeMap::new(),
             is_recovering: false,
         }
     }
@@ -321,6 +324,7 @@ impl State {
             && self.incoming.is_empty()
             && self.dropped.is_empty()
             && self.stopping.is_empty()
+            && self.restarts.is_empty()
             && !self.is_recovering
     }
 }

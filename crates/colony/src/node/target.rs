@@ -92,10 +92,10 @@ impl Step<'_> {
         self.send(&from, sender, Message::Ready { transfer, token });
     }
 
-    /// A copy did not start: there is no place after all.
+    /// A copy did not start: there is no place after all. The copy of what is here already is tried again.
     pub(super) fn not_started(&mut self, workload: WorkloadId, cause: String) {
         let place = self.state.incoming.iter().find(|(_, place)| place.workload == workload);
-        let Some((transfer, place)) = place else { return };
+        let Some((transfer, place)) = place else { return self.restart_later(workload) };
         let (transfer, from, sender) = (*transfer, place.from.clone(), place.sender);
         self.drop_place(transfer);
         let inhibition = Inhibition { node: self.own_id(), rule: Rule::NotStarted { cause } };

@@ -1,5 +1,8 @@
 //! What managers accept and inhibit, and what agents remember of it.
 
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
 use mario_colony::{Command, Descriptor, Input, Report};
 use mario_domain::{Capacity, Hardware, InstanceId, NodeId, Rule};
 
@@ -106,7 +109,7 @@ fn a_policy_of_one_each_counts_an_exclusive_instance_that_may_come_back() {
     pair.withholds = |message| matches!(message, mario_colony::Message::Transfer { .. });
     pair.ask(0, &instance, Ask::Migrate);
     let key = mario_colony::DeployKey(99);
-    pair.command(0, Command::Deploy { key, descriptor: std::sync::Arc::new(crate::pair::exclusive()) });
+    pair.command(0, Command::Deploy { key, descriptor: Arc::new(crate::pair::exclusive()) });
     assert_eq!(pair.sides[0].last_rule(), Some(Rule::Acceptance { reason: "one_each".to_owned() }));
 }
 
@@ -129,9 +132,23 @@ fn a_descriptor_with_a_broken_policy_is_inhibited() {
     let mut pair = Pair::new();
     let broken = Descriptor { policy: policy("operation(migrate, I, M :- "), ..descriptor() };
     let key = mario_colony::DeployKey(1);
-    pair.command(0, Command::Deploy { key, descriptor: std::sync::Arc::new(broken) });
+    pair.command(0, Command::Deploy { key, descriptor: Arc::new(broken) });
     assert!(matches!(pair.sides[0].last_rule(), Some(Rule::Descriptor { .. })));
     assert_eq!(pair.sides[0].node.instances().count(), 0);
+}
+
+#[test]
+fn a_policy_whose_loading_does_not_end_costs_no_more_than_a_decision() {
+    let mut pair = Pair::with(|_, config| config.budget.inferences = 10_000);
+    let text = "operation(undeploy, _, self).\n:- repeat, fail.\n";
+    let endless = Descriptor { policy: policy(text), ..descriptor() };
+    let key = mario_colony::DeployKey(1);
+    let started = Instant::now();
+    pair.command(0, Command::Deploy { key, descriptor: Arc::new(endless) });
+    let rule = pair.sides[0].last_rule();
+    let is_told = matches!(&rule, Some(Rule::Descriptor { cause }) if cause.contains("loading was interrupted"));
+    assert!(is_told, "{rule:?}");
+    assert!(started.elapsed() < Duration::from_secs(1), "it took {:?}", started.elapsed());
 }
 
 #[test]

@@ -267,6 +267,25 @@ fn a_copy_that_does_not_start_inhibits_the_transfer() {
 }
 
 #[test]
+fn a_copy_of_an_owned_instance_that_does_not_start_is_tried_again() {
+    let mut pair = Pair::new();
+    pair.sides[0].is_prompt = false;
+    let instance = pair.deploy(0, &descriptor());
+    let workload = pair.sides[0].starting.remove(0);
+    pair.sides[0].running.clear();
+    pair.input(0, Input::NotStarted { workload, cause: "no image".to_owned() });
+    assert!(!pair.is_quiet());
+    pair.advance(30_000.0);
+    assert_eq!((pair.sides[0].starting.clone(), pair.copies(&instance)), (vec![workload], 1));
+    pair.sides[0].running.clear();
+    pair.input(0, Input::NotStarted { workload, cause: "no image".to_owned() });
+    pair.ask(0, &instance, Ask::Undeploy);
+    pair.stop_copies(0);
+    pair.advance(30_000.0);
+    assert!(pair.is_quiet() && pair.copies(&instance) == 0, "nothing needs it any more");
+}
+
+#[test]
 fn memory_above_the_limit_is_inhibited() {
     let mut pair = Pair::with(|_, config| config.limits.luggage_bytes_max = 30);
     let instance = pair.deploy(0, &descriptor());

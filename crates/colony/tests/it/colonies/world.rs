@@ -155,14 +155,13 @@ impl<'a> World<'a> {
 
     /// When all is quiet, exactly what is owned runs.
     fn check_end(&mut self) {
-        let has_failures = self.plan.weather.failed_starts_percent > 0;
         for (number, daemon) in self.daemons.iter().enumerate() {
             let owned: Vec<WorkloadId> = daemon.durable.owned.values().map(|held| held.workload).collect();
             let running: Vec<WorkloadId> = daemon.machine.copies().map(|(workload, _)| workload).collect();
             if let Some(workload) = running.iter().find(|workload| !owned.contains(workload)) {
                 self.checker.violate(format!("{workload:?} on n{number} is nobody's, and runs"));
             }
-            if let Some(workload) = owned.iter().find(|workload| !running.contains(workload) && !has_failures) {
+            if let Some(workload) = owned.iter().find(|workload| !running.contains(workload)) {
                 self.checker.violate(format!("{workload:?} on n{number} is owned, and does not run"));
             }
         }
