@@ -489,16 +489,3 @@ impl Eq for NeighbourFacts {}
 impl std::hash::Hash for NeighbourFacts {
     fn hash<H: std::hash::Hasher>(&self, _: &mut H) {}
 }
-
-impl std::fmt::Display for StartError {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            StartError::OtherNode(node) => write!(formatter, "the journal is that of node {node}"),
-            StartError::TooSmall { used, capacity } => {
-                write!(formatter, "the journal says that {used} is used, and the node has {capacity}")
-            }
-        }
-    }
-}
-
-impl std::error::Error for StartError {}

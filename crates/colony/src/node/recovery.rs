@@ -49,3 +49,16 @@ impl State {
         Ok(state)
     }
 }
+
+impl std::fmt::Display for StartError {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            StartError::OtherNode(node) => write!(formatter, "the journal is that of node {node}"),
+            StartError::TooSmall { used, capacity } => {
+                write!(formatter, "the journal says that {used} is used, and the node has {capacity}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for StartError {}

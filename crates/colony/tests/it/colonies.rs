@@ -1,7 +1,7 @@
 //! Whole colonies of real nodes in simulated time: messages late, lost, repeated and reordered, links cut, daemons killed with
 //! torn journal tails, disks lost and slow, clocks that jump, workloads that fail, operators at random.
 //!
-//! `MARIO_COLONIES=100000` runs that many; `MARIO_COLONY=1234` replays one and prints its log. A failing seed prints that
+//! `MARIO_COLONIES=100000` runs that many, from seed `MARIO_COLONIES_FROM`; `MARIO_COLONY=1234` replays one and prints its log. A failing seed prints that
 //! command and the smallest schedule that still fails.
 
 mod book;

@@ -217,6 +217,14 @@ impl Checker {
         }
     }
 
+    /// An agent on a node evaluated its policy: invariant 7.
+    pub fn evaluated(&mut self, node: usize, memory: &Book, instance: &InstanceId) {
+        self.tally.count("evaluations");
+        if !memory.owned.contains_key(&self.numbers.of(instance)) {
+            self.violate(format!("invariant 7: an agent of {instance} acts on n{node}, which does not own it"));
+        }
+    }
+
     /// A transfer is no longer being prepared.
     pub fn close(&mut self, transfer: TransferId) {
         self.proposed.retain(|_, open| *open != transfer);

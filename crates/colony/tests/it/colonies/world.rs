@@ -153,10 +153,15 @@ impl<'a> World<'a> {
         self.is_calm && self.repairs == 0 && self.daemons.iter().all(is_quiet)
     }
 
-    /// When all is quiet, exactly what is owned runs.
+    /// When all is quiet, exactly what is owned runs, and all other hardware is free.
     fn check_end(&mut self) {
         for (number, daemon) in self.daemons.iter().enumerate() {
             let owned: Vec<WorkloadId> = daemon.durable.owned.values().map(|held| held.workload).collect();
+            let used: u64 = daemon.durable.owned.values().map(|held| held.hardware).sum();
+            let free = daemon.node.as_ref().map(|node| node.manager().unreserved());
+            if free != Some(Capacity::units(daemon.capacity - used)) {
+                self.checker.violate(format!("n{number} uses {used} of {} and has {free:?}", daemon.capacity));
+            }
             let running: Vec<WorkloadId> = daemon.machine.copies().map(|(workload, _)| workload).collect();
             if let Some(workload) = running.iter().find(|workload| !owned.contains(workload)) {
                 self.checker.violate(format!("{workload:?} on n{number} is nobody's, and runs"));

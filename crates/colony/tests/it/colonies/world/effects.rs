@@ -41,6 +41,7 @@ impl World<'_> {
         }
         self.pump(node);
         self.arm(node);
+        self.checker.check(&self.daemons);
     }
 
     /// Lets a daemon die about when a step of a transfer is on its disk, before or after the messages that follow.
@@ -86,6 +87,9 @@ impl World<'_> {
                 if let Report::Judged { verdict: Verdict::Inhibited(inhibition), .. } = report {
                     self.checker.tally.count("inhibited");
                     let _ = writeln!(self.log, "{} n{node} inhibited: {}", self.now, inhibition.rule.as_str());
+                }
+                if let Report::Evaluated { instance, .. } = report {
+                    self.checker.evaluated(node, &self.daemons[node].memory, instance);
                 }
                 if let Report::RefusedPeer(peer) = report {
                     let _ = writeln!(self.log, "{} n{node} refuses {peer}", self.now);

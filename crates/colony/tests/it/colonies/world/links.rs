@@ -6,6 +6,7 @@ use mario_colony::{Input, JournalId, Message};
 use mario_domain::NodeId;
 
 use super::{Happening, Letter, World};
+use crate::colonies::plan::HORIZON_MS;
 use crate::colonies::sabotage::Sabotage;
 
 /// How many messages of the kind that a colony has to do without are lost.
@@ -67,7 +68,9 @@ impl World<'_> {
             let _ = writeln!(self.log, "{} lost n{from} > n{to} {}", self.now, outline(&message));
             return;
         } else if !self.is_calm && self.random.percent(self.plan.weather.duplication_percent) {
-            let again = arrives_at + self.random.below(self.plan.weather.delay_max * 4 + 200);
+            let is_very_late = self.random.percent(20);
+            let within = if is_very_late { HORIZON_MS } else { self.plan.weather.delay_max * 4 + 200 };
+            let again = arrives_at + self.random.below(within);
             let letter = Letter { from, to, sender, receiver, session, message: message.clone() };
             self.schedule(again, Happening::Deliver(Box::new(letter)));
         }
