@@ -241,7 +241,7 @@ impl Step<'_> {
         self.send(from, sender, Message::Forget { transfer });
     }
 
-    fn report_taken(
+    pub(super) fn report_taken(
         &mut self,
         asked_by: &InstanceId,
         application: &ApplicationId,

@@ -9,7 +9,7 @@ use super::{Incoming, Step};
 use crate::descriptor::Copies;
 use crate::ids::{JournalId, Token, TransferId, WorkloadId};
 use crate::input::{Effect, Report};
-use crate::journal::{OwnCause, Owned, Record};
+use crate::journal::{Custody, OwnCause, Owned, Record};
 use crate::message::{Luggage, Message, Prepare};
 use crate::rules::Concern;
 
@@ -154,13 +154,8 @@ impl Step<'_> {
         self.state.manager.release(&transfer);
         let is_exclusive = place.is_exclusive();
         let Incoming { prepare, workload, .. } = place;
-        let old_copy = self.state.ledger.custody.get(&prepare.instance);
-        let old_copy = old_copy.filter(|custody| custody.is_running).map(|custody| custody.owned.workload);
-        let mut is_ended = false;
-        if let Some(custody) = self.state.ledger.custody.get(&prepare.instance) {
-            self.state.retries.remove(&custody.transfer);
-            is_ended = custody.is_ended;
-        }
+        // The instance may be back before its older custody here has ended.
+        let returned = self.state.ledger.custody.get(&prepare.instance).cloned();
         let owned = Owned {
             instance: prepare.instance.clone(),
             epoch: prepare.epoch.next(),
@@ -179,14 +174,24 @@ impl Step<'_> {
             self.wake(&owned);
             self.journal(Record::Own { owned, cause });
         }
-        if let Some(workload) = old_copy {
-            self.effects.push(Effect::Drain(workload));
-        }
-        if is_ended {
-            // An operator ended it here while it was on its way round.
-            self.report(Report::LivesOn { instance: prepare.instance.clone(), node: self.own_id() });
+        if let Some(custody) = returned {
+            self.returned(&custody);
         }
         self.report(arrived);
+    }
+
+    /// An instance is back before the target of its older custody has said that it took it. So it had.
+    fn returned(&mut self, custody: &Custody) {
+        self.state.retries.remove(&custody.transfer);
+        if custody.is_running {
+            self.effects.push(Effect::Drain(custody.owned.workload));
+        }
+        let Owned { instance, descriptor, .. } = &custody.owned;
+        if custody.is_ended {
+            // An operator ended it here while it was on its way round.
+            self.report(Report::LivesOn { instance: instance.clone(), node: self.own_id() });
+        }
+        self.report_taken(instance, &descriptor.application.id, &custody.target, None);
     }
 
     /// The source needs no more answers about a transfer.

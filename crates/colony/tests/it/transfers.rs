@@ -1,7 +1,7 @@
 //! Instances move and multiply.
 
 use mario_colony::{Command, Input, Message, OwnCause, Record, Report};
-use mario_domain::Rule;
+use mario_domain::{Operation, Rule, Verdict};
 
 use crate::pair::{Ask, Pair, descriptor, exclusive, span};
 
@@ -73,6 +73,13 @@ fn an_instance_that_returns_replaces_its_older_custody() {
     assert!(pair.sides[1].owns(&instance) && pair.copies(&instance) == 2);
     pair.ask(1, &instance, Ask::Migrate);
     assert!(pair.sides[0].owns(&instance) && !pair.sides[1].owns(&instance));
+    let is_reported = pair.sides[0].reports.iter().any(|report| match report {
+        Report::Judged { request, verdict, .. } => {
+            *verdict == Verdict::Accepted && matches!(request.operation(), Operation::Migrate(_))
+        }
+        _ => false,
+    });
+    assert!(is_reported, "the first migration was accepted");
     pair.release();
     assert!(pair.sides[0].owns(&instance) && pair.is_quiet());
     assert_eq!((pair.sides[0].free(), pair.sides[1].free(), pair.copies(&instance)), (8, 10, 1));
