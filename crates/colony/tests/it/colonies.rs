@@ -137,31 +137,37 @@ fn no_fault_loses_or_doubles_an_instance() {
     }
 }
 
-/// Returns how many colonies it takes until the checker sees a violation.
-fn colonies_until_violation(sabotage: Sabotage) -> u64 {
+/// Returns how many colonies it takes until the checker sees a violation that says `expected`.
+fn colonies_until_violation(sabotage: Sabotage, expected: &str) -> u64 {
     let engine = Engine::new();
-    let fails = |seed: &u64| run(&engine, &Plan::draw(*seed), Some(sabotage)).violation.is_some();
-    let Some(seed) = (0..SABOTAGED).find(fails) else {
-        panic!("the checker sees nothing wrong with {sabotage:?} in {SABOTAGED} colonies");
+    let is_seen = |seed: &u64| {
+        let violation = run(&engine, &Plan::draw(*seed), Some(sabotage)).violation;
+        violation.is_some_and(|violation| violation.contains(expected))
     };
-    seed
+    (0..SABOTAGED).find(is_seen).unwrap_or_else(|| {
+        panic!("the checker does not see `{expected}` for {sabotage:?} in {SABOTAGED} colonies");
+    })
 }
 
 macro_rules! must_fail {
-    ($($name:ident $sabotage:ident)*) => { $(
+    ($($name:ident: $sabotage:ident, $expected:literal;)*) => { $(
         #[test]
         fn $name() {
-            println!("seen in colony {}", colonies_until_violation(Sabotage::$sabotage));
+            println!("seen in colony {}", colonies_until_violation(Sabotage::$sabotage, $expected));
         }
     )* };
 }
 
 must_fail! {
-    the_checker_sees_messages_that_leave_before_their_records_are_on_disk SendsBeforeSync
-    the_checker_sees_transfers_that_are_judged_without_their_tokens IgnoresTokens
-    the_checker_sees_custody_that_ends_by_timeout GivesUpCustody
-    the_checker_sees_transfers_that_are_forgotten_unasked ForgetsUnasked
-    the_checker_sees_an_identity_that_outlives_its_disk KeepsIdentity
-    the_checker_sees_copies_that_no_sweep_ended SweepsNothing
-    the_checker_sees_copies_that_run_after_they_were_said_to_have_stopped SaysStoppedTooEarly
+    the_checker_sees_transfers_that_leave_before_custody_is_on_disk: SendsTransferBeforeSync, "invariant 1";
+    the_checker_sees_taken_said_before_it_is_on_disk: SendsTakenBeforeSync, "invariant 3";
+    the_checker_sees_forget_said_before_gone_is_on_disk: SendsForgetBeforeSync, "invariant 1";
+    the_checker_sees_transfers_that_are_judged_without_their_tokens: IgnoresTokens, "invariant 1";
+    the_checker_sees_custody_that_ends_by_timeout: GivesUpCustody, "invariant 1";
+    the_checker_sees_transfers_that_are_forgotten_unasked: ForgetsUnasked, "invariant 1";
+    the_checker_sees_the_same_id_after_a_declared_loss: RevivesLost, "invariant 1";
+    the_checker_sees_an_identity_that_outlives_its_disk: KeepsIdentity, "born twice";
+    the_checker_sees_hardware_that_is_promised_twice: Overbooks, "invariant 2";
+    the_checker_sees_copies_that_no_sweep_ended: SweepsNothing, "invariant 2";
+    the_checker_sees_copies_that_run_after_they_were_said_to_have_stopped: SaysStoppedTooEarly, "two copies";
 }

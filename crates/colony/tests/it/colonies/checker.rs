@@ -67,6 +67,13 @@ impl Checker {
             Record::Own { owned, cause } => {
                 let instance = self.numbers.of(&owned.instance);
                 self.owned(node, instance, owned.epoch.0, cause);
+                if matches!(cause, OwnCause::NotTaken { .. })
+                    && book.custody.get(&instance).is_some_and(|kept| kept.is_ended)
+                {
+                    self.violate(format!(
+                        "invariant 5: an operator ended instance {instance}, and n{node} owns it again"
+                    ));
+                }
                 self.count_birth(node, book, owned, cause);
             }
             Record::Grant(grant) => {

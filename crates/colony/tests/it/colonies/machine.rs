@@ -18,6 +18,8 @@ struct Copy {
     state: State,
     /// Tells this copy from an earlier one of the same name.
     generation: u64,
+    /// The life of the daemon that asked for it last, and is told what becomes of it.
+    life: u32,
 }
 
 #[derive(PartialEq, Eq)]
@@ -42,8 +44,10 @@ pub enum Wanted {
 /// What became of a copy that was to start.
 #[derive(PartialEq, Eq)]
 pub enum Startup {
-    Up,
-    Failed,
+    /// It runs; this life of the daemon is to be told.
+    Up(u32),
+    /// It does not, and never will; this life of the daemon is to be told.
+    Failed(u32),
     /// It was stopped or replaced meanwhile.
     Superseded,
 }
@@ -55,9 +59,11 @@ impl Machine {
         instance: &InstanceId,
         descriptor: &Descriptor,
         generation: u64,
+        life: u32,
     ) -> Wanted {
         if let Some(copy) = self.copies.get_mut(&workload) {
             copy.instance.clone_from(instance);
+            copy.life = life;
             if let State::Stopping { is_wanted_again } = &mut copy.state {
                 *is_wanted_again = true;
             }
@@ -69,6 +75,7 @@ impl Machine {
             is_exclusive: descriptor.copies == Copies::Exclusive,
             state: State::Starting,
             generation,
+            life,
         };
         self.copies.insert(workload, copy);
         Wanted::Starts
@@ -80,12 +87,13 @@ impl Machine {
         if copy.generation != generation || copy.state != State::Starting {
             return Startup::Superseded;
         }
+        let life = copy.life;
         if fails {
             self.copies.remove(&workload);
-            return Startup::Failed;
+            return Startup::Failed(life);
         }
         copy.state = State::Running;
-        Startup::Up
+        Startup::Up(life)
     }
 
     /// Kills a copy, which takes time. Returns which one it was; `None` where there is none.

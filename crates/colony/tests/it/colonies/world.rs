@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
 
-use mario_colony::{Command, Config, Input, JournalId, Limits, Message, Node, Observation, Start, Timing, WorkloadId};
+use mario_colony::{
+    Command, Config, Input, JournalId, Limits, Message, Node, Observation, Start, Timing, TransferId, WorkloadId,
+};
 use mario_domain::{Capacity, Duration, InstanceId, NodeId};
 use mario_policy::Acceptance;
 use mario_prolog::{Budget, Engine};
@@ -50,7 +52,7 @@ enum Happening {
     Wake(usize),
     Synced(usize),
     Deliver(Box<Letter>),
-    Started { node: usize, life: u32, workload: WorkloadId, generation: u64 },
+    Started { node: usize, workload: WorkloadId, generation: u64 },
     Died { node: usize, life: u32, workload: WorkloadId, generation: Option<u64> },
     Swept { node: usize, life: u32, dead: Vec<(WorkloadId, u64)> },
     Crash { node: usize, life: u32, down_for: u64 },
@@ -80,7 +82,7 @@ impl<'a> World<'a> {
             });
             let config = Config {
                 node: NodeId::name(&format!("n{number}")).expect("a name"),
-                capacity: Capacity::units(node.capacity),
+                capacity: Capacity::units(node.capacity + u64::from(sabotage == Some(Sabotage::Overbooks))),
                 facts: Vec::new(),
                 acceptance,
                 catalogue: Vec::new(),
@@ -179,7 +181,7 @@ impl<'a> World<'a> {
             Happening::Wake(node) => self.wake(node),
             Happening::Synced(node) => self.pump(node),
             Happening::Deliver(letter) => self.deliver(*letter),
-            Happening::Started { node, life, workload, generation } => self.started(node, life, workload, generation),
+            Happening::Started { node, workload, generation } => self.started(node, workload, generation),
             Happening::Died { node, life, workload, generation } => self.died(node, life, workload, generation),
             Happening::Swept { node, life, dead } => {
                 self.daemons[node].machine.swept(&dead);
@@ -311,7 +313,23 @@ impl<'a> World<'a> {
     fn declare_lost(&mut self, node: usize, journal: JournalId) {
         let _ = writeln!(self.log, "{} n{node} is told that {journal:?} is lost", self.now);
         self.checker.declared.insert((node, journal));
+        if self.sabotage == Some(Sabotage::RevivesLost) {
+            return self.revive(node, journal);
+        }
         self.input(node, Input::Operator(Command::Lost(journal)));
+    }
+}
+
+impl World<'_> {
+    /// Makes a node believe that what it has in custody for a journal was not taken.
+    fn revive(&mut self, node: usize, journal: JournalId) {
+        let custody = self.daemons[node].memory.custody.values().filter(|kept| kept.receiver == journal);
+        let transfers: Vec<TransferId> = custody.map(|kept| kept.transfer).collect();
+        let receiver = Some(self.daemons[node].journal);
+        for transfer in transfers {
+            let (from, message) = (self.daemons[node].id.clone(), Message::NotTaken { transfer });
+            self.input(node, Input::Received { from, sender: journal, receiver, message });
+        }
     }
 }
 

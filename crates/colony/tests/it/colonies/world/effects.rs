@@ -29,7 +29,9 @@ impl World<'_> {
                     }
                     self.ambush(node, record);
                 }
-                Effect::Send { to, receiver, message } if self.sabotage == Some(Sabotage::SendsBeforeSync) => {
+                Effect::Send { to, receiver, message }
+                    if self.sabotage.is_some_and(|sabotage| sabotage.sends_early(message)) =>
+                {
                     let (to, receiver, message) = (to.clone(), *receiver, message.clone());
                     self.send(node, &to, receiver, message);
                     continue;
@@ -143,24 +145,23 @@ impl World<'_> {
 
     fn ask(&mut self, node: usize, workload: WorkloadId, instance: &InstanceId, descriptor: &Arc<Descriptor>) {
         self.generations += 1;
-        let generation = self.generations;
-        if self.daemons[node].machine.ask(workload, instance, descriptor, generation) == Wanted::Starts {
+        let (generation, life) = (self.generations, self.daemons[node].life);
+        if self.daemons[node].machine.ask(workload, instance, descriptor, generation, life) == Wanted::Starts {
             self.starts(node, workload, generation);
         }
     }
 
     fn starts(&mut self, node: usize, workload: WorkloadId, generation: u64) {
-        let life = self.daemons[node].life;
         let at = self.now + self.random.between(1, self.plan.weather.start_max);
-        self.schedule(at, Happening::Started { node, life, workload, generation });
+        self.schedule(at, Happening::Started { node, workload, generation });
     }
 
-    pub(super) fn started(&mut self, node: usize, life: u32, workload: WorkloadId, generation: u64) {
+    pub(super) fn started(&mut self, node: usize, workload: WorkloadId, generation: u64) {
         let fails = !self.is_calm && self.random.percent(self.plan.weather.failed_starts_percent);
         match self.daemons[node].machine.started(workload, generation, fails) {
             Startup::Superseded => {}
-            Startup::Up => self.answer(node, life, Input::Healthy(workload)),
-            Startup::Failed => {
+            Startup::Up(life) => self.answer(node, life, Input::Healthy(workload)),
+            Startup::Failed(life) => {
                 self.checker.tally.count("failed starts");
                 self.answer(node, life, Input::NotStarted { workload, cause: "chance".to_owned() });
             }
