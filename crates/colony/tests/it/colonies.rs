@@ -9,7 +9,7 @@ mod checker;
 mod daemon;
 mod machine;
 mod plan;
-mod random;
+pub mod random;
 mod sabotage;
 mod tally;
 mod world;

@@ -1,6 +1,7 @@
 //! The crate from outside.
 
 mod colonies;
+mod hostile;
 mod judging;
 mod operators;
 mod pair;

@@ -275,6 +275,17 @@ impl Pair {
         self.now = end;
     }
 
+    /// Time passes on one side; timers that are due fire, and messages that follow stay on their way.
+    pub fn advance_side(&mut self, side: SideIndex, units: f64) {
+        let end = self.now + units;
+        let next = |pair: &Pair| pair.sides[side].node.next_timeout().filter(|at| at.units() <= end);
+        while let Some(at) = next(self) {
+            self.now = self.now.max(at.units());
+            self.put(side, Input::Timeout);
+        }
+        self.now = end;
+    }
+
     /// An operator deploys an instance. Returns it.
     pub fn deploy(&mut self, side: SideIndex, descriptor: &Descriptor) -> InstanceId {
         self.deploys += 1;
@@ -302,6 +313,15 @@ impl Pair {
 
     pub fn command(&mut self, side: SideIndex, command: Command) {
         self.input(side, Input::Operator(command));
+    }
+
+    /// Copies that were told to start are healthy now, if they were not stopped meanwhile.
+    pub fn start_copies(&mut self, side: SideIndex) {
+        for workload in std::mem::take(&mut self.sides[side].starting) {
+            if self.sides[side].running.contains_key(&workload) {
+                self.put(side, Input::Healthy(workload));
+            }
+        }
     }
 
     /// Copies that were told to stop have stopped now.
