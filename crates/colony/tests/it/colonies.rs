@@ -16,12 +16,10 @@ mod world;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use mario_prolog::Engine;
-
 use plan::Plan;
 use sabotage::Sabotage;
 use tally::Tally;
-use world::World;
+use world::{Ground, World};
 
 /// How many colonies a plain test run draws.
 const COLONIES: u64 = 1_000;
@@ -56,15 +54,15 @@ struct Outcome {
     violation: Option<String>,
 }
 
-fn run(engine: &Engine, plan: &Plan, sabotage: Option<Sabotage>) -> Outcome {
-    let mut world = World::new(plan, engine, sabotage);
+fn run(ground: &Ground, plan: &Plan, sabotage: Option<Sabotage>) -> Outcome {
+    let mut world = World::new(plan, ground, sabotage);
     let has_panicked = catch_unwind(AssertUnwindSafe(|| world.run())).is_err();
     let violation = if has_panicked { Some("a panic".to_owned()) } else { world.checker.violation.take() };
     Outcome { log: world.log, tally: world.checker.tally, violation }
 }
 
 /// Drops events from a failing schedule while it still fails.
-fn shrink(engine: &Engine, plan: &Plan) -> Plan {
+fn shrink(ground: &Ground, plan: &Plan) -> Plan {
     let mut smallest = plan.clone();
     let mut length = smallest.events.len().div_ceil(2);
     while length > 0 {
@@ -72,7 +70,7 @@ fn shrink(engine: &Engine, plan: &Plan) -> Plan {
         while start < smallest.events.len() {
             let mut smaller = smallest.clone();
             smaller.events.drain(start..(start + length).min(smallest.events.len()));
-            if run(engine, &smaller, None).violation.is_some() {
+            if run(ground, &smaller, None).violation.is_some() {
                 smallest = smaller;
             } else {
                 start += length;
@@ -84,14 +82,14 @@ fn shrink(engine: &Engine, plan: &Plan) -> Plan {
 }
 
 /// Prints what is known about a failing seed, and fails.
-fn fail(engine: &Engine, plan: &Plan, violation: &str) -> ! {
-    let smallest = shrink(engine, plan);
+fn fail(ground: &Ground, plan: &Plan, violation: &str) -> ! {
+    let smallest = shrink(ground, plan);
     eprintln!("the smallest schedule that fails:");
     for event in &smallest.events {
         eprintln!("  {} {:?}", event.at, event.what);
     }
     eprintln!("with {:?}, {:?}", smallest.weather, smallest.nodes);
-    let Outcome { log, violation: last, .. } = run(engine, &smallest, None);
+    let Outcome { log, violation: last, .. } = run(ground, &smallest, None);
     let lines: Vec<&str> = log.lines().collect();
     for line in &lines[lines.len().saturating_sub(60)..] {
         eprintln!("  {line}");
@@ -107,13 +105,13 @@ fn number(name: &str) -> Option<u64> {
 
 #[test]
 fn no_fault_loses_or_doubles_an_instance() {
-    let engine = Engine::new();
+    let ground = Ground::new();
     if let Some(seed) = number("MARIO_COLONY") {
         let plan = Plan::draw(seed);
-        let outcome = run(&engine, &plan, None);
+        let outcome = run(&ground, &plan, None);
         println!("{:#?}\n{}{}", plan.events, outcome.log, outcome.tally);
         if let Some(violation) = outcome.violation {
-            fail(&engine, &plan, &violation);
+            fail(&ground, &plan, &violation);
         }
         return;
     }
@@ -122,11 +120,11 @@ fn no_fault_loses_or_doubles_an_instance() {
     let mut total = Tally::default();
     for seed in first..first + colonies {
         let plan = Plan::draw(seed);
-        let outcome = run(&engine, &plan, None);
+        let outcome = run(&ground, &plan, None);
         if let Some(violation) = &outcome.violation {
-            fail(&engine, &plan, violation);
+            fail(&ground, &plan, violation);
         }
-        assert_eq!(outcome.log, run(&engine, &plan, None).log, "colony {seed} is not deterministic");
+        assert_eq!(outcome.log, run(&ground, &plan, None).log, "colony {seed} is not deterministic");
         total.add(&outcome.tally);
     }
     println!("{colonies} colonies: {total}");
@@ -139,9 +137,9 @@ fn no_fault_loses_or_doubles_an_instance() {
 
 /// Returns how many colonies it takes until the checker sees a violation that says `expected`.
 fn colonies_until_violation(sabotage: Sabotage, expected: &str) -> u64 {
-    let engine = Engine::new();
+    let ground = Ground::new();
     let is_seen = |seed: &u64| {
-        let violation = run(&engine, &Plan::draw(*seed), Some(sabotage)).violation;
+        let violation = run(&ground, &Plan::draw(*seed), Some(sabotage)).violation;
         violation.is_some_and(|violation| violation.contains(expected))
     };
     (0..SABOTAGED).find(is_seen).unwrap_or_else(|| {

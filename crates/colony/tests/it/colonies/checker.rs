@@ -242,20 +242,18 @@ impl Checker {
         self.proposed.retain(|(at, _), _| *at != node);
     }
 
-    /// Checks what can be seen at one moment.
-    pub fn check(&mut self, daemons: &[Daemon]) {
+    /// Checks what can be seen at one moment, after something has happened to one node.
+    pub fn check(&mut self, daemons: &[Daemon], node: usize) {
         self.check_owners(daemons);
         self.check_custodians(daemons);
         self.check_held(daemons);
-        for (node, daemon) in daemons.iter().enumerate() {
-            self.check_hardware(node, daemon);
-            let mut offers: Vec<_> = daemon.memory.grants.values().collect();
-            offers.sort();
-            if offers.windows(2).any(|pair| pair[0] == pair[1]) {
-                self.violate(format!("n{node} has two grants of one application open to one target"));
-            }
-        }
         self.check_exclusive(daemons);
+        self.check_hardware(node, &daemons[node]);
+        let mut offers: Vec<_> = daemons[node].memory.grants.values().collect();
+        offers.sort();
+        if offers.windows(2).any(|pair| pair[0] == pair[1]) {
+            self.violate(format!("n{node} has two grants of one application open to one target"));
+        }
     }
 
     fn check_owners(&mut self, daemons: &[Daemon]) {

@@ -155,6 +155,9 @@ const ONE_EACH: &str = "reject(request(_, _, App, _, To), one_each) :- node(To, 
 const NO_REPLICAS: &str = "reject(request(replicate, _, _, From, To), ours) :- node(To, _), From \\== To.";
 const FAILING: &str = "reject(request(replicate, _, App, _, _), R) :- R is App + 1.";
 
+/// The acceptance policies that nodes may have.
+pub const ACCEPTANCES: [&str; 3] = [ONE_EACH, NO_REPLICAS, FAILING];
+
 impl Plan {
     pub fn draw(seed: u64) -> Plan {
         let mut random = Random::new(seed.wrapping_mul(0x2545_f491_4f6c_dd1d));

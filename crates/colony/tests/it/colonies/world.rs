@@ -17,7 +17,7 @@ use mario_prolog::{Budget, Engine};
 
 use super::checker::Checker;
 use super::daemon::Daemon;
-use super::plan::{HORIZON_MS, Plan};
+use super::plan::{ACCEPTANCES, HORIZON_MS, Plan};
 use super::random::Random;
 use super::sabotage::Sabotage;
 use links::Link;
@@ -25,10 +25,28 @@ use links::Link;
 /// How long it may take, without further faults, until everything is quiet.
 const QUIET_WITHIN_MS: u64 = 60_000;
 
+/// What all colonies share.
+pub struct Ground {
+    engine: Engine,
+    /// The acceptance policies of plans, by their texts.
+    acceptances: BTreeMap<&'static str, Arc<Acceptance>>,
+}
+
+impl Ground {
+    pub fn new() -> Ground {
+        let engine = Engine::new();
+        let acceptances = ACCEPTANCES.map(|text| {
+            let acceptance = Acceptance::load(&engine, "acceptance.pl", text, None, Budget::default());
+            (text, Arc::new(acceptance.expect("an acceptance policy")))
+        });
+        Ground { engine, acceptances: acceptances.into() }
+    }
+}
+
 /// One colony that runs.
 pub struct World<'a> {
     plan: &'a Plan,
-    engine: &'a Engine,
+    ground: &'a Ground,
     sabotage: Option<Sabotage>,
     now: u64,
     queue: BTreeMap<(u64, u64), Happening>,
@@ -74,12 +92,9 @@ struct Letter {
 }
 
 impl<'a> World<'a> {
-    pub fn new(plan: &'a Plan, engine: &'a Engine, sabotage: Option<Sabotage>) -> World<'a> {
+    pub fn new(plan: &'a Plan, ground: &'a Ground, sabotage: Option<Sabotage>) -> World<'a> {
         let daemons = plan.nodes.iter().enumerate().map(|(number, node)| {
-            let acceptance = node.acceptance.map(|text| {
-                let acceptance = Acceptance::load(engine, "acceptance.pl", text, None, Budget::default());
-                Arc::new(acceptance.expect("an acceptance policy"))
-            });
+            let acceptance = node.acceptance.map(|text| Arc::clone(&ground.acceptances[text]));
             let config = Config {
                 node: NodeId::name(&format!("n{number}")).expect("a name"),
                 capacity: Capacity::units(node.capacity + u64::from(sabotage == Some(Sabotage::Overbooks))),
@@ -94,7 +109,7 @@ impl<'a> World<'a> {
         });
         World {
             plan,
-            engine,
+            ground,
             sabotage,
             now: 0,
             queue: BTreeMap::new(),
@@ -134,7 +149,6 @@ impl<'a> World<'a> {
             }
             self.checker.tally.count("steps");
             self.happen(happening);
-            self.checker.check(&self.daemons);
         }
         if self.checker.violation.is_none() {
             self.check_end();
@@ -179,7 +193,10 @@ impl<'a> World<'a> {
             Happening::Planned(index) => self.planned(index),
             Happening::Observe(node) => self.observe(node),
             Happening::Wake(node) => self.wake(node),
-            Happening::Synced(node) => self.pump(node),
+            Happening::Synced(node) => {
+                self.pump(node);
+                self.checker.check(&self.daemons, node);
+            }
             Happening::Deliver(letter) => self.deliver(*letter),
             Happening::Started { node, workload, generation } => self.started(node, workload, generation),
             Happening::Died { node, life, workload, generation } => self.died(node, life, workload, generation),
@@ -233,7 +250,7 @@ impl<'a> World<'a> {
         let (clock, mut effects) = (daemon.clock(self.now), Vec::new());
         daemon.life += 1;
         daemon.synced_at = self.now;
-        match Node::start(self.engine, start, clock, &mut effects) {
+        match Node::start(&self.ground.engine, start, clock, &mut effects) {
             Ok(started) => {
                 daemon.node = Some(started);
                 let _ = writeln!(self.log, "{} n{node} starts", self.now);

@@ -43,7 +43,7 @@ impl World<'_> {
         }
         self.pump(node);
         self.arm(node);
-        self.checker.check(&self.daemons);
+        self.checker.check(&self.daemons, node);
     }
 
     /// Lets a daemon die about when a step of a transfer is on its disk, before or after the messages that follow.
@@ -187,6 +187,7 @@ impl World<'_> {
                 self.starts(node, workload, next);
             }
         }
+        self.checker.check(&self.daemons, node);
         self.answer(node, life, Input::Stopped(workload));
     }
 
