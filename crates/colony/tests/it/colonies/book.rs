@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use mario_colony::{JournalId, OwnCause, Owned, Record, TransferId, WorkloadId};
 use mario_domain::{ApplicationId, InstanceId};
 
-/// Gives instances small numbers, in the order in which they are first seen.
+/// Numbers instances in the order in which they are first seen.
 #[derive(Default)]
 pub struct Numbers {
     numbers: BTreeMap<InstanceId, usize>,

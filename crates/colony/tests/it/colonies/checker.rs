@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use mario_colony::{Copies, JournalId, Luggage, Message, OwnCause, Owned, Record, TransferId};
+use mario_colony::{Copies, DeployKey, JournalId, Luggage, Message, OwnCause, Owned, Record, TransferId};
 use mario_domain::InstanceId;
 
 use super::book::{Book, Numbers};
@@ -24,6 +24,8 @@ pub struct Checker {
     luggage: BTreeMap<TransferId, (InstanceId, Arc<Luggage>)>,
     /// The transfer that each agent has open, by node and instance.
     proposed: BTreeMap<(usize, InstanceId), TransferId>,
+    /// The keys of deploys that a node has carried out.
+    deployed: BTreeSet<(usize, DeployKey)>,
     /// Journals that a node was told are lost.
     pub declared: BTreeSet<(usize, JournalId)>,
     holders: Vec<Option<usize>>,
@@ -127,8 +129,11 @@ impl Checker {
     fn count_birth(&mut self, node: usize, book: &Book, owned: &Owned, cause: &OwnCause) {
         let instance = self.numbers.of(&owned.instance);
         let lineage = match cause {
-            OwnCause::Deployed { .. } => {
+            OwnCause::Deployed { key } => {
                 self.tally.count("deployed");
+                if !self.deployed.insert((node, *key)) {
+                    self.violate(format!("{key:?} deployed two instances on n{node}"));
+                }
                 self.lineages.push(Lineage {
                     replications_max: owned.descriptor.replications_max,
                     replicas: 0,
@@ -199,7 +204,8 @@ impl Checker {
     }
 
     /// A node lost its disk: what it held may be lost with it.
-    pub fn disk_lost(&mut self, book: &Book) {
+    pub fn disk_lost(&mut self, node: usize, book: &Book) {
+        self.deployed.retain(|(at, _)| *at != node);
         let held: Vec<usize> = book.owned.keys().chain(book.custody.keys()).copied().collect();
         for instance in held {
             self.life(instance).is_excused = true;

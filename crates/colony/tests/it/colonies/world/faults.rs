@@ -110,7 +110,7 @@ impl World<'_> {
             self.journals += 1;
             daemon.journal = JournalId(self.journals);
         }
-        self.checker.disk_lost(&daemon.durable);
+        self.checker.disk_lost(node, &daemon.durable);
         daemon.ledger = Ledger::default();
         daemon.durable = Book::default();
         daemon.memory = Book::default();
