@@ -122,7 +122,8 @@ pub enum Effect {
         /// What to run.
         descriptor: Arc<Descriptor>,
     },
-    /// Adopt a copy that survived a restart of the node, or start it.
+    /// Adopt a copy that survived a restart of the node, or start it; one that is being stopped starts once it has stopped. Tell
+    /// when it is healthy, or that it did not start.
     Resume {
         /// The copy.
         workload: WorkloadId,
@@ -131,9 +132,9 @@ pub enum Effect {
         /// What to run.
         descriptor: Arc<Descriptor>,
     },
-    /// Let a copy finish its requests, stop it, and tell when it has stopped.
+    /// Let a copy finish its requests, stop it, and tell when it has stopped, also if it never ran.
     Drain(WorkloadId),
-    /// Stop a copy at once, and tell when it has stopped.
+    /// Stop a copy at once, and tell when it has stopped, also if it never ran.
     Stop(WorkloadId),
     /// Kill whatever of this node's copies still runs and is not listed, and tell when that is done.
     Sweep {

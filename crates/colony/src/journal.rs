@@ -1,6 +1,6 @@
 //! What a node must not forget: the records of its journal, and what they add up to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use mario_domain::{ApplicationId, Hardware, InstanceId, NodeId};
@@ -72,6 +72,11 @@ pub enum Record {
         instance: InstanceId,
         /// Whether it is pinned now.
         is_pinned: bool,
+    },
+    /// An operator declared that a journal will never come back.
+    Lost {
+        /// Which journal.
+        journal: JournalId,
     },
     /// A neighbour introduced itself.
     Peer {
@@ -216,6 +221,8 @@ pub struct Ledger {
     pub(crate) draining: BTreeMap<WorkloadId, Draining>,
     pub(crate) deploys: Vec<(DeployKey, InstanceId)>,
     pub(crate) peers: BTreeMap<NodeId, PeerRecord>,
+    /// Journals that will never come back, as operators declared.
+    pub(crate) lost: BTreeSet<JournalId>,
 }
 
 impl Ledger {
@@ -275,6 +282,9 @@ impl Ledger {
                 if let Some(owned) = self.owned.get_mut(instance) {
                     owned.is_pinned = *is_pinned;
                 }
+            }
+            Record::Lost { journal } => {
+                self.lost.insert(*journal);
             }
             Record::Peer { node, journal, sequence } => {
                 self.peers.insert(node.clone(), PeerRecord { journal: *journal, sequence: *sequence });
@@ -336,13 +346,19 @@ impl Ledger {
         self.draining.insert(owned.workload, draining);
     }
 
-    /// What all copies on the node use: of what it owns, of what it has in custody, and of what is to stop.
+    /// What all copies on the node use: of what it owns, of what it has in custody, and of what is to stop. A copy in custody
+    /// that was stopped before it was handed over keeps its place: the instance is owned again if the target does not take it.
     pub fn used(&self) -> Hardware {
         let owned = self.owned.values().map(Owned::needed);
-        let custody = self.custody.values().filter(|custody| custody.is_running).map(|custody| custody.owned.needed());
+        let custody = self.custody.values().filter(|custody| !custody.is_ended).map(|custody| custody.owned.needed());
         let draining = self.draining.values().map(|draining| draining.needed);
         let sum = |sum: u64, needed: Hardware| sum.saturating_add(needed.as_units());
         Hardware::units(owned.chain(custody).chain(draining).fold(0, sum))
+    }
+
+    /// Transfers that were taken and whose sources may still ask about them.
+    pub(crate) fn unforgotten(&self) -> impl Iterator<Item = TransferId> {
+        self.taken.keys().copied().filter(|transfer| !self.lost.contains(&transfer.journal))
     }
 
     /// The copies that are to run on the node, or to stop: what else runs there is nobody's.

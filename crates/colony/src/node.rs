@@ -7,12 +7,14 @@
 //! | `target` | instances come: judge, reserve, take |
 //! | `operators` | deploy, undeploy, pin, lost |
 //! | `timers` | what happens when nothing happens |
+//! | `recovery` | a node starts with what its journal adds up to |
 //! | `reasoner` | the policies of agents and of the manager are asked |
 
 mod agents;
 mod config;
 mod operators;
 mod reasoner;
+mod recovery;
 mod source;
 mod target;
 mod timers;
@@ -74,6 +76,10 @@ pub(crate) struct State {
     retries: BTreeMap<TransferId, Retry>,
     /// Copies of dropped places that have not stopped yet, and what they use.
     dropped: BTreeMap<WorkloadId, Hardware>,
+    /// Copies of what is owned that were told to stop before their instances are handed over. Each is told once.
+    stopping: BTreeSet<WorkloadId>,
+    /// Copies of what is owned or in custody that did not start, and when they are to be started again.
+    restarts: BTreeMap<WorkloadId, Time>,
     /// Whether copies of an earlier life may still run that the ledger does not know.
     is_recovering: bool,
 }
@@ -218,47 +224,10 @@ impl State {
             incoming: BTreeMap::new(),
             retries: BTreeMap::new(),
             dropped: BTreeMap::new(),
+            stopping: BTreeSet::new(),
+            restarts: BTreeMap::new(),
             is_recovering: false,
         }
-    }
-
-    /// Recovery: what is owned is resumed and its agents thaw, what is in custody is resumed and handed over again, and what
-    /// was to stop is stopped.
-    pub(crate) fn start(start: Start, now: Time, effects: &mut Vec<Effect>) -> Result<State, StartError> {
-        let Start { config, mut ledger, new_journal, seed } = start;
-        let (journal, boot) = match &ledger.boot {
-            None => (new_journal, 0),
-            Some((node, ..)) if *node != config.node => return Err(StartError::OtherNode(node.clone())),
-            Some((_, journal, boot)) => (*journal, boot.saturating_add(1)),
-        };
-        let record = Record::Boot { node: config.node.clone(), journal, boot };
-        ledger.apply(&record);
-        effects.push(Effect::Journal(record));
-        let mut state = State::new(config, ledger, IdSource::new(journal, boot, seed));
-        let used = state.ledger.used();
-        if state.manager.take(used).is_err() {
-            return Err(StartError::TooSmall { used, capacity: state.config.capacity });
-        }
-        state.is_recovering = true;
-        effects.push(Effect::Sweep { keep: state.ledger.workloads().collect() });
-        let custody = state.ledger.custody.values().filter(|custody| custody.is_running).map(|custody| &custody.owned);
-        for owned in state.ledger.owned.values().chain(custody) {
-            effects.push(Effect::Resume {
-                workload: owned.workload,
-                instance: owned.instance.clone(),
-                descriptor: Arc::clone(&owned.descriptor),
-            });
-        }
-        effects.extend(state.ledger.draining.keys().map(|workload| Effect::Stop(*workload)));
-        let first = now + state.config.timing.evaluation_period.unwrap_or_default();
-        for (instance, owned) in &state.ledger.owned {
-            state.minds.insert(instance.clone(), Mind::new(&owned.luggage, first));
-        }
-        let open = state.ledger.custody.values().map(|custody| custody.transfer);
-        let open = open.chain(state.ledger.grants.keys().copied()).chain(state.ledger.taken.keys().copied());
-        let after = state.config.timing.resend_after;
-        state.retries = open.map(|transfer| (transfer, Retry { at: now, after })).collect();
-        Ok(state)
     }
 
     pub(crate) fn handle(&mut self, reasoner: &mut Reasoner, now: Time, input: Input, effects: &mut Vec<Effect>) {
@@ -284,14 +253,16 @@ impl State {
     }
 
     fn is_quiet(&self) -> bool {
-        let Ledger { custody, grants, taken, draining, .. } = &self.ledger;
+        let Ledger { custody, grants, draining, .. } = &self.ledger;
         custody.is_empty()
             && grants.is_empty()
-            && taken.is_empty()
+            && self.ledger.unforgotten().next().is_none()
             && draining.is_empty()
             && self.outgoing.is_empty()
             && self.incoming.is_empty()
             && self.dropped.is_empty()
+            && self.stopping.is_empty()
+            && self.restarts.is_empty()
             && !self.is_recovering
     }
 }
@@ -394,6 +365,7 @@ impl Step<'_> {
     /// A copy has stopped.
     fn stopped(&mut self, workload: WorkloadId) {
         if self.state.ledger.draining.contains_key(&workload) {
+            self.state.stopping.remove(&workload);
             self.journal(Record::Stopped { workload });
         } else if let Some(needed) = self.state.dropped.remove(&workload) {
             let is_counted = self.state.manager.give_back(needed);
@@ -455,16 +427,3 @@ impl Eq for NeighbourFacts {}
 impl std::hash::Hash for NeighbourFacts {
     fn hash<H: std::hash::Hasher>(&self, _: &mut H) {}
 }
-
-impl std::fmt::Display for StartError {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            StartError::OtherNode(node) => write!(formatter, "the journal is that of node {node}"),
-            StartError::TooSmall { used, capacity } => {
-                write!(formatter, "the journal says that {used} is used, and the node has {capacity}")
-            }
-        }
-    }
-}
-
-impl std::error::Error for StartError {}

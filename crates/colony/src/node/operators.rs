@@ -92,8 +92,19 @@ impl Step<'_> {
     }
 
     /// A neighbour will never answer again. Copies in custody for it are adopted under fresh ids: under the old ones, they may
-    /// live on elsewhere. What was offered to it is written off, and it need not be answered any more.
+    /// live on elsewhere. What was offered to it is written off.
+    ///
+    /// What was taken from it stays written down, in case that it was not lost after all and asks; nothing is sent to it.
     fn lost(&mut self, journal: JournalId) {
+        if journal == self.state.ids.journal {
+            return;
+        }
+        self.state.retries.retain(|transfer, _| transfer.journal != journal);
+        let preparing = self.state.outgoing.iter().filter(|(_, outgoing)| outgoing.receiver == journal);
+        let preparing: Vec<TransferId> = preparing.map(|(transfer, _)| *transfer).collect();
+        for transfer in preparing {
+            self.prepare_timed_out(transfer);
+        }
         let is_open = |custody: &&Custody| custody.receiver == journal;
         let custody: Vec<Custody> = self.state.ledger.custody.values().filter(is_open).cloned().collect();
         for custody in custody {
@@ -110,16 +121,14 @@ impl Step<'_> {
             self.state.retries.remove(&transfer);
             self.journal(Record::Gone { transfer });
         }
-        // What came from it is kept, and nobody will ask about it any more.
-        let taken = self.state.ledger.taken.keys().filter(|transfer| transfer.journal == journal);
-        let taken: Vec<TransferId> = taken.copied().collect();
-        for transfer in taken {
-            self.forget(journal, transfer);
-        }
         let places = self.state.incoming.iter().filter(|(_, place)| place.sender == journal);
         let places: Vec<TransferId> = places.map(|(transfer, _)| *transfer).collect();
         for transfer in places {
             self.drop_place(transfer);
+        }
+        // The last record: once it is on disk, all that follows from the command is.
+        if !self.state.ledger.lost.contains(&journal) {
+            self.journal(Record::Lost { journal });
         }
     }
 

@@ -9,7 +9,7 @@ use mario_domain::{
 use mario_policy::{
     AcceptanceFailure, Constant, Decider, KnowledgeBase, ManagerView, Policy, Settings, Solution, Wanted,
 };
-use mario_prolog::{Engine, Machine, Resolver};
+use mario_prolog::{Allowance, Engine, Machine, Resolver};
 
 use super::{Mind, State};
 use crate::descriptor::{Descriptor, PolicyText};
@@ -61,8 +61,10 @@ impl Reasoner {
         let unusable = |cause: String| Rule::Descriptor { cause };
         let Some((name, main)) = text.files.first() else { return Err(unusable("its policy has no text".to_owned())) };
         let resolver: Box<dyn Resolver> = Box::new(Files(text.files.clone()));
-        let policy = Policy::load(&self.engine, name, main, Some(resolver), settings);
-        let policy = policy.map_err(|error| unusable(error.to_string()))?;
+        // Nobody vouches for the text: loading it costs no more than one decision.
+        let allowance = Allowance::new(settings.budget.inferences);
+        let policy = Policy::load_within(&self.engine, name, main, Some(resolver), settings, &allowance);
+        let policy = policy.map_err(|error| unusable(with_sources(&error)))?;
         if self.policies.len() == POLICIES_MAX {
             self.policies.clear();
         }
@@ -148,9 +150,9 @@ impl State {
         all
     }
 
-    /// The instances that have a copy on the node, with their applications.
+    /// The instances that have a copy on the node, or a place to come back to, with their applications.
     fn present(&self) -> impl Iterator<Item = (&InstanceId, &ApplicationId)> {
-        let custody = self.ledger.custody.values().filter(|custody| custody.is_running).map(|custody| &custody.owned);
+        let custody = self.ledger.custody.values().filter(|custody| !custody.is_ended).map(|custody| &custody.owned);
         let owned = self.ledger.owned.values().chain(custody);
         let owned = owned.map(|owned| (&owned.instance, &owned.descriptor.application.id));
         owned.chain(self.ledger.draining.values().map(|draining| (&draining.instance, &draining.application)))
@@ -233,6 +235,12 @@ impl Proposal {
         };
         Some(Proposal { operation: name, target })
     }
+}
+
+/// An error and what caused it, in one line.
+fn with_sources(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<String>>().join(": ")
 }
 
 /// The texts that came with a policy.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mario_domain::{Inhibition, InstanceId, NodeId, Rule, Verdict};
+use mario_domain::{ApplicationId, Inhibition, InstanceId, NodeId, Rule, Verdict};
 
 use super::agents::split_replications;
 use super::{Outgoing, Retry, Step};
@@ -20,9 +20,10 @@ impl Step<'_> {
             // The link works, but the neighbour has not introduced itself.
             return self.inhibit(instance, proposal, target.clone(), Rule::Unanswered);
         };
-        let is_offered =
-            |grant: &Grant| grant.target == *target && grant.application == owned.descriptor.application.id;
-        if kind == TransferKind::Replicate && self.state.ledger.grants.values().any(is_offered) {
+        if self.state.ledger.lost.contains(&peer.journal) {
+            return self.inhibit(instance, proposal, target.clone(), Rule::Unanswered);
+        }
+        if kind == TransferKind::Replicate && self.has_open_grant(target, &owned.descriptor.application.id) {
             return self.inhibit(instance, proposal, self.own_id(), Rule::OpenGrant);
         }
         let transfer = self.state.ids.transfer();
@@ -61,6 +62,12 @@ impl Step<'_> {
         self.send(target, peer.journal, Message::Prepare(prepare));
     }
 
+    /// Whether an application is offered to a target already.
+    fn has_open_grant(&self, target: &NodeId, application: &ApplicationId) -> bool {
+        let is_offered = |grant: &Grant| grant.target == *target && grant.application == *application;
+        self.state.ledger.grants.values().any(is_offered)
+    }
+
     /// A message about a transfer is to be sent again if it is not answered.
     pub(super) fn retry_later(&mut self, transfer: TransferId) {
         let after = self.state.config.timing.resend_after;
@@ -88,20 +95,40 @@ impl Step<'_> {
         if outgoing.prepare.kind == TransferKind::Migrate && is_exclusive {
             outgoing.stopping = Some(token);
             let workload = owned.workload;
-            self.effects.push(Effect::Stop(workload));
-        } else {
-            self.hand_over(transfer, token, true);
+            // It may be stopping still, for a transfer that was given up.
+            if self.state.stopping.insert(workload) {
+                self.effects.push(Effect::Stop(workload));
+            }
+            return;
         }
+        let (target, application) = (outgoing.target.clone(), owned.descriptor.application.id.clone());
+        if outgoing.prepare.kind == TransferKind::Replicate && self.has_open_grant(&target, &application) {
+            // Another agent of the application was faster.
+            let inhibition = Inhibition { node: self.own_id(), rule: Rule::OpenGrant };
+            return self.give_up(transfer, inhibition);
+        }
+        self.hand_over(transfer, token, true);
     }
 
-    /// The own copy of an application whose copies may not overlap has stopped.
+    /// The own copy of an application whose copies may not overlap has stopped. It starts again if the transfer that it was
+    /// stopped for was given up meanwhile.
     pub(super) fn own_copy_stopped(&mut self, workload: WorkloadId) {
+        if !self.state.stopping.remove(&workload) {
+            return;
+        }
         let owned = &self.state.ledger.owned;
         let is_of = |outgoing: &Outgoing| owned.get(&outgoing.asked_by).is_some_and(|owned| owned.workload == workload);
         let stopped = self.state.outgoing.iter().find(|(_, outgoing)| is_of(outgoing));
         if let Some((transfer, token)) = stopped.and_then(|(transfer, outgoing)| Some((*transfer, outgoing.stopping?)))
         {
-            self.hand_over(transfer, token, false);
+            return self.hand_over(transfer, token, false);
+        }
+        if let Some(owned) = owned.values().find(|owned| owned.workload == workload) {
+            self.effects.push(Effect::Resume {
+                workload,
+                instance: owned.instance.clone(),
+                descriptor: Arc::clone(&owned.descriptor),
+            });
         }
     }
 
@@ -181,14 +208,6 @@ impl Step<'_> {
         if let Some(mind) = self.state.minds.get_mut(&outgoing.asked_by) {
             mind.frozen_by = None;
         }
-        if let (Some(_), Some(owned)) = (outgoing.stopping, self.state.ledger.owned.get(&outgoing.asked_by)) {
-            // Its own copy was told to stop.
-            self.effects.push(Effect::Resume {
-                workload: owned.workload,
-                instance: owned.instance.clone(),
-                descriptor: Arc::clone(&owned.descriptor),
-            });
-        }
         Some((outgoing.asked_by, outgoing.proposal))
     }
 
@@ -222,10 +241,10 @@ impl Step<'_> {
         self.send(from, sender, Message::Forget { transfer });
     }
 
-    fn report_taken(
+    pub(super) fn report_taken(
         &mut self,
         asked_by: &InstanceId,
-        application: &mario_domain::ApplicationId,
+        application: &ApplicationId,
         target: &NodeId,
         created: Option<InstanceId>,
     ) {

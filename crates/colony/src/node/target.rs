@@ -9,8 +9,8 @@ use super::{Incoming, Step};
 use crate::descriptor::Copies;
 use crate::ids::{JournalId, Token, TransferId, WorkloadId};
 use crate::input::{Effect, Report};
-use crate::journal::{OwnCause, Owned, Record};
-use crate::message::{Luggage, Message, Prepare, TransferKind};
+use crate::journal::{Custody, OwnCause, Owned, Record};
+use crate::message::{Luggage, Message, Prepare};
 use crate::rules::Concern;
 
 impl Step<'_> {
@@ -33,13 +33,14 @@ impl Step<'_> {
         let descriptor = Arc::clone(&prepare.descriptor);
         let workload = self.state.ids.workload();
         let instance = prepare.instance.clone();
-        let is_exclusive = prepare.kind == TransferKind::Migrate && descriptor.copies == Copies::Exclusive;
         self.state.manager.reserve(transfer, descriptor.application.hardware);
         let expires = self.now + self.state.config.timing.reservation_timeout;
         let place = Incoming { from: from.clone(), sender, prepare, workload, token: None, expires };
+        let is_exclusive = place.is_exclusive();
         self.state.incoming.insert(transfer, place);
         if is_exclusive {
-            // The copy starts when the instance is this node's.
+            // The copy starts when the instance is this node's. So does a replica's: this message may be late, and the
+            // replica live elsewhere by now.
             self.healthy(workload);
         } else {
             self.effects.push(Effect::Start { workload, instance, descriptor });
@@ -54,7 +55,7 @@ impl Step<'_> {
         if prepare.luggage_bytes > limits.luggage_bytes_max {
             return Err(Rule::Oversized { bytes: prepare.luggage_bytes, bytes_max: limits.luggage_bytes_max });
         }
-        if state.incoming.len() >= limits.incoming_max || state.ledger.taken.len() >= limits.taken_max {
+        if state.incoming.len() >= limits.incoming_max || state.ledger.unforgotten().count() >= limits.taken_max {
             return Err(Rule::Busy);
         }
         if !self.is_newer(prepare) {
@@ -91,10 +92,10 @@ impl Step<'_> {
         self.send(&from, sender, Message::Ready { transfer, token });
     }
 
-    /// A copy did not start: there is no place after all.
+    /// A copy did not start: there is no place after all. The copy of what is here already is tried again.
     pub(super) fn not_started(&mut self, workload: WorkloadId, cause: String) {
         let place = self.state.incoming.iter().find(|(_, place)| place.workload == workload);
-        let Some((transfer, place)) = place else { return };
+        let Some((transfer, place)) = place else { return self.restart_later(workload) };
         let (transfer, from, sender) = (*transfer, place.from.clone(), place.sender);
         self.drop_place(transfer);
         let inhibition = Inhibition { node: self.own_id(), rule: Rule::NotStarted { cause } };
@@ -153,11 +154,8 @@ impl Step<'_> {
         self.state.manager.release(&transfer);
         let is_exclusive = place.is_exclusive();
         let Incoming { prepare, workload, .. } = place;
-        let old_copy = self.state.ledger.custody.get(&prepare.instance);
-        let old_copy = old_copy.filter(|custody| custody.is_running).map(|custody| custody.owned.workload);
-        if let Some(custody) = self.state.ledger.custody.get(&prepare.instance) {
-            self.state.retries.remove(&custody.transfer);
-        }
+        // The instance may be back before its older custody here has ended.
+        let returned = self.state.ledger.custody.get(&prepare.instance).cloned();
         let owned = Owned {
             instance: prepare.instance.clone(),
             epoch: prepare.epoch.next(),
@@ -176,10 +174,24 @@ impl Step<'_> {
             self.wake(&owned);
             self.journal(Record::Own { owned, cause });
         }
-        if let Some(workload) = old_copy {
-            self.effects.push(Effect::Drain(workload));
+        if let Some(custody) = returned {
+            self.returned(&custody);
         }
         self.report(arrived);
+    }
+
+    /// An instance is back before the target of its older custody has said that it took it. So it had.
+    fn returned(&mut self, custody: &Custody) {
+        self.state.retries.remove(&custody.transfer);
+        if custody.is_running {
+            self.effects.push(Effect::Drain(custody.owned.workload));
+        }
+        let Owned { instance, descriptor, .. } = &custody.owned;
+        if custody.is_ended {
+            // An operator ended it here while it was on its way round.
+            self.report(Report::LivesOn { instance: instance.clone(), node: self.own_id() });
+        }
+        self.report_taken(instance, &descriptor.application.id, &custody.target, None);
     }
 
     /// The source needs no more answers about a transfer.
@@ -193,6 +205,6 @@ impl Step<'_> {
 
 impl Incoming {
     fn is_exclusive(&self) -> bool {
-        self.prepare.kind == TransferKind::Migrate && self.prepare.descriptor.copies == Copies::Exclusive
+        self.prepare.descriptor.copies == Copies::Exclusive
     }
 }

@@ -3,7 +3,9 @@
 use mario_domain::{Duration, Inhibition, InstanceId, Rule, Time};
 
 use super::{State, Step};
-use crate::ids::TransferId;
+use crate::ids::{TransferId, WorkloadId};
+use crate::input::Effect;
+use crate::journal::Owned;
 use crate::message::Message;
 
 impl State {
@@ -13,7 +15,19 @@ impl State {
         let expiries = self.incoming.values().map(|place| place.expires);
         let evaluates = self.config.timing.evaluation_period.is_some();
         let evaluations = self.minds.values().filter(|_| evaluates).map(|mind| mind.next_evaluation);
-        retries.chain(deadlines).chain(expiries).chain(evaluations).min()
+        let restarts = self.restarts.values().copied();
+        retries.chain(restarts).chain(deadlines).chain(expiries).chain(evaluations).min()
+    }
+}
+
+impl State {
+    /// The instance, owned or in custody, whose copy this is and is to run.
+    fn wanted(&self, workload: WorkloadId) -> Option<&Owned> {
+        if self.stopping.contains(&workload) {
+            return None;
+        }
+        let custody = self.ledger.custody.values().filter(|custody| custody.is_running).map(|custody| &custody.owned);
+        self.ledger.owned.values().chain(custody).find(|owned| owned.workload == workload)
     }
 }
 
@@ -36,9 +50,29 @@ impl Step<'_> {
         for transfer in due {
             self.send_again(transfer);
         }
+        let due = self.state.restarts.iter().filter(|(_, at)| **at <= now);
+        let due: Vec<WorkloadId> = due.map(|(workload, _)| *workload).collect();
+        for workload in due {
+            self.restart(workload);
+        }
         if let Some(period) = self.state.config.timing.evaluation_period {
             self.evaluate_due(period);
         }
+    }
+
+    /// The copy of an instance that is owned or in custody did not start: it is tried again after a while.
+    pub(super) fn restart_later(&mut self, workload: WorkloadId) {
+        if self.state.wanted(workload).is_some() {
+            let at = self.now + self.state.config.timing.resend_after_max;
+            self.state.restarts.insert(workload, at);
+        }
+    }
+
+    /// Starts a copy again, unless nothing needs it any more.
+    fn restart(&mut self, workload: WorkloadId) {
+        self.state.restarts.remove(&workload);
+        let Some(owned) = self.state.wanted(workload).cloned() else { return };
+        self.effects.push(Effect::Resume { workload, instance: owned.instance, descriptor: owned.descriptor });
     }
 
     /// The target was not ready in time.

@@ -58,7 +58,7 @@ impl Members {
                 let is_dead = world.is_lost[other] || life < world.lives[other];
                 let waits = state.ledger.custody.values().any(|custody: &Custody| custody.receiver == lost)
                     || state.ledger.grants.values().any(|grant: &Grant| grant.receiver == lost)
-                    || state.ledger.taken.keys().any(|transfer| transfer.journal == lost);
+                    || state.ledger.unforgotten().any(|transfer| transfer.journal == lost);
                 if is_dead && waits && self.declares_loss() {
                     actions.push(Action::DeclareLost(lost));
                 }

@@ -1,0 +1,64 @@
+//! A node starts, for the first time or again, with what its journal adds up to.
+
+use std::sync::Arc;
+
+use mario_domain::Time;
+
+use super::{Mind, Retry, Start, StartError, State};
+use crate::ids::IdSource;
+use crate::input::Effect;
+use crate::journal::Record;
+
+impl State {
+    /// Recovery: what is owned is resumed and its agents thaw, what is in custody is resumed and handed over again, and what
+    /// was to stop is stopped.
+    pub(crate) fn start(start: Start, now: Time, effects: &mut Vec<Effect>) -> Result<State, StartError> {
+        let Start { config, mut ledger, new_journal, seed } = start;
+        let (journal, boot) = match &ledger.boot {
+            None => (new_journal, 0),
+            Some((node, ..)) if *node != config.node => return Err(StartError::OtherNode(node.clone())),
+            Some((_, journal, boot)) => (*journal, boot.saturating_add(1)),
+        };
+        let record = Record::Boot { node: config.node.clone(), journal, boot };
+        ledger.apply(&record);
+        effects.push(Effect::Journal(record));
+        let mut state = State::new(config, ledger, IdSource::new(journal, boot, seed));
+        let used = state.ledger.used();
+        if state.manager.take(used).is_err() {
+            return Err(StartError::TooSmall { used, capacity: state.config.capacity });
+        }
+        state.is_recovering = true;
+        effects.push(Effect::Sweep { keep: state.ledger.workloads().collect() });
+        let custody = state.ledger.custody.values().filter(|custody| custody.is_running).map(|custody| &custody.owned);
+        for owned in state.ledger.owned.values().chain(custody) {
+            effects.push(Effect::Resume {
+                workload: owned.workload,
+                instance: owned.instance.clone(),
+                descriptor: Arc::clone(&owned.descriptor),
+            });
+        }
+        effects.extend(state.ledger.draining.keys().map(|workload| Effect::Stop(*workload)));
+        let first = now + state.config.timing.evaluation_period.unwrap_or_default();
+        for (instance, owned) in &state.ledger.owned {
+            state.minds.insert(instance.clone(), Mind::new(&owned.luggage, first));
+        }
+        let open = state.ledger.custody.values().map(|custody| custody.transfer);
+        let open = open.chain(state.ledger.grants.keys().copied()).chain(state.ledger.unforgotten());
+        let after = state.config.timing.resend_after;
+        state.retries = open.map(|transfer| (transfer, Retry { at: now, after })).collect();
+        Ok(state)
+    }
+}
+
+impl std::fmt::Display for StartError {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            StartError::OtherNode(node) => write!(formatter, "the journal is that of node {node}"),
+            StartError::TooSmall { used, capacity } => {
+                write!(formatter, "the journal says that {used} is used, and the node has {capacity}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for StartError {}

@@ -1,0 +1,345 @@
+//! The invariants, over all nodes at once.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use mario_colony::{Copies, DeployKey, JournalId, Luggage, Message, OwnCause, Owned, Record, TransferId};
+use mario_domain::InstanceId;
+
+use super::book::{Book, Numbers};
+use super::daemon::Daemon;
+use super::tally::Tally;
+
+/// What the checker knows of the colony's history, and the first violation that it found.
+#[derive(Default)]
+pub struct Checker {
+    pub numbers: Numbers,
+    pub tally: Tally,
+    pub violation: Option<String>,
+    lives: Vec<Life>,
+    lineages: Vec<Lineage>,
+    /// The parents of instances that were offered, by transfer.
+    offered: BTreeMap<TransferId, usize>,
+    /// What was handed over, by transfer.
+    luggage: BTreeMap<TransferId, (InstanceId, Arc<Luggage>)>,
+    /// The transfer that each agent has open, by node and instance.
+    proposed: BTreeMap<(usize, InstanceId), TransferId>,
+    /// The keys of deploys that a node has carried out.
+    deployed: BTreeSet<(usize, DeployKey)>,
+    /// Journals that a node was told are lost.
+    pub declared: BTreeSet<(usize, JournalId)>,
+    holders: Vec<Option<usize>>,
+    is_held: Vec<bool>,
+}
+
+/// What became of an instance, by records that are on disk.
+#[derive(Clone, Default)]
+struct Life {
+    lineage: Option<usize>,
+    epoch: u32,
+    owner: usize,
+    is_ended: bool,
+    /// Its node lost the disk, or an operator declared its node lost.
+    is_excused: bool,
+}
+
+/// An instance that an operator deployed, its replicas and theirs.
+struct Lineage {
+    replications_max: Option<u32>,
+    replicas: u32,
+    /// An operator's declaration may have doubled an instance and what was left to it.
+    is_forked: bool,
+}
+
+impl Checker {
+    pub fn violate(&mut self, violation: String) {
+        self.violation.get_or_insert(violation);
+    }
+
+    fn life(&mut self, instance: usize) -> &mut Life {
+        if self.lives.len() <= instance {
+            self.lives.resize_with(instance + 1, Life::default);
+        }
+        &mut self.lives[instance]
+    }
+
+    /// A record is on a node's disk. `book` is what the journal said before it.
+    pub fn durable(&mut self, node: usize, book: &Book, record: &Record) {
+        match record {
+            Record::Own { owned, cause } => {
+                let instance = self.numbers.of(&owned.instance);
+                self.owned(node, instance, owned.epoch.0, cause);
+                if matches!(cause, OwnCause::NotTaken { .. })
+                    && book.custody.get(&instance).is_some_and(|kept| kept.is_ended)
+                {
+                    self.violate(format!(
+                        "invariant 5: an operator ended instance {instance}, and n{node} owns it again"
+                    ));
+                }
+                self.count_birth(node, book, owned, cause);
+            }
+            Record::Grant(grant) => {
+                self.tally.count("grants");
+                let parent = self.numbers.of(&grant.parent);
+                self.offered.insert(grant.transfer, parent);
+            }
+            Record::Undeployed { instance } => {
+                self.tally.count("undeployed");
+                let instance = self.numbers.of(instance);
+                self.life(instance).is_ended = true;
+            }
+            Record::NotTaken { transfer } => {
+                self.tally.count("not taken");
+                if let Some(instance) = book.kept_by(*transfer) {
+                    let is_answered = !self.declared.contains(&(node, book.custody[&instance].receiver));
+                    let life = self.life(instance);
+                    life.is_ended |= is_answered;
+                    life.is_excused = true;
+                }
+            }
+            Record::Custody(custody) => {
+                let handed = (custody.owned.instance.clone(), Arc::clone(&custody.owned.luggage));
+                self.luggage.insert(custody.transfer, handed);
+            }
+            Record::CustodyEnded { .. } => self.tally.count("ended in custody"),
+            Record::Gone { .. }
+            | Record::Boot { .. }
+            | Record::Stopped { .. }
+            | Record::Forgotten { .. }
+            | Record::Pinned { .. }
+            | Record::Lost { .. }
+            | Record::Peer { .. } => {}
+        }
+    }
+
+    fn owned(&mut self, node: usize, instance: usize, epoch: u32, cause: &OwnCause) {
+        let is_back = matches!(cause, OwnCause::NotTaken { .. });
+        let life = self.life(instance);
+        let grows = epoch > life.epoch || is_back && epoch == life.epoch && life.owner == node;
+        let (before, is_ended) = (life.epoch, life.is_ended);
+        (life.epoch, life.owner) = (epoch, node);
+        if !grows {
+            self.violate(format!("invariant 8: instance {instance} has epoch {epoch} on n{node} after {before}"));
+        }
+        if is_ended {
+            self.violate(format!("invariant 5: instance {instance} was undeployed, and n{node} owns it"));
+        }
+    }
+
+    fn count_birth(&mut self, node: usize, book: &Book, owned: &Owned, cause: &OwnCause) {
+        let instance = self.numbers.of(&owned.instance);
+        let lineage = match cause {
+            OwnCause::Deployed { key } => {
+                self.tally.count("deployed");
+                if !self.deployed.insert((node, *key)) {
+                    self.violate(format!("{key:?} deployed two instances on n{node}"));
+                }
+                self.lineages.push(Lineage {
+                    replications_max: owned.descriptor.replications_max,
+                    replicas: 0,
+                    is_forked: false,
+                });
+                Some(self.lineages.len() - 1)
+            }
+            OwnCause::Replicated { parent, .. } => {
+                self.tally.count("replicated here");
+                let parent = self.numbers.of(parent);
+                self.replica_of(parent)
+            }
+            OwnCause::Taken { transfer, .. } => {
+                if book.custody.contains_key(&instance) {
+                    self.tally.count("return trips");
+                }
+                if let Some(parent) = self.offered.get(transfer).copied() {
+                    self.tally.count("replicas taken");
+                    self.replica_of(parent)
+                } else {
+                    self.tally.count("migrations");
+                    let handed = self.luggage.get(transfer);
+                    if !handed.is_some_and(|(id, luggage)| *id == owned.instance && *luggage == owned.luggage) {
+                        self.violate(format!("what n{node} took by {transfer:?} is not what was handed over"));
+                    }
+                    if owned.descriptor.copies == Copies::Exclusive {
+                        self.tally.count("exclusive migrations");
+                    }
+                    return;
+                }
+            }
+            OwnCause::NotTaken { .. } => {
+                self.tally.count("not taken");
+                return;
+            }
+            OwnCause::Adopted { transfer } => {
+                self.tally.count("adopted");
+                let Some(kept) = book.kept_by(*transfer) else {
+                    return self.violate(format!("n{node} adopts what it does not have in custody"));
+                };
+                let life = self.life(kept);
+                life.is_excused = true;
+                let lineage = life.lineage;
+                if let Some(lineage) = lineage {
+                    self.lineages[lineage].is_forked = true;
+                }
+                lineage
+            }
+        };
+        if self.life(instance).lineage.is_some() {
+            self.violate(format!("instance {instance} was born twice"));
+        }
+        self.life(instance).lineage = lineage;
+    }
+
+    fn replica_of(&mut self, parent: usize) -> Option<usize> {
+        let lineage = self.life(parent).lineage?;
+        let Lineage { replications_max, replicas, is_forked } = &mut self.lineages[lineage];
+        *replicas += 1;
+        if let Some(replications_max) = *replications_max
+            && !*is_forked
+            && *replicas > replications_max
+        {
+            let violation = format!("{replicas} replicas of one instance, and {replications_max} were granted");
+            self.violate(violation);
+        }
+        Some(lineage)
+    }
+
+    /// A node lost its disk: what it held may be lost with it.
+    pub fn disk_lost(&mut self, node: usize, book: &Book) {
+        self.deployed.retain(|(at, _)| *at != node);
+        let held: Vec<usize> = book.owned.keys().chain(book.custody.keys()).copied().collect();
+        for instance in held {
+            self.life(instance).is_excused = true;
+        }
+    }
+
+    /// A node is about to send a message: invariant 7.
+    pub fn sends(&mut self, node: usize, memory: &Book, message: &Message) {
+        match message {
+            Message::Prepare(prepare) => {
+                let asked_by = self.numbers.of(&prepare.asked_by);
+                if !memory.owned.contains_key(&asked_by) {
+                    self.violate(format!("invariant 7: n{node} prepares for an instance that it does not own"));
+                }
+                let open = self.proposed.insert((node, prepare.asked_by.clone()), prepare.transfer);
+                if open.is_some_and(|open| open != prepare.transfer) {
+                    self.violate(format!("invariant 7: an agent on n{node} has two transfers open"));
+                }
+            }
+            Message::Abort { transfer } => self.close(*transfer),
+            _ => {}
+        }
+    }
+
+    /// An agent on a node evaluated its policy: invariant 7.
+    pub fn evaluated(&mut self, node: usize, memory: &Book, instance: &InstanceId) {
+        self.tally.count("evaluations");
+        if !memory.owned.contains_key(&self.numbers.of(instance)) {
+            self.violate(format!("invariant 7: an agent of {instance} acts on n{node}, which does not own it"));
+        }
+    }
+
+    /// A transfer is no longer being prepared.
+    pub fn close(&mut self, transfer: TransferId) {
+        self.proposed.retain(|_, open| *open != transfer);
+    }
+
+    /// A node forgot all that it was preparing.
+    pub fn crashed(&mut self, node: usize) {
+        self.proposed.retain(|(at, _), _| *at != node);
+    }
+
+    /// Checks what can be seen at one moment, after something has happened to one node.
+    pub fn check(&mut self, daemons: &[Daemon], node: usize) {
+        self.check_owners(daemons);
+        self.check_custodians(daemons);
+        self.check_held(daemons);
+        self.check_exclusive(daemons);
+        self.check_hardware(node, &daemons[node]);
+        let mut offers: Vec<_> = daemons[node].memory.grants.values().collect();
+        offers.sort();
+        if offers.windows(2).any(|pair| pair[0] == pair[1]) {
+            self.violate(format!("n{node} has two grants of one application open to one target"));
+        }
+    }
+
+    fn check_owners(&mut self, daemons: &[Daemon]) {
+        self.holders.clear();
+        self.holders.resize(self.lives.len() + 64, None);
+        for (node, daemon) in daemons.iter().enumerate() {
+            for instance in daemon.durable.owned.keys().chain(daemon.memory.owned.keys()).copied() {
+                if self.holders.len() <= instance {
+                    self.holders.resize(instance + 1, None);
+                }
+                let other = self.holders[instance].replace(node);
+                if let Some(other) = other.filter(|other| *other != node) {
+                    self.violate(format!("invariant 1: n{other} and n{node} own instance {instance}"));
+                }
+                if self.lives.get(instance).is_some_and(|life| life.is_ended)
+                    && daemon.durable.owned.contains_key(&instance)
+                {
+                    self.violate(format!("invariant 5: instance {instance} was undeployed, and n{node} owns it"));
+                }
+            }
+        }
+    }
+
+    fn check_custodians(&mut self, daemons: &[Daemon]) {
+        for (node, daemon) in daemons.iter().enumerate() {
+            for (instance, kept) in &daemon.memory.custody {
+                let same = |other: &Daemon| {
+                    other.memory.custody.get(instance).is_some_and(|known| known.held.epoch == kept.held.epoch)
+                };
+                if let Some(other) = daemons[node + 1..].iter().position(same) {
+                    let other = node + 1 + other;
+                    self.violate(format!("invariant 4: n{node} and n{other} keep instance {instance} of one epoch"));
+                }
+            }
+        }
+    }
+
+    fn check_held(&mut self, daemons: &[Daemon]) {
+        self.is_held.clear();
+        self.is_held.resize(self.lives.len(), false);
+        for daemon in daemons {
+            for instance in daemon.durable.owned.keys().chain(daemon.durable.custody.keys()) {
+                if let Some(is_held) = self.is_held.get_mut(*instance) {
+                    *is_held = true;
+                }
+            }
+        }
+        let missing = self
+            .lives
+            .iter()
+            .zip(&self.is_held)
+            .position(|(life, is_held)| life.epoch > 0 && !is_held && !life.is_ended && !life.is_excused);
+        if let Some(instance) = missing {
+            self.violate(format!("invariant 3: no node owns or keeps instance {instance}"));
+        }
+    }
+
+    /// Copies that the journal names, that are about to start, or that really run, and places without a copy.
+    fn check_hardware(&mut self, node: usize, daemon: &Daemon) {
+        let mut copies: BTreeMap<_, u64> = daemon.memory.copies().collect();
+        let promised: u64 = daemon.reservations().map(|(_, hardware)| hardware).sum();
+        let counted = copies.values().sum::<u64>() + promised;
+        if counted > daemon.capacity {
+            self.violate(format!("invariant 2: n{node} has {} and promises {counted}", daemon.capacity));
+        }
+        copies.extend(daemon.machine.copies());
+        copies.extend(daemon.starting());
+        let without_copy = daemon.reservations().filter(|(has_copy, _)| !has_copy);
+        let used = copies.values().sum::<u64>() + without_copy.map(|(_, hardware)| hardware).sum::<u64>();
+        if used > daemon.capacity {
+            self.violate(format!("invariant 2: n{node} has {} and uses {used}", daemon.capacity));
+        }
+    }
+
+    fn check_exclusive(&mut self, daemons: &[Daemon]) {
+        let mut running: BTreeSet<&InstanceId> = BTreeSet::new();
+        for instance in daemons.iter().flat_map(|daemon| daemon.machine.exclusive()) {
+            if !running.insert(instance) {
+                self.violation.get_or_insert_with(|| format!("two copies of {instance} run, which is exclusive"));
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! One simulated daemon: a node, its disk, its stream of effects, and its machine.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use mario_colony::{Config, Effect, JournalId, Ledger, Node, Token, TransferId, WorkloadId};
+use mario_domain::{NodeId, Time};
+
+use super::book::{Book, Numbers};
+use super::machine::Machine;
+
+/// A daemon, up or down.
+pub struct Daemon {
+    pub id: NodeId,
+    pub capacity: u64,
+    pub config: Arc<Config>,
+    /// `None` while it is down.
+    pub node: Option<Node>,
+    /// Counts the lives of the process: answers to an earlier one find nobody.
+    pub life: u32,
+    /// Its clock minus true time.
+    pub clock_offset: i64,
+    /// The identity of its journal, for a node that starts without one.
+    pub journal: JournalId,
+    /// What the disk holds.
+    pub ledger: Ledger,
+    pub durable: Book,
+    /// What the node knows, on disk or not.
+    pub memory: Book,
+    pub stream: VecDeque<Queued>,
+    /// When the last record of the stream will be on disk.
+    pub synced_at: u64,
+    pub machine: Machine,
+    /// It crashes after the next step of a transfer, for this long.
+    pub ambush: Option<u64>,
+    /// When it is to be woken.
+    pub wakes_at: Option<u64>,
+    /// Transfers whose places have no copy: those of applications that must not run twice.
+    pub without_copy: BTreeSet<TransferId>,
+    /// The newest token of each place that it promised.
+    pub promised: BTreeMap<TransferId, Token>,
+}
+
+/// An effect that waits for the records before it.
+pub struct Queued {
+    pub effect: Effect,
+    /// For a record: when it is on disk.
+    pub synced_at: u64,
+}
+
+impl Daemon {
+    pub fn new(number: usize, config: Config, capacity: u64) -> Daemon {
+        Daemon {
+            id: config.node.clone(),
+            capacity,
+            config: Arc::new(config),
+            node: None,
+            life: 0,
+            clock_offset: 1_000_000,
+            journal: JournalId(number as u128),
+            ledger: Ledger::default(),
+            durable: Book::default(),
+            memory: Book::default(),
+            stream: VecDeque::new(),
+            synced_at: 0,
+            machine: Machine::default(),
+            ambush: None,
+            wakes_at: None,
+            without_copy: BTreeSet::new(),
+            promised: BTreeMap::new(),
+        }
+    }
+
+    /// What its clock shows.
+    pub fn clock(&self, now: u64) -> Time {
+        Time::at((now as i64 + self.clock_offset) as f64)
+    }
+
+    /// Places that it keeps: whether a copy is to run in it, and what it sets aside.
+    pub fn reservations(&self) -> impl Iterator<Item = (bool, u64)> {
+        let reservations = self.node.iter().flat_map(|node| node.manager().reservations());
+        reservations.map(|one| (!self.without_copy.contains(&one.key), one.needed.as_units()))
+    }
+
+    /// Copies that are to start when the records before them are on disk.
+    pub fn starting(&self) -> impl Iterator<Item = (WorkloadId, u64)> {
+        self.stream.iter().filter_map(|queued| match &queued.effect {
+            Effect::Start { workload, descriptor, .. } | Effect::Resume { workload, descriptor, .. } => {
+                Some((*workload, descriptor.application.hardware.as_units()))
+            }
+            _ => None,
+        })
+    }
+
+    /// The daemon dies. Of the records that were not known to be on disk, the first `kept` are.
+    pub fn die(&mut self, kept: usize, numbers: &mut Numbers) -> Vec<(Book, mario_colony::Record)> {
+        let mut written = Vec::new();
+        let pending = std::mem::take(&mut self.stream);
+        let records = pending.into_iter().filter_map(|queued| match queued.effect {
+            Effect::Journal(record) => Some(record),
+            _ => None,
+        });
+        for record in records.take(kept) {
+            self.ledger.apply(&record);
+            let before = self.durable.clone();
+            self.durable.apply(&record, numbers);
+            written.push((before, record));
+        }
+        self.node = None;
+        self.wakes_at = None;
+        self.memory = self.durable.clone();
+        self.without_copy.clear();
+        written
+    }
+
+    /// Records that are not on disk yet.
+    pub fn pending_records(&self) -> usize {
+        self.stream.iter().filter(|queued| matches!(queued.effect, Effect::Journal(_))).count()
+    }
+}

@@ -1,0 +1,146 @@
+//! The workloads of one simulated machine. They outlive the daemon that started them.
+
+use std::collections::BTreeMap;
+
+use mario_colony::{Copies, Descriptor, WorkloadId};
+use mario_domain::InstanceId;
+
+/// The copies on one machine, dead ones excepted.
+#[derive(Default)]
+pub struct Machine {
+    copies: BTreeMap<WorkloadId, Copy>,
+}
+
+struct Copy {
+    instance: InstanceId,
+    hardware: u64,
+    is_exclusive: bool,
+    state: State,
+    /// Tells this copy from an earlier one of the same name.
+    generation: u64,
+    /// The life of the daemon that asked for it last, and is told what becomes of it.
+    life: u32,
+}
+
+#[derive(PartialEq, Eq)]
+enum State {
+    Starting,
+    Running,
+    /// It was killed and is not dead yet.
+    Stopping {
+        is_wanted_again: bool,
+    },
+}
+
+/// What follows from asking for a copy.
+#[derive(PartialEq, Eq)]
+pub enum Wanted {
+    /// It is there, or will be.
+    Nothing,
+    /// It starts: tell when it is up.
+    Starts,
+}
+
+/// What became of a copy that was to start.
+#[derive(PartialEq, Eq)]
+pub enum Startup {
+    /// It runs; this life of the daemon is to be told.
+    Up(u32),
+    /// It does not, and never will; this life of the daemon is to be told.
+    Failed(u32),
+    /// It was stopped or replaced meanwhile.
+    Superseded,
+}
+
+impl Machine {
+    pub fn ask(
+        &mut self,
+        workload: WorkloadId,
+        instance: &InstanceId,
+        descriptor: &Descriptor,
+        generation: u64,
+        life: u32,
+    ) -> Wanted {
+        if let Some(copy) = self.copies.get_mut(&workload) {
+            copy.instance.clone_from(instance);
+            copy.life = life;
+            if let State::Stopping { is_wanted_again } = &mut copy.state {
+                *is_wanted_again = true;
+            }
+            return Wanted::Nothing;
+        }
+        let copy = Copy {
+            instance: instance.clone(),
+            hardware: descriptor.application.hardware.as_units(),
+            is_exclusive: descriptor.copies == Copies::Exclusive,
+            state: State::Starting,
+            generation,
+            life,
+        };
+        self.copies.insert(workload, copy);
+        Wanted::Starts
+    }
+
+    /// A copy that was to start has had its time.
+    pub fn started(&mut self, workload: WorkloadId, generation: u64, fails: bool) -> Startup {
+        let Some(copy) = self.copies.get_mut(&workload) else { return Startup::Superseded };
+        if copy.generation != generation || copy.state != State::Starting {
+            return Startup::Superseded;
+        }
+        let life = copy.life;
+        if fails {
+            self.copies.remove(&workload);
+            return Startup::Failed(life);
+        }
+        copy.state = State::Running;
+        Startup::Up(life)
+    }
+
+    /// Kills a copy, which takes time. Returns which one it was; `None` where there is none.
+    pub fn kill(&mut self, workload: WorkloadId) -> Option<u64> {
+        let copy = self.copies.get_mut(&workload)?;
+        copy.state = State::Stopping { is_wanted_again: false };
+        Some(copy.generation)
+    }
+
+    /// A copy that was killed is dead. Starts it again if it is wanted again, as `next`, and returns whether it does.
+    pub fn died(&mut self, workload: WorkloadId, generation: u64, next: u64) -> Wanted {
+        let Some(copy) = self.copies.get_mut(&workload) else { return Wanted::Nothing };
+        match copy.state {
+            State::Stopping { is_wanted_again: true } if copy.generation == generation => {
+                (copy.state, copy.generation) = (State::Starting, next);
+                Wanted::Starts
+            }
+            State::Stopping { is_wanted_again: false } if copy.generation == generation => {
+                self.copies.remove(&workload);
+                Wanted::Nothing
+            }
+            _ => Wanted::Nothing,
+        }
+    }
+
+    /// The copies that a sweep kills.
+    pub fn unlisted(&self, keep: &[WorkloadId]) -> Vec<(WorkloadId, u64)> {
+        let unlisted = self.copies.iter().filter(|(workload, _)| !keep.contains(workload));
+        unlisted.map(|(workload, copy)| (*workload, copy.generation)).collect()
+    }
+
+    /// These copies are dead.
+    pub fn swept(&mut self, dead: &[(WorkloadId, u64)]) {
+        for (workload, generation) in dead {
+            if self.copies.get(workload).is_some_and(|copy| copy.generation == *generation) {
+                self.copies.remove(workload);
+            }
+        }
+    }
+
+    /// All copies, and what each uses.
+    pub fn copies(&self) -> impl Iterator<Item = (WorkloadId, u64)> {
+        self.copies.iter().map(|(workload, copy)| (*workload, copy.hardware))
+    }
+
+    /// The instances of copies that must not run twice.
+    pub fn exclusive(&self) -> impl Iterator<Item = &InstanceId> {
+        self.copies.values().filter(|copy| copy.is_exclusive).map(|copy| &copy.instance)
+    }
+}

@@ -1,0 +1,42 @@
+//! Ways to break the harness on purpose, so that the checks are known to be able to fail.
+
+use mario_colony::Message;
+
+/// What the harness does wrong.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sabotage {
+    /// A transfer leaves before its custody is on disk.
+    SendsTransferBeforeSync,
+    /// The source is told that an instance was taken before that is on disk.
+    SendsTakenBeforeSync,
+    /// The target is told to forget a transfer before it is on disk that the instance is gone.
+    SendsForgetBeforeSync,
+    /// A transfer is judged by its id: the token is replaced by the one that the target expects.
+    IgnoresTokens,
+    /// The source is told that nothing was taken because no answer came in time.
+    GivesUpCustody,
+    /// The target is told to forget a transfer whose source has not asked for that.
+    ForgetsUnasked,
+    /// What is in custody for a journal that was declared lost is owned again under its old id.
+    RevivesLost,
+    /// A node promises more hardware than it has.
+    Overbooks,
+    /// A node that lost its disk keeps the identity of its journal.
+    KeepsIdentity,
+    /// A node is told that it was swept, and was not.
+    SweepsNothing,
+    /// A node is told that copies have stopped while they run.
+    SaysStoppedTooEarly,
+}
+
+impl Sabotage {
+    /// Whether a message leaves before the records ahead of it are on disk.
+    pub fn sends_early(self, message: &Message) -> bool {
+        matches!(
+            (self, message),
+            (Sabotage::SendsTransferBeforeSync, Message::Transfer { .. })
+                | (Sabotage::SendsTakenBeforeSync, Message::Taken { .. })
+                | (Sabotage::SendsForgetBeforeSync, Message::Forget { .. })
+        )
+    }
+}

@@ -1,0 +1,217 @@
+//! What a node wants done is done here, in order, each after the records before it are on disk.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use mario_colony::{Copies, Descriptor, Effect, Input, Message, OwnCause, Record, Report, WorkloadId};
+use mario_domain::{InstanceId, Verdict};
+
+use super::{Happening, World};
+use crate::colonies::daemon::Queued;
+use crate::colonies::machine::{Startup, Wanted};
+use crate::colonies::sabotage::Sabotage;
+
+impl World<'_> {
+    /// Puts effects into the stream of a node, and performs what may be performed.
+    pub(super) fn absorb(&mut self, node: usize, effects: Vec<Effect>) {
+        for effect in effects {
+            self.note(node, &effect);
+            let mut synced_at = 0;
+            match &effect {
+                Effect::Journal(record) => {
+                    let wait = self.random.below(self.plan.weather.sync_max + 1);
+                    let daemon = &mut self.daemons[node];
+                    synced_at = daemon.synced_at.max(self.now + wait);
+                    daemon.synced_at = synced_at;
+                    daemon.memory.apply(record, &mut self.checker.numbers);
+                    if synced_at > self.now {
+                        self.schedule(synced_at, Happening::Synced(node));
+                    }
+                    self.ambush(node, record);
+                }
+                Effect::Send { to, receiver, message }
+                    if self.sabotage.is_some_and(|sabotage| sabotage.sends_early(message)) =>
+                {
+                    let (to, receiver, message) = (to.clone(), *receiver, message.clone());
+                    self.send(node, &to, receiver, message);
+                    continue;
+                }
+                Effect::Report(_) => continue,
+                _ => {}
+            }
+            self.daemons[node].stream.push_back(Queued { effect, synced_at });
+        }
+        self.pump(node);
+        self.arm(node);
+        self.checker.check(&self.daemons, node);
+    }
+
+    /// Lets a daemon die about when a step of a transfer is on its disk, before or after the messages that follow.
+    fn ambush(&mut self, node: usize, record: &Record) {
+        let is_step = matches!(
+            record,
+            Record::Own { cause: OwnCause::Taken { .. } | OwnCause::NotTaken { .. }, .. }
+                | Record::Custody(_)
+                | Record::CustodyEnded { .. }
+                | Record::Grant(_)
+                | Record::Gone { .. }
+                | Record::NotTaken { .. }
+                | Record::Forgotten { .. }
+        );
+        if is_step
+            && !self.is_calm
+            && let Some(down_for) = self.daemons[node].ambush.take()
+        {
+            let within = self.plan.weather.sync_max + self.plan.weather.delay_max;
+            let (at, life) = (self.now + self.random.below(2 * within), self.daemons[node].life);
+            self.schedule(at, Happening::Crash { node, life, down_for });
+        }
+    }
+
+    /// Tells the checker and the log what a node wants.
+    fn note(&mut self, node: usize, effect: &Effect) {
+        match effect {
+            Effect::Journal(record) => {
+                let _ = writeln!(self.log, "{} n{node} journals {}", self.now, outline(record));
+                match record {
+                    Record::Custody(custody) => self.checker.close(custody.transfer),
+                    Record::Grant(grant) => self.checker.close(grant.transfer),
+                    _ => {}
+                }
+            }
+            Effect::Send { message, .. } => {
+                self.checker.sends(node, &self.daemons[node].memory, message);
+                if let Message::Ready { transfer, token } = message {
+                    self.daemons[node].promised.insert(*transfer, *token);
+                }
+            }
+            Effect::Report(report) => {
+                if let Report::Judged { verdict: Verdict::Inhibited(inhibition), .. } = report {
+                    self.checker.tally.count("inhibited");
+                    let _ = writeln!(self.log, "{} n{node} inhibited: {}", self.now, inhibition.rule.as_str());
+                }
+                if let Report::Evaluated { instance, .. } = report {
+                    self.checker.evaluated(node, &self.daemons[node].memory, instance);
+                }
+                if let Report::RefusedPeer(peer) = report {
+                    let _ = writeln!(self.log, "{} n{node} refuses {peer}", self.now);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Performs the effects of a node whose records are on disk.
+    pub(super) fn pump(&mut self, node: usize) {
+        loop {
+            let daemon = &mut self.daemons[node];
+            match daemon.stream.front() {
+                Some(queued) if queued.synced_at <= self.now => {}
+                _ => return,
+            }
+            let Some(queued) = daemon.stream.pop_front() else { return };
+            match queued.effect {
+                Effect::Journal(record) => {
+                    daemon.ledger.apply(&record);
+                    self.checker.durable(node, &daemon.durable, &record);
+                    daemon.durable.apply(&record, &mut self.checker.numbers);
+                }
+                effect => self.perform(node, effect),
+            }
+        }
+    }
+
+    fn perform(&mut self, node: usize, effect: Effect) {
+        let weather = &self.plan.weather;
+        let life = self.daemons[node].life;
+        match effect {
+            Effect::Journal(_) | Effect::Report(_) => {}
+            Effect::Send { to, receiver, message } => self.send(node, &to, receiver, message),
+            Effect::Start { workload, instance, descriptor } | Effect::Resume { workload, instance, descriptor } => {
+                self.ask(node, workload, &instance, &descriptor);
+            }
+            Effect::Drain(workload) => self.kill(node, workload, weather.stop_max * 2),
+            Effect::Stop(workload) => self.kill(node, workload, weather.stop_max),
+            Effect::Sweep { keep } => {
+                let mut dead = self.daemons[node].machine.unlisted(&keep);
+                if self.sabotage == Some(Sabotage::SweepsNothing) {
+                    dead.clear();
+                }
+                let at = self.now + self.random.below(self.plan.weather.sweep_max);
+                self.schedule(at, Happening::Swept { node, life, dead });
+            }
+        }
+    }
+
+    fn ask(&mut self, node: usize, workload: WorkloadId, instance: &InstanceId, descriptor: &Arc<Descriptor>) {
+        self.generations += 1;
+        let (generation, life) = (self.generations, self.daemons[node].life);
+        if self.daemons[node].machine.ask(workload, instance, descriptor, generation, life) == Wanted::Starts {
+            self.starts(node, workload, generation);
+        }
+    }
+
+    fn starts(&mut self, node: usize, workload: WorkloadId, generation: u64) {
+        let at = self.now + self.random.between(1, self.plan.weather.start_max);
+        self.schedule(at, Happening::Started { node, workload, generation });
+    }
+
+    pub(super) fn started(&mut self, node: usize, workload: WorkloadId, generation: u64) {
+        let fails = !self.is_calm && self.random.percent(self.plan.weather.failed_starts_percent);
+        match self.daemons[node].machine.started(workload, generation, fails) {
+            Startup::Superseded => {}
+            Startup::Up(life) => self.answer(node, life, Input::Healthy(workload)),
+            Startup::Failed(life) => {
+                self.checker.tally.count("failed starts");
+                self.answer(node, life, Input::NotStarted { workload, cause: "chance".to_owned() });
+            }
+        }
+    }
+
+    /// Kills a copy. The node is told when it is dead, also if there was none.
+    fn kill(&mut self, node: usize, workload: WorkloadId, within: u64) {
+        let generation = self.daemons[node].machine.kill(workload);
+        let at = self.now + self.random.between(1, within);
+        let life = self.daemons[node].life;
+        if self.sabotage == Some(Sabotage::SaysStoppedTooEarly) {
+            self.schedule(self.now + 1, Happening::Died { node, life, workload, generation: None });
+        }
+        self.schedule(at, Happening::Died { node, life, workload, generation });
+    }
+
+    pub(super) fn died(&mut self, node: usize, life: u32, workload: WorkloadId, generation: Option<u64>) {
+        if let Some(generation) = generation {
+            self.generations += 1;
+            let next = self.generations;
+            if self.daemons[node].machine.died(workload, generation, next) == Wanted::Starts {
+                self.starts(node, workload, next);
+            }
+        }
+        self.checker.check(&self.daemons, node);
+        self.answer(node, life, Input::Stopped(workload));
+    }
+
+    /// Notes what the checker has to know of a message that was delivered to a node.
+    pub(super) fn note_delivery(&mut self, node: usize, message: &Message) {
+        if let Message::Prepare(prepare) = message
+            && prepare.descriptor.copies == Copies::Exclusive
+        {
+            self.daemons[node].without_copy.insert(prepare.transfer);
+        }
+    }
+}
+
+/// A record in one line.
+pub fn outline(record: &Record) -> String {
+    match record {
+        Record::Own { owned, cause } => {
+            format!("Own {} e{} {:?} {cause:?}", owned.instance, owned.epoch.0, owned.workload)
+        }
+        Record::Custody(custody) => {
+            let (owned, target) = (&custody.owned, &custody.target);
+            format!("Custody {} e{} {:?} to {target}", owned.instance, owned.epoch.0, custody.transfer)
+        }
+        Record::Grant(grant) => format!("Grant {} {:?} to {}", grant.instance, grant.transfer, grant.target),
+        other => format!("{other:?}"),
+    }
+}

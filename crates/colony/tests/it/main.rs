@@ -1,0 +1,10 @@
+//! The crate from outside.
+
+mod colonies;
+mod hostile;
+mod judging;
+mod operators;
+mod pair;
+mod recovery;
+mod strangers;
+mod transfers;

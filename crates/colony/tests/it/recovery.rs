@@ -1,0 +1,136 @@
+//! Nodes that die at any moment and start from their journals.
+
+use mario_colony::{Input, Message, Record};
+use mario_domain::Rule;
+
+use crate::pair::{Ask, Pair, descriptor, exclusive};
+
+#[test]
+fn a_source_that_dies_before_custody_owns_the_instance() {
+    let mut pair = Pair::new();
+    let instance = pair.deploy(0, &descriptor());
+    pair.withholds = |message| matches!(message, Message::Ready { .. });
+    pair.ask(0, &instance, Ask::Migrate);
+    pair.withheld.clear();
+    pair.crash(0);
+    assert!(pair.sides[0].owns(&instance) && pair.is_quiet(), "the hello says that nothing is open");
+    assert_eq!((pair.sides[1].free(), pair.copies(&instance)), (10, 1));
+}
+
+#[test]
+fn a_source_that_dies_in_custody_hands_over_again() {
+    let mut pair = Pair::new();
+    let instance = pair.deploy(0, &descriptor());
+    pair.withholds = |message| matches!(message, Message::Transfer { .. });
+    pair.ask(0, &instance, Ask::Migrate);
+    pair.withheld.clear();
+    pair.crash(0);
+    pair.withholds = |_| false;
+    pair.advance(1_000.0);
+    assert!(pair.sides[1].owns(&instance) && pair.is_quiet());
+    assert_eq!(pair.copies(&instance), 1);
+}
+
+#[test]
+fn a_target_that_dies_before_it_takes_says_that_it_did_not() {
+    let mut pair = Pair::new();
+    let instance = pair.deploy(0, &descriptor());
+    pair.withholds = |message| matches!(message, Message::Transfer { .. });
+    pair.ask(0, &instance, Ask::Migrate);
+    assert_eq!(pair.copies(&instance), 2);
+    pair.crash(1);
+    assert_eq!(pair.copies(&instance), 1, "the copy that the journal does not name is swept");
+    pair.release();
+    assert!(pair.sides[0].owns(&instance) && pair.is_quiet());
+    assert_eq!(pair.sides[0].last_rule(), Some(Rule::Unanswered));
+    assert_eq!(pair.sides[0].remembers(&instance), 1);
+}
+
+#[test]
+fn a_target_that_dies_after_it_took_says_that_it_did() {
+    let mut pair = Pair::new();
+    let instance = pair.deploy(0, &descriptor());
+    pair.withholds = |message| matches!(message, Message::Taken { .. });
+    pair.ask(0, &instance, Ask::Migrate);
+    pair.withheld.clear();
+    pair.crash(1);
+    pair.withholds = |_| false;
+    pair.advance(1_000.0);
+    assert!(pair.sides[1].owns(&instance) && pair.is_quiet() && pair.copies(&instance) == 1);
+}
+
+/// Migrates and replicates an instance to and fro, and kills one side after each of its records in turn.
+#[test]
+fn death_after_any_record_loses_and_doubles_nothing() {
+    for (is_exclusive, victim) in [(false, 0), (false, 1), (true, 0), (true, 1)] {
+        for fatal in 0.. {
+            let mut pair = Pair::new();
+            let instance = pair.deploy(0, &if is_exclusive { exclusive() } else { descriptor() });
+            let first = pair.sides[victim].records.len();
+            pair.propose(0, &instance, Ask::Migrate);
+            let is_dead = deliver_until(&mut pair, victim, first + fatal);
+            if is_dead {
+                pair.crash(victim);
+            }
+            pair.advance(100_000.0);
+            let owners = pair.sides.iter().filter(|side| side.owns(&instance)).count();
+            assert_eq!((owners, pair.copies(&instance)), (1, 1), "n{victim} died after record {fatal}");
+            assert!(pair.is_quiet() && pair.sides[0].free() + pair.sides[1].free() == 18);
+            if !is_dead {
+                assert!(fatal >= 2, "both sides journal");
+                break;
+            }
+        }
+    }
+}
+
+/// Delivers messages until a side has written this many records, and drops the rest. Returns whether it has.
+fn deliver_until(pair: &mut Pair, side: usize, records: usize) -> bool {
+    while pair.deliver_one() {
+        if pair.sides[side].records.len() > records {
+            pair.drop_letters();
+            return true;
+        }
+    }
+    false
+}
+
+#[test]
+fn nothing_is_promised_before_the_sweep_is_over() {
+    let mut pair = Pair::new();
+    let instance = pair.deploy(0, &descriptor());
+    let other = pair.deploy(1, &descriptor());
+    pair.crash_unswept(0);
+    pair.link();
+    pair.ask(0, &instance, Ask::ReplicateHere);
+    assert_eq!(pair.sides[0].last_rule(), Some(Rule::Recovering), "what still runs may use the hardware");
+    pair.ask(1, &other, Ask::Migrate);
+    assert_eq!(pair.sides[1].last_rule(), Some(Rule::Recovering));
+    pair.input(0, Input::Swept);
+    pair.ask(0, &instance, Ask::ReplicateHere);
+    assert_eq!(pair.sides[0].last_rule(), None);
+}
+
+#[test]
+fn draining_copies_count_as_hardware_also_after_a_restart() {
+    let mut pair = Pair::new();
+    let instance = pair.deploy(0, &descriptor());
+    pair.sides[0].is_prompt = false;
+    pair.ask(0, &instance, Ask::Undeploy);
+    pair.crash(0);
+    assert_eq!(pair.sides[0].free(), 8);
+    pair.stop_copies(0);
+    assert_eq!(pair.sides[0].free(), 10);
+    assert!(pair.is_quiet());
+}
+
+#[test]
+fn each_boot_is_journalled_and_names_other_instances() {
+    let mut pair = Pair::new();
+    let first = pair.deploy(0, &descriptor());
+    pair.crash(0);
+    let second = pair.deploy(0, &descriptor());
+    assert_ne!(first, second);
+    let boots = pair.sides[0].records.iter().filter(|record| matches!(record, Record::Boot { .. }));
+    assert_eq!(boots.count(), 2);
+}

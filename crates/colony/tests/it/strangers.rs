@@ -1,0 +1,142 @@
+//! Messages that should not be: late, forged, or from a neighbour whose past has changed.
+
+use std::sync::Arc;
+
+use mario_colony::{
+    Epoch, Hello, Input, JournalId, Luggage, Message, Prepare, Record, Token, TransferId, TransferKind,
+};
+use mario_domain::{InstanceId, Rule};
+
+use crate::pair::{Ask, Letter, Pair, descriptor};
+
+fn prepare(instance: &InstanceId, transfer: TransferId) -> Message {
+    Message::Prepare(Arc::new(Prepare {
+        transfer,
+        kind: TransferKind::Migrate,
+        instance: instance.clone(),
+        asked_by: instance.clone(),
+        epoch: Epoch(77),
+        descriptor: Arc::new(descriptor()),
+        replications_left: None,
+        luggage_bytes: 0,
+    }))
+}
+
+const FORGED: TransferId = TransferId { journal: JournalId(2), boot: 9, counter: 9 };
+
+/// What the second node says to the first.
+fn says(pair: &mut Pair, message: Message) {
+    let letter = Letter { to: 0, sender: JournalId(2), receiver: Some(JournalId(1)), message };
+    pair.hand(letter);
+}
+
+#[test]
+fn a_source_that_offers_what_the_target_owns_changes_nothing() {
+    let mut pair = Pair::new();
+    let instance = pair.deploy(0, &descriptor());
+    let (records, free) = (pair.sides[0].records.len(), pair.sides[0].free());
+    says(&mut pair, prepare(&instance, FORGED));
+    let answer = pair.sides[0].sent.last();
+    let is_inhibited =
+        matches!(answer, Some(Message::Inhibit { inhibition, .. }) if inhibition.rule == Rule::Unanswered);
+    assert!(is_inhibited, "{answer:?}");
+    let luggage = Arc::new(Luggage::default());
+    says(&mut pair, Message::Transfer { transfer: FORGED, token: Token(1), luggage });
+    assert_eq!(pair.sides[0].sent.last(), Some(&Message::NotTaken { transfer: FORGED }));
+    assert_eq!((pair.sides[0].records.len(), pair.sides[0].free()), (records, free));
+    assert!(pair.sides[0].owns(&instance) && pair.copies(&instance) == 1);
+}
+
+#[test]
+fn a_source_cannot_use_a_place_for_an_instance_that_came_meanwhile() {
+    let mut pair = Pair::new();
+    let instance = pair.deploy(1, &descriptor());
+    says(&mut pair, prepare(&instance, FORGED));
+    let token = pair.sides[0].sent.iter().rev().find_map(|message| match message {
+        Message::Ready { token, .. } => Some(*token),
+        _ => None,
+    });
+    pair.withholds = |message| matches!(message, Message::Abort { transfer } if *transfer == FORGED);
+    pair.ask(1, &instance, Ask::Migrate);
+    assert!(pair.sides[0].owns(&instance));
+    let luggage = Arc::new(Luggage::default());
+    says(&mut pair, Message::Transfer { transfer: FORGED, token: token.expect("a place"), luggage });
+    assert_eq!(pair.sides[0].sent.last(), Some(&Message::NotTaken { transfer: FORGED }));
+    assert_eq!((pair.sides[0].free(), pair.copies(&instance)), (8, 1));
+}
+
+#[test]
+fn a_transfer_with_another_token_is_not_taken() {
+    let mut pair = Pair::new();
+    let instance = pair.deploy(1, &descriptor());
+    says(&mut pair, prepare(&instance, FORGED));
+    let luggage = Arc::new(Luggage::default());
+    says(&mut pair, Message::Transfer { transfer: FORGED, token: Token(1), luggage });
+    assert_eq!(pair.sides[0].sent.last(), Some(&Message::NotTaken { transfer: FORGED }));
+    assert!(!pair.sides[0].owns(&instance) && pair.sides[0].free() == 10);
+}
+
+#[test]
+fn an_answer_of_another_journal_than_the_target_changes_nothing() {
+    let mut pair = Pair::new();
+    let instance = pair.deploy(0, &descriptor());
+    pair.withholds = |message| matches!(message, Message::Transfer { .. });
+    pair.ask(0, &instance, Ask::Migrate);
+    let transfer = pair.withheld[0].message.transfer().expect("a transfer");
+    let records = pair.sides[0].records.len();
+    for message in [Message::Taken { transfer }, Message::NotTaken { transfer }] {
+        pair.hand(Letter { to: 0, sender: JournalId(3), receiver: Some(JournalId(1)), message });
+    }
+    assert_eq!(pair.sides[0].records.len(), records);
+    pair.release();
+    assert!(pair.sides[1].owns(&instance));
+}
+
+#[test]
+fn messages_to_an_old_journal_are_dropped() {
+    let mut pair = Pair::new();
+    let instance = pair.deploy(0, &descriptor());
+    pair.withholds = |message| matches!(message, Message::Transfer { .. });
+    pair.ask(0, &instance, Ask::Migrate);
+    pair.lose_disk(1, JournalId(3));
+    let sent = pair.sides[1].sent.len();
+    pair.release();
+    pair.advance(100_000.0);
+    assert_eq!(pair.sides[1].sent.len(), sent, "not even an answer");
+    assert!(!pair.sides[0].node.is_quiet() && pair.copies(&instance) == 1, "it stays in custody");
+}
+
+#[test]
+fn a_peer_whose_journal_went_back_is_refused_until_it_is_replaced() {
+    let mut pair = Pair::new();
+    let instance = pair.deploy(1, &descriptor());
+    pair.link();
+    let hello = |journal, sequence| Message::Hello(Hello { journal, sequence, open: Vec::new(), facts: Vec::new() });
+    says(&mut pair, hello(JournalId(2), 1));
+    let refused = mario_colony::Report::RefusedPeer(pair.sides[1].id.clone());
+    assert_eq!(pair.sides[0].reports.last(), Some(&refused));
+    pair.ask(1, &instance, Ask::Migrate);
+    assert!(pair.sides[1].owns(&instance) && pair.sides[0].free() == 10, "nothing that it says is believed");
+    let from = pair.sides[1].id.clone();
+    let (sender, message) = (JournalId(5), hello(JournalId(5), 1));
+    pair.input(0, Input::Received { from, sender, receiver: None, message });
+    let known = pair.sides[0].records.last();
+    assert!(matches!(known, Some(Record::Peer { journal: JournalId(5), .. })), "a new disk is a new node");
+}
+
+#[test]
+fn a_stale_ready_is_answered_by_abort() {
+    let mut pair = Pair::new();
+    let instance = pair.deploy(0, &descriptor());
+    pair.withholds = |message| matches!(message, Message::Ready { .. });
+    pair.ask(0, &instance, Ask::Migrate);
+    pair.sides[0].sent.clear();
+    pair.withholds = |message| matches!(message, Message::Hello(_));
+    let ready = pair.withheld.clone();
+    pair.crash(0);
+    assert_eq!(pair.sides[1].free(), 8, "the place is kept");
+    pair.hand(ready[0].clone());
+    assert!(matches!(pair.sides[0].sent.last(), Some(Message::Abort { .. })));
+    pair.deliver();
+    assert_eq!(pair.sides[1].free(), 10);
+}
