@@ -37,7 +37,7 @@ pub struct WorkloadId {
 #[serde(transparent)]
 pub struct Token(pub u128);
 
-/// How often an instance has changed hands. Grows with each ownership.
+/// Counts the owners of an instance: 1 for the first, one more for each node that takes it over.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Epoch(pub u32);
@@ -74,6 +74,8 @@ struct Tokens {
 
 impl IdSource {
     pub(crate) fn new(journal: JournalId, boot: u32, seed: u64) -> IdSource {
+        // A shell that gives the same seed twice must not make old tokens valid again.
+        let seed = seed ^ (journal.0 as u64) ^ ((journal.0 >> 64) as u64).rotate_left(17) ^ u64::from(boot) << 40;
         IdSource { journal, boot, transfers: 0, instances: 0, workloads: 0, tokens: Tokens { seed } }
     }
 
@@ -88,7 +90,7 @@ impl IdSource {
     pub(crate) fn instance(&mut self) -> InstanceId {
         let counter = count(&mut self.instances);
         let name = format!("{:032x}-{}-{counter}", self.journal.0, self.boot);
-        InstanceId::name(&name).unwrap_or(InstanceId::number(i64::from(counter)))
+        InstanceId::name(&name).expect("it has characters")
     }
 
     pub(crate) fn token(&mut self) -> Token {
@@ -161,6 +163,10 @@ mod tests {
         let mut source = IdSource::new(JournalId(1), 0, 7);
         let tokens: BTreeSet<Token> = (0..1000).map(|_| source.token()).collect();
         assert_eq!(tokens.len(), 1000);
-        assert!(tokens.contains(&IdSource::new(JournalId(9), 3, 7).token()));
+        assert!(tokens.contains(&IdSource::new(JournalId(1), 0, 7).token()));
+        let others = [(JournalId(2), 0), (JournalId(1), 1), (JournalId(1 << 64), 0)];
+        for (journal, boot) in others {
+            assert!(!tokens.contains(&IdSource::new(journal, boot, 7).token()), "{journal:?}, boot {boot}");
+        }
     }
 }

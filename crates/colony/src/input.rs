@@ -177,6 +177,8 @@ pub enum Report {
         /// By which transfer.
         transfer: TransferId,
     },
+    /// An instance that an operator ended has ended.
+    Undeployed(InstanceId),
     /// An instance that an operator ended is on another node: it was taken before.
     LivesOn {
         /// The instance.

@@ -36,7 +36,7 @@ pub enum Availability {
     Down,
 }
 
-/// Hardware that does not fit, or was never taken. Whoever sees this has lost count, and must not go on as if nothing was.
+/// Hardware that does not fit, or was never taken: the caller has lost count. Nothing was changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Miscount;
 

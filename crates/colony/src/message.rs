@@ -17,7 +17,7 @@ pub enum Message {
     Hello(Hello),
     /// The source asks for a place.
     Prepare(Arc<Prepare>),
-    /// The target keeps a place, and a healthy copy runs in it.
+    /// The target keeps a place. Unless copies may not overlap, a healthy copy runs in it.
     Ready {
         /// Which transfer.
         transfer: TransferId,

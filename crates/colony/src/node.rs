@@ -308,7 +308,7 @@ impl Step<'_> {
         }
     }
 
-    /// A message came. What is not meant for this life of the node, or comes from a refused neighbour, is dropped.
+    /// A message came. What is meant for another journal, or comes from a refused neighbour, is dropped.
     fn receive(&mut self, from: &NodeId, sender: JournalId, receiver: Option<JournalId>, message: Message) {
         if let Message::Hello(hello) = message {
             self.greeted(from, hello);
@@ -338,6 +338,9 @@ impl Step<'_> {
             && known.sequence > hello.sequence
         {
             if self.state.refused.insert(from.clone()) {
+                // No number of records makes up for those that are missing.
+                let node = from.clone();
+                self.journal(Record::Peer { node, journal: hello.journal, sequence: u64::MAX });
                 self.report(Report::RefusedPeer(from.clone()));
             }
             return;
@@ -360,6 +363,7 @@ impl Step<'_> {
         for transfer in dead {
             self.drop_place(transfer);
         }
+        self.send_again_to(from);
     }
 
     /// A copy has stopped.

@@ -56,7 +56,7 @@ pub struct Limits {
 }
 
 impl Default for Timing {
-    /// For people: seconds. A unit is a millisecond.
+    /// Defaults for live use. Times are in milliseconds.
     fn default() -> Timing {
         Timing {
             evaluation_period: Some(Duration::of(5_000.0)),

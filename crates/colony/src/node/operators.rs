@@ -70,11 +70,14 @@ impl Step<'_> {
         if let Some(custody) = self.state.ledger.custody.get(instance) {
             if !custody.is_ended {
                 let running = custody.is_running.then_some(custody.owned.workload);
+                let transfer = custody.transfer;
                 self.journal(Record::CustodyEnded { instance: instance.clone() });
                 self.effects.extend(running.map(Effect::Stop));
+                self.send_transfer(transfer);
             }
-        } else {
+        } else if self.state.ledger.owned.contains_key(instance) {
             self.end_instance(instance);
+            self.report(Report::Undeployed(instance.clone()));
         }
     }
 

@@ -157,6 +157,9 @@ impl Step<'_> {
                 if let Some(mind) = self.state.minds.get_mut(&asked_by) {
                     mind.frozen_by = None;
                 }
+                // What goes with the new instance is what the target was told; meanwhile some may have come back to the parent.
+                let given = prepare.replications_left.unwrap_or(0);
+                let left = owned.replications_left.map(|left| [left.saturating_sub(1).saturating_sub(given), given]);
                 self.journal(Record::Grant(Grant {
                     transfer,
                     token,
@@ -165,7 +168,7 @@ impl Step<'_> {
                     instance: prepare.instance.clone(),
                     application: owned.descriptor.application.id.clone(),
                     parent: asked_by,
-                    replications_left: owned.replications_left.map(split_replications),
+                    replications_left: left,
                 }));
             }
         }
@@ -173,8 +176,13 @@ impl Step<'_> {
         self.send_transfer(transfer);
     }
 
-    /// Says to the target that an instance is handed over, or offered.
+    /// Says to the target that an instance is handed over, or offered. If an operator has ended the instance meanwhile, the target
+    /// is told first to drop its place: unless it has taken the instance already, it answers `NotTaken`.
     pub(super) fn send_transfer(&mut self, transfer: TransferId) {
+        if let Some(custody) = self.state.ledger.custody_of(transfer).filter(|custody| custody.is_ended) {
+            let (target, receiver) = (custody.target.clone(), custody.receiver);
+            self.send(&target, receiver, Message::Abort { transfer });
+        }
         let ledger = &self.state.ledger;
         let (target, receiver, token, luggage) = match (ledger.custody_of(transfer), ledger.grants.get(&transfer)) {
             (Some(custody), _) => {
@@ -211,7 +219,7 @@ impl Step<'_> {
         Some((outgoing.asked_by, outgoing.proposal))
     }
 
-    /// The instance is the target's. Without custody it has been known for long, and the target may forget it.
+    /// The instance is the target's. Without custody or grant, `Gone` was written earlier: the target may forget the transfer.
     pub(super) fn taken(&mut self, from: &NodeId, sender: JournalId, transfer: TransferId) {
         if transfer.journal != self.state.ids.journal {
             return;
@@ -265,7 +273,8 @@ impl Step<'_> {
             }
             self.state.retries.remove(&transfer);
             if custody.is_ended {
-                return self.journal(Record::NotTaken { transfer });
+                self.journal(Record::NotTaken { transfer });
+                return self.report(Report::Undeployed(custody.owned.instance));
             }
             self.own_again(custody);
         } else if let Some(grant) = ledger.grants.get(&transfer).cloned()

@@ -71,7 +71,7 @@ impl Step<'_> {
         self.judge_here(Concern { arrives: Some(needed), ..Concern::default() }, &request, &prepare.descriptor)
     }
 
-    /// Whether an instance on offer is not one that this node owns, or has handed over at the same or a later epoch.
+    /// Returns false if this node owns the instance on offer, or has it in custody at the same or a later epoch.
     fn is_newer(&self, prepare: &Prepare) -> bool {
         let ledger = &self.state.ledger;
         let custody = ledger.custody.get(&prepare.instance);

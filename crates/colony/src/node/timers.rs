@@ -1,6 +1,6 @@
-//! What happens when nothing happens. Timers keep a node alive and tidy; that nothing is lost or doubled rests on none.
+//! Timers: expiry, resending, restarting, periodic evaluation. That nothing is lost or doubled rests on none of them.
 
-use mario_domain::{Duration, Inhibition, InstanceId, Rule, Time};
+use mario_domain::{Duration, Inhibition, InstanceId, NodeId, Rule, Time};
 
 use super::{State, Step};
 use crate::ids::{TransferId, WorkloadId};
@@ -97,6 +97,23 @@ impl Step<'_> {
             self.send(&source, transfer.journal, Message::Taken { transfer });
         } else {
             self.send_transfer(transfer);
+        }
+    }
+
+    /// A neighbour is reached again: what is open between the two is sent at once, and the delays begin from the shortest.
+    pub(super) fn send_again_to(&mut self, neighbour: &NodeId) {
+        let (State { ledger, outgoing, .. }, after) = (&*self.state, self.state.config.timing.resend_after);
+        let custody = ledger.custody.values().map(|custody| (custody.transfer, &custody.target));
+        let grants = ledger.grants.values().map(|grant| (grant.transfer, &grant.target));
+        let preparing = outgoing.iter().map(|(transfer, outgoing)| (*transfer, &outgoing.target));
+        let taken = ledger.taken.iter().map(|(transfer, source)| (*transfer, source));
+        let open = custody.chain(grants).chain(preparing).chain(taken).filter(|(_, other)| *other == neighbour);
+        let open: Vec<TransferId> = open.map(|(transfer, _)| transfer).collect();
+        for transfer in open {
+            if let Some(retry) = self.state.retries.get_mut(&transfer) {
+                retry.after = after * 0.5;
+                self.send_again(transfer);
+            }
         }
     }
 

@@ -45,13 +45,14 @@ fn undeploy_in_custody_stops_the_copy_at_once_and_ends_what_is_not_taken() {
     pair.release();
     assert!(pair.is_quiet() && pair.copies(&instance) == 0);
     assert!(pair.sides.iter().all(|side| !side.owns(&instance)));
+    assert!(pair.sides[0].reports.contains(&Report::Undeployed(instance)), "the operator is told");
 }
 
 #[test]
 fn undeploy_in_custody_tells_where_a_taken_instance_lives() {
     let mut pair = Pair::new();
     let instance = pair.deploy(0, &descriptor());
-    pair.withholds = |message| matches!(message, Message::Transfer { .. });
+    pair.withholds = |message| matches!(message, Message::Taken { .. });
     pair.ask(0, &instance, Ask::Migrate);
     pair.command(0, Command::Undeploy(instance.clone()));
     pair.crash(0);

@@ -134,3 +134,18 @@ fn each_boot_is_journalled_and_names_other_instances() {
     let boots = pair.sides[0].records.iter().filter(|record| matches!(record, Record::Boot { .. }));
     assert_eq!(boots.count(), 2);
 }
+
+#[test]
+fn what_is_open_is_sent_again_as_soon_as_a_neighbour_is_back() {
+    let mut pair = Pair::new();
+    let instance = pair.deploy(0, &descriptor());
+    pair.withholds = |message| matches!(message, Message::Transfer { .. });
+    pair.ask(0, &instance, Ask::Migrate);
+    // The link was down for a while, so that the next attempt is far away.
+    pair.advance(5_000.0);
+    pair.withheld.clear();
+    pair.withholds = |_| false;
+    pair.link();
+    assert!(pair.sides[1].owns(&instance), "no timer was waited for");
+    assert!(pair.is_quiet());
+}

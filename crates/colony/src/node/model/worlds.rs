@@ -173,6 +173,13 @@ fn copies_that_may_not_overlap_never_do() {
     holds("exclusive", bounds, 5_000);
 }
 
+#[test]
+fn an_exclusive_instance_in_custody_keeps_its_place() {
+    let bounds =
+        Bounds { is_exclusive: true, owners: &[0, 1], crashes: 0, promises: 2, undeploys: false, ..Bounds::SMALL };
+    holds("exclusive contention", bounds, 5_000);
+}
+
 /// Larger bounds, by hand: `cargo test --release -p mario-colony larger_bounds -- --ignored --nocapture`.
 #[test]
 #[ignore = "takes minutes and gigabytes"]
