@@ -20,20 +20,6 @@ pub enum Operation {
     Deploy(NodeId),
 }
 
-/// The word for an operation, without its target.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum OperationName {
-    /// See [`Operation::Undeploy`].
-    Undeploy,
-    /// See [`Operation::Migrate`].
-    Migrate,
-    /// See [`Operation::Replicate`].
-    Replicate,
-    /// See [`Operation::Deploy`].
-    Deploy,
-}
-
 /// The node that an operation leads to, as the policy wrote it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(from = "Id", into = "Id")]
@@ -44,43 +30,94 @@ pub enum Target {
     Node(NodeId),
 }
 
-/// What an agent can ask for; deploys are asked for by operators.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum AgentOperation {
+/// Defines what agents can ask for, each with its word, in the order of their codes. Everything that lists operations follows from
+/// this table.
+macro_rules! agent_operations {
+    ($($(#[$doc:meta])* $name:ident $word:literal;)*) => {
+        /// What an agent can ask for; deploys are asked for by operators.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+        #[serde(rename_all = "lowercase")]
+        pub enum AgentOperation {
+            $($(#[$doc])* $name,)*
+        }
+
+        /// The word of an operation, of an agent's or an operator's.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+        #[serde(rename_all = "lowercase")]
+        pub enum OperationName {
+            $($(#[$doc])* $name,)*
+            /// A new instance appears on a node.
+            Deploy,
+        }
+
+        impl AgentOperation {
+            /// How many there are.
+            pub const COUNT: usize = [$($word),*].len();
+
+            /// All of them, in the order of their codes.
+            pub const ALL: [AgentOperation; AgentOperation::COUNT] = [$(AgentOperation::$name),*];
+
+            /// The word for it, in policies, traces and on screen.
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(AgentOperation::$name => $word,)*
+                }
+            }
+        }
+
+        impl OperationName {
+            /// All of them: those of agents in the order of their codes, then the deploy.
+            pub const ALL: [OperationName; AgentOperation::COUNT + 1] =
+                [$(OperationName::$name,)* OperationName::Deploy];
+
+            /// The name of an agent's operation.
+            pub const fn of(operation: AgentOperation) -> OperationName {
+                match operation {
+                    $(AgentOperation::$name => OperationName::$name,)*
+                }
+            }
+
+            /// The agent's operation of this name; `None` for a deploy.
+            pub const fn of_agent(self) -> Option<AgentOperation> {
+                match self {
+                    $(OperationName::$name => Some(AgentOperation::$name),)*
+                    OperationName::Deploy => None,
+                }
+            }
+        }
+    };
+}
+
+agent_operations! {
     /// The instance ends.
-    Undeploy,
+    Undeploy "undeploy";
     /// The instance moves to another node.
-    Migrate,
+    Migrate "migrate";
     /// A copy of the instance appears on a node.
-    Replicate,
+    Replicate "replicate";
 }
 
 impl AgentOperation {
-    /// All of them, in the order in which tables list them.
-    pub const ALL: [AgentOperation; 3] = [AgentOperation::Undeploy, AgentOperation::Migrate, AgentOperation::Replicate];
-
-    /// The word for it, in policies, traces and on screen.
-    pub const fn as_str(self) -> &'static str {
-        OperationName::of(self).as_str()
-    }
-
     /// Its number in compact forms of traces, caches and pages: its position in [`AgentOperation::ALL`].
     pub const fn code(self) -> u8 {
         self as u8
     }
 
     /// The operation with this number.
-    pub const fn with_code(code: u8) -> Option<AgentOperation> {
-        match code {
-            0 => Some(AgentOperation::Undeploy),
-            1 => Some(AgentOperation::Migrate),
-            2 => Some(AgentOperation::Replicate),
-            _ => None,
+    pub fn with_code(code: u8) -> Option<AgentOperation> {
+        AgentOperation::ALL.get(usize::from(code)).copied()
+    }
+
+    /// Whether it needs a place on its target, so that the target's manager is asked. An operation that does not concerns the
+    /// instance's own node alone.
+    pub const fn asks_for_place(self) -> bool {
+        match self {
+            AgentOperation::Undeploy => false,
+            AgentOperation::Migrate | AgentOperation::Replicate => true,
         }
     }
 
-    /// The operation with its target; an undeploy has none.
+    /// The operation with its target, if it has one.
     pub fn towards(self, target: Target) -> Operation {
         match self {
             AgentOperation::Undeploy => Operation::Undeploy,
@@ -91,32 +128,19 @@ impl AgentOperation {
 }
 
 impl OperationName {
-    /// The name of an agent's operation.
-    pub const fn of(operation: AgentOperation) -> OperationName {
-        match operation {
-            AgentOperation::Undeploy => OperationName::Undeploy,
-            AgentOperation::Migrate => OperationName::Migrate,
-            AgentOperation::Replicate => OperationName::Replicate,
-        }
-    }
-
-    /// The agent's operation of this name; `None` for a deploy.
-    pub const fn of_agent(self) -> Option<AgentOperation> {
-        match self {
-            OperationName::Undeploy => Some(AgentOperation::Undeploy),
-            OperationName::Migrate => Some(AgentOperation::Migrate),
-            OperationName::Replicate => Some(AgentOperation::Replicate),
-            OperationName::Deploy => None,
-        }
-    }
-
     /// The word, as everywhere.
     pub const fn as_str(self) -> &'static str {
-        match self {
-            OperationName::Undeploy => "undeploy",
-            OperationName::Migrate => "migrate",
-            OperationName::Replicate => "replicate",
-            OperationName::Deploy => "deploy",
+        match self.of_agent() {
+            Some(operation) => operation.as_str(),
+            None => "deploy",
+        }
+    }
+
+    /// Whether it needs a place on a node.
+    pub const fn asks_for_place(self) -> bool {
+        match self.of_agent() {
+            Some(operation) => operation.asks_for_place(),
+            None => true,
         }
     }
 }

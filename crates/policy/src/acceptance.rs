@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use mario_domain::{
-    Application, ApplicationId, Capacity, Fact, Hardware, Id, Inhibition, Instance, InstanceId, Node, NodeId, Request,
-    Rule, Verdict,
+    Application, ApplicationId, Capacity, Fact, Hardware, Id, Inhibition, Instance, InstanceId, Node, NodeId,
+    OperationName, Request, Rule, Verdict,
 };
 use mario_prolog::{
     Allowance, Argument, Atom, Budget, Engine, LoadError, Machine, Outcome, Place, Problem, Program, Query, Relation,
@@ -193,7 +193,8 @@ struct Words {
     reject: Atom,
     request: Atom,
     none: Atom,
-    operations: [Atom; 4],
+    /// In the order of [`OperationName::ALL`].
+    operations: [Atom; OperationName::ALL.len()],
 }
 
 /// Why a text is not an acceptance policy.
@@ -292,7 +293,7 @@ impl Acceptance {
                 reject: symbols.intern("reject"),
                 request: symbols.intern("request"),
                 none: symbols.intern(NONE),
-                operations: ["undeploy", "migrate", "replicate", "deploy"].map(|word| symbols.intern(word)),
+                operations: OperationName::ALL.map(|name| symbols.intern(name.as_str())),
             },
         })
     }

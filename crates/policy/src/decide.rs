@@ -182,7 +182,7 @@ fn proposal(
         _ => return Err(ProposalFault::NotATarget),
     };
     let here = || target == Value::Atom(words.own) || facts.nodes().any(|own| own.node == target);
-    if operation == AgentOperation::Undeploy && !here() {
+    if !operation.asks_for_place() && !here() {
         return Err(ProposalFault::UndeploysElsewhere);
     }
     Ok((operation, target))
@@ -196,16 +196,11 @@ impl Proposal {
 
     /// The operation in the words of the domain; `None` when the target is an empty name, which no node has.
     pub fn operation(&self, facts: &KnowledgeBase) -> Option<Operation> {
-        if self.operation == AgentOperation::Undeploy {
-            return Some(Operation::Undeploy);
+        if !self.operation.asks_for_place() {
+            return Some(self.operation.towards(Target::Own));
         }
         let id: Id = facts.to_id(self.target)?;
-        let target = NodeId::try_from(id).map_or(Target::Own, Target::Node);
-        match self.operation {
-            AgentOperation::Migrate => Some(Operation::Migrate(target)),
-            AgentOperation::Replicate => Some(Operation::Replicate(target)),
-            AgentOperation::Undeploy => None,
-        }
+        Some(self.operation.towards(NodeId::try_from(id).map_or(Target::Own, Target::Node)))
     }
 }
 

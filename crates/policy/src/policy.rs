@@ -55,7 +55,7 @@ pub struct Policy {
 pub(crate) struct Words {
     pub(crate) numbered_operation: Atom,
     pub(crate) own: Atom,
-    pub(crate) operations: [(Atom, AgentOperation); 3],
+    pub(crate) operations: [(Atom, AgentOperation); AgentOperation::COUNT],
 }
 
 /// Why a text is not a policy.

@@ -52,7 +52,7 @@ impl<W: Write> Cycle<'_, W> {
         writer.line.push(b',');
         string(&mut writer.line, judged.operation.as_str());
         let is_accepted = matches!(judged.verdict, Verdict::Accepted);
-        if judged.operation != AgentOperation::Undeploy || !is_accepted {
+        if judged.operation.asks_for_place() || !is_accepted {
             writer.line.push(b',');
             writer.target(&judged.target);
         }

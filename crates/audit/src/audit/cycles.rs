@@ -1,6 +1,6 @@
 //! Rule r1: what is judged, and what is enacted.
 
-use mario_domain::{AgentOperation, Capacity, Hardware, Id, InstanceId, OperationName};
+use mario_domain::{Capacity, Hardware, Id, InstanceId, OperationName};
 
 use super::{Audit, instance_text};
 use crate::acceptances::{Answer, Asked, Concerned, Moment};
@@ -145,13 +145,13 @@ impl Audit {
             self.find_other_proposal(instance, &pending, wish_text(&self.header, wish));
         }
         let application = self.world.agent(place).application;
-        let is_undeploy = wish.operation == AgentOperation::Undeploy;
+        let asks_for_place = wish.operation.asks_for_place();
         let mut case = Case {
             who: instance_text(instance),
             agent: Some(place),
             own: Some(own),
             operation: OperationName::of(wish.operation),
-            target: if is_undeploy { None } else { wish.target.resolve(own) },
+            target: wish.target.resolve(own).filter(|_| asks_for_place),
             target_id: self.target_id(&wish.target, own),
             application,
             needed: self.needed(application),
@@ -162,7 +162,7 @@ impl Audit {
             Verdict::Inhibited(reason) => {
                 self.inhibited(&case, reason);
                 let is_resolved =
-                    self.header.arbitration == Arbitration::Sequential && wish.target == Target::Own && !is_undeploy;
+                    self.header.arbitration == Arbitration::Sequential && wish.target == Target::Own && asks_for_place;
                 let target = if is_resolved { Target::Node(own) } else { wish.target.clone() };
                 self.remember_inhibited(place, wish.operation, target);
             }
@@ -177,8 +177,8 @@ impl Audit {
         }
         let Pending::Wish(pending) = pending else { return false };
         let is_same = match (wish.operation, self.header.arbitration) {
-            // An undeploy is recorded without its target.
-            (AgentOperation::Undeploy, _) => true,
+            // What asks for no place is recorded without its target.
+            (operation, _) if !operation.asks_for_place() => true,
             // `self` is resolved before it is judged there.
             (_, Arbitration::Sequential) => {
                 pending.target == wish.target
@@ -264,8 +264,8 @@ impl Audit {
                 self.frees(own, case.needed);
                 case.enactments.push(Enactment::Travel(place, to));
             }
-            (_, Some(new)) => case.enactments.push(appear(new)),
-            (_, None) => {}
+            (OperationName::Replicate, Some(new)) => case.enactments.push(appear(new)),
+            (OperationName::Replicate, None) | (OperationName::Undeploy | OperationName::Deploy, _) => {}
         }
     }
 
@@ -309,7 +309,7 @@ impl Audit {
     }
 
     fn against(&self, case: &Case<'_>) -> Against {
-        if case.operation == OperationName::Undeploy {
+        if !case.operation.asks_for_place() {
             return Against { outside: false, down: false, leaving: false, full: None };
         }
         let Some(target) = case.target else {
@@ -330,8 +330,7 @@ impl Audit {
         let mut against = self.against(case);
         if self.header.arbitration != Arbitration::Managers {
             // Nobody looks whether the target is a neighbour there. An undeploy has none.
-            let is_undeploy = case.operation == OperationName::Undeploy;
-            against.outside = !is_undeploy && (case.target.is_none() || against.down);
+            against.outside = case.operation.asks_for_place() && (case.target.is_none() || against.down);
         }
         let found = || format!("inhibited: {}", rule_text(reason));
         let is_own_policy = matches!(reason.rule, Rule::Acceptance { .. } | Rule::AcceptanceFailed { .. });

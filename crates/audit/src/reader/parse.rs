@@ -385,19 +385,19 @@ fn judged<'de, A: SeqAccess<'de>>(
     mut elements: Elements<'de, A>,
 ) -> Result<Outcome, A::Error> {
     let operation = operation(word)?;
-    let (target, word) = if operation == AgentOperation::Undeploy {
+    let (target, word) = if operation.asks_for_place() {
+        (elements.next("target")?, elements.next("verdict")?)
+    } else {
         match elements.next("verdict")? {
             AcceptedOrOwn::Accepted => (Target::Own, VerdictWord::Accepted),
             AcceptedOrOwn::Own => (Target::Own, elements.next("verdict")?),
         }
-    } else {
-        (elements.next("target")?, elements.next("verdict")?)
     };
     let verdict = match (word, operation) {
         (VerdictWord::Inhibited, _) => Verdict::Inhibited(elements.next("reason")?),
         (VerdictWord::Accepted, AgentOperation::Replicate) => Verdict::Accepted(Some(elements.next("new instance")?)),
         (VerdictWord::Accepted, AgentOperation::Migrate) => Verdict::Accepted(elements.optional()?),
-        (VerdictWord::Accepted, _) => Verdict::Accepted(None),
+        (VerdictWord::Accepted, AgentOperation::Undeploy) => Verdict::Accepted(None),
     };
     elements.end(Outcome::Judged { instance, wish: Wish { operation, target }, verdict })
 }

@@ -25,8 +25,7 @@ pub trait Situation {
     fn inhibited(&self) -> impl Iterator<Item = (Constant, Constant)>;
     /// The number drawn for this evaluation, if the policy asks for randomness.
     fn random(&self) -> Option<u32>;
-    /// Extra facts about applications, about the node and about its neighbours; `None` where the knowledge base has them
-    /// already.
+    /// Extra facts about applications, about the node and about its neighbours; `None` where those of the last agent stay.
     fn facts(&self) -> Option<impl Iterator<Item = &Fact>>;
 }
 

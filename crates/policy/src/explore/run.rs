@@ -103,8 +103,11 @@ impl<'w> Run<'w> {
                         agent.node = *node;
                         step.returned = agent.left.contains(node);
                     }
-                    (Verdict::Accepted, _, target) => born.push(target.resolved(agent.node)),
-                    _ => agent.memory.push((self.cycle, *operation, word.clone())),
+                    (Verdict::Accepted, AgentOperation::Replicate, target) => born.push(target.resolved(agent.node)),
+                    (Verdict::Accepted, AgentOperation::Migrate, Target::Own | Target::Nowhere) => {}
+                    (Verdict::NoRoom | Verdict::NotATarget, ..) => {
+                        agent.memory.push((self.cycle, *operation, word.clone()));
+                    }
                 }
                 step.verdict = Some(verdict);
             }
@@ -159,7 +162,7 @@ impl<'w> Run<'w> {
 
 fn judge(world: &World<'_>, node: usize, operation: AgentOperation, target: Target, free: &mut [i64]) -> Verdict {
     let to = match (operation, target.resolved(node)) {
-        (AgentOperation::Undeploy, _) => return Verdict::Accepted,
+        (operation, _) if !operation.asks_for_place() => return Verdict::Accepted,
         (AgentOperation::Replicate, Some(to)) if to == node => to,
         (_, Some(to)) if world.shape.neighbours[node].contains(&to) => to,
         _ => return Verdict::NotATarget,

@@ -1,7 +1,5 @@
 //! What happened in a world, told to a person.
 
-use mario_domain::AgentOperation;
-
 use super::agents::{Agents, Asked, Heard};
 use super::run::{Run, Step, Verdict};
 use super::world::{World, node_name};
@@ -40,8 +38,8 @@ fn step_line(step: &Step, policy: &Policy) -> String {
         Asked::Invalid { arguments: [operation, _, target], clause, .. } => {
             format!("proposes {operation} with the target {target}{}", by(*clause))
         }
-        Asked::Operation { operation: AgentOperation::Undeploy, clause, .. } => {
-            format!("asks to undeploy{}", by(*clause))
+        Asked::Operation { operation, clause, .. } if !operation.asks_for_place() => {
+            format!("asks to {operation}{}", by(*clause))
         }
         Asked::Operation { operation, word, clause, .. } => format!("asks to {operation} to {word}{}", by(*clause)),
     };

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use mario_domain::{Capacity, Hardware, Id, Node, NodeId, Operation, Request, RequestError, Target};
+use mario_domain::{
+    AgentOperation, Capacity, Hardware, Id, Node, NodeId, Operation, OperationName, Request, RequestError, Target,
+};
 use mario_prolog::{Engine, Symbols, Tree, TreeKind, Value};
 
 use super::{DecisionClaim, ExpectedVerdict, Rest, Test, TestTable, Tests, VerdictClaim};
@@ -232,10 +234,14 @@ fn request(tree: &Tree) -> Result<Request, FactProblem> {
     };
     match operation.to_string().as_str() {
         "deploy" => Ok(Request::deploy(application.into(), node(to)?)),
-        "undeploy" => by_agent(Operation::Undeploy),
-        "migrate" => by_agent(Operation::Migrate(target(to)?)),
-        "replicate" => by_agent(Operation::Replicate(target(to)?)),
-        _ => Err(wrong("operations are deploy, undeploy, migrate and replicate".to_owned())),
+        word => match AgentOperation::ALL.into_iter().find(|operation| operation.as_str() == word) {
+            Some(operation) if !operation.asks_for_place() => by_agent(operation.towards(Target::Own)),
+            Some(operation) => by_agent(operation.towards(target(to)?)),
+            None => {
+                let words = OperationName::ALL.map(OperationName::as_str).join(", ");
+                Err(wrong(format!("operations are {words}")))
+            }
+        },
     }
 }
 

@@ -17,7 +17,7 @@ impl Population {
     /// the step.
     ///
     /// The operators' deployments are judged first, in the order given, then the agents that have evaluated since the last
-    /// cycle, in the order of their evaluations.
+    /// cycle, in the order of their evaluations; `strategies` has other orders.
     pub fn r1(&mut self, deployments: &[Deployment], context: &mut AcceptanceContext, label: &mut Label) {
         label.clear();
         match self.arbitration {
@@ -41,7 +41,7 @@ impl Population {
             let verdict = self.judge(index, &proposal, context);
             let from = self.agent(index).node;
             if verdict.is_accepted()
-                && proposal.operation != AgentOperation::Undeploy
+                && proposal.operation.asks_for_place()
                 && let Some(to) = proposal.target.resolve(from)
             {
                 let migrating = (proposal.operation == AgentOperation::Migrate).then_some(index);
@@ -62,12 +62,12 @@ impl Population {
     fn judge(&mut self, index: AgentIndex, proposal: &Proposal, context: &mut AcceptanceContext) -> CompactVerdict {
         let agent = self.agent(index);
         let (own, needed) = (agent.node, self.needed(agent.application));
-        let is_undeploy = proposal.operation == AgentOperation::Undeploy;
+        let asks_for_place = proposal.operation.asks_for_place();
         let to = proposal.target.resolve(own);
-        let Some(to) = to.filter(|to| is_undeploy || self.is_in_reach(index, proposal.operation, *to)) else {
+        let Some(to) = to.filter(|to| !asks_for_place || self.is_in_reach(index, proposal.operation, *to)) else {
             return self.out_of_reach(own, &proposal.target);
         };
-        let comes_here = !is_undeploy && to == own;
+        let comes_here = asks_for_place && to == own;
         let concern = Concern { arrives: comes_here.then_some(needed), ..Concern::default() };
         let verdict = self.judge_at(own, concern, || self.consent(own, index, proposal, context));
         if to == own || !verdict.is_accepted() {

@@ -16,7 +16,7 @@ pub struct Label {
     accepted: Vec<u32>,
     judged: Vec<Judged>,
     deployed: Vec<Deployed>,
-    /// For each application, what those did at whom nobody looked; empty when there are none.
+    /// For each application, the outcomes of parked agents; empty if there are none.
     parked: Vec<ParkedCounts>,
 }
 
@@ -86,7 +86,7 @@ impl Label {
         self.parked.clear();
     }
 
-    /// Takes over what those did who rest, and leaves nothing behind.
+    /// Moves the counts of parked agents into the label.
     pub(crate) fn take_parked(&mut self, parked: &mut Vec<ParkedCounts>) {
         std::mem::swap(&mut self.parked, parked);
     }

@@ -2,7 +2,7 @@
 //! them against each other.
 //!
 //! What each layer buys: CPU time without it, as a multiple of the time with it, in the paper's world at three sizes (flow,
-//! `workload-and-latency-aware`, one thread). Two figures are two sessions.
+//! `workload-and-latency-aware`, one thread).
 //!
 //! | layer | 85 nodes | 21,845 | 349,525 |
 //! |---|---|---|---|

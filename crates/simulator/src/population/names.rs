@@ -22,7 +22,7 @@ pub(crate) struct Names {
     by_id: BTreeMap<Id, NodeIndex>,
     applications: Vec<Constant>,
     own: Constant,
-    operations: [Constant; 3],
+    operations: [Constant; AgentOperation::COUNT],
 }
 
 impl Names {

@@ -1,6 +1,6 @@
 //! What is asked for, in the short form of the tables.
 
-use mario_domain::{AgentOperation, Capacity, Inhibition, NodeId, Verdict};
+use mario_domain::{AgentOperation, Capacity, Inhibition, NodeId};
 use mario_scenario::{ApplicationIndex, Deploy, NodeIndex, PolicyIndex};
 use serde::{Deserialize, Serialize};
 
@@ -101,15 +101,6 @@ impl CompactVerdict {
     /// Whether it may be done.
     pub fn is_accepted(&self) -> bool {
         matches!(self, CompactVerdict::Accepted)
-    }
-}
-
-impl From<Verdict> for CompactVerdict {
-    fn from(verdict: Verdict) -> CompactVerdict {
-        match verdict {
-            Verdict::Accepted => CompactVerdict::Accepted,
-            Verdict::Inhibited(inhibition) => CompactVerdict::Inhibited(Box::new(inhibition)),
-        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The state of the population, and rule r2.
 
 use mario_colony::Availability;
-use mario_domain::{AgentOperation, Application, Capacity, Fact, Hardware, InstanceId};
+use mario_domain::{Application, Capacity, Fact, Hardware, InstanceId};
 use mario_policy::Policy;
 use mario_prolog::Engine;
 use mario_scenario::{ApplicationIndex, Arbitration, Memory, NodeIndex, PolicyIndex};
@@ -220,10 +220,11 @@ impl Population {
         Vec::new()
     }
 
-    /// An agent proposes this, and waits for the next cycle. An undeploy is of its own instance, whatever target came with it.
+    /// An agent proposes this, and waits for the next cycle. What asks for no place concerns its own instance, whatever target came
+    /// with it.
     pub fn propose(&mut self, agent: AgentIndex, mut proposal: Option<Proposal>) {
         if let Some(proposal) = &mut proposal
-            && proposal.operation == AgentOperation::Undeploy
+            && !proposal.operation.asks_for_place()
         {
             proposal.target = Target::Own;
         }

@@ -43,7 +43,7 @@ impl PlaceRequest {
     /// The node on which a proposal with a short form asks for a place.
     pub(crate) fn node(from: NodeIndex, proposal: &Proposal) -> Option<NodeIndex> {
         match proposal.target {
-            _ if proposal.operation == AgentOperation::Undeploy => None,
+            _ if !proposal.operation.asks_for_place() => None,
             Target::Own => Some(from),
             // The own node, written by name, would be read as `self`.
             Target::Node(node) if node != from => Some(node),

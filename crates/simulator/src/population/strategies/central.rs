@@ -1,7 +1,5 @@
 //! Management by a planner that sees the whole infrastructure.
 
-use mario_domain::AgentOperation;
-
 use crate::population::index::AgentIndex;
 use crate::population::label::Label;
 use crate::population::proposal::{CompactVerdict, Deployed, Deployment, Judged, Proposal};
@@ -62,7 +60,7 @@ impl Population {
     pub(in crate::population) fn judge_by_room(&self, index: AgentIndex, proposal: &Proposal) -> CompactVerdict {
         let agent = self.agent(index);
         match proposal.target.resolve(agent.node) {
-            _ if proposal.operation == AgentOperation::Undeploy => CompactVerdict::Accepted,
+            _ if !proposal.operation.asks_for_place() => CompactVerdict::Accepted,
             Some(to) => self.judge_room(to, self.needed(agent.application)),
             None => self.out_of_reach(agent.node, &proposal.target),
         }

@@ -1,7 +1,5 @@
 //! The prototype's arbitration.
 
-use mario_domain::AgentOperation;
-
 use crate::population::acceptance::AcceptanceContext;
 use crate::population::label::Label;
 use crate::population::proposal::{Deployed, Deployment, Judged, Target};
@@ -35,7 +33,7 @@ impl Population {
                     verdict = self.inhibited(node, rule);
                 }
             }
-            if proposal.target == Target::Own && proposal.operation != AgentOperation::Undeploy {
+            if proposal.target == Target::Own && proposal.operation.asks_for_place() {
                 proposal.target = Target::Node(from);
             }
             label.push_judged(Judged { agent, proposal, from, verdict, created: None });

@@ -1,6 +1,6 @@
 //! What an agent knows, without names.
 
-use mario_domain::{Capacity, Id};
+use mario_domain::{AgentOperation, Capacity, Id};
 use mario_scenario::{ApplicationIndex, Memory, NodeIndex};
 
 use crate::population::agent::{Agent, Neighbour};
@@ -23,6 +23,8 @@ const WORDS_MAX: usize = HEAD + REMEMBERED_MAX / 8 + NEIGHBOURS_MAX / 8 + 3 * RE
 
 /// Larger numbers are no words of the machine that runs policies, and cost it more than names do.
 const NUMBER_MAX: u64 = 1 << 56;
+
+const _: () = assert!(AgentOperation::COUNT <= 4, "the code of an operation takes two bits");
 
 /// Marks a place whose rate and latency follow in words of their own.
 const LONG: u64 = 1 << 56;
