@@ -1,6 +1,6 @@
 //! A scenario, ready to be run: everything that a run depends on, as plain data.
 
-use mario_domain::{Application, Fact};
+use mario_domain::{Application, Fact, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::index::{ApplicationIndex, NodeIndex, PolicyIndex};
@@ -57,6 +57,13 @@ pub struct Scenario {
     /// After how long the operator deploys an application again that users want and that has no instance left; `None` is
     /// never.
     pub redeploy_delay: Option<f64>,
+}
+
+impl Scenario {
+    /// When the run ends.
+    pub fn end(&self) -> Time {
+        Time::at(self.duration)
+    }
 }
 
 /// An application in a scenario.

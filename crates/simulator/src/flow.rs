@@ -14,7 +14,10 @@ mod load;
 mod schedule;
 mod settle;
 mod turns;
+mod window;
+mod world;
 
+use mario_domain::{Duration, Time};
 use mario_scenario::{ApplicationIndex, NodeIndex, Scenario, UserIndex, Workload};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
@@ -22,21 +25,24 @@ use smallvec::SmallVec;
 use crate::placement::instances_expected;
 use crate::population::{AgentIndex, Neighbour, RequestFact};
 use crate::recorder::Recorder;
-use crate::routing::{CellIndex, Nearest, Route, Terrain};
+use crate::routing::{CellIndex, Nearest, Route};
 
 use account::Accounts;
 use crowd::Crowd;
-use inflow::{Inflows, Share, Way};
+use inflow::{Inflows, Share};
 pub(crate) use inflow::{Round, Seen};
 use load::{Load, Passage, Track};
 use schedule::Schedule;
 pub(crate) use settle::PREFETCHES;
 use turns::{Members, TurnsIndex, TurnsTable};
+use window::Window;
+pub(crate) use world::FlowWorld;
+use world::Reach;
 
 /// Traffic as rates.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Flow {
-    window: f64,
+    window: Duration,
     accounts: Accounts,
     /// The cell of each user who sends and is connected.
     cell_of_user: Vec<Option<CellIndex>>,
@@ -79,7 +85,7 @@ impl Flow {
     pub(crate) fn new(scenario: &Scenario) -> Flow {
         let (users, instances) = (scenario.users.len(), instances_expected(scenario));
         Flow {
-            window: scenario.agents.period,
+            window: Duration::of(scenario.agents.period),
             accounts: Accounts::new(users),
             cell_of_user: vec![None; users],
             cells: Vec::new(),
@@ -93,7 +99,7 @@ impl Flow {
     }
 
     /// A new instance, which takes so long for a request.
-    pub(crate) fn add_instance(&mut self, service_time: f64) {
+    pub(crate) fn add_instance(&mut self, service_time: Duration) {
         self.inflows.add();
         self.load.add_instance(service_time);
         self.is_cleared.push(false);
@@ -105,7 +111,7 @@ impl Flow {
     }
 
     /// A user begins to send.
-    pub(crate) fn begin_user(&mut self, user: UserIndex, workload: Workload, first: f64, now: f64) {
+    pub(crate) fn begin_user(&mut self, user: UserIndex, workload: Workload, first: Time, now: Time) {
         self.accounts.begin(user, Schedule::new(workload, now, first), now);
     }
 
@@ -155,7 +161,7 @@ impl Flow {
     }
 
     /// A user, who is not connected any more, does not send any more.
-    pub(crate) fn end_user(&mut self, user: UserIndex, now: f64) {
+    pub(crate) fn end_user(&mut self, user: UserIndex, now: Time) {
         self.accounts.count(user, None, now);
         self.accounts.end(user);
     }
@@ -257,8 +263,8 @@ impl Flow {
     }
 
     /// What an agent sees now; `facts` are right for what it has not seen before.
-    pub(crate) fn facts(&mut self, agent: AgentIndex, now: f64, facts: &mut Vec<RequestFact>) -> Seen {
-        self.inflows.facts(agent, [self.window, now], &mut self.turns, facts)
+    pub(crate) fn facts(&mut self, agent: AgentIndex, now: Time, facts: &mut Vec<RequestFact>) -> Seen {
+        self.inflows.facts(agent, Window { length: self.window, now }, &mut self.turns, facts)
     }
 
     /// Tells the recorder what became of all that users sent until now. Gives how many requests that were, and over how many
@@ -305,14 +311,14 @@ impl Flow {
         }
     }
 
-    fn count(&mut self, users: &[UserIndex], passage: Option<&Passage>, now: f64) {
+    fn count(&mut self, users: &[UserIndex], passage: Option<&Passage>, now: Time) {
         for user in users {
             self.accounts.count(*user, passage, now);
         }
     }
 
     /// The requests of a cell no longer go to one instance.
-    fn part(&mut self, index: CellIndex, track: Track<'_>, from: Reach, now: f64) {
+    fn part(&mut self, index: CellIndex, track: Track<'_>, from: Reach, now: Time) {
         let rate = self.rate_of(index);
         let cell = &mut self.cells[index as usize];
         let (members, crowd) = (std::mem::take(&mut cell.members), std::mem::take(&mut cell.crowd));
@@ -364,7 +370,7 @@ impl Flow {
     }
 
     /// Requests of the users of a cell come to an instance from now on.
-    fn begin_stays(&mut self, members: &[UserIndex], crowd: &Crowd, to: Reach, now: f64) {
+    fn begin_stays(&mut self, members: &[UserIndex], crowd: &Crowd, to: Reach, now: Time) {
         let others = &members[crowd.users() as usize..];
         if crowd.users() > 0 {
             self.begin_stay(crowd.users(), to, crowd.schedule(), now);
@@ -377,15 +383,15 @@ impl Flow {
     }
 
     /// Requests of so many users with one schedule come to an instance from now on.
-    fn begin_stay(&mut self, users: u32, to: Reach, schedule: Schedule, now: f64) {
-        self.inflows.change(to.agent).join(users, to.way, schedule, [self.window, now]);
+    fn begin_stay(&mut self, users: u32, to: Reach, schedule: Schedule, now: Time) {
+        self.inflows.change(to.agent).join(users, to.way, schedule, Window { length: self.window, now });
     }
 
     /// They no longer do.
-    fn end_stay(&mut self, users: u32, from: Reach, schedule: Schedule, now: f64) {
+    fn end_stay(&mut self, users: u32, from: Reach, schedule: Schedule, now: Time) {
         // Nothing of what came to an instance that is gone counts any more.
         if !self.is_cleared[from.agent.position()] {
-            self.inflows.change(from.agent).leave(users, from.way, schedule, [self.window, now]);
+            self.inflows.change(from.agent).leave(users, from.way, schedule, Window { length: self.window, now });
         }
     }
 
@@ -403,7 +409,7 @@ impl Flow {
     fn begin_turns(&mut self, index: CellIndex, turn: u64, world: &FlowWorld<'_>) {
         let members = self.turn_takers(index, world.now);
         let cell = &mut self.cells[index as usize];
-        let turns = self.turns.begin(members, [self.window, world.now], turn, cell.routes.len());
+        let turns = self.turns.begin(members, Window { length: self.window, now: world.now }, turn, cell.routes.len());
         cell.mode = Mode::Turns(turns);
         for (place, route) in (0..).zip(&cell.routes) {
             let Reach { agent, way } = world.reach(*route);
@@ -444,21 +450,21 @@ impl Flow {
     }
 
     /// The users of a cell in the order in which they send from now on.
-    fn turn_takers(&self, index: CellIndex, now: f64) -> Members {
+    fn turn_takers(&self, index: CellIndex, now: Time) -> Members {
         let mut takers: SmallVec<[(UserIndex, Schedule); 4]> =
             self.sending(&self.cells[index as usize].members).collect();
         let first = |taker: &(UserIndex, Schedule)| taker.1.first_from(now).unwrap_or(now);
         takers.sort_by(|one, other| {
             let arrival = |taker: &(UserIndex, Schedule)| self.accounts.arrival(taker.0);
-            first(one).total_cmp(&first(other)).then(arrival(other).total_cmp(&arrival(one))).then(one.0.cmp(&other.0))
+            first(one).cmp(&first(other)).then(arrival(other).cmp(&arrival(one))).then(one.0.cmp(&other.0))
         });
         let period = |schedule: &Schedule| match schedule {
-            Schedule::Exact { period, .. } => Some(period.to_bits()),
+            Schedule::Exact { period, .. } => Some(*period),
             Schedule::Mean { .. } => None,
         };
         let common = takers.first().and_then(|taker| period(&taker.1));
         let is_common = takers.iter().all(|taker| period(&taker.1) == common);
-        match common.map(f64::from_bits) {
+        match common {
             Some(period) if is_common => Members::Regular { firsts: takers.iter().map(first).collect(), period },
             _ => Members::Mixed(takers.into_iter().map(|taker| taker.1).collect()),
         }
@@ -470,31 +476,5 @@ impl Flow {
         let share = rate / routes.len() as f64;
         let load = &mut self.load;
         Passage::mean(routes.iter().map(|route| load.add(world.track(*route), share, world.now)))
-    }
-}
-
-/// What the traffic goes through, at a moment.
-pub(crate) struct FlowWorld<'a> {
-    pub(crate) now: f64,
-    pub(crate) scenario: &'a Scenario,
-    pub(crate) terrain: Terrain<'a>,
-}
-
-/// An instance, and by which way requests come to it.
-#[derive(Clone, Copy)]
-struct Reach {
-    agent: AgentIndex,
-    way: Way,
-}
-
-impl FlowWorld<'_> {
-    fn track(&self, route: Route) -> Track<'_> {
-        Track { links: self.terrain.paths.links(route.path), agent: route.agent }
-    }
-
-    fn reach(&self, route: Route) -> Reach {
-        let paths = &self.terrain.paths;
-        let way = Way { neighbour: paths.last_hop(route.path), latency: paths.latency(route.path) };
-        Reach { agent: route.agent, way }
     }
 }

@@ -1,5 +1,6 @@
 //! Whether traffic that was restored holds together.
 
+use mario_domain::Duration;
 use mario_scenario::Scenario;
 
 use super::{Flow, Mode};
@@ -13,7 +14,7 @@ impl Flow {
     /// Whether restored traffic is valid for this scenario and this number of instances.
     pub(crate) fn holds_together(&self, scenario: &Scenario, instances: usize) -> bool {
         let users = scenario.users.len();
-        let are_tables = self.window.to_bits() == scenario.agents.period.to_bits()
+        let are_tables = self.window == Duration::of(scenario.agents.period)
             && self.cell_of_user.len() == users
             && self.is_cleared.len() == instances
             && self.accounts.are_of(users)

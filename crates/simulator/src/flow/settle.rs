@@ -78,7 +78,7 @@ impl Flow {
         let mut sum = alone.map(|user| self.accounts.prefetch_for(*user)).sum::<f64>();
         for route in routes() {
             count += paths.links(route.path).len() + self.inflows.prefetch_for(route.agent);
-            sum += paths.latency(route.path) + self.load.prefetch_instance(route.agent);
+            sum += paths.latency(route.path).units() + self.load.prefetch_instance(route.agent);
         }
         count += routes().map(|route| paths.links(route.path).first().map_or(0, |link| link.0 as usize)).sum::<usize>();
         sum += routes().map(|route| self.load.prefetch_links(paths.links(route.path))).sum::<f64>();

@@ -34,7 +34,7 @@ fn a_link_that_comes_and_goes_a_thousand_times_leaves_two_paths() {
     for _ in 0..1_000 {
         assert!(paths.set_link(&topology, NodeIndex(2), NodeIndex(0), false));
         let round = way(&mut paths, &topology).expect("a way");
-        assert!((paths.latency(round) - 5.0).abs() < f64::EPSILON);
+        assert!((paths.latency(round).units() - 5.0).abs() < f64::EPSILON);
         assert_eq!(paths.last_hop(round), Neighbour::Node(NodeIndex(1)));
         assert!(paths.set_link(&topology, NodeIndex(0), NodeIndex(2), true));
         assert_eq!(way(&mut paths, &topology), Some(direct));
@@ -58,7 +58,7 @@ fn a_path_that_is_renewed_takes_no_more_room_than_twice_the_longest() {
         let links: Vec<LinkIndex> = nodes.windows(2).map(|pair| link(pair[0], pair[1])).collect();
         assert_eq!(paths.links(path), links);
         assert_eq!((paths.origin(path), paths.end(path)), (NodeIndex(nodes[0]), end));
-        (path, paths.latency(path), paths.last_hop(path), paths.links.len())
+        (path, paths.latency(path).units(), paths.last_hop(path), paths.links.len())
     };
     let (path, latency, last_hop, _) = renew(None, &[1]);
     assert!(latency.abs() < f64::EPSILON);

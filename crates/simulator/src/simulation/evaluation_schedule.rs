@@ -1,5 +1,6 @@
 //! Agents that evaluate at the same time, as one event.
 
+use mario_domain::Time;
 use mario_scenario::ApplicationIndex;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
@@ -111,7 +112,7 @@ impl EvaluationSchedule {
     }
 
     /// Schedules the evaluation of an agent: with those of the last event, if that is for the same time and for agents too.
-    pub(super) fn schedule(&mut self, agent: AgentIndex, time: f64, queue: &mut EventQueue<Event>) {
+    pub(super) fn schedule(&mut self, agent: AgentIndex, time: Time, queue: &mut EventQueue<Event>) {
         let index = match queue.last_at(time) {
             Some(Event::Evaluations(last)) => last,
             _ => {
@@ -205,7 +206,7 @@ impl EvaluationSchedule {
     }
 
     /// Ends a round of a list, which is due again at a time, if anybody is left. Gives how many evaluated.
-    pub(super) fn end_round(&mut self, index: BatchIndex, time: f64, queue: &mut EventQueue<Event>) -> usize {
+    pub(super) fn end_round(&mut self, index: BatchIndex, time: Time, queue: &mut EventQueue<Event>) -> usize {
         let list = &mut self.lists[index as usize];
         list.round += 1;
         let count = list.agents.len() - list.gone;

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use mario_domain::{Rule, Verdict};
+use mario_domain::{Duration, Rule, Time, Verdict};
 use mario_policy::{Acceptance, Policy, Settings};
 use mario_prolog::{Engine, Resolver};
 use mario_scenario::{
@@ -31,8 +31,8 @@ impl<'a> Simulation<'a> {
     /// The world of a scenario at time 0, with what is deployed then and the users who are there then.
     pub fn new(scenario: &'a Scenario, options: RunOptions) -> Result<Simulation<'a>, SimulationError> {
         let mut simulation = Simulation::empty(scenario, options)?;
-        simulation.queue.schedule(scenario.agents.start, Event::Start);
-        simulation.queue.schedule(scenario.management_period, Event::Management);
+        simulation.queue.schedule(Time::at(scenario.agents.start), Event::Start);
+        simulation.queue.schedule(Time::ZERO + Duration::of(scenario.management_period), Event::Management);
         for node in absent_at_first(scenario) {
             simulation.take_down(node, Cause::Absent, &mut NullRecorder);
         }
@@ -96,16 +96,16 @@ impl<'a> Simulation<'a> {
     pub(super) fn begin(&mut self, recorder: &mut impl Recorder) {
         self.has_begun = true;
         for node in absent_at_first(self.scenario) {
-            recorder.node_down(0.0, node, Cause::Absent, &[], &self.population);
+            recorder.node_down(Time::ZERO, node, Cause::Absent, &[], &self.population);
         }
         for position in 0..self.population.agent_count() {
-            recorder.deployed(0.0, AgentIndex::at(position), &self.population);
+            recorder.deployed(Time::ZERO, AgentIndex::at(position), &self.population);
         }
         // The prototype's monitor.
         self.take_shared_number();
         self.step(0, recorder);
         for (position, disturbance) in (0..).zip(&self.scenario.disturbances) {
-            self.queue.schedule(disturbance.time, Event::Disturbance(position));
+            self.queue.schedule(Time::at(disturbance.time), Event::Disturbance(position));
         }
     }
 

@@ -42,10 +42,11 @@ fn users_are_rerouted_when_an_instance_goes_with_its_node() {
     world.routing = mario_scenario::Routing::Nearest(mario_scenario::Metric::Latency);
     let story = story(&world.with_disturbance(500.0, crash(1)));
     assert_eq!(story.downs, [(500.0, 1, 1)]);
-    let by = |agent| story.served.iter().filter(move |served| served.agent.0 == agent).map(|served| served.emitted);
+    let by =
+        |agent| story.served.iter().filter(move |served| served.agent.0 == agent).map(|served| served.emitted.units());
     assert!(by(1).all(|emitted| emitted < 500.0) && by(1).count() == 12);
     assert!(by(0).all(|emitted| emitted > 500.0) && by(0).count() == 37);
-    let travelled: Vec<f64> = story.served.iter().map(|served| served.arrived - served.emitted).collect();
+    let travelled: Vec<f64> = story.served.iter().map(|served| (served.arrived - served.emitted).units()).collect();
     assert_eq!((&travelled[..12], &travelled[12..]), (&[5.0; 12][..], &[20.0; 37][..]));
     assert_eq!(story.lost, []);
 }
@@ -60,8 +61,8 @@ fn the_survivors_recover_the_service() {
     let world = line(STAYS_AND_SPREADS).with_disturbance(1_010.0, crash(2)).with_disturbance(1_030.0, join(2));
     let story = story(&world);
     let hops = |from: f64, until: f64| {
-        let within = story.served.iter().filter(|served| (from..until).contains(&served.emitted));
-        within.map(|served| ((served.arrived - served.emitted) / 5.0).round() as u32).collect::<Vec<u32>>()
+        let within = story.served.iter().filter(|served| (from..until).contains(&served.emitted.units()));
+        within.map(|served| ((served.arrived - served.emitted).units() / 5.0).round() as u32).collect::<Vec<u32>>()
     };
     // One copy at 300, the next at 500, where it stays.
     assert_eq!((hops(0.0, 300.0), hops(500.0, 1_010.0)), (vec![2; 7], vec![0; 13]));
@@ -133,7 +134,7 @@ fn an_application_that_went_while_nobody_wanted_it_comes_back_with_its_users() {
     world.redeploy_delay = Some(50.0);
     let story = story(&world);
     assert_eq!(story.deploys, [(1_100.0, 0, true)]);
-    let emitted: Vec<f64> = story.served.iter().map(|served| served.emitted).collect();
+    let emitted: Vec<f64> = story.served.iter().map(|served| served.emitted.units()).collect();
     assert_eq!(emitted[..2], [1_120.0, 1_160.0]);
 }
 
@@ -259,6 +260,6 @@ fn who_comes_back_begins_anew() {
     let mut world = scenario(topology(&[5], &[])).with_application(1, 0, STILL).with_user(0, &[Some(0), None, Some(0)]);
     world.users[0].workload = Workload::Periodic { period: 1_500.0, phase: 700.0 };
     world.duration = 6_000.0;
-    let emitted: Vec<f64> = story(&world).served.iter().map(|served| served.emitted).collect();
+    let emitted: Vec<f64> = story(&world).served.iter().map(|served| served.emitted.units()).collect();
     assert_eq!(emitted, [700.0, 2_700.0, 4_200.0, 5_700.0]);
 }

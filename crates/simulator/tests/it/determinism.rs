@@ -1,5 +1,6 @@
 //! The same scenario and seed give the same bytes, however they are run.
 
+use mario_domain::Time;
 use mario_scenario::{Document, NoFiles, Scenario, Workload};
 use mario_simulator::{Detail, Reuse, RunOptions};
 
@@ -80,7 +81,7 @@ fn a_run_in_parts_gives_the_bytes_of_a_run_at_once() {
     let mut writer = mario_simulator::TraceRecorder::new(Vec::new(), &world, Detail::Full);
     let mut simulation = mario_simulator::Simulation::new(&world, RunOptions::default()).expect("it can be run");
     for part in 1..=40 {
-        simulation.run_until(f64::from(part) * 61.7, &mut writer);
+        simulation.run_until(Time::at(f64::from(part) * 61.7), &mut writer);
     }
-    assert!(writer.finish(world.duration).expect("memory takes everything") == expected[0]);
+    assert!(writer.finish(world.end()).expect("memory takes everything") == expected[0]);
 }

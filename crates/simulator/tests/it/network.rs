@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mario_domain::Capacity;
+use mario_domain::{Capacity, Time};
 use mario_scenario::{
     ApplicationIndex, Deploy, Metric, NodeIndex, Occupancy, PolicyIndex, Routing, Scenario, TopologyBuilder, UserIndex,
     Workload,
@@ -132,7 +132,9 @@ fn times_of_arrival_and_service_are_those_of_a_toy() {
             let mut found: Vec<Row> = story(&world)
                 .served
                 .iter()
-                .map(|served| (served.user, [served.emitted, served.arrived, served.started, served.ended]))
+                .map(|served| {
+                    (served.user, [served.emitted, served.arrived, served.started, served.ended].map(Time::units))
+                })
                 .collect();
             found.sort_by(|one, other| one.0.cmp(&other.0).then(one.1[0].total_cmp(&other.1[0])));
             let expected = toy(&world, metric);

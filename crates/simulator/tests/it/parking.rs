@@ -18,7 +18,7 @@ fn counts(scenario: &Scenario, threads: usize, curious: Option<Curious>) -> (Vec
     let options = RunOptions { threads, ..RunOptions::default() };
     let effort = Simulation::new(scenario, options).expect("it can be run").run(&mut recorders);
     let ((trace, tables), (tally, _)) = recorders;
-    let trace = trace.finish(scenario.duration).expect("memory takes everything");
+    let trace = trace.finish(scenario.end()).expect("memory takes everything");
     let tables = tables.finish().expect("memory takes everything");
     (trace, tables.operations, format!("{:?}", tally.figures()), effort)
 }

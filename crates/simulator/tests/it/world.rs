@@ -1,7 +1,7 @@
 //! Small worlds put together by hand, and a listener that remembers what happened in them.
 
 use mario_audit::{Audit, Options, Report};
-use mario_domain::{Application, ApplicationId, Capacity, Hardware, Id, NodeId, Quantity};
+use mario_domain::{Application, ApplicationId, Capacity, Hardware, Id, NodeId, Quantity, Time};
 use mario_prolog::Engine;
 use mario_scenario::{
     AgentTiming, ApplicationIndex, ApplicationPlan, Arbitration, Attachments, Deploy, Disturbance, DisturbanceEvent,
@@ -157,41 +157,41 @@ pub struct Story {
 }
 
 impl Recorder for Story {
-    fn handover(&mut self, time: f64, user: UserIndex, from: Option<NodeIndex>, to: Option<NodeIndex>) {
-        self.handovers.push((time, user.0, from.map(|node| node.0), to.map(|node| node.0)));
+    fn handover(&mut self, time: Time, user: UserIndex, from: Option<NodeIndex>, to: Option<NodeIndex>) {
+        self.handovers.push((time.units(), user.0, from.map(|node| node.0), to.map(|node| node.0)));
     }
 
-    fn cycle(&mut self, time: f64, label: &Label, _colony: &Population) {
-        self.cycles.push(time);
+    fn cycle(&mut self, time: Time, label: &Label, _colony: &Population) {
+        self.cycles.push(time.units());
         for outcome in label.iter() {
             if let Outcome::Deployed(Deployed { deployment, verdict, .. }) = outcome {
-                self.deploys.push((time, deployment.node.0, verdict.is_accepted()));
+                self.deploys.push((time.units(), deployment.node.0, verdict.is_accepted()));
             }
         }
     }
 
-    fn node_down(&mut self, time: f64, node: NodeIndex, _cause: Cause, gone: &[AgentIndex], _colony: &Population) {
-        self.downs.push((time, node.0, gone.len()));
+    fn node_down(&mut self, time: Time, node: NodeIndex, _cause: Cause, gone: &[AgentIndex], _colony: &Population) {
+        self.downs.push((time.units(), node.0, gone.len()));
     }
 
-    fn node_up(&mut self, time: f64, node: NodeIndex) {
-        self.ups.push((time, node.0));
+    fn node_up(&mut self, time: Time, node: NodeIndex) {
+        self.ups.push((time.units(), node.0));
     }
 
-    fn node_leaving(&mut self, time: f64, node: NodeIndex) {
-        self.leaving.push((time, node.0));
+    fn node_leaving(&mut self, time: Time, node: NodeIndex) {
+        self.leaving.push((time.units(), node.0));
     }
 
-    fn link(&mut self, time: f64, _one: NodeIndex, _other: NodeIndex, is_up: bool) {
-        self.links.push((time, is_up));
+    fn link(&mut self, time: Time, _one: NodeIndex, _other: NodeIndex, is_up: bool) {
+        self.links.push((time.units(), is_up));
     }
 
     fn served(&mut self, served: &Served) {
         self.served.push(*served);
     }
 
-    fn lost(&mut self, time: f64, user: UserIndex, _application: ApplicationIndex) {
-        self.lost.push((time, user.0));
+    fn lost(&mut self, time: Time, user: UserIndex, _application: ApplicationIndex) {
+        self.lost.push((time.units(), user.0));
     }
 }
 
@@ -200,7 +200,7 @@ pub fn story(scenario: &Scenario) -> Story {
     let mut recorders = (Story::default(), TraceRecorder::new(Vec::new(), scenario, Detail::Full));
     let mut simulation = Simulation::new(scenario, RunOptions::default()).expect("it can be run");
     simulation.run(&mut recorders);
-    let trace = recorders.1.finish(scenario.duration).expect("memory takes everything");
+    let trace = recorders.1.finish(scenario.end()).expect("memory takes everything");
     let report = audited(&trace);
     assert!(report.is_clean(), "{report}");
     recorders.0
@@ -226,7 +226,7 @@ pub fn outputs(scenario: &Scenario, options: RunOptions, detail: Detail) -> ([Ve
     let mut recorders = (TraceRecorder::new(Vec::new(), scenario, detail), Tables::new(scenario, empty));
     let mut simulation = Simulation::new(scenario, options).expect("it can be run");
     let effort = simulation.run(&mut recorders);
-    let trace = recorders.0.finish(scenario.duration).expect("memory takes everything");
+    let trace = recorders.0.finish(scenario.end()).expect("memory takes everything");
     let tables = recorders.1.finish().expect("memory takes everything");
     let messages = tables.messages.expect("it was wanted");
     let [moves, handovers] = [tables.moves, tables.handovers].map(Option::unwrap_or_default);

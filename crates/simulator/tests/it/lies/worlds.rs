@@ -106,7 +106,7 @@ fn traced(name: &str, scenario: &Scenario, detail: Detail, has_regret: bool) -> 
     let regret = has_regret.then(|| Regret::new(scenario));
     let mut recorders = (regret, TraceRecorder::new(Vec::new(), scenario, detail));
     Simulation::new(scenario, RunOptions::default()).expect("it can be run").run(&mut recorders);
-    let trace = recorders.1.finish(scenario.duration).expect("memory takes everything");
+    let trace = recorders.1.finish(scenario.end()).expect("memory takes everything");
     let regret = if has_regret { " and compared" } else { "" };
     let name = format!("{name}, {}{regret}", detail.as_str());
     World { name, detail: detail.as_str(), trace }
