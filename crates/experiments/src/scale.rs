@@ -201,7 +201,7 @@ pub fn measure(
         let before = usage::cpu_ns().ok_or(MeasureError::NoUsage)?;
         for part in 1..=PARTS {
             // What a trace costs is not the cost of agents.
-            let until = Time::at(scenario.duration * f64::from(part) / f64::from(PARTS));
+            let until = Time::ZERO + scenario.duration * f64::from(part) / f64::from(PARTS);
             simulation.run_until(until, &mut NullRecorder);
             progress(simulation.now(), scenario.end(), simulation.effort().emitted);
         }
@@ -213,7 +213,7 @@ pub fn measure(
         }
     }
     let (effort, peak_bytes, wall_s) = first.expect("there was a first run");
-    let cycles = ((scenario.duration - scenario.agents.start) / scenario.agents.period).max(1.0) as u64;
+    let cycles = ((scenario.end() - scenario.agents.start) / scenario.agents.period).max(1.0) as u64;
     Ok(Measured {
         nodes: scenario.topology.node_count() as u64,
         users: scenario.users.len() as u64,

@@ -153,13 +153,13 @@ fn simpy() {
         while topology.node(node).tier > 0 {
             let up = topology.links_from(node).find(|(_, link)| topology.node(link.to).tier < topology.node(node).tier);
             let (index, link) = up.expect("a tree");
-            links.push(serde_json::json!([index.0, link.latency]));
+            links.push(serde_json::json!([index.0, link.latency.units()]));
             node = link.to;
         }
         links
     };
     let paths: Vec<_> = (0..scenario.users.len() as u32).map(path).collect();
-    let world = serde_json::json!({"duration": scenario.duration, "period": 40, "paths": paths});
+    let world = serde_json::json!({"duration": scenario.duration.units(), "period": 40, "paths": paths});
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../benches/simpy/tree.py");
     let child =
         Command::new("python3").arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();

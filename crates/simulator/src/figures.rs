@@ -201,7 +201,7 @@ impl Tally {
         let step_count = (scenario.duration / scenario.step).ceil().max(1.0) as usize;
         let count = groups.count();
         Tally {
-            step: Duration::of(scenario.step),
+            step: scenario.step,
             application_of_user: scenario.users.iter().map(|user| user.application).collect(),
             max_rate: scenario.applications.iter().map(|plan| plan.application.max_rate.value()).collect(),
             steps: vec![vec![StepCounts::default(); step_count]; count],

@@ -85,7 +85,7 @@ impl Flow {
     pub(crate) fn new(scenario: &Scenario) -> Flow {
         let (users, instances) = (scenario.users.len(), instances_expected(scenario));
         Flow {
-            window: Duration::of(scenario.agents.period),
+            window: scenario.agents.period,
             accounts: Accounts::new(users),
             cell_of_user: vec![None; users],
             cells: Vec::new(),

@@ -90,7 +90,7 @@ impl Pace {
     pub(crate) fn of_link(link: &Link, network: Network) -> Pace {
         let transmission =
             link.bandwidth.map_or(Duration::ZERO, |bandwidth| Duration::of(network.message_size / bandwidth));
-        let takes = transmission + Duration::of(link.latency);
+        let takes = transmission + link.latency;
         let occupied = match network.occupancy {
             Occupancy::Latency => takes,
             Occupancy::Transmission => transmission,

@@ -473,5 +473,5 @@ impl Paths {
 }
 
 fn latency(topology: &Topology, links: &[LinkIndex]) -> Duration {
-    links.iter().map(|link| Duration::of(topology.latency_of_link(*link))).sum()
+    links.iter().map(|link| topology.latency_of_link(*link)).sum()
 }

@@ -40,7 +40,7 @@ impl Emitter {
     /// When the first request is sent by a user who arrives now.
     pub(crate) fn first(&mut self, now: Time) -> Time {
         match self.workload {
-            Workload::Periodic { phase, .. } => now + Duration::of(phase),
+            Workload::Periodic { phase, .. } => now + phase,
             Workload::Poisson { mean_period } => now + self.exponential(mean_period),
             Workload::OnOff { mean_on, .. } => {
                 self.on_until = now + self.exponential(mean_on);
@@ -53,10 +53,10 @@ impl Emitter {
     #[inline]
     pub(crate) fn next(&mut self, now: Time) -> Time {
         match self.workload {
-            Workload::Periodic { period, .. } => now + Duration::of(period),
+            Workload::Periodic { period, .. } => now + period,
             Workload::Poisson { mean_period } => now + self.exponential(mean_period),
             Workload::OnOff { period, mean_on, mean_off } => {
-                let mut next = now + Duration::of(period);
+                let mut next = now + period;
                 while next > self.on_until {
                     let pause_ends = self.on_until + self.exponential(mean_off);
                     next = next.max(pause_ends);
@@ -67,11 +67,11 @@ impl Emitter {
         }
     }
 
-    fn exponential(&mut self, mean: f64) -> Duration {
+    fn exponential(&mut self, mean: Duration) -> Duration {
         match &mut self.random {
             // One minus a number below one is never zero, so the logarithm is finite.
-            Some(random) => Duration::of(-mean * (1.0 - random.random::<f64>()).ln()),
-            None => Duration::of(mean),
+            Some(random) => Duration::of(-mean.units() * (1.0 - random.random::<f64>()).ln()),
+            None => mean,
         }
     }
 }
@@ -107,16 +107,20 @@ mod tests {
 
     #[test]
     fn random_workloads_have_the_mean_they_were_given() {
-        let poisson = mean_gap(Workload::Poisson { mean_period: 40.0 });
+        let poisson = mean_gap(Workload::Poisson { mean_period: Duration::of(40.0) });
         assert!((poisson - 40.0).abs() < 1.5, "{poisson}");
         // On a third of the time, at a request every 10 units: one every 30 or so.
-        let on_off = mean_gap(Workload::OnOff { period: 10.0, mean_on: 500.0, mean_off: 1_000.0 });
+        let on_off = mean_gap(Workload::OnOff {
+            period: Duration::of(10.0),
+            mean_on: Duration::of(500.0),
+            mean_off: Duration::of(1_000.0),
+        });
         assert!((on_off - 30.0).abs() < 2.5, "{on_off}");
     }
 
     #[test]
     fn users_have_streams_of_their_own() {
-        let workload = Workload::Poisson { mean_period: 1.0 };
+        let workload = Workload::Poisson { mean_period: Duration::of(1.0) };
         let first = |seed, user| Emitter::new(workload, seed, UserIndex(user)).first(Time::ZERO).units();
         assert!((first(1, 1) - first(1, 1)).abs() < f64::EPSILON);
         assert!((first(1, 1) - first(1, 2)).abs() > 1e-9);

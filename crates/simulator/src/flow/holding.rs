@@ -1,6 +1,5 @@
 //! Whether traffic that was restored holds together.
 
-use mario_domain::Duration;
 use mario_scenario::Scenario;
 
 use super::{Flow, Mode};
@@ -14,7 +13,7 @@ impl Flow {
     /// Whether restored traffic is valid for this scenario and this number of instances.
     pub(crate) fn holds_together(&self, scenario: &Scenario, instances: usize) -> bool {
         let users = scenario.users.len();
-        let are_tables = self.window == Duration::of(scenario.agents.period)
+        let are_tables = self.window == scenario.agents.period
             && self.cell_of_user.len() == users
             && self.is_cleared.len() == instances
             && self.accounts.are_of(users)

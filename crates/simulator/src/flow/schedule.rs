@@ -17,10 +17,10 @@ impl Schedule {
     /// The schedule of a user who arrives at `arrival` and sends the first request at `first`.
     pub(super) fn new(workload: Workload, arrival: Time, first: Time) -> Schedule {
         match workload {
-            Workload::Periodic { period, .. } => Schedule::Exact { first, period: Duration::of(period) },
-            Workload::Poisson { mean_period } => Schedule::Mean { arrival, rate: 1.0 / mean_period },
+            Workload::Periodic { period, .. } => Schedule::Exact { first, period },
+            Workload::Poisson { mean_period } => Schedule::Mean { arrival, rate: 1.0 / mean_period.units() },
             Workload::OnOff { period, mean_on, mean_off } => {
-                Schedule::Mean { arrival, rate: mean_on / (mean_on + mean_off) / period }
+                Schedule::Mean { arrival, rate: mean_on / (mean_on + mean_off) / period.units() }
             }
         }
     }

@@ -144,7 +144,7 @@ impl Summary {
         Summary {
             scenario: scenario.name.clone(),
             seed: scenario.seed,
-            duration: Duration::of(scenario.duration),
+            duration: scenario.duration,
             management: scenario.management.as_str(),
             policies: scenario.policies.iter().map(|policy| policy.name.clone()).collect(),
             nodes: scenario.topology.node_count(),

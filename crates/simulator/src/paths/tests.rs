@@ -1,4 +1,4 @@
-use mario_domain::{Capacity, NodeId};
+use mario_domain::{Capacity, Duration, NodeId};
 use mario_scenario::{NodeDescription, TopologyBuilder};
 
 use super::*;
@@ -12,7 +12,7 @@ fn triangle() -> Topology {
         builder.node(node).expect("a new node");
     }
     for (one, other, latency) in [(0, 1, 2.0), (1, 2, 3.0), (0, 2, 4.0)] {
-        builder.link(NodeIndex(one), NodeIndex(other), latency, None).expect("a link");
+        builder.link(NodeIndex(one), NodeIndex(other), Duration::of(latency), None).expect("a link");
     }
     builder.build().expect("an infrastructure")
 }
@@ -70,7 +70,7 @@ fn a_path_that_is_renewed_takes_no_more_room_than_twice_the_longest() {
         for nodes in [&[0, 1, 2][..], &[0, 2], &round[..8], &[2], &round[..7], &round, &[1, 0], &round[..9]] {
             let (same, latency, last_hop, links) = renew(Some(path), nodes);
             assert_eq!(same, path);
-            let hops: f64 = nodes.windows(2).map(|pair| topology.link(link(pair[0], pair[1])).latency).sum();
+            let hops: f64 = nodes.windows(2).map(|pair| topology.link(link(pair[0], pair[1])).latency.units()).sum();
             assert!((latency - hops).abs() < f64::EPSILON);
             let before =
                 nodes.len().checked_sub(2).map_or(Neighbour::Own, |last| Neighbour::Node(NodeIndex(nodes[last])));

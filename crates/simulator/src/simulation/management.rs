@@ -1,6 +1,6 @@
 //! Agents that evaluate, managers that judge, operators that deploy.
 
-use mario_domain::{AgentOperation, Duration, Time};
+use mario_domain::AgentOperation;
 use mario_policy::{Decision, Wanted};
 use mario_scenario::{ApplicationIndex, Arbitration, Deploy, NodeIndex, Numbering};
 use smallvec::SmallVec;
@@ -46,7 +46,7 @@ impl Simulation<'_> {
             if self.flow.is_none() {
                 self.observations.restart(agent);
             }
-            self.due.schedule(agent, now + Duration::of(self.scenario.agents.period), &mut self.queue);
+            self.due.schedule(agent, now + self.scenario.agents.period, &mut self.queue);
         }
         if self.scenario.numbering == Numbering::Shared {
             // From now on an instance comes with its agent.
@@ -84,7 +84,7 @@ impl Simulation<'_> {
         } else {
             self.ask_in_turn(due, recorder);
         }
-        let next = self.queue.now() + Duration::of(self.scenario.agents.period);
+        let next = self.queue.now() + self.scenario.agents.period;
         self.effort.asked += self.due.end_round(due, next, &mut self.queue) as u64;
     }
 
@@ -318,7 +318,7 @@ impl Simulation<'_> {
     pub(super) fn manage(&mut self, recorder: &mut impl Recorder) {
         let now = self.queue.now();
         while let Some(deploy) = self.scenario.deploys.get(self.deploys_begun)
-            && Time::at(deploy.time) <= now
+            && deploy.time <= now
         {
             self.deploys_begun += 1;
             self.deployments.push(deploy.into());
@@ -342,7 +342,7 @@ impl Simulation<'_> {
             self.watch_over_applications();
         }
         recorder.activation(now, &self.population);
-        self.queue.schedule(now + Duration::of(self.scenario.management_period), Event::Management);
+        self.queue.schedule(now + self.scenario.management_period, Event::Management);
     }
 
     /// Makes network and routes follow something that was accepted.
@@ -379,7 +379,7 @@ impl Simulation<'_> {
         let (application, node) = (created.application(), created.node());
         self.placement.add(application, node, agent);
         if let Some(flow) = &mut self.flow {
-            flow.add_instance(Duration::of(self.scenario.applications[application.position()].service_time));
+            flow.add_instance(self.scenario.applications[application.position()].service_time);
         } else {
             self.instances.push(Service::default());
             self.observations.add(!self.agents_have_started);
@@ -387,7 +387,7 @@ impl Simulation<'_> {
         let (router, terrain) = self.routing();
         router.instance_came(application, node, &terrain);
         if self.agents_have_started {
-            let first = self.queue.now() + Duration::of(self.scenario.agents.period);
+            let first = self.queue.now() + self.scenario.agents.period;
             self.due.schedule(agent, first, &mut self.queue);
         }
     }
@@ -426,7 +426,7 @@ impl Simulation<'_> {
             let application = ApplicationIndex::at(position);
             if !self.is_redeploying[position] && self.is_missed(application) {
                 self.is_redeploying[position] = true;
-                self.queue.schedule(self.queue.now() + Duration::of(delay), Event::Redeploy(application));
+                self.queue.schedule(self.queue.now() + delay, Event::Redeploy(application));
             }
         }
     }

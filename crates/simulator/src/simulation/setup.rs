@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use mario_domain::{Duration, Rule, Time, Verdict};
+use mario_domain::{Rule, Time, Verdict};
 use mario_policy::{Acceptance, Policy, Settings};
 use mario_prolog::{Engine, Resolver};
 use mario_scenario::{
@@ -31,8 +31,8 @@ impl<'a> Simulation<'a> {
     /// The world of a scenario at time 0, with what is deployed then and the users who are there then.
     pub fn new(scenario: &'a Scenario, options: RunOptions) -> Result<Simulation<'a>, SimulationError> {
         let mut simulation = Simulation::empty(scenario, options)?;
-        simulation.queue.schedule(Time::at(scenario.agents.start), Event::Start);
-        simulation.queue.schedule(Time::ZERO + Duration::of(scenario.management_period), Event::Management);
+        simulation.queue.schedule(scenario.agents.start, Event::Start);
+        simulation.queue.schedule(Time::ZERO + scenario.management_period, Event::Management);
         for node in absent_at_first(scenario) {
             simulation.take_down(node, Cause::Absent, &mut NullRecorder);
         }
@@ -105,13 +105,13 @@ impl<'a> Simulation<'a> {
         self.take_shared_number();
         self.step(0, recorder);
         for (position, disturbance) in (0..).zip(&self.scenario.disturbances) {
-            self.queue.schedule(Time::at(disturbance.time), Event::Disturbance(position));
+            self.queue.schedule(disturbance.time, Event::Disturbance(position));
         }
     }
 
     /// What is deployed at time 0 is there when the run begins, and must fit.
     fn deploy_first(&mut self) -> Result<(), SimulationError> {
-        let first = self.scenario.deploys.iter().take_while(|deploy| deploy.time <= 0.0);
+        let first = self.scenario.deploys.iter().take_while(|deploy| deploy.time <= Time::ZERO);
         let deployments: Vec<Deployment> = first.map(Deployment::from).collect();
         self.deploys_begun = deployments.len();
         let mut label = Label::new();

@@ -1,6 +1,5 @@
 //! Client requests: sent, carried, served.
 
-use mario_domain::Duration;
 use mario_scenario::{Routing, UserIndex};
 
 use super::{Event, QueuedRequest, Simulation};
@@ -98,7 +97,7 @@ impl Simulation<'_> {
     fn serve(&mut self, agent: AgentIndex, waiting: QueuedRequest, recorder: &mut impl Recorder) {
         let started = self.queue.now();
         let application = self.population.agent(agent).application();
-        let ended = started + Duration::of(self.scenario.applications[application.position()].service_time);
+        let ended = started + self.scenario.applications[application.position()].service_time;
         self.instances[agent.position()].is_busy = true;
         self.observations.taken_up(agent, waiting.access_point);
         recorder.served(&Served {

@@ -126,8 +126,8 @@ fn run(scenario: &Scenario, options: RunOptions) -> (Vec<u8>, Report, Story, Eff
     let mut observer = Observer::new(&growing);
     let mut simulation = Simulation::new(scenario, options).expect("it can be run");
     for part in 1..=PARTS {
-        let until = scenario.duration * f64::from(part) / f64::from(PARTS);
-        simulation.run_until(Time::at(until), &mut recorders);
+        let until = Time::ZERO + scenario.duration * f64::from(part) / f64::from(PARTS);
+        simulation.run_until(until, &mut recorders);
         observer.catch_up();
         look_over(&simulation, scenario);
     }
@@ -143,7 +143,7 @@ pub fn world(number: u64) -> Scenario {
     if let Err(error) = Simulation::new(&scenario, RunOptions::default()) {
         assert!(matches!(error, SimulationError::NoRoom { .. }), "{error}");
         for deploy in &mut scenario.deploys {
-            deploy.time = deploy.time.max(1.0);
+            deploy.time = deploy.time.max(Time::at(1.0));
         }
     }
     scenario

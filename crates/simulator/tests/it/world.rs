@@ -1,7 +1,7 @@
 //! Small worlds put together by hand, and a listener that remembers what happened in them.
 
 use mario_audit::{Audit, Options, Report};
-use mario_domain::{Application, ApplicationId, Capacity, Hardware, Id, NodeId, Quantity, Time};
+use mario_domain::{Application, ApplicationId, Capacity, Duration, Hardware, Id, NodeId, Quantity, Time};
 use mario_prolog::Engine;
 use mario_scenario::{
     AgentTiming, ApplicationIndex, ApplicationPlan, Arbitration, Attachments, Deploy, Disturbance, DisturbanceEvent,
@@ -41,7 +41,7 @@ pub fn topology(units: &[u64], links: &[(u32, u32, f64)]) -> Topology {
         builder.node(described(number, Capacity::units(*units))).expect("a new node");
     }
     for (one, other, latency) in links {
-        builder.link(NodeIndex(*one), NodeIndex(*other), *latency, None).expect("a link");
+        builder.link(NodeIndex(*one), NodeIndex(*other), Duration::of(*latency), None).expect("a link");
     }
     builder.build().expect("an infrastructure")
 }
@@ -51,7 +51,7 @@ pub fn scenario(topology: Topology) -> Scenario {
     Scenario {
         name: "by hand".to_owned(),
         seed: 1,
-        duration: 2_000.0,
+        duration: Duration::of(2_000.0),
         acceptance_of: vec![None; topology.node_count()],
         topology,
         applications: Vec::new(),
@@ -60,9 +60,9 @@ pub fn scenario(topology: Topology) -> Scenario {
         deploys: Vec::new(),
         attachments: Attachments { users: Vec::new(), steps: vec![Vec::new()], commuters: None },
         users: Vec::new(),
-        step: 1_000.0,
-        agents: AgentTiming { start: 100.0, period: 200.0 },
-        management_period: 100.0,
+        step: Duration::of(1_000.0),
+        agents: AgentTiming { start: Time::at(100.0), period: Duration::of(200.0) },
+        management_period: Duration::of(100.0),
         network: Network { message_size: 1.0, occupancy: Occupancy::Latency, fidelity: Fidelity::Messages },
         observation: Observation::Arrivals,
         routing: Routing::Nearest(Metric::Hops),
@@ -99,12 +99,12 @@ impl Furnish for Scenario {
             },
             kind: "any".to_owned(),
             policy: place,
-            service_time: 0.01,
+            service_time: Duration::of(0.01),
             facts: Vec::new(),
             home,
         });
         let application = ApplicationIndex::at(number);
-        self.deploys.push(Deploy { time: 0.0, application, node: home, policy: place });
+        self.deploys.push(Deploy { time: Time::ZERO, application, node: home, policy: place });
         self
     }
 
@@ -112,7 +112,7 @@ impl Furnish for Scenario {
         let user = self.users.len() as u32;
         let id = Id::name(&format!("user{user}")).expect("a name");
         self.attachments.users.push(MobileUser { id, application: None });
-        let workload = Workload::Periodic { period: 40.0, phase: 40.0 };
+        let workload = Workload::Periodic { period: Duration::of(40.0), phase: Duration::of(40.0) };
         self.users.push(UserPlan { application: ApplicationIndex(application), workload });
         let mut now = None;
         for (step, wanted) in steps.iter().enumerate() {
@@ -128,8 +128,8 @@ impl Furnish for Scenario {
     }
 
     fn with_disturbance(mut self, time: f64, event: DisturbanceEvent) -> Scenario {
-        self.disturbances.push(Disturbance { time, event });
-        self.disturbances.sort_by(|one, other| one.time.total_cmp(&other.time));
+        self.disturbances.push(Disturbance { time: Time::at(time), event });
+        self.disturbances.sort_by_key(|disturbance| disturbance.time);
         self
     }
 }

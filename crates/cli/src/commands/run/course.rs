@@ -27,8 +27,7 @@ pub(super) fn finish(
     console: &Console,
 ) -> Result<Summary, Failure> {
     let mut progress = console.progress_bar(scenario.end(), simulation.now(), simulation.effort().emitted);
-    let period = mario_domain::Duration::of(scenario.management_period);
-    let mut saving = Saving::new(every, Checkpoint::is_in(directory), period, simulation.now());
+    let mut saving = Saving::new(every, Checkpoint::is_in(directory), scenario.management_period, simulation.now());
     while !simulation.is_over() && !kept.is_broken() {
         let glance = Instant::now() + GLANCE;
         let is_there = simulation.run_until_pause(saving.until(), kept.recorder(), || {

@@ -1,6 +1,5 @@
 //! The first line of a trace, from a scenario.
 
-use mario_domain::Duration;
 use mario_scenario::{Arbitration, Memory, NodeDescription, Observation, PolicyText, Routing, Scenario};
 use mario_trace::{
     AcceptancePlace, ApplicationPlace, Detail, Header, HeaderApplication, HeaderNode, HeaderPolicy, HeaderUser,
@@ -25,9 +24,9 @@ pub(super) fn header(scenario: &Scenario, detail: Detail) -> Header<'_> {
     Header {
         scenario: &scenario.name,
         seed: scenario.seed,
-        duration: Duration::of(scenario.duration),
-        step: Duration::of(scenario.step),
-        evaluation_period: Duration::of(scenario.agents.period),
+        duration: scenario.duration,
+        step: scenario.step,
+        evaluation_period: scenario.agents.period,
         detail,
         observation: match scenario.observation {
             Observation::Arrivals => "arrivals",

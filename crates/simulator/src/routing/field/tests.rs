@@ -1,4 +1,4 @@
-use mario_domain::{Capacity, NodeId};
+use mario_domain::{Capacity, Duration, NodeId};
 use mario_scenario::{NodeDescription, TopologyBuilder};
 
 use super::*;
@@ -37,7 +37,9 @@ fn graph(state: &mut u64) -> Topology {
     linked.sort_unstable();
     linked.dedup();
     for (one, other) in linked {
-        builder.link(NodeIndex::at(one), NodeIndex::at(other), random(state, 4) as f64, None).expect("a link");
+        builder
+            .link(NodeIndex::at(one), NodeIndex::at(other), Duration::of(random(state, 4) as f64), None)
+            .expect("a link");
     }
     builder.build().expect("a graph")
 }

@@ -80,7 +80,7 @@ fn limited(number: u64) -> Scenario {
     if let Err(error) = Simulation::new(&scenario, RunOptions::default()) {
         assert!(matches!(error, SimulationError::NoRoom { .. }), "{error}");
         for deploy in &mut scenario.deploys {
-            deploy.time = deploy.time.max(1.0);
+            deploy.time = deploy.time.max(Time::at(1.0));
         }
     }
     scenario
