@@ -127,7 +127,7 @@ impl Flow {
         // Users who move make about as many cells more.
         world.terrain.paths.reserve(2 * count);
         self.cells.reserve_exact(2 * count);
-        for cell in 0..count as CellIndex {
+        for cell in (0..count).map(CellIndex::at) {
             let routes = router.routes(cell, &mut world.terrain).into();
             self.cells.push(FlowCell { routes, ..FlowCell::default() });
         }
@@ -150,11 +150,11 @@ impl Flow {
             None => self.accounts.count(user, None, world.now),
         }
         if let Some(cell) = cell {
-            if self.cells.len() <= cell as usize {
-                self.cells.resize_with(cell as usize + 1, FlowCell::default);
+            if self.cells.len() <= cell.position() {
+                self.cells.resize_with(cell.position() + 1, FlowCell::default);
             }
-            if self.cells[cell as usize].routes.is_empty() {
-                self.cells[cell as usize].routes = router.routes(cell, &mut world.terrain).into();
+            if self.cells[cell.position()].routes.is_empty() {
+                self.cells[cell.position()].routes = router.routes(cell, &mut world.terrain).into();
             }
             self.join(cell, user, world);
         }
@@ -168,7 +168,7 @@ impl Flow {
 
     fn join(&mut self, index: CellIndex, user: UserIndex, world: &FlowWorld<'_>) {
         let Some(schedule) = self.accounts.schedule(user) else { return };
-        let cell = &mut self.cells[index as usize];
+        let cell = &mut self.cells[index.position()];
         match cell.mode {
             Mode::Plain if schedule.steady(self.window).is_some() => {
                 cell.members.push(user);
@@ -188,7 +188,7 @@ impl Flow {
             }
             _ => {
                 self.close(index, world);
-                self.cells[index as usize].members.push(user);
+                self.cells[index.position()].members.push(user);
                 self.open(index, world);
             }
         }
@@ -196,7 +196,7 @@ impl Flow {
 
     fn leave(&mut self, index: CellIndex, user: UserIndex, world: &FlowWorld<'_>) {
         let Some(schedule) = self.accounts.schedule(user) else { return };
-        let cell = &mut self.cells[index as usize];
+        let cell = &mut self.cells[index.position()];
         let is_other = |member: &mut UserIndex| *member != user;
         match cell.mode {
             Mode::Plain => {
@@ -221,7 +221,7 @@ impl Flow {
             }
             _ => {
                 self.close(index, world);
-                self.cells[index as usize].members.retain(is_other);
+                self.cells[index.position()].members.retain(is_other);
                 self.open(index, world);
             }
         }
@@ -247,17 +247,17 @@ impl Flow {
         self.inflows.round(agent)
     }
 
-    /// An agent is not told what it sees until it sees something else, or wakes.
-    pub(crate) fn rest(&mut self, agent: AgentIndex) {
-        self.inflows.rest(agent);
+    /// Parks an agent: it is not told what it sees until that changes, or until it is unparked.
+    pub(crate) fn park(&mut self, agent: AgentIndex) {
+        self.inflows.park(agent);
     }
 
-    /// An agent is told what it sees, which goes on with this round unless it is something else.
-    pub(crate) fn wake(&mut self, agent: AgentIndex, round: Round) {
-        self.inflows.wake(agent, round);
+    /// Unparks an agent. What it sees goes on with this round, unless it has changed.
+    pub(crate) fn unpark(&mut self, agent: AgentIndex, round: Round) {
+        self.inflows.unpark(agent, round);
     }
 
-    /// The agents that rested, and see something else from now on.
+    /// Adds the parked agents for which what they see has changed to `to_unpark`.
     pub(crate) fn take_to_unpark(&mut self, to_unpark: &mut Vec<AgentIndex>) {
         self.inflows.take_to_unpark(to_unpark);
     }
@@ -278,8 +278,8 @@ impl Flow {
         let (mut emitted, mut hops) = (0, self.accounts.hops());
         for (user, plan) in (0..).map(UserIndex).zip(&world.scenario.users) {
             let cell = self.cell_of_user[user.position()];
-            let passage = cell.and_then(|cell| passages[cell as usize].as_ref());
-            let crowd = cell.map_or_else(Crowd::default, |cell| self.cells[cell as usize].crowd);
+            let passage = cell.and_then(|cell| passages[cell.position()].as_ref());
+            let crowd = cell.map_or_else(Crowd::default, |cell| self.cells[cell.position()].crowd);
             let (sent, more_hops) = self.accounts.sent(user, &crowd, passage, world.now);
             recorder.sent(user, plan.application, &sent);
             emitted += sent.served + sent.lost;
@@ -290,12 +290,12 @@ impl Flow {
 
     /// The users of a cell are counted no longer as they were.
     fn close(&mut self, index: CellIndex, world: &FlowWorld<'_>) {
-        let cell = &mut self.cells[index as usize];
+        let cell = &mut self.cells[index.position()];
         match std::mem::take(&mut cell.mode) {
             Mode::Idle => {
                 let members = std::mem::take(&mut cell.members);
                 self.count(&members, None, world.now);
-                self.cells[index as usize].members = members;
+                self.cells[index.position()].members = members;
             }
             Mode::Plain => {
                 let route = cell.routes[0];
@@ -306,7 +306,7 @@ impl Flow {
                 self.end_turns(index, turns, world);
                 let passage = self.add_load(index, -self.rate(&members), world);
                 self.count(&members, passage.as_ref(), world.now);
-                self.cells[index as usize].members = members;
+                self.cells[index.position()].members = members;
             }
         }
     }
@@ -320,7 +320,7 @@ impl Flow {
     /// The requests of a cell no longer go to one instance.
     fn part(&mut self, index: CellIndex, track: Track<'_>, from: Reach, now: Time) {
         let rate = self.rate_of(index);
-        let cell = &mut self.cells[index as usize];
+        let cell = &mut self.cells[index.position()];
         let (members, crowd) = (std::mem::take(&mut cell.members), std::mem::take(&mut cell.crowd));
         let passage = self.load.add(track, -rate, now);
         let (together, others) = members.split_at(crowd.users() as usize);
@@ -336,18 +336,18 @@ impl Flow {
             }
         }
         self.count(&members, Some(&passage), now);
-        self.cells[index as usize].members = members;
+        self.cells[index.position()].members = members;
     }
 
     /// The users of a cell are counted from now on.
     fn open(&mut self, index: CellIndex, world: &FlowWorld<'_>) {
-        let cell = &self.cells[index as usize];
+        let cell = &self.cells[index.position()];
         if cell.members.is_empty() || cell.routes.is_empty() {
             return;
         }
         let is_plain = cell.routes.len() == 1
             && self.sending(&cell.members).all(|(_, schedule)| schedule.steady(self.window).is_some());
-        let mut members = std::mem::take(&mut self.cells[index as usize].members);
+        let mut members = std::mem::take(&mut self.cells[index.position()].members);
         if let Some(passage) = self.add_load(index, self.rate(&members), world) {
             for user in &members {
                 self.accounts.take(*user, &passage);
@@ -358,12 +358,12 @@ impl Flow {
             for place in 0..members.len() {
                 self.accounts.gather(&mut crowd, &mut members, place, world.now);
             }
-            let to = world.reach(self.cells[index as usize].routes[0]);
+            let to = world.reach(self.cells[index.position()].routes[0]);
             self.begin_stays(&members, &crowd, to, world.now);
-            let cell = &mut self.cells[index as usize];
+            let cell = &mut self.cells[index.position()];
             (cell.mode, cell.crowd) = (Mode::Plain, crowd);
         }
-        self.cells[index as usize].members = members;
+        self.cells[index.position()].members = members;
         if !is_plain {
             self.begin_turns(index, 0, world);
         }
@@ -399,8 +399,8 @@ impl Flow {
     fn change_turns(&mut self, index: CellIndex, turns: TurnsIndex, world: &FlowWorld<'_>) {
         let turn = self.turns.get(turns).turn_at(world.now);
         self.end_turns(index, turns, world);
-        if self.cells[index as usize].members.is_empty() {
-            self.cells[index as usize].mode = Mode::Idle;
+        if self.cells[index.position()].members.is_empty() {
+            self.cells[index.position()].mode = Mode::Idle;
         } else {
             self.begin_turns(index, turn, world);
         }
@@ -408,7 +408,7 @@ impl Flow {
 
     fn begin_turns(&mut self, index: CellIndex, turn: u64, world: &FlowWorld<'_>) {
         let members = self.turn_takers(index, world.now);
-        let cell = &mut self.cells[index as usize];
+        let cell = &mut self.cells[index.position()];
         let turns = self.turns.begin(members, Window { length: self.window, now: world.now }, turn, cell.routes.len());
         cell.mode = Mode::Turns(turns);
         for (place, route) in (0..).zip(&cell.routes) {
@@ -420,7 +420,7 @@ impl Flow {
 
     fn end_turns(&mut self, index: CellIndex, turns: TurnsIndex, world: &FlowWorld<'_>) {
         let ended = self.turns.end(turns, world.now);
-        for (place, route) in (0..).zip(&self.cells[index as usize].routes) {
+        for (place, route) in (0..).zip(&self.cells[index.position()].routes) {
             let Reach { agent, way } = world.reach(*route);
             let inflow = self.inflows.change(agent);
             if let Some(ended) = ended {
@@ -445,14 +445,14 @@ impl Flow {
 
     /// How much the users of a cell send in a unit of time.
     fn rate_of(&self, index: CellIndex) -> f64 {
-        let FlowCell { members, crowd, .. } = &self.cells[index as usize];
+        let FlowCell { members, crowd, .. } = &self.cells[index.position()];
         crowd.rate() + self.rate(&members[crowd.users() as usize..])
     }
 
     /// The users of a cell in the order in which they send from now on.
     fn turn_takers(&self, index: CellIndex, now: Time) -> Members {
         let mut takers: SmallVec<[(UserIndex, Schedule); 4]> =
-            self.sending(&self.cells[index as usize].members).collect();
+            self.sending(&self.cells[index.position()].members).collect();
         let first = |taker: &(UserIndex, Schedule)| taker.1.first_from(now).unwrap_or(now);
         takers.sort_by(|one, other| {
             let arrival = |taker: &(UserIndex, Schedule)| self.accounts.arrival(taker.0);
@@ -472,7 +472,7 @@ impl Flow {
 
     /// So many more requests per unit of time take the routes of a cell, by turns. Gives what one of them meets on average.
     fn add_load(&mut self, index: CellIndex, rate: f64, world: &FlowWorld<'_>) -> Option<Passage> {
-        let routes = &self.cells[index as usize].routes;
+        let routes = &self.cells[index.position()].routes;
         let share = rate / routes.len() as f64;
         let load = &mut self.load;
         Passage::mean(routes.iter().map(|route| load.add(world.track(*route), share, world.now)))

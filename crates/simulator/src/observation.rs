@@ -92,13 +92,13 @@ impl Observations {
         facts: &mut Vec<RequestFact>,
     ) {
         facts.clear();
-        let sight = &mut self.of_agent[agent.position()];
+        let observation = &mut self.of_agent[agent.position()];
         match self.strategy {
             Observation::Arrivals => {
-                facts.append(&mut sight.arrivals);
+                facts.append(&mut observation.arrivals);
                 in_standard_order(facts, population);
             }
-            Observation::RouteEntries => sight.entry_facts(agent, self.rows, router, paths, facts),
+            Observation::RouteEntries => observation.entry_facts(agent, self.rows, router, paths, facts),
         }
     }
 }

@@ -19,8 +19,8 @@ pub trait Recorder {
         false
     }
 
-    /// Whether every evaluation and all that is judged is to be told one by one. If nobody wants that, agents to whom nothing is
-    /// new may rest, and are counted.
+    /// Whether every evaluation and all that is judged is to be told one by one. If no recorder wants that, agents whose outcome
+    /// is predictable may be parked, and are counted.
     fn wants_everyone(&self) -> bool {
         true
     }
@@ -35,7 +35,7 @@ pub trait Recorder {
     /// wanted and what it proposes is known from before.
     fn evaluation(&mut self, time: Time, agent: AgentIndex, population: &Population, decision: Option<&Decision>) {}
 
-    /// Agents that rest evaluated their policies, for each application, beside those that are told one by one.
+    /// What the parked agents came to, for each application, beside those that are told one by one.
     fn parked(&mut self, time: Time, parked: &[ParkedCounts]) {}
 
     /// The managers judged what was pending.

@@ -5,7 +5,7 @@
 //! | `setup` | everything before time 0 |
 //! | `traffic` | client requests: sent, carried, served |
 //! | `movement` | users who come, move and go |
-//! | `management`, `due`, `rest` | agents that evaluate, managers that judge, operators that deploy |
+//! | `management`, `evaluation_schedule`, `parking` | agents that evaluate, managers that judge, operators that deploy |
 //! | `acceptances` | acceptance policies of nodes that give no answer |
 //! | `planning` | what somebody who sees everything wants done, where that is who manages |
 //! | `disturbances` | nodes and links that go and come |
@@ -107,7 +107,7 @@ pub struct Effort {
     pub failed: u64,
     /// Evaluations that several threads shared.
     pub shared: u64,
-    /// Evaluations of agents that rested: nobody looked at them.
+    /// Evaluations of parked agents, which were counted in aggregate.
     pub rested: u64,
     /// Messages sent over links.
     pub hops: u64,
@@ -220,7 +220,7 @@ struct User {
 struct Scratch {
     facts: Vec<RequestFact>,
     label: Label,
-    /// Agents that wake, and what those do who rest.
+    /// Agents to unpark, and the outcomes of parked ones.
     to_unpark: Vec<AgentIndex>,
     parked: Vec<ParkedCounts>,
     /// Who moves in a step.

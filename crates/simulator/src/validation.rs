@@ -33,7 +33,7 @@ pub(crate) struct Limits {
     pub(crate) messages: usize,
     pub(crate) cells: usize,
     pub(crate) turns: usize,
-    pub(crate) lists: usize,
+    pub(crate) batches: usize,
     /// The bits of the periods at which users send.
     pub(crate) periods: BTreeSet<u64>,
 }

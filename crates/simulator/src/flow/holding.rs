@@ -37,7 +37,7 @@ impl Flow {
             has_routes
                 && cell.crowd.users() as usize <= cell.members.len()
                 && cell.members.iter().all(|member| {
-                    let is_here = self.cell_of_user[member.position()].is_some_and(|cell| cell as usize == index);
+                    let is_here = self.cell_of_user[member.position()].is_some_and(|cell| cell.position() == index);
                     is_here && !std::mem::replace(&mut members[member.position()], true)
                 })
         };

@@ -54,7 +54,7 @@ struct Passing {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Inflows {
     of_agent: Vec<Inflow>,
-    /// Agents that rested, and see something else from now on.
+    /// Parked agents for which what they see has changed.
     to_unpark: Vec<AgentIndex>,
 }
 
@@ -105,20 +105,20 @@ impl Inflows {
         }
     }
 
-    /// An agent is not told what it sees until it sees something else, or wakes.
-    pub(super) fn rest(&mut self, agent: AgentIndex) {
+    /// Parks an agent: it is not told what it sees until that changes, or until it is unparked.
+    pub(super) fn park(&mut self, agent: AgentIndex) {
         self.of_agent[agent.position()].course = Course::Parked;
     }
 
-    /// An agent is told what it sees, which goes on with this round unless it is something else.
-    pub(super) fn wake(&mut self, agent: AgentIndex, round: Round) {
+    /// Unparks an agent. What it sees goes on with this round, unless it has changed.
+    pub(super) fn unpark(&mut self, agent: AgentIndex, round: Round) {
         let course = &mut self.of_agent[agent.position()].course;
         if *course == Course::Parked {
             *course = if round.length == 1 { Course::Steady } else { Course::Recurring(round) };
         }
     }
 
-    /// The agents that rested, and see something else from now on.
+    /// Adds the parked agents for which what they see has changed to `to_unpark`.
     pub(super) fn take_to_unpark(&mut self, to_unpark: &mut Vec<AgentIndex>) {
         to_unpark.append(&mut self.to_unpark);
     }
@@ -292,8 +292,8 @@ impl Round {
         self.length
     }
 
-    /// Its periods by their numbers. If it is always the same, there is no number.
-    pub(crate) fn sights(self) -> impl Iterator<Item = Option<u8>> {
+    /// The snapshot of each of its periods: its number, or `None` where there is only one.
+    pub(crate) fn snapshots(self) -> impl Iterator<Item = Option<u8>> {
         (0..self.length).map(move |number| (self.length > 1).then_some(number))
     }
 

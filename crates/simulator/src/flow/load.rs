@@ -100,7 +100,7 @@ impl Load {
     }
 
     /// So many requests per unit of time change from one track to another. Gives what requests meet on both.
-    pub(super) fn shift(&mut self, [from, to]: [Track<'_>; 2], rate: f64, now: Time) -> [Passage; 2] {
+    pub(super) fn shift(&mut self, from: Track<'_>, to: Track<'_>, rate: f64, now: Time) -> [Passage; 2] {
         let shared = from.links.iter().zip(to.links).take_while(|(one, other)| one == other).count();
         let mut left = Passage::default();
         for link in &from.links[..shared] {

@@ -9,14 +9,17 @@ mod tests;
 use std::collections::VecDeque;
 
 use mario_domain::{Duration, Time};
+use mario_scenario::indices;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 use super::schedule::Schedule;
 use super::window::{Span, Window};
 
-/// Which turns.
-pub(super) type TurnsIndex = u32;
+indices! {
+    /// Which turns.
+    pub(super) TurnsIndex;
+}
 
 /// All turns that are taken, or were so lately that they still count for somebody.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -80,7 +83,7 @@ impl TurnsTable {
     pub(super) fn hold_together(&self) -> bool {
         let mut is_free = vec![false; self.all.len()];
         let is_once = |index: &TurnsIndex| {
-            let is_free = is_free.get_mut(*index as usize);
+            let is_free = is_free.get_mut(index.position());
             is_free.is_some_and(|is_free| !std::mem::replace(is_free, true))
         };
         self.free.iter().all(is_once) && self.recent.len() <= RECENT && self.all.iter().all(Turns::can_be)
@@ -95,7 +98,7 @@ impl TurnsTable {
             began_now && (turns.turn, turns.count) == (turn, count) && turns.members == members
         };
         if let Some(index) = self.recent.iter().rfind(is_same).copied() {
-            self.all[index as usize].cells += 1;
+            self.all[index.position()].cells += 1;
             self.hold(index);
             return index;
         }
@@ -119,21 +122,21 @@ impl TurnsTable {
 
     fn add(&mut self, turns: Turns) -> TurnsIndex {
         if let Some(index) = self.free.pop() {
-            self.all[index as usize] = turns;
+            self.all[index.position()] = turns;
             return index;
         }
         self.all.push(turns);
-        self.all.len() as TurnsIndex - 1
+        TurnsIndex::at(self.all.len() - 1)
     }
 
     pub(super) fn get(&self, index: TurnsIndex) -> &Turns {
-        &self.all[index as usize]
+        &self.all[index.position()]
     }
 
     /// The users of a cell no longer take these turns. The cell holds them no more. If others go on, what this cell took are
     /// turns of its own from now on: these are given, and whoever calls this holds them.
     pub(super) fn end(&mut self, index: TurnsIndex, now: Time) -> Option<TurnsIndex> {
-        let turns = &mut self.all[index as usize];
+        let turns = &mut self.all[index.position()];
         turns.cells -= 1;
         if turns.cells == 0 {
             turns.until = now;
@@ -146,19 +149,19 @@ impl TurnsTable {
             Some(ended) => ended,
             None => self.add(Turns { until: now, cells: 0, ended: None, holders: 0, ..turns.clone() }),
         };
-        self.all[index as usize].ended = Some(ended);
+        self.all[index.position()].ended = Some(ended);
         self.hold(ended);
         Some(ended)
     }
 
     /// Somebody needs to know of these turns.
     pub(super) fn hold(&mut self, index: TurnsIndex) {
-        self.all[index as usize].holders += 1;
+        self.all[index.position()].holders += 1;
     }
 
     /// Somebody needs to know of these turns no more.
     pub(super) fn release(&mut self, index: TurnsIndex) {
-        let turns = &mut self.all[index as usize];
+        let turns = &mut self.all[index.position()];
         turns.holders -= 1;
         if turns.holders == 0 {
             // Nobody is to share them any more.
