@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use clap::builder::StyledStr;
 use mario_diagnostics::{Diagnostic, Renderer, Severity};
+use mario_domain::Time;
 
 use crate::{Colour, Failure, OutputArguments};
 
@@ -163,7 +164,7 @@ impl Console {
 
     /// Tells how far a run is that ends at this time, on standard error if that is a terminal. `from` is the time that it has
     /// come to already, and `requests` how many client requests were sent until then.
-    pub fn progress_bar(&self, end: f64, from: f64, requests: u64) -> ProgressBar {
+    pub fn progress_bar(&self, end: Time, from: Time, requests: u64) -> ProgressBar {
         ProgressBar { end, from, requests, began: Instant::now(), shown: None, is_shown: self.shows_progress }
     }
 
@@ -267,8 +268,8 @@ fn file_progress_text(read: u64, all: u64) -> String {
 /// How far a run is: one line on a terminal, rewritten a few times a second, gone at the end.
 #[derive(Debug)]
 pub struct ProgressBar {
-    end: f64,
-    from: f64,
+    end: Time,
+    from: Time,
     requests: u64,
     began: Instant,
     shown: Option<Instant>,
@@ -277,19 +278,19 @@ pub struct ProgressBar {
 
 impl ProgressBar {
     /// Says to which time the run has come, and how many client requests were sent. Call it as often as is easy.
-    pub fn at(&mut self, time: f64, requests: u64) {
+    pub fn at(&mut self, time: Time, requests: u64) {
         const WIDTH: usize = 24;
         const INTERVAL: Duration = Duration::from_millis(200);
         if !self.is_shown || self.shown.unwrap_or(self.began).elapsed() < INTERVAL {
             return;
         }
         self.shown = Some(Instant::now());
-        let part = (time / self.end).clamp(0.0, 1.0);
+        let part = ((time - Time::ZERO) / (self.end - Time::ZERO)).clamp(0.0, 1.0);
         let filled = (part * WIDTH as f64) as usize;
         let bar = format!("{}{}", "=".repeat(filled), " ".repeat(WIDTH - filled));
         let seconds = self.began.elapsed().as_secs_f64();
         let rate = requests.saturating_sub(self.requests) as f64 / seconds;
-        let left = if time > self.from { seconds * (self.end - time) / (time - self.from) } else { 0.0 };
+        let left = if time > self.from { seconds * ((self.end - time) / (time - self.from)) } else { 0.0 };
         to_stderr(&format!(
             "\r[{bar}] {:3.0} %  time {time:.0} of {:.0}  {rate:.0} client requests/s  {left:.0} s left\x1b[K",
             part * 100.0,

@@ -3,7 +3,8 @@
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::ops::{Add, AddAssign, Mul, Sub};
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
 
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +26,9 @@ impl Time {
     /// The beginning.
     pub const ZERO: Time = Time(0.0);
 
+    /// Later than every moment of a run: the time of what does not happen.
+    pub const NEVER: Time = Time(f64::INFINITY);
+
     /// The moment this many units after the beginning.
     pub const fn at(units: f64) -> Time {
         Time(units)
@@ -34,11 +38,19 @@ impl Time {
     pub const fn units(self) -> f64 {
         self.0
     }
+
+    /// Whether it is a moment that can be reached: neither infinite nor not a number.
+    pub const fn is_finite(self) -> bool {
+        self.0.is_finite()
+    }
 }
 
 impl Duration {
     /// No time at all.
     pub const ZERO: Duration = Duration(0.0);
+
+    /// Longer than every run.
+    pub const INFINITE: Duration = Duration(f64::INFINITY);
 
     /// A span of this many units.
     pub const fn of(units: f64) -> Duration {
@@ -48,6 +60,11 @@ impl Duration {
     /// Its units.
     pub const fn units(self) -> f64 {
         self.0
+    }
+
+    /// Whether it ends: neither infinite nor not a number.
+    pub const fn is_finite(self) -> bool {
+        self.0.is_finite()
     }
 }
 
@@ -134,11 +151,54 @@ impl Add for Duration {
     }
 }
 
+impl AddAssign for Duration {
+    fn add_assign(&mut self, other: Duration) {
+        self.0 += other.0;
+    }
+}
+
+impl Sub for Duration {
+    type Output = Duration;
+
+    fn sub(self, other: Duration) -> Duration {
+        Duration(self.0 - other.0)
+    }
+}
+
+impl SubAssign for Duration {
+    fn sub_assign(&mut self, other: Duration) {
+        self.0 -= other.0;
+    }
+}
+
 impl Mul<f64> for Duration {
     type Output = Duration;
 
     fn mul(self, factor: f64) -> Duration {
         Duration(self.0 * factor)
+    }
+}
+
+impl Div<f64> for Duration {
+    type Output = Duration;
+
+    fn div(self, divisor: f64) -> Duration {
+        Duration(self.0 / divisor)
+    }
+}
+
+/// How many times the other span fits in this one, as a fraction.
+impl Div for Duration {
+    type Output = f64;
+
+    fn div(self, other: Duration) -> f64 {
+        self.0 / other.0
+    }
+}
+
+impl Sum for Duration {
+    fn sum<I: Iterator<Item = Duration>>(spans: I) -> Duration {
+        Duration(spans.map(Duration::units).sum())
     }
 }
 
@@ -154,5 +214,27 @@ mod tests {
         assert_eq!(early + Duration::of(1.25) * 2.0, late);
         assert!(Time::at(f64::NAN) > Time::at(f64::INFINITY));
         assert_eq!(serde_json::to_string(&late).expect("a number"), "4.0");
+    }
+
+    #[test]
+    fn spans_are_computed_with_as_numbers() {
+        let (short, long) = (Duration::of(0.1), Duration::of(0.7));
+        assert_eq!((long - short).units().to_bits(), (0.7_f64 - 0.1).to_bits());
+        assert_eq!((long / short).to_bits(), (0.7_f64 / 0.1).to_bits());
+        assert_eq!((long / 3.0).units().to_bits(), (0.7_f64 / 3.0).to_bits());
+        let mut sum = Duration::ZERO;
+        sum += long;
+        sum += short;
+        assert_eq!([long, short].into_iter().sum::<Duration>(), sum);
+        sum -= short;
+        assert_eq!(sum.units().to_bits(), (0.7_f64 + 0.1 - 0.1).to_bits());
+        assert_eq!((long.max(short), long.min(short)), (long, short));
+    }
+
+    #[test]
+    fn what_does_not_happen_is_after_everything() {
+        assert!(Time::NEVER > Time::at(f64::MAX) && !Time::NEVER.is_finite() && Time::ZERO.is_finite());
+        assert!(Duration::INFINITE > Duration::of(f64::MAX) && !Duration::INFINITE.is_finite());
+        assert_eq!(Time::ZERO + Duration::INFINITE, Time::NEVER);
     }
 }

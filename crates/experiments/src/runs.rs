@@ -91,7 +91,7 @@ pub fn traced(scenario: &Scenario) -> Result<TraceFigures, RunError> {
     let mut simulation = Simulation::new(scenario, RunOptions::default()).map_err(RunError::Simulation)?;
     let mut trace = TraceRecorder::new(Vec::new(), scenario, Detail::Operations);
     simulation.run(&mut trace);
-    let trace = trace.finish(scenario.duration).expect("writing to memory does not fail");
+    let trace = trace.finish(scenario.end()).expect("writing to memory does not fail");
     Ok(from_trace(trace.as_slice()).expect("what was just written is a trace"))
 }
 

@@ -11,6 +11,7 @@ use std::error::Error;
 use std::fmt;
 use std::time::Instant;
 
+use mario_domain::Time;
 use mario_scenario::{Area, Document, Files, Position};
 use mario_simulator::{NullRecorder, RunOptions, Simulation};
 use serde::{Deserialize, Serialize};
@@ -185,7 +186,7 @@ impl Question {
 pub fn measure(
     question: &Question,
     files: &mut dyn Files,
-    progress: &mut dyn FnMut(f64, f64, u64),
+    progress: &mut dyn FnMut(Time, Time, u64),
 ) -> Result<Measured, MeasureError> {
     /// In how many parts a run is done, with a look at the clock after each.
     const PARTS: u32 = 200;
@@ -200,8 +201,9 @@ pub fn measure(
         let before = usage::cpu_ns().ok_or(MeasureError::NoUsage)?;
         for part in 1..=PARTS {
             // What a trace costs is not the cost of agents.
-            simulation.run_until(scenario.duration * f64::from(part) / f64::from(PARTS), &mut NullRecorder);
-            progress(simulation.now(), scenario.duration, simulation.effort().emitted);
+            let until = Time::ZERO + scenario.duration * f64::from(part) / f64::from(PARTS);
+            simulation.run_until(until, &mut NullRecorder);
+            progress(simulation.now(), scenario.end(), simulation.effort().emitted);
         }
         let cpu = usage::cpu_ns().ok_or(MeasureError::NoUsage)?.saturating_sub(before).max(1);
         (runs, least, total) = (runs + 1, least.min(cpu), total + cpu);
@@ -211,7 +213,7 @@ pub fn measure(
         }
     }
     let (effort, peak_bytes, wall_s) = first.expect("there was a first run");
-    let cycles = ((scenario.duration - scenario.agents.start) / scenario.agents.period).max(1.0) as u64;
+    let cycles = ((scenario.end() - scenario.agents.start) / scenario.agents.period).max(1.0) as u64;
     Ok(Measured {
         nodes: scenario.topology.node_count() as u64,
         users: scenario.users.len() as u64,

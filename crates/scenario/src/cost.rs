@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use mario_domain::Duration;
 use serde::Serialize;
 
 use crate::position::{Area, Position};
@@ -122,18 +123,18 @@ fn drawn_links(nodes: f64, radius: f64, height: f64, width: f64) -> f64 {
 }
 
 fn steps_in_run(settings: &Settings) -> f64 {
-    (settings.duration.value() / step(settings)).ceil().max(1.0)
+    (settings.duration.span() / step(settings)).ceil().max(1.0)
 }
 
 /// The time between two steps.
-pub(crate) fn step(settings: &Settings) -> f64 {
+pub(crate) fn step(settings: &Settings) -> Duration {
     match &settings.mobility {
-        MobilitySettings::Generated(users) => users.step.value(),
-        MobilitySettings::City(users) => users.step.value(),
-        MobilitySettings::File(users) => users.step.value(),
-        MobilitySettings::Attachments(users) => users.step.value(),
-        MobilitySettings::Recorded(users) => users.step.value(),
-        MobilitySettings::Static(users) => users.step.value(),
+        MobilitySettings::Generated(users) => users.step.span(),
+        MobilitySettings::City(users) => users.step.span(),
+        MobilitySettings::File(users) => users.step.span(),
+        MobilitySettings::Attachments(users) => users.step.span(),
+        MobilitySettings::Recorded(users) => users.step.span(),
+        MobilitySettings::Static(users) => users.step.span(),
     }
 }
 

@@ -1,17 +1,18 @@
 //! Positions of things in the tables of a scenario: four bytes each, and not to be confused with one another.
 
-use serde::{Deserialize, Serialize};
-
-/// Ids of things for people are `mario_domain` ids; these are for tables.
+/// Declares types of positions in tables, each with its visibility. Ids of things for people are `mario_domain` ids; these are
+/// for tables.
+#[macro_export]
 macro_rules! indices {
-    ($($(#[$doc:meta])* $name:ident;)*) => { $(
+    ($($(#[$doc:meta])* $visibility:vis $name:ident;)*) => { $(
         $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-        pub struct $name(pub u32);
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, ::serde::Serialize, ::serde::Deserialize)]
+        $visibility struct $name(pub u32);
 
         impl $name {
             /// The position in a table that has one entry for each.
-            pub const fn position(self) -> usize {
+            #[inline]
+            $visibility const fn position(self) -> usize {
                 self.0 as usize
             }
 
@@ -19,7 +20,8 @@ macro_rules! indices {
             ///
             /// # Panics
             /// When there are more than four thousand million.
-            pub fn at(position: usize) -> Self {
+            #[inline]
+            $visibility fn at(position: usize) -> Self {
                 $name(u32::try_from(position).expect("tables have fewer than 2^32 entries"))
             }
         }
@@ -28,11 +30,11 @@ macro_rules! indices {
 
 indices! {
     /// Which node, in the order of the infrastructure.
-    NodeIndex;
+    pub NodeIndex;
     /// Which application, in the order of their descriptors.
-    ApplicationIndex;
+    pub ApplicationIndex;
     /// Which policy, in the order in which they were loaded.
-    PolicyIndex;
+    pub PolicyIndex;
     /// Which user, in the order in which they appear.
-    UserIndex;
+    pub UserIndex;
 }

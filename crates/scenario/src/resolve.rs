@@ -91,7 +91,7 @@ impl Resolving<'_> {
         let scenario = Scenario {
             name: settings.name.clone(),
             seed: settings.seed,
-            duration: settings.duration.value(),
+            duration: settings.duration.span(),
             topology,
             applications,
             policies: policies.texts,
@@ -101,8 +101,8 @@ impl Resolving<'_> {
             attachments,
             users,
             step: self.step(),
-            agents: AgentTiming { start: settings.agents.start.value(), period: settings.agents.period.value() },
-            management_period: settings.managers.period.value(),
+            agents: AgentTiming { start: settings.agents.start.moment(), period: settings.agents.period.span() },
+            management_period: settings.managers.period.span(),
             network: network(settings),
             observation: match settings.observation.strategy {
                 ObservationStrategy::Arrivals => Observation::Arrivals,
@@ -128,7 +128,7 @@ impl Resolving<'_> {
                 NumberingStrategy::Shared => Numbering::Shared,
             },
             disturbances,
-            redeploy_delay: settings.redeploy.delay.map(crate::settings::Time::value),
+            redeploy_delay: settings.redeploy.delay.map(crate::settings::Time::span),
         };
         self.note_unasked(&scenario);
         Ok(Resolved { settings: settings.clone(), scenario, notes: self.notes, deploy_places, cost })

@@ -1,6 +1,6 @@
 //! A scenario, ready to be run: everything that a run depends on, as plain data.
 
-use mario_domain::{Application, Fact};
+use mario_domain::{Application, Duration, Fact, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::index::{ApplicationIndex, NodeIndex, PolicyIndex};
@@ -14,8 +14,8 @@ pub struct Scenario {
     pub name: String,
     /// The seed that everything random was and will be drawn from.
     pub seed: u64,
-    /// When the run ends. What is due at this very moment does not happen.
-    pub duration: f64,
+    /// How long the run takes. What is due at the very moment when it ends does not happen.
+    pub duration: Duration,
     /// Nodes and links.
     pub topology: Topology,
     /// What is run.
@@ -33,11 +33,11 @@ pub struct Scenario {
     /// What each user of `attachments` does.
     pub users: Vec<UserPlan>,
     /// The time between two steps of `attachments`.
-    pub step: f64,
+    pub step: Duration,
     /// When agents evaluate.
     pub agents: AgentTiming,
     /// The time between two activations of the managers; the first is at 0.
-    pub management_period: f64,
+    pub management_period: Duration,
     /// How messages travel.
     pub network: Network,
     /// What agents see of their clients' requests.
@@ -56,7 +56,14 @@ pub struct Scenario {
     pub disturbances: Vec<Disturbance>,
     /// After how long the operator deploys an application again that users want and that has no instance left; `None` is
     /// never.
-    pub redeploy_delay: Option<f64>,
+    pub redeploy_delay: Option<Duration>,
+}
+
+impl Scenario {
+    /// When the run ends.
+    pub fn end(&self) -> Time {
+        Time::ZERO + self.duration
+    }
 }
 
 /// An application in a scenario.
@@ -69,7 +76,7 @@ pub struct ApplicationPlan {
     /// The policy of its agents.
     pub policy: PolicyIndex,
     /// How long an instance takes to serve one client request.
-    pub service_time: f64,
+    pub service_time: Duration,
     /// What else is known about it.
     pub facts: Vec<Fact>,
     /// Where its operator deploys it again when no instance is left.
@@ -91,7 +98,7 @@ pub struct PolicyText {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Deploy {
     /// From when on the operator asks for it.
-    pub time: f64,
+    pub time: Time,
     /// What.
     pub application: ApplicationIndex,
     /// Where.
@@ -115,23 +122,23 @@ pub enum Workload {
     /// Every `period`, first after `phase`.
     Periodic {
         /// The time between two requests; positive.
-        period: f64,
+        period: Duration,
         /// The time before the first.
-        phase: f64,
+        phase: Duration,
     },
     /// At random, independently of each other.
     Poisson {
         /// The mean time between two requests; positive.
-        mean_period: f64,
+        mean_period: Duration,
     },
     /// In turns: a while of requests, a while of none, each of random length.
     OnOff {
         /// The time between two requests while on; positive.
-        period: f64,
+        period: Duration,
         /// The mean length of a while of requests; positive.
-        mean_on: f64,
+        mean_on: Duration,
         /// The mean length of a while without; positive.
-        mean_off: f64,
+        mean_off: Duration,
     },
 }
 
@@ -139,9 +146,9 @@ pub enum Workload {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct AgentTiming {
     /// Agents of instances that are deployed before this time exist from this time on.
-    pub start: f64,
+    pub start: Time,
     /// The time between two evaluations of an agent, and before its first.
-    pub period: f64,
+    pub period: Duration,
 }
 
 /// How messages travel.
@@ -277,10 +284,10 @@ pub enum Metric {
 
 impl Metric {
     /// How long a link with this latency is.
-    pub fn length(self, latency: f64) -> f64 {
+    pub fn length(self, latency: Duration) -> f64 {
         match self {
             Metric::Hops => 1.0,
-            Metric::Latency => latency,
+            Metric::Latency => latency.units(),
         }
     }
 }
@@ -298,7 +305,7 @@ pub enum Numbering {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Disturbance {
     /// When.
-    pub time: f64,
+    pub time: Time,
     /// What.
     pub event: DisturbanceEvent,
 }

@@ -13,7 +13,7 @@ mod tree;
 use std::error::Error;
 use std::fmt;
 
-use mario_domain::{Capacity, Fact, NodeId};
+use mario_domain::{Capacity, Duration, Fact, NodeId};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use serde::{Deserialize, Serialize};
 
@@ -41,7 +41,7 @@ pub struct Topology {
     #[serde(skip)]
     ends: Vec<NodeIndex>,
     #[serde(skip)]
-    latencies: Vec<f64>,
+    latencies: Vec<Duration>,
     /// The other direction of each link.
     #[serde(skip)]
     backs: Vec<LinkIndex>,
@@ -92,7 +92,7 @@ impl SavedTopology {
         are_ranges
             && (0..self.nodes.len()).all(|node| {
                 from(node).is_some_and(|links| {
-                    let is_sound = |link: &Link| link.latency >= 0.0 && leads_back(node, link);
+                    let is_sound = |link: &Link| link.latency.units() >= 0.0 && leads_back(node, link);
                     links.is_sorted_by(|one, other| one.to < other.to) && links.iter().all(is_sound)
                 })
             })
@@ -103,7 +103,7 @@ fn ends(links: &[Link]) -> Vec<NodeIndex> {
     links.iter().map(|link| link.to).collect()
 }
 
-fn latencies(links: &[Link]) -> Vec<f64> {
+fn latencies(links: &[Link]) -> Vec<Duration> {
     links.iter().map(|link| link.latency).collect()
 }
 
@@ -141,8 +141,8 @@ pub struct NodeDescription {
 pub struct Link {
     /// The node that it leads to.
     pub to: NodeIndex,
-    /// How long a message takes, in milliseconds.
-    pub latency: f64,
+    /// How long a message takes.
+    pub latency: Duration,
     /// Size units per millisecond, when that is limited.
     pub bandwidth: Option<f64>,
 }
@@ -163,7 +163,7 @@ pub enum TopologyError {
     /// Two nodes are linked twice.
     LinkTwice(NodeId, NodeId),
     /// A latency is negative or no number.
-    Latency(NodeId, NodeId, f64),
+    Latency(NodeId, NodeId, Duration),
     /// A bandwidth is not positive.
     Bandwidth(NodeId, NodeId, f64),
 }
@@ -234,7 +234,7 @@ impl Topology {
 
     /// How long a message takes over a link.
     #[inline]
-    pub fn latency_of_link(&self, link: LinkIndex) -> f64 {
+    pub fn latency_of_link(&self, link: LinkIndex) -> Duration {
         self.latencies[link.0 as usize]
     }
 
@@ -332,14 +332,14 @@ impl TopologyBuilder {
         &mut self,
         one: NodeIndex,
         other: NodeIndex,
-        latency: f64,
+        latency: Duration,
         bandwidth: Option<f64>,
     ) -> Result<(), TopologyError> {
         let ids = || (self.nodes[one.position()].id.clone(), self.nodes[other.position()].id.clone());
         if one == other {
             return Err(TopologyError::LinkToItself(ids().0));
         }
-        if !latency.is_finite() || latency < 0.0 {
+        if !latency.is_finite() || latency < Duration::ZERO {
             let (one, other) = ids();
             return Err(TopologyError::Latency(one, other, latency));
         }
@@ -368,7 +368,7 @@ impl TopologyBuilder {
         }
         // Each link goes to the part of its node at once; only within a part there is anything to sort.
         let mut next = first_link.clone();
-        let mut links = vec![Link { to: NodeIndex(0), latency: 0.0, bandwidth: None }; self.links.len()];
+        let mut links = vec![Link { to: NodeIndex(0), latency: Duration::ZERO, bandwidth: None }; self.links.len()];
         for (from, link) in self.links.drain(..) {
             links[next[from.position()] as usize] = link;
             next[from.position()] += 1;
@@ -436,14 +436,14 @@ mod tests {
     #[test]
     fn links_are_in_the_order_of_the_nodes_that_they_lead_to() {
         let mut builder = three_nodes();
-        builder.link(NodeIndex(2), NodeIndex(1), 5.0, Some(2.0)).expect("a link");
-        builder.link(NodeIndex(0), NodeIndex(2), 3.0, None).expect("a link");
+        builder.link(NodeIndex(2), NodeIndex(1), Duration::of(5.0), Some(2.0)).expect("a link");
+        builder.link(NodeIndex(0), NodeIndex(2), Duration::of(3.0), None).expect("a link");
         let topology = builder.build().expect("an infrastructure");
         let links = |node| topology.links_from(NodeIndex(node)).map(|(_, link)| link.to.0).collect::<Vec<u32>>();
         assert_eq!([links(0), links(1), links(2)], [vec![2], vec![2], vec![0, 1]]);
         for (from, to) in [(1, 2), (2, 1)] {
             let link = topology.link(topology.link_between(NodeIndex(from), NodeIndex(to)).expect("linked"));
-            assert_eq!((link.latency.to_bits(), link.bandwidth), (5_f64.to_bits(), Some(2.0)));
+            assert_eq!((link.latency, link.bandwidth), (Duration::of(5.0), Some(2.0)));
         }
         assert_eq!(topology.link_between(NodeIndex(0), NodeIndex(1)), None);
     }
@@ -454,13 +454,13 @@ mod tests {
         let id = NodeId::number;
         let mut builder = three_nodes();
         let link = |builder: &mut TopologyBuilder, one, other, latency, bandwidth| {
-            builder.link(NodeIndex(one), NodeIndex(other), latency, bandwidth).expect_err("no link")
+            builder.link(NodeIndex(one), NodeIndex(other), Duration::of(latency), bandwidth).expect_err("no link")
         };
         assert_eq!(link(&mut builder, 1, 1, 1.0, None), TopologyError::LinkToItself(id(1)));
         assert!(matches!(link(&mut builder, 0, 1, f64::NAN, None), TopologyError::Latency(..)));
         assert_eq!(link(&mut builder, 0, 1, 1.0, Some(0.0)), TopologyError::Bandwidth(id(0), id(1), 0.0));
-        builder.link(NodeIndex(0), NodeIndex(1), 1.0, None).expect("a link");
-        builder.link(NodeIndex(1), NodeIndex(0), 1.0, None).expect("so far");
+        builder.link(NodeIndex(0), NodeIndex(1), Duration::of(1.0), None).expect("a link");
+        builder.link(NodeIndex(1), NodeIndex(0), Duration::of(1.0), None).expect("so far");
         assert_eq!(builder.build().expect_err("linked twice"), TopologyError::LinkTwice(id(0), id(1)));
         let mut builder = three_nodes();
         let again = NodeDescription {

@@ -10,6 +10,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use mario_domain::{Duration, Time};
 use mario_scenario::{Document, Files, Resolved, Scenario};
 use mario_simulator::{
     Detail, Effort, EventQueue, Existing, Keep, NullRecorder, Recorder, RunDirectory, RunOptions, Simulation,
@@ -109,10 +110,10 @@ fn queue() {
     };
     let (ours, our_seconds) = measured(|| {
         let (mut queue, mut state) = (EventQueue::default(), 1);
-        (0..PENDING).for_each(|event| queue.schedule(delay(&mut state), event));
+        (0..PENDING).for_each(|event| queue.schedule(Time::at(delay(&mut state)), event));
         for _ in 0..STEPS {
-            let event = queue.next_before(f64::INFINITY).expect("never empty");
-            queue.schedule(queue.now() + delay(&mut state), event);
+            let event = queue.next_before(Time::NEVER).expect("never empty");
+            queue.schedule(queue.now() + Duration::of(delay(&mut state)), event);
         }
         queue.now()
     });
@@ -127,7 +128,7 @@ fn queue() {
         }
         f64::from_bits(now)
     });
-    assert_eq!(ours.to_bits(), theirs.to_bits(), "both come to the same time");
+    assert_eq!(ours.units().to_bits(), theirs.to_bits(), "both come to the same time");
     let nanoseconds = |seconds: f64| seconds * 1e9 / f64::from(STEPS + PENDING);
     println!(
         "queue: {:.0} ns an event with {PENDING} pending, the standard heap with a sequence number {:.0}: {:.1} times less",
@@ -152,13 +153,13 @@ fn simpy() {
         while topology.node(node).tier > 0 {
             let up = topology.links_from(node).find(|(_, link)| topology.node(link.to).tier < topology.node(node).tier);
             let (index, link) = up.expect("a tree");
-            links.push(serde_json::json!([index.0, link.latency]));
+            links.push(serde_json::json!([index.0, link.latency.units()]));
             node = link.to;
         }
         links
     };
     let paths: Vec<_> = (0..scenario.users.len() as u32).map(path).collect();
-    let world = serde_json::json!({"duration": scenario.duration, "period": 40, "paths": paths});
+    let world = serde_json::json!({"duration": scenario.duration.units(), "period": 40, "paths": paths});
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../benches/simpy/tree.py");
     let child =
         Command::new("python3").arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();

@@ -4,7 +4,7 @@ mod correlation;
 mod groups;
 mod regret;
 
-use mario_domain::OperationName;
+use mario_domain::{Duration, OperationName, Time};
 use mario_policy::Decision;
 use mario_scenario::{ApplicationIndex, NodeIndex, Scenario, UserIndex};
 use serde::{Deserialize, Serialize};
@@ -19,14 +19,14 @@ pub use regret::{Regret, RegretFigures, Versus};
 /// Counts while a run goes on; [`Tally::figures`] says what they come to.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Tally {
-    step: f64,
+    step: Duration,
     groups: Groups,
     application_of_user: Vec<ApplicationIndex>,
     max_rate: Vec<f64>,
     /// For each group, what happened in each step.
     steps: Vec<Vec<StepCounts>>,
     /// For each group, what happened in each cycle, and when.
-    cycles: Vec<Vec<(f64, Counts)>>,
+    cycles: Vec<Vec<(Time, Counts)>>,
     /// For each group, the activations of the managers.
     activations: Vec<Instances>,
     /// For each group, its instances now.
@@ -63,7 +63,7 @@ pub struct StepCounts {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct CycleCounts {
     /// When.
-    pub time: f64,
+    pub time: Time,
     /// How many of each.
     #[serde(flatten)]
     pub operations: Counts,
@@ -80,7 +80,7 @@ struct Instances {
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Responses {
     count: u64,
-    sum: f64,
+    sum: Duration,
     lost: u64,
 }
 
@@ -225,7 +225,7 @@ impl Tally {
             let tables = [tally.activations.len(), tally.instances.len(), tally.users.len(), tally.usage.len()];
             (tables, tally.cycles.len(), tally.steps.iter().map(Vec::len).collect::<Vec<usize>>())
         };
-        self.step.to_bits() == founded.step.to_bits()
+        self.step == founded.step
             && self.groups == founded.groups
             && self.application_of_user == founded.application_of_user
             && bits(&self.max_rate) == bits(&founded.max_rate)
@@ -281,7 +281,7 @@ impl Tally {
         mean(self.groups.applications(group).filter_map(|application| {
             let users = self.users.iter().zip(&self.application_of_user);
             let served = users.filter(|(responses, of)| **of == application && responses.count > 0);
-            mean(served.map(|(responses, _)| responses.sum / responses.count as f64))
+            mean(served.map(|(responses, _)| responses.sum.units() / responses.count as f64))
         }))
     }
 
@@ -294,13 +294,13 @@ impl Tally {
     }
 
     /// What happened in the step of this time, for a group.
-    fn at(&mut self, time: f64, group: usize) -> &mut StepCounts {
+    fn at(&mut self, time: Time, group: usize) -> &mut StepCounts {
         let last = self.steps[group].len() - 1;
-        let step = ((time / self.step) as usize).min(last);
+        let step = (((time - Time::ZERO) / self.step) as usize).min(last);
         &mut self.steps[group][step]
     }
 
-    fn count(&mut self, time: f64, application: ApplicationIndex, count: impl Fn(&mut StepCounts)) {
+    fn count(&mut self, time: Time, application: ApplicationIndex, count: impl Fn(&mut StepCounts)) {
         for group in [Groups::ALL, self.groups.of(application)] {
             count(self.at(time, group));
         }
@@ -312,7 +312,7 @@ impl Tally {
         }
     }
 
-    fn operation(&mut self, time: f64, application: ApplicationIndex, operation: OperationName) {
+    fn operation(&mut self, time: Time, application: ApplicationIndex, operation: OperationName) {
         match operation {
             OperationName::Undeploy => {
                 self.count(time, application, |step| step.undeploy += 1);
@@ -336,15 +336,15 @@ impl Recorder for Tally {
         false
     }
 
-    fn deployed(&mut self, _time: f64, agent: AgentIndex, population: &Population) {
+    fn deployed(&mut self, _time: Time, agent: AgentIndex, population: &Population) {
         self.instances_changed(population.agent(agent).application(), 1);
     }
 
-    fn handover(&mut self, time: f64, user: UserIndex, _from: Option<NodeIndex>, _to: Option<NodeIndex>) {
+    fn handover(&mut self, time: Time, user: UserIndex, _from: Option<NodeIndex>, _to: Option<NodeIndex>) {
         self.count(time, self.application_of_user[user.position()], |step| step.movements += 1);
     }
 
-    fn evaluation(&mut self, _time: f64, agent: AgentIndex, population: &Population, _decision: Option<&Decision>) {
+    fn evaluation(&mut self, _time: Time, agent: AgentIndex, population: &Population, _decision: Option<&Decision>) {
         self.evaluations += 1;
         let agent = population.agent(agent);
         let usage = &mut self.usage[agent.application().position()];
@@ -352,7 +352,7 @@ impl Recorder for Tally {
         usage.requests += agent.rate();
     }
 
-    fn parked(&mut self, _time: f64, parked: &[ParkedCounts]) {
+    fn parked(&mut self, _time: Time, parked: &[ParkedCounts]) {
         for (usage, parked) in self.usage.iter_mut().zip(parked) {
             self.evaluations += parked.count();
             usage.evaluations += parked.count();
@@ -360,7 +360,7 @@ impl Recorder for Tally {
         }
     }
 
-    fn cycle(&mut self, time: f64, label: &Label, population: &Population) {
+    fn cycle(&mut self, time: Time, label: &Label, population: &Population) {
         let before: Vec<Counts> = (0..self.groups.count()).map(|group| self.at(time, group).operations()).collect();
         for outcome in label.iter() {
             match &outcome {
@@ -400,7 +400,14 @@ impl Recorder for Tally {
         }
     }
 
-    fn node_down(&mut self, _time: f64, _node: NodeIndex, _cause: Cause, gone: &[AgentIndex], population: &Population) {
+    fn node_down(
+        &mut self,
+        _time: Time,
+        _node: NodeIndex,
+        _cause: Cause,
+        gone: &[AgentIndex],
+        population: &Population,
+    ) {
         for agent in gone {
             self.instances_changed(population.agent(*agent).application(), -1);
         }
@@ -420,7 +427,7 @@ impl Recorder for Tally {
         self.lost += now.lost.saturating_sub(before.lost);
     }
 
-    fn lost(&mut self, _time: f64, user: UserIndex, _application: ApplicationIndex) {
+    fn lost(&mut self, _time: Time, user: UserIndex, _application: ApplicationIndex) {
         self.lost += 1;
         self.users[user.position()].lost += 1;
     }

@@ -14,7 +14,10 @@ mod load;
 mod schedule;
 mod settle;
 mod turns;
+mod window;
+mod world;
 
+use mario_domain::{Duration, Time};
 use mario_scenario::{ApplicationIndex, NodeIndex, Scenario, UserIndex, Workload};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
@@ -22,21 +25,24 @@ use smallvec::SmallVec;
 use crate::placement::instances_expected;
 use crate::population::{AgentIndex, Neighbour, RequestFact};
 use crate::recorder::Recorder;
-use crate::routing::{CellIndex, Nearest, Route, Terrain};
+use crate::routing::{CellIndex, Nearest, Route};
 
 use account::Accounts;
 use crowd::Crowd;
-use inflow::{Inflows, Share, Way};
+use inflow::{Inflows, Share};
 pub(crate) use inflow::{Round, Seen};
 use load::{Load, Passage, Track};
 use schedule::Schedule;
 pub(crate) use settle::PREFETCHES;
 use turns::{Members, TurnsIndex, TurnsTable};
+use window::Window;
+pub(crate) use world::FlowWorld;
+use world::Reach;
 
 /// Traffic as rates.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Flow {
-    window: f64,
+    window: Duration,
     accounts: Accounts,
     /// The cell of each user who sends and is connected.
     cell_of_user: Vec<Option<CellIndex>>,
@@ -93,7 +99,7 @@ impl Flow {
     }
 
     /// A new instance, which takes so long for a request.
-    pub(crate) fn add_instance(&mut self, service_time: f64) {
+    pub(crate) fn add_instance(&mut self, service_time: Duration) {
         self.inflows.add();
         self.load.add_instance(service_time);
         self.is_cleared.push(false);
@@ -105,7 +111,7 @@ impl Flow {
     }
 
     /// A user begins to send.
-    pub(crate) fn begin_user(&mut self, user: UserIndex, workload: Workload, first: f64, now: f64) {
+    pub(crate) fn begin_user(&mut self, user: UserIndex, workload: Workload, first: Time, now: Time) {
         self.accounts.begin(user, Schedule::new(workload, now, first), now);
     }
 
@@ -121,7 +127,7 @@ impl Flow {
         // Users who move make about as many cells more.
         world.terrain.paths.reserve(2 * count);
         self.cells.reserve_exact(2 * count);
-        for cell in 0..count as CellIndex {
+        for cell in (0..count).map(CellIndex::at) {
             let routes = router.routes(cell, &mut world.terrain).into();
             self.cells.push(FlowCell { routes, ..FlowCell::default() });
         }
@@ -144,25 +150,25 @@ impl Flow {
             None => self.accounts.count(user, None, world.now),
         }
         if let Some(cell) = cell {
-            if self.cells.len() <= cell as usize {
-                self.cells.resize_with(cell as usize + 1, FlowCell::default);
+            if self.cells.len() <= cell.position() {
+                self.cells.resize_with(cell.position() + 1, FlowCell::default);
             }
-            if self.cells[cell as usize].routes.is_empty() {
-                self.cells[cell as usize].routes = router.routes(cell, &mut world.terrain).into();
+            if self.cells[cell.position()].routes.is_empty() {
+                self.cells[cell.position()].routes = router.routes(cell, &mut world.terrain).into();
             }
             self.join(cell, user, world);
         }
     }
 
     /// A user, who is not connected any more, does not send any more.
-    pub(crate) fn end_user(&mut self, user: UserIndex, now: f64) {
+    pub(crate) fn end_user(&mut self, user: UserIndex, now: Time) {
         self.accounts.count(user, None, now);
         self.accounts.end(user);
     }
 
     fn join(&mut self, index: CellIndex, user: UserIndex, world: &FlowWorld<'_>) {
         let Some(schedule) = self.accounts.schedule(user) else { return };
-        let cell = &mut self.cells[index as usize];
+        let cell = &mut self.cells[index.position()];
         match cell.mode {
             Mode::Plain if schedule.steady(self.window).is_some() => {
                 cell.members.push(user);
@@ -182,7 +188,7 @@ impl Flow {
             }
             _ => {
                 self.close(index, world);
-                self.cells[index as usize].members.push(user);
+                self.cells[index.position()].members.push(user);
                 self.open(index, world);
             }
         }
@@ -190,7 +196,7 @@ impl Flow {
 
     fn leave(&mut self, index: CellIndex, user: UserIndex, world: &FlowWorld<'_>) {
         let Some(schedule) = self.accounts.schedule(user) else { return };
-        let cell = &mut self.cells[index as usize];
+        let cell = &mut self.cells[index.position()];
         let is_other = |member: &mut UserIndex| *member != user;
         match cell.mode {
             Mode::Plain => {
@@ -215,7 +221,7 @@ impl Flow {
             }
             _ => {
                 self.close(index, world);
-                self.cells[index as usize].members.retain(is_other);
+                self.cells[index.position()].members.retain(is_other);
                 self.open(index, world);
             }
         }
@@ -241,24 +247,24 @@ impl Flow {
         self.inflows.round(agent)
     }
 
-    /// An agent is not told what it sees until it sees something else, or wakes.
-    pub(crate) fn rest(&mut self, agent: AgentIndex) {
-        self.inflows.rest(agent);
+    /// Parks an agent: it is not told what it sees until that changes, or until it is unparked.
+    pub(crate) fn park(&mut self, agent: AgentIndex) {
+        self.inflows.park(agent);
     }
 
-    /// An agent is told what it sees, which goes on with this round unless it is something else.
-    pub(crate) fn wake(&mut self, agent: AgentIndex, round: Round) {
-        self.inflows.wake(agent, round);
+    /// Unparks an agent. What it sees goes on with this round, unless it has changed.
+    pub(crate) fn unpark(&mut self, agent: AgentIndex, round: Round) {
+        self.inflows.unpark(agent, round);
     }
 
-    /// The agents that rested, and see something else from now on.
+    /// Adds the parked agents for which what they see has changed to `to_unpark`.
     pub(crate) fn take_to_unpark(&mut self, to_unpark: &mut Vec<AgentIndex>) {
         self.inflows.take_to_unpark(to_unpark);
     }
 
     /// What an agent sees now; `facts` are right for what it has not seen before.
-    pub(crate) fn facts(&mut self, agent: AgentIndex, now: f64, facts: &mut Vec<RequestFact>) -> Seen {
-        self.inflows.facts(agent, [self.window, now], &mut self.turns, facts)
+    pub(crate) fn facts(&mut self, agent: AgentIndex, now: Time, facts: &mut Vec<RequestFact>) -> Seen {
+        self.inflows.facts(agent, Window { length: self.window, now }, &mut self.turns, facts)
     }
 
     /// Tells the recorder what became of all that users sent until now. Gives how many requests that were, and over how many
@@ -272,8 +278,8 @@ impl Flow {
         let (mut emitted, mut hops) = (0, self.accounts.hops());
         for (user, plan) in (0..).map(UserIndex).zip(&world.scenario.users) {
             let cell = self.cell_of_user[user.position()];
-            let passage = cell.and_then(|cell| passages[cell as usize].as_ref());
-            let crowd = cell.map_or_else(Crowd::default, |cell| self.cells[cell as usize].crowd);
+            let passage = cell.and_then(|cell| passages[cell.position()].as_ref());
+            let crowd = cell.map_or_else(Crowd::default, |cell| self.cells[cell.position()].crowd);
             let (sent, more_hops) = self.accounts.sent(user, &crowd, passage, world.now);
             recorder.sent(user, plan.application, &sent);
             emitted += sent.served + sent.lost;
@@ -284,12 +290,12 @@ impl Flow {
 
     /// The users of a cell are counted no longer as they were.
     fn close(&mut self, index: CellIndex, world: &FlowWorld<'_>) {
-        let cell = &mut self.cells[index as usize];
+        let cell = &mut self.cells[index.position()];
         match std::mem::take(&mut cell.mode) {
             Mode::Idle => {
                 let members = std::mem::take(&mut cell.members);
                 self.count(&members, None, world.now);
-                self.cells[index as usize].members = members;
+                self.cells[index.position()].members = members;
             }
             Mode::Plain => {
                 let route = cell.routes[0];
@@ -300,21 +306,21 @@ impl Flow {
                 self.end_turns(index, turns, world);
                 let passage = self.add_load(index, -self.rate(&members), world);
                 self.count(&members, passage.as_ref(), world.now);
-                self.cells[index as usize].members = members;
+                self.cells[index.position()].members = members;
             }
         }
     }
 
-    fn count(&mut self, users: &[UserIndex], passage: Option<&Passage>, now: f64) {
+    fn count(&mut self, users: &[UserIndex], passage: Option<&Passage>, now: Time) {
         for user in users {
             self.accounts.count(*user, passage, now);
         }
     }
 
     /// The requests of a cell no longer go to one instance.
-    fn part(&mut self, index: CellIndex, track: Track<'_>, from: Reach, now: f64) {
+    fn part(&mut self, index: CellIndex, track: Track<'_>, from: Reach, now: Time) {
         let rate = self.rate_of(index);
-        let cell = &mut self.cells[index as usize];
+        let cell = &mut self.cells[index.position()];
         let (members, crowd) = (std::mem::take(&mut cell.members), std::mem::take(&mut cell.crowd));
         let passage = self.load.add(track, -rate, now);
         let (together, others) = members.split_at(crowd.users() as usize);
@@ -330,18 +336,18 @@ impl Flow {
             }
         }
         self.count(&members, Some(&passage), now);
-        self.cells[index as usize].members = members;
+        self.cells[index.position()].members = members;
     }
 
     /// The users of a cell are counted from now on.
     fn open(&mut self, index: CellIndex, world: &FlowWorld<'_>) {
-        let cell = &self.cells[index as usize];
+        let cell = &self.cells[index.position()];
         if cell.members.is_empty() || cell.routes.is_empty() {
             return;
         }
         let is_plain = cell.routes.len() == 1
             && self.sending(&cell.members).all(|(_, schedule)| schedule.steady(self.window).is_some());
-        let mut members = std::mem::take(&mut self.cells[index as usize].members);
+        let mut members = std::mem::take(&mut self.cells[index.position()].members);
         if let Some(passage) = self.add_load(index, self.rate(&members), world) {
             for user in &members {
                 self.accounts.take(*user, &passage);
@@ -352,19 +358,19 @@ impl Flow {
             for place in 0..members.len() {
                 self.accounts.gather(&mut crowd, &mut members, place, world.now);
             }
-            let to = world.reach(self.cells[index as usize].routes[0]);
+            let to = world.reach(self.cells[index.position()].routes[0]);
             self.begin_stays(&members, &crowd, to, world.now);
-            let cell = &mut self.cells[index as usize];
+            let cell = &mut self.cells[index.position()];
             (cell.mode, cell.crowd) = (Mode::Plain, crowd);
         }
-        self.cells[index as usize].members = members;
+        self.cells[index.position()].members = members;
         if !is_plain {
             self.begin_turns(index, 0, world);
         }
     }
 
     /// Requests of the users of a cell come to an instance from now on.
-    fn begin_stays(&mut self, members: &[UserIndex], crowd: &Crowd, to: Reach, now: f64) {
+    fn begin_stays(&mut self, members: &[UserIndex], crowd: &Crowd, to: Reach, now: Time) {
         let others = &members[crowd.users() as usize..];
         if crowd.users() > 0 {
             self.begin_stay(crowd.users(), to, crowd.schedule(), now);
@@ -377,15 +383,15 @@ impl Flow {
     }
 
     /// Requests of so many users with one schedule come to an instance from now on.
-    fn begin_stay(&mut self, users: u32, to: Reach, schedule: Schedule, now: f64) {
-        self.inflows.change(to.agent).join(users, to.way, schedule, [self.window, now]);
+    fn begin_stay(&mut self, users: u32, to: Reach, schedule: Schedule, now: Time) {
+        self.inflows.change(to.agent).join(users, to.way, schedule, Window { length: self.window, now });
     }
 
     /// They no longer do.
-    fn end_stay(&mut self, users: u32, from: Reach, schedule: Schedule, now: f64) {
+    fn end_stay(&mut self, users: u32, from: Reach, schedule: Schedule, now: Time) {
         // Nothing of what came to an instance that is gone counts any more.
         if !self.is_cleared[from.agent.position()] {
-            self.inflows.change(from.agent).leave(users, from.way, schedule, [self.window, now]);
+            self.inflows.change(from.agent).leave(users, from.way, schedule, Window { length: self.window, now });
         }
     }
 
@@ -393,8 +399,8 @@ impl Flow {
     fn change_turns(&mut self, index: CellIndex, turns: TurnsIndex, world: &FlowWorld<'_>) {
         let turn = self.turns.get(turns).turn_at(world.now);
         self.end_turns(index, turns, world);
-        if self.cells[index as usize].members.is_empty() {
-            self.cells[index as usize].mode = Mode::Idle;
+        if self.cells[index.position()].members.is_empty() {
+            self.cells[index.position()].mode = Mode::Idle;
         } else {
             self.begin_turns(index, turn, world);
         }
@@ -402,8 +408,8 @@ impl Flow {
 
     fn begin_turns(&mut self, index: CellIndex, turn: u64, world: &FlowWorld<'_>) {
         let members = self.turn_takers(index, world.now);
-        let cell = &mut self.cells[index as usize];
-        let turns = self.turns.begin(members, [self.window, world.now], turn, cell.routes.len());
+        let cell = &mut self.cells[index.position()];
+        let turns = self.turns.begin(members, Window { length: self.window, now: world.now }, turn, cell.routes.len());
         cell.mode = Mode::Turns(turns);
         for (place, route) in (0..).zip(&cell.routes) {
             let Reach { agent, way } = world.reach(*route);
@@ -414,7 +420,7 @@ impl Flow {
 
     fn end_turns(&mut self, index: CellIndex, turns: TurnsIndex, world: &FlowWorld<'_>) {
         let ended = self.turns.end(turns, world.now);
-        for (place, route) in (0..).zip(&self.cells[index as usize].routes) {
+        for (place, route) in (0..).zip(&self.cells[index.position()].routes) {
             let Reach { agent, way } = world.reach(*route);
             let inflow = self.inflows.change(agent);
             if let Some(ended) = ended {
@@ -439,26 +445,26 @@ impl Flow {
 
     /// How much the users of a cell send in a unit of time.
     fn rate_of(&self, index: CellIndex) -> f64 {
-        let FlowCell { members, crowd, .. } = &self.cells[index as usize];
+        let FlowCell { members, crowd, .. } = &self.cells[index.position()];
         crowd.rate() + self.rate(&members[crowd.users() as usize..])
     }
 
     /// The users of a cell in the order in which they send from now on.
-    fn turn_takers(&self, index: CellIndex, now: f64) -> Members {
+    fn turn_takers(&self, index: CellIndex, now: Time) -> Members {
         let mut takers: SmallVec<[(UserIndex, Schedule); 4]> =
-            self.sending(&self.cells[index as usize].members).collect();
+            self.sending(&self.cells[index.position()].members).collect();
         let first = |taker: &(UserIndex, Schedule)| taker.1.first_from(now).unwrap_or(now);
         takers.sort_by(|one, other| {
             let arrival = |taker: &(UserIndex, Schedule)| self.accounts.arrival(taker.0);
-            first(one).total_cmp(&first(other)).then(arrival(other).total_cmp(&arrival(one))).then(one.0.cmp(&other.0))
+            first(one).cmp(&first(other)).then(arrival(other).cmp(&arrival(one))).then(one.0.cmp(&other.0))
         });
         let period = |schedule: &Schedule| match schedule {
-            Schedule::Exact { period, .. } => Some(period.to_bits()),
+            Schedule::Exact { period, .. } => Some(*period),
             Schedule::Mean { .. } => None,
         };
         let common = takers.first().and_then(|taker| period(&taker.1));
         let is_common = takers.iter().all(|taker| period(&taker.1) == common);
-        match common.map(f64::from_bits) {
+        match common {
             Some(period) if is_common => Members::Regular { firsts: takers.iter().map(first).collect(), period },
             _ => Members::Mixed(takers.into_iter().map(|taker| taker.1).collect()),
         }
@@ -466,35 +472,9 @@ impl Flow {
 
     /// So many more requests per unit of time take the routes of a cell, by turns. Gives what one of them meets on average.
     fn add_load(&mut self, index: CellIndex, rate: f64, world: &FlowWorld<'_>) -> Option<Passage> {
-        let routes = &self.cells[index as usize].routes;
+        let routes = &self.cells[index.position()].routes;
         let share = rate / routes.len() as f64;
         let load = &mut self.load;
         Passage::mean(routes.iter().map(|route| load.add(world.track(*route), share, world.now)))
-    }
-}
-
-/// What the traffic goes through, at a moment.
-pub(crate) struct FlowWorld<'a> {
-    pub(crate) now: f64,
-    pub(crate) scenario: &'a Scenario,
-    pub(crate) terrain: Terrain<'a>,
-}
-
-/// An instance, and by which way requests come to it.
-#[derive(Clone, Copy)]
-struct Reach {
-    agent: AgentIndex,
-    way: Way,
-}
-
-impl FlowWorld<'_> {
-    fn track(&self, route: Route) -> Track<'_> {
-        Track { links: self.terrain.paths.links(route.path), agent: route.agent }
-    }
-
-    fn reach(&self, route: Route) -> Reach {
-        let paths = &self.terrain.paths;
-        let way = Way { neighbour: paths.last_hop(route.path), latency: paths.latency(route.path) };
-        Reach { agent: route.agent, way }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use mario_domain::{Duration, Time};
 use mario_scenario::{Fidelity, Link, LinkIndex, Network, Occupancy, Topology, UserIndex};
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +12,7 @@ use crate::population::AgentIndex;
 /// A client request on its way.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Message {
-    pub(crate) emitted: f64,
+    pub(crate) emitted: Time,
     pub(crate) user: UserIndex,
     pub(crate) agent: AgentIndex,
     pub(crate) path: PathIndex,
@@ -73,21 +74,22 @@ pub(crate) struct Links {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct LinkState {
     pace: Pace,
-    busy_until: f64,
+    busy_until: Time,
 }
 
 /// How long a message takes over a link, or by an instance, when it needs not wait.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Pace {
     /// Until it is through.
-    pub(crate) takes: f64,
+    pub(crate) takes: Duration,
     /// Until the next can begin.
-    pub(crate) occupied: f64,
+    pub(crate) occupied: Duration,
 }
 
 impl Pace {
     pub(crate) fn of_link(link: &Link, network: Network) -> Pace {
-        let transmission = link.bandwidth.map_or(0.0, |bandwidth| network.message_size / bandwidth);
+        let transmission =
+            link.bandwidth.map_or(Duration::ZERO, |bandwidth| Duration::of(network.message_size / bandwidth));
         let takes = transmission + link.latency;
         let occupied = match network.occupancy {
             Occupancy::Latency => takes,
@@ -104,7 +106,7 @@ impl Links {
         let states = (0..count).map(|position| {
             let pace = Pace::of_link(topology.link(LinkIndex(position as u32)), network);
             // Never used: busy until before the beginning.
-            LinkState { pace, busy_until: f64::NEG_INFINITY }
+            LinkState { pace, busy_until: Time::at(f64::NEG_INFINITY) }
         });
         Links { states: states.collect(), hops: 0 }
     }
@@ -112,20 +114,17 @@ impl Links {
     /// Whether they can be the links of a topology.
     pub(crate) fn holds_together(&self, topology: &Topology, network: Network) -> bool {
         let founded = Links::new(topology, network);
-        let is_same = |one: &LinkState, other: &LinkState| {
-            let of = |pace: Pace| [pace.takes, pace.occupied].map(f64::to_bits);
-            of(one.pace) == of(other.pace) && one.busy_until < f64::INFINITY
-        };
+        let is_same = |one: &LinkState, other: &LinkState| one.pace == other.pace && one.busy_until < Time::NEVER;
         self.states.len() == founded.states.len()
             && self.states.iter().zip(&founded.states).all(|(one, other)| is_same(one, other))
     }
 
-    /// Sends a message over a link; gives the time of its arrival.
+    /// Sends a message over a link; returns the time of its arrival.
     #[inline]
-    pub(crate) fn send(&mut self, link: LinkIndex, now: f64) -> f64 {
+    pub(crate) fn send(&mut self, link: LinkIndex, now: Time) -> Time {
         self.hops += 1;
         let state = &mut self.states[link.0 as usize];
-        let wait = if state.busy_until < now { 0.0 } else { state.busy_until - now };
+        let wait = if state.busy_until < now { Duration::ZERO } else { state.busy_until - now };
         state.busy_until = now + wait + state.pace.occupied;
         now + (state.pace.takes + wait)
     }

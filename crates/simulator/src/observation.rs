@@ -63,7 +63,7 @@ impl Observations {
         if self.strategy != Observation::Arrivals {
             return;
         }
-        let (neighbour, latency) = (paths.last_hop(path), paths.latency(path));
+        let (neighbour, latency) = (paths.last_hop(path), paths.latency(path).units());
         let arrivals = &mut self.of_agent[agent.position()].arrivals;
         let same =
             |known: &&mut RequestFact| known.neighbour == neighbour && known.latency.to_bits() == latency.to_bits();
@@ -92,13 +92,13 @@ impl Observations {
         facts: &mut Vec<RequestFact>,
     ) {
         facts.clear();
-        let sight = &mut self.of_agent[agent.position()];
+        let observation = &mut self.of_agent[agent.position()];
         match self.strategy {
             Observation::Arrivals => {
-                facts.append(&mut sight.arrivals);
+                facts.append(&mut observation.arrivals);
                 in_standard_order(facts, population);
             }
-            Observation::RouteEntries => sight.entry_facts(agent, self.rows, router, paths, facts),
+            Observation::RouteEntries => observation.entry_facts(agent, self.rows, router, paths, facts),
         }
     }
 }
@@ -136,7 +136,7 @@ impl InstanceObservation {
             let rate = self.taken_up.iter().filter(is_counted).count();
             if rate > 0 {
                 let neighbour: Neighbour = paths.last_hop(entry.path);
-                facts.push(RequestFact { neighbour, rate: rate as f64, latency: paths.latency(entry.path) });
+                facts.push(RequestFact { neighbour, rate: rate as f64, latency: paths.latency(entry.path).units() });
             }
         }
         self.seen = Some(rows);

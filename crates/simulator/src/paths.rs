@@ -6,6 +6,7 @@ mod tests;
 
 use std::collections::VecDeque;
 
+use mario_domain::Duration;
 use mario_scenario::{LinkIndex, Metric, NodeIndex, Topology};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -51,7 +52,7 @@ struct Path {
     /// Where those of a long one are, and for how many there is room.
     first_link: u32,
     room: u32,
-    latency: f64,
+    latency: Duration,
     last_hop: Neighbour,
     origin: NodeIndex,
     end: NodeIndex,
@@ -244,7 +245,7 @@ impl Paths {
         if count <= SHORT { &path.short[..count] } else { &self.links[path.first_link as usize..][..count] }
     }
 
-    pub(crate) fn latency(&self, path: PathIndex) -> f64 {
+    pub(crate) fn latency(&self, path: PathIndex) -> Duration {
         self.all[path.0 as usize].latency
     }
 
@@ -471,6 +472,6 @@ impl Paths {
     }
 }
 
-fn latency(topology: &Topology, links: &[LinkIndex]) -> f64 {
+fn latency(topology: &Topology, links: &[LinkIndex]) -> Duration {
     links.iter().map(|link| topology.latency_of_link(*link)).sum()
 }

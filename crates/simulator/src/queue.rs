@@ -1,5 +1,6 @@
 //! What happens next: events by time, and in the order of scheduling where times are equal.
 
+use mario_domain::Time;
 use serde::{Deserialize, Serialize};
 
 /// A stable radix heap.
@@ -54,25 +55,25 @@ impl<E: Copy> EventQueue<E> {
     }
 
     /// The present: the time of the last event taken.
-    pub fn now(&self) -> f64 {
-        f64::from_bits(self.now)
+    pub fn now(&self) -> Time {
+        Time::at(f64::from_bits(self.now))
     }
 
     /// Schedules an event. A time before the present is the present.
     #[inline]
-    pub fn schedule(&mut self, time: f64, event: E) {
+    pub fn schedule(&mut self, time: Time, event: E) {
         self.put(self.key(time), event);
     }
 
     #[inline]
-    fn key(&self, time: f64) -> u64 {
+    fn key(&self, time: Time) -> u64 {
         // Adding zero makes the negative zero a plain one.
-        (time.max(0.0) + 0.0).to_bits().max(self.now)
+        (time.units().max(0.0) + 0.0).to_bits().max(self.now)
     }
 
     /// The event after which one for this time would be put: the last of those for this time. `None` may also mean that
     /// there are others between the two.
-    pub fn last_at(&self, time: f64) -> Option<E> {
+    pub fn last_at(&self, time: Time) -> Option<E> {
         let key = self.key(time);
         let difference = key ^ self.now;
         if difference == 0 {
@@ -97,7 +98,7 @@ impl<E: Copy> EventQueue<E> {
 
     /// The next event, if there is one and its time is before `end`. Time moves on to it.
     #[inline]
-    pub fn next_before(&mut self, end: f64) -> Option<E> {
+    pub fn next_before(&mut self, end: Time) -> Option<E> {
         if self.taken == self.present.len() && !self.advance(end) {
             return None;
         }
@@ -117,7 +118,7 @@ impl<E: Copy> EventQueue<E> {
     }
 
     /// Moves the present on to the next time at which something happens, if that is before `end`.
-    fn advance(&mut self, end: f64) -> bool {
+    fn advance(&mut self, end: Time) -> bool {
         self.present.clear();
         self.taken = 0;
         if self.occupied == 0 {
@@ -125,7 +126,7 @@ impl<E: Copy> EventQueue<E> {
         }
         let bucket = self.occupied.trailing_zeros() as usize;
         let next = self.later[bucket].iter().map(|(key, _)| *key).min().unwrap_or(self.now);
-        if f64::from_bits(next) >= end {
+        if f64::from_bits(next) >= end.units() {
             return false;
         }
         self.occupied &= !(1 << bucket);
@@ -141,6 +142,8 @@ impl<E: Copy> EventQueue<E> {
 
 #[cfg(test)]
 mod tests {
+    use mario_domain::Duration;
+
     use super::*;
 
     /// A small generator of its own: the order of events must not depend on a library's.
@@ -155,24 +158,24 @@ mod tests {
     fn gives_events_by_time_and_then_in_the_order_of_scheduling() {
         let mut state = 88_172_645_463_325_252;
         let mut queue = EventQueue::default();
-        let mut expected: Vec<(f64, u32)> = Vec::new();
-        let mut taken: Vec<(f64, u32)> = Vec::new();
+        let mut expected: Vec<(Time, u32)> = Vec::new();
+        let mut taken: Vec<(Time, u32)> = Vec::new();
         let mut sequence = 0;
         for _ in 0..20_000 {
             if random(&mut state) % 3 < 2 {
                 // Few different times, some of them fractions, so that many are equal.
-                let time = queue.now() + (random(&mut state) % 16) as f64 * 0.37;
+                let time = queue.now() + Duration::of((random(&mut state) % 16) as f64 * 0.37);
                 queue.schedule(time, sequence);
                 expected.push((time, sequence));
                 sequence += 1;
-            } else if let Some(event) = queue.next_before(f64::INFINITY) {
+            } else if let Some(event) = queue.next_before(Time::NEVER) {
                 taken.push((queue.now(), event));
             }
         }
-        while let Some(event) = queue.next_before(f64::INFINITY) {
+        while let Some(event) = queue.next_before(Time::NEVER) {
             taken.push((queue.now(), event));
         }
-        expected.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
+        expected.sort();
         // Events that were taken before earlier ones were scheduled cannot occur: times never go back.
         assert_eq!(taken, expected);
     }
@@ -180,38 +183,38 @@ mod tests {
     #[test]
     fn knows_the_last_event_of_a_time() {
         let mut queue = EventQueue::default();
-        assert_eq!(queue.last_at(5.0), None);
-        queue.schedule(5.0, 'a');
-        assert_eq!(queue.last_at(5.0), Some('a'));
-        assert_eq!(queue.last_at(5.5), None);
-        queue.schedule(5.0, 'b');
-        assert_eq!(queue.last_at(5.0), Some('b'));
-        assert_eq!(queue.next_before(9.0), Some('a'));
-        assert_eq!(queue.last_at(5.0), Some('b'));
-        assert_eq!(queue.next_before(9.0), Some('b'));
-        assert_eq!(queue.last_at(5.0), None, "it is taken");
+        assert_eq!(queue.last_at(Time::at(5.0)), None);
+        queue.schedule(Time::at(5.0), 'a');
+        assert_eq!(queue.last_at(Time::at(5.0)), Some('a'));
+        assert_eq!(queue.last_at(Time::at(5.5)), None);
+        queue.schedule(Time::at(5.0), 'b');
+        assert_eq!(queue.last_at(Time::at(5.0)), Some('b'));
+        assert_eq!(queue.next_before(Time::at(9.0)), Some('a'));
+        assert_eq!(queue.last_at(Time::at(5.0)), Some('b'));
+        assert_eq!(queue.next_before(Time::at(9.0)), Some('b'));
+        assert_eq!(queue.last_at(Time::at(5.0)), None, "it is taken");
     }
 
     #[test]
     fn gives_nothing_that_is_due_at_the_end() {
         let mut queue = EventQueue::default();
-        queue.schedule(5.0, 'a');
-        queue.schedule(7.0, 'b');
-        assert_eq!(queue.next_before(7.0), Some('a'));
-        assert_eq!(queue.next_before(7.0), None);
-        assert_eq!(queue.next_before(7.5), Some('b'));
+        queue.schedule(Time::at(5.0), 'a');
+        queue.schedule(Time::at(7.0), 'b');
+        assert_eq!(queue.next_before(Time::at(7.0)), Some('a'));
+        assert_eq!(queue.next_before(Time::at(7.0)), None);
+        assert_eq!(queue.next_before(Time::at(7.5)), Some('b'));
     }
 
     #[test]
     fn an_event_scheduled_for_the_past_happens_now() {
         let mut queue = EventQueue::default();
-        queue.schedule(5.0, 'a');
-        assert_eq!(queue.next_before(9.0), Some('a'));
-        queue.schedule(1.0, 'b');
-        queue.schedule(-0.0, 'c');
-        assert_eq!(queue.next_before(9.0), Some('b'));
+        queue.schedule(Time::at(5.0), 'a');
+        assert_eq!(queue.next_before(Time::at(9.0)), Some('a'));
+        queue.schedule(Time::at(1.0), 'b');
+        queue.schedule(Time::at(-0.0), 'c');
+        assert_eq!(queue.next_before(Time::at(9.0)), Some('b'));
         assert_eq!(queue.next_now_if(|event| event == 'd'), None);
         assert_eq!(queue.next_now_if(|event| event == 'c'), Some('c'));
-        assert!((queue.now() - 5.0).abs() < f64::EPSILON);
+        assert_eq!(queue.now(), Time::at(5.0));
     }
 }

@@ -1,5 +1,6 @@
 //! What a run tells to whoever listens.
 
+use mario_domain::Time;
 use mario_policy::Decision;
 use mario_scenario::{ApplicationIndex, NodeIndex, Search, UserIndex};
 pub use mario_trace::{Cause, Sent};
@@ -18,30 +19,30 @@ pub trait Recorder {
         false
     }
 
-    /// Whether every evaluation and all that is judged is to be told one by one. If nobody wants that, agents to whom nothing is
-    /// new may rest, and are counted.
+    /// Whether every evaluation and all that is judged is to be told one by one. If no recorder wants that, agents whose outcome
+    /// is predictable may be parked, and are counted.
     fn wants_everyone(&self) -> bool {
         true
     }
 
     /// An instance is there when the run begins.
-    fn deployed(&mut self, time: f64, agent: AgentIndex, population: &Population) {}
+    fn deployed(&mut self, time: Time, agent: AgentIndex, population: &Population) {}
 
     /// A user's connection moved; arrived from nowhere, or left for nowhere.
-    fn handover(&mut self, time: f64, user: UserIndex, from: Option<NodeIndex>, to: Option<NodeIndex>) {}
+    fn handover(&mut self, time: Time, user: UserIndex, from: Option<NodeIndex>, to: Option<NodeIndex>) {}
 
     /// An agent evaluated its policy; `None` when its facts are those of its last evaluation, and also when decisions are not
     /// wanted and what it proposes is known from before.
-    fn evaluation(&mut self, time: f64, agent: AgentIndex, population: &Population, decision: Option<&Decision>) {}
+    fn evaluation(&mut self, time: Time, agent: AgentIndex, population: &Population, decision: Option<&Decision>) {}
 
-    /// Agents that rest evaluated their policies, for each application, beside those that are told one by one.
-    fn parked(&mut self, time: f64, parked: &[ParkedCounts]) {}
+    /// What the parked agents came to, for each application, beside those that are told one by one.
+    fn parked(&mut self, time: Time, parked: &[ParkedCounts]) {}
 
     /// The managers judged what was pending.
-    fn cycle(&mut self, time: f64, label: &Label, population: &Population) {}
+    fn cycle(&mut self, time: Time, label: &Label, population: &Population) {}
 
     /// The managers were active, whether or not there was anything to judge.
-    fn activation(&mut self, time: f64, population: &Population) {}
+    fn activation(&mut self, time: Time, population: &Population) {}
 
     /// How far the placement was from the best at the last activation, if this listener looks; those after it hear of it.
     fn compared(&self) -> Option<Compared> {
@@ -49,22 +50,22 @@ pub trait Recorder {
     }
 
     /// The placement was compared with the best, after an activation of the managers.
-    fn regret(&mut self, time: f64, compared: &Compared) {}
+    fn regret(&mut self, time: Time, compared: &Compared) {}
 
     /// A node went, and these instances with it.
-    fn node_down(&mut self, time: f64, node: NodeIndex, cause: Cause, gone: &[AgentIndex], population: &Population) {}
+    fn node_down(&mut self, time: Time, node: NodeIndex, cause: Cause, gone: &[AgentIndex], population: &Population) {}
 
     /// A node came, or came back.
-    fn node_up(&mut self, time: f64, node: NodeIndex) {}
+    fn node_up(&mut self, time: Time, node: NodeIndex) {}
 
     /// A node announced that it will go: it takes nothing new.
-    fn node_leaving(&mut self, time: f64, node: NodeIndex) {}
+    fn node_leaving(&mut self, time: Time, node: NodeIndex) {}
 
     /// A link went or came back.
-    fn link(&mut self, time: f64, one: NodeIndex, other: NodeIndex, is_up: bool) {}
+    fn link(&mut self, time: Time, one: NodeIndex, other: NodeIndex, is_up: bool) {}
 
     /// A step of mobility is about to begin; the users have not moved yet.
-    fn step(&mut self, time: f64, step: usize) {}
+    fn step(&mut self, time: Time, step: usize) {}
 
     /// An instance took up a client request.
     fn served(&mut self, served: &Served) {}
@@ -79,7 +80,7 @@ pub trait Recorder {
     fn sent(&mut self, user: UserIndex, application: ApplicationIndex, sent: &Sent) {}
 
     /// A client request was lost.
-    fn lost(&mut self, time: f64, user: UserIndex, application: ApplicationIndex) {}
+    fn lost(&mut self, time: Time, user: UserIndex, application: ApplicationIndex) {}
 
     /// Whether the run is to be broken off: nobody can take down what happens.
     fn is_broken(&self) -> bool {
@@ -120,13 +121,13 @@ pub struct Served {
     /// Which instance took it up.
     pub agent: AgentIndex,
     /// When it was sent.
-    pub emitted: f64,
+    pub emitted: Time,
     /// When it reached the instance.
-    pub arrived: f64,
+    pub arrived: Time,
     /// When the instance began with it.
-    pub started: f64,
+    pub started: Time,
     /// When the instance is done with it.
-    pub ended: f64,
+    pub ended: Time,
 }
 
 /// Two listeners at once, each told everything, the first of them first. More than two are pairs of pairs.
@@ -139,32 +140,32 @@ impl<A: Recorder, B: Recorder> Recorder for (A, B) {
         self.0.wants_everyone() || self.1.wants_everyone()
     }
 
-    fn deployed(&mut self, time: f64, agent: AgentIndex, population: &Population) {
+    fn deployed(&mut self, time: Time, agent: AgentIndex, population: &Population) {
         self.0.deployed(time, agent, population);
         self.1.deployed(time, agent, population);
     }
 
-    fn handover(&mut self, time: f64, user: UserIndex, from: Option<NodeIndex>, to: Option<NodeIndex>) {
+    fn handover(&mut self, time: Time, user: UserIndex, from: Option<NodeIndex>, to: Option<NodeIndex>) {
         self.0.handover(time, user, from, to);
         self.1.handover(time, user, from, to);
     }
 
-    fn evaluation(&mut self, time: f64, agent: AgentIndex, population: &Population, decision: Option<&Decision>) {
+    fn evaluation(&mut self, time: Time, agent: AgentIndex, population: &Population, decision: Option<&Decision>) {
         self.0.evaluation(time, agent, population, decision);
         self.1.evaluation(time, agent, population, decision);
     }
 
-    fn parked(&mut self, time: f64, parked: &[ParkedCounts]) {
+    fn parked(&mut self, time: Time, parked: &[ParkedCounts]) {
         self.0.parked(time, parked);
         self.1.parked(time, parked);
     }
 
-    fn cycle(&mut self, time: f64, label: &Label, population: &Population) {
+    fn cycle(&mut self, time: Time, label: &Label, population: &Population) {
         self.0.cycle(time, label, population);
         self.1.cycle(time, label, population);
     }
 
-    fn activation(&mut self, time: f64, population: &Population) {
+    fn activation(&mut self, time: Time, population: &Population) {
         self.0.activation(time, population);
         self.1.activation(time, population);
         if let Some(compared) = self.0.compared() {
@@ -176,32 +177,32 @@ impl<A: Recorder, B: Recorder> Recorder for (A, B) {
         self.0.compared().or_else(|| self.1.compared())
     }
 
-    fn regret(&mut self, time: f64, compared: &Compared) {
+    fn regret(&mut self, time: Time, compared: &Compared) {
         self.0.regret(time, compared);
         self.1.regret(time, compared);
     }
 
-    fn node_down(&mut self, time: f64, node: NodeIndex, cause: Cause, gone: &[AgentIndex], population: &Population) {
+    fn node_down(&mut self, time: Time, node: NodeIndex, cause: Cause, gone: &[AgentIndex], population: &Population) {
         self.0.node_down(time, node, cause, gone, population);
         self.1.node_down(time, node, cause, gone, population);
     }
 
-    fn node_up(&mut self, time: f64, node: NodeIndex) {
+    fn node_up(&mut self, time: Time, node: NodeIndex) {
         self.0.node_up(time, node);
         self.1.node_up(time, node);
     }
 
-    fn node_leaving(&mut self, time: f64, node: NodeIndex) {
+    fn node_leaving(&mut self, time: Time, node: NodeIndex) {
         self.0.node_leaving(time, node);
         self.1.node_leaving(time, node);
     }
 
-    fn link(&mut self, time: f64, one: NodeIndex, other: NodeIndex, is_up: bool) {
+    fn link(&mut self, time: Time, one: NodeIndex, other: NodeIndex, is_up: bool) {
         self.0.link(time, one, other, is_up);
         self.1.link(time, one, other, is_up);
     }
 
-    fn step(&mut self, time: f64, step: usize) {
+    fn step(&mut self, time: Time, step: usize) {
         self.0.step(time, step);
         self.1.step(time, step);
     }
@@ -220,7 +221,7 @@ impl<A: Recorder, B: Recorder> Recorder for (A, B) {
         self.1.sent(user, application, sent);
     }
 
-    fn lost(&mut self, time: f64, user: UserIndex, application: ApplicationIndex) {
+    fn lost(&mut self, time: Time, user: UserIndex, application: ApplicationIndex) {
         self.0.lost(time, user, application);
         self.1.lost(time, user, application);
     }
@@ -240,37 +241,37 @@ impl<R: Recorder> Recorder for Option<R> {
         self.as_ref().is_some_and(R::wants_everyone)
     }
 
-    fn deployed(&mut self, time: f64, agent: AgentIndex, population: &Population) {
+    fn deployed(&mut self, time: Time, agent: AgentIndex, population: &Population) {
         if let Some(recorder) = self {
             recorder.deployed(time, agent, population);
         }
     }
 
-    fn handover(&mut self, time: f64, user: UserIndex, from: Option<NodeIndex>, to: Option<NodeIndex>) {
+    fn handover(&mut self, time: Time, user: UserIndex, from: Option<NodeIndex>, to: Option<NodeIndex>) {
         if let Some(recorder) = self {
             recorder.handover(time, user, from, to);
         }
     }
 
-    fn evaluation(&mut self, time: f64, agent: AgentIndex, population: &Population, decision: Option<&Decision>) {
+    fn evaluation(&mut self, time: Time, agent: AgentIndex, population: &Population, decision: Option<&Decision>) {
         if let Some(recorder) = self {
             recorder.evaluation(time, agent, population, decision);
         }
     }
 
-    fn parked(&mut self, time: f64, parked: &[ParkedCounts]) {
+    fn parked(&mut self, time: Time, parked: &[ParkedCounts]) {
         if let Some(recorder) = self {
             recorder.parked(time, parked);
         }
     }
 
-    fn cycle(&mut self, time: f64, label: &Label, population: &Population) {
+    fn cycle(&mut self, time: Time, label: &Label, population: &Population) {
         if let Some(recorder) = self {
             recorder.cycle(time, label, population);
         }
     }
 
-    fn activation(&mut self, time: f64, population: &Population) {
+    fn activation(&mut self, time: Time, population: &Population) {
         if let Some(recorder) = self {
             recorder.activation(time, population);
         }
@@ -280,37 +281,37 @@ impl<R: Recorder> Recorder for Option<R> {
         self.as_ref().and_then(R::compared)
     }
 
-    fn regret(&mut self, time: f64, compared: &Compared) {
+    fn regret(&mut self, time: Time, compared: &Compared) {
         if let Some(recorder) = self {
             recorder.regret(time, compared);
         }
     }
 
-    fn node_down(&mut self, time: f64, node: NodeIndex, cause: Cause, gone: &[AgentIndex], population: &Population) {
+    fn node_down(&mut self, time: Time, node: NodeIndex, cause: Cause, gone: &[AgentIndex], population: &Population) {
         if let Some(recorder) = self {
             recorder.node_down(time, node, cause, gone, population);
         }
     }
 
-    fn node_up(&mut self, time: f64, node: NodeIndex) {
+    fn node_up(&mut self, time: Time, node: NodeIndex) {
         if let Some(recorder) = self {
             recorder.node_up(time, node);
         }
     }
 
-    fn node_leaving(&mut self, time: f64, node: NodeIndex) {
+    fn node_leaving(&mut self, time: Time, node: NodeIndex) {
         if let Some(recorder) = self {
             recorder.node_leaving(time, node);
         }
     }
 
-    fn link(&mut self, time: f64, one: NodeIndex, other: NodeIndex, is_up: bool) {
+    fn link(&mut self, time: Time, one: NodeIndex, other: NodeIndex, is_up: bool) {
         if let Some(recorder) = self {
             recorder.link(time, one, other, is_up);
         }
     }
 
-    fn step(&mut self, time: f64, step: usize) {
+    fn step(&mut self, time: Time, step: usize) {
         if let Some(recorder) = self {
             recorder.step(time, step);
         }
@@ -332,7 +333,7 @@ impl<R: Recorder> Recorder for Option<R> {
         }
     }
 
-    fn lost(&mut self, time: f64, user: UserIndex, application: ApplicationIndex) {
+    fn lost(&mut self, time: Time, user: UserIndex, application: ApplicationIndex) {
         if let Some(recorder) = self {
             recorder.lost(time, user, application);
         }
@@ -345,6 +346,8 @@ impl<R: Recorder> Recorder for Option<R> {
 
 #[cfg(test)]
 mod tests {
+    use mario_domain::Duration;
+
     use super::*;
 
     #[derive(Default)]
@@ -363,7 +366,7 @@ mod tests {
     #[test]
     fn whoever_may_listen_hears_of_traffic_as_rates_too() {
         let mut recorders = (Some(Listener::default()), (Listener::default(), None::<Listener>));
-        let sent = Sent { served: 5, lost: 2, response: 1.5 };
+        let sent = Sent { served: 5, lost: 2, response: Duration::of(1.5) };
         recorders.sent(UserIndex(0), ApplicationIndex(0), &sent);
         for listener in [recorders.0.as_ref().expect("it listens"), &recorders.1.0] {
             assert_eq!(listener.0, Some(sent));

@@ -5,7 +5,7 @@
 //! | `setup` | everything before time 0 |
 //! | `traffic` | client requests: sent, carried, served |
 //! | `movement` | users who come, move and go |
-//! | `management`, `due`, `rest` | agents that evaluate, managers that judge, operators that deploy |
+//! | `management`, `evaluation_schedule`, `parking` | agents that evaluate, managers that judge, operators that deploy |
 //! | `acceptances` | acceptance policies of nodes that give no answer |
 //! | `planning` | what somebody who sees everything wants done, where that is who manages |
 //! | `disturbances` | nodes and links that go and come |
@@ -27,6 +27,7 @@ use std::collections::VecDeque;
 use std::error::Error;
 use std::fmt;
 
+use mario_domain::Time;
 use mario_policy::{AcceptanceError, PolicyError};
 use mario_scenario::{ApplicationIndex, NodeIndex, Scenario, UserIndex};
 use serde::{Deserialize, Serialize};
@@ -106,7 +107,7 @@ pub struct Effort {
     pub failed: u64,
     /// Evaluations that several threads shared.
     pub shared: u64,
-    /// Evaluations of agents that rested: nobody looked at them.
+    /// Evaluations of parked agents, which were counted in aggregate.
     pub rested: u64,
     /// Messages sent over links.
     pub hops: u64,
@@ -197,8 +198,8 @@ struct Service {
 struct QueuedRequest {
     user: UserIndex,
     access_point: NodeIndex,
-    emitted: f64,
-    arrived: f64,
+    emitted: Time,
+    arrived: Time,
 }
 
 /// A user.
@@ -210,7 +211,7 @@ struct User {
     /// Where the user is connected.
     access_point: Option<NodeIndex>,
     /// When the next request is due; never while the user is away.
-    next_emission: Option<f64>,
+    next_emission: Option<Time>,
     emitter: Emitter,
 }
 
@@ -219,7 +220,7 @@ struct User {
 struct Scratch {
     facts: Vec<RequestFact>,
     label: Label,
-    /// Agents that wake, and what those do who rest.
+    /// Agents to unpark, and the outcomes of parked ones.
     to_unpark: Vec<AgentIndex>,
     parked: Vec<ParkedCounts>,
     /// Who moves in a step.
@@ -229,12 +230,12 @@ struct Scratch {
 impl Simulation<'_> {
     /// Runs to the end of the scenario.
     pub fn run(&mut self, recorder: &mut impl Recorder) -> Effort {
-        self.run_until(self.scenario.duration, recorder);
+        self.run_until(self.scenario.end(), recorder);
         self.effort()
     }
 
     /// Runs until everything before `time` has happened.
-    pub fn run_until(&mut self, time: f64, recorder: &mut impl Recorder) {
+    pub fn run_until(&mut self, time: Time, recorder: &mut impl Recorder) {
         self.run_until_pause(time, recorder, || false);
     }
 
@@ -244,7 +245,7 @@ impl Simulation<'_> {
     /// whether everything before `time` has happened.
     pub fn run_until_pause(
         &mut self,
-        time: f64,
+        time: Time,
         recorder: &mut impl Recorder,
         mut is_wanted: impl FnMut() -> bool,
     ) -> bool {
@@ -254,7 +255,7 @@ impl Simulation<'_> {
         if !self.has_begun {
             self.begin(recorder);
         }
-        let end = time.min(self.scenario.duration);
+        let end = time.min(self.scenario.end());
         while let Some(event) = self.queue.next_before(end) {
             events += 1;
             let is_heavy = matches!(event, Event::Management | Event::Step(_) | Event::Evaluations(_));
@@ -282,7 +283,7 @@ impl Simulation<'_> {
                 }
             }
         }
-        if end >= self.scenario.duration && !self.has_ended {
+        if end >= self.scenario.end() && !self.has_ended {
             self.has_ended = true;
             self.tell_flow(end, recorder);
         }
@@ -314,14 +315,14 @@ impl Simulation<'_> {
     }
 
     /// Tells what was sent until now, where messages are not sent one by one.
-    fn tell_flow(&mut self, now: f64, recorder: &mut impl Recorder) {
+    fn tell_flow(&mut self, now: Time, recorder: &mut impl Recorder) {
         if let Some((flow, _, world)) = self.flowing() {
             (self.effort.emitted, self.effort.hops) = flow.tell(&FlowWorld { now, ..world }, recorder);
         }
     }
 
     /// The time that the run has come to.
-    pub fn now(&self) -> f64 {
+    pub fn now(&self) -> Time {
         self.queue.now()
     }
 

@@ -33,7 +33,7 @@ pub(crate) struct Limits {
     pub(crate) messages: usize,
     pub(crate) cells: usize,
     pub(crate) turns: usize,
-    pub(crate) lists: usize,
+    pub(crate) batches: usize,
     /// The bits of the periods at which users send.
     pub(crate) periods: BTreeSet<u64>,
 }
@@ -42,8 +42,8 @@ impl Limits {
     /// What follows from a scenario.
     pub(crate) fn of(scenario: &Scenario) -> Limits {
         let period = |workload: &Workload| match *workload {
-            Workload::Periodic { period, .. } | Workload::OnOff { period, .. } => period.to_bits(),
-            Workload::Poisson { mean_period } => mean_period.to_bits(),
+            Workload::Periodic { period, .. } | Workload::OnOff { period, .. } => period.units().to_bits(),
+            Workload::Poisson { mean_period } => mean_period.units().to_bits(),
         };
         Limits {
             nodes: scenario.topology.node_count(),

@@ -1,5 +1,6 @@
 //! When users send client requests.
 
+use mario_domain::{Duration, Time};
 use mario_scenario::{UserIndex, Workload};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -12,7 +13,7 @@ pub(crate) struct Emitter {
     /// Where the user's randomness comes from; a user without needs none.
     random: Option<Pcg64Mcg>,
     /// Until when a while of requests lasts.
-    on_until: f64,
+    on_until: Time,
 }
 
 /// One of the things that randomness is drawn for; each has streams of its own.
@@ -27,7 +28,7 @@ impl Emitter {
                 Some(Pcg64Mcg::from_seed(scrambled(state)))
             }
         };
-        Emitter { workload, random, on_until: 0.0 }
+        Emitter { workload, random, on_until: Time::ZERO }
     }
 
     /// Whether it is the clock of a user with this workload.
@@ -37,7 +38,7 @@ impl Emitter {
     }
 
     /// When the first request is sent by a user who arrives now.
-    pub(crate) fn first(&mut self, now: f64) -> f64 {
+    pub(crate) fn first(&mut self, now: Time) -> Time {
         match self.workload {
             Workload::Periodic { phase, .. } => now + phase,
             Workload::Poisson { mean_period } => now + self.exponential(mean_period),
@@ -50,7 +51,7 @@ impl Emitter {
 
     /// When the next request is sent by a user who sends one now.
     #[inline]
-    pub(crate) fn next(&mut self, now: f64) -> f64 {
+    pub(crate) fn next(&mut self, now: Time) -> Time {
         match self.workload {
             Workload::Periodic { period, .. } => now + period,
             Workload::Poisson { mean_period } => now + self.exponential(mean_period),
@@ -66,10 +67,10 @@ impl Emitter {
         }
     }
 
-    fn exponential(&mut self, mean: f64) -> f64 {
+    fn exponential(&mut self, mean: Duration) -> Duration {
         match &mut self.random {
             // One minus a number below one is never zero, so the logarithm is finite.
-            Some(random) => -mean * (1.0 - random.random::<f64>()).ln(),
+            Some(random) => Duration::of(-mean.units() * (1.0 - random.random::<f64>()).ln()),
             None => mean,
         }
     }
@@ -94,29 +95,33 @@ mod tests {
 
     fn mean_gap(workload: Workload) -> f64 {
         let mut emitter = Emitter::new(workload, 1, UserIndex(7));
-        let mut now = emitter.first(0.0);
+        let mut now = emitter.first(Time::ZERO);
         let count = 20_000;
         for _ in 0..count {
             let next = emitter.next(now);
             assert!(next >= now);
             now = next;
         }
-        now / f64::from(count)
+        now.units() / f64::from(count)
     }
 
     #[test]
     fn random_workloads_have_the_mean_they_were_given() {
-        let poisson = mean_gap(Workload::Poisson { mean_period: 40.0 });
+        let poisson = mean_gap(Workload::Poisson { mean_period: Duration::of(40.0) });
         assert!((poisson - 40.0).abs() < 1.5, "{poisson}");
         // On a third of the time, at a request every 10 units: one every 30 or so.
-        let on_off = mean_gap(Workload::OnOff { period: 10.0, mean_on: 500.0, mean_off: 1_000.0 });
+        let on_off = mean_gap(Workload::OnOff {
+            period: Duration::of(10.0),
+            mean_on: Duration::of(500.0),
+            mean_off: Duration::of(1_000.0),
+        });
         assert!((on_off - 30.0).abs() < 2.5, "{on_off}");
     }
 
     #[test]
     fn users_have_streams_of_their_own() {
-        let workload = Workload::Poisson { mean_period: 1.0 };
-        let first = |seed, user| Emitter::new(workload, seed, UserIndex(user)).first(0.0);
+        let workload = Workload::Poisson { mean_period: Duration::of(1.0) };
+        let first = |seed, user| Emitter::new(workload, seed, UserIndex(user)).first(Time::ZERO).units();
         assert!((first(1, 1) - first(1, 1)).abs() < f64::EPSILON);
         assert!((first(1, 1) - first(1, 2)).abs() > 1e-9);
         assert!((first(1, 1) - first(2, 1)).abs() > 1e-9);

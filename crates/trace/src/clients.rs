@@ -2,6 +2,8 @@
 
 use std::io::Write;
 
+use mario_domain::{Duration, Time};
+
 use crate::json::{integer, natural, number};
 use crate::place::{ApplicationPlace, UserPlace};
 use crate::record::Sent;
@@ -12,13 +14,13 @@ const BOUND_TOLERANCE: f64 = 1e-9;
 
 impl<W: Write> TraceWriter<W> {
     /// A client request of a user was served, in this time.
-    pub fn served(&mut self, user: UserPlace, application: ApplicationPlace, response: f64) {
+    pub fn served(&mut self, user: UserPlace, application: ApplicationPlace, response: Duration) {
         self.became(user, application, Sent { served: 1, lost: 0, response });
     }
 
     /// A client request of a user was lost.
     pub fn lost(&mut self, user: UserPlace, application: ApplicationPlace) {
-        self.became(user, application, Sent { served: 0, lost: 1, response: 0.0 });
+        self.became(user, application, Sent { served: 0, lost: 1, response: Duration::ZERO });
     }
 
     /// What became of all that a user has sent, from the beginning until now. What was told of the user before is part of it.
@@ -47,14 +49,14 @@ impl<W: Write> TraceWriter<W> {
         seen.sum += response;
         match served {
             0 => {}
-            1 => seen.histogram.count(response, 1),
-            _ => seen.histogram.count(response / served as f64 * (1.0 + BOUND_TOLERANCE), served),
+            1 => seen.histogram.count(response.units(), 1),
+            _ => seen.histogram.count((response / served as f64 * (1.0 + BOUND_TOLERANCE)).units(), served),
         }
     }
 
     /// Writes what the clients of each application saw since the last records of this kind: due before each step of mobility but
     /// the first.
-    pub fn responses(&mut self, time: f64) {
+    pub fn responses(&mut self, time: Time) {
         for application in 0..self.seen.len() {
             let seen = std::mem::take(&mut self.seen[application]);
             if seen.served == 0 && seen.lost == 0 {
@@ -66,7 +68,7 @@ impl<W: Write> TraceWriter<W> {
                 natural(&mut self.line, count);
             }
             self.line.push(b',');
-            number(&mut self.line, seen.sum);
+            number(&mut self.line, seen.sum.units());
             self.line.extend_from_slice(b",[");
             for (position, (bucket, count)) in seen.histogram.buckets().enumerate() {
                 self.line.extend_from_slice(if position > 0 { b",[" } else { b"[" });
@@ -84,7 +86,7 @@ impl<W: Write> TraceWriter<W> {
     }
 
     /// What the whole run came to, for each application and for each user.
-    pub(crate) fn usage_and_clients(&mut self, time: f64) {
+    pub(crate) fn usage_and_clients(&mut self, time: Time) {
         for application in 0..self.usage.len() {
             let usage = self.usage[application];
             self.begin("usage", time);
@@ -109,7 +111,7 @@ impl<W: Write> TraceWriter<W> {
                 natural(&mut self.line, count);
             }
             self.line.push(b',');
-            number(&mut self.line, client.sum);
+            number(&mut self.line, client.sum.units());
             self.line.push(b']');
             self.end_line();
         }

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use mario_domain::{AgentOperation, InstanceId, Verdict};
+use mario_domain::{AgentOperation, InstanceId, Time, Verdict};
 
 use crate::json::{id, natural, string};
 use crate::record::{Deployed, Judged};
@@ -17,7 +17,7 @@ pub struct Cycle<'w, W: Write> {
 impl<W: Write> TraceWriter<W> {
     /// The managers judged what was pending; `outcomes` tells what, in the order judged. A trace of counts has
     /// [`TraceWriter::count_cycle`] instead.
-    pub fn cycle(&mut self, time: f64, outcomes: impl FnOnce(&mut Cycle<'_, W>)) {
+    pub fn cycle(&mut self, time: Time, outcomes: impl FnOnce(&mut Cycle<'_, W>)) {
         self.begin("cycle", time);
         self.line.extend_from_slice(b",[");
         outcomes(&mut Cycle { writer: self, is_first: true });

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use mario_domain::{AgentOperation, Capacity};
+use mario_domain::{AgentOperation, Capacity, Time};
 
 use crate::json::{natural, number, string};
 use crate::place::ApplicationPlace;
@@ -20,8 +20,12 @@ impl<W: Write> TraceWriter<W> {
 
     /// An agent evaluated its policy; `None` when facts and solutions are those of its last evaluation. Only a trace with the
     /// detail [`Detail::Full`] holds evaluations; others count them, as [`TraceWriter::count_evaluations`] does.
-    pub fn evaluation<'a, R, M, S>(&mut self, time: f64, evaluation: &Evaluation<'_>, decided: Option<Decided<R, M, S>>)
-    where
+    pub fn evaluation<'a, R, M, S>(
+        &mut self,
+        time: Time,
+        evaluation: &Evaluation<'_>,
+        decided: Option<Decided<R, M, S>>,
+    ) where
         R: IntoIterator<Item = RequestsSeen>,
         M: IntoIterator<Item = (AgentOperation, Target<'a>)>,
         S: IntoIterator<Item = Solution<'a>>,

@@ -1,6 +1,6 @@
 //! The first line of a trace.
 
-use mario_domain::{Application, Capacity, Fact, Id, NodeId};
+use mario_domain::{Application, Capacity, Duration, Fact, Id, NodeId};
 use serde::Serialize;
 
 use crate::place::{AcceptancePlace, ApplicationPlace, NodePlace, PolicyPlace};
@@ -17,11 +17,11 @@ pub struct Header<'a> {
     /// The seed of the run.
     pub seed: u64,
     /// When the run ends.
-    pub duration: f64,
+    pub duration: Duration,
     /// The time between two steps of mobility.
-    pub step: f64,
+    pub step: Duration,
     /// The time between two evaluations of an agent.
-    pub evaluation_period: f64,
+    pub evaluation_period: Duration,
     /// How much the trace holds.
     pub detail: Detail,
     /// What agents see of their clients' requests, by the name of the strategy.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use mario_domain::{AgentOperation, Capacity, InstanceId, NodeId, Verdict};
+use mario_domain::{AgentOperation, Capacity, Duration, InstanceId, NodeId, Verdict};
 use serde::{Deserialize, Serialize};
 
 use crate::place::{ApplicationPlace, NodePlace, PolicyPlace};
@@ -191,5 +191,5 @@ pub struct Sent {
     /// How many were lost.
     pub lost: u64,
     /// How long those that were served took, all together.
-    pub response: f64,
+    pub response: Duration,
 }

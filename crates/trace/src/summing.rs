@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use mario_domain::AgentOperation;
+use mario_domain::{AgentOperation, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::header::Header;
@@ -20,7 +20,7 @@ pub(crate) struct Summing {
     /// By application, then by tier.
     placed: Vec<u64>,
     /// When users moved last, and how many of each application; told as soon as something else happens.
-    moves: Option<(f64, Vec<u64>)>,
+    moves: Option<(Time, Vec<u64>)>,
 }
 
 /// What became of the agents of an application in a cycle, in the order of the record.
@@ -126,7 +126,7 @@ impl Counts<'_> {
 
 impl<W: Write> TraceWriter<W> {
     /// A user moved. Moves of one time are told together.
-    pub(crate) fn count_move(&mut self, time: f64, user: UserPlace) {
+    pub(crate) fn count_move(&mut self, time: Time, user: UserPlace) {
         if self.summing.as_ref().and_then(|summing| summing.moves.as_ref()).is_some_and(|(last, _)| *last < time) {
             self.tell_moves();
         }
@@ -148,7 +148,7 @@ impl<W: Write> TraceWriter<W> {
 
     /// The managers judged what was pending; `outcomes` counts what, application by application. Does nothing unless the detail is
     /// `summary`.
-    pub fn count_cycle(&mut self, time: f64, outcomes: impl FnOnce(&mut Counts<'_>)) {
+    pub fn count_cycle(&mut self, time: Time, outcomes: impl FnOnce(&mut Counts<'_>)) {
         let rows = vec![Row::default(); self.seen.len()];
         let Some(summing) = &mut self.summing else { return };
         let mut counts = Counts { summing, rows, rules: BTreeMap::new() };
@@ -157,7 +157,7 @@ impl<W: Write> TraceWriter<W> {
         self.tell_cycle(time, &rows, &rules);
     }
 
-    fn tell_cycle(&mut self, time: f64, rows: &[Row], rules: &BTreeMap<&'static str, u64>) {
+    fn tell_cycle(&mut self, time: Time, rows: &[Row], rules: &BTreeMap<&'static str, u64>) {
         let totals = &mut self.totals;
         for row in rows {
             totals.operations += row.undeploy + row.migrate + row.replicate + row.deployed;
@@ -192,7 +192,7 @@ impl<W: Write> TraceWriter<W> {
     /// Instances of these applications went with their node.
     pub(crate) fn count_gone(
         &mut self,
-        time: f64,
+        time: Time,
         node: NodePlace,
         gone: impl ExactSizeIterator<Item = ApplicationPlace>,
     ) {
@@ -213,7 +213,7 @@ impl<W: Write> TraceWriter<W> {
     }
 
     /// What the users of each application saw in the whole run.
-    pub(crate) fn clients_of_applications(&mut self, time: f64) {
+    pub(crate) fn clients_of_applications(&mut self, time: Time) {
         let Some(summing) = &self.summing else { return };
         // Users, requests served, requests lost, and the sum of mean response times.
         let mut sums = vec![(0_u64, 0_u64, 0_u64, 0.0_f64); self.seen.len()];
@@ -223,7 +223,7 @@ impl<W: Write> TraceWriter<W> {
             sum.1 += client.served;
             sum.2 += client.lost;
             if client.served > 0 {
-                sum.3 += client.sum / client.served as f64;
+                sum.3 += client.sum.units() / client.served as f64;
             }
         }
         for (application, (users, served, lost, sum)) in sums.into_iter().enumerate() {

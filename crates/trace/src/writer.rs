@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use mario_domain::{Id, InstanceId};
+use mario_domain::{Duration, Id, InstanceId, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::header::Header;
@@ -32,7 +32,7 @@ pub struct TraceWriter<W: Write> {
 pub(crate) struct Client {
     pub(crate) served: u64,
     pub(crate) lost: u64,
-    pub(crate) sum: f64,
+    pub(crate) sum: Duration,
 }
 
 /// How much the instances of one application were used.
@@ -48,7 +48,7 @@ pub(crate) struct Usage {
 pub(crate) struct Seen {
     pub(crate) served: u64,
     pub(crate) lost: u64,
-    pub(crate) sum: f64,
+    pub(crate) sum: Duration,
     pub(crate) histogram: Histogram,
 }
 
@@ -90,7 +90,7 @@ impl<W: Write> TraceWriter<W> {
     }
 
     /// Ends the trace of a run that came to its end, and returns the output.
-    pub fn finish(mut self, time: f64) -> io::Result<W> {
+    pub fn finish(mut self, time: Time) -> io::Result<W> {
         self.responses(time);
         self.usage_and_clients(time);
         let totals = self.totals;
@@ -135,7 +135,7 @@ impl<W: Write> TraceWriter<W> {
     /// An instance is there when the run begins.
     pub fn deployed(
         &mut self,
-        time: f64,
+        time: Time,
         instance: &InstanceId,
         application: ApplicationPlace,
         node: NodePlace,
@@ -156,7 +156,7 @@ impl<W: Write> TraceWriter<W> {
     }
 
     /// A user's connection moved; arrived from nowhere, or left for nowhere.
-    pub fn handover(&mut self, time: f64, user: UserPlace, from: Option<NodePlace>, to: Option<NodePlace>) {
+    pub fn handover(&mut self, time: Time, user: UserPlace, from: Option<NodePlace>, to: Option<NodePlace>) {
         self.totals.handovers += 1;
         if self.summing.is_some() {
             self.count_move(time, user);
@@ -174,7 +174,7 @@ impl<W: Write> TraceWriter<W> {
     /// A node went, and these instances with it.
     pub fn node_down(
         &mut self,
-        time: f64,
+        time: Time,
         node: NodePlace,
         cause: Cause,
         gone: impl ExactSizeIterator<Item = (InstanceId, ApplicationPlace)>,
@@ -200,27 +200,27 @@ impl<W: Write> TraceWriter<W> {
     }
 
     /// A node came, or came back.
-    pub fn node_up(&mut self, time: f64, node: NodePlace) {
+    pub fn node_up(&mut self, time: Time, node: NodePlace) {
         self.nodes("node-up", time, &[node]);
     }
 
     /// A node announced that it will go.
-    pub fn node_leaving(&mut self, time: f64, node: NodePlace) {
+    pub fn node_leaving(&mut self, time: Time, node: NodePlace) {
         self.nodes("node-leaving", time, &[node]);
     }
 
     /// A link went.
-    pub fn link_down(&mut self, time: f64, one: NodePlace, other: NodePlace) {
+    pub fn link_down(&mut self, time: Time, one: NodePlace, other: NodePlace) {
         self.nodes("link-down", time, &[one, other]);
     }
 
     /// A link came back.
-    pub fn link_up(&mut self, time: f64, one: NodePlace, other: NodePlace) {
+    pub fn link_up(&mut self, time: Time, one: NodePlace, other: NodePlace) {
         self.nodes("link-up", time, &[one, other]);
     }
 
     /// The placement was compared with the best.
-    pub fn regret(&mut self, time: f64, regret: &Regret<'_>) {
+    pub fn regret(&mut self, time: Time, regret: &Regret<'_>) {
         self.begin("regret", time);
         self.line.push(b',');
         string(&mut self.line, regret.search);
@@ -239,7 +239,7 @@ impl<W: Write> TraceWriter<W> {
     }
 
     /// Something happened to nodes; a trace of counts leaves it out.
-    fn nodes(&mut self, kind: &str, time: f64, nodes: &[NodePlace]) {
+    fn nodes(&mut self, kind: &str, time: Time, nodes: &[NodePlace]) {
         if self.summing.is_some() {
             return;
         }
@@ -251,12 +251,12 @@ impl<W: Write> TraceWriter<W> {
         self.end_line();
     }
 
-    pub(crate) fn begin(&mut self, kind: &str, time: f64) {
+    pub(crate) fn begin(&mut self, kind: &str, time: Time) {
         self.tell_moves();
         self.line.push(b'[');
         string(&mut self.line, kind);
         self.line.push(b',');
-        number(&mut self.line, time);
+        number(&mut self.line, time.units());
     }
 
     pub(crate) fn end_line(&mut self) {

@@ -10,7 +10,7 @@ fn both(scenario: &Scenario, detail: Detail) -> (RunFigures, RunFigures) {
     let mut recorders = (Tally::new(scenario), TraceRecorder::new(Vec::new(), scenario, detail));
     simulation.run(&mut recorders);
     let (tally, trace) = recorders;
-    let trace = trace.finish(scenario.duration).expect("memory");
+    let trace = trace.finish(scenario.end()).expect("memory");
     let from_trace = from_trace(trace.as_slice()).expect("a trace");
     assert!(from_trace.is_complete);
     (tally.figures().into(), from_trace.figures)

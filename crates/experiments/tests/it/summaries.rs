@@ -14,7 +14,7 @@ const FAILING: [&str; 3] =
 fn trace(scenario: &Scenario, detail: Detail) -> String {
     let mut trace = TraceRecorder::new(Vec::new(), scenario, detail);
     Simulation::new(scenario, RunOptions::default()).expect("a scenario that can be run").run(&mut trace);
-    String::from_utf8(trace.finish(scenario.duration).expect("memory")).expect("text")
+    String::from_utf8(trace.finish(scenario.end()).expect("memory")).expect("text")
 }
 
 fn kinds(trace: &str) -> Vec<String> {
@@ -74,7 +74,7 @@ fn it_may_tell_how_far_the_placement_was_from_the_best() {
         let told = |detail: Detail| {
             let mut recorders = (Some(Regret::new(&scenario)), TraceRecorder::new(Vec::new(), &scenario, detail));
             Simulation::new(&scenario, RunOptions::default()).expect("it can be run").run(&mut recorders);
-            let trace = recorders.1.finish(scenario.duration).expect("memory");
+            let trace = recorders.1.finish(scenario.end()).expect("memory");
             let report = audit(trace.as_slice(), Options::default(), &mut |_| {}).expect("a trace");
             assert!(report.is_clean(), "{overrides:?}:\n{report}");
             let text = String::from_utf8(trace).expect("text");

@@ -54,7 +54,7 @@ impl Resolving<'_> {
                 kind: application.kind.clone(),
                 // What could not be found was told, and the scenario is not made.
                 policy: policy.unwrap_or(PolicyIndex(0)),
-                service_time: service_time.value(),
+                service_time: service_time.span(),
                 facts,
                 home: home.unwrap_or(NodeIndex(0)),
             });
@@ -101,7 +101,10 @@ impl Resolving<'_> {
             .filter(|(_, plan)| !is_named(&plan.application.id))
             .map(|(position, plan)| {
                 let application = ApplicationIndex::at(position);
-                (Deploy { time: 0.0, application, node: plan.home, policy: plan.policy }, home(position))
+                (
+                    Deploy { time: mario_domain::Time::ZERO, application, node: plan.home, policy: plan.policy },
+                    home(position),
+                )
             })
             .collect();
         for (position, deploy) in self.settings.deploy.iter().enumerate() {
@@ -131,10 +134,10 @@ impl Resolving<'_> {
                         .push(mistake.hint(format!("it needs {hardware} units of hardware, the node has {capacity}")));
                 }
                 let place = self.document.place(&at("node"));
-                deploys.push((Deploy { time: deploy.time.value(), application, node, policy }, place));
+                deploys.push((Deploy { time: deploy.time.moment(), application, node, policy }, place));
             }
         }
-        deploys.sort_by(|(one, _), (other, _)| one.time.total_cmp(&other.time));
+        deploys.sort_by_key(|(deploy, _)| deploy.time);
         deploys
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mario_domain::NodeId;
+use mario_domain::{Duration, NodeId};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
@@ -26,14 +26,14 @@ impl Resolving<'_> {
                 events.push((event, position));
             }
         }
-        events.sort_by(|(one, _), (other, _)| one.time.total_cmp(&other.time));
+        events.sort_by_key(|(event, _)| event.time);
         self.check_order(topology, &events);
         let mut disturbances: Vec<Disturbance> = events.into_iter().map(|(event, _)| event).collect();
         let mut taken: BTreeSet<NodeIndex> = disturbances.iter().filter_map(|event| node_of(event.event)).collect();
         for (position, failures) in settings.failures.iter().enumerate() {
             self.drawn(topology, failures, position, &mut taken, &mut disturbances);
         }
-        disturbances.sort_by(|one, other| one.time.total_cmp(&other.time));
+        disturbances.sort_by_key(|disturbance| disturbance.time);
         disturbances
     }
 
@@ -43,38 +43,38 @@ impl Resolving<'_> {
             resolving.check_in_time(time, &at("time"));
             resolving.node(topology, id, &at("node"))
         };
-        let event = |time: f64, event| Disturbance { time, event };
+        let event = |time: mario_domain::Time, event| Disturbance { time, event };
         let mut events = Vec::new();
         match churn {
             ChurnSettings::Crash(crash) => {
                 let Some(node) = node(self, &crash.node, crash.time) else { return events };
-                events.push(event(crash.time.value(), DisturbanceEvent::Crash(node)));
+                events.push(event(crash.time.moment(), DisturbanceEvent::Crash(node)));
                 if let Some(repair) = crash.repair {
-                    events.push(event(crash.time.value() + repair.value(), DisturbanceEvent::Join(node)));
+                    events.push(event(crash.time.moment() + repair.span(), DisturbanceEvent::Join(node)));
                 }
             }
             ChurnSettings::Leave(leave) => {
                 let Some(node) = node(self, &leave.node, leave.time) else { return events };
-                let notice = (leave.time.value() - leave.notice.value()).max(0.0);
+                let notice = (leave.time.moment() - leave.notice.span()).max(mario_domain::Time::ZERO);
                 events.push(event(notice, DisturbanceEvent::Notice(node)));
-                events.push(event(leave.time.value(), DisturbanceEvent::Leave(node)));
+                events.push(event(leave.time.moment(), DisturbanceEvent::Leave(node)));
             }
             ChurnSettings::Join(join) => {
                 let Some(node) = node(self, &join.node, join.time) else { return events };
-                events.push(event(join.time.value(), DisturbanceEvent::Join(node)));
+                events.push(event(join.time.moment(), DisturbanceEvent::Join(node)));
             }
             ChurnSettings::LinkDown(down) => {
                 self.check_in_time(down.time, &at("time"));
                 let Some((one, other)) = self.link(topology, &down.link, &at("link")) else { return events };
-                events.push(event(down.time.value(), DisturbanceEvent::LinkDown(one, other)));
+                events.push(event(down.time.moment(), DisturbanceEvent::LinkDown(one, other)));
                 if let Some(repair) = down.repair {
-                    events.push(event(down.time.value() + repair.value(), DisturbanceEvent::LinkUp(one, other)));
+                    events.push(event(down.time.moment() + repair.span(), DisturbanceEvent::LinkUp(one, other)));
                 }
             }
             ChurnSettings::LinkUp(up) => {
                 self.check_in_time(up.time, &at("time"));
                 let Some((one, other)) = self.link(topology, &up.link, &at("link")) else { return events };
-                events.push(event(up.time.value(), DisturbanceEvent::LinkUp(one, other)));
+                events.push(event(up.time.moment(), DisturbanceEvent::LinkUp(one, other)));
             }
         }
         events
@@ -151,7 +151,7 @@ impl Resolving<'_> {
             }
         }
         let is_chosen = |tier: u16| failures.tiers.as_ref().map_or(tier > 0, |tiers| tiers.contains(&tier));
-        let duration = self.settings.duration.value();
+        let end = self.settings.duration.moment();
         for (index, node) in topology.nodes().filter(|(_, node)| is_chosen(node.tier)) {
             debug_assert!(topology.find(&node.id) == Some(index), "nodes are found by their ids");
             if !taken.insert(index) {
@@ -159,16 +159,16 @@ impl Resolving<'_> {
             }
             let seed = self.seed_for(3 + position as u64);
             let mut random = Pcg64::seed_from_u64(seed ^ (u64::from(index.0) << 20));
-            let mut time = failures.start.value();
+            let mut time = failures.start.moment();
             loop {
-                time += exponential(&mut random, failures.mean_time_between.value());
-                if time >= duration {
+                time += exponential(&mut random, failures.mean_time_between.span());
+                if time >= end {
                     break;
                 }
                 events.push(Disturbance { time, event: DisturbanceEvent::Crash(index) });
                 let Some(repair) = failures.mean_repair else { break };
-                time += exponential(&mut random, repair.value());
-                if time >= duration {
+                time += exponential(&mut random, repair.span());
+                if time >= end {
                     break;
                 }
                 events.push(Disturbance { time, event: DisturbanceEvent::Join(index) });
@@ -196,7 +196,7 @@ fn node_of(event: DisturbanceEvent) -> Option<NodeIndex> {
 }
 
 /// A while whose length is distributed exponentially, never 0.
-fn exponential(random: &mut Pcg64, mean: f64) -> f64 {
+fn exponential(random: &mut Pcg64, mean: Duration) -> Duration {
     let uniform: f64 = random.random();
-    -mean * (1.0 - uniform).ln() + f64::MIN_POSITIVE
+    Duration::of(-mean.units() * (1.0 - uniform).ln() + f64::MIN_POSITIVE)
 }

@@ -77,9 +77,9 @@ impl Resolving<'_> {
             max_rate: Quantity::whole(whole(sort.max_rate)),
             max_latency: Quantity::whole(whole(sort.max_latency)),
         };
-        let service_time = match sort.service_time.map(|times| times.map(Time::value)) {
-            Some([low, high]) => low + random.random::<f64>() * (high - low),
-            None => self.settings.network.service_time.value(),
+        let service_time = match sort.service_time.map(|times| times.map(Time::span)) {
+            Some([low, high]) => low + (high - low) * random.random::<f64>(),
+            None => self.settings.network.service_time.span(),
         };
         ApplicationPlan {
             application,

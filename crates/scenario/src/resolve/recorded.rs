@@ -120,7 +120,7 @@ impl Resolving<'_> {
 
     /// Tells what of the users' steps the run leaves out, and when they end before the run does.
     pub(super) fn tell_steps(&mut self, attachments: &Attachments) {
-        let (duration, step) = (self.settings.duration.value(), self.step());
+        let (duration, step) = (self.settings.duration.value(), self.step().units());
         let count = attachments.steps.len();
         let in_run = (duration / step).ceil().max(1.0) as usize;
         let is_recorded = matches!(

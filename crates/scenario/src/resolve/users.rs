@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use mario_domain::Id;
+use mario_domain::{Duration, Id};
 
 use super::Resolving;
 use super::applications::find_application;
@@ -34,7 +34,7 @@ const COUNT_MAX: u32 = 1 << 24;
 
 impl<'a> Resolving<'a> {
     /// The time between two steps.
-    pub(super) fn step(&self) -> f64 {
+    pub(super) fn step(&self) -> Duration {
         crate::cost::step(self.settings)
     }
 
@@ -400,24 +400,24 @@ impl<'a> Resolving<'a> {
     }
 
     fn workload(&self, position: usize, count: usize, own: Option<&UserSettings>) -> Workload {
-        let own_period = own.and_then(|own| own.period).map(crate::settings::Period::value);
+        let own_period = own.and_then(|own| own.period).map(crate::settings::Period::span);
         match &self.settings.workload {
             WorkloadSettings::Periodic(settings) => {
-                let period = own_period.unwrap_or(settings.period.value());
+                let period = own_period.unwrap_or(settings.period.span());
                 let phase = match (own.and_then(|own| own.phase), settings.phase) {
-                    (Some(phase), _) | (None, Phase::After(phase)) => phase.value(),
+                    (Some(phase), _) | (None, Phase::After(phase)) => phase.span(),
                     (None, Phase::Word(PhaseWord::Simultaneous)) => period,
                     (None, Phase::Word(PhaseWord::Spread)) => period * (position + 1) as f64 / count as f64,
                 };
                 Workload::Periodic { period, phase }
             }
             WorkloadSettings::Poisson(settings) => {
-                Workload::Poisson { mean_period: own_period.unwrap_or(settings.period.value()) }
+                Workload::Poisson { mean_period: own_period.unwrap_or(settings.period.span()) }
             }
             WorkloadSettings::OnOff(settings) => Workload::OnOff {
-                period: own_period.unwrap_or(settings.period.value()),
-                mean_on: settings.mean_on.value(),
-                mean_off: settings.mean_off.value(),
+                period: own_period.unwrap_or(settings.period.span()),
+                mean_on: settings.mean_on.span(),
+                mean_off: settings.mean_off.span(),
             },
         }
     }

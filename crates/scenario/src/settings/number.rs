@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use mario_domain::Duration;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer, Visitor};
 use serde::ser::Serializer;
@@ -118,6 +119,25 @@ numbers! {
     /// How much a run may cost.
     Limit: 1.0 to 1e18, "a limit", false,
         "no machine does more";
+}
+
+impl Time {
+    /// As a point in time, counted from the beginning of a run.
+    pub fn moment(self) -> mario_domain::Time {
+        mario_domain::Time::at(self.0)
+    }
+
+    /// As a while.
+    pub fn span(self) -> Duration {
+        Duration::of(self.0)
+    }
+}
+
+impl Period {
+    /// The time between the two events.
+    pub fn span(self) -> Duration {
+        Duration::of(self.0)
+    }
 }
 
 fn write_number<S: Serializer>(value: f64, serializer: S) -> Result<S::Ok, S::Error> {

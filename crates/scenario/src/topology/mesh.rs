@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use mario_domain::{Capacity, NodeId};
+use mario_domain::{Capacity, Duration, NodeId};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
@@ -120,7 +120,7 @@ impl Mesh {
                     base + per_kilometre * builder.distance_m(one, other).unwrap_or(0.0) / 1_000.0
                 }
             };
-            builder.link(one, other, latency, None)?;
+            builder.link(one, other, Duration::of(latency), None)?;
         }
         Ok(builder.build()?)
     }

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use mario_domain::{Capacity, NodeId};
+use mario_domain::{Capacity, Duration, NodeId};
 
 use super::mesh::LINKS_MAX;
 use super::{NodeDescription, Topology, TopologyBuilder, TopologyError};
@@ -90,7 +90,7 @@ pub fn tiled_tree(shape: &TiledTree) -> Result<Topology, ShapeError> {
     for (level, latency) in shape.latencies.iter().enumerate() {
         for (x, y) in places(level + 1) {
             let parent = position(level, x / 2, y / 2);
-            builder.link(parent, position(level + 1, x, y), *latency, None)?;
+            builder.link(parent, position(level + 1, x, y), Duration::of(*latency), None)?;
         }
     }
     Ok(builder.build()?)
@@ -196,7 +196,7 @@ mod tests {
                 let half = |number: &str| number.parse::<u32>().expect("a number") / 2;
                 let parent = NodeId::name(&format!("n{}lt{}ln{}", level - 1, half(x), half(y))).expect("a name");
                 let link = tree.link_between(index, tree.find(&parent).expect("there")).expect("linked");
-                assert_eq!(tree.link(link).latency.to_bits(), f64::to_bits(latency), "{}", node.id);
+                assert_eq!(tree.link(link).latency, Duration::of(latency), "{}", node.id);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Trees of any depth and width.
 
-use mario_domain::{Capacity, NodeId};
+use mario_domain::{Capacity, Duration, NodeId};
 
 use super::tiled::{NODES_MAX, expect_levels};
 use super::{NodeDescription, ShapeError, Topology, TopologyBuilder};
@@ -51,7 +51,7 @@ pub fn tree(shape: &Tree) -> Result<Topology, ShapeError> {
             let children = shape.children[level - 1];
             for child in 0..children {
                 let node = add(&mut builder, area.map(|area| stripe(area, child, children)))?;
-                builder.link(parent, node, shape.latencies[level - 1], None)?;
+                builder.link(parent, node, Duration::of(shape.latencies[level - 1]), None)?;
             }
         }
         parents = nodes;

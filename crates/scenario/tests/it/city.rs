@@ -69,7 +69,7 @@ fn drawn_applications_stand_beside_listed_ones_and_follow_the_policy_of_the_comm
     let scenario = document.resolve(&mut NoFiles).unwrap_or_else(|error| panic!("{error:?}")).scenario;
     assert_eq!(scenario.applications.len(), 13);
     assert_eq!(scenario.applications[0].application.id.to_string(), "video");
-    assert!(scenario.applications[1..].iter().all(|plan| (1.0..=3.0).contains(&plan.service_time)));
+    assert!(scenario.applications[1..].iter().all(|plan| (1.0..=3.0).contains(&plan.service_time.units())));
     let policy_of = |scenario: &Scenario, place: usize| {
         scenario.policies[scenario.applications[place].policy.position()].name.clone()
     };

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use mario_domain::{Capacity, FactValue, Id, NodeId};
+use mario_domain::{Capacity, Duration, FactValue, Id, NodeId};
 use mario_scenario::Topology;
 use mario_scenario::topology::{GraphDefaults, GraphFormat, read_graph};
 use rand::{RngExt, SeedableRng};
@@ -48,7 +48,7 @@ fn a_graph_of_networkx_is_the_same_infrastructure_in_every_format() {
             [(cloud, edge, 3.0, Some(10.5)), (one, edge, 1.5, None), (edge, seven, 1.0, None)]
         {
             let link = link(from, to);
-            assert_eq!((link.latency.to_bits(), link.bandwidth), (f64::to_bits(latency), bandwidth), "{file}");
+            assert_eq!((link.latency, link.bandwidth), (Duration::of(latency), bandwidth), "{file}");
         }
         let region = &town.node(cloud).facts[0];
         assert_eq!((region.subject.to_string(), region.key.to_string()), ("cloud".to_owned(), "region".to_owned()));

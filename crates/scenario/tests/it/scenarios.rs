@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use mario_domain::{Capacity, NodeId};
+use mario_domain::{Capacity, Duration, NodeId, Time};
 use mario_scenario::{
     Arbitration, Document, Files, Memory, NoFiles, Numbering, Observation, Occupancy, Resolved, Routing, ScenarioError,
     Settings, Workload, preset_names,
@@ -50,7 +50,7 @@ fn levels(resolved: &Resolved) -> (Vec<Capacity>, Vec<f64>) {
         name = format!("n{}lt0ln0", hardware.len());
         if let Some(child) = topology.find(&NodeId::name(&name).expect("a name")) {
             let link = topology.link_between(node, child).expect("a child has a link to its parent");
-            latency.push(topology.link(link).latency);
+            latency.push(topology.link(link).latency.units());
         }
     }
     (hardware, latency)
@@ -97,19 +97,23 @@ fn the_paper_and_the_prototype_differ_in_their_strategies() {
     assert_eq!((prototype.memory, prototype.numbering), (Memory::Periodic { every: 5 }, Numbering::Shared));
     assert_eq!(prototype.routing, Routing::LeastUsed);
     for scenario in [&paper, &prototype] {
-        assert_eq!((scenario.agents.start, scenario.agents.period, scenario.management_period), (100.0, 200.0, 100.0));
-        assert_eq!((scenario.duration, scenario.step), (52_000.0, 2_000.0));
+        assert_eq!((scenario.agents.start, scenario.agents.period), (Time::at(100.0), Duration::of(200.0)));
+        assert_eq!(
+            [scenario.management_period, scenario.duration, scenario.step],
+            [100.0, 52_000.0, 2_000.0].map(Duration::of)
+        );
         assert_eq!(scenario.network.occupancy, Occupancy::Latency);
         assert_eq!(scenario.users.len(), 51);
-        assert!(scenario.users.iter().all(|user| user.workload == Workload::Periodic { period: 40.0, phase: 40.0 }));
+        let period = Duration::of(40.0);
+        assert!(scenario.users.iter().all(|user| user.workload == Workload::Periodic { period, phase: period }));
         assert_eq!(scenario.deploys.len(), 6);
-        assert!(scenario.deploys.iter().all(|deploy| deploy.time == 0.0 && deploy.node.0 == 0));
+        assert!(scenario.deploys.iter().all(|deploy| deploy.time == Time::ZERO && deploy.node.0 == 0));
         for (position, plan) in scenario.applications.iter().enumerate() {
             let (kind, rate, latency) = if position < 3 { ("WS", 5, 10) } else { ("LS", 40, 1) };
             assert_eq!(plan.kind, kind);
             assert_eq!(plan.application.max_rate.as_whole(), Some(rate));
             assert_eq!(plan.application.max_latency.as_whole(), Some(latency));
-            assert_eq!((plan.application.hardware.as_units(), plan.service_time), (1, 0.01));
+            assert_eq!((plan.application.hardware.as_units(), plan.service_time), (1, Duration::of(0.01)));
         }
     }
     let ids = |scenario: &mario_scenario::Scenario| {
@@ -193,7 +197,7 @@ fn later_layers_win_and_lists_grow() {
         );
     let text = "preset = \"paper\"\ninclude = [\"lib/one.toml\", \"lib/two.toml\"]\n[agents]\nstart = 8\n";
     let scenario = resolve(text, &mut files).scenario;
-    assert_eq!((scenario.agents.start, scenario.agents.period), (8.0, 400.0));
+    assert_eq!((scenario.agents.start, scenario.agents.period), (Time::at(8.0), Duration::of(400.0)));
     let ids: Vec<String> = scenario.applications.iter().map(|plan| plan.application.id.to_string()).collect();
     assert_eq!(ids, ["app1", "app2", "app3", "app4", "app5", "app6", "video"]);
     assert_eq!(scenario.applications[0].application.max_rate.as_whole(), Some(9));
@@ -278,7 +282,9 @@ fn every_kind_of_topology_mobility_and_workload_can_be_run() {
 fn spread_users_send_one_after_the_other() {
     let scenario = preset("paper", &["workload.phase=spread", "mobility.kind=static", "mobility.users=4"]).scenario;
     let phases: Vec<Workload> = scenario.users.iter().map(|user| user.workload).collect();
-    let expected = [10.0, 20.0, 30.0, 40.0].map(|phase| Workload::Periodic { period: 40.0, phase });
+    let expected = [10.0, 20.0, 30.0, 40.0]
+        .map(Duration::of)
+        .map(|phase| Workload::Periodic { period: Duration::of(40.0), phase });
     assert_eq!(phases, expected);
 }
 
@@ -302,7 +308,7 @@ fn failures_are_drawn_from_the_seed_and_spare_the_cloud() {
         event == mario_scenario::DisturbanceEvent::Crash(listed)
             || event == mario_scenario::DisturbanceEvent::Join(listed)
     });
-    let times: Vec<f64> = of_listed.map(|disturbance| disturbance.time).collect();
+    let times: Vec<f64> = of_listed.map(|disturbance| disturbance.time.units()).collect();
     assert_eq!(times, [10.0, 100.0]);
 }
 

@@ -1,5 +1,6 @@
 //! How far a placement is from the best at the same moment.
 
+use mario_domain::Time;
 use mario_scenario::{NodeIndex, Scenario, Search, UserIndex};
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -171,33 +172,33 @@ impl Recorder for Regret<'_> {
         false
     }
 
-    fn handover(&mut self, _time: f64, user: UserIndex, _from: Option<NodeIndex>, to: Option<NodeIndex>) {
+    fn handover(&mut self, _time: Time, user: UserIndex, _from: Option<NodeIndex>, to: Option<NodeIndex>) {
         self.access_points[user.position()] = to;
         self.changed();
     }
 
-    fn cycle(&mut self, _time: f64, label: &Label, _colony: &Population) {
+    fn cycle(&mut self, _time: Time, label: &Label, _colony: &Population) {
         if label.iter().any(|outcome| !matches!(outcome, Outcome::Nop(_))) {
             self.actual = None;
         }
     }
 
-    fn node_down(&mut self, _time: f64, node: NodeIndex, _cause: Cause, _gone: &[AgentIndex], _colony: &Population) {
+    fn node_down(&mut self, _time: Time, node: NodeIndex, _cause: Cause, _gone: &[AgentIndex], _colony: &Population) {
         self.paths.set_node(&self.scenario.topology, node, false);
         self.changed();
     }
 
-    fn node_up(&mut self, _time: f64, node: NodeIndex) {
+    fn node_up(&mut self, _time: Time, node: NodeIndex) {
         self.paths.set_node(&self.scenario.topology, node, true);
         self.changed();
     }
 
-    fn link(&mut self, _time: f64, one: NodeIndex, other: NodeIndex, is_up: bool) {
+    fn link(&mut self, _time: Time, one: NodeIndex, other: NodeIndex, is_up: bool) {
         self.paths.set_link(&self.scenario.topology, one, other, is_up);
         self.changed();
     }
 
-    fn activation(&mut self, _time: f64, population: &Population) {
+    fn activation(&mut self, _time: Time, population: &Population) {
         let moment = self.moment.take().unwrap_or_else(|| self.look());
         let (problem, found) = &moment;
         let actual = self.actual.unwrap_or_else(|| problem.value(&allocations(population, self.scenario)));

@@ -3,12 +3,14 @@
 //! A user's requests are counted when the user's way changes, and not before: until then, how long they took follows from
 //! what servers on the way keep of themselves ([`Passage`]). So whoever looks in between changes nothing.
 
+use mario_domain::{Duration, Time};
 use mario_scenario::UserIndex;
 use serde::{Deserialize, Serialize};
 
 use super::crowd::Crowd;
 use super::load::Passage;
 use super::schedule::Schedule;
+use super::window::Span;
 use crate::recorder::Sent;
 
 /// What became of the client requests of all users.
@@ -28,34 +30,35 @@ struct Account {
     /// `None` while the user does not send.
     schedule: Option<Schedule>,
     /// Orders users whose requests are sent at the same time: who arrived later is first, then by number.
-    arrival: f64,
+    arrival: Time,
     /// Until when the user's requests have been counted; infinite while that is known of the crowd which the user is in.
-    counted: f64,
+    counted: Time,
     /// How long requests on the user's way had waited until then, summed up over time.
     waited: f64,
     served: f64,
-    response: f64,
+    response: Duration,
 }
 
 /// What became of requests.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Count {
     pub(super) served: f64,
-    pub(super) response: f64,
+    pub(super) response: Duration,
     lost: f64,
     pub(super) hops: f64,
 }
 
 impl Count {
     /// Of what a user sent in a span, all along one way on which requests had waited so long before; `None` when there was none.
-    pub(super) fn new(schedule: Schedule, passage: Option<&Passage>, waited: f64, [since, now]: [f64; 2]) -> Count {
-        let count = schedule.count(since, now);
+    pub(super) fn new(schedule: Schedule, passage: Option<&Passage>, waited: f64, span: Span) -> Count {
+        let count = schedule.count(span.from, span.until);
         match passage {
             _ if count <= 0.0 => Count::default(),
             None => Count { lost: count, ..Count::default() },
             Some(passage) => {
-                let time = passage.takes + (passage.waited - waited) / (now - since);
-                Count { served: count, response: count * time, lost: 0.0, hops: count * passage.hops }
+                let wait = (passage.waited - waited) / (span.until - span.from).units();
+                let time = passage.takes + Duration::of(wait);
+                Count { served: count, response: time * count, lost: 0.0, hops: count * passage.hops }
             }
         }
     }
@@ -72,7 +75,7 @@ impl Accounts {
     }
 
     /// A user begins to send.
-    pub(super) fn begin(&mut self, user: UserIndex, schedule: Schedule, now: f64) {
+    pub(super) fn begin(&mut self, user: UserIndex, schedule: Schedule, now: Time) {
         let account = &mut self.of_user[user.position()];
         account.schedule = Some(schedule);
         (account.arrival, account.counted) = (now, now);
@@ -89,17 +92,17 @@ impl Accounts {
     }
 
     /// When a user came, and so began to send.
-    pub(super) fn arrival(&self, user: UserIndex) -> f64 {
+    pub(super) fn arrival(&self, user: UserIndex) -> Time {
         self.of_user[user.position()].arrival
     }
 
     /// Reads a little of what a change of way needs.
     pub(super) fn prefetch_for(&self, user: UserIndex) -> f64 {
-        self.of_user[user.position()].counted
+        self.of_user[user.position()].counted.units()
     }
 
     /// Counts what a user sent since it was last counted, all along one way; `None` when there was none.
-    pub(super) fn count(&mut self, user: UserIndex, passage: Option<&Passage>, now: f64) {
+    pub(super) fn count(&mut self, user: UserIndex, passage: Option<&Passage>, now: Time) {
         let account = &mut self.of_user[user.position()];
         let count = account.until(passage, now);
         account.counted = now;
@@ -113,20 +116,20 @@ impl Accounts {
 
     /// The user at this place, who has just been counted, joins the crowd of the cell, if it is one of them. Those in the crowd are
     /// first among the members.
-    pub(super) fn gather(&mut self, crowd: &mut Crowd, members: &mut [UserIndex], place: usize, now: f64) {
+    pub(super) fn gather(&mut self, crowd: &mut Crowd, members: &mut [UserIndex], place: usize, now: Time) {
         let account = &mut self.of_user[members[place].position()];
         let first_other = crowd.users() as usize;
         if account.schedule.is_some_and(|schedule| crowd.let_in(schedule, account.waited, now)) {
             account.served -= crowd.served;
             account.response -= crowd.response;
-            account.counted = f64::INFINITY;
+            account.counted = Time::NEVER;
             members.swap(first_other, place);
         }
     }
 
     /// Whether a user is in the crowd of its cell.
     pub(super) fn is_in_crowd(&self, user: UserIndex) -> bool {
-        self.of_user[user.position()].counted.is_infinite()
+        !self.of_user[user.position()].counted.is_finite()
     }
 
     /// A user is in a crowd no more.
@@ -146,7 +149,7 @@ impl Accounts {
     }
 
     /// What became of all that a user has sent until now, and over how many links it went since the user was counted last.
-    pub(super) fn sent(&self, user: UserIndex, crowd: &Crowd, passage: Option<&Passage>, now: f64) -> (Sent, f64) {
+    pub(super) fn sent(&self, user: UserIndex, crowd: &Crowd, passage: Option<&Passage>, now: Time) -> (Sent, f64) {
         let account = &self.of_user[user.position()];
         let account = if self.is_in_crowd(user) { account.apart_from(crowd) } else { *account };
         let count = account.until(passage, now);
@@ -166,8 +169,8 @@ impl Accounts {
 
 impl Account {
     /// What became of what the user sent since it was last counted.
-    fn until(&self, passage: Option<&Passage>, now: f64) -> Count {
-        let count = |schedule| Count::new(schedule, passage, self.waited, [self.counted, now]);
+    fn until(&self, passage: Option<&Passage>, now: Time) -> Count {
+        let count = |schedule| Count::new(schedule, passage, self.waited, Span { from: self.counted, until: now });
         self.schedule.map_or_else(Count::default, count)
     }
 

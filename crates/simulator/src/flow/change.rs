@@ -9,12 +9,14 @@
 #[cfg(test)]
 mod tests;
 
-use crate::population::RequestFact;
+use mario_domain::{Duration, Time};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 use super::inflow::{Way, add};
 use super::schedule::Schedule;
+use super::window::Window;
+use crate::population::RequestFact;
 
 /// All changes at one instance that still matter.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -25,7 +27,7 @@ pub(super) struct Changes(SmallVec<[Change; USUAL]>);
 struct Change {
     way: Way,
     before: Before,
-    /// How many went; fewer than none if they came.
+    /// How many left; negative if they joined.
     users: i32,
 }
 
@@ -33,9 +35,9 @@ struct Change {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 enum Before {
     /// So many requests, at exact times.
-    Number { first: f64, period: f64, number: f64 },
+    Number { first: Time, period: Duration, number: f64 },
     /// So many per unit of time, until this time.
-    Time { rate: f64, time: f64 },
+    Time { rate: f64, time: Time },
 }
 
 /// To most instances one user comes, and goes.
@@ -45,8 +47,8 @@ const USUAL: usize = 2;
 const LAST: usize = 8;
 
 impl Changes {
-    /// So many users went, or came if it is fewer than none.
-    pub(super) fn add(&mut self, users: i32, way: Way, schedule: Schedule, now: f64) {
+    /// `users` left; negative if they joined.
+    pub(super) fn add(&mut self, users: i32, way: Way, schedule: Schedule, now: Time) {
         let before = Before::new(schedule, now);
         let last = self.0.len().saturating_sub(LAST);
         let is_equal = |change: &Change| change.before == before && change.way == way;
@@ -62,10 +64,9 @@ impl Changes {
     }
 
     /// Corrects what is steady for the period before `now`, and forgets what does not matter any more.
-    pub(super) fn correct(&mut self, [window, now]: [f64; 2], facts: &mut Vec<RequestFact>) {
+    pub(super) fn correct(&mut self, window: Window, facts: &mut Vec<RequestFact>) {
         self.0.retain(|change: &mut Change| {
-            let begins = now - window - change.way.latency;
-            let sent = change.before.sent_since(begins, window);
+            let sent = change.before.sent_since(window.sent(change.way.latency).from, window.length);
             if sent <= 0.0 {
                 return false;
             }
@@ -89,7 +90,7 @@ impl Changes {
 }
 
 impl Before {
-    fn new(schedule: Schedule, time: f64) -> Before {
+    fn new(schedule: Schedule, time: Time) -> Before {
         match schedule {
             Schedule::Exact { first, period } => {
                 Before::Number { first, period, number: number(first, period, time).max(0.0) }
@@ -100,17 +101,17 @@ impl Before {
 
     /// How much of it was sent in the period that begins at `begins`, if a user had always sent: also before its first request, for
     /// that is what is presumed of the period. Nothing, once nothing of it is in a period any more.
-    fn sent_since(&self, begins: f64, window: f64) -> f64 {
+    fn sent_since(&self, begins: Time, window: Duration) -> f64 {
         match *self {
             Before::Number { first, period, number: sent } => {
                 (sent - number(first, period, begins)).min(window / period)
             }
-            Before::Time { rate, time } => (time - begins).min(window) * rate,
+            Before::Time { rate, time } => (time - begins).min(window).units() * rate,
         }
     }
 }
 
 /// How many requests are sent before a time; fewer than none before the first.
-fn number(first: f64, period: f64, time: f64) -> f64 {
+fn number(first: Time, period: Duration, time: Time) -> f64 {
     ((time - first) / period).ceil()
 }

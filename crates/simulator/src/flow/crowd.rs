@@ -4,26 +4,28 @@
 //! moment on at which the cell took its route. So a route that changes changes one sum, and no user. Who joins the crowd
 //! takes down how much that was until then, and gets the rest when it leaves.
 
+use mario_domain::{Duration, Time};
 use serde::{Deserialize, Serialize};
 
 use super::account::Count;
 use super::load::Passage;
 use super::schedule::Schedule;
+use super::window::Span;
 
 /// Users of one cell who send at the same times.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Crowd {
     /// When they send: only who does so at exact times is in a crowd. Means would be sums of fractions, which depend on the order
     /// in which they are summed up.
-    first: f64,
-    period: f64,
+    first: Time,
+    period: Duration,
     /// Since when their requests have taken one way: until then they have been counted.
-    pub(super) since: f64,
+    pub(super) since: Time,
     /// How long requests on the way had waited until then, summed up over time.
     pub(super) waited: f64,
     /// What became of the requests of each of them, since there is a crowd.
     pub(super) served: f64,
-    pub(super) response: f64,
+    pub(super) response: Duration,
     users: u32,
 }
 
@@ -42,12 +44,12 @@ impl Crowd {
     }
 
     /// Lets a user in who begins to take the way now, and had waited so long, if it is one of this crowd, or the first.
-    pub(super) fn let_in(&mut self, schedule: Schedule, waited: f64, now: f64) -> bool {
+    pub(super) fn let_in(&mut self, schedule: Schedule, waited: f64, now: Time) -> bool {
         let Schedule::Exact { first, period } = schedule else { return false };
         if self.users == 0 {
             *self = Crowd { first, period, since: now, waited, ..Crowd::default() };
         }
-        let is_one = schedule == self.schedule() && self.since.to_bits() == now.to_bits();
+        let is_one = schedule == self.schedule() && self.since == now;
         self.users += u32::from(is_one);
         is_one
     }
@@ -57,8 +59,8 @@ impl Crowd {
     }
 
     /// All of them take another way from now on. Gives over how many links their requests went until now.
-    pub(super) fn turn(&mut self, left: &Passage, taken: &Passage, now: f64) -> f64 {
-        let count = Count::new(self.schedule(), Some(left), self.waited, [self.since, now]);
+    pub(super) fn turn(&mut self, left: &Passage, taken: &Passage, now: Time) -> f64 {
+        let count = Count::new(self.schedule(), Some(left), self.waited, Span { from: self.since, until: now });
         self.served += count.served;
         self.response += count.response;
         (self.since, self.waited) = (now, taken.waited);
@@ -75,14 +77,20 @@ mod tests {
 
     #[test]
     fn who_is_in_a_crowd_comes_to_what_it_would_alone() {
-        let schedule = Schedule::Exact { first: 40.0, period: 40.0 };
+        let schedule = Schedule::Exact { first: Time::at(40.0), period: Duration::of(40.0) };
         let (mut together, mut alone) = (Accounts::new(2), Accounts::new(2));
         let mut crowd = Crowd::default();
         let mut members: Vec<UserIndex> = Vec::new();
         // Two users of a cell whose route changes every hundred; the second comes later, between two changes.
-        for (number, now) in (0_u32..12).zip((0..).map(|number| f64::from(number) * 100.0)) {
-            let passage = |waited: f64| Passage { takes: 3.0 + f64::from(number), waited, hops: f64::from(number % 3) };
-            let (left, taken) = (passage(now * 0.7), passage(5.0 + now * 0.3));
+        for number in 0_u32..12 {
+            let units = f64::from(number) * 100.0;
+            let now = Time::at(units);
+            let passage = |waited: f64| Passage {
+                takes: Duration::of(3.0 + f64::from(number)),
+                waited,
+                hops: f64::from(number % 3),
+            };
+            let (left, taken) = (passage(units * 0.7), passage(5.0 + units * 0.3));
             if crowd.users() > 0 {
                 let hops = crowd.turn(&left, &taken, now);
                 together.add_hops(hops);
@@ -96,7 +104,8 @@ mod tests {
                 alone.count(*user, Some(&left), now);
                 alone.take(*user, &taken);
             }
-            let (newcomer, joins) = (UserIndex(u32::from(number > 0)), now + if number == 0 { 0.0 } else { 35.0 });
+            let (newcomer, joins) =
+                (UserIndex(u32::from(number > 0)), now + Duration::of(if number == 0 { 0.0 } else { 35.0 }));
             if number == 0 || number == 4 {
                 for accounts in [&mut together, &mut alone] {
                     accounts.begin(newcomer, schedule, joins);
@@ -111,16 +120,19 @@ mod tests {
                 crowd.let_out();
                 members.retain(|user| *user != UserIndex(0));
                 for accounts in [&mut together, &mut alone] {
-                    accounts.count(UserIndex(0), Some(&passage(900.0)), now + 50.0);
+                    accounts.count(UserIndex(0), Some(&passage(900.0)), now + Duration::of(50.0));
                     accounts.end(UserIndex(0));
                 }
             }
             assert_eq!(crowd.users() as usize, if number == 4 { 1 } else { members.len() });
             for user in [0, 1].map(UserIndex) {
-                let sent = |accounts: &Accounts| accounts.sent(user, &crowd, Some(&taken), now + 60.0).0;
+                let sent = |accounts: &Accounts| accounts.sent(user, &crowd, Some(&taken), now + Duration::of(60.0)).0;
                 let (one, other) = (sent(&together), sent(&alone));
                 assert_eq!((one.served, one.lost), (other.served, other.lost), "{user:?} at {now}");
-                assert!((one.response - other.response).abs() < 1e-9, "{user:?} at {now}: {one:?}, not {other:?}");
+                assert!(
+                    (one.response - other.response).units().abs() < 1e-9,
+                    "{user:?} at {now}: {one:?}, not {other:?}"
+                );
             }
             assert!((together.hops() - alone.hops()).abs() < 1e-9);
         }

@@ -13,7 +13,7 @@ impl Flow {
     /// Whether restored traffic is valid for this scenario and this number of instances.
     pub(crate) fn holds_together(&self, scenario: &Scenario, instances: usize) -> bool {
         let users = scenario.users.len();
-        let are_tables = self.window.to_bits() == scenario.agents.period.to_bits()
+        let are_tables = self.window == scenario.agents.period
             && self.cell_of_user.len() == users
             && self.is_cleared.len() == instances
             && self.accounts.are_of(users)
@@ -37,7 +37,7 @@ impl Flow {
             has_routes
                 && cell.crowd.users() as usize <= cell.members.len()
                 && cell.members.iter().all(|member| {
-                    let is_here = self.cell_of_user[member.position()].is_some_and(|cell| cell as usize == index);
+                    let is_here = self.cell_of_user[member.position()].is_some_and(|cell| cell.position() == index);
                     is_here && !std::mem::replace(&mut members[member.position()], true)
                 })
         };

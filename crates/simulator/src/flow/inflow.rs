@@ -6,13 +6,15 @@
 
 use std::hint::black_box;
 
-use crate::population::{AgentIndex, Neighbour, RequestFact};
+use mario_domain::{Duration, Time};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 use super::change::Changes;
 use super::schedule::Schedule;
 use super::turns::{Cycle, TurnsIndex, TurnsTable, greatest_common_divisor};
+use super::window::Window;
+use crate::population::{AgentIndex, Neighbour, RequestFact};
 
 /// What is left of sums of fractions is nothing.
 const NOTHING: f64 = 1e-9;
@@ -27,7 +29,7 @@ const LAST: usize = 8;
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) struct Way {
     pub(super) neighbour: Neighbour,
-    pub(super) latency: f64,
+    pub(super) latency: Duration,
 }
 
 /// What reaches one instance. All of it, for most instances most of the time, is in one line of a cache.
@@ -52,7 +54,7 @@ struct Passing {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Inflows {
     of_agent: Vec<Inflow>,
-    /// Agents that rested, and see something else from now on.
+    /// Parked agents for which what they see has changed.
     to_unpark: Vec<AgentIndex>,
 }
 
@@ -103,20 +105,20 @@ impl Inflows {
         }
     }
 
-    /// An agent is not told what it sees until it sees something else, or wakes.
-    pub(super) fn rest(&mut self, agent: AgentIndex) {
+    /// Parks an agent: it is not told what it sees until that changes, or until it is unparked.
+    pub(super) fn park(&mut self, agent: AgentIndex) {
         self.of_agent[agent.position()].course = Course::Parked;
     }
 
-    /// An agent is told what it sees, which goes on with this round unless it is something else.
-    pub(super) fn wake(&mut self, agent: AgentIndex, round: Round) {
+    /// Unparks an agent. What it sees goes on with this round, unless it has changed.
+    pub(super) fn unpark(&mut self, agent: AgentIndex, round: Round) {
         let course = &mut self.of_agent[agent.position()].course;
         if *course == Course::Parked {
             *course = if round.length == 1 { Course::Steady } else { Course::Recurring(round) };
         }
     }
 
-    /// The agents that rested, and see something else from now on.
+    /// Adds the parked agents for which what they see has changed to `to_unpark`.
     pub(super) fn take_to_unpark(&mut self, to_unpark: &mut Vec<AgentIndex>) {
         to_unpark.append(&mut self.to_unpark);
     }
@@ -142,7 +144,7 @@ impl Inflows {
                 inflow.passing.as_ref().map_or(0, |passing| passing.shares.len() as u32 ^ passing.changes.prefetch());
         }
         for passing in counted.iter().filter_map(|inflow| inflow.passing.as_ref()) {
-            sum ^= passing.shares.first().map_or(0, |share| u32::from(table.get(share.turns).are_over(0.0)));
+            sum ^= passing.shares.first().map_or(0, |share| u32::from(table.get(share.turns).are_over(Time::ZERO)));
         }
         sum
     }
@@ -157,11 +159,11 @@ impl Inflows {
         self.of_agent[agent.position()].course != Course::Steady
     }
 
-    /// What reached an instance in the period before `now`.
+    /// What reached an instance in the period before `window.now`.
     pub(super) fn facts(
         &mut self,
         agent: AgentIndex,
-        [window, now]: [f64; 2],
+        window: Window,
         table: &mut TurnsTable,
         facts: &mut Vec<RequestFact>,
     ) -> Seen {
@@ -190,7 +192,7 @@ impl Inflows {
                 Seen::New
             }
             _ => {
-                inflow.course = inflow.facts([window, now], table, facts);
+                inflow.course = inflow.facts(window, table, facts);
                 Seen::New
             }
         }
@@ -290,8 +292,8 @@ impl Round {
         self.length
     }
 
-    /// Its periods by their numbers. If it is always the same, there is no number.
-    pub(crate) fn sights(self) -> impl Iterator<Item = Option<u8>> {
+    /// The snapshot of each of its periods: its number, or `None` where there is only one.
+    pub(crate) fn snapshots(self) -> impl Iterator<Item = Option<u8>> {
         (0..self.length).map(move |number| (self.length > 1).then_some(number))
     }
 
@@ -317,24 +319,24 @@ fn least_common_multiple(one: u32, other: u32) -> u32 {
 }
 
 impl Inflow {
-    /// The requests of so many users with one schedule come here from `now` on.
-    pub(super) fn join(&mut self, users: u32, way: Way, schedule: Schedule, [window, now]: [f64; 2]) {
-        let rate = f64::from(users) * schedule.steady(window).unwrap_or(0.0);
+    /// The requests of so many users with one schedule come here from `window.now` on.
+    pub(super) fn join(&mut self, users: u32, way: Way, schedule: Schedule, window: Window) {
+        let rate = f64::from(users) * schedule.steady(window.length).unwrap_or(0.0);
         match self.steady.iter_mut().find(|fact| is_on(fact, way)) {
             Some(fact) => fact.rate += rate,
-            None => self.steady.push(RequestFact { neighbour: way.neighbour, rate, latency: way.latency }),
+            None => self.steady.push(RequestFact { neighbour: way.neighbour, rate, latency: way.latency.units() }),
         }
-        self.passing().changes.add(-(users as i32), way, schedule, now);
+        self.passing().changes.add(-(users as i32), way, schedule, window.now);
     }
 
     /// The requests of so many users with one schedule no longer come here.
-    pub(super) fn leave(&mut self, users: u32, way: Way, schedule: Schedule, [window, now]: [f64; 2]) {
-        let rate = f64::from(users) * schedule.steady(window).unwrap_or(0.0);
+    pub(super) fn leave(&mut self, users: u32, way: Way, schedule: Schedule, window: Window) {
+        let rate = f64::from(users) * schedule.steady(window.length).unwrap_or(0.0);
         if let Some(fact) = self.steady.iter_mut().find(|fact| is_on(fact, way)) {
             fact.rate -= rate;
         }
         self.steady.retain(|fact| fact.rate > NOTHING);
-        self.passing().changes.add(users as i32, way, schedule, now);
+        self.passing().changes.add(users as i32, way, schedule, window.now);
     }
 
     /// The users of some cells begin to take turns of which some come here.
@@ -388,29 +390,29 @@ impl Inflow {
     }
 
     /// What reached the instance in the period before `now`. Gives how that goes on.
-    fn facts(&mut self, [window, now]: [f64; 2], table: &mut TurnsTable, facts: &mut Vec<RequestFact>) -> Course {
+    fn facts(&mut self, window: Window, table: &mut TurnsTable, facts: &mut Vec<RequestFact>) -> Course {
         facts.extend_from_slice(&self.steady);
         let Some(Passing { changes, shares }) = self.passing.as_deref_mut() else {
             facts.retain(|fact| fact.rate > NOTHING);
             return Course::Steady;
         };
-        changes.correct([window, now], facts);
+        changes.correct(window, facts);
         if shares.len() >= MANY_SHARES {
-            let over = shares.iter().filter(|share| table.get(share.turns).are_over(now));
+            let over = shares.iter().filter(|share| table.get(share.turns).are_over(window.now));
             black_box(over.count());
         }
         let (mut is_steady, mut has_cycles) = (true, true);
         shares.retain_mut(|share| {
-            let (begins, ends) = (now - window - share.way.latency, now - share.way.latency);
+            let span = window.sent(share.way.latency);
             let turns = table.get(share.turns);
-            if turns.are_over(begins) {
+            if turns.are_over(span.from) {
                 table.release(share.turns);
                 return false;
             }
-            is_steady &= turns.are_regular(begins);
-            let count = turns.count_in(share.place, window, [begins, ends]);
+            is_steady &= turns.are_regular(span.from);
+            let count = turns.count_in(share.place, window.length, span);
             add(facts, share.way, f64::from(share.cells) * count);
-            share.cycle = turns.cycle(window, begins + window);
+            share.cycle = turns.cycle(window.length, span.from + window.length);
             has_cycles &= share.cycle.is_some();
             true
         });
@@ -435,22 +437,22 @@ impl Inflow {
 }
 
 fn is_on(fact: &RequestFact, way: Way) -> bool {
-    fact.neighbour == way.neighbour && fact.latency.to_bits() == way.latency.to_bits()
+    fact.neighbour == way.neighbour && fact.latency.to_bits() == way.latency.units().to_bits()
 }
 
 /// So many more requests come by a way.
 pub(super) fn add(facts: &mut Vec<RequestFact>, way: Way, rate: f64) {
     match facts.iter_mut().find(|fact| is_on(fact, way)) {
         Some(fact) => fact.rate += rate,
-        None => facts.push(RequestFact { neighbour: way.neighbour, rate, latency: way.latency }),
+        None => facts.push(RequestFact { neighbour: way.neighbour, rate, latency: way.latency.units() }),
     }
 }
 
 #[cfg(test)]
 impl Inflow {
-    pub(super) fn seen(&mut self, window_and_now: [f64; 2], table: &mut TurnsTable) -> Vec<RequestFact> {
+    pub(super) fn seen(&mut self, window: Window, table: &mut TurnsTable) -> Vec<RequestFact> {
         let mut facts = Vec::new();
-        self.facts(window_and_now, table, &mut facts);
+        self.facts(window, table, &mut facts);
         facts
     }
 }

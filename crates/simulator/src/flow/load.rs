@@ -5,6 +5,7 @@
 //! in no order: that part is what the theory of queues says of one server. Both are summed up over time, so that the mean
 //! wait over any span is the difference of two sums, whatever happened in between.
 
+use mario_domain::{Duration, Time};
 use mario_scenario::{LinkIndex, Network, Topology};
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +28,7 @@ struct Server {
     busy: f64,
     /// How much work was waiting at `since`.
     backlog: f64,
-    since: f64,
+    since: Time,
     /// How long a request would have waited, summed up over time until `since`.
     waited: f64,
 }
@@ -43,7 +44,7 @@ pub(super) struct Track<'a> {
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Passage {
     /// How long it takes where nothing waits.
-    pub(super) takes: f64,
+    pub(super) takes: Duration,
     /// How long a request would have waited, summed up over time until now.
     pub(super) waited: f64,
     /// How many links it is.
@@ -57,13 +58,9 @@ impl Load {
     /// Whether a restored load is valid for this topology and this number of instances.
     pub(super) fn is_of(&self, topology: &Topology, network: Network, instances: usize) -> bool {
         let founded = Load::new(topology, network, 0);
-        let is_same = |one: &Server, other: &Server| {
-            let of = |pace: Pace| [pace.takes, pace.occupied].map(f64::to_bits);
-            of(one.pace) == of(other.pace)
-        };
         self.instances.len() == instances
             && self.links.len() == founded.links.len()
-            && self.links.iter().zip(&founded.links).all(|(one, other)| is_same(one, other))
+            && self.links.iter().zip(&founded.links).all(|(one, other)| one.pace == other.pace)
     }
 
     /// Nothing goes over links yet; there is room for so many instances.
@@ -74,19 +71,19 @@ impl Load {
     }
 
     /// A new instance, which takes so long for a request.
-    pub(super) fn add_instance(&mut self, service_time: f64) {
+    pub(super) fn add_instance(&mut self, service_time: Duration) {
         self.instances.push(Server::new(Pace { takes: service_time, occupied: service_time }));
     }
 
     /// Nothing waits for an instance any more.
-    pub(super) fn clear_instance(&mut self, agent: AgentIndex, now: f64) {
+    pub(super) fn clear_instance(&mut self, agent: AgentIndex, now: Time) {
         let server = &mut self.instances[agent.position()];
         server.advance(now);
         server.backlog = 0.0;
     }
 
     /// What requests meet on a track.
-    pub(super) fn passage(&self, track: Track<'_>, now: f64) -> Passage {
+    pub(super) fn passage(&self, track: Track<'_>, now: Time) -> Passage {
         let mut passage = Passage::default();
         for link in track.links {
             passage.go_over(&self.links[link.0 as usize], now);
@@ -96,14 +93,14 @@ impl Load {
     }
 
     /// So many more requests per unit of time take a track; fewer if the number is negative. Gives what requests meet on it.
-    pub(super) fn add(&mut self, track: Track<'_>, rate: f64, now: f64) -> Passage {
+    pub(super) fn add(&mut self, track: Track<'_>, rate: f64, now: Time) -> Passage {
         let mut passage = Passage::default();
         self.add_on(track, rate, now, &mut passage);
         passage
     }
 
     /// So many requests per unit of time change from one track to another. Gives what requests meet on both.
-    pub(super) fn shift(&mut self, [from, to]: [Track<'_>; 2], rate: f64, now: f64) -> [Passage; 2] {
+    pub(super) fn shift(&mut self, from: Track<'_>, to: Track<'_>, rate: f64, now: Time) -> [Passage; 2] {
         let shared = from.links.iter().zip(to.links).take_while(|(one, other)| one == other).count();
         let mut left = Passage::default();
         for link in &from.links[..shared] {
@@ -120,15 +117,15 @@ impl Load {
 
     /// Reads a little of what a change of load on links needs.
     pub(super) fn prefetch_links(&self, links: &[LinkIndex]) -> f64 {
-        links.iter().map(|link| self.links[link.0 as usize].since).sum()
+        links.iter().map(|link| self.links[link.0 as usize].since.units()).sum()
     }
 
     /// Reads a little of what a change of load on an instance needs.
     pub(super) fn prefetch_instance(&self, agent: AgentIndex) -> f64 {
-        self.instances[agent.position()].since
+        self.instances[agent.position()].since.units()
     }
 
-    fn add_on(&mut self, track: Track<'_>, rate: f64, now: f64, passage: &mut Passage) {
+    fn add_on(&mut self, track: Track<'_>, rate: f64, now: Time, passage: &mut Passage) {
         for link in track.links {
             let server = &mut self.links[link.0 as usize];
             server.add(rate, now);
@@ -141,12 +138,12 @@ impl Load {
 }
 
 impl Passage {
-    fn go_over(&mut self, link: &Server, now: f64) {
+    fn go_over(&mut self, link: &Server, now: Time) {
         self.end_at(link, now);
         self.hops += 1.0;
     }
 
-    fn end_at(&mut self, server: &Server, now: f64) {
+    fn end_at(&mut self, server: &Server, now: Time) {
         self.takes += server.pace.takes;
         self.waited += server.waited_until(now);
     }
@@ -165,34 +162,35 @@ impl Passage {
 
 impl Server {
     fn new(pace: Pace) -> Server {
-        Server { pace, busy: 0.0, backlog: 0.0, since: 0.0, waited: 0.0 }
+        Server { pace, busy: 0.0, backlog: 0.0, since: Time::ZERO, waited: 0.0 }
     }
 
     /// So many more requests come in a unit of time.
-    fn add(&mut self, rate: f64, now: f64) {
+    fn add(&mut self, rate: f64, now: Time) {
         self.advance(now);
         // What is left of sums of fractions is nothing.
-        self.busy = (self.busy + rate * self.pace.occupied).max(0.0);
+        self.busy = (self.busy + rate * self.pace.occupied.units()).max(0.0);
     }
 
     /// Goes on to a later time; nothing has changed in between.
-    fn advance(&mut self, now: f64) {
+    fn advance(&mut self, now: Time) {
         let span = now - self.since;
-        if span <= 0.0 {
+        if span <= Duration::ZERO {
             return;
         }
         (self.backlog, self.waited) = self.after(span);
         self.since = now;
     }
 
-    fn waited_until(&self, now: f64) -> f64 {
+    fn waited_until(&self, now: Time) -> f64 {
         let span = now - self.since;
-        if span <= 0.0 { self.waited } else { self.after(span).1 }
+        if span <= Duration::ZERO { self.waited } else { self.after(span).1 }
     }
 
     /// The backlog after a while, and how long a request would have waited, summed up over time until then.
-    fn after(&self, span: f64) -> (f64, f64) {
-        let waited = self.waited + span * wait(self.busy, self.pace.occupied);
+    fn after(&self, span: Duration) -> (f64, f64) {
+        let span = span.units();
+        let waited = self.waited + span * wait(self.busy, self.pace.occupied).units();
         let growth = self.busy - 1.0;
         if self.backlog <= 0.0 && growth <= 0.0 {
             return (0.0, waited);
@@ -205,7 +203,7 @@ impl Server {
 }
 
 /// The mean wait for a server that takes always the same time, when requests come at random.
-fn wait(busy: f64, service: f64) -> f64 {
+fn wait(busy: f64, service: Duration) -> Duration {
     let busy = busy.clamp(0.0, BUSY_MAX);
     service * busy / (2.0 * (1.0 - busy))
 }
@@ -217,19 +215,20 @@ mod tests {
     #[test]
     fn the_wait_is_that_of_the_textbook() {
         // Half busy: half of a service time on average.
-        assert!((wait(0.5, 3.0) - 1.5).abs() < 1e-12);
-        assert!(wait(0.0, 3.0).abs() < 1e-12);
-        assert!(wait(7.0, 1.0).is_finite());
+        assert!((wait(0.5, Duration::of(3.0)).units() - 1.5).abs() < 1e-12);
+        assert!(wait(0.0, Duration::of(3.0)).units().abs() < 1e-12);
+        assert!(wait(7.0, Duration::of(1.0)).is_finite());
     }
 
     /// A server that takes so little for a request that requests do not wait for each other.
     fn swift() -> Server {
-        Server::new(Pace { takes: 1e-15, occupied: 1e-15 })
+        Server::new(Pace { takes: Duration::of(1e-15), occupied: Duration::of(1e-15) })
     }
 
     #[test]
     fn a_backlog_grows_and_drains_evenly() {
         let at = |server: &Server, time: f64| {
+            let time = Time::at(time);
             let mut later = *server;
             later.advance(time);
             assert!((later.waited - server.waited_until(time)).abs() < 1e-12, "both ways to look are one");
@@ -239,24 +238,24 @@ mod tests {
             assert!((found.0 - expected.0).abs() < 1e-9 && (found.1 - expected.1).abs() < 1e-9, "{found:?}");
         };
         let mut server = swift();
-        server.add(1.5e15, 0.0);
+        server.add(1.5e15, Time::ZERO);
         is_about(at(&server, 10.0), (5.0, 25.0));
-        server.add(-1e15, 10.0);
+        server.add(-1e15, Time::at(10.0));
         // Half of its time is left for the backlog, so ten units of time are enough.
         is_about(at(&server, 14.0), (3.0, 41.0));
         is_about(at(&server, 100.0), (0.0, 50.0));
-        server.advance(14.0);
+        server.advance(Time::at(14.0));
         is_about(at(&server, 100.0), (0.0, 50.0));
     }
 
     #[test]
     fn the_mean_wait_over_a_span_is_that_of_what_came_in_it() {
         // A quarter busy, then half, then not at all: each for ten units of time.
-        let mut server = Server::new(Pace { takes: 3.0, occupied: 3.0 });
-        server.add(0.25 / 3.0, 0.0);
-        server.add(0.25 / 3.0, 10.0);
-        server.add(-0.5 / 3.0, 20.0);
-        let expected = 10.0 * (wait(0.25, 3.0) + wait(0.5, 3.0));
-        assert!((server.waited_until(30.0) - expected).abs() < 1e-9);
+        let mut server = Server::new(Pace { takes: Duration::of(3.0), occupied: Duration::of(3.0) });
+        server.add(0.25 / 3.0, Time::ZERO);
+        server.add(0.25 / 3.0, Time::at(10.0));
+        server.add(-0.5 / 3.0, Time::at(20.0));
+        let expected = 10.0 * (wait(0.25, Duration::of(3.0)) + wait(0.5, Duration::of(3.0))).units();
+        assert!((server.waited_until(Time::at(30.0)) - expected).abs() < 1e-9);
     }
 }

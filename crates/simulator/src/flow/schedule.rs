@@ -1,5 +1,6 @@
 //! How many requests a user sends in a span of time, without sending them one by one.
 
+use mario_domain::{Duration, Time};
 use mario_scenario::Workload;
 use serde::{Deserialize, Serialize};
 
@@ -7,57 +8,57 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) enum Schedule {
     /// At exact times: first, first + period, and so on.
-    Exact { first: f64, period: f64 },
+    Exact { first: Time, period: Duration },
     /// At random times, so many per unit of time on average.
-    Mean { arrival: f64, rate: f64 },
+    Mean { arrival: Time, rate: f64 },
 }
 
 impl Schedule {
     /// The schedule of a user who arrives at `arrival` and sends the first request at `first`.
-    pub(super) fn new(workload: Workload, arrival: f64, first: f64) -> Schedule {
+    pub(super) fn new(workload: Workload, arrival: Time, first: Time) -> Schedule {
         match workload {
             Workload::Periodic { period, .. } => Schedule::Exact { first, period },
-            Workload::Poisson { mean_period } => Schedule::Mean { arrival, rate: 1.0 / mean_period },
+            Workload::Poisson { mean_period } => Schedule::Mean { arrival, rate: 1.0 / mean_period.units() },
             Workload::OnOff { period, mean_on, mean_off } => {
-                Schedule::Mean { arrival, rate: mean_on / (mean_on + mean_off) / period }
+                Schedule::Mean { arrival, rate: mean_on / (mean_on + mean_off) / period.units() }
             }
         }
     }
 
     /// How many requests are sent from `from` on and before `until`.
-    pub(super) fn count(&self, from: f64, until: f64) -> f64 {
+    pub(super) fn count(&self, from: Time, until: Time) -> f64 {
         match *self {
             Schedule::Exact { first, period } => {
-                let number = |time: f64| ((time - first) / period).ceil().max(0.0);
+                let number = |time: Time| ((time - first) / period).ceil().max(0.0);
                 if until > from { number(until) - number(from) } else { 0.0 }
             }
-            Schedule::Mean { arrival, rate } => (until - from.max(arrival)).max(0.0) * rate,
+            Schedule::Mean { arrival, rate } => (until - from.max(arrival)).units().max(0.0) * rate,
         }
     }
 
     /// How many are sent in every span of this length; `None` when that depends on when it begins.
-    pub(super) fn steady(&self, length: f64) -> Option<f64> {
+    pub(super) fn steady(&self, length: Duration) -> Option<f64> {
         match *self {
             Schedule::Exact { period, .. } => {
                 let count = length / period;
                 (count.fract() == 0.0).then_some(count)
             }
-            Schedule::Mean { rate, .. } => Some(length * rate),
+            Schedule::Mean { rate, .. } => Some(length.units() * rate),
         }
     }
 
     /// How many are sent in a unit of time, on average.
     pub(super) fn rate(&self) -> f64 {
         match *self {
-            Schedule::Exact { period, .. } => 1.0 / period,
+            Schedule::Exact { period, .. } => 1.0 / period.units(),
             Schedule::Mean { rate, .. } => rate,
         }
     }
 
     /// The time of the first request that is sent at `from` or later, if times are exact.
-    pub(super) fn first_from(&self, from: f64) -> Option<f64> {
+    pub(super) fn first_from(&self, from: Time) -> Option<Time> {
         match *self {
-            Schedule::Exact { first, period } => Some(first + ((from - first) / period).ceil().max(0.0) * period),
+            Schedule::Exact { first, period } => Some(first + period * ((from - first) / period).ceil().max(0.0)),
             Schedule::Mean { .. } => None,
         }
     }
@@ -70,22 +71,25 @@ mod tests {
     #[test]
     fn counts_what_sending_one_by_one_would_give() {
         for (first, period) in [(40.0, 40.0), (7.25, 40.0), (0.0, 30.0), (95.0, 12.5)] {
-            let schedule = Schedule::Exact { first, period };
+            let schedule = Schedule::Exact { first: Time::at(first), period: Duration::of(period) };
             let times: Vec<f64> = (0..200).map(|number| first + f64::from(number) * period).collect();
             for (from, until) in
                 [(0.0, 200.0), (40.0, 80.0), (100.0, 100.0), (7.25, 7.26), (200.0, 100.0), (300.0, 500.0)]
             {
                 let expected = times.iter().filter(|time| **time >= from && **time < until).count() as f64;
-                assert!((schedule.count(from, until) - expected).abs() < 1e-9, "{first} {period} {from} {until}");
+                assert!(
+                    (schedule.count(Time::at(from), Time::at(until)) - expected).abs() < 1e-9,
+                    "{first} {period} {from} {until}"
+                );
             }
         }
     }
 
     #[test]
     fn is_steady_where_the_period_divides_the_span() {
-        let schedule = |period| Schedule::Exact { first: 3.0, period };
-        assert_eq!(schedule(40.0).steady(200.0), Some(5.0));
-        assert_eq!(schedule(30.0).steady(200.0), None);
-        assert_eq!(Schedule::Mean { arrival: 0.0, rate: 0.5 }.steady(200.0), Some(100.0));
+        let schedule = |period| Schedule::Exact { first: Time::at(3.0), period: Duration::of(period) };
+        assert_eq!(schedule(40.0).steady(Duration::of(200.0)), Some(5.0));
+        assert_eq!(schedule(30.0).steady(Duration::of(200.0)), None);
+        assert_eq!(Schedule::Mean { arrival: Time::ZERO, rate: 0.5 }.steady(Duration::of(200.0)), Some(100.0));
     }
 }

@@ -37,12 +37,9 @@ impl Flow {
     pub(crate) fn settle(&mut self, router: &mut Nearest, world: &mut FlowWorld<'_>) {
         let mut stale = std::mem::take(&mut self.stale);
         router.take_stale(&mut stale);
-        stale.retain(|cell| (*cell as usize) < self.cells.len());
+        stale.retain(|cell| cell.position() < self.cells.len());
         // Instances come and go all over the world, and cells that are numbered one after another lie together.
-        #[expect(
-            clippy::stable_sort_primitive,
-            reason = "each instance left its own in order, and this makes use of it"
-        )]
+        // A stable sort makes use of the order in which each instance left its own.
         stale.sort();
         let mut cleared = std::mem::take(&mut self.cleared);
         for agent in &cleared {
@@ -71,14 +68,14 @@ impl Flow {
     /// A change goes from the cell to its path and to users who are counted by themselves, and from there to links and instances. Here each part of the way
     /// is gone for all of them before the next, so that memory has as many things to fetch at a time as it can.
     fn prefetch_for(&self, cells: &[CellIndex], paths: &Paths) {
-        let cells = cells.iter().filter_map(|cell| self.cells.get(*cell as usize));
+        let cells = cells.iter().filter_map(|cell| self.cells.get(cell.position()));
         let routes = || cells.clone().flat_map(|cell| &cell.routes);
         let mut count = cells.clone().map(|cell| cell.members.len()).sum::<usize>();
         let alone = cells.clone().flat_map(|cell| &cell.members[cell.crowd.users() as usize..]);
         let mut sum = alone.map(|user| self.accounts.prefetch_for(*user)).sum::<f64>();
         for route in routes() {
             count += paths.links(route.path).len() + self.inflows.prefetch_for(route.agent);
-            sum += paths.latency(route.path) + self.load.prefetch_instance(route.agent);
+            sum += paths.latency(route.path).units() + self.load.prefetch_instance(route.agent);
         }
         count += routes().map(|route| paths.links(route.path).first().map_or(0, |link| link.0 as usize)).sum::<usize>();
         sum += routes().map(|route| self.load.prefetch_links(paths.links(route.path))).sum::<f64>();
@@ -97,7 +94,7 @@ impl Flow {
     }
 
     fn reroute(&mut self, index: CellIndex, router: &mut Nearest, world: &mut FlowWorld<'_>) {
-        let cell = &mut self.cells[index as usize];
+        let cell = &mut self.cells[index.position()];
         if cell.members.is_empty() {
             // The routes are found when somebody comes.
             cell.routes.clear();
@@ -105,7 +102,7 @@ impl Flow {
         }
         if !matches!(cell.mode, Mode::Plain) {
             self.close(index, world);
-            self.cells[index as usize].routes = SmallVec::from_slice(router.routes(index, &mut world.terrain));
+            self.cells[index.position()].routes = SmallVec::from_slice(router.routes(index, &mut world.terrain));
             self.open(index, world);
             return;
         }
@@ -125,9 +122,8 @@ impl Flow {
     /// The users of a cell, all of whose requests go to one instance, take another route: closes and opens it in one.
     fn shift(&mut self, index: CellIndex, former: &Former, route: Route, world: &FlowWorld<'_>) {
         let (from, to) = (former.reach, world.reach(route));
-        let tracks = [former.track(), world.track(route)];
-        let [left, taken] = self.load.shift(tracks, self.rate_of(index), world.now);
-        let cell = &mut self.cells[index as usize];
+        let [left, taken] = self.load.shift(former.track(), world.track(route), self.rate_of(index), world.now);
+        let cell = &mut self.cells[index.position()];
         let (mut members, mut crowd) = (std::mem::take(&mut cell.members), cell.crowd);
         let together = crowd.users();
         if together > 0 {
@@ -143,7 +139,7 @@ impl Flow {
             self.accounts.gather(&mut crowd, &mut members, place, world.now);
         }
         self.begin_stays(&members, &crowd, to, world.now);
-        let cell = &mut self.cells[index as usize];
+        let cell = &mut self.cells[index.position()];
         (cell.members, cell.crowd) = (members, crowd);
     }
 }

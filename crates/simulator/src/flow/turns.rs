@@ -8,13 +8,18 @@ mod tests;
 
 use std::collections::VecDeque;
 
+use mario_domain::{Duration, Time};
+use mario_scenario::indices;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 use super::schedule::Schedule;
+use super::window::{Span, Window};
 
-/// Which turns.
-pub(super) type TurnsIndex = u32;
+indices! {
+    /// Which turns.
+    pub(super) TurnsIndex;
+}
 
 /// All turns that are taken, or were so lately that they still count for somebody.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -31,15 +36,15 @@ const RECENT: usize = 8;
 /// How the users of a cell, or of several, take turns, from one change of users or routes to the next.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Turns {
-    from: f64,
+    from: Time,
     /// Infinite while they are taken.
-    until: f64,
+    until: Time,
     /// Whose turn it was at first.
     turn: u64,
     /// How many instances there are.
     count: u64,
     /// From when on as many requests come to an instance in each period as in the one before; infinite if never.
-    regular_from: f64,
+    regular_from: Time,
     members: Members,
     /// How many cells take these turns.
     cells: u32,
@@ -64,7 +69,7 @@ pub(super) struct Cycle {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) enum Members {
     /// All send once in a period, these at these times at first, and in this order.
-    Regular { firsts: SmallVec<[f64; 4]>, period: f64 },
+    Regular { firsts: SmallVec<[Time; 4]>, period: Duration },
     /// Each as it likes. Then turns have no order that could be computed: each instance gets its share.
     Mixed(Vec<Schedule>),
 }
@@ -78,37 +83,31 @@ impl TurnsTable {
     pub(super) fn hold_together(&self) -> bool {
         let mut is_free = vec![false; self.all.len()];
         let is_once = |index: &TurnsIndex| {
-            let is_free = is_free.get_mut(*index as usize);
+            let is_free = is_free.get_mut(index.position());
             is_free.is_some_and(|is_free| !std::mem::replace(is_free, true))
         };
         self.free.iter().all(is_once) && self.recent.len() <= RECENT && self.all.iter().all(Turns::can_be)
     }
 
     /// Users of a cell begin to take turns among so many instances. The cell holds these turns.
-    pub(super) fn begin(
-        &mut self,
-        members: Members,
-        [window, now]: [f64; 2],
-        turn: u64,
-        instances: usize,
-    ) -> TurnsIndex {
+    pub(super) fn begin(&mut self, members: Members, window: Window, turn: u64, instances: usize) -> TurnsIndex {
         let count = instances as u64;
         let is_same = |index: &&TurnsIndex| {
             let turns = self.get(**index);
-            let began_now = turns.from.to_bits() == now.to_bits() && turns.until.is_infinite();
+            let began_now = turns.from == window.now && !turns.until.is_finite();
             began_now && (turns.turn, turns.count) == (turn, count) && turns.members == members
         };
         if let Some(index) = self.recent.iter().rfind(is_same).copied() {
-            self.all[index as usize].cells += 1;
+            self.all[index.position()].cells += 1;
             self.hold(index);
             return index;
         }
         let index = self.add(Turns {
-            from: now,
-            until: f64::INFINITY,
+            from: window.now,
+            until: Time::NEVER,
             turn,
             count,
-            regular_from: now + members.regular_after(window, count),
+            regular_from: window.now + members.regular_after(window.length, count),
             members,
             cells: 1,
             ended: None,
@@ -123,21 +122,21 @@ impl TurnsTable {
 
     fn add(&mut self, turns: Turns) -> TurnsIndex {
         if let Some(index) = self.free.pop() {
-            self.all[index as usize] = turns;
+            self.all[index.position()] = turns;
             return index;
         }
         self.all.push(turns);
-        self.all.len() as TurnsIndex - 1
+        TurnsIndex::at(self.all.len() - 1)
     }
 
     pub(super) fn get(&self, index: TurnsIndex) -> &Turns {
-        &self.all[index as usize]
+        &self.all[index.position()]
     }
 
     /// The users of a cell no longer take these turns. The cell holds them no more. If others go on, what this cell took are
     /// turns of its own from now on: these are given, and whoever calls this holds them.
-    pub(super) fn end(&mut self, index: TurnsIndex, now: f64) -> Option<TurnsIndex> {
-        let turns = &mut self.all[index as usize];
+    pub(super) fn end(&mut self, index: TurnsIndex, now: Time) -> Option<TurnsIndex> {
+        let turns = &mut self.all[index.position()];
         turns.cells -= 1;
         if turns.cells == 0 {
             turns.until = now;
@@ -150,19 +149,19 @@ impl TurnsTable {
             Some(ended) => ended,
             None => self.add(Turns { until: now, cells: 0, ended: None, holders: 0, ..turns.clone() }),
         };
-        self.all[index as usize].ended = Some(ended);
+        self.all[index.position()].ended = Some(ended);
         self.hold(ended);
         Some(ended)
     }
 
     /// Somebody needs to know of these turns.
     pub(super) fn hold(&mut self, index: TurnsIndex) {
-        self.all[index as usize].holders += 1;
+        self.all[index.position()].holders += 1;
     }
 
     /// Somebody needs to know of these turns no more.
     pub(super) fn release(&mut self, index: TurnsIndex) {
-        let turns = &mut self.all[index as usize];
+        let turns = &mut self.all[index.position()];
         turns.holders -= 1;
         if turns.holders == 0 {
             // Nobody is to share them any more.
@@ -177,7 +176,10 @@ impl Turns {
     fn can_be(&self) -> bool {
         /// More than there can be instances.
         const COUNT_MAX: u64 = 1 << 32;
-        (1..COUNT_MAX).contains(&self.count) && self.turn < COUNT_MAX << 16 && self.from.is_finite() && self.from >= 0.0
+        (1..COUNT_MAX).contains(&self.count)
+            && self.turn < COUNT_MAX << 16
+            && self.from.is_finite()
+            && self.from >= Time::ZERO
     }
 
     /// Whether its participants are among this number of instances.
@@ -191,41 +193,41 @@ impl Turns {
     }
 
     /// Whether these are what a cell took of others until `now`.
-    fn is_part_of(&self, others: &Turns, now: f64) -> bool {
-        let is_same = self.from.to_bits() == others.from.to_bits() && self.until.to_bits() == now.to_bits();
+    fn is_part_of(&self, others: &Turns, now: Time) -> bool {
+        let is_same = self.from == others.from && self.until == now;
         is_same && (self.turn, self.count) == (others.turn, others.count) && self.members == others.members
     }
 
     /// Whether these were over at a time.
-    pub(super) fn are_over(&self, time: f64) -> bool {
+    pub(super) fn are_over(&self, time: Time) -> bool {
         self.until <= time
     }
 
     /// Whose turn it is at a time.
-    pub(super) fn turn_at(&self, now: f64) -> u64 {
+    pub(super) fn turn_at(&self, now: Time) -> u64 {
         (self.turn + self.members.sent(self.from, now) as u64) % self.count
     }
 
     /// Whether as many requests come to an instance in each period from now on as in the one that began at `begins`.
-    pub(super) fn are_regular(&self, begins: f64) -> bool {
-        self.until.is_infinite() && begins >= self.regular_from
+    pub(super) fn are_regular(&self, begins: Time) -> bool {
+        !self.until.is_finite() && begins >= self.regular_from
     }
 
     /// How many requests that are sent in a period come to the instance at this place.
-    pub(super) fn count_in(&self, place: u32, window: f64, [begins, ends]: [f64; 2]) -> f64 {
+    pub(super) fn count_in(&self, place: u32, window: Duration, span: Span) -> f64 {
         match self.members.steady(window) {
             // The same number each time, not one that is rounded in one way or another.
-            Some(steady) if self.are_regular(begins) => steady / self.count as f64,
-            _ => self.count(u64::from(place), begins, ends),
+            Some(steady) if self.are_regular(span.from) => steady / self.count as f64,
+            _ => self.count(u64::from(place), span),
         }
     }
 
     /// The period that begins at `begins`, if all users of these turns send from its beginning to its end, and as many
     /// requests as in each after it.
-    pub(super) fn cycle(&self, window: f64, begins: f64) -> Option<Cycle> {
+    pub(super) fn cycle(&self, window: Duration, begins: Time) -> Option<Cycle> {
         let Members::Regular { firsts, period } = &self.members else { return None };
-        let rounds = window / period;
-        if rounds.fract() != 0.0 || self.until.is_finite() || begins < self.from + period {
+        let rounds = window / *period;
+        if rounds.fract() != 0.0 || self.until.is_finite() || begins < self.from + *period {
             return None;
         }
         // Requests are numbered in the order in which they are sent, so those of a period follow each other.
@@ -238,8 +240,8 @@ impl Turns {
     }
 
     /// How many requests that are sent in a span come to the instance at this place.
-    fn count(&self, place: u64, from: f64, until: f64) -> f64 {
-        let (from, until) = (from.max(self.from), until.min(self.until));
+    fn count(&self, place: u64, span: Span) -> f64 {
+        let (from, until) = (span.from.max(self.from), span.until.min(self.until));
         if until <= from {
             return 0.0;
         }
@@ -247,7 +249,7 @@ impl Turns {
             return self.members.sent(from, until) / self.count as f64;
         };
         if let (Some(first), Some(last)) = (firsts.first(), firsts.last())
-            && last - first < *period
+            && *last - *first < *period
         {
             // All requests follow each other in the order of their numbers, so those of the span do.
             let before = |time| self.turn + sent_before(firsts, *period, time);
@@ -273,15 +275,15 @@ impl Turns {
 }
 
 /// How many requests all of these users have sent before a time. They are in the order of their first ones.
-fn sent_before(firsts: &[f64], period: f64, time: f64) -> u64 {
+fn sent_before(firsts: &[Time], period: Duration, time: Time) -> u64 {
     match firsts {
-        [first, .., last] if first.to_bits() == last.to_bits() => firsts.len() as u64 * number(*first, period, time),
+        [first, .., last] if first == last => firsts.len() as u64 * number(*first, period, time),
         _ => firsts.iter().map(|first| number(*first, period, time)).sum(),
     }
 }
 
 /// How many requests have been sent before a time.
-fn number(first: f64, period: f64, time: f64) -> u64 {
+fn number(first: Time, period: Duration, time: Time) -> u64 {
     ((time - first) / period).ceil().max(0.0) as u64
 }
 
@@ -312,10 +314,10 @@ pub(super) fn greatest_common_divisor(one: u32, other: u32) -> u32 {
 
 impl Members {
     /// How many requests all of them send.
-    fn sent(&self, from: f64, until: f64) -> f64 {
+    fn sent(&self, from: Time, until: Time) -> f64 {
         match self {
             Members::Regular { firsts, period } => {
-                let schedule = |first: &f64| Schedule::Exact { first: *first, period: *period };
+                let schedule = |first: &Time| Schedule::Exact { first: *first, period: *period };
                 firsts.iter().map(|first| schedule(first).count(from, until)).sum()
             }
             Members::Mixed(schedules) => schedules.iter().map(|schedule| schedule.count(from, until)).sum(),
@@ -324,22 +326,22 @@ impl Members {
 
     /// After how long, from the beginning of the turns on, as many requests come to each of so many instances in each
     /// period as in the one before.
-    fn regular_after(&self, window: f64, instances: u64) -> f64 {
+    fn regular_after(&self, window: Duration, instances: u64) -> Duration {
         let (is_regular, after) = match self {
             // After each period it is the same instance's turn again.
             Members::Regular { firsts, period } => {
-                let rounds = window / period;
+                let rounds = window / *period;
                 let requests = rounds as u64 * firsts.len() as u64;
                 (rounds.fract() == 0.0 && requests.is_multiple_of(instances), *period)
             }
-            Members::Mixed(_) => (self.steady(window).is_some(), 0.0),
+            Members::Mixed(_) => (self.steady(window).is_some(), Duration::ZERO),
         };
-        if is_regular { after } else { f64::INFINITY }
+        if is_regular { after } else { Duration::INFINITE }
     }
 
     /// How many requests those who send each as it likes send in every span of this length; `None` when that depends on
     /// when it begins, or on whose turn it is.
-    fn steady(&self, length: f64) -> Option<f64> {
+    fn steady(&self, length: Duration) -> Option<f64> {
         match self {
             Members::Regular { .. } => None,
             Members::Mixed(schedules) => schedules.iter().map(|schedule| schedule.steady(length)).sum(),

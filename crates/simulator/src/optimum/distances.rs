@@ -80,7 +80,7 @@ fn search(topology: &Topology, paths: &Paths, origin: NodeIndex, metric: Metric)
         for (index, link) in topology.links_from(node) {
             let further = distance + metric.length(link.latency);
             if further < reach[link.to.position()].distance && paths.carries(index) {
-                reach[link.to.position()] = Reach { distance: further, latency: here.latency + link.latency };
+                reach[link.to.position()] = Reach { distance: further, latency: here.latency + link.latency.units() };
                 sequence += 1;
                 next.push(Reverse(Candidate { distance: further, sequence, node: link.to }));
             }

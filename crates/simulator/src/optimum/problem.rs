@@ -172,7 +172,9 @@ pub(crate) fn demand_rate(workload: Workload, scenario: &Scenario) -> f64 {
     match workload {
         Workload::Periodic { period: every, .. } => period / every,
         Workload::Poisson { mean_period } => period / mean_period,
-        Workload::OnOff { period: every, mean_on, mean_off } => period / every * mean_on / (mean_on + mean_off),
+        Workload::OnOff { period: every, mean_on, mean_off } => {
+            period / every * mean_on.units() / (mean_on + mean_off).units()
+        }
     }
 }
 

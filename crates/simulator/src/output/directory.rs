@@ -15,6 +15,7 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use mario_domain::Duration;
 use mario_scenario::{Resolved, Scenario, Settings};
 use mario_trace::Detail;
 use serde::{Deserialize, Serialize};
@@ -115,7 +116,7 @@ pub struct Summary {
     /// The seed.
     pub seed: u64,
     /// When the run ended.
-    pub duration: f64,
+    pub duration: Duration,
     /// Who manages, by the name of the strategy.
     pub management: &'static str,
     /// The policies in use.
@@ -220,7 +221,7 @@ impl<'a> RunDirectory<'a> {
         let RunDirectory { path, scenario: _, keep: _, recorders, marker, run: _, sealed } = self;
         let ((tally, regret), (trace, tables)) = recorders;
         let failed = |error| KeepError::Write(path.clone(), error);
-        let trace = trace.finish(scenario.duration).map_err(failed)?;
+        let trace = trace.finish(scenario.end()).map_err(failed)?;
         let tables = tables.finish().map_err(failed)?;
         let figures = Figures { regret: regret.and_then(|regret| regret.figures()), ..tally.figures() };
         let summary = Summary::new(scenario, figures, effort);

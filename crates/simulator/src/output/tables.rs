@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use mario_domain::{AgentOperation, Id, InstanceId};
+use mario_domain::{AgentOperation, Id, InstanceId, Time};
 use mario_scenario::{NodeIndex, Scenario, UserIndex};
 use mario_trace::json::{natural, number};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -170,15 +170,15 @@ impl<W: Write> Recorder for Tables<'_, W> {
         self.moves.is_some()
     }
 
-    fn deployed(&mut self, _time: f64, _agent: AgentIndex, population: &Population) {
+    fn deployed(&mut self, _time: Time, _agent: AgentIndex, population: &Population) {
         self.learn_instances(population);
     }
 
-    fn handover(&mut self, time: f64, user: UserIndex, from: Option<NodeIndex>, to: Option<NodeIndex>) {
+    fn handover(&mut self, time: Time, user: UserIndex, from: Option<NodeIndex>, to: Option<NodeIndex>) {
         let Some(handovers) = &mut self.handovers else { return };
         handovers.id(&self.scenario.attachments.users[user.position()].id);
         handovers.comma();
-        number(&mut handovers.row, time);
+        number(&mut handovers.row, time.units());
         for node in [from, to] {
             handovers.comma();
             match node {
@@ -189,7 +189,7 @@ impl<W: Write> Recorder for Tables<'_, W> {
         handovers.end_row();
     }
 
-    fn cycle(&mut self, time: f64, label: &Label, population: &Population) {
+    fn cycle(&mut self, time: Time, label: &Label, population: &Population) {
         self.learn_instances(population);
         let [mut undeploy, mut nop, mut migrate, mut replicate, mut inhibited] = [0_u64; 5];
         let mut has_agents = false;
@@ -222,7 +222,7 @@ impl<W: Write> Recorder for Tables<'_, W> {
             moves.comma();
             moves.id(self.scenario.applications[application.position()].application.id.id());
             moves.comma();
-            number(&mut moves.row, time);
+            number(&mut moves.row, time.units());
             moves.comma();
             moves.text(action);
             moves.end_row();
@@ -233,7 +233,7 @@ impl<W: Write> Recorder for Tables<'_, W> {
             has_agents |= parked.count() > 0;
         }
         if has_agents {
-            number(&mut self.operations.row, time);
+            number(&mut self.operations.row, time.units());
             for count in [undeploy, nop, migrate, replicate, inhibited] {
                 self.operations.comma();
                 natural(&mut self.operations.row, count);
@@ -249,7 +249,7 @@ impl<W: Write> Recorder for Tables<'_, W> {
         messages.id(self.instances[served.agent.position()].id());
         for time in [served.emitted, served.arrived, served.started, served.ended] {
             messages.comma();
-            number(&mut messages.row, time);
+            number(&mut messages.row, time.units());
         }
         messages.end_row();
     }

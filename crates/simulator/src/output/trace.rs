@@ -5,7 +5,7 @@ mod header;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use mario_domain::Rule;
+use mario_domain::{Rule, Time};
 use mario_policy::{Decision, Ending, Solution};
 use mario_scenario::{ApplicationIndex, NodeIndex, Scenario, UserIndex};
 use mario_trace::{
@@ -33,7 +33,7 @@ impl<W: Write> TraceRecorder<W> {
     }
 
     /// Ends the trace of a run that came to its end, and returns the output.
-    pub fn finish(self, time: f64) -> io::Result<W> {
+    pub fn finish(self, time: Time) -> io::Result<W> {
         self.0.finish(time)
     }
 
@@ -81,18 +81,18 @@ impl<W: Write> Recorder for TraceRecorder<W> {
         self.0.detail() != Detail::Summary
     }
 
-    fn deployed(&mut self, time: f64, agent: AgentIndex, population: &Population) {
+    fn deployed(&mut self, time: Time, agent: AgentIndex, population: &Population) {
         let instance = population.instance(agent);
         let agent = population.agent(agent);
         let policy = PolicyPlace(agent.policy().0);
         self.0.deployed(time, &instance, application(agent.application()), node(agent.node()), policy);
     }
 
-    fn handover(&mut self, time: f64, user: UserIndex, from: Option<NodeIndex>, to: Option<NodeIndex>) {
+    fn handover(&mut self, time: Time, user: UserIndex, from: Option<NodeIndex>, to: Option<NodeIndex>) {
         self.0.handover(time, UserPlace(user.0), from.map(node), to.map(node));
     }
 
-    fn evaluation(&mut self, time: f64, agent: AgentIndex, population: &Population, decision: Option<&Decision>) {
+    fn evaluation(&mut self, time: Time, agent: AgentIndex, population: &Population, decision: Option<&Decision>) {
         let acting = population.agent(agent);
         if self.0.detail() != Detail::Full {
             // What a record would hold beside is not read: there are far more evaluations than anything else.
@@ -116,13 +116,13 @@ impl<W: Write> Recorder for TraceRecorder<W> {
         self.0.evaluation(time, &evaluation, decided);
     }
 
-    fn parked(&mut self, _time: f64, parked: &[ParkedCounts]) {
+    fn parked(&mut self, _time: Time, parked: &[ParkedCounts]) {
         for (place, parked) in (0..).map(ApplicationPlace).zip(parked) {
             self.0.count_evaluations(place, parked.count(), parked.requests);
         }
     }
 
-    fn cycle(&mut self, time: f64, label: &Label, population: &Population) {
+    fn cycle(&mut self, time: Time, label: &Label, population: &Population) {
         if self.0.detail() == Detail::Summary {
             self.0.count_cycle(time, |counts| count(counts, label, population));
         } else {
@@ -130,27 +130,27 @@ impl<W: Write> Recorder for TraceRecorder<W> {
         }
     }
 
-    fn node_down(&mut self, time: f64, index: NodeIndex, cause: Cause, gone: &[AgentIndex], population: &Population) {
+    fn node_down(&mut self, time: Time, index: NodeIndex, cause: Cause, gone: &[AgentIndex], population: &Population) {
         let gone =
             gone.iter().map(|agent| (population.instance(*agent), application(population.agent(*agent).application())));
         self.0.node_down(time, node(index), cause, gone);
     }
 
-    fn regret(&mut self, time: f64, compared: &Compared) {
+    fn regret(&mut self, time: Time, compared: &Compared) {
         let Compared { search, users, actual, best } = *compared;
         let regret = mario_trace::Regret { search: search.as_str(), users, actual: worth(actual), best: worth(best) };
         self.0.regret(time, &regret);
     }
 
-    fn node_up(&mut self, time: f64, index: NodeIndex) {
+    fn node_up(&mut self, time: Time, index: NodeIndex) {
         self.0.node_up(time, node(index));
     }
 
-    fn node_leaving(&mut self, time: f64, index: NodeIndex) {
+    fn node_leaving(&mut self, time: Time, index: NodeIndex) {
         self.0.node_leaving(time, node(index));
     }
 
-    fn link(&mut self, time: f64, one: NodeIndex, other: NodeIndex, is_up: bool) {
+    fn link(&mut self, time: Time, one: NodeIndex, other: NodeIndex, is_up: bool) {
         if is_up {
             self.0.link_up(time, node(one), node(other));
         } else {
@@ -158,7 +158,7 @@ impl<W: Write> Recorder for TraceRecorder<W> {
         }
     }
 
-    fn step(&mut self, time: f64, step: usize) {
+    fn step(&mut self, time: Time, step: usize) {
         if step > 0 {
             self.0.responses(time);
         }
@@ -168,7 +168,7 @@ impl<W: Write> Recorder for TraceRecorder<W> {
         self.0.served(UserPlace(served.user.0), application(served.application), served.ended - served.emitted);
     }
 
-    fn lost(&mut self, _time: f64, user: UserIndex, index: ApplicationIndex) {
+    fn lost(&mut self, _time: Time, user: UserIndex, index: ApplicationIndex) {
         self.0.lost(UserPlace(user.0), application(index));
     }
 

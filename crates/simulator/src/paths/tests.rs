@@ -1,4 +1,4 @@
-use mario_domain::{Capacity, NodeId};
+use mario_domain::{Capacity, Duration, NodeId};
 use mario_scenario::{NodeDescription, TopologyBuilder};
 
 use super::*;
@@ -12,7 +12,7 @@ fn triangle() -> Topology {
         builder.node(node).expect("a new node");
     }
     for (one, other, latency) in [(0, 1, 2.0), (1, 2, 3.0), (0, 2, 4.0)] {
-        builder.link(NodeIndex(one), NodeIndex(other), latency, None).expect("a link");
+        builder.link(NodeIndex(one), NodeIndex(other), Duration::of(latency), None).expect("a link");
     }
     builder.build().expect("an infrastructure")
 }
@@ -34,7 +34,7 @@ fn a_link_that_comes_and_goes_a_thousand_times_leaves_two_paths() {
     for _ in 0..1_000 {
         assert!(paths.set_link(&topology, NodeIndex(2), NodeIndex(0), false));
         let round = way(&mut paths, &topology).expect("a way");
-        assert!((paths.latency(round) - 5.0).abs() < f64::EPSILON);
+        assert!((paths.latency(round).units() - 5.0).abs() < f64::EPSILON);
         assert_eq!(paths.last_hop(round), Neighbour::Node(NodeIndex(1)));
         assert!(paths.set_link(&topology, NodeIndex(0), NodeIndex(2), true));
         assert_eq!(way(&mut paths, &topology), Some(direct));
@@ -58,7 +58,7 @@ fn a_path_that_is_renewed_takes_no_more_room_than_twice_the_longest() {
         let links: Vec<LinkIndex> = nodes.windows(2).map(|pair| link(pair[0], pair[1])).collect();
         assert_eq!(paths.links(path), links);
         assert_eq!((paths.origin(path), paths.end(path)), (NodeIndex(nodes[0]), end));
-        (path, paths.latency(path), paths.last_hop(path), paths.links.len())
+        (path, paths.latency(path).units(), paths.last_hop(path), paths.links.len())
     };
     let (path, latency, last_hop, _) = renew(None, &[1]);
     assert!(latency.abs() < f64::EPSILON);
@@ -70,7 +70,7 @@ fn a_path_that_is_renewed_takes_no_more_room_than_twice_the_longest() {
         for nodes in [&[0, 1, 2][..], &[0, 2], &round[..8], &[2], &round[..7], &round, &[1, 0], &round[..9]] {
             let (same, latency, last_hop, links) = renew(Some(path), nodes);
             assert_eq!(same, path);
-            let hops: f64 = nodes.windows(2).map(|pair| topology.link(link(pair[0], pair[1])).latency).sum();
+            let hops: f64 = nodes.windows(2).map(|pair| topology.link(link(pair[0], pair[1])).latency.units()).sum();
             assert!((latency - hops).abs() < f64::EPSILON);
             let before =
                 nodes.len().checked_sub(2).map_or(Neighbour::Own, |last| Neighbour::Node(NodeIndex(nodes[last])));

@@ -86,7 +86,7 @@ impl Label {
         self.parked.clear();
     }
 
-    /// Moves the counts of parked agents into the label.
+    /// Takes the outcomes of parked agents, and leaves `parked` empty.
     pub(crate) fn take_parked(&mut self, parked: &mut Vec<ParkedCounts>) {
         std::mem::swap(&mut self.parked, parked);
     }

@@ -87,7 +87,7 @@ impl Spot {
     #[inline]
     fn forget(&mut self, stale: &mut Vec<CellIndex>) {
         if self.mark.0 < Mark::STALE {
-            stale.push(self.mark.0);
+            stale.push(CellIndex(self.mark.0));
             self.mark.0 |= Mark::STALE;
         }
     }
@@ -167,13 +167,13 @@ impl Field {
     #[inline]
     pub(super) fn cell(&self, node: NodeIndex) -> Option<CellIndex> {
         let mark = self.spots[node.position()].mark;
-        (mark != Mark::NOBODY).then_some(mark.0 & !Mark::STALE)
+        (mark != Mark::NOBODY).then_some(CellIndex(mark.0 & !Mark::STALE))
     }
 
     /// A node has a cell from now on, whose routes are to be found.
     pub(super) fn add_cell(&mut self, node: NodeIndex, cell: CellIndex) {
-        assert!(cell < Mark::STALE - 1, "fewer than 2^31 cells");
-        self.spots[node.position()].mark = Mark(cell | Mark::STALE);
+        assert!(cell.0 < Mark::STALE - 1, "fewer than 2^31 cells");
+        self.spots[node.position()].mark = Mark(cell.0 | Mark::STALE);
     }
 
     /// The routes of a cell are known.

@@ -3,7 +3,7 @@
 //! Users of one application at one access point are a *cell*: they have the same routes, and take turns together. Routes
 //! are found when they are needed, and kept until an instance comes or goes that is, or was, among the nearest of the cell.
 
-use mario_scenario::{ApplicationIndex, Metric, NodeIndex, Scenario, Topology, UserIndex};
+use mario_scenario::{ApplicationIndex, Metric, NodeIndex, Scenario, Topology, UserIndex, indices};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
@@ -13,10 +13,12 @@ use crate::flow::PREFETCHES;
 use crate::paths::{PathIndex, Trail};
 use crate::routing::{Client, Route, Terrain};
 
-/// Which cell.
-pub(crate) type CellIndex = u32;
+indices! {
+    /// Which cell.
+    pub(crate) CellIndex;
+}
 
-const NO_CELL: CellIndex = CellIndex::MAX;
+const NO_CELL: CellIndex = CellIndex(u32::MAX);
 
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Nearest {
@@ -111,9 +113,9 @@ impl Nearest {
             && self.fields.len() == scenario.applications.len()
             && self.fields.iter().all(|field| field.holds_together(&scenario.topology, agents))
             && self.of_user.len() <= scenario.users.len()
-            && self.of_user.iter().all(|cell| *cell == NO_CELL || (*cell as usize) < rotations)
+            && self.of_user.iter().all(|cell| *cell == NO_CELL || cell.position() < rotations)
             && rotations <= self.cells.len()
-            && (rotations == 0 || self.stale.iter().all(|cell| (*cell as usize) < rotations))
+            && (rotations == 0 || self.stale.iter().all(|cell| cell.position() < rotations))
             && self.rotations.iter().all(turns)
     }
 
@@ -121,20 +123,20 @@ impl Nearest {
     #[inline]
     pub(crate) fn route(&mut self, client: Client, terrain: &mut Terrain<'_>) -> Option<Route> {
         for cell in self.stale.drain(..) {
-            self.rotations[cell as usize].is_stale = true;
+            self.rotations[cell.position()].is_stale = true;
         }
         let index = match self.of_user.get(client.user.position()) {
             Some(index) if *index != NO_CELL => *index,
             _ => self.find_cell(client),
         };
-        if self.rotations[index as usize].is_stale {
+        if self.rotations[index.position()].is_stale {
             self.find(index, Keeper::Messages, terrain);
-            let rotation = &mut self.rotations[index as usize];
+            let rotation = &mut self.rotations[index.position()];
             (rotation.is_stale, rotation.turn) = (false, 0);
             rotation.routes.clear();
             rotation.routes.extend_from_slice(&self.scratch.routes);
         }
-        let rotation = &mut self.rotations[index as usize];
+        let rotation = &mut self.rotations[index.position()];
         let route = *rotation.routes.get(rotation.turn as usize)?;
         rotation.turn = if rotation.turn as usize + 1 == rotation.routes.len() { 0 } else { rotation.turn + 1 };
         Some(route)
@@ -146,8 +148,8 @@ impl Nearest {
             self.of_user.resize(client.user.position() + 1, NO_CELL);
         }
         self.of_user[client.user.position()] = index;
-        if self.rotations.len() <= index as usize {
-            self.rotations.resize_with(index as usize + 1, Rotation::default);
+        if self.rotations.len() <= index.position() {
+            self.rotations.resize_with(index.position() + 1, Rotation::default);
         }
         index
     }
@@ -157,7 +159,7 @@ impl Nearest {
         let field = &mut self.fields[application.position()];
         field.prepare(self.nodes);
         field.cell(access_point).unwrap_or_else(|| {
-            let index = self.cells.len() as CellIndex;
+            let index = CellIndex::at(self.cells.len());
             field.add_cell(access_point, index);
             self.cells.push(Cell { application, access_point, path: None });
             index
@@ -180,7 +182,7 @@ impl Nearest {
     /// that of others.
     pub(crate) fn prefetch_for(&self, cells: &[CellIndex], topology: &Topology) -> f64 {
         let place = |cell: &CellIndex| {
-            let cell = &self.cells[*cell as usize];
+            let cell = &self.cells[cell.position()];
             (&self.fields[cell.application.position()], cell.access_point)
         };
         let mut places: SmallVec<[(&Field, NodeIndex); PREFETCHES]> = cells.iter().map(place).collect();
@@ -205,7 +207,7 @@ impl Nearest {
     }
 
     fn find(&mut self, index: CellIndex, keeper: Keeper, terrain: &mut Terrain<'_>) {
-        let Cell { application, access_point, .. } = self.cells[index as usize];
+        let Cell { application, access_point, .. } = self.cells[index.position()];
         let field = &mut self.fields[application.position()];
         field.refresh(access_point);
         self.scratch.routes.clear();
@@ -215,7 +217,7 @@ impl Nearest {
         match destination {
             Destination::Nowhere => {}
             Destination::One(node, agent) => {
-                let path = self.path((index, 0), node, keeper, terrain);
+                let path = self.path(index, 0, node, keeper, terrain);
                 if let Some(agent) = agent {
                     self.scratch.routes.push(Route { path, agent });
                     return;
@@ -232,7 +234,7 @@ impl Nearest {
                 terrain.paths.descend(terrain.topology, access_point, self.metric, field, &mut ends);
                 for (place, node) in ends.iter().enumerate() {
                     terrain.paths.trace(access_point, *node, &mut self.scratch.trail);
-                    let path = self.path((index, place), *node, keeper, terrain);
+                    let path = self.path(index, place, *node, keeper, terrain);
                     let agents = terrain.placement.on_node(application, *node);
                     self.scratch.routes.extend(agents.iter().map(|agent| Route { path, agent: *agent }));
                 }
@@ -245,7 +247,8 @@ impl Nearest {
     /// The path along the way that was just found, to one of the ends of a cell's routes.
     fn path(
         &mut self,
-        (cell, place): (CellIndex, usize),
+        cell: CellIndex,
+        place: usize,
         end: NodeIndex,
         keeper: Keeper,
         terrain: &mut Terrain<'_>,
@@ -255,7 +258,7 @@ impl Nearest {
             return paths.path(topology, end, &self.scratch.trail);
         }
         if place == 0 {
-            let own = &mut self.cells[cell as usize].path;
+            let own = &mut self.cells[cell.position()].path;
             return *own.insert(paths.renew(topology, *own, end, &self.scratch.trail));
         }
         let further = self.further.entry(cell).or_default();

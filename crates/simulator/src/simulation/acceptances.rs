@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use mario_domain::{NodeId, Request};
+use mario_domain::{NodeId, Request, Time};
 use mario_policy::{AcceptanceFailure, find_unknown_call};
 use mario_prolog::{Place, Resolver};
 use mario_scenario::{NodeIndex, PolicyText, Scenario, engine};
@@ -28,7 +28,7 @@ pub struct AskedAcceptances {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct FailedAcceptance {
     /// When.
-    pub time: f64,
+    pub time: Time,
     /// The node whose policy it is.
     pub node: NodeId,
     /// What the scenario calls the policy.
@@ -85,7 +85,7 @@ impl Simulation<'_> {
 
 fn failed_acceptance(
     scenario: &Scenario,
-    time: f64,
+    time: Time,
     node: NodeIndex,
     request: &Request,
     failure: AcceptanceFailure,

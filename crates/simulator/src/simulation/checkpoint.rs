@@ -107,7 +107,7 @@ impl<'a> Simulation<'a> {
             messages: self.messages.len(),
             cells: self.router.cell_count(),
             turns,
-            lists: self.due.list_count(),
+            batches: self.due.batch_count(),
             ..Limits::of(scenario)
         };
         let are_numbers = limits.hold_for(&self.saved())

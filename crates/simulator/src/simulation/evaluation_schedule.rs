@@ -1,6 +1,7 @@
-//! Agents that evaluate at the same time, as one event.
+//! The evaluation schedule: agents that evaluate at the same time are one batch, and one event.
 
-use mario_scenario::ApplicationIndex;
+use mario_domain::Time;
+use mario_scenario::{ApplicationIndex, indices};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
@@ -9,115 +10,123 @@ use crate::flow::Round;
 use crate::population::{AgentIndex, ParkedCounts, Population};
 use crate::queue::EventQueue;
 
-/// Which list of agents.
-pub(super) type BatchIndex = u32;
+indices! {
+    /// Which batch of agents.
+    pub(super) BatchIndex;
+}
 
-/// So many agents look together: enough for memory to work on, and few enough to be still at hand when they are needed.
+/// How many agents a caller takes at a time: enough for their cache misses to overlap, and few enough for their data to stay in
+/// the cache until it is used.
 pub(super) const TOGETHER: usize = 32;
 
-/// The agents whose evaluations are scheduled: a list for each event.
+/// The agents whose evaluations are scheduled: one batch for each event.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct EvaluationSchedule {
-    lists: Vec<List>,
+    batches: Vec<Batch>,
     free: Vec<BatchIndex>,
-    /// For each agent, where it is.
-    places: Vec<Place>,
+    /// For each agent, its place in a batch.
+    slots: Vec<Slot>,
     parked: usize,
 }
 
 /// Agents that evaluate one after another, in this order.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct List {
+struct Batch {
     agents: Vec<AgentIndex>,
-    /// A bit for each of them: whether anybody has to look at it.
+    /// A bit for each agent: set while it is neither parked nor known to be gone.
     awake: Vec<u64>,
-    /// How many of them are gone.
+    /// The number of agents that are gone.
     gone: usize,
     parked: usize,
-    /// How often they have evaluated.
+    /// How often the batch has been evaluated.
     round: u32,
-    /// What those do who rest, by the length of their round less one; for each length by application, and then by the remainder
-    /// of the list's own round.
+    /// Aggregated outcomes of parked agents. Indexed by pattern length - 1, then by application and phase (`round % length`).
     parked_outcomes: [Vec<ParkedCounts>; Round::LENGTH_MAX],
 }
 
-/// Where an agent is, and how it rests.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-struct Place {
-    list: BatchIndex,
+/// Where an agent is in the schedule, and the state in which it is parked.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Slot {
+    batch: BatchIndex,
     position: u32,
-    /// The first round of its list in which nobody looked at it.
+    /// The first round of its batch for which it is parked.
     since: u32,
-    /// A bit for each sight of its round: whether it is refused then.
-    refused: u16,
-    /// The round that it sees again and again, with what it would have seen at first; none while it is awake.
+    /// A bit for each snapshot of its recurring pattern: set if the agent's proposal is inhibited then.
+    inhibited: u16,
+    /// The recurring pattern of what it sees, from the first round for which it is parked; `None` while it is awake.
     round: Option<Round>,
 }
 
-/// An agent that rested.
-pub(super) struct Rested {
-    /// For how many rounds.
+impl Slot {
+    /// The slot of an agent that was never scheduled.
+    const UNSCHEDULED: Slot = Slot { batch: BatchIndex(0), position: 0, since: 0, inhibited: 0, round: None };
+}
+
+/// What happened to an agent while it was parked.
+pub(super) struct Unparked {
+    /// The number of rounds for which it was parked.
     pub(super) rounds: u32,
-    /// Which sight of its own round is next.
+    /// Its recurring pattern, at the snapshot that is next.
     pub(super) next: Round,
 }
 
-/// How far a list has been gone through.
+/// Where an iteration over a batch is.
 #[derive(Default)]
 pub(super) struct Cursor {
     word: usize,
-    /// What is left of the word.
+    /// The bits of the word that are still to be visited.
     bits: Option<u64>,
 }
 
 impl EvaluationSchedule {
-    /// How many lists there are.
-    pub(super) fn list_count(&self) -> usize {
-        self.lists.len()
+    /// The number of batches, used or free.
+    pub(super) fn batch_count(&self) -> usize {
+        self.batches.len()
     }
 
-    /// Whether lists and places agree, and those who rest are counted, for this number of applications.
+    /// Whether a restored schedule is consistent: batches and slots agree, and every parked agent is counted, for this number of
+    /// applications.
     pub(super) fn holds_together(&self, applications: usize) -> bool {
-        let is_sound = |list: &List| {
-            let count = list.agents.len();
-            let words_are_right = list.awake.len() == count.div_ceil(64);
+        let is_sound = |batch: &Batch| {
+            let count = batch.agents.len();
+            let words_are_right = batch.awake.len() == count.div_ceil(64);
             let has_no_more = words_are_right
-                && (count.is_multiple_of(64) || list.awake.last().is_some_and(|last| last >> (count % 64) == 0));
-            let awake: u32 = list.awake.iter().map(|word| word.count_ones()).sum();
-            let habits_are_right = (1..).zip(&list.parked_outcomes).all(|(length, parked_outcomes)| {
+                && (count.is_multiple_of(64) || batch.awake.last().is_some_and(|last| last >> (count % 64) == 0));
+            let awake: u32 = batch.awake.iter().map(|word| word.count_ones()).sum();
+            let outcomes_are_right = (1..).zip(&batch.parked_outcomes).all(|(length, parked_outcomes)| {
                 parked_outcomes.is_empty() || parked_outcomes.len() == applications * length
             });
-            has_no_more && habits_are_right && awake as usize + list.gone + list.parked == count
+            has_no_more && outcomes_are_right && awake as usize + batch.gone + batch.parked == count
         };
-        let mut parked = vec![0_usize; self.lists.len()];
-        let mut is_placed = |agent: usize, place: &Place| {
-            let Some(round) = place.round else { return true };
-            let Some(list) = self.lists.get(place.list as usize) else { return false };
-            parked[place.list as usize] += 1;
+        let mut parked = vec![0_usize; self.batches.len()];
+        let mut is_in_batch = |agent: usize, slot: &Slot| {
+            let Some(round) = slot.round else { return true };
+            let Some(batch) = self.batches.get(slot.batch.position()) else { return false };
+            parked[slot.batch.position()] += 1;
             round.can_be()
-                && place.since <= list.round + 1
-                && list.agents.get(place.position as usize).is_some_and(|there| there.position() == agent)
+                && slot.since <= batch.round + 1
+                && batch.agents.get(slot.position as usize).is_some_and(|there| there.position() == agent)
         };
-        self.lists.iter().all(is_sound)
-            && self.places.iter().enumerate().all(|(agent, place)| is_placed(agent, place))
-            && self.lists.iter().zip(&parked).all(|(list, parked)| list.parked == *parked)
+        self.batches.iter().all(is_sound)
+            && self.slots.iter().enumerate().all(|(agent, slot)| is_in_batch(agent, slot))
+            && self.batches.iter().zip(&parked).all(|(batch, parked)| batch.parked == *parked)
             && self.parked == parked.iter().sum::<usize>()
-            && self.lists.iter().all(|list| list.agents.iter().all(|agent| agent.position() < self.places.len()))
+            && self.batches.iter().all(|batch| batch.agents.iter().all(|agent| agent.position() < self.slots.len()))
     }
 
-    /// Room for so many agents.
+    /// An empty schedule with memory for this number of agents.
     pub(super) fn with_capacity(agents: usize) -> EvaluationSchedule {
-        EvaluationSchedule { places: Vec::with_capacity(agents), ..EvaluationSchedule::default() }
+        EvaluationSchedule { slots: Vec::with_capacity(agents), ..EvaluationSchedule::default() }
     }
 
-    /// Schedules the evaluation of an agent: with those of the last event, if that is for the same time and for agents too.
-    pub(super) fn schedule(&mut self, agent: AgentIndex, time: f64, queue: &mut EventQueue<Event>) {
+    /// Schedules the evaluation of an agent. It joins the batch of the last event for this time, if that is an evaluation.
+    pub(super) fn schedule(&mut self, agent: AgentIndex, time: Time, queue: &mut EventQueue<Event>) {
         let index = match queue.last_at(time) {
             Some(Event::Evaluations(last)) => last,
             _ => {
                 let index = self.free.pop().unwrap_or_else(|| {
-                    self.lists.push(List::default());
-                    self.lists.len() as BatchIndex - 1
+                    self.batches.push(Batch::default());
+                    BatchIndex::at(self.batches.len() - 1)
                 });
                 queue.schedule(time, Event::Evaluations(index));
                 index
@@ -127,72 +136,73 @@ impl EvaluationSchedule {
     }
 
     fn put(&mut self, agent: AgentIndex, index: BatchIndex) {
-        let position = self.lists[index as usize].push(agent);
-        if self.places.len() <= agent.position() {
-            self.places.resize(agent.position() + 1, Place::default());
+        let position = self.batches[index.position()].push(agent);
+        if self.slots.len() <= agent.position() {
+            self.slots.resize(agent.position() + 1, Slot::UNSCHEDULED);
         }
-        self.places[agent.position()] = Place { list: index, position, ..Place::default() };
+        self.slots[agent.position()] = Slot { batch: index, position, ..Slot::UNSCHEDULED };
     }
 
-    /// Events for agents that follow this one at once become a part of it. Nobody in them may rest.
+    /// Appends the batch `other` to `index` and frees it. No agent in it may be parked.
     pub(super) fn join(&mut self, other: BatchIndex, index: BatchIndex) {
-        let agents = std::mem::take(&mut self.lists[other as usize]).agents;
+        let agents = std::mem::take(&mut self.batches[other.position()]).agents;
         self.free.push(other);
         for agent in agents {
             self.put(agent, index);
         }
     }
 
-    /// Reads a little of what waking these agents needs.
+    /// Prefetches the slots of these agents, for [`EvaluationSchedule::unpark`]. The return value only keeps the reads from being
+    /// optimised away.
     pub(super) fn prefetch(&self, agents: &[AgentIndex]) -> u32 {
-        let places = agents.iter().filter_map(|agent| self.places.get(agent.position()));
-        places.fold(0, |sum, place| sum ^ place.position)
+        let slots = agents.iter().filter_map(|agent| self.slots.get(agent.position()));
+        slots.fold(0, |sum, slot| sum ^ slot.position)
     }
 
-    /// Whoever rests in a list.
+    /// The parked agents of a batch.
     pub(super) fn parked_in(&self, index: BatchIndex) -> Vec<AgentIndex> {
-        let list = &self.lists[index as usize];
-        if list.parked == 0 {
+        let batch = &self.batches[index.position()];
+        if batch.parked == 0 {
             return Vec::new();
         }
-        let rests = |agent: &AgentIndex| self.places[agent.position()].round.is_some();
-        list.agents.iter().copied().filter(rests).collect()
+        let is_parked = |agent: &AgentIndex| self.slots[agent.position()].round.is_some();
+        batch.agents.iter().copied().filter(is_parked).collect()
     }
 
-    /// Whoever rests, anywhere.
+    /// The parked agents of all batches.
     pub(super) fn parked(&self) -> Vec<AgentIndex> {
         if self.parked == 0 {
             return Vec::new();
         }
-        (0..self.lists.len() as BatchIndex).flat_map(|list| self.parked_in(list)).collect()
+        (0..self.batches.len()).map(BatchIndex::at).flat_map(|batch| self.parked_in(batch)).collect()
     }
 
-    /// How many of a list have to be looked at.
+    /// The number of agents of a batch that have to be evaluated one by one.
     pub(super) fn awake_count(&self, index: BatchIndex) -> usize {
-        let list = &self.lists[index as usize];
-        list.agents.len() - list.gone - list.parked
+        let batch = &self.batches[index.position()];
+        batch.agents.len() - batch.gone - batch.parked
     }
 
-    /// The next agents of a list that are there and awake; none at its end.
+    /// The next agents of a batch that exist and are awake; none at its end.
     pub(super) fn next(
         &mut self,
         index: BatchIndex,
         cursor: &mut Cursor,
         population: &Population,
     ) -> SmallVec<[AgentIndex; TOGETHER]> {
-        let list = &mut self.lists[index as usize];
+        let batch = &mut self.batches[index.position()];
         let mut found = SmallVec::new();
-        while let Some(word) = list.awake.get(cursor.word).copied() {
+        while let Some(word) = batch.awake.get(cursor.word).copied() {
             let mut bits = cursor.bits.unwrap_or(word);
             while bits != 0 && found.len() < TOGETHER {
                 let bit = bits.trailing_zeros();
                 bits &= bits - 1;
-                let agent = list.agents[cursor.word * 64 + bit as usize];
+                let agent = batch.agents[cursor.word * 64 + bit as usize];
                 if population.agent(agent).is_alive() {
                     found.push(agent);
                 } else {
-                    list.awake[cursor.word] &= !(1 << bit);
-                    list.gone += 1;
+                    batch.awake[cursor.word] &= !(1 << bit);
+                    batch.gone += 1;
                 }
             }
             cursor.bits = Some(bits);
@@ -204,114 +214,119 @@ impl EvaluationSchedule {
         found
     }
 
-    /// Ends a round of a list, which is due again at a time, if anybody is left. Gives how many evaluated.
-    pub(super) fn end_round(&mut self, index: BatchIndex, time: f64, queue: &mut EventQueue<Event>) -> usize {
-        let list = &mut self.lists[index as usize];
-        list.round += 1;
-        let count = list.agents.len() - list.gone;
+    /// Ends a round of a batch and schedules the next at `time`, or frees the batch if no agent is left. Returns the number of
+    /// agents that evaluated.
+    pub(super) fn end_round(&mut self, index: BatchIndex, time: Time, queue: &mut EventQueue<Event>) -> usize {
+        let batch = &mut self.batches[index.position()];
+        batch.round += 1;
+        let count = batch.agents.len() - batch.gone;
         if count == 0 {
-            *list = List::default();
+            *batch = Batch::default();
             self.free.push(index);
             return 0;
         }
         queue.schedule(time, Event::Evaluations(index));
-        if list.gone > count {
+        if batch.gone > count {
             self.drop_gone(index);
         }
         count
     }
 
-    /// Drops those who are gone: whoever is neither awake nor rests.
+    /// Removes the agents that are gone: those that are neither awake nor parked.
     fn drop_gone(&mut self, index: BatchIndex) {
-        let list = &mut self.lists[index as usize];
-        let (agents, awake) = (std::mem::take(&mut list.agents), std::mem::take(&mut list.awake));
-        list.gone = 0;
+        let batch = &mut self.batches[index.position()];
+        let (agents, awake) = (std::mem::take(&mut batch.agents), std::mem::take(&mut batch.awake));
+        batch.gone = 0;
         for (position, agent) in agents.into_iter().enumerate() {
-            let place = &mut self.places[agent.position()];
+            let slot = &mut self.slots[agent.position()];
             let is_awake = awake[position / 64] >> (position % 64) & 1 == 1;
-            if is_awake || place.round.is_some() {
-                place.position = list.push(agent);
-                list.set_awake(place.position, is_awake);
+            if is_awake || slot.round.is_some() {
+                slot.position = batch.push(agent);
+                batch.set_awake(slot.position, is_awake);
             }
         }
     }
 
-    /// What those of a list do in this round who rest, for each application; nothing when nobody rests.
+    /// Writes the outcomes of the parked agents of a batch in this round to `sums`, one for each application; nothing if none is
+    /// parked.
     pub(super) fn parked_outcomes(&self, index: BatchIndex, applications: usize, sums: &mut Vec<ParkedCounts>) {
-        let list = &self.lists[index as usize];
+        let batch = &self.batches[index.position()];
         sums.clear();
-        if list.parked == 0 {
+        if batch.parked == 0 {
             return;
         }
         sums.resize(applications, ParkedCounts::default());
-        for (length, parked_outcomes) in (1..).zip(&list.parked_outcomes) {
-            let now = parked_outcomes.iter().skip((list.round % length) as usize).step_by(length as usize);
+        for (length, parked_outcomes) in (1..).zip(&batch.parked_outcomes) {
+            let now = parked_outcomes.iter().skip((batch.round % length) as usize).step_by(length as usize);
             for (sum, steady_outcome) in sums.iter_mut().zip(now) {
                 sum.add(steady_outcome);
             }
         }
     }
 
-    /// An agent rests from the next round of its list on. `steady_outcome` tells what it does when it sees which sight of its own round;
-    /// gives whether it is known for all of them.
-    pub(super) fn rest(
+    /// Parks an agent from the next round of its batch on. `steady_outcome` returns the outcome for a snapshot of its pattern.
+    /// Returns whether it is parked: it is not if one of these outcomes is unknown, or if the batch is small.
+    pub(super) fn park(
         &mut self,
         agent: AgentIndex,
-        (application, applications): (ApplicationIndex, usize),
         round: Round,
+        application: ApplicationIndex,
+        applications: usize,
         steady_outcome: impl Fn(Option<u8>) -> Option<ParkedCounts>,
     ) -> bool {
-        let place = &mut self.places[agent.position()];
-        let list = &mut self.lists[place.list as usize];
-        if list.agents.len() < applications {
-            // To count those who rest would cost more than a look at all of them.
+        let slot = &mut self.slots[agent.position()];
+        let batch = &mut self.batches[slot.batch.position()];
+        if batch.agents.len() < applications {
+            // Aggregating the outcomes of so few would cost more than evaluating them one by one.
             return false;
         }
-        let parked_outcomes: SmallVec<[ParkedCounts; 1]> = match round.sights().map(steady_outcome).collect() {
+        let parked_outcomes: SmallVec<[ParkedCounts; 1]> = match round.snapshots().map(steady_outcome).collect() {
             Some(parked_outcomes) => parked_outcomes,
             None => return false,
         };
-        place.since = list.round + 1;
-        place.round = Some(round);
-        place.refused = (0..)
+        slot.since = batch.round + 1;
+        slot.round = Some(round);
+        slot.inhibited = (0..)
             .zip(&parked_outcomes)
             .fold(0, |mask, (number, steady_outcome)| mask | (u16::from(steady_outcome.inhibited > 0) << number));
-        let place = *place;
+        let slot = *slot;
         for (number, steady_outcome) in (0..).zip(&parked_outcomes) {
-            list.steady_outcome(place, number, application, applications).add(steady_outcome);
+            batch.steady_outcome(slot, number, application, applications).add(steady_outcome);
         }
-        list.set_awake(place.position, false);
-        list.parked += 1;
+        batch.set_awake(slot.position, false);
+        batch.parked += 1;
         self.parked += 1;
         true
     }
 
-    /// An agent rests no longer; `None` if it did not. `steady_outcome` tells what it did when it saw which sight of its own round.
-    pub(super) fn wake(
+    /// Unparks an agent; `None` if it is not parked. `steady_outcome` returns the outcome that was counted for a snapshot of its
+    /// pattern, given whether its proposal was inhibited then.
+    pub(super) fn unpark(
         &mut self,
         agent: AgentIndex,
-        (application, applications): (ApplicationIndex, usize),
+        application: ApplicationIndex,
+        applications: usize,
         steady_outcome: impl Fn(Option<u8>, bool) -> ParkedCounts,
-    ) -> Option<Rested> {
-        let place = self.places.get_mut(agent.position())?;
-        let round = place.round?;
-        let rested = *place;
-        place.round = None;
-        let list = &mut self.lists[place.list as usize];
-        for (number, sight) in (0..).zip(round.sights()) {
-            let steady_outcome = steady_outcome(sight, rested.refused >> number & 1 == 1);
-            list.steady_outcome(rested, number, application, applications).remove(&steady_outcome);
+    ) -> Option<Unparked> {
+        let slot = self.slots.get_mut(agent.position())?;
+        let round = slot.round?;
+        let former = *slot;
+        slot.round = None;
+        let batch = &mut self.batches[slot.batch.position()];
+        for (number, snapshot) in (0..).zip(round.snapshots()) {
+            let steady_outcome = steady_outcome(snapshot, former.inhibited >> number & 1 == 1);
+            batch.steady_outcome(former, number, application, applications).remove(&steady_outcome);
         }
-        list.set_awake(rested.position, true);
-        list.parked -= 1;
+        batch.set_awake(former.position, true);
+        batch.parked -= 1;
         self.parked -= 1;
-        let rounds = list.round - rested.since;
-        Some(Rested { rounds, next: round.after(rounds) })
+        let rounds = batch.round - former.since;
+        Some(Unparked { rounds, next: round.after(rounds) })
     }
 }
 
-impl List {
-    /// Puts an agent at the end, awake. Gives its position.
+impl Batch {
+    /// Appends an agent, awake. Returns its position.
     fn push(&mut self, agent: AgentIndex) -> u32 {
         let position = self.agents.len();
         self.agents.push(agent);
@@ -331,21 +346,22 @@ impl List {
         }
     }
 
-    /// What those do who rest like an agent that rests at a place, in the rounds in which it sees a sight of its own round.
+    /// The aggregated outcomes to which an agent parked in `slot` contributes in the rounds of the snapshot `number` of its
+    /// pattern.
     fn steady_outcome(
         &mut self,
-        place: Place,
+        slot: Slot,
         number: u8,
         application: ApplicationIndex,
         applications: usize,
     ) -> &mut ParkedCounts {
-        let round = place.round.unwrap_or_default();
+        let round = slot.round.unwrap_or_default();
         let length = usize::from(round.length());
         let parked_outcomes = &mut self.parked_outcomes[length - 1];
         if parked_outcomes.is_empty() {
             parked_outcomes.resize(applications * length, ParkedCounts::default());
         }
-        let remainder = (place.since as usize + usize::from(round.until(number))) % length;
+        let remainder = (slot.since as usize + usize::from(round.until(number))) % length;
         &mut parked_outcomes[application.position() * length + remainder]
     }
 }

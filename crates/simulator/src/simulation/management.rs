@@ -68,7 +68,7 @@ impl Simulation<'_> {
             self.queue.next_now_if(|event| matches!(event, Event::Evaluations(_)))
         {
             for agent in self.due.parked_in(next) {
-                self.wake(agent);
+                self.unpark(agent);
             }
             self.due.join(next, due);
         }

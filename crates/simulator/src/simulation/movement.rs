@@ -1,5 +1,6 @@
 //! Users who come, move and go.
 
+use mario_domain::Time;
 use mario_scenario::{ApplicationIndex, NodeIndex, UserIndex};
 use smallvec::SmallVec;
 
@@ -18,7 +19,8 @@ impl Simulation<'_> {
         }
         recorder.step(now, step as usize);
         if step as usize + 1 < attachments.step_count() {
-            self.queue.schedule(f64::from(step + 1) * self.scenario.step, Event::Step(step + 1));
+            let next = Time::ZERO + self.scenario.step * f64::from(step + 1);
+            self.queue.schedule(next, Event::Step(step + 1));
         }
         let mut generated = std::mem::take(&mut self.scratch.changes);
         let users = &self.users;

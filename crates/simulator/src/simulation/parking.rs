@@ -1,4 +1,4 @@
-//! Agents to whom nothing is new rest: they evaluate and are judged as all others, but nobody looks at them.
+//! Parking: agents whose outcome is predictable are counted in aggregate, not evaluated one by one.
 
 use mario_scenario::Scenario;
 
@@ -9,9 +9,9 @@ use crate::population::{AgentIndex, ParkedCounts};
 use crate::recorder::Recorder;
 
 impl Simulation<'_> {
-    /// Whether agents may rest. Not if somebody wants to hear of every one, nor where more can happen to an agent than what
-    /// its own node, room in its reach, and client requests tell; and not where agents evaluate several times before they are
-    /// judged once.
+    /// Whether agents may be parked. They may not if the recorder wants every evaluation; if an agent can be affected by more than
+    /// its own node, the room in its reach and its client requests; or if agents evaluate several times before they are judged
+    /// once.
     pub(super) fn may_park(&self, recorder: &impl Recorder) -> bool {
         let Scenario { disturbances, agents, management_period, .. } = self.scenario;
         let is_calm = disturbances.is_empty()
@@ -21,19 +21,20 @@ impl Simulation<'_> {
         is_calm && self.flow.is_some() && self.options.reuse == Reuse::Proposals && !recorder.wants_everyone()
     }
 
-    /// Lets an agent rest, which has just evaluated, if it will go on so until something happens.
+    /// Parks an agent that has just evaluated, if its outcomes are predictable until an event unparks it.
     pub(super) fn park_if_steady(&mut self, agent: AgentIndex) {
         let Some(flow) = &mut self.flow else { return };
         let Some(round) = flow.round(agent) else { return };
         let population = &self.population;
-        let application = (population.agent(agent).application(), self.scenario.applications.len());
-        if self.due.rest(agent, application, round, |sight| population.steady_outcome(agent, sight)) {
-            flow.rest(agent);
+        let (application, applications) = (population.agent(agent).application(), self.scenario.applications.len());
+        let steady_outcome = |snapshot| population.steady_outcome(agent, snapshot);
+        if self.due.park(agent, round, application, applications, steady_outcome) {
+            flow.park(agent);
             self.population.park(agent);
         }
     }
 
-    /// Wakes the agents for whom something may be new.
+    /// Unparks the agents whose facts may have changed; all of them if agents may no longer be parked.
     pub(super) fn unpark_agents(&mut self, recorder: &impl Recorder) {
         let mut to_unpark = std::mem::take(&mut self.scratch.to_unpark);
         self.population.take_to_unpark(&mut to_unpark);
@@ -41,39 +42,39 @@ impl Simulation<'_> {
             flow.take_to_unpark(&mut to_unpark);
         }
         for agents in to_unpark.chunks(TOGETHER) {
-            // Read a little of each first, so that memory fetches it side by side.
+            // Prefetch for the whole chunk, so that its cache misses overlap.
             let sum = agents
                 .iter()
                 .fold(self.due.prefetch(agents), |sum, agent| sum ^ self.population.prefetch_parked(*agent));
             let moving = |flow: &Flow| agents.iter().filter(|agent| flow.is_moving(**agent)).count();
             std::hint::black_box((sum, self.flow.as_deref().map(moving)));
             for agent in agents {
-                self.wake(*agent);
+                self.unpark(*agent);
             }
         }
         to_unpark.clear();
         self.scratch.to_unpark = to_unpark;
         if !self.may_park(recorder) {
             for agent in self.due.parked() {
-                self.wake(agent);
+                self.unpark(agent);
             }
         }
     }
 
-    /// An agent does not rest any more, if it did.
-    pub(super) fn wake(&mut self, agent: AgentIndex) {
+    /// Unparks an agent, if it is parked.
+    pub(super) fn unpark(&mut self, agent: AgentIndex) {
         let population = &self.population;
-        let application = (population.agent(agent).application(), self.scenario.applications.len());
-        let steady_outcome = |sight, was_inhibited| population.former_outcome(agent, sight, was_inhibited);
-        let Some(rested) = self.due.wake(agent, application, steady_outcome) else { return };
-        let last = if rested.rounds > 0 { rested.next.last() } else { None };
-        self.population.unpark(agent, rested.rounds, last);
+        let (application, applications) = (population.agent(agent).application(), self.scenario.applications.len());
+        let steady_outcome = |snapshot, was_inhibited| population.former_outcome(agent, snapshot, was_inhibited);
+        let Some(unparked) = self.due.unpark(agent, application, applications, steady_outcome) else { return };
+        let last = if unparked.rounds > 0 { unparked.next.last() } else { None };
+        self.population.unpark(agent, unparked.rounds, last);
         if let Some(flow) = &mut self.flow {
-            flow.wake(agent, rested.next);
+            flow.unpark(agent, unparked.next);
         }
     }
 
-    /// Counts the agents of a list that rest, for whoever listens and for the managers.
+    /// Counts the outcomes of the parked agents of a batch, for the recorder and for the managers.
     pub(super) fn count_parked(&mut self, due: BatchIndex, recorder: &mut impl Recorder) {
         let parked = &mut self.scratch.parked;
         self.due.parked_outcomes(due, self.scenario.applications.len(), parked);

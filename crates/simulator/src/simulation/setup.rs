@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use mario_domain::{Rule, Verdict};
+use mario_domain::{Rule, Time, Verdict};
 use mario_policy::{Acceptance, Policy, Settings};
 use mario_prolog::{Engine, Resolver};
 use mario_scenario::{
@@ -32,7 +32,7 @@ impl<'a> Simulation<'a> {
     pub fn new(scenario: &'a Scenario, options: RunOptions) -> Result<Simulation<'a>, SimulationError> {
         let mut simulation = Simulation::empty(scenario, options)?;
         simulation.queue.schedule(scenario.agents.start, Event::Start);
-        simulation.queue.schedule(scenario.management_period, Event::Management);
+        simulation.queue.schedule(Time::ZERO + scenario.management_period, Event::Management);
         for node in absent_at_first(scenario) {
             simulation.take_down(node, Cause::Absent, &mut NullRecorder);
         }
@@ -96,10 +96,10 @@ impl<'a> Simulation<'a> {
     pub(super) fn begin(&mut self, recorder: &mut impl Recorder) {
         self.has_begun = true;
         for node in absent_at_first(self.scenario) {
-            recorder.node_down(0.0, node, Cause::Absent, &[], &self.population);
+            recorder.node_down(Time::ZERO, node, Cause::Absent, &[], &self.population);
         }
         for position in 0..self.population.agent_count() {
-            recorder.deployed(0.0, AgentIndex::at(position), &self.population);
+            recorder.deployed(Time::ZERO, AgentIndex::at(position), &self.population);
         }
         // The prototype's monitor.
         self.take_shared_number();
@@ -111,7 +111,7 @@ impl<'a> Simulation<'a> {
 
     /// What is deployed at time 0 is there when the run begins, and must fit.
     fn deploy_first(&mut self) -> Result<(), SimulationError> {
-        let first = self.scenario.deploys.iter().take_while(|deploy| deploy.time <= 0.0);
+        let first = self.scenario.deploys.iter().take_while(|deploy| deploy.time <= Time::ZERO);
         let deployments: Vec<Deployment> = first.map(Deployment::from).collect();
         self.deploys_begun = deployments.len();
         let mut label = Label::new();

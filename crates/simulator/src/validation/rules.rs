@@ -53,22 +53,18 @@ impl<'a> Rules<'a> {
             ("PathIndex", "") => Rule::Below(limits.paths),
             ("MessageIndex", "") => Rule::Below(limits.messages),
             ("UserIndex", "") => Rule::Below(limits.users),
-            ("Event", "Evaluations") | ("EvaluationSchedule", "free") => Rule::Below(limits.lists),
-            // An agent that was never scheduled is nowhere, which is written as the first list.
-            ("Place", "list") => Rule::Below(limits.lists.max(1)),
+            // The slot of an agent that was never scheduled names the first batch, even where there is none.
+            ("BatchIndex", "") if site.holder == "batch" => Rule::Below(limits.batches.max(1)),
+            ("BatchIndex", "") => Rule::Below(limits.batches),
             ("Event", "Step") => Rule::Below(limits.steps + 1),
             ("Event", "Disturbance") => Rule::Below(limits.disturbances),
             ("Scenario", "acceptance_of") => Rule::Below(limits.acceptances),
             ("Answers", "spare") => Rule::Below(limits.applications),
-            ("Nearest", "of_user") => Rule::BelowOrNone(limits.cells),
-            ("Nearest" | "Flow", "stale") | ("Nearest", "further") | ("Flow", "cell_of_user") => {
-                Rule::Below(limits.cells)
-            }
+            ("CellIndex", "") if site.holder == "of_user" => Rule::BelowOrNone(limits.cells),
+            ("CellIndex", "") => Rule::Below(limits.cells),
             ("Mark", "") => Rule::BelowMarked(limits.cells),
             ("Instances", "marked") => Rule::BelowMarked(limits.agents),
-            ("Mode", "Turns") | ("TurnsTable", "free" | "recent") | ("Turns", "ended") | ("Share", "turns") => {
-                Rule::Below(limits.turns)
-            }
+            ("TurnsIndex", "") => Rule::Below(limits.turns),
             (container, field) => rule_of_count(container, field),
         }
     }
@@ -78,7 +74,7 @@ impl<'a> Rules<'a> {
 fn rule_of_count(container: &str, field: &str) -> Rule {
     match (container, field) {
         // What each table checks by itself.
-        ("EventQueue" | "Place" | "Round", _) | ("List", "awake") | ("Onward", "") => Rule::Any,
+        ("EventQueue" | "Slot" | "Round", _) | ("Batch", "awake") | ("Onward", "") => Rule::Any,
         ("Agent", "pending_at" | "current")
         | ("RequestSnapshot", "same_as")
         | ("ExtraKnowledge", "random")
@@ -87,7 +83,7 @@ fn rule_of_count(container: &str, field: &str) -> Rule {
         ("Nearest", "nodes") | ("Summing", _) => Rule::Any,
         ("Scenario" | "Commuters", "seed") | ("Capacity" | "Hardware" | "Id", _) => Rule::Any,
         (_, "capacity" | "free" | "hardware") => Rule::Any,
-        ("List" | "Agent" | "LinksVersion" | "Remembered" | "Rotation" | "Paths" | "Crowd" | "Cycle" | "Share", _) => {
+        ("Batch" | "Agent" | "LinksVersion" | "Remembered" | "Rotation" | "Paths" | "Crowd" | "Cycle" | "Share", _) => {
             Rule::SmallCount
         }
         ("Turns", "cells" | "holders") | ("LeastUsed", "used") | ("Message", "hops") | ("Change", _) => {

@@ -13,12 +13,12 @@ pub(crate) fn scenario_holds_together(scenario: &Scenario) -> bool {
     let has_text = |policy: &PolicyText| !policy.files.is_empty();
     let nodes = scenario.topology.node_count();
     nodes > 0
-        && scenario.duration >= 0.0
+        && scenario.duration.units() >= 0.0
         && scenario.duration / scenario.step <= STEPS_MAX
         && Limits::of(scenario).hold_for(scenario)
         && scenario.users.len() == scenario.attachments.users.len()
         && [0, nodes].contains(&scenario.acceptance_of.len())
         && scenario.policies.iter().chain(&scenario.acceptances).all(has_text)
-        && scenario.applications.iter().all(|plan| plan.service_time >= 0.0)
+        && scenario.applications.iter().all(|plan| plan.service_time.units() >= 0.0)
         && scenario.attachments.hold_together()
 }

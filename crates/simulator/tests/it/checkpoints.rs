@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use mario_domain::{Duration, Time};
 use mario_scenario::{Arbitration, Document, Fidelity, Management, NoFiles, Resolved, Scenario, Search};
 use mario_simulator::{
     Checkpoint, Detail, Effort, Existing, Keep, KeepError, ResumeError, Reuse, RunDirectory, RunOptions, Simulation,
@@ -76,7 +77,7 @@ fn whole(resolved: &Resolved, path: &Path, way: Way) -> Effort {
 /// Lets a run go on until so many looks whether somebody wants a pause, and saves it then. Gives whether it came to its end.
 pub(crate) fn part(simulation: &mut Simulation<'_>, kept: &mut RunDirectory<'_>, looks: u32) -> bool {
     let mut left = looks;
-    simulation.run_until_pause(f64::INFINITY, kept.recorder(), || {
+    simulation.run_until_pause(Time::NEVER, kept.recorder(), || {
         left -= 1;
         left == 0
     });
@@ -101,7 +102,7 @@ fn broken_off(resolved: &Resolved, path: &Path, way: Way, dice: &mut Pcg64) -> (
         }
         if dice.random_range(0..2) == 0 {
             // What happens after the last time it was saved is done again.
-            simulation.run_until(simulation.now() + dice.random_range(0.0..300.0), kept.recorder());
+            simulation.run_until(simulation.now() + Duration::of(dice.random_range(0.0..300.0)), kept.recorder());
         }
     }
     loop {

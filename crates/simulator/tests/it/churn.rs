@@ -1,6 +1,6 @@
 //! What goes wrong, and what the world makes of it.
 
-use mario_domain::Capacity;
+use mario_domain::{Capacity, Duration, Time};
 use mario_scenario::{
     ApplicationIndex, Deploy, DisturbanceEvent, NodeIndex, PolicyIndex, Position, Scenario, TopologyBuilder, Workload,
 };
@@ -34,7 +34,7 @@ fn users_are_rerouted_when_an_instance_goes_with_its_node() {
     let ring = topology(&[5, 5, 5], &[(0, 1, 5.0), (1, 2, 5.0), (0, 2, 20.0)]);
     let mut world = scenario(ring).with_application(1, 0, STILL).with_user(0, &[Some(2)]);
     world.deploys.push(Deploy {
-        time: 0.0,
+        time: Time::ZERO,
         application: ApplicationIndex(0),
         node: NodeIndex(1),
         policy: PolicyIndex(0),
@@ -42,10 +42,11 @@ fn users_are_rerouted_when_an_instance_goes_with_its_node() {
     world.routing = mario_scenario::Routing::Nearest(mario_scenario::Metric::Latency);
     let story = story(&world.with_disturbance(500.0, crash(1)));
     assert_eq!(story.downs, [(500.0, 1, 1)]);
-    let by = |agent| story.served.iter().filter(move |served| served.agent.0 == agent).map(|served| served.emitted);
+    let by =
+        |agent| story.served.iter().filter(move |served| served.agent.0 == agent).map(|served| served.emitted.units());
     assert!(by(1).all(|emitted| emitted < 500.0) && by(1).count() == 12);
     assert!(by(0).all(|emitted| emitted > 500.0) && by(0).count() == 37);
-    let travelled: Vec<f64> = story.served.iter().map(|served| served.arrived - served.emitted).collect();
+    let travelled: Vec<f64> = story.served.iter().map(|served| (served.arrived - served.emitted).units()).collect();
     assert_eq!((&travelled[..12], &travelled[12..]), (&[5.0; 12][..], &[20.0; 37][..]));
     assert_eq!(story.lost, []);
 }
@@ -60,8 +61,8 @@ fn the_survivors_recover_the_service() {
     let world = line(STAYS_AND_SPREADS).with_disturbance(1_010.0, crash(2)).with_disturbance(1_030.0, join(2));
     let story = story(&world);
     let hops = |from: f64, until: f64| {
-        let within = story.served.iter().filter(|served| (from..until).contains(&served.emitted));
-        within.map(|served| ((served.arrived - served.emitted) / 5.0).round() as u32).collect::<Vec<u32>>()
+        let within = story.served.iter().filter(|served| (from..until).contains(&served.emitted.units()));
+        within.map(|served| ((served.arrived - served.emitted).units() / 5.0).round() as u32).collect::<Vec<u32>>()
     };
     // One copy at 300, the next at 500, where it stays.
     assert_eq!((hops(0.0, 300.0), hops(500.0, 1_010.0)), (vec![2; 7], vec![0; 13]));
@@ -81,7 +82,7 @@ fn what_serves_at_the_access_point_does_not_feel_the_loss_of_others() {
 #[test]
 fn an_application_without_instances_is_redeployed_after_the_delay() {
     let mut world = line(STILL).with_disturbance(510.0, crash(0)).with_disturbance(550.0, join(0));
-    world.redeploy_delay = Some(300.0);
+    world.redeploy_delay = Some(Duration::of(300.0));
     let story = story(&world);
     // Gone at 510, asked for at 810, judged at the next activation.
     assert_eq!(story.deploys, [(900.0, 0, true)]);
@@ -102,7 +103,7 @@ fn without_a_delay_nothing_is_redeployed() {
 #[test]
 fn a_redeploy_on_a_home_that_is_down_is_tried_again() {
     let mut world = line(STILL).with_disturbance(510.0, crash(0)).with_disturbance(1_150.0, join(0));
-    world.redeploy_delay = Some(200.0);
+    world.redeploy_delay = Some(Duration::of(200.0));
     let story = story(&world);
     // 710, then 200 after each refusal.
     assert_eq!(story.deploys, [(800.0, 0, false), (1_000.0, 0, false), (1_200.0, 0, true)]);
@@ -111,11 +112,11 @@ fn a_redeploy_on_a_home_that_is_down_is_tried_again() {
 #[test]
 fn a_redeploy_that_is_not_needed_any_more_is_not_made() {
     let mut world = line(STILL).with_disturbance(510.0, crash(0)).with_disturbance(520.0, join(0));
-    world.redeploy_delay = Some(300.0);
+    world.redeploy_delay = Some(Duration::of(300.0));
     // The operator's own deploy comes before it; one that is inhibited meanwhile does not start another wait.
     for (time, node) in [(530.0, 1), (620.0, 0)] {
         world.deploys.push(Deploy {
-            time,
+            time: Time::at(time),
             application: ApplicationIndex(0),
             node: NodeIndex(node),
             policy: PolicyIndex(0),
@@ -130,18 +131,18 @@ fn a_redeploy_that_is_not_needed_any_more_is_not_made() {
 fn an_application_that_went_while_nobody_wanted_it_comes_back_with_its_users() {
     let undeploys = ":- dynamic requests/4.\noperation(undeploy, I, self) :- \\+ requests(I, _, _, _).\n";
     let mut world = scenario(topology(&[5], &[])).with_application(1, 0, undeploys).with_user(0, &[None, Some(0)]);
-    world.redeploy_delay = Some(50.0);
+    world.redeploy_delay = Some(Duration::of(50.0));
     let story = story(&world);
     assert_eq!(story.deploys, [(1_100.0, 0, true)]);
-    let emitted: Vec<f64> = story.served.iter().map(|served| served.emitted).collect();
+    let emitted: Vec<f64> = story.served.iter().map(|served| served.emitted.units()).collect();
     assert_eq!(emitted[..2], [1_120.0, 1_160.0]);
 }
 
 #[test]
 fn an_application_that_is_still_to_be_deployed_is_not_redeployed() {
     let mut world = line(STILL);
-    world.deploys[0].time = 950.0;
-    world.redeploy_delay = Some(50.0);
+    world.deploys[0].time = Time::at(950.0);
+    world.redeploy_delay = Some(Duration::of(50.0));
     assert_eq!(story(&world).deploys, [(1_000.0, 0, true)]);
 }
 
@@ -149,7 +150,7 @@ fn an_application_that_is_still_to_be_deployed_is_not_redeployed() {
 fn an_agent_that_waits_for_a_verdict_goes_with_its_node() {
     // Evaluations are at 300, 500 and so on, each judged at once; with rarer activations they wait.
     let mut world = line(SPREADS).with_disturbance(350.0, crash(0));
-    world.management_period = 400.0;
+    world.management_period = Duration::of(400.0);
     let story = story(&world);
     assert_eq!(story.downs, [(350.0, 0, 1)]);
     assert!(story.cycles.is_empty(), "nobody is left who waits");
@@ -203,7 +204,7 @@ fn street() -> Scenario {
         let node = builder.node(mario_scenario::NodeDescription { position, ..described(number, Capacity::units(5)) });
         let node = node.expect("a new node");
         if number > 0 {
-            builder.link(NodeIndex(node.0 - 1), node, 1.0, None).expect("a link");
+            builder.link(NodeIndex(node.0 - 1), node, Duration::of(1.0), None).expect("a link");
         }
     }
     let topology = builder.build().expect("an infrastructure");
@@ -234,7 +235,7 @@ fn without_any_access_point_requests_are_lost_until_one_comes() {
         world = world.with_disturbance(300.0 + f64::from(node), crash(node));
     }
     let mut world = world.with_disturbance(500.0, join(3)).with_disturbance(800.0, join(2));
-    world.redeploy_delay = Some(100.0);
+    world.redeploy_delay = Some(Duration::of(100.0));
     let story = story(&world);
     let moves: Vec<(f64, Option<u32>)> = story.handovers.iter().map(|(time, _, _, to)| (*time, *to)).collect();
     let expected = [
@@ -257,8 +258,8 @@ fn without_any_access_point_requests_are_lost_until_one_comes() {
 fn who_comes_back_begins_anew() {
     // A request every 1,500 units, the first 700 after the arrival. The user is away from 1,000 to 2,000.
     let mut world = scenario(topology(&[5], &[])).with_application(1, 0, STILL).with_user(0, &[Some(0), None, Some(0)]);
-    world.users[0].workload = Workload::Periodic { period: 1_500.0, phase: 700.0 };
-    world.duration = 6_000.0;
-    let emitted: Vec<f64> = story(&world).served.iter().map(|served| served.emitted).collect();
+    world.users[0].workload = Workload::Periodic { period: Duration::of(1_500.0), phase: Duration::of(700.0) };
+    world.duration = Duration::of(6_000.0);
+    let emitted: Vec<f64> = story(&world).served.iter().map(|served| served.emitted.units()).collect();
     assert_eq!(emitted, [700.0, 2_700.0, 4_200.0, 5_700.0]);
 }

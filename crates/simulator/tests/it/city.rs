@@ -14,7 +14,7 @@ fn traced(scenario: &Scenario, threads: usize) -> (Vec<u8>, Effort) {
     let mut trace = TraceRecorder::new(Vec::new(), scenario, Detail::Full);
     let options = RunOptions { threads, ..RunOptions::default() };
     let effort = Simulation::new(scenario, options).expect("it can be run").run(&mut trace);
-    (trace.finish(scenario.duration).expect("memory"), effort)
+    (trace.finish(scenario.end()).expect("memory"), effort)
 }
 
 /// The same users, with every step listed.

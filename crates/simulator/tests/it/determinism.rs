@@ -1,5 +1,6 @@
 //! The same scenario and seed give the same bytes, however they are run.
 
+use mario_domain::{Duration, Time};
 use mario_scenario::{Document, NoFiles, Scenario, Workload};
 use mario_simulator::{Detail, Reuse, RunOptions};
 
@@ -25,13 +26,17 @@ fn crowd() -> Scenario {
     for user in 0..200_u32 {
         world = world.with_user(user % 40, &[Some(user % 12), Some((user * 5) % 12), Some((user * 7) % 12)]);
         let workload = match user % 3 {
-            0 => Workload::Periodic { period: 40.0, phase: 7.0 },
-            1 => Workload::Poisson { mean_period: 30.0 },
-            _ => Workload::OnOff { period: 10.0, mean_on: 100.0, mean_off: 300.0 },
+            0 => Workload::Periodic { period: Duration::of(40.0), phase: Duration::of(7.0) },
+            1 => Workload::Poisson { mean_period: Duration::of(30.0) },
+            _ => Workload::OnOff {
+                period: Duration::of(10.0),
+                mean_on: Duration::of(100.0),
+                mean_off: Duration::of(300.0),
+            },
         };
         world.users[user as usize].workload = workload;
     }
-    world.redeploy_delay = Some(100.0);
+    world.redeploy_delay = Some(Duration::of(100.0));
     world
 }
 
@@ -80,7 +85,7 @@ fn a_run_in_parts_gives_the_bytes_of_a_run_at_once() {
     let mut writer = mario_simulator::TraceRecorder::new(Vec::new(), &world, Detail::Full);
     let mut simulation = mario_simulator::Simulation::new(&world, RunOptions::default()).expect("it can be run");
     for part in 1..=40 {
-        simulation.run_until(f64::from(part) * 61.7, &mut writer);
+        simulation.run_until(Time::at(f64::from(part) * 61.7), &mut writer);
     }
-    assert!(writer.finish(world.duration).expect("memory takes everything") == expected[0]);
+    assert!(writer.finish(world.end()).expect("memory takes everything") == expected[0]);
 }

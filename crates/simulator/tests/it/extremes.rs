@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use mario_domain::Time;
 use mario_scenario::{Document, Files, schema};
 use mario_simulator::{RunOptions, Simulation, Tally};
 use serde_json::Value;
@@ -241,7 +242,7 @@ fn push(kinds: Kinds<'_>, key: &Key) -> [usize; 2] {
                 let Ok(mut simulation) = Simulation::new(&resolved.scenario, RunOptions::default()) else { continue };
                 // The bound is checked at least once in 64 events.
                 let mut left = 200_000;
-                let is_over = simulation.run_until_pause(f64::INFINITY, &mut tally, || {
+                let is_over = simulation.run_until_pause(Time::NEVER, &mut tally, || {
                     left -= 1;
                     left == 0
                 });

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
+use mario_domain::Time;
 use mario_policy::Decision;
 use mario_scenario::{Document, NoFiles, Scenario};
 use mario_simulator::population::{AgentIndex, Label, Outcome, Population, Proposal, RequestFact};
@@ -13,7 +14,7 @@ use mario_simulator::{Detail, Recorder, RunOptions, Simulation, Tally, TraceReco
 /// What an agent saw, and what it had proposed before.
 #[derive(PartialEq, Debug)]
 struct Look {
-    time: f64,
+    time: Time,
     agent: AgentIndex,
     facts: Vec<RequestFact>,
     before: Option<Proposal>,
@@ -23,7 +24,7 @@ struct Look {
 struct Looks(Vec<Look>);
 
 impl Recorder for Looks {
-    fn evaluation(&mut self, time: f64, agent: AgentIndex, population: &Population, _decision: Option<&Decision>) {
+    fn evaluation(&mut self, time: Time, agent: AgentIndex, population: &Population, _decision: Option<&Decision>) {
         let acting = population.agent(agent);
         self.0.push(Look { time, agent, facts: acting.requests().to_vec(), before: acting.proposal().cloned() });
     }
@@ -73,14 +74,14 @@ struct Ran {
     operations: u64,
 }
 
-/// The bits of the time, the application, the node, and what was proposed there.
-type Decided = (u64, u32, u32, Option<(&'static str, String)>);
+/// The time, the application, the node, and what was proposed there.
+type Decided = (Time, u32, u32, Option<(&'static str, String)>);
 
 #[derive(Default)]
 struct Decisions(BTreeMap<Decided, u64>);
 
 impl Recorder for Decisions {
-    fn cycle(&mut self, time: f64, label: &Label, population: &Population) {
+    fn cycle(&mut self, time: Time, label: &Label, population: &Population) {
         for outcome in label.iter() {
             let (agent, node, proposal) = match &outcome {
                 Outcome::Nop(agent) => (*agent, population.agent(*agent).node(), None),
@@ -91,7 +92,7 @@ impl Recorder for Decisions {
                 Outcome::Deployed(_) => continue,
             };
             let application = population.agent(agent).application().0;
-            *self.0.entry((time.to_bits(), application, node.0, proposal)).or_default() += 1;
+            *self.0.entry((time, application, node.0, proposal)).or_default() += 1;
         }
     }
 }

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use lz4_flex::block::{compress, decompress};
+use mario_domain::Time;
 use mario_simulator::{Checkpoint, Detail, Keep, ResumeError, Reuse};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -88,7 +89,7 @@ fn go_on(path: &Path) -> Result<(), ResumeError> {
         let checkpoint = Checkpoint::open(path)?;
         let (mut simulation, mut kept) = checkpoint.resume(1)?;
         let mut left = LOOKS;
-        simulation.run_until_pause(f64::INFINITY, kept.recorder(), || {
+        simulation.run_until_pause(Time::NEVER, kept.recorder(), || {
             left -= 1;
             left == 0
         });

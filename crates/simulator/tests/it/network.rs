@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mario_domain::Capacity;
+use mario_domain::{Capacity, Duration, Time};
 use mario_scenario::{
     ApplicationIndex, Deploy, Metric, NodeIndex, Occupancy, PolicyIndex, Routing, Scenario, TopologyBuilder, UserIndex,
     Workload,
@@ -23,7 +23,7 @@ fn ways(world: &Scenario, from: NodeIndex, metric: Metric) -> Vec<(f64, NodeInde
     for _ in 0..topology.node_count() {
         for (node, _) in topology.nodes() {
             for (_, link) in topology.links_from(node) {
-                let further = ways[node.position()].0 + if metric == Metric::Hops { 1.0 } else { link.latency };
+                let further = ways[node.position()].0 + if metric == Metric::Hops { 1.0 } else { link.latency.units() };
                 if further < ways[link.to.position()].0 {
                     ways[link.to.position()] = (further, node);
                 }
@@ -47,7 +47,8 @@ fn toy(world: &Scenario, metric: Metric) -> Vec<Row> {
         while path[0] != at.expect("somewhere") {
             path.insert(0, ways[path[0].position()].1);
         }
-        let times = (0..).map(|number| phase + f64::from(number) * period).take_while(|time| *time < world.duration);
+        let [period, phase, duration] = [period, phase, world.duration].map(Duration::units);
+        let times = (0..).map(|number| phase + f64::from(number) * period).take_while(|time| *time < duration);
         on_the_way.extend(times.map(|time| (time, (*user, [time, 0.0, 0.0, 0.0]), path.clone())));
     }
     let mut free_from: BTreeMap<(NodeIndex, NodeIndex), f64> = BTreeMap::new();
@@ -63,18 +64,18 @@ fn toy(world: &Scenario, metric: Metric) -> Vec<Row> {
             let free = free_from.entry((here, *next)).or_default();
             let start = now.max(*free);
             let is_whole = world.network.occupancy == Occupancy::Latency;
-            *free = start + sending + if is_whole { link.latency } else { 0.0 };
-            on_the_way.push((start + sending + link.latency, (user, times), path));
+            *free = start + sending + if is_whole { link.latency.units() } else { 0.0 };
+            on_the_way.push((start + sending + link.latency.units(), (user, times), path));
         } else {
             let application = world.users[user.position()].application;
             let idle = idle_from.entry((here, application)).or_default();
             let start = now.max(*idle);
-            *idle = start + world.applications[application.position()].service_time;
+            *idle = start + world.applications[application.position()].service_time.units();
             times[1..].copy_from_slice(&[now, start, *idle]);
             rows.push((user, times));
         }
     }
-    rows.retain(|(_, times)| times[2] < world.duration);
+    rows.retain(|(_, times)| times[2] < world.duration.units());
     rows.sort_by(|one, other| one.0.cmp(&other.0).then(one.1[0].total_cmp(&other.1[0])));
     rows
 }
@@ -94,7 +95,9 @@ fn network(seed: u64, metric: Metric) -> Scenario {
             if is_wanted {
                 let bandwidth = random.random_bool(0.3).then(|| random.random_range(0.2..2.0));
                 let latency = random.random_range(0.5..9.0);
-                builder.link(NodeIndex::at(other), NodeIndex::at(node), latency, bandwidth).expect("a link");
+                builder
+                    .link(NodeIndex::at(other), NodeIndex::at(node), Duration::of(latency), bandwidth)
+                    .expect("a link");
             }
         }
     }
@@ -104,13 +107,13 @@ fn network(seed: u64, metric: Metric) -> Scenario {
     world.network.message_size = random.random_range(0.5..3.0);
     for application in 0..random.random_range(1..4_u32) {
         world = world.with_application(1, random.random_range(0..nodes as u32), STILL);
-        world.applications[application as usize].service_time = random.random_range(0.01..12.0);
+        world.applications[application as usize].service_time = Duration::of(random.random_range(0.01..12.0));
         // Instances that are equally near take turns, which the toy knows nothing of; by latency none are.
         let home = world.applications[application as usize].home;
         for node in (0..nodes).map(NodeIndex::at).filter(|node| *node != home) {
             if metric == Metric::Latency && random.random_bool(0.3) {
                 let (application, policy) = (ApplicationIndex(application), PolicyIndex(application));
-                world.deploys.push(Deploy { time: 0.0, application, node, policy });
+                world.deploys.push(Deploy { time: Time::ZERO, application, node, policy });
             }
         }
     }
@@ -118,6 +121,7 @@ fn network(seed: u64, metric: Metric) -> Scenario {
         let application = random.random_range(0..world.applications.len() as u32);
         world = world.with_user(application, &[Some(random.random_range(0..nodes as u32))]);
         let (period, phase) = (random.random_range(3.0..40.0), random.random_range(0.0..40.0));
+        let [period, phase] = [period, phase].map(Duration::of);
         world.users[user].workload = Workload::Periodic { period, phase };
     }
     world
@@ -132,7 +136,9 @@ fn times_of_arrival_and_service_are_those_of_a_toy() {
             let mut found: Vec<Row> = story(&world)
                 .served
                 .iter()
-                .map(|served| (served.user, [served.emitted, served.arrived, served.started, served.ended]))
+                .map(|served| {
+                    (served.user, [served.emitted, served.arrived, served.started, served.ended].map(Time::units))
+                })
                 .collect();
             found.sort_by(|one, other| one.0.cmp(&other.0).then(one.1[0].total_cmp(&other.1[0])));
             let expected = toy(&world, metric);
@@ -184,7 +190,7 @@ fn a_request_that_finds_its_instance_gone_is_lost() {
     for policy in ["operation(undeploy, _, self).\n", "operation(migrate, _, n2).\n"] {
         let line = topology(&[1, 1, 1], &[(0, 1, 30.0), (1, 2, 1.0)]);
         let mut world = scenario(line).with_application(1, 1, policy).with_user(0, &[Some(0)]);
-        world.duration = 311.0;
+        world.duration = Duration::of(311.0);
         let story = story(&world);
         assert_eq!((story.served.len(), &story.lost[..]), (6, &[(310.0, 0)][..]), "{policy}");
     }
@@ -196,8 +202,8 @@ fn what_waits_at_an_instance_moves_with_it_and_is_lost_without_it() {
     for (policy, served, lost) in [("operation(migrate, _, n1).\n", 7, 0), ("operation(undeploy, _, self).\n", 4, 3)] {
         let mut world = scenario(topology(&[1, 1], &[(0, 1, 100.0)])).with_application(1, 0, policy);
         world = world.with_user(0, &[Some(0), None]);
-        world.applications[0].service_time = 70.0;
-        world.step = 310.0;
+        world.applications[0].service_time = Duration::of(70.0);
+        world.step = Duration::of(310.0);
         let story = story(&world);
         assert_eq!((story.served.len(), story.lost.len()), (served, lost), "{policy}: {:?}", story.lost);
     }

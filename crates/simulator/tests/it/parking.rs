@@ -1,5 +1,6 @@
 //! Agents at which nobody looks while nothing is new to them.
 
+use mario_domain::{Duration, Time};
 use mario_scenario::{Arbitration, Document, Fidelity, Memory, NoFiles, Scenario, Workload};
 use mario_simulator::{Detail, Effort, Recorder, RunOptions, Simulation, TableOutputs, Tables, Tally, TraceRecorder};
 
@@ -18,7 +19,7 @@ fn counts(scenario: &Scenario, threads: usize, curious: Option<Curious>) -> (Vec
     let options = RunOptions { threads, ..RunOptions::default() };
     let effort = Simulation::new(scenario, options).expect("it can be run").run(&mut recorders);
     let ((trace, tables), (tally, _)) = recorders;
-    let trace = trace.finish(scenario.duration).expect("memory takes everything");
+    let trace = trace.finish(scenario.end()).expect("memory takes everything");
     let tables = tables.finish().expect("memory takes everything");
     (trace, tables.operations, format!("{:?}", tally.figures()), effort)
 }
@@ -72,14 +73,15 @@ fn rest_changes_no_count_of_any_random_world() {
         scenario.management_period = scenario.management_period.min(scenario.agents.period);
         for deploy in &mut scenario.deploys {
             // Where there is no room for it at the beginning, there would be no run.
-            deploy.time = deploy.time.max(1.0);
+            deploy.time = deploy.time.max(Time::at(1.0));
         }
         // Some policies double their instances in each period.
-        scenario.duration = scenario.duration.min(12.0 * scenario.agents.period);
+        scenario.duration = scenario.duration.min(scenario.agents.period * 12.0);
         for (position, user) in scenario.users.iter_mut().enumerate() {
             // As many in each period, in turns that come to their beginning again sooner or later.
             let parts = [1.0, 2.0, 3.0, 5.0][(position + number as usize) % 4];
-            user.workload = Workload::Periodic { period: scenario.agents.period / parts, phase: position as f64 };
+            user.workload =
+                Workload::Periodic { period: scenario.agents.period / parts, phase: Duration::of(position as f64) };
         }
         rested += u64::from(check(&format!("world {number}"), &scenario) > 0);
     }

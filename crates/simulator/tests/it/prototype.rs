@@ -1,6 +1,6 @@
 //! The prototype's four runs, to the last evaluation, operation and message.
 
-use mario_domain::{AgentOperation, Capacity, Id};
+use mario_domain::{AgentOperation, Capacity, Id, Time};
 use mario_policy::{Decision, Solution};
 use mario_reference::{
     Activation, Evaluation, Facts, Judged, MESSAGES_PER_CHECKSUM, Message, Messages, Node, Operation, Proposal,
@@ -152,11 +152,11 @@ impl Recorder for Comparison {
         true
     }
 
-    fn deployed(&mut self, _time: f64, agent: AgentIndex, population: &Population) {
+    fn deployed(&mut self, _time: Time, agent: AgentIndex, population: &Population) {
         self.learn(agent, population);
     }
 
-    fn evaluation(&mut self, time: f64, agent: AgentIndex, population: &Population, decision: Option<&Decision>) {
+    fn evaluation(&mut self, time: Time, agent: AgentIndex, population: &Population, decision: Option<&Decision>) {
         let mut expected = self.evaluations.next().expect("an evaluation more than the prototype had");
         let mut facts = self.known_facts(agent, population);
         match decision {
@@ -165,18 +165,18 @@ impl Recorder for Comparison {
             None => expected.facts.proposals.clear(),
         }
         let Id::Number(instance) = *population.instance(agent).id() else { panic!("instances have numbers") };
-        let found = Evaluation { time: whole(time), instance, facts };
+        let found = Evaluation { time: whole(time.units()), instance, facts };
         assert_eq!(found, expected, "evaluation {}", self.compared[0]);
         self.compared[0] += 1;
     }
 
-    fn cycle(&mut self, time: f64, label: &Label, population: &Population) {
+    fn cycle(&mut self, time: Time, label: &Label, population: &Population) {
         let expected = self.activations.next().expect("an activation more than the prototype had");
         for position in self.instances.len()..population.agent_count() {
             self.learn(AgentIndex::at(position), population);
         }
         let judged = label.iter().map(|outcome| self.judged(&outcome, population)).collect();
-        assert_eq!(Activation { time: whole(time), judged }, expected);
+        assert_eq!(Activation { time: whole(time.units()), judged }, expected);
         self.compared[1] += 1;
     }
 
@@ -184,7 +184,7 @@ impl Recorder for Comparison {
         let message = Message {
             user: served.user.0,
             instance: self.instances[served.agent.position()],
-            times: [served.started, served.ended, served.emitted, served.arrived],
+            times: [served.started, served.ended, served.emitted, served.arrived].map(Time::units),
         };
         if let Some(rows) = &mut self.rows {
             let row = rows.next().expect("a message more than the prototype had");

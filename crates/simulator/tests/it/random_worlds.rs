@@ -15,7 +15,7 @@ use std::sync::{Arc, OnceLock};
 use mario_audit::reader::TraceReader;
 use mario_audit::{Audit, FindingKind, Options, Report};
 use mario_colony::Availability;
-use mario_domain::{Capacity, Hardware};
+use mario_domain::{Capacity, Hardware, Time};
 use mario_prolog::Engine;
 use mario_scenario::{ApplicationIndex, NodeIndex, Observation, Routing, Scenario};
 use mario_simulator::{Detail, Effort, Reuse, RunOptions, Simulation, SimulationError, TraceRecorder};
@@ -126,12 +126,12 @@ fn run(scenario: &Scenario, options: RunOptions) -> (Vec<u8>, Report, Story, Eff
     let mut observer = Observer::new(&growing);
     let mut simulation = Simulation::new(scenario, options).expect("it can be run");
     for part in 1..=PARTS {
-        let until = scenario.duration * f64::from(part) / f64::from(PARTS);
+        let until = Time::ZERO + scenario.duration * f64::from(part) / f64::from(PARTS);
         simulation.run_until(until, &mut recorders);
         observer.catch_up();
         look_over(&simulation, scenario);
     }
-    recorders.0.finish(scenario.duration).expect("memory takes everything");
+    recorders.0.finish(scenario.end()).expect("memory takes everything");
     observer.catch_up();
     let trace = growing.all.borrow().clone();
     (trace, observer.audit.finish(), recorders.1, simulation.effort())
@@ -143,7 +143,7 @@ pub fn world(number: u64) -> Scenario {
     if let Err(error) = Simulation::new(&scenario, RunOptions::default()) {
         assert!(matches!(error, SimulationError::NoRoom { .. }), "{error}");
         for deploy in &mut scenario.deploys {
-            deploy.time = deploy.time.max(1.0);
+            deploy.time = deploy.time.max(Time::at(1.0));
         }
     }
     scenario

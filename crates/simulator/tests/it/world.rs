@@ -1,7 +1,7 @@
 //! Small worlds put together by hand, and a listener that remembers what happened in them.
 
 use mario_audit::{Audit, Options, Report};
-use mario_domain::{Application, ApplicationId, Capacity, Hardware, Id, NodeId, Quantity};
+use mario_domain::{Application, ApplicationId, Capacity, Duration, Hardware, Id, NodeId, Quantity, Time};
 use mario_prolog::Engine;
 use mario_scenario::{
     AgentTiming, ApplicationIndex, ApplicationPlan, Arbitration, Attachments, Deploy, Disturbance, DisturbanceEvent,
@@ -41,7 +41,7 @@ pub fn topology(units: &[u64], links: &[(u32, u32, f64)]) -> Topology {
         builder.node(described(number, Capacity::units(*units))).expect("a new node");
     }
     for (one, other, latency) in links {
-        builder.link(NodeIndex(*one), NodeIndex(*other), *latency, None).expect("a link");
+        builder.link(NodeIndex(*one), NodeIndex(*other), Duration::of(*latency), None).expect("a link");
     }
     builder.build().expect("an infrastructure")
 }
@@ -51,7 +51,7 @@ pub fn scenario(topology: Topology) -> Scenario {
     Scenario {
         name: "by hand".to_owned(),
         seed: 1,
-        duration: 2_000.0,
+        duration: Duration::of(2_000.0),
         acceptance_of: vec![None; topology.node_count()],
         topology,
         applications: Vec::new(),
@@ -60,9 +60,9 @@ pub fn scenario(topology: Topology) -> Scenario {
         deploys: Vec::new(),
         attachments: Attachments { users: Vec::new(), steps: vec![Vec::new()], commuters: None },
         users: Vec::new(),
-        step: 1_000.0,
-        agents: AgentTiming { start: 100.0, period: 200.0 },
-        management_period: 100.0,
+        step: Duration::of(1_000.0),
+        agents: AgentTiming { start: Time::at(100.0), period: Duration::of(200.0) },
+        management_period: Duration::of(100.0),
         network: Network { message_size: 1.0, occupancy: Occupancy::Latency, fidelity: Fidelity::Messages },
         observation: Observation::Arrivals,
         routing: Routing::Nearest(Metric::Hops),
@@ -99,12 +99,12 @@ impl Furnish for Scenario {
             },
             kind: "any".to_owned(),
             policy: place,
-            service_time: 0.01,
+            service_time: Duration::of(0.01),
             facts: Vec::new(),
             home,
         });
         let application = ApplicationIndex::at(number);
-        self.deploys.push(Deploy { time: 0.0, application, node: home, policy: place });
+        self.deploys.push(Deploy { time: Time::ZERO, application, node: home, policy: place });
         self
     }
 
@@ -112,7 +112,7 @@ impl Furnish for Scenario {
         let user = self.users.len() as u32;
         let id = Id::name(&format!("user{user}")).expect("a name");
         self.attachments.users.push(MobileUser { id, application: None });
-        let workload = Workload::Periodic { period: 40.0, phase: 40.0 };
+        let workload = Workload::Periodic { period: Duration::of(40.0), phase: Duration::of(40.0) };
         self.users.push(UserPlan { application: ApplicationIndex(application), workload });
         let mut now = None;
         for (step, wanted) in steps.iter().enumerate() {
@@ -128,8 +128,8 @@ impl Furnish for Scenario {
     }
 
     fn with_disturbance(mut self, time: f64, event: DisturbanceEvent) -> Scenario {
-        self.disturbances.push(Disturbance { time, event });
-        self.disturbances.sort_by(|one, other| one.time.total_cmp(&other.time));
+        self.disturbances.push(Disturbance { time: Time::at(time), event });
+        self.disturbances.sort_by_key(|disturbance| disturbance.time);
         self
     }
 }
@@ -157,41 +157,41 @@ pub struct Story {
 }
 
 impl Recorder for Story {
-    fn handover(&mut self, time: f64, user: UserIndex, from: Option<NodeIndex>, to: Option<NodeIndex>) {
-        self.handovers.push((time, user.0, from.map(|node| node.0), to.map(|node| node.0)));
+    fn handover(&mut self, time: Time, user: UserIndex, from: Option<NodeIndex>, to: Option<NodeIndex>) {
+        self.handovers.push((time.units(), user.0, from.map(|node| node.0), to.map(|node| node.0)));
     }
 
-    fn cycle(&mut self, time: f64, label: &Label, _colony: &Population) {
-        self.cycles.push(time);
+    fn cycle(&mut self, time: Time, label: &Label, _colony: &Population) {
+        self.cycles.push(time.units());
         for outcome in label.iter() {
             if let Outcome::Deployed(Deployed { deployment, verdict, .. }) = outcome {
-                self.deploys.push((time, deployment.node.0, verdict.is_accepted()));
+                self.deploys.push((time.units(), deployment.node.0, verdict.is_accepted()));
             }
         }
     }
 
-    fn node_down(&mut self, time: f64, node: NodeIndex, _cause: Cause, gone: &[AgentIndex], _colony: &Population) {
-        self.downs.push((time, node.0, gone.len()));
+    fn node_down(&mut self, time: Time, node: NodeIndex, _cause: Cause, gone: &[AgentIndex], _colony: &Population) {
+        self.downs.push((time.units(), node.0, gone.len()));
     }
 
-    fn node_up(&mut self, time: f64, node: NodeIndex) {
-        self.ups.push((time, node.0));
+    fn node_up(&mut self, time: Time, node: NodeIndex) {
+        self.ups.push((time.units(), node.0));
     }
 
-    fn node_leaving(&mut self, time: f64, node: NodeIndex) {
-        self.leaving.push((time, node.0));
+    fn node_leaving(&mut self, time: Time, node: NodeIndex) {
+        self.leaving.push((time.units(), node.0));
     }
 
-    fn link(&mut self, time: f64, _one: NodeIndex, _other: NodeIndex, is_up: bool) {
-        self.links.push((time, is_up));
+    fn link(&mut self, time: Time, _one: NodeIndex, _other: NodeIndex, is_up: bool) {
+        self.links.push((time.units(), is_up));
     }
 
     fn served(&mut self, served: &Served) {
         self.served.push(*served);
     }
 
-    fn lost(&mut self, time: f64, user: UserIndex, _application: ApplicationIndex) {
-        self.lost.push((time, user.0));
+    fn lost(&mut self, time: Time, user: UserIndex, _application: ApplicationIndex) {
+        self.lost.push((time.units(), user.0));
     }
 }
 
@@ -200,7 +200,7 @@ pub fn story(scenario: &Scenario) -> Story {
     let mut recorders = (Story::default(), TraceRecorder::new(Vec::new(), scenario, Detail::Full));
     let mut simulation = Simulation::new(scenario, RunOptions::default()).expect("it can be run");
     simulation.run(&mut recorders);
-    let trace = recorders.1.finish(scenario.duration).expect("memory takes everything");
+    let trace = recorders.1.finish(scenario.end()).expect("memory takes everything");
     let report = audited(&trace);
     assert!(report.is_clean(), "{report}");
     recorders.0
@@ -226,7 +226,7 @@ pub fn outputs(scenario: &Scenario, options: RunOptions, detail: Detail) -> ([Ve
     let mut recorders = (TraceRecorder::new(Vec::new(), scenario, detail), Tables::new(scenario, empty));
     let mut simulation = Simulation::new(scenario, options).expect("it can be run");
     let effort = simulation.run(&mut recorders);
-    let trace = recorders.0.finish(scenario.duration).expect("memory takes everything");
+    let trace = recorders.0.finish(scenario.end()).expect("memory takes everything");
     let tables = recorders.1.finish().expect("memory takes everything");
     let messages = tables.messages.expect("it was wanted");
     let [moves, handovers] = [tables.moves, tables.handovers].map(Option::unwrap_or_default);

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use mario_domain::{
-    AgentOperation, Application, ApplicationId, Capacity, Hardware, Id, Inhibition, InstanceId, NodeId, Quantity, Rule,
-    Verdict,
+    AgentOperation, Application, ApplicationId, Capacity, Duration, Hardware, Id, Inhibition, InstanceId, NodeId,
+    Quantity, Rule, Time, Verdict,
 };
 use mario_trace::{
     ApplicationPlace, Cause, Decided, Deployed, Detail, Evaluation, Header, HeaderApplication, HeaderNode,
@@ -37,9 +37,9 @@ fn written(detail: Detail, write: impl FnOnce(&mut TraceWriter<Vec<u8>>)) -> Vec
     let header = Header {
         scenario: "small",
         seed: 7,
-        duration: 100.0,
-        step: 50.0,
-        evaluation_period: 10.0,
+        duration: Duration::of(100.0),
+        step: Duration::of(50.0),
+        evaluation_period: Duration::of(10.0),
         detail,
         observation: "arrivals",
         routing: "nearest",
@@ -68,12 +68,12 @@ fn written(detail: Detail, write: impl FnOnce(&mut TraceWriter<Vec<u8>>)) -> Vec
     let mut writer = TraceWriter::new(Vec::new(), &header);
     assert!(writer.is_of(&header));
     write(&mut writer);
-    let bytes = writer.finish(100.0).expect("memory");
+    let bytes = writer.finish(Time::at(100.0)).expect("memory");
     String::from_utf8(bytes).expect("text").lines().map(str::to_owned).collect()
 }
 
 /// An evaluation of instance 5 on the second node.
-fn evaluate(writer: &mut TraceWriter<Vec<u8>>, time: f64, is_same: bool) {
+fn evaluate(writer: &mut TraceWriter<Vec<u8>>, time: Time, is_same: bool) {
     let instance = InstanceId::number(5);
     let free = Capacity::units(1);
     let evaluation = Evaluation { instance: &instance, application: APPLICATION, node: NODES[1], free, rate: 2.5 };
@@ -118,11 +118,11 @@ fn a_full_trace_has_every_record_in_the_form_of_the_page() {
     let leaving = Verdict::Inhibited(Inhibition { node: node("edge"), rule: Rule::Leaving });
     let worth = |served| Worth { present: 1, satisfied: 1, served, latency_millionths: -3, instances: 2 };
     let lines = written(Detail::Full, |writer| {
-        writer.deployed(0.0, &instance, APPLICATION, NODES[1], PolicyPlace(0));
-        writer.handover(0.0, UserPlace(1), None, Some(NODES[1]));
-        evaluate(writer, 10.0, false);
-        evaluate(writer, 20.5, true);
-        writer.cycle(30.0, |cycle| {
+        writer.deployed(Time::at(0.0), &instance, APPLICATION, NODES[1], PolicyPlace(0));
+        writer.handover(Time::at(0.0), UserPlace(1), None, Some(NODES[1]));
+        evaluate(writer, Time::at(10.0), false);
+        evaluate(writer, Time::at(20.5), true);
+        writer.cycle(Time::at(30.0), |cycle| {
             cycle.nop(&instance);
             let (operation, target) = (AgentOperation::Replicate, Target::Own);
             let created = Some(InstanceId::number(6));
@@ -132,14 +132,14 @@ fn a_full_trace_has_every_record_in_the_form_of_the_page() {
             let (node, policy) = (NODES[1], PolicyPlace(0));
             cycle.deployed(&Deployed { application: APPLICATION, node, policy, verdict: &leaving, created: None });
         });
-        writer.regret(30.0, &Regret { search: "exact", users: 2, actual: worth(1), best: worth(2) });
-        writer.node_leaving(31.0, NODES[1]);
-        writer.link_down(32.0, NODES[0], NODES[1]);
-        writer.node_down(33.0, NODES[1], Cause::Leave, [(instance.clone(), APPLICATION)].into_iter());
-        writer.served(UserPlace(1), APPLICATION, 4.0);
+        writer.regret(Time::at(30.0), &Regret { search: "exact", users: 2, actual: worth(1), best: worth(2) });
+        writer.node_leaving(Time::at(31.0), NODES[1]);
+        writer.link_down(Time::at(32.0), NODES[0], NODES[1]);
+        writer.node_down(Time::at(33.0), NODES[1], Cause::Leave, [(instance.clone(), APPLICATION)].into_iter());
+        writer.served(UserPlace(1), APPLICATION, Duration::of(4.0));
         writer.lost(UserPlace(1), APPLICATION);
-        writer.responses(50.0);
-        writer.sent(UserPlace(1), APPLICATION, &Sent { served: 3, lost: 1, response: 12.0 });
+        writer.responses(Time::at(50.0));
+        writer.sent(UserPlace(1), APPLICATION, &Sent { served: 3, lost: 1, response: Duration::of(12.0) });
     });
     let expected = [
         r#"["deployed",0,5,0,1,0]"#,
@@ -164,12 +164,12 @@ fn a_full_trace_has_every_record_in_the_form_of_the_page() {
 #[test]
 fn a_trace_of_counts_has_sums_in_their_place() {
     let lines = written(Detail::Summary, |writer| {
-        writer.deployed(0.0, &InstanceId::number(5), APPLICATION, NODES[1], PolicyPlace(0));
-        writer.handover(0.0, UserPlace(0), None, Some(NODES[1]));
-        writer.handover(0.0, UserPlace(1), None, Some(NODES[1]));
-        evaluate(writer, 10.0, false);
+        writer.deployed(Time::at(0.0), &InstanceId::number(5), APPLICATION, NODES[1], PolicyPlace(0));
+        writer.handover(Time::at(0.0), UserPlace(0), None, Some(NODES[1]));
+        writer.handover(Time::at(0.0), UserPlace(1), None, Some(NODES[1]));
+        evaluate(writer, Time::at(10.0), false);
         writer.count_evaluations(APPLICATION, 3, 7.5);
-        writer.count_cycle(30.0, |counts| {
+        writer.count_cycle(Time::at(30.0), |counts| {
             counts.nops(APPLICATION, 2);
             counts.inhibited(APPLICATION, Rule::CAPACITY, 3);
             counts.accepted(APPLICATION, AgentOperation::Migrate, (NODES[1], Some(NODES[0])), None);
@@ -177,9 +177,9 @@ fn a_trace_of_counts_has_sums_in_their_place() {
             counts.deployed(APPLICATION, NODES[1]);
             counts.not_deployed(APPLICATION, Rule::Down.as_str());
         });
-        writer.node_up(40.0, NODES[0]);
-        writer.node_down(41.0, NODES[1], Cause::Crash, [(InstanceId::number(6), APPLICATION)].into_iter());
-        writer.served(UserPlace(1), APPLICATION, 4.0);
+        writer.node_up(Time::at(40.0), NODES[0]);
+        writer.node_down(Time::at(41.0), NODES[1], Cause::Crash, [(InstanceId::number(6), APPLICATION)].into_iter());
+        writer.served(UserPlace(1), APPLICATION, Duration::of(4.0));
     });
     let expected = [
         r#"["deployed",0,5,0,1,0]"#,
@@ -213,9 +213,9 @@ fn nothing_is_written_after_a_failure() {
     let header = Header {
         scenario: "empty",
         seed: 0,
-        duration: 1.0,
-        step: 1.0,
-        evaluation_period: 1.0,
+        duration: Duration::of(1.0),
+        step: Duration::of(1.0),
+        evaluation_period: Duration::of(1.0),
         detail: Detail::Full,
         observation: "arrivals",
         routing: "nearest",
@@ -232,7 +232,7 @@ fn nothing_is_written_after_a_failure() {
     };
     let mut writer = TraceWriter::new(Full(1_000), &header);
     assert!(writer.failure().is_none());
-    (0..100).for_each(|_| writer.link_up(0.5, NODES[0], NODES[1]));
+    (0..100).for_each(|_| writer.link_up(Time::at(0.5), NODES[0], NODES[1]));
     assert!(writer.failure().is_some());
-    assert!(writer.finish(1.0).is_err());
+    assert!(writer.finish(Time::at(1.0)).is_err());
 }

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use mario_diagnostics::Diagnostic;
+use mario_domain::Time;
 use mario_experiments::scale::{
     DEFAULT_NODES, Growth, MeasureError, Measured, NoSuchTree, Question, Size, measure, table,
 };
@@ -142,7 +143,7 @@ fn here(arguments: &Arguments, sizes: &[Size], console: &Console) -> Result<Outc
     for size in sizes {
         let mut bar = None;
         let measured = measure(&question(arguments, *size), &mut Disk, &mut |now, end, requests| {
-            bar.get_or_insert_with(|| console.progress_bar(end, 0.0, 0)).at(now, requests);
+            bar.get_or_insert_with(|| console.progress_bar(end, Time::ZERO, 0)).at(now, requests);
         });
         drop(bar);
         let measured = measured.map_err(|error| match error {

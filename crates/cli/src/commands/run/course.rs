@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use mario_diagnostics::Diagnostic;
+use mario_domain::Time;
 use mario_scenario::Scenario;
 use mario_simulator::{Checkpoint, Effort, KeepError, ResumeError, RunDirectory, Simulation, Summary};
 
@@ -25,7 +26,7 @@ pub(super) fn finish(
     interrupted: &AtomicBool,
     console: &Console,
 ) -> Result<Summary, Failure> {
-    let mut progress = console.progress_bar(scenario.duration, simulation.now(), simulation.effort().emitted);
+    let mut progress = console.progress_bar(scenario.end(), simulation.now(), simulation.effort().emitted);
     let mut saving = Saving::new(every, Checkpoint::is_in(directory), scenario.management_period, simulation.now());
     while !simulation.is_over() && !kept.is_broken() {
         let glance = Instant::now() + GLANCE;
@@ -82,7 +83,7 @@ pub(super) fn open(directory: &Path) -> Result<Checkpoint, Failure> {
     Checkpoint::open(directory).map_err(|error| not_resumed(&error))
 }
 
-fn broken_off(time: f64, directory: &Path) -> Failure {
+fn broken_off(time: Time, directory: &Path) -> Failure {
     let diagnostic = Diagnostic::error(format!("the run was broken off at time {time}, and saved"))
         .hint(format!("go on with it: {}", resuming(directory)))
         .hint(format!("`{}` holds what happened until then, and is marked as partial", directory.display()));

@@ -3,6 +3,8 @@
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
+use mario_domain::Time;
+
 /// How often a run is saved.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Every {
@@ -41,23 +43,23 @@ pub(super) struct Saving {
     /// Whether it ever was.
     is_saved: bool,
     /// The time between two cycles.
-    period: f64,
+    period: mario_domain::Duration,
     /// When it was last saved, or began.
     since: Instant,
     /// The time in the simulation at which it is to be saved next.
-    until: f64,
+    until: Time,
 }
 
 impl Saving {
     /// A run has come to a time.
-    pub(super) fn new(every: Every, is_saved: bool, period: f64, now: f64) -> Saving {
-        let mut saving = Saving { every, is_saved, period, since: Instant::now(), until: f64::INFINITY };
+    pub(super) fn new(every: Every, is_saved: bool, period: mario_domain::Duration, now: Time) -> Saving {
+        let mut saving = Saving { every, is_saved, period, since: Instant::now(), until: Time::NEVER };
         saving.wait(now);
         saving
     }
 
     /// The time in the simulation to which it may go on before it is saved.
-    pub(super) fn until(&self) -> f64 {
+    pub(super) fn until(&self) -> Time {
         self.until
     }
 
@@ -72,17 +74,17 @@ impl Saving {
     }
 
     /// It was saved at this time.
-    pub(super) fn saved(&mut self, now: f64) {
+    pub(super) fn saved(&mut self, now: Time) {
         self.is_saved = true;
         self.wait(now);
     }
 
-    fn wait(&mut self, now: f64) {
+    fn wait(&mut self, now: Time) {
         self.since = Instant::now();
         if let Every::Cycles(count) = self.every {
             // Just after the activation, and whatever else happens at that moment.
-            let cycles = (now / self.period).floor() + f64::from(count);
-            self.until = (cycles * self.period).next_up();
+            let cycles = ((now - Time::ZERO) / self.period).floor() + f64::from(count);
+            self.until = Time::at((self.period * cycles).units().next_up());
         }
     }
 }
@@ -90,6 +92,8 @@ impl Saving {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const PERIOD: mario_domain::Duration = mario_domain::Duration::of(300.0);
 
     #[test]
     fn reads_seconds_cycles_and_never() {
@@ -104,21 +108,21 @@ mod tests {
 
     #[test]
     fn by_cycles_it_is_due_after_every_so_many_of_them() {
-        let mut saving = Saving::new(Every::Cycles(2), true, 300.0, 0.0);
-        assert!(saving.until() > 600.0 && saving.until() < 601.0);
-        saving.saved(600.0);
-        assert!(saving.until() > 1_200.0 && saving.until() < 1_201.0);
+        let mut saving = Saving::new(Every::Cycles(2), true, PERIOD, Time::ZERO);
+        assert!(saving.until() > Time::at(600.0) && saving.until() < Time::at(601.0));
+        saving.saved(Time::at(600.0));
+        assert!(saving.until() > Time::at(1_200.0) && saving.until() < Time::at(1_201.0));
     }
 
     #[test]
     fn it_is_due_soon_for_the_first_time_unless_it_is_never() {
         let hour = Every::Elapsed(Duration::from_hours(1));
         for (every, is_due) in [(hour, true), (Every::Cycles(9), true), (Every::Never, false)] {
-            let mut saving = Saving::new(every, false, 300.0, 0.0);
-            assert!(!Saving::new(every, true, 300.0, 0.0).is_due(false));
+            let mut saving = Saving::new(every, false, PERIOD, Time::ZERO);
+            assert!(!Saving::new(every, true, PERIOD, Time::ZERO).is_due(false));
             std::thread::sleep(FIRST);
             assert_eq!(saving.is_due(false), is_due, "{every:?}");
-            saving.saved(10.0);
+            saving.saved(Time::at(10.0));
             assert!(!saving.is_due(false), "{every:?}");
         }
     }

@@ -46,7 +46,7 @@ fn traced(policy: &str, settings: &[&str], with_regret: bool) -> String {
     let regret = with_regret.then(|| Regret::new(scenario));
     let mut recorders = (regret, TraceRecorder::new(Vec::new(), scenario, Detail::Full));
     simulation.run(&mut recorders);
-    let trace = recorders.1.finish(scenario.duration).expect("writing to memory does not fail");
+    let trace = recorders.1.finish(scenario.end()).expect("writing to memory does not fail");
     String::from_utf8(trace).expect("a trace is text")
 }
 

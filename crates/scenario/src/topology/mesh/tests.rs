@@ -31,7 +31,7 @@ fn a_grid_links_the_four_directions() {
     assert_eq!(grid.node(find("x0y0")).tier, 4);
     // From south to north cells are a kilometre high.
     let link = grid.link_between(find("x1y2"), find("x2y2")).expect("linked");
-    assert!((grid.link(link).latency - 2.0).abs() < 0.001, "{}", grid.link(link).latency);
+    assert!((grid.link(link).latency.units() - 2.0).abs() < 0.001, "{}", grid.link(link).latency);
     assert_eq!(grid.access_points().count(), 12);
     assert!(!hub.is_access_point && grid.node(find("x0y0")).is_access_point);
 }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use mario_domain::{Capacity, Fact, FactValue, Id, NodeId};
+use mario_domain::{Capacity, Duration, Fact, FactValue, Id, NodeId};
 use rustc_hash::FxHashMap;
 
 use super::{Attribute, Graph, GraphDefaults, GraphEdge, GraphError, GraphNode, GraphProblem, Scalar, Unmarked};
@@ -65,7 +65,8 @@ pub(super) fn topology(graph: Graph, defaults: &GraphDefaults) -> Result<Topolog
         builder.node(description).map_err(twice)?;
     }
     for link in &links {
-        let linked = builder.link(NodeIndex(link.source), NodeIndex(link.target), link.latency, link.bandwidth);
+        let linked =
+            builder.link(NodeIndex(link.source), NodeIndex(link.target), Duration::of(link.latency), link.bandwidth);
         linked.map_err(|_| GraphError::new(link.span.clone(), LATENCY))?;
     }
     builder.build().map_err(|_| GraphError::new(graph.span, GraphProblem::Empty))

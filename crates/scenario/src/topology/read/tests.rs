@@ -1,5 +1,6 @@
 use super::*;
 use crate::index::NodeIndex;
+use mario_domain::Duration;
 
 use GraphFormat::{Gexf, Gml, GraphMl, NodeLink};
 
@@ -121,8 +122,8 @@ fn what_nodes_do_not_say_is_as_the_defaults_say() {
     let marked = |graph: &Topology| graph.access_points().map(|node| node.0).collect::<Vec<u32>>();
     assert_eq!(marked(&graph), [0, 2]);
     let link = |from, to| *graph.link(graph.link_between(NodeIndex(from), NodeIndex(to)).expect("linked"));
-    assert_eq!((link(1, 0).latency.to_bits(), link(1, 0).bandwidth), (1_f64.to_bits(), None));
-    assert_eq!((link(1, 2).latency.to_bits(), link(1, 2).bandwidth), (2_f64.to_bits(), Some(8.0)));
+    assert_eq!((link(1, 0).latency, link(1, 0).bandwidth), (Duration::of(1.0), None));
+    assert_eq!((link(1, 2).latency, link(1, 2).bandwidth), (Duration::of(2.0), Some(8.0)));
     let defaults = GraphDefaults {
         capacity: Capacity::Unbounded,
         latency: 7.0,

@@ -7,60 +7,66 @@ use rand_pcg::Pcg64Mcg;
 use super::*;
 use crate::flow::inflow::Inflow;
 use crate::flow::turns::TurnsTable;
+use crate::flow::window::Span;
 use crate::population::{Neighbour, RequestFact};
 
-const WINDOW: f64 = 200.0;
+const WINDOW: Duration = Duration::of(200.0);
+
+/// The evaluation period before `now`.
+fn window(now: Time) -> Window {
+    Window { length: WINDOW, now }
+}
 
 /// Who sends what, to be counted one by one.
 struct User {
     schedule: Schedule,
-    arrival: f64,
+    arrival: Time,
     /// From when until when the user's requests came here, and by which way.
-    stays: Vec<([f64; 2], Way)>,
+    stays: Vec<(Span, Way)>,
 }
 
 impl User {
     fn is_here(&self) -> bool {
-        self.stays.last().is_some_and(|(span, _)| span[1].is_infinite())
+        self.stays.last().is_some_and(|(span, _)| !span.until.is_finite())
     }
 
     /// How many of its requests were sent in a span, one by one where their times are known.
-    fn sent(&self, from: f64, until: f64) -> f64 {
+    fn sent(&self, from: Time, until: Time) -> f64 {
         match self.schedule {
             Schedule::Exact { first, period } => {
-                let times = (0..).map(|number| first + f64::from(number) * period);
+                let times = (0..).map(|number| first + period * f64::from(number));
                 times.take_while(|time| *time < until).filter(|time| *time >= from).count() as f64
             }
-            Schedule::Mean { rate, .. } => (until - from.max(self.arrival)).max(0.0) * rate,
+            Schedule::Mean { rate, .. } => (until - from.max(self.arrival)).units().max(0.0) * rate,
         }
     }
 }
 
 /// Users of all kinds. Times are multiples of a quarter, so that what happens at the same time does so exactly.
-fn user(random: &mut Pcg64Mcg, now: f64) -> User {
+fn user(random: &mut Pcg64Mcg, now: Time) -> User {
     let schedule = if random.random_range(0..4) == 0 {
         Schedule::Mean { arrival: now, rate: [0.025, 0.1, 1.0 / 3.0][random.random_range(0..3)] }
     } else {
-        let period = [8.0, 12.5, 40.0, 50.0, 200.0][random.random_range(0..5)];
-        let first = now + f64::from(random.random_range(0..=1_200)) / 4.0;
+        let period = Duration::of([8.0, 12.5, 40.0, 50.0, 200.0][random.random_range(0..5)]);
+        let first = now + Duration::of(f64::from(random.random_range(0..=1_200)) / 4.0);
         Schedule::Exact { first: [now + period, first][random.random_range(0..2)], period }
     };
     User { schedule, arrival: now, stays: Vec::new() }
 }
 
-fn expected(users: &[User], ways: &[Way], now: f64) -> Vec<f64> {
+fn expected(users: &[User], ways: &[Way], now: Time) -> Vec<f64> {
     let of_way = |way: &Way| {
-        let (begins, ends) = (now - WINDOW - way.latency, now - way.latency);
+        let sent = window(now).sent(way.latency);
         let stays = users.iter().flat_map(|user| user.stays.iter().map(move |stay| (user, stay)));
         let here = stays.filter(|(_, (_, taken))| taken == way);
-        here.map(|(user, ([from, until], _))| user.sent(from.max(begins), until.min(ends))).sum()
+        here.map(|(user, (stay, _))| user.sent(stay.from.max(sent.from), stay.until.min(sent.until))).sum()
     };
     ways.iter().map(of_way).collect()
 }
 
 fn found(facts: &[RequestFact], ways: &[Way]) -> Vec<f64> {
     let is_of = |way: &Way, fact: &RequestFact| {
-        fact.neighbour == way.neighbour && fact.latency.to_bits() == way.latency.to_bits()
+        fact.neighbour == way.neighbour && fact.latency.to_bits() == way.latency.units().to_bits()
     };
     let rate = |way: &Way| facts.iter().filter(|fact| is_of(way, fact)).map(|fact| fact.rate).sum();
     ways.iter().map(rate).collect()
@@ -68,17 +74,17 @@ fn found(facts: &[RequestFact], ways: &[Way]) -> Vec<f64> {
 
 #[test]
 fn whoever_comes_and_goes_is_counted_as_request_by_request() {
-    let way = |node, latency| Way { neighbour: Neighbour::Node(NodeIndex(node)), latency };
+    let way = |node, latency| Way { neighbour: Neighbour::Node(NodeIndex(node)), latency: Duration::of(latency) };
     // Some requests are on their way for longer than a period.
-    let ways = [Way { neighbour: Neighbour::Own, latency: 0.0 }, way(1, 3.0), way(1, 45.0), way(2, 260.0)];
+    let ways = [Way { neighbour: Neighbour::Own, latency: Duration::ZERO }, way(1, 3.0), way(1, 45.0), way(2, 260.0)];
     for seed in 0..60 {
         let mut random = Pcg64Mcg::seed_from_u64(seed);
         let mut inflow = Inflow::default();
         let mut users: Vec<User> = Vec::new();
-        let mut now = 0.0;
+        let mut now = Time::ZERO;
         for _ in 0..400 {
             // Often several things at once, and many in one period.
-            now += f64::from(random.random_range(0..4) * random.random_range(0..60)) / 4.0;
+            now += Duration::of(f64::from(random.random_range(0..4) * random.random_range(0..60)) / 4.0);
             if random.random_range(0..4) == 0 {
                 let newcomer = user(&mut random, now);
                 users.push(newcomer);
@@ -87,19 +93,17 @@ fn whoever_comes_and_goes_is_counted_as_request_by_request() {
                 let user = &mut users[random.random_range(0..=last)];
                 if user.is_here() {
                     let (span, way) = user.stays.last_mut().expect("it is here");
-                    span[1] = now;
-                    inflow.leave(1, *way, user.schedule, [WINDOW, now]);
+                    span.until = now;
+                    inflow.leave(1, *way, user.schedule, window(now));
                 } else {
                     let way = ways[random.random_range(0..ways.len())];
-                    user.stays.push(([now, f64::INFINITY], way));
-                    inflow.join(1, way, user.schedule, [WINDOW, now]);
+                    user.stays.push((Span { from: now, until: Time::NEVER }, way));
+                    inflow.join(1, way, user.schedule, window(now));
                 }
             }
             if random.random_range(0..8) == 0 {
-                let (found, expected) = (
-                    found(&inflow.seen([WINDOW, now], &mut TurnsTable::default()), &ways),
-                    expected(&users, &ways, now),
-                );
+                let (found, expected) =
+                    (found(&inflow.seen(window(now), &mut TurnsTable::default()), &ways), expected(&users, &ways, now));
                 let is_equal = found.iter().zip(&expected).all(|(one, other)| (one - other).abs() < 1e-6);
                 assert!(is_equal, "seed {seed}, time {now}: {found:?}, not {expected:?}");
             }
@@ -109,35 +113,35 @@ fn whoever_comes_and_goes_is_counted_as_request_by_request() {
 
 #[test]
 fn as_many_who_go_as_have_come_are_no_change() {
-    let way = Way { neighbour: Neighbour::Own, latency: 0.0 };
-    let schedule = Schedule::Exact { first: 40.0, period: 40.0 };
+    let way = Way { neighbour: Neighbour::Own, latency: Duration::ZERO };
+    let schedule = Schedule::Exact { first: Time::at(40.0), period: Duration::of(40.0) };
     let mut changes = Changes::default();
     for users in [-1, -2, 4] {
-        changes.add(users, way, schedule, 100.0);
+        changes.add(users, way, schedule, Time::at(100.0));
         assert_eq!(changes.len(), 1);
     }
     // No request is sent in between, so it is the same change.
-    changes.add(-1, way, schedule, 110.0);
+    changes.add(-1, way, schedule, Time::at(110.0));
     assert!(changes.is_empty());
 }
 
 #[test]
 fn users_of_one_schedule_count_as_one_by_one() {
-    let way = Way { neighbour: Neighbour::Own, latency: 3.0 };
-    let schedule = Schedule::Exact { first: 40.0, period: 40.0 };
+    let way = Way { neighbour: Neighbour::Own, latency: Duration::of(3.0) };
+    let schedule = Schedule::Exact { first: Time::at(40.0), period: Duration::of(40.0) };
     let (mut together, mut one_by_one) = (Inflow::default(), Inflow::default());
-    together.join(3, way, schedule, [WINDOW, 90.0]);
-    together.leave(2, way, schedule, [WINDOW, 170.0]);
+    together.join(3, way, schedule, window(Time::at(90.0)));
+    together.leave(2, way, schedule, window(Time::at(170.0)));
     for _ in 0..3 {
-        one_by_one.join(1, way, schedule, [WINDOW, 90.0]);
+        one_by_one.join(1, way, schedule, window(Time::at(90.0)));
     }
     for _ in 0..2 {
-        one_by_one.leave(1, way, schedule, [WINDOW, 170.0]);
+        one_by_one.leave(1, way, schedule, window(Time::at(170.0)));
     }
-    for now in [180.0, 250.0, 300.0, 500.0] {
+    for now in [180.0, 250.0, 300.0, 500.0].map(Time::at) {
         assert_eq!(
-            together.seen([WINDOW, now], &mut TurnsTable::default()),
-            one_by_one.seen([WINDOW, now], &mut TurnsTable::default()),
+            together.seen(window(now), &mut TurnsTable::default()),
+            one_by_one.seen(window(now), &mut TurnsTable::default()),
             "{now}"
         );
     }

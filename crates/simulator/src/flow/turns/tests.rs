@@ -9,10 +9,10 @@ use crate::flow::inflow::{Inflow, Share, Way};
 use crate::population::{Neighbour, RequestFact};
 
 /// How many requests of a span come to an instance, by looking at each that is sent.
-fn one_by_one(turns: &Turns, place: u32, [from, until]: [f64; 2]) -> f64 {
+fn one_by_one(turns: &Turns, place: u32, span: Span) -> f64 {
     let Members::Regular { firsts, period } = &turns.members else { panic!("they are regular") };
-    let times = (0..100).flat_map(|round| firsts.iter().map(move |first| first + f64::from(round) * period));
-    let numbered = (turns.turn..).zip(times).filter(|(_, time)| *time >= from && *time < until);
+    let times = (0..100).flat_map(|round| firsts.iter().map(move |first| *first + *period * f64::from(round)));
+    let numbered = (turns.turn..).zip(times).filter(|(_, time)| *time >= span.from && *time < span.until);
     numbered.filter(|(number, _)| number % turns.count == u64::from(place)).count() as f64
 }
 
@@ -27,23 +27,27 @@ fn a_cycle_counts_what_counting_request_by_request_gives() {
     ] {
         for instances in 1..7_usize {
             for turn in 0..instances as u64 {
-                let members = Members::Regular { firsts: firsts.iter().copied().collect(), period };
-                let index = table.begin(members, [200.0, 0.0], turn, instances);
+                let members = Members::Regular {
+                    firsts: firsts.iter().copied().map(Time::at).collect(),
+                    period: Duration::of(period),
+                };
+                let index = table.begin(members, Window { length: WINDOW, now: Time::ZERO }, turn, instances);
                 let turns = table.get(index);
-                assert_eq!(turns.cycle(200.0, period - 1.0), None, "it has not begun for all");
-                let begins = 57.0;
-                let cycle = turns.cycle(200.0, begins).expect("they have begun");
+                assert_eq!(turns.cycle(WINDOW, Time::at(period - 1.0)), None, "it has not begun for all");
+                let begins = Time::at(57.0);
+                let cycle = turns.cycle(WINDOW, begins).expect("they have begun");
                 for place in 0..instances as u32 {
                     let mut cycle = cycle;
                     for period in 0..9 {
-                        let begins = begins + 200.0 * f64::from(period);
-                        let expected = one_by_one(turns, place, [begins, begins + 200.0]);
-                        let counted = turns.count(u64::from(place), begins, begins + 200.0);
+                        let from = begins + WINDOW * f64::from(period);
+                        let span = Span { from, until: from + WINDOW };
+                        let expected = one_by_one(turns, place, span);
+                        let counted = turns.count(u64::from(place), span);
                         assert!((counted - expected).abs() < 1e-12, "{firsts:?} {instances} {turn} {place}");
                         assert!((cycle.take(place) - expected).abs() < 1e-12, "{firsts:?} {instances} {turn} {place}");
                     }
                 }
-                table.end(index, 100.0);
+                table.end(index, Time::at(100.0));
             }
         }
     }
@@ -56,24 +60,24 @@ struct Pair {
     inflows: [Inflow; 2],
 }
 
-const WINDOW: f64 = 200.0;
+const WINDOW: Duration = Duration::of(200.0);
 
 impl Pair {
     fn share(turns: TurnsIndex, place: u32, cell: usize) -> Share {
-        let way = Way { neighbour: Neighbour::Node(NodeIndex(7)), latency: f64::from(cell as u32 % 2) };
+        let way = Way { neighbour: Neighbour::Node(NodeIndex(7)), latency: Duration::of(f64::from(cell as u32 % 2)) };
         Share { way, turns, place, cells: 1, cycle: None }
     }
 
-    fn begin(&mut self, cell: usize, firsts: &[f64], turn: u64, now: f64) -> TurnsIndex {
-        let members = Members::Regular { firsts: firsts.iter().copied().collect(), period: 40.0 };
-        let turns = self.table.begin(members, [WINDOW, now], turn, 2);
+    fn begin(&mut self, cell: usize, firsts: &[Time], turn: u64, now: Time) -> TurnsIndex {
+        let members = Members::Regular { firsts: firsts.iter().copied().collect(), period: Duration::of(40.0) };
+        let turns = self.table.begin(members, Window { length: WINDOW, now }, turn, 2);
         for (place, inflow) in (0..).zip(&mut self.inflows) {
             inflow.take_turns(Pair::share(turns, place, cell), &mut self.table);
         }
         turns
     }
 
-    fn end(&mut self, cell: usize, turns: TurnsIndex, now: f64) {
+    fn end(&mut self, cell: usize, turns: TurnsIndex, now: Time) {
         let Some(ended) = self.table.end(turns, now) else { return };
         for (place, inflow) in (0..).zip(&mut self.inflows) {
             inflow.leave_turns(Pair::share(turns, place, cell), ended, &mut self.table);
@@ -82,8 +86,8 @@ impl Pair {
     }
 
     /// What both instances see, by latency.
-    fn seen(&mut self, now: f64) -> Vec<f64> {
-        let facts = self.inflows.iter_mut().map(|inflow| inflow.seen([WINDOW, now], &mut self.table));
+    fn seen(&mut self, now: Time) -> Vec<f64> {
+        let facts = self.inflows.iter_mut().map(|inflow| inflow.seen(Window { length: WINDOW, now }, &mut self.table));
         let rate = |facts: &[RequestFact], latency: f64| -> f64 {
             facts.iter().filter(|fact| fact.latency.to_bits() == latency.to_bits()).map(|fact| fact.rate).sum()
         };
@@ -99,7 +103,7 @@ fn cells_that_share_turns_send_what_each_would_by_itself() {
         let mut alone: Vec<Pair> = (0..9).map(|_| Pair::default()).collect();
         let mut taken: Vec<Option<[TurnsIndex; 2]>> = vec![None; alone.len()];
         for period in 0..30 {
-            let now = f64::from(period) * WINDOW + 100.0;
+            let now = Time::at(100.0) + WINDOW * f64::from(period);
             for (cell, pair) in alone.iter_mut().enumerate() {
                 let change = random.random_range(0..3);
                 if let Some([together, by_itself]) = taken[cell].filter(|_| change < 2) {
@@ -108,7 +112,8 @@ fn cells_that_share_turns_send_what_each_would_by_itself() {
                     taken[cell] = None;
                 }
                 if taken[cell].is_none() && change > 0 {
-                    let firsts = &[now + 40.0, now + 40.0, now + 55.0][..random.random_range(1..=3)];
+                    let firsts =
+                        &[40.0, 40.0, 55.0].map(|after| now + Duration::of(after))[..random.random_range(1..=3)];
                     let turn = random.random_range(0..2);
                     let together = shared.begin(cell, firsts, turn, now);
                     taken[cell] = Some([together, pair.begin(cell, firsts, turn, now)]);
@@ -132,7 +137,7 @@ fn cells_that_share_turns_send_what_each_would_by_itself() {
         assert!(shared.table.all.len() < alone.iter().map(|pair| pair.table.all.len()).sum(), "some are shared");
         for (cell, turns) in taken.iter().enumerate() {
             if let Some([together, _]) = turns {
-                shared.end(cell, *together, 6_200.0);
+                shared.end(cell, *together, Time::at(6_200.0));
             }
         }
         for inflow in &mut shared.inflows {

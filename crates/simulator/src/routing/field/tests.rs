@@ -1,4 +1,4 @@
-use mario_domain::{Capacity, NodeId};
+use mario_domain::{Capacity, Duration, NodeId};
 use mario_scenario::{NodeDescription, TopologyBuilder};
 
 use super::*;
@@ -37,7 +37,9 @@ fn graph(state: &mut u64) -> Topology {
     linked.sort_unstable();
     linked.dedup();
     for (one, other) in linked {
-        builder.link(NodeIndex::at(one), NodeIndex::at(other), random(state, 4) as f64, None).expect("a link");
+        builder
+            .link(NodeIndex::at(one), NodeIndex::at(other), Duration::of(random(state, 4) as f64), None)
+            .expect("a link");
     }
     builder.build().expect("a graph")
 }
@@ -60,9 +62,9 @@ impl World {
         field.prepare(NODES);
         for node in (0..NODES).filter(|_| random(state, 3) > 0).map(NodeIndex::at) {
             assert_eq!(field.cell(node), None);
-            field.add_cell(node, node.0);
+            field.add_cell(node, CellIndex(node.0));
             field.refresh(node);
-            assert_eq!(field.cell(node), Some(node.0));
+            assert_eq!(field.cell(node), Some(CellIndex(node.0)));
         }
         let paths = Paths::new(&topology);
         let hosts = vec![false; NODES];
@@ -107,12 +109,12 @@ impl World {
     fn take_stale(&mut self, node: NodeIndex) -> Vec<CellIndex> {
         let mut stale = std::mem::take(&mut self.stale);
         for cell in &stale {
-            self.field.refresh(NodeIndex(*cell));
+            self.field.refresh(NodeIndex(cell.0));
         }
         if self.metric == Metric::Latency {
             // Of two nodes with a link without length in between, the one that is reached first is first.
             let distances = self.distances_to(|at| at == node);
-            let distance = |cell: CellIndex| distances[cell as usize];
+            let distance = |cell: CellIndex| distances[cell.position()];
             assert!(stale.is_sorted_by(|one, other| distance(*one) <= distance(*other)));
             stale.sort_by(|one, other| distance(*one).total_cmp(&distance(*other)).then(one.cmp(other)));
         }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use mario_domain::{NodeId, OperationName};
+use mario_domain::{NodeId, OperationName, Time};
 use mario_scenario::{ApplicationIndex, Document, NoFiles, NodeIndex, Scenario};
 
 use super::{Answers, Planner, View};
@@ -64,7 +64,7 @@ impl Planner for Fixed {
 struct Operations(Vec<(OperationName, bool)>);
 
 impl Recorder for Operations {
-    fn cycle(&mut self, _time: f64, label: &Label, _colony: &Population) {
+    fn cycle(&mut self, _time: Time, label: &Label, _colony: &Population) {
         for outcome in label.iter() {
             match &outcome {
                 Outcome::Nop(_) => {}
@@ -94,7 +94,7 @@ fn operations(wanted: [&[&str]; 2]) -> Vec<(OperationName, bool)> {
     simulation.planner = Some(Box::new(Fixed(allocations.clone())));
     let mut recorder = Operations::default();
     // One activation of the managers, and then one more that finds nothing to do.
-    simulation.run_until(250.0, &mut recorder);
+    simulation.run_until(Time::at(250.0), &mut recorder);
     let current = (0..2).map(|application| {
         Allocation::current(&simulation.placement, ApplicationIndex(application), &simulation.population)
     });

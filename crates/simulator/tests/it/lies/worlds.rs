@@ -1,6 +1,6 @@
 //! The worlds whose traces are lied about: all strategies, all details, and all that can go wrong in a world.
 
-use mario_domain::{Capacity, Fact, FactValue, Id};
+use mario_domain::{Capacity, Duration, Fact, FactValue, Id, Time};
 use mario_scenario::{
     Arbitration, Deploy, DisturbanceEvent, Fidelity, Management, Memory, Metric, Observation, Routing, Scenario, Search,
 };
@@ -57,7 +57,7 @@ fn base(policy: &str) -> Scenario {
         [(0, 1, 3.0), (0, 2, 3.0), (1, 3, 1.5), (1, 4, 1.5), (2, 5, 1.5), (2, 6, 1.5), (1, 2, 2.0)]
     {
         let node = mario_scenario::NodeIndex;
-        builder.link(node(one), node(other), latency, None).expect("a link");
+        builder.link(node(one), node(other), Duration::of(latency), None).expect("a link");
     }
     let other = if policy == FOLLOWS { MEASURES } else { policy };
     let mut world = scenario(builder.build().expect("an infrastructure"))
@@ -72,10 +72,10 @@ fn base(policy: &str) -> Scenario {
         let steps = if user == 4 { [steps[0], None, steps[2], None] } else { steps };
         world = world.with_user(user as u32 % 2, &steps);
     }
-    world.step = 600.0;
-    world.duration = 2_400.0;
+    world.step = Duration::of(600.0);
+    world.duration = Duration::of(2_400.0);
     world.policies.iter_mut().for_each(|policy| policy.memory = 2);
-    let late = Deploy { time: 700.0, application: world.deploys[0].application, ..world.deploys[0].clone() };
+    let late = Deploy { time: Time::at(700.0), application: world.deploys[0].application, ..world.deploys[0].clone() };
     world.deploys.push(late);
     world
 }
@@ -94,7 +94,7 @@ fn troubled(policy: &str) -> Scenario {
         .with_disturbance(1_450.0, DisturbanceEvent::LinkDown(node(0), node(2)))
         .with_disturbance(1_850.0, DisturbanceEvent::Join(node(3)))
         .with_disturbance(1_910.0, DisturbanceEvent::LinkUp(node(0), node(2)));
-    world.redeploy_delay = Some(150.0);
+    world.redeploy_delay = Some(Duration::of(150.0));
     world.acceptances.push(policy_text(ACCEPTANCE, 0));
     for node in [1, 4] {
         world.acceptance_of[node] = Some(0);
@@ -106,7 +106,7 @@ fn traced(name: &str, scenario: &Scenario, detail: Detail, has_regret: bool) -> 
     let regret = has_regret.then(|| Regret::new(scenario));
     let mut recorders = (regret, TraceRecorder::new(Vec::new(), scenario, detail));
     Simulation::new(scenario, RunOptions::default()).expect("it can be run").run(&mut recorders);
-    let trace = recorders.1.finish(scenario.duration).expect("memory takes everything");
+    let trace = recorders.1.finish(scenario.end()).expect("memory takes everything");
     let regret = if has_regret { " and compared" } else { "" };
     let name = format!("{name}, {}{regret}", detail.as_str());
     World { name, detail: detail.as_str(), trace }
@@ -133,7 +133,7 @@ pub fn worlds() -> Vec<World> {
     // What is deployed where nobody is.
     let node = mario_scenario::NodeIndex;
     let mut deserted = base(FOLLOWS).with_disturbance(650.0, DisturbanceEvent::Crash(node(1)));
-    deserted.deploys.iter_mut().filter(|deploy| deploy.time > 0.0).for_each(|deploy| deploy.node = node(1));
+    deserted.deploys.iter_mut().filter(|deploy| deploy.time > Time::ZERO).for_each(|deploy| deploy.node = node(1));
     worlds.push(traced("deserted", &deserted, Detail::Summary, false));
     worlds.push(traced("deserted", &deserted, Detail::Operations, false));
     let mut central = troubled(STILL);
@@ -147,7 +147,7 @@ pub fn worlds() -> Vec<World> {
 /// A world drawn at random; `None` where it cannot be run.
 pub fn drawn_world(number: u64) -> Option<World> {
     let mut scenario = draw(number);
-    scenario.duration = scenario.duration.min(1_000.0);
+    scenario.duration = scenario.duration.min(Duration::of(1_000.0));
     let detail = [Detail::Full, Detail::Operations, Detail::Summary][number as usize % 3];
     Simulation::new(&scenario, RunOptions::default()).ok()?;
     let world = traced(&format!("world {number}"), &scenario, detail, number.is_multiple_of(2));

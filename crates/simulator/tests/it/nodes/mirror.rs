@@ -322,7 +322,7 @@ impl Recorder for Mirror<'_> {
         true
     }
 
-    fn deployed(&mut self, _: f64, agent: AgentIndex, population: &Population) {
+    fn deployed(&mut self, _: Time, agent: AgentIndex, population: &Population) {
         self.follow_links(population);
         let state = population.agent(agent);
         let (application, node, policy) = (state.application(), state.node(), state.policy());
@@ -331,7 +331,7 @@ impl Recorder for Mirror<'_> {
         self.stop_copies();
     }
 
-    fn evaluation(&mut self, _: f64, agent: AgentIndex, population: &Population, decision: Option<&Decision>) {
+    fn evaluation(&mut self, _: Time, agent: AgentIndex, population: &Population, decision: Option<&Decision>) {
         self.follow_links(population);
         let state = population.agent(agent);
         let twin = self.twins[&agent].clone();
@@ -360,7 +360,7 @@ impl Recorder for Mirror<'_> {
         check(proposal.as_ref());
     }
 
-    fn cycle(&mut self, _: f64, label: &Label, population: &Population) {
+    fn cycle(&mut self, _: Time, label: &Label, population: &Population) {
         self.follow_links(population);
         for outcome in label.iter() {
             match outcome {
@@ -383,7 +383,7 @@ impl Recorder for Mirror<'_> {
         self.compare_states(population);
     }
 
-    fn node_down(&mut self, _: f64, node: NodeIndex, _: Cause, gone: &[AgentIndex], _: &Population) {
+    fn node_down(&mut self, _: Time, node: NodeIndex, _: Cause, gone: &[AgentIndex], _: &Population) {
         self.counts.crashes += 1;
         self.nodes[node.position()] = None;
         for agent in gone {
@@ -398,11 +398,11 @@ impl Recorder for Mirror<'_> {
         }
     }
 
-    fn node_up(&mut self, _: f64, node: NodeIndex) {
+    fn node_up(&mut self, _: Time, node: NodeIndex) {
         self.start(node);
     }
 
-    fn node_leaving(&mut self, _: f64, node: NodeIndex) {
+    fn node_leaving(&mut self, _: Time, node: NodeIndex) {
         self.handle(node, Input::Availability(Availability::Leaving));
     }
 }

@@ -1,6 +1,8 @@
 //! Draws worlds.
 
-use mario_domain::{Application, ApplicationId, Capacity, Fact, FactValue, Hardware, Id, NodeId, Quantity};
+use mario_domain::{
+    Application, ApplicationId, Capacity, Duration, Fact, FactValue, Hardware, Id, NodeId, Quantity, Time,
+};
 use mario_scenario::{
     AgentTiming, ApplicationIndex, ApplicationPlan, Arbitration, Deploy, Disturbance, DisturbanceEvent, Fidelity,
     Memory, Metric, MobileUser, Network, NodeDescription, NodeIndex, Numbering, Observation, Occupancy, PolicyIndex,
@@ -48,13 +50,18 @@ impl Dice {
         self.0.random_range(from..to)
     }
 
+    fn span(&mut self, from: f64, to: f64) -> Duration {
+        Duration::of(self.between(from, to))
+    }
+
     /// A time within the run: sometimes any, sometimes one at which much else happens.
-    fn time(&mut self, scenario: &Scenario) -> f64 {
+    fn time(&mut self, scenario: &Scenario) -> Time {
         if self.once_in(3) {
             let period = self.of(&[scenario.management_period, scenario.agents.period, scenario.step]);
-            return ((self.between(0.0, scenario.duration) / period).floor() * period).min(scenario.duration);
+            let periods = (self.span(0.0, scenario.duration.units()) / period).floor();
+            return (Time::ZERO + period * periods).min(scenario.end());
         }
-        self.between(0.0, scenario.duration)
+        Time::ZERO + self.span(0.0, scenario.duration.units())
     }
 
     fn node(&mut self, scenario: &Scenario) -> NodeIndex {
@@ -95,7 +102,7 @@ impl Dice {
                 _ => self.between(0.1, 12.0),
             };
             let bandwidth = self.once_in(4).then(|| self.between(0.1, 4.0));
-            builder.link(NodeIndex::at(one), NodeIndex::at(other), latency, bandwidth).expect("a link");
+            builder.link(NodeIndex::at(one), NodeIndex::at(other), Duration::of(latency), bandwidth).expect("a link");
         }
         builder.build().expect("an infrastructure")
     }
@@ -119,14 +126,14 @@ impl Dice {
     }
 
     fn timing(&mut self, scenario: &mut Scenario) {
-        let period = self.of(&[200.0, 100.0, 33.3, 47.0]);
-        scenario.agents = AgentTiming { start: self.of(&[0.0, 100.0, 17.5]), period };
-        scenario.management_period = self.of(&[100.0, 200.0, 350.0, 21.7, 33.3]);
+        let period = Duration::of(self.of(&[200.0, 100.0, 33.3, 47.0]));
+        scenario.agents = AgentTiming { start: Time::at(self.of(&[0.0, 100.0, 17.5])), period };
+        scenario.management_period = Duration::of(self.of(&[100.0, 200.0, 350.0, 21.7, 33.3]));
         // A policy that always makes copies doubles their number at each evaluation.
         let slowest = period.max(scenario.management_period);
         scenario.duration = slowest * self.of(&[3.0, 6.0, 7.5]);
         scenario.step = scenario.duration / self.of(&[1.0, 2.5, 4.0]);
-        scenario.redeploy_delay = self.of(&[None, Some(0.0), Some(30.0), Some(150.0)]);
+        scenario.redeploy_delay = self.of(&[None, Some(0.0), Some(30.0), Some(150.0)]).map(Duration::of);
         scenario.network = Network {
             message_size: self.of(&[1.0, 3.5]),
             occupancy: self.of(&[Occupancy::Latency, Occupancy::Transmission]),
@@ -169,18 +176,18 @@ impl Dice {
                 },
                 kind: self.of(&["WS", "LS"]).to_owned(),
                 policy,
-                service_time: self.of(&[0.01, 0.0, 1.0, 30.0]),
+                service_time: Duration::of(self.of(&[0.01, 0.0, 1.0, 30.0])),
                 facts: Vec::new(),
                 home,
             });
             for _ in 0..=self.below(3) {
-                let time = if self.once_in(2) { 0.0 } else { self.time(scenario) };
+                let time = if self.once_in(2) { Time::ZERO } else { self.time(scenario) };
                 let policy = PolicyIndex::at(self.below(scenario.policies.len()));
                 let node = if self.once_in(2) { home } else { self.node(scenario) };
                 scenario.deploys.push(Deploy { time, application: ApplicationIndex::at(number), node, policy });
             }
         }
-        scenario.deploys.sort_by(|one, other| one.time.total_cmp(&other.time));
+        scenario.deploys.sort_by_key(|deploy| deploy.time);
     }
 
     fn managers(&mut self, scenario: &mut Scenario) {
@@ -202,13 +209,16 @@ impl Dice {
             let id = Id::number(user as i64);
             scenario.attachments.users.push(MobileUser { id, application: None });
             let workload = match self.below(4) {
-                0 => Workload::Poisson { mean_period: self.between(5.0, 80.0) },
+                0 => Workload::Poisson { mean_period: self.span(5.0, 80.0) },
                 1 => Workload::OnOff {
-                    period: self.between(2.0, 30.0),
-                    mean_on: self.between(10.0, 200.0),
-                    mean_off: self.between(10.0, 200.0),
+                    period: self.span(2.0, 30.0),
+                    mean_on: self.span(10.0, 200.0),
+                    mean_off: self.span(10.0, 200.0),
                 },
-                _ => Workload::Periodic { period: self.of(&[40.0, 10.0, 7.3]), phase: self.of(&[40.0, 0.0, 3.1]) },
+                _ => Workload::Periodic {
+                    period: Duration::of(self.of(&[40.0, 10.0, 7.3])),
+                    phase: Duration::of(self.of(&[40.0, 0.0, 3.1])),
+                },
             };
             let application = ApplicationIndex::at(self.below(scenario.applications.len()));
             scenario.users.push(UserPlan { application, workload });
@@ -252,7 +262,7 @@ impl Dice {
             }
             scenario.disturbances.push(Disturbance { time, event });
             if self.once_in(2) {
-                let later = time + self.between(0.0, scenario.duration / 3.0);
+                let later = time + self.span(0.0, (scenario.duration / 3.0).units());
                 let repair = match event {
                     DisturbanceEvent::LinkDown(one, other) => DisturbanceEvent::LinkUp(one, other),
                     _ => DisturbanceEvent::Join(node),
@@ -260,6 +270,6 @@ impl Dice {
                 scenario.disturbances.push(Disturbance { time: later, event: repair });
             }
         }
-        scenario.disturbances.sort_by(|one, other| one.time.total_cmp(&other.time));
+        scenario.disturbances.sort_by_key(|disturbance| disturbance.time);
     }
 }

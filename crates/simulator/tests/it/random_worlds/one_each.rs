@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use mario_audit::FindingKind;
-use mario_domain::{AgentOperation, Rule};
+use mario_domain::{AgentOperation, Rule, Time};
 use mario_scenario::{ApplicationIndex, Arbitration, NodeIndex, PolicyText, Scenario};
 use mario_simulator::population::{CompactVerdict, Deployed, Judged, Label, Outcome, Population};
 use mario_simulator::{Detail, Recorder, RunOptions, Simulation, SimulationError, TraceRecorder};
@@ -59,7 +59,7 @@ impl Limit {
 }
 
 impl Recorder for Limit {
-    fn cycle(&mut self, time: f64, label: &Label, population: &Population) {
+    fn cycle(&mut self, time: Time, label: &Label, population: &Population) {
         self.cycles += 1;
         self.count(label, population);
         let mut held = BTreeSet::new();
@@ -80,7 +80,7 @@ fn limited(number: u64) -> Scenario {
     if let Err(error) = Simulation::new(&scenario, RunOptions::default()) {
         assert!(matches!(error, SimulationError::NoRoom { .. }), "{error}");
         for deploy in &mut scenario.deploys {
-            deploy.time = deploy.time.max(1.0);
+            deploy.time = deploy.time.max(Time::at(1.0));
         }
     }
     scenario
@@ -132,7 +132,7 @@ fn no_owner_of_a_node_is_overrun() {
         let mut trace = Vec::new();
         let mut recorders = (TraceRecorder::new(&mut trace, &scenario, Detail::Full), Limit::default());
         Simulation::new(&scenario, RunOptions::default()).expect("it can be run").run(&mut recorders);
-        recorders.0.finish(scenario.duration).expect("memory takes everything");
+        recorders.0.finish(scenario.end()).expect("memory takes everything");
         let limit = recorders.1;
         cycles += limit.cycles;
         inhibited += limit.inhibited;

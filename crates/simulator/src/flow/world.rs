@@ -1,0 +1,35 @@
+//! What the traffic goes through.
+
+use mario_domain::Time;
+use mario_scenario::Scenario;
+
+use super::inflow::Way;
+use super::load::Track;
+use crate::population::AgentIndex;
+use crate::routing::{Route, Terrain};
+
+/// What the traffic goes through, at a moment.
+pub(crate) struct FlowWorld<'a> {
+    pub(crate) now: Time,
+    pub(crate) scenario: &'a Scenario,
+    pub(crate) terrain: Terrain<'a>,
+}
+
+/// An instance, and by which way requests come to it.
+#[derive(Clone, Copy)]
+pub(super) struct Reach {
+    pub(super) agent: AgentIndex,
+    pub(super) way: Way,
+}
+
+impl FlowWorld<'_> {
+    pub(super) fn track(&self, route: Route) -> Track<'_> {
+        Track { links: self.terrain.paths.links(route.path), agent: route.agent }
+    }
+
+    pub(super) fn reach(&self, route: Route) -> Reach {
+        let paths = &self.terrain.paths;
+        let way = Way { neighbour: paths.last_hop(route.path), latency: paths.latency(route.path) };
+        Reach { agent: route.agent, way }
+    }
+}
