@@ -71,6 +71,7 @@ impl Duration {
 macro_rules! ordered {
     ($($name:ident)*) => { $(
         impl PartialEq for $name {
+            #[inline]
             fn eq(&self, other: &$name) -> bool {
                 self.cmp(other) == Ordering::Equal
             }
@@ -79,15 +80,17 @@ macro_rules! ordered {
         impl Eq for $name {}
 
         impl PartialOrd for $name {
+            #[inline]
             fn partial_cmp(&self, other: &$name) -> Option<Ordering> {
                 Some(self.cmp(other))
             }
         }
 
         impl Ord for $name {
+            #[inline]
             fn cmp(&self, other: &$name) -> Ordering {
-                // Adding zero makes -0 the same as 0.
-                (self.0 + 0.0).total_cmp(&(other.0 + 0.0))
+                // Numbers compare as such, with -0 the same as 0; the rest is rare.
+                self.0.partial_cmp(&other.0).unwrap_or_else(|| self.0.total_cmp(&other.0))
             }
         }
 
@@ -116,12 +119,14 @@ ordered! { Time Duration }
 impl Add<Duration> for Time {
     type Output = Time;
 
+    #[inline]
     fn add(self, span: Duration) -> Time {
         Time(self.0 + span.0)
     }
 }
 
 impl AddAssign<Duration> for Time {
+    #[inline]
     fn add_assign(&mut self, span: Duration) {
         self.0 += span.0;
     }
@@ -130,6 +135,7 @@ impl AddAssign<Duration> for Time {
 impl Sub for Time {
     type Output = Duration;
 
+    #[inline]
     fn sub(self, earlier: Time) -> Duration {
         Duration(self.0 - earlier.0)
     }
@@ -138,6 +144,7 @@ impl Sub for Time {
 impl Sub<Duration> for Time {
     type Output = Time;
 
+    #[inline]
     fn sub(self, span: Duration) -> Time {
         Time(self.0 - span.0)
     }
@@ -146,12 +153,14 @@ impl Sub<Duration> for Time {
 impl Add for Duration {
     type Output = Duration;
 
+    #[inline]
     fn add(self, other: Duration) -> Duration {
         Duration(self.0 + other.0)
     }
 }
 
 impl AddAssign for Duration {
+    #[inline]
     fn add_assign(&mut self, other: Duration) {
         self.0 += other.0;
     }
@@ -160,12 +169,14 @@ impl AddAssign for Duration {
 impl Sub for Duration {
     type Output = Duration;
 
+    #[inline]
     fn sub(self, other: Duration) -> Duration {
         Duration(self.0 - other.0)
     }
 }
 
 impl SubAssign for Duration {
+    #[inline]
     fn sub_assign(&mut self, other: Duration) {
         self.0 -= other.0;
     }
@@ -174,6 +185,7 @@ impl SubAssign for Duration {
 impl Mul<f64> for Duration {
     type Output = Duration;
 
+    #[inline]
     fn mul(self, factor: f64) -> Duration {
         Duration(self.0 * factor)
     }
@@ -182,6 +194,7 @@ impl Mul<f64> for Duration {
 impl Div<f64> for Duration {
     type Output = Duration;
 
+    #[inline]
     fn div(self, divisor: f64) -> Duration {
         Duration(self.0 / divisor)
     }
@@ -191,6 +204,7 @@ impl Div<f64> for Duration {
 impl Div for Duration {
     type Output = f64;
 
+    #[inline]
     fn div(self, other: Duration) -> f64 {
         self.0 / other.0
     }

@@ -247,7 +247,7 @@ impl Error for AttachError {}
 
 #[cfg(test)]
 mod tests {
-    use mario_domain::{Capacity, Id};
+    use mario_domain::{Capacity, Duration, Id};
 
     use super::*;
     use crate::topology::{TiledTree, tiled_tree};
@@ -261,7 +261,7 @@ mod tests {
         let shape = TiledTree {
             size: 2,
             capacities: vec![Capacity::Unbounded, Capacity::units(1)],
-            latencies: vec![1.0],
+            latencies: vec![Duration::of(1.0)],
             area,
         };
         tiled_tree(&shape).expect("a tree")

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use mario_domain::{Capacity, Fact, Id};
+use mario_domain::{Capacity, Duration, Fact, Id};
 
 use super::Resolving;
 use crate::document::At;
@@ -120,8 +120,8 @@ impl Resolving<'_> {
             self.check_list_is_latest(list, keys);
         }
         let capacities = tree.hardware.clone().unwrap_or_else(|| hardware_of_levels(tree));
-        let latencies: Vec<f64> = match &tree.latency {
-            Some(latencies) => latencies.iter().copied().map(Time::value).collect(),
+        let latencies: Vec<Duration> = match &tree.latency {
+            Some(latencies) => latencies.iter().copied().map(Time::span).collect(),
             None => latency_of_levels(tree),
         };
         let shape = TiledTree { size: tree.size, capacities, latencies, area: Some(area?) };
@@ -165,7 +165,7 @@ impl Resolving<'_> {
         let shape = Tree {
             children: vec![settings.fan_out; settings.depth as usize],
             capacities: stretched(&settings.hardware, levels),
-            latencies: stretched(&settings.latency, levels - 1).into_iter().map(Time::value).collect(),
+            latencies: stretched(&settings.latency, levels - 1).into_iter().map(Time::span).collect(),
             area: Some(area?),
         };
         let made = tree(&shape);
@@ -177,7 +177,7 @@ impl Resolving<'_> {
         Some(Mesh {
             area,
             capacities: hardware.to_vec(),
-            latency: Latency::PerKilometre { base: latency.value(), per_kilometre: per_km.value() },
+            latency: Latency::PerKilometre { base: latency.span(), per_kilometre: per_km.span() },
             access_points: AccessPoints::Farthest(access_share),
         })
     }
@@ -242,7 +242,7 @@ impl Resolving<'_> {
         let text = self.file_text(&settings.file, &at)?;
         let defaults = GraphDefaults {
             capacity: settings.hardware,
-            latency: settings.latency.value(),
+            latency: settings.latency.span(),
             bandwidth: None,
             access_points: match settings.access_points {
                 UnmarkedKind::Leaves => Unmarked::Leaves,
@@ -369,11 +369,11 @@ fn hardware_of_levels(tree: &TiledTreeSettings) -> Vec<Capacity> {
     (0..levels).map(hardware).collect()
 }
 
-fn latency_of_levels(tree: &TiledTreeSettings) -> Vec<f64> {
+fn latency_of_levels(tree: &TiledTreeSettings) -> Vec<Duration> {
     let levels = levels(tree.size);
     let latency = |level: u64| match tree.access_latency {
-        Some(latency) if level + 2 == levels => latency.value(),
-        _ => tree.latency_step.value() * (levels - level - 1) as f64,
+        Some(latency) if level + 2 == levels => latency.span(),
+        _ => tree.latency_step.span() * (levels - level - 1) as f64,
     };
     (0..levels - 1).map(latency).collect()
 }

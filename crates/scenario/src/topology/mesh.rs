@@ -32,14 +32,14 @@ pub struct Mesh {
 /// How long a link takes.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Latency {
-    /// Every link so many milliseconds.
-    Constant(f64),
-    /// A link so many milliseconds, and so many for each kilometre.
+    /// The same for every link.
+    Constant(Duration),
+    /// By the length of the link.
     PerKilometre {
-        /// Whatever its length.
-        base: f64,
+        /// Of a link without length.
+        base: Duration,
         /// For each kilometre.
-        per_kilometre: f64,
+        per_kilometre: Duration,
     },
 }
 
@@ -69,7 +69,7 @@ impl Mesh {
         Mesh {
             area,
             capacities: vec![Capacity::Unbounded, Capacity::units(6), Capacity::units(1)],
-            latency: Latency::PerKilometre { base: 1.0, per_kilometre: 1.0 },
+            latency: Latency::PerKilometre { base: Duration::of(1.0), per_kilometre: Duration::of(1.0) },
             access_points: AccessPoints::Farthest(0.75),
         }
     }
@@ -120,7 +120,7 @@ impl Mesh {
                     base + per_kilometre * builder.distance_m(one, other).unwrap_or(0.0) / 1_000.0
                 }
             };
-            builder.link(one, other, Duration::of(latency), None)?;
+            builder.link(one, other, latency, None)?;
         }
         Ok(builder.build()?)
     }

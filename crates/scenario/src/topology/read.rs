@@ -13,7 +13,7 @@ use std::error::Error;
 use std::fmt;
 use std::ops::Range;
 
-use mario_domain::{Capacity, IdError};
+use mario_domain::{Capacity, Duration, IdError};
 
 use super::Topology;
 use crate::xml::XmlError;
@@ -37,8 +37,8 @@ pub enum GraphFormat {
 pub struct GraphDefaults {
     /// The hardware of a node.
     pub capacity: Capacity,
-    /// How long a link takes, in milliseconds.
-    pub latency: f64,
+    /// How long a link takes.
+    pub latency: Duration,
     /// Size units per millisecond, when that is limited.
     pub bandwidth: Option<f64>,
     /// Which nodes are access points when no node says so.
@@ -58,7 +58,12 @@ pub enum Unmarked {
 
 impl Default for GraphDefaults {
     fn default() -> Self {
-        GraphDefaults { capacity: Capacity::units(1), latency: 1.0, bandwidth: None, access_points: Unmarked::Leaves }
+        GraphDefaults {
+            capacity: Capacity::units(1),
+            latency: Duration::of(1.0),
+            bandwidth: None,
+            access_points: Unmarked::Leaves,
+        }
     }
 }
 

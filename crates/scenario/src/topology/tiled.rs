@@ -20,9 +20,9 @@ pub struct TiledTree {
     pub size: u32,
     /// The hardware of the nodes of each level, from the cloud down to the access points.
     pub capacities: Vec<Capacity>,
-    /// The latency of the links of each level to the next, from the cloud down, in milliseconds: one fewer than
+    /// The latency of the links of each level to the next, from the cloud down: one fewer than
     /// `capacities`.
-    pub latencies: Vec<f64>,
+    pub latencies: Vec<Duration>,
     /// What the grid covers. Access points are at the centres of its cells, every other node is at the centre of its
     /// children. Without it, nodes are nowhere on the map.
     pub area: Option<Area>,
@@ -90,7 +90,7 @@ pub fn tiled_tree(shape: &TiledTree) -> Result<Topology, ShapeError> {
     for (level, latency) in shape.latencies.iter().enumerate() {
         for (x, y) in places(level + 1) {
             let parent = position(level, x / 2, y / 2);
-            builder.link(parent, position(level + 1, x, y), Duration::of(*latency), None)?;
+            builder.link(parent, position(level + 1, x, y), *latency, None)?;
         }
     }
     Ok(builder.build()?)
@@ -175,7 +175,7 @@ mod tests {
         TiledTree {
             size: 8,
             capacities: vec![Capacity::Unbounded, Capacity::units(9), Capacity::units(6), Capacity::units(1)],
-            latencies: vec![3.0, 2.0, 3.0],
+            latencies: [3.0, 2.0, 3.0].map(Duration::of).to_vec(),
             area: Area::around(centre, 4_000.0, 4_000.0),
         }
     }
@@ -222,8 +222,12 @@ mod tests {
 
     #[test]
     fn a_tree_over_512_by_512_access_points_has_349_525_nodes() {
-        let shape =
-            TiledTree { size: 512, capacities: vec![Capacity::units(1); 10], latencies: vec![1.0; 9], area: None };
+        let shape = TiledTree {
+            size: 512,
+            capacities: vec![Capacity::units(1); 10],
+            latencies: vec![Duration::of(1.0); 9],
+            area: None,
+        };
         let tree = tiled_tree(&shape).expect("a tree");
         assert_eq!((tree.node_count(), tree.link_count()), (349_525, 2 * 349_524));
         assert_eq!(tree.access_points().count(), 512 * 512);
@@ -256,11 +260,14 @@ mod tests {
         let levels = |values, needed, given| ShapeError::Levels { values, needed, given };
         assert_eq!(error(|shape| shape.size = 16), levels("capacities", 5, 4));
         assert_eq!(error(|shape| shape.latencies.truncate(1)), levels("latencies", 3, 1));
-        assert!(matches!(error(|shape| shape.latencies[1] = -2.0), ShapeError::Topology(TopologyError::Latency(..))));
+        assert!(matches!(
+            error(|shape| shape.latencies[1] = Duration::of(-2.0)),
+            ShapeError::Topology(TopologyError::Latency(..))
+        ));
         let huge = TiledTree {
             size: 1 << 31,
             capacities: vec![Capacity::Unbounded; 32],
-            latencies: vec![1.0; 31],
+            latencies: vec![Duration::of(1.0); 31],
             area: None,
         };
         assert_eq!(tiled_tree(&huge).expect_err("too large"), ShapeError::TooLarge);

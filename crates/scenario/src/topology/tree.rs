@@ -14,8 +14,8 @@ pub struct Tree {
     pub children: Vec<u32>,
     /// The hardware of the nodes of each level, from the cloud down: one more than `children`.
     pub capacities: Vec<Capacity>,
-    /// The latency of the links of each level to the next, in milliseconds: as many as `children`.
-    pub latencies: Vec<f64>,
+    /// The latency of the links of each level to the next: as many as `children`.
+    pub latencies: Vec<Duration>,
     /// What the tree covers. The cloud is in the middle of it; children share the part of their parent, in stripes across
     /// its longer side, and each is in the middle of its own.
     pub area: Option<Area>,
@@ -51,7 +51,7 @@ pub fn tree(shape: &Tree) -> Result<Topology, ShapeError> {
             let children = shape.children[level - 1];
             for child in 0..children {
                 let node = add(&mut builder, area.map(|area| stripe(area, child, children)))?;
-                builder.link(parent, node, Duration::of(shape.latencies[level - 1]), None)?;
+                builder.link(parent, node, shape.latencies[level - 1], None)?;
             }
         }
         parents = nodes;
@@ -89,7 +89,7 @@ mod tests {
         Tree {
             children: children.to_vec(),
             capacities: vec![Capacity::units(3); children.len() + 1],
-            latencies: vec![2.0; children.len()],
+            latencies: vec![Duration::of(2.0); children.len()],
             area: Area::around(Position { latitude: 41.9, longitude: 12.5 }, 2_000.0, 1_000.0),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mario_domain::Capacity;
+use mario_domain::{Capacity, Duration};
 use mario_scenario::mobility::{
     Arrivals, Attach, Clock, Stepping, TrackFormat, Wandering, attach, read_positions, read_tracks, to_steps,
     wander_attached,
@@ -23,7 +23,7 @@ fn attached(positions: &[u8]) -> (Topology, Attachments) {
     let shape = TiledTree {
         size: 8,
         capacities: [14, 6, 4, 1].map(Capacity::units).into(),
-        latencies: vec![3.0, 2.0, 1.0],
+        latencies: [3.0, 2.0, 1.0].map(Duration::of).to_vec(),
         area: Some(AREA),
     };
     let tree = tiled_tree(&shape).expect("a tree");

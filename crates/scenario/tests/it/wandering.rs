@@ -1,6 +1,6 @@
 //! The statistics of generated mobility that `docs/mobility.md` states.
 
-use mario_domain::Capacity;
+use mario_domain::{Capacity, Duration};
 use mario_scenario::mobility::{Assignment, Attach, Wandering, assign, wander_attached};
 use mario_scenario::topology::{TiledTree, tiled_tree};
 use mario_scenario::{ApplicationIndex, Attachments, Topology};
@@ -10,7 +10,8 @@ const SEEDS: u64 = 100;
 fn tree() -> Topology {
     let capacities = vec![Capacity::Unbounded, Capacity::units(9), Capacity::units(6), Capacity::units(1)];
     let area = Some(Wandering::rome().area);
-    tiled_tree(&TiledTree { size: 8, capacities, latencies: vec![3.0, 2.0, 3.0], area }).expect("a tree")
+    tiled_tree(&TiledTree { size: 8, capacities, latencies: [3.0, 2.0, 3.0].map(Duration::of).to_vec(), area })
+        .expect("a tree")
 }
 
 fn town(seed: u64, tree: &Topology) -> Attachments {

@@ -1,6 +1,6 @@
 //! What a city is like, as `docs/mobility.md` states it.
 
-use mario_domain::Capacity;
+use mario_domain::{Capacity, Duration};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
@@ -13,8 +13,12 @@ fn area() -> Area {
 }
 
 fn tree(area: Area) -> Topology {
-    let shape =
-        TiledTree { size: 16, capacities: vec![Capacity::units(1); 5], latencies: vec![1.0; 4], area: Some(area) };
+    let shape = TiledTree {
+        size: 16,
+        capacities: vec![Capacity::units(1); 5],
+        latencies: vec![Duration::of(1.0); 4],
+        area: Some(area),
+    };
     tiled_tree(&shape).expect("a tree")
 }
 

@@ -1,11 +1,17 @@
 use super::*;
 use crate::mobility::attach;
 use crate::topology::{TiledTree, tiled_tree};
-use mario_domain::Capacity;
+use mario_domain::{Capacity, Duration};
 
 fn tree(area: Area) -> Topology {
     let capacities = [14, 6, 4, 1].map(Capacity::units).into();
-    tiled_tree(&TiledTree { size: 8, capacities, latencies: vec![3.0, 2.0, 3.0], area: Some(area) }).expect("a tree")
+    tiled_tree(&TiledTree {
+        size: 8,
+        capacities,
+        latencies: [3.0, 2.0, 3.0].map(Duration::of).to_vec(),
+        area: Some(area),
+    })
+    .expect("a tree")
 }
 
 #[test]
@@ -48,7 +54,7 @@ fn a_town_of_districts_is_as_busy_as_many_towns_and_nobody_leaves_the_own_one() 
     let large = Wandering { area, districts: 4, users: 16 * 400, ..rome.clone() };
     let busy = |wandering: &Wandering, size: u32| {
         let capacities = vec![Capacity::units(1); size.ilog2() as usize + 1];
-        let latencies = vec![1.0; size.ilog2() as usize];
+        let latencies = vec![Duration::of(1.0); size.ilog2() as usize];
         let shape = TiledTree { size, capacities, latencies, area: Some(wandering.area) };
         let attached = wander_attached(wandering, 3, &tiled_tree(&shape).expect("a tree"), Attach::Distance);
         attached.expect("attached").handovers().total() as f64 / f64::from(wandering.users)

@@ -141,7 +141,7 @@ fn refuses_what_no_mesh_can_be() {
     ] {
         assert!(matches!(error, ShapeError::Value { .. }), "{error}");
     }
-    let negative = Mesh { latency: Latency::Constant(-1.0), ..mesh() };
+    let negative = Mesh { latency: Latency::Constant(Duration::of(-1.0)), ..mesh() };
     assert!(matches!(grid(2, 2, &negative).expect_err("negative"), ShapeError::Topology(_)));
     assert_eq!(grid(1, 1, &mesh()).expect("a node").node_count(), 1);
 }

@@ -27,7 +27,7 @@ struct ReadLink {
     /// As the first of its edges says.
     source: u32,
     target: u32,
-    latency: f64,
+    latency: Duration,
     bandwidth: Option<f64>,
     span: Range<usize>,
 }
@@ -65,8 +65,7 @@ pub(super) fn topology(graph: Graph, defaults: &GraphDefaults) -> Result<Topolog
         builder.node(description).map_err(twice)?;
     }
     for link in &links {
-        let linked =
-            builder.link(NodeIndex(link.source), NodeIndex(link.target), Duration::of(link.latency), link.bandwidth);
+        let linked = builder.link(NodeIndex(link.source), NodeIndex(link.target), link.latency, link.bandwidth);
         linked.map_err(|_| GraphError::new(link.span.clone(), LATENCY))?;
     }
     builder.build().map_err(|_| GraphError::new(graph.span, GraphProblem::Empty))
@@ -197,7 +196,8 @@ fn interpret_edge(
         match attribute.name.to_ascii_lowercase().as_str() {
             "latency" => {
                 let value = attribute.number().filter(|value| *value >= 0.0);
-                latency = value.ok_or_else(|| GraphError::new(attribute.span.clone(), LATENCY))?;
+                let value = value.ok_or_else(|| GraphError::new(attribute.span.clone(), LATENCY));
+                latency = Duration::of(value?);
             }
             "bandwidth" => {
                 let value = attribute.number().filter(|value| *value > 0.0);

@@ -126,14 +126,14 @@ fn what_nodes_do_not_say_is_as_the_defaults_say() {
     assert_eq!((link(1, 2).latency, link(1, 2).bandwidth), (Duration::of(2.0), Some(8.0)));
     let defaults = GraphDefaults {
         capacity: Capacity::Unbounded,
-        latency: 7.0,
+        latency: Duration::of(7.0),
         bandwidth: Some(3.0),
         access_points: Unmarked::All,
     };
     let graph = read_graph(path.as_bytes(), Gml, &defaults).expect("a graph");
     assert_eq!(graph.node(NodeIndex(0)).capacity, Capacity::Unbounded);
     assert_eq!(marked(&graph), [0, 1, 2, 3]);
-    let wrong = GraphDefaults { latency: -1.0, ..defaults };
+    let wrong = GraphDefaults { latency: Duration::of(-1.0), ..defaults };
     assert!(read_graph(path.as_bytes(), Gml, &wrong).is_err());
 }
 
