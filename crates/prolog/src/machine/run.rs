@@ -379,7 +379,10 @@ impl Machine {
 
                 // ---- control
                 Instruction::Allocate { slots } => self.allocate(slots as usize),
-                Instruction::Deallocate => self.deallocate(),
+                Instruction::Deallocate => {
+                    self.core.store.meter.exits += 1;
+                    self.deallocate();
+                }
                 Instruction::Call { predicate } => {
                     self.continuation = pc as Label + 1;
                     enter!(predicate, pc);
