@@ -290,6 +290,8 @@ impl Audit {
         }
         if self.header.observation != "arrivals" {
             say("the order and the neighbours of requests: not rules of this observation");
+        } else if self.header.routing != "nearest" {
+            say("the neighbours of requests: not a rule of this routing");
         }
         if !self.has_ended {
             say("the totals: the trace has no end");
@@ -434,6 +436,7 @@ impl Audit {
             return;
         }
         let needed = self.needed(application);
+        self.sums.appeared(application);
         self.world.appear(instance, application, policy, node, needed, self.time);
     }
 

@@ -33,6 +33,8 @@ pub(crate) struct Decisions {
 struct Decided {
     solutions: Vec<Solution>,
     ending: Option<String>,
+    /// Whether it ended because part of the budget ran out.
+    is_exhausted: bool,
 }
 
 impl Decisions {
@@ -110,12 +112,12 @@ impl Decisions {
         let seen = situation.seen;
         let is_same = match (&decided.ending, &seen.ending) {
             // How far a policy comes before its budget is spent depends on the budget.
-            (Some(_), Some(_)) => {
+            (Some(decided_ending), Some(ending)) if decided.is_exhausted || decided_ending != ending => {
                 let common = decided.solutions.len().min(seen.solutions.len());
                 are_same(&decided.solutions[..common], &seen.solutions[..common])
             }
-            (None, None) => are_same(&decided.solutions, &seen.solutions),
-            _ => false,
+            (Some(_), Some(_)) | (None, None) => are_same(&decided.solutions, &seen.solutions),
+            (Some(_), None) | (None, Some(_)) => false,
         };
         if is_same {
             return None;
@@ -145,7 +147,8 @@ impl Decisions {
             })
             .collect();
         let ending = (decision.ending != Ending::Complete).then(|| decision.ending.to_string());
-        Some(Decided { solutions, ending })
+        let is_exhausted = matches!(decision.ending, Ending::Exhausted(_));
+        Some(Decided { solutions, ending, is_exhausted })
     }
 
     /// Writes all that a decision depends on into `key`.

@@ -7,7 +7,8 @@ use crate::interrupt::Interrupt;
 /// sensible, and finite.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Budget {
-    /// Predicate calls; long walks over terms count one per 16 cells.
+    /// Predicate calls; long walks over terms count one per 16 cells. A query that leaves more than 16 clause bodies for each
+    /// of them ends, too.
     pub inferences: u64,
     /// Bytes of terms, atoms made by the query, and collected answers.
     pub heap_bytes: usize,
@@ -81,6 +82,9 @@ impl std::fmt::Display for Resource {
 
 /// How many cells of a long walk cost one inference.
 pub(crate) const CELLS_PER_INFERENCE: u64 = 16;
+/// A query may leave this many clause bodies for each inference of its budget. A clause body is left once for each solution of its last
+/// goal, so a recursion with many solutions leaves many bodies in few inferences.
+const EXITS_PER_INFERENCE: u64 = 16;
 /// How many inferences pass between two looks at memory and the host's interrupt: some microseconds.
 const INFERENCES_PER_LOOK: u64 = 1 << 8;
 
@@ -100,12 +104,14 @@ pub(crate) struct Meter {
     pub(crate) output_limit: usize,
     pub(crate) answer_limit: u64,
     walked: u64,
+    /// How many clause bodies have been left.
+    pub(crate) exits: u64,
     exhausted: Option<Resource>,
     /// Outlives a query: the host sets it for the machine.
     pub(crate) host_interrupt: Option<Interrupt>,
     /// What this query and others may use together. Outlives a query, too.
     pub(crate) allowance: Option<Allowance>,
-    /// How many of the inferences so far the allowance was charged with.
+    /// What the allowance was charged with so far, in inferences.
     charged: u64,
 }
 
@@ -122,6 +128,7 @@ impl Meter {
             output_limit: budget.output_bytes,
             answer_limit: budget.answers,
             walked: 0,
+            exits: 0,
             exhausted: None,
             host_interrupt: self.host_interrupt.take(),
             allowance: self.allowance.take(),
@@ -133,10 +140,10 @@ impl Meter {
     /// Charges the allowance with what was used since it was charged last, if that is as much; whether something is left.
     fn charge(&mut self, at_least: u64) -> bool {
         let Some(allowance) = &self.allowance else { return true };
-        let used = self.inferences - self.charged;
+        let used = self.inferences + self.exits / EXITS_PER_INFERENCE - self.charged;
         if used >= at_least {
             allowance.charge(used);
-            self.charged = self.inferences;
+            self.charged += used;
         }
         !allowance.is_spent()
     }
@@ -181,7 +188,8 @@ impl Meter {
 
     /// What ends the query now, if anything: looks at the inferences and at the host's interrupt.
     pub(crate) fn spent(&mut self) -> Option<Resource> {
-        if self.inferences > self.inference_limit {
+        let exit_limit = self.inference_limit.saturating_mul(EXITS_PER_INFERENCE);
+        if self.inferences > self.inference_limit || self.exits > exit_limit {
             self.exhaust(Resource::Inferences);
         } else if self.host_interrupt.as_ref().is_some_and(Interrupt::is_requested) || !self.charge(INFERENCES_PER_LOOK)
         {

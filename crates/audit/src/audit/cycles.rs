@@ -2,6 +2,7 @@
 
 use mario_domain::{Capacity, Hardware, Id, InstanceId, OperationName};
 
+use super::evaluations::is_same_time;
 use super::{Audit, instance_text};
 use crate::acceptances::{Answer, Asked, Concerned, Moment};
 use crate::finding::FindingKind;
@@ -113,7 +114,24 @@ impl Audit {
         }
         let pending = std::mem::replace(&mut agent.pending, Pending::Nothing);
         self.sums.judged(agent.application, 1);
+        self.require_old_enough(place);
         Some((place, pending))
+    }
+
+    /// Without evaluations in the trace, it is known all the same that an agent evaluates one period after it appeared, and not
+    /// before.
+    fn require_old_enough(&mut self, place: AgentPlace) {
+        // A plan may also move an instance whose agent has not evaluated.
+        if self.header.detail == Detail::Full || self.header.arbitration == Arbitration::Central {
+            return;
+        }
+        let agent = self.world.agent(place);
+        let due = agent.born + self.header.evaluation_period;
+        if due > self.time && !is_same_time(due, self.time) {
+            let who = instance_text(&agent.instance);
+            let expected = format!("its first evaluation at {due} or later");
+            self.find(FindingKind::Schedule, who, expected, "a verdict before it");
+        }
     }
 
     fn nop(&mut self, instance: &InstanceId) {
@@ -143,6 +161,13 @@ impl Audit {
         let own = self.world.agent(place).node;
         if self.header.detail == Detail::Full && !self.is_proposed(&pending, wish, own) {
             self.find_other_proposal(instance, &pending, wish_text(&self.header, wish));
+        }
+        if self.header.arbitration == Arbitration::Sequential
+            && wish.operation.asks_for_place()
+            && wish.target == Target::Own
+        {
+            let expected = format!("node {}, since `self` is resolved before it is judged", self.node_id(own));
+            self.find(FindingKind::Target, instance_text(instance), expected, "self");
         }
         let application = self.world.agent(place).application;
         let asks_for_place = wish.operation.asks_for_place();

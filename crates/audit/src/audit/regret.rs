@@ -1,6 +1,7 @@
 //! How far the placement is said to be from the best.
 
-use rustc_hash::FxHashSet;
+use mario_domain::Capacity;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Audit;
 use crate::finding::FindingKind;
@@ -86,6 +87,7 @@ impl Audit {
     pub(super) fn regret(&mut self, record: &Regret) {
         self.check_comparison_time(record);
         self.check_regret_counts(record);
+        self.check_best_counts(&record.best);
         for (who, worth) in [("the placement", &record.actual), ("the best placement", &record.best)] {
             let Worth { present, satisfied, served, latency_millionths, .. } = *worth;
             let applications = self.header.applications.len() as u64;
@@ -162,6 +164,52 @@ impl Audit {
         }
     }
 
+    /// The best placement is one that fits: an application has an instance where a node holds one, and a user reaches an
+    /// instance where such a node is connected with the user's access point.
+    fn check_best_counts(&mut self, best: &Worth) {
+        self.find_parts();
+        let mut rooms: FxHashMap<u32, Capacity> = FxHashMap::default();
+        let mut largest = Capacity::units(0);
+        let nodes = self.world.nodes.iter().zip(&self.comparisons.parts);
+        for (node, part) in nodes.filter(|(node, _)| node.is_up) {
+            let room = rooms.entry(*part).or_insert(node.capacity);
+            *room = larger(*room, node.capacity);
+            largest = larger(largest, node.capacity);
+        }
+        let present = self.header.applications.iter().filter(|application| application.hardware.fits(largest)).count();
+        let mut bounds = vec![
+            ("applications present", present as u64, best.present),
+            ("instances", self.instances_max(), best.instances),
+        ];
+        // A trace of counts does not tell where users are.
+        if self.header.detail != Detail::Summary {
+            let fits = |application: u32, node: u32| {
+                let part = self.comparisons.parts[node as usize];
+                rooms.get(&part).is_some_and(|room| self.needed(application).fits(*room))
+            };
+            let users = self.header.users.iter().zip(&self.world.users);
+            let served = users.filter(|(user, node)| node.is_some_and(|node| fits(user.application, node)));
+            bounds.push(("users served", served.count() as u64, best.served));
+        }
+        for (what, most, found) in bounds {
+            if found > most {
+                let expected = format!("at most {most} {what}, by what nodes hold");
+                self.find(FindingKind::Regret, "the best placement", expected, found.to_string());
+            }
+        }
+    }
+
+    /// No placement has more instances: the nodes that are up would be full of the smallest.
+    fn instances_max(&self) -> u64 {
+        let smallest = self.header.applications.iter().map(|application| application.hardware.as_units()).min();
+        let Some(smallest @ 1..) = smallest else { return u64::MAX };
+        let nodes = self.world.nodes.iter().filter(|node| node.is_up);
+        nodes.fold(0, |sum: u64, node| match node.capacity {
+            Capacity::Bounded(hardware) => sum.saturating_add(hardware.as_units() / smallest),
+            Capacity::Unbounded => u64::MAX,
+        })
+    }
+
     fn is_present(&self, application: u32) -> bool {
         match self.header.detail {
             Detail::Summary => self.tiers.of(application) > 0,
@@ -171,15 +219,20 @@ impl Audit {
 
     /// How many connected users reach an instance of their application.
     fn served_users(&mut self) -> u64 {
-        if self.comparisons.parts.is_empty() {
-            self.comparisons.parts = self.world.parts();
-        }
+        self.find_parts();
         let parts = &self.comparisons.parts;
         let here = |agent: &crate::world::Agent| (parts[agent.node as usize], agent.application);
         let served: FxHashSet<(u32, u32)> = self.world.all_alive().map(here).collect();
         let users = self.header.users.iter().zip(&self.world.users);
         let is_served = |application: u32, node: u32| served.contains(&(parts[node as usize], application));
         users.filter(|(user, node)| node.is_some_and(|node| is_served(user.application, node))).count() as u64
+    }
+
+    /// Finds out which nodes are connected, unless that is known.
+    fn find_parts(&mut self) {
+        if self.comparisons.parts.is_empty() {
+            self.comparisons.parts = self.world.parts();
+        }
     }
 
     /// While nothing changes, neither does what the placement and the best one are worth.
@@ -214,6 +267,14 @@ impl Audit {
             self.find(FindingKind::Regret, "the best placement", expected, "worth something else");
         }
         self.comparisons.best = best.or(found(record));
+    }
+}
+
+/// The capacity that holds more.
+fn larger(one: Capacity, other: Capacity) -> Capacity {
+    match one {
+        Capacity::Bounded(hardware) if hardware.fits(other) => other,
+        _ => one,
     }
 }
 

@@ -150,6 +150,11 @@ impl Audit {
         self.require_each_once(
             record.placed.iter().map(|placed| ((placed.application, placed.tier), placed.instances)),
         );
+        record
+            .outcomes
+            .iter()
+            .filter(|counts| counts.deployed > 0)
+            .for_each(|counts| self.sums.appeared(counts.application));
         self.tiers = after;
         self.require_room_in_tiers();
         self.await_comparison(self.counts.accepted() > accepted);

@@ -25,6 +25,8 @@ pub(super) struct Sums {
     usage: Vec<(u64, f64)>,
     /// For each application, how often one of its agents was judged.
     judged: Vec<u64>,
+    /// For each application, whether it had an instance.
+    had_instance: Vec<bool>,
     /// How many evaluations the records `usage` tell of.
     told_evaluations: u64,
     /// How many records there are at the end: `usage`, then `client` or `clients`.
@@ -68,6 +70,7 @@ impl Sums {
             clients: vec![Seen::default(); applications],
             usage: vec![(0, 0.0); applications],
             judged: vec![0; applications],
+            had_instance: vec![false; applications],
             told_evaluations: 0,
             told: [0; 2],
             last_responses: None,
@@ -85,6 +88,11 @@ impl Sums {
         let (evaluations, requests) = &mut self.usage[application as usize];
         *evaluations += 1;
         *requests += rate;
+    }
+
+    /// An instance of the application is there.
+    pub(super) fn appeared(&mut self, application: u32) {
+        self.had_instance[application as usize] = true;
     }
 
     /// `count` agents of the application were judged.
@@ -110,6 +118,10 @@ impl Audit {
             let expected = "one record for each application at a time, in their order";
             self.find(FindingKind::Totals, &who, expected, "another");
         }
+        if record.served > 0 && !self.sums.had_instance[record.application as usize] {
+            let expected = "no request served of an application that never had an instance";
+            self.find(FindingKind::Totals, &who, expected, record.served.to_string());
+        }
         self.check_histogram(record, &who);
     }
 
@@ -125,21 +137,44 @@ impl Audit {
             let expected = "bins in order, each once and with something in it";
             self.find(FindingKind::Totals, who, expected, "other bins");
         }
-        // There is no lower bound: where traffic is rates, what users were credited too much before is taken off the sum later.
-        let mut most = 0.0;
+        self.check_sum(record, who);
+    }
+
+    /// The sum of the response times is one that the bins allow.
+    fn check_sum(&mut self, record: &Responses, who: &str) {
+        let (mut least, mut most) = (0.0, 0.0);
         for (bin, count) in record.histogram.iter().filter(|(_, count)| *count > 0) {
             let Some(bin) = bin else { continue };
-            let least = (*bin as f64 / 4.0).exp2();
+            let bounds = [*bin as f64, *bin as f64 + 1.0].map(|quarters| (quarters / 4.0).exp2());
             // Where traffic is rates, a link that has far too much to carry delays for longer than the run, but not endlessly.
-            if least > DELAY_MAX * self.header.duration {
+            if bounds[0] > DELAY_MAX * self.header.duration {
                 let expected = format!("response times of at most {DELAY_MAX} times the length of the run");
-                self.find(FindingKind::Totals, who, expected, format!("{count} of {least} and more"));
+                self.find(FindingKind::Totals, who, expected, format!("{count} of {} and more", bounds[0]));
             }
-            most += *count as f64 * ((*bin as f64 + 1.0) / 4.0).exp2();
+            least += *count as f64 * bounds[0];
+            most += *count as f64 * bounds[1];
         }
-        let slack = BIN_TOLERANCE * record.served as f64;
-        if record.sum > most * (1.0 + BIN_TOLERANCE) + slack {
+        // Where traffic is rates, only a mean is known of what a user was served, and a later mean corrects what was told before.
+        // A user with a request served is in the bin of the corrected time, in that of 0 if less than nothing is left of it. A
+        // user with requests lost only is in no bin.
+        let are_rates_possible = self.header.observation == "arrivals" && self.header.routing == "nearest";
+        let is_corrected = are_rates_possible && record.lost > 0;
+        let is_less = are_rates_possible && record.histogram.iter().any(|(bin, _)| bin.is_none());
+        let all = self.sums.responses[record.application as usize];
+        if is_corrected {
+            most += all.served as f64 * DELAY_MAX * self.header.duration;
+        }
+        if is_corrected || is_less {
+            // All together took no less than nothing.
+            least = (record.sum - all.sum).min(0.0);
+        }
+        let slack = |bound: f64| BIN_TOLERANCE * (bound.abs() + record.served as f64);
+        if record.sum > most + slack(most) {
             let expected = format!("a sum of at most {most}, as the histogram says");
+            self.find(FindingKind::Totals, who, expected, record.sum.to_string());
+        }
+        if record.sum < least - slack(least) {
+            let expected = format!("a sum of at least {least}, as the histogram says");
             self.find(FindingKind::Totals, who, expected, record.sum.to_string());
         }
     }

@@ -7,6 +7,7 @@ mod promises;
 mod random;
 mod reading;
 mod regret;
+mod sums;
 mod trace;
 mod truth;
 mod world;

@@ -22,7 +22,7 @@ fn trace(arbitration: &str, policy: &str, first: &[usize], cycles: &[&str]) -> S
         |id: &str| json!({"id": id, "hardware": 1, "max_rate": 10, "max_latency": 5, "kind": "WS", "policy": 0});
     let header = json!({
         "mario_trace": 1, "program": "by hand", "scenario": "promises", "seed": 7, "duration": 1000, "step": 500,
-        "evaluation_period": 200, "detail": "operations", "observation": "arrivals", "routing": "nearest",
+        "evaluation_period": 100, "detail": "operations", "observation": "arrivals", "routing": "nearest",
         "arbitration": arbitration, "memory": "sliding", "applications": [application("a"), application("b")],
         "nodes": nodes, "facts": [], "users": [],
         "policies": [{"name": "any", "memory": 0, "files": [["any.pl", "operation(undeploy, _, self)."]]}],

@@ -7,8 +7,13 @@ const TRACE: &str = include_str!("../traces/small.jsonl");
 /// What is found in a trace that has this record after its cycle at 400, when one user is connected and there are two
 /// instances, and comparisons with the same best placement after its other cycles.
 fn found(record: &str, best: &str) -> Vec<Finding> {
+    found_in(TRACE, record, best)
+}
+
+/// The same in a trace that is like that one.
+fn found_in(trace: &str, record: &str, best: &str) -> Vec<Finding> {
     let search = if record.contains("greedy") { "greedy" } else { "exact" };
-    let mut trace = TRACE.replace("\"mario_trace\":1", "\"mario_trace\":2");
+    let mut trace = trace.replace("\"mario_trace\":1", "\"mario_trace\":2");
     let others = [(200, "[1,0,1,9000000,1]", best), (600, "[1,1,1,0,2]", best), (800, "[1,1,1,0,1]", "[1,1,1,0,1]")];
     let others =
         others.map(|(time, actual, best)| (time, format!("[\"regret\",{time},\"{search}\",1,{actual},{best}]")));
@@ -48,6 +53,30 @@ fn what_cannot_be_is_found() {
         let found = found(record, BEST);
         let first = found.first().unwrap_or_else(|| panic!("{record} is taken for true"));
         assert!(first.kind == FindingKind::Regret && first.expected.contains(expected), "{record}: {first}");
+    }
+}
+
+#[test]
+fn nodes_hold_the_best_placement() {
+    let is_said = |trace: &str, best: &str, words: &str| {
+        let record = format!(r#"["regret",400,"exact",1,[1,0,1,3000000,2],{best}]"#);
+        found_in(trace, &record, BEST).iter().any(|finding| finding.expected.contains(words))
+    };
+    // Three nodes of 5, 2 and 1, instead of a first one that has no bound.
+    let bounded = TRACE.replacen("\"unbounded\"", "5", 1).replace("\"unbounded\"", "4");
+    assert!(!is_said(&bounded, "[1,1,1,0,8]", "at most 8 instances"));
+    assert!(is_said(&bounded, "[1,1,1,0,9]", "at most 8 instances"));
+    // An application that no node holds, with a user whom nobody could serve.
+    let large = r#""policy":0},{"id":"large","hardware":9,"max_rate":10,"max_latency":5,"kind":"WS","policy":0}]"#;
+    let with_large = bounded
+        .replace(r#""policy":0}]"#, large)
+        .replace(r#"[{"id":1,"application":0}]"#, r#"[{"id":1,"application":0},{"id":2,"application":1}]"#)
+        .replace("[\"handover\",0,0,null,2]", "[\"handover\",0,0,null,2]\n[\"handover\",0,1,null,2]");
+    for (best, expected) in
+        [("[2,1,1,0,3]", "at most 1 applications present"), ("[1,1,2,0,3]", "at most 1 users served")]
+    {
+        assert!(is_said(&with_large, best, expected), "{best}");
+        assert!(!is_said(&with_large, BEST, expected), "{best}");
     }
 }
 

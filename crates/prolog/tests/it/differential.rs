@@ -189,8 +189,10 @@ fn normalized(line: &str) -> String {
     let mut characters = rest.chars().peekable();
     while let Some(character) = characters.next() {
         output.push(character);
-        let starts_name =
-            character == '_' && !output[..output.len() - 1].ends_with(|before: char| before.is_alphanumeric());
+        let before = &output[..output.len() - character.len_utf8()];
+        // A line break is written `\n`.
+        let is_first = before.ends_with("\\n") || !before.ends_with(char::is_alphanumeric);
+        let starts_name = character == '_' && is_first;
         if starts_name && (characters.peek() == Some(&'G') || characters.peek().is_some_and(char::is_ascii_digit)) {
             let mut name = String::new();
             while let Some(&next) = characters.peek().filter(|next| next.is_ascii_alphanumeric()) {

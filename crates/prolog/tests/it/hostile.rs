@@ -39,6 +39,8 @@ const PROGRAM: &str = "
     loop(X) :- loop(f(X)).
     left :- left, true.
     left.
+    solved(a).
+    solved(X) :- solved(Y), ( Y = a -> X = a ; X = b ).
     grow(X) :- grow([X|X]).
     double(X) :- atom_concat(X, X, Y), double(Y).
     twice(X) :- string_concat(X, X, Y), twice(Y).
@@ -203,6 +205,16 @@ fn an_exhausted_budget_cannot_be_caught() {
             assert_eq!(victim.run(&caught, &SMALL).0, Outcome::Exhausted(*resource), "{caught}");
         }
     }
+}
+
+/// Each further solution leaves one clause body more, and all of them without a call.
+#[test]
+fn the_way_out_of_a_deep_recursion_is_paid_for() {
+    let mut victim = Victim::new();
+    let budget = Budget { inferences: 300_000, ..LARGE };
+    let goal = "solved(_), fail";
+    assert_eq!(victim.run(goal, &budget).0, Outcome::Exhausted(Resource::Inferences));
+    victim.is_unharmed(goal);
 }
 
 #[test]

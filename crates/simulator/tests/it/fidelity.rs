@@ -5,11 +5,13 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use mario_domain::Time;
+use mario_domain::{Duration, Time};
 use mario_policy::Decision;
-use mario_scenario::{Document, NoFiles, Scenario};
+use mario_scenario::{DisturbanceEvent, Document, Fidelity, Metric, NoFiles, NodeIndex, Routing, Scenario, Workload};
 use mario_simulator::population::{AgentIndex, Label, Outcome, Population, Proposal, RequestFact};
 use mario_simulator::{Detail, Recorder, RunOptions, Simulation, Tally, TraceRecorder};
+
+use crate::world::{self, Furnish, STILL};
 
 /// What an agent saw, and what it had proposed before.
 #[derive(PartialEq, Debug)]
@@ -186,4 +188,30 @@ fn who_listens_changes_nothing_that_was_counted() {
             assert!(told(Some(detail)) == alone, "{settings:?}, {detail:?}");
         }
     }
+}
+
+/// A user of whom only the mean is known is served by a short way, then loses a request, then is served part of one by a long way:
+/// the mean response time of the request that was served before grows, and no other request is served.
+#[test]
+fn the_auditor_believes_a_sum_that_grows_while_requests_are_lost() {
+    let [one, other, third] = [0, 1, 2].map(NodeIndex);
+    let topology = world::topology(&[1, 1, 1], &[(0, 1, 3.0), (0, 2, 10.0), (1, 2, 10.0)]);
+    let mut scenario = world::scenario(topology)
+        .with_application(1, 1, STILL)
+        .with_user(0, &[Some(0); 2])
+        .with_disturbance(10.0, DisturbanceEvent::LinkDown(one, third))
+        .with_disturbance(150.0, DisturbanceEvent::LinkDown(one, other))
+        .with_disturbance(255.0, DisturbanceEvent::LinkUp(one, third));
+    scenario.users[0].workload = Workload::Poisson { mean_period: Duration::of(100.0) };
+    scenario.network.fidelity = Fidelity::Flow;
+    scenario.routing = Routing::Nearest(Metric::Latency);
+    (scenario.step, scenario.duration) = (Duration::of(150.0), Duration::of(300.0));
+    let mut recorder = TraceRecorder::new(Vec::new(), &scenario, Detail::Full);
+    Simulation::new(&scenario, RunOptions::default()).expect("it can be run").run(&mut recorder);
+    let trace = recorder.finish(scenario.end()).expect("memory takes everything");
+    let text = String::from_utf8(trace.clone()).expect("text");
+    let grown = text.lines().find(|line| line.starts_with("[\"responses\",300,0,0,1,"));
+    assert!(grown.is_some_and(|line| !line.starts_with("[\"responses\",300,0,0,1,0,")), "{text}");
+    let report = world::audited(&trace);
+    assert!(report.is_clean(), "{report}");
 }

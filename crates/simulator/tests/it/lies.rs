@@ -26,6 +26,9 @@ const PLACES: usize = 4;
 /// As many worlds are drawn at random, beside those that are put together by hand.
 const DRAWN: u64 = 60;
 
+/// Worlds beyond those that are drawn, in which something rare on the list is believed or found.
+const RARE: [u64; 15] = [75, 90, 96, 115, 130, 139, 145, 150, 162, 165, 173, 222, 256, 424, 541];
+
 /// A trace as JSON values: the header, then the records.
 #[derive(Clone)]
 pub struct Trace(pub Vec<Value>);
@@ -158,7 +161,8 @@ fn summary(tallies: &BTreeMap<Kind, Tally>) -> String {
 fn every_lie_is_found_or_contradicts_nothing() {
     let mut tallies = BTreeMap::new();
     let drawn = std::env::var("MARIO_LIES").map_or(DRAWN, |count| count.parse().expect("a number of worlds"));
-    for world in worlds().into_iter().chain((0..drawn).filter_map(drawn_world)) {
+    let numbers = (0..drawn).chain(RARE.into_iter().filter(|number| *number >= drawn));
+    for world in worlds().into_iter().chain(numbers.filter_map(drawn_world)) {
         tell(&world, &mut tallies);
     }
     println!("{}", summary(&tallies));

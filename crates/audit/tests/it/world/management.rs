@@ -62,11 +62,11 @@ impl World {
             Value::Number(place) => Some(place.as_u64().expect("a place") as usize),
             _ => None,
         };
+        let is_resolved = self.rules == Rules::Prototype && target == "self";
+        let target = if is_resolved { json!(own) } else { target };
         if let Some(reason) = self.against(&operation, own, to, application, promised) {
             self.count("inhibited", 1);
             outcomes.push(json!([id, operation, target, "inhibited", reason]));
-            let is_resolved = self.rules == Rules::Prototype && target == "self";
-            let target = if is_resolved { json!(own) } else { target };
             if self.rules == Rules::Prototype || MEMORY[application] > 0 {
                 self.get(id).remembered.push((evaluations, json!([operation, target])));
             }

@@ -33,11 +33,11 @@ fn atomic_list_concat_separated(core: &mut Core, list: Term, separator: Term, jo
     if let Some(text) = join(core, list, &separator_text)? {
         return Kind::Atom.unify(core, joined, &text);
     }
-    if core.store.deref(joined).is_variable() {
-        return Err(Fault::Instantiation.into());
-    }
     if separator_text.is_empty() {
         return Err(Fault::Domain("non_empty_atom", separator).into());
+    }
+    if core.store.deref(joined).is_variable() {
+        return Err(Fault::Instantiation.into());
     }
     let text = text_of(core, joined, Accept::Atomic, "atomic")?;
     let mut parts = Vec::new();

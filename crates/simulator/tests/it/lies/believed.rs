@@ -62,7 +62,7 @@ believed! {
         "header/users/*/id" Sometimes [More Much Word] [];
     ];
     "How client requests are routed shows in what agents see, and that is taken as recorded." => [
-        "header/routing" Never [Word] [];
+        "header/routing" Sometimes [Word] [];
     ];
     "The policy of an application is that of its agents unless a deploy says otherwise, and each deploy names one." => [
         "header/applications/*/policy" Never [Other] [];
@@ -72,16 +72,15 @@ believed! {
         "header/nodes/*/id" Sometimes [Word] [];
     ];
     "An instance that is never heard of again may have any id that is free, be of another application, or be elsewhere." => [
-        "cycle/outcomes/deploy accepted/application" Sometimes [Other] ["operations"];
-        "cycle/outcomes/deploy accepted/new" Sometimes [More Less Much] ["operations"];
-        "cycle/outcomes/deploy accepted/node" Sometimes [Other] ["operations"];
-        "cycle/outcomes/migrate accepted/new" Sometimes [More Less Much] ["operations"];
+        "cycle/outcomes/deploy accepted/application" Sometimes [Other] ["full" "operations"];
+        "cycle/outcomes/deploy accepted/new" Sometimes [More Less Much] ["full" "operations"];
+        "cycle/outcomes/deploy accepted/node" Sometimes [Other] ["full" "operations"];
+        "cycle/outcomes/migrate accepted/new" Sometimes [More Less Much] ["full" "operations"];
         "cycle/outcomes/migrate accepted/target" Sometimes [Other] ["operations"];
-        "cycle/outcomes/replicate accepted/new" Sometimes [More Much] ["full" "operations"];
-        "cycle/outcomes/replicate accepted/new" Sometimes [Less] ["operations"];
+        "cycle/outcomes/replicate accepted/new" Sometimes [More Less Much] ["full" "operations"];
         "cycle/outcomes/replicate accepted/target" Sometimes [Other] ["operations"];
         "deployed/application" Sometimes [Other] ["full" "operations"];
-        "deployed/instance" Sometimes [More Less Much] ["summary"];
+        "deployed/instance" Sometimes [More Less Much] ["full" "summary"];
         "deployed/node" Sometimes [Other] ["operations" "summary"];
     ];
     "A text that nobody has, or that has no effect, decides nothing: a policy told twice, a file that is not loaded or loaded by another name, the memory of a manager, a manager's policy that says yes." => [
@@ -110,19 +109,28 @@ believed! {
     ];
     "Without evaluations, nothing tells when agents evaluate, by which policy, from what, and how much they are used; with them, not if they never decide or never twice." => [
         "cycle/outcomes/deploy accepted/policy" Sometimes [Other] ["full" "operations"];
-        "cycle/outcomes/migrate inhibited/operation" Never [Word] ["operations"];
+        "cycle/outcomes/migrate inhibited/operation" Sometimes [Word] ["operations"];
         "cycle/outcomes/nop" Never [Dropped] ["operations"];
         "deployed/policy" Sometimes [Other] [];
+        "evaluation/time" Sometimes [More] ["full"];
         "header/detail" Sometimes [Word] ["full"];
         "header/evaluation_period" Sometimes [More Less Much] [];
         "usage/sum" Sometimes [More Less Much] ["operations" "summary"];
+    ];
+    "Without evaluations, nothing tells which of two agents of an application on one node acted, once both can have evaluated." => [
+        "cycle/outcomes/replicate accepted/instance" Sometimes [More Less] ["operations"];
+        "cycle/outcomes/replicate inhibited/instance" Sometimes [More Less] ["operations"];
     ];
     "How long agents remember is found out where something was inhibited that they would have remembered." => [
         "header/forgets_every" Sometimes [More Less Much] [];
         "header/policies/*/memory" Sometimes [Dropped More Less Much] [];
     ];
     "The words for a solution that is no operation, and for why a policy gave no answer, differ between versions." => [
+        "evaluation/ending" Never [Word] ["full"];
         "evaluation/solutions/invalid/why" Never [Word] ["full"];
+    ];
+    "How far a policy comes before its budget is spent depends on the budget, and that is not in a trace." => [
+        "evaluation/solutions/*" Sometimes [Repeated] ["full"];
     ];
     "The rules for what agents see are fewer with `route-entries`, so what is true by `arrivals` is so by it, too." => [
         "header/observation" Sometimes [Word] [];
@@ -135,7 +143,7 @@ believed! {
     ];
     "How much a node holds and an instance needs, in which tier a node is, and whether users connect to it, is found out where something fills it, is there, or connects to it." => [
         "header/applications/*/hardware" Sometimes [More Less Much] [];
-        "header/nodes/*" Sometimes [Dropped] ["summary"];
+        "header/nodes/*" Sometimes [Dropped] ["operations" "summary"];
         "header/nodes/*/access_point" Sometimes [Dropped Word] [];
         "header/nodes/*/capacity" Sometimes [More Less Much] [];
         "header/nodes/*/tier" Sometimes [Dropped More Less Much] [];
@@ -149,15 +157,15 @@ believed! {
         "counts/outcomes/*/nop" Sometimes [More Less] ["summary"];
         "counts/rules/*/rule" Sometimes [Word] ["summary"];
         "handovers/moves/*/application" Sometimes [Other] ["summary"];
-        "responses/sum" Sometimes [More Less] ["summary"];
+        "responses/sum" Sometimes [More Less Much] ["summary"];
     ];
     "A user of whom no request was served or lost may be of any application, and in a trace of counts not be there." => [
-        "header/users" Sometimes [Dropped] ["full"];
+        "header/users" Sometimes [Dropped] [];
         "header/users/*" Sometimes [Dropped] ["summary"];
         "header/users/*/application" Sometimes [Other] [];
     ];
     "Where a user is is found out when the user moves again, and whose move it was when the user does." => [
-        "handover/to" Sometimes [Other] ["operations"];
+        "handover/to" Sometimes [Other] ["full" "operations"];
         "handover/user" Sometimes [Other] ["full" "operations"];
     ];
     "A step is found out where users move or response times are told after the first." => [
@@ -167,11 +175,13 @@ believed! {
         "link-down" Sometimes [Dropped] ["full" "operations"];
         "link-down/node" Sometimes [Other] ["full" "operations"];
         "link-up" Sometimes [Dropped] ["full" "operations"];
+        "link-up/node" Sometimes [Other] ["full"];
         "node-down" Sometimes [Dropped] ["full" "operations"];
-        "node-down/node" Sometimes [Other] ["full"];
+        "node-down/node" Sometimes [Other] ["full" "operations"];
         "node-leaving" Sometimes [Dropped] ["full" "operations"];
-        "node-leaving/node" Sometimes [Other] ["full"];
+        "node-leaving/node" Sometimes [Other] ["full" "operations"];
         "node-up" Sometimes [Dropped] ["full" "operations"];
+        "node-up/node" Sometimes [Other] ["full" "operations"];
     ];
     "A node that gave notice may crash before it leaves, and one that was down may have given a notice that nobody heard." => [
         "node-down/cause" Sometimes [Word] ["full" "operations"];
@@ -181,12 +191,11 @@ believed! {
         "cycle/time" Sometimes [More Less] ["full" "operations"];
         "gone/time" Sometimes [More Less] ["summary"];
         "handovers/time" Sometimes [More Less Much] ["summary"];
-        "link-down/time" Sometimes [More Less] ["full" "operations"];
-        "link-up/time" Sometimes [More Less] ["full" "operations"];
-        "node-down/time" Sometimes [More Less] ["full" "operations"];
-        "node-down/time" Sometimes [Much] ["full"];
-        "node-leaving/time" Sometimes [More Less] ["full" "operations"];
-        "node-up/time" Sometimes [More Less] ["full" "operations"];
+        "link-down/time" Sometimes [More Less Much] ["full" "operations"];
+        "link-up/time" Sometimes [More Less Much] ["full" "operations"];
+        "node-down/time" Sometimes [More Less Much] ["full" "operations"];
+        "node-leaving/time" Sometimes [More Less Much] ["full" "operations"];
+        "node-up/time" Sometimes [More Less Much] ["full" "operations"];
     ];
     "What is never judged is missed at the next cycle, and after the last there is none; without evaluations, what nobody hears of again is not missed." => [
         "counts" Sometimes [Dropped Repeated] ["summary"];
@@ -196,27 +205,27 @@ believed! {
         "cycle/outcomes/deploy inhibited/application" Sometimes [Other] ["full" "operations"];
     ];
     "What the manager of the agent's own node inhibits, whatever the target, may have been aimed at another neighbour." => [
+        "cycle/outcomes/migrate inhibited/target" Sometimes [Other] ["operations"];
         "cycle/outcomes/replicate inhibited/target" Sometimes [Other] ["operations"];
     ];
     "A trace without its end is one of a run that was interrupted, and the report says so." => [
         "end" Never [Dropped] [];
+    ];
+    "Nothing but comparisons tells that the placement was compared: without the first of two, the other is the first, and without the only one there is none." => [
+        "regret" Sometimes [Dropped] [];
     ];
     "Who is satisfied, how late those served are, and what the best placement is worth, is found out where it must be as before, or no less than the other." => [
         "regret/actual/latency" Sometimes [More Less Much] [];
         "regret/actual/satisfied" Sometimes [More Less] [];
         "regret/actual/served" Sometimes [More Less] ["summary"];
         "regret/best/instances" Sometimes [More Less Much] [];
-        "regret/best/latency" Sometimes [More Much] [];
-        "regret/best/latency" Sometimes [Less] ["full" "summary"];
+        "regret/best/latency" Sometimes [More Less Much] [];
         "regret/best/present" Sometimes [Less] [];
-        "regret/best/satisfied" Sometimes [More] ["full" "summary"];
-        "regret/best/satisfied" Sometimes [Less] [];
-        "regret/best/served" Sometimes [More] ["summary"];
-        "regret/best/served" Sometimes [Less] ["full" "summary"];
+        "regret/best/satisfied" Sometimes [More Less] [];
+        "regret/best/served" Sometimes [More Less] [];
         "regret/users" Sometimes [More Less] ["summary"];
     ];
-    "A bin of a histogram may be another as long as no response takes a million times as long as the run, and all together at most what the upper bounds of the bins add up to." => [
-        "responses/histogram/*/bin" Sometimes [More Less] [];
-        "responses/histogram/*/bin" Sometimes [Other] [];
+    "A bin of a histogram may be another where the bounds of the bins allow the sum; where a mean may have been corrected, any up to a million times the length of the run." => [
+        "responses/histogram/*/bin" Sometimes [More Less Much Other] [];
     ];
 }
