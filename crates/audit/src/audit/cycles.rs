@@ -412,7 +412,9 @@ impl Audit {
     /// Asks the policy of a node whether it accepts an instance that is there from the beginning: it was deployed, like those
     /// before it, in a first cycle that is not in the trace.
     pub(super) fn require_first_consent(&mut self, node: u32, application: u32, who: &str) {
-        let Some(acceptances) = &mut self.acceptances else { return };
+        // A trace of counts does not tell which nodes are absent, so nobody knows the neighbours that the manager saw.
+        let is_told = self.header.detail != Detail::Summary;
+        let Some(acceptances) = self.acceptances.as_mut().filter(|_| is_told) else { return };
         let asked = Asked {
             concerned: Concerned { node, own: None },
             operation: OperationName::Deploy,

@@ -143,3 +143,14 @@ fn a_node_may_keep_an_instance_under_both_arbitrations() {
         assert_eq!(report.count(FindingKind::Verdict), 1, "{arbitration}\n{report}");
     }
 }
+
+/// Which nodes are absent at the beginning is not in a trace of counts, and so not which neighbours a manager saw.
+#[test]
+fn a_trace_of_counts_does_not_tell_what_a_manager_saw_at_the_beginning() {
+    let crowded = "reject(request(_, _, _, _, To), crowded) :- node(To, _, [_ | _]).";
+    let told = trace("managers", crowded, &[1], &[]);
+    assert!(!audit_text(&told).is_clean());
+    let counted = told.replace("\"detail\":\"operations\"", "\"detail\":\"summary\"");
+    let report = audit_text(&counted);
+    assert!(report.is_clean(), "{report}");
+}
