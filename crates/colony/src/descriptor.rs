@@ -3,6 +3,7 @@
 use std::hash::{Hash, Hasher};
 
 use mario_domain::{Application, Fact};
+use mario_policy::PolicyText;
 use serde::{Deserialize, Serialize};
 
 /// An application as its owner describes it: what it needs and tolerates, the policy of its agents, and how far they may
@@ -29,17 +30,6 @@ pub enum Copies {
     MayOverlap,
     /// The copy on the source is stopped before the instance is handed over; the application accepts the gap.
     Exclusive,
-}
-
-/// The text of a policy, and how long agents with it remember.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub struct PolicyText {
-    /// What it is called.
-    pub name: String,
-    /// Names and texts: first the policy itself, then what it loads.
-    pub files: Vec<(String, String)>,
-    /// For how many evaluations what was inhibited is remembered.
-    pub memory: u32,
 }
 
 // Its numbers are finite, so that equality is total.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::descriptor::Descriptor;
 use crate::ids::{DeployKey, Epoch, JournalId, Token, TransferId, WorkloadId};
+use crate::input::Effect;
 use crate::message::Luggage;
 
 /// One record of a node's journal. It is on disk before any effect after it is performed.
@@ -370,6 +371,18 @@ impl Ledger {
 }
 
 impl Owned {
+    /// The effect that starts its copy.
+    pub(crate) fn start(&self) -> Effect {
+        let (instance, descriptor) = (self.instance.clone(), Arc::clone(&self.descriptor));
+        Effect::Start { workload: self.workload, instance, descriptor }
+    }
+
+    /// The effect that adopts its copy if that runs, or starts it.
+    pub(crate) fn resume(&self) -> Effect {
+        let (instance, descriptor) = (self.instance.clone(), Arc::clone(&self.descriptor));
+        Effect::Resume { workload: self.workload, instance, descriptor }
+    }
+
     /// What its copy uses.
     pub fn needed(&self) -> Hardware {
         self.descriptor.application.hardware

@@ -42,10 +42,11 @@ mod input;
 
 mod node;
 
-pub use descriptor::{Copies, Descriptor, PolicyText};
+pub use descriptor::{Copies, Descriptor};
 pub use ids::{DeployKey, Epoch, JournalId, Token, TransferId, WorkloadId};
 pub use input::{Command, Effect, Failure, Input, Observation, Proposal, Report, RequestFact};
 pub use journal::{Custody, Draining, Grant, Ledger, OwnCause, Owned, PeerRecord, Record};
 pub use manager::{Availability, Manager, Miscount, Reservation};
+pub use mario_policy::PolicyText;
 pub use message::{Hello, Luggage, Message, Prepare, TransferKind};
 pub use node::{Config, Limits, Node, Start, StartError, Timing};

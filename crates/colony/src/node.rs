@@ -6,7 +6,7 @@
 //! | `source` | instances leave: prepare, custody, gone |
 //! | `target` | instances come: judge, reserve, take |
 //! | `operators` | deploy, undeploy, pin, lost |
-//! | `timers` | what happens when nothing happens |
+//! | `timers` | expiry, resending, restarting, periodic evaluation |
 //! | `recovery` | a node starts with what its journal adds up to |
 //! | `reasoner` | the policies of agents and of the manager are asked |
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// is a millisecond.
 ///
 /// Its own type, so that no clock of the machine can be mistaken for it and a moment cannot be added to a moment. Ordered as
-/// numbers are; what is not a number comes last.
+/// numbers are; what is not a number comes before or after all of them, by its sign.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Time(f64);

@@ -55,6 +55,8 @@ pub mod mobility;
 
 mod xml;
 
+pub use mario_policy::PolicyText;
+
 pub use cost::Cost;
 pub use document::Document;
 pub use engine::engine;
@@ -63,13 +65,13 @@ pub use layers::{Files, NoFiles};
 pub use mistake::{Mistake, Place, ScenarioError, Text};
 pub use mobility::{Attachments, MobileUser, Presence, Traces};
 pub use overview::{ApplicationOverview, Overview, Tier};
-pub use policies::{baseline_names, policy_names};
+pub use policies::{asks_for, baseline_names, policy_names};
 pub use position::{Area, Position};
 pub use presets::{names as preset_names, starting_text};
 pub use resolve::Resolved;
 pub use scenario::{
     AgentTiming, ApplicationPlan, Arbitration, Deploy, Disturbance, DisturbanceEvent, Fidelity, Management, Memory,
-    Metric, Network, Numbering, Observation, Occupancy, PolicyText, Routing, Scenario, Search, UserPlan, Workload,
+    Metric, Network, Numbering, Observation, Occupancy, Routing, Scenario, Search, UserPlan, Workload,
 };
 pub use schema::{schema, schema_text};
 pub use settings::Settings;

@@ -52,15 +52,11 @@ pub fn baseline_names() -> impl Iterator<Item = &'static str> {
     BASELINES.into_iter().chain(ManagementStrategy::WORDS.into_iter().map(|(word, _)| word).skip(1))
 }
 
-impl PolicyText {
-    /// Whether its own text, rather than what it loads, asks for facts with this key: `fact(Subject, Key, Value)`.
-    pub fn asks_for(&self, key: &str) -> bool {
-        let Some((_, text)) = self.files.first() else { return false };
-        let code: String = text.lines().flat_map(|line| [line.split('%').next().unwrap_or_default(), "\n"]).collect();
-        code.split("fact(")
-            .skip(1)
-            .any(|arguments| arguments.split(',').nth(1).is_some_and(|second| second.trim() == key))
-    }
+/// Whether the own text of a policy, rather than what it loads, asks for facts with this key: `fact(Subject, Key, Value)`.
+pub fn asks_for(policy: &PolicyText, key: &str) -> bool {
+    let Some((_, text)) = policy.main() else { return false };
+    let code: String = text.lines().flat_map(|line| [line.split('%').next().unwrap_or_default(), "\n"]).collect();
+    code.split("fact(").skip(1).any(|arguments| arguments.split(',').nth(1).is_some_and(|second| second.trim() == key))
 }
 
 /// Whose policy it is.

@@ -19,6 +19,7 @@ use crate::document::{At, Document};
 use crate::index::NodeIndex;
 use crate::layers::Files;
 use crate::mistake::{MISTAKES_MAX, Mistake, Place, ScenarioError};
+use crate::policies::asks_for;
 use crate::settings::{
     ArbitrationStrategy, FidelityKind, ManagementStrategy, MemoryStrategy, NumberingStrategy, ObservationStrategy,
     OccupancyKind, RoutingMetric, RoutingStrategy, Settings, shown,
@@ -82,7 +83,7 @@ impl Resolving<'_> {
         if !self.mistakes.is_empty() {
             return Err(self.mistakes);
         }
-        if policies.texts.iter().any(|policy| policy.asks_for(TIER)) {
+        if policies.texts.iter().any(|policy| asks_for(policy, TIER)) {
             tell_tiers(&mut topology);
         }
         topology.name_tiers(&self.settings.tiers);

@@ -1,6 +1,7 @@
 //! A scenario, ready to be run: everything that a run depends on, as plain data.
 
 use mario_domain::{Application, Duration, Fact, Time};
+use mario_policy::PolicyText;
 use serde::{Deserialize, Serialize};
 
 use crate::index::{ApplicationIndex, NodeIndex, PolicyIndex};
@@ -81,17 +82,6 @@ pub struct ApplicationPlan {
     pub facts: Vec<Fact>,
     /// Where its operator deploys it again when no instance is left.
     pub home: NodeIndex,
-}
-
-/// The text of a policy, complete.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct PolicyText {
-    /// What people call it.
-    pub name: String,
-    /// Its files: the policy first, then what it loads, each a name as the text that loads it writes it, and a text.
-    pub files: Vec<(String, String)>,
-    /// For how many of its last evaluations an agent remembers what was inhibited.
-    pub memory: u32,
 }
 
 /// What an operator deploys.

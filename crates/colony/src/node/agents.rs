@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mario_domain::{
-    AgentId, AgentOperation, Inhibition, InstanceId, NodeId, Operation, Request, Rule, Target, Verdict,
+    AgentId, AgentOperation, ApplicationId, Inhibition, InstanceId, NodeId, Operation, Request, Rule, Target, Verdict,
 };
 
 use super::{Mind, Step};
@@ -162,11 +162,7 @@ impl Step<'_> {
 
     /// An instance that is new to this node is its own from now on, and its copy starts.
     pub(super) fn own(&mut self, owned: Owned, cause: OwnCause) {
-        let start = Effect::Start {
-            workload: owned.workload,
-            instance: owned.instance.clone(),
-            descriptor: Arc::clone(&owned.descriptor),
-        };
+        let start = owned.start();
         self.wake(&owned);
         self.journal(Record::Own { owned, cause });
         self.effects.push(start);
@@ -188,7 +184,7 @@ impl Step<'_> {
 pub(super) fn agent_request(
     instance: &InstanceId,
     node: NodeId,
-    application: mario_domain::ApplicationId,
+    application: ApplicationId,
     operation: Operation,
 ) -> Option<Request> {
     let agent = AgentId::from(instance.id().clone());

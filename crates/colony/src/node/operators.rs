@@ -140,11 +140,7 @@ impl Step<'_> {
         owned.instance = self.state.ids.instance();
         owned.epoch = Epoch::default().next();
         self.wake(&owned);
-        let resume = Effect::Resume {
-            workload: owned.workload,
-            instance: owned.instance.clone(),
-            descriptor: Arc::clone(&owned.descriptor),
-        };
+        let resume = owned.resume();
         self.journal(Record::Own { owned, cause: OwnCause::Adopted { transfer } });
         if !is_running {
             self.effects.push(resume);

@@ -7,12 +7,12 @@ use mario_domain::{
     ApplicationId, Capacity, Fact, Instance, InstanceId, Node as NodeDescription, NodeId, Operation, Rule, SELF, Target,
 };
 use mario_policy::{
-    AcceptanceFailure, Constant, Decider, KnowledgeBase, ManagerView, Policy, Settings, Solution, Wanted,
+    AcceptanceFailure, Constant, Decider, KnowledgeBase, ManagerView, Policy, PolicyText, Settings, Solution, Wanted,
 };
-use mario_prolog::{Allowance, Engine, Machine, Resolver};
+use mario_prolog::{Allowance, Engine, Machine};
 
 use super::{Mind, State};
-use crate::descriptor::{Descriptor, PolicyText};
+use crate::descriptor::Descriptor;
 use crate::input::Proposal;
 use crate::journal::Owned;
 use crate::message::TransferKind;
@@ -24,6 +24,8 @@ pub(crate) struct Reasoner {
     decider: Decider,
     machine: Machine,
     facts: KnowledgeBase,
+    /// Always empty: makes constants of names while `facts` is filled.
+    names: KnowledgeBase,
     /// Compiled policies, by their texts.
     policies: BTreeMap<Vec<(String, String)>, Policy>,
 }
@@ -44,6 +46,7 @@ impl Reasoner {
             decider: Decider::new(engine),
             machine: Machine::new(engine),
             facts: KnowledgeBase::new(engine.symbols()),
+            names: KnowledgeBase::new(engine.symbols()),
             policies: BTreeMap::new(),
         }
     }
@@ -59,11 +62,10 @@ impl Reasoner {
             return Ok(policy.with_settings(settings));
         }
         let unusable = |cause: String| Rule::Descriptor { cause };
-        let Some((name, main)) = text.files.first() else { return Err(unusable("its policy has no text".to_owned())) };
-        let resolver: Box<dyn Resolver> = Box::new(Files(text.files.clone()));
+        let Some((name, main)) = text.main() else { return Err(unusable("its policy has no text".to_owned())) };
         // Nobody vouches for the text: loading it costs no more than one decision.
         let allowance = Allowance::new(settings.budget.inferences);
-        let policy = Policy::load_within(&self.engine, name, main, Some(resolver), settings, &allowance);
+        let policy = Policy::load_within(&self.engine, name, main, Some(text.resolver()), settings, &allowance);
         let policy = policy.map_err(|error| unusable(with_sources(&error)))?;
         if self.policies.len() == POLICIES_MAX {
             self.policies.clear();
@@ -81,7 +83,7 @@ impl Reasoner {
         for descriptor in state.descriptors(None) {
             self.facts.push_application(&descriptor.application);
         }
-        let around = Around { state, owned, mind, facts: &KnowledgeBase::new(self.engine.symbols()) };
+        let around = Around { state, owned, mind, names: &self.names };
         let instance = know(&mut self.facts, &around);
         let decision = self.decider.decide(&policy, &self.facts, instance, Wanted::First);
         let proposed = match decision.solutions.first() {
@@ -165,17 +167,17 @@ struct Around<'a> {
     owned: &'a Owned,
     mind: &'a Mind,
     /// For making constants of names.
-    facts: &'a KnowledgeBase,
+    names: &'a KnowledgeBase,
 }
 
 impl Around<'_> {
     fn node_constant(&self, node: &NodeId) -> Constant {
-        self.facts.id(node.id())
+        self.names.id(node.id())
     }
 
     fn target_constant(&self, target: &Target) -> Constant {
         match target {
-            Target::Own => self.facts.constant(SELF),
+            Target::Own => self.names.constant(SELF),
             Target::Node(node) => self.node_constant(node),
         }
     }
@@ -183,11 +185,11 @@ impl Around<'_> {
 
 impl Situation for Around<'_> {
     fn instance(&self) -> Constant {
-        self.facts.id(self.owned.instance.id())
+        self.names.id(self.owned.instance.id())
     }
 
     fn application(&self) -> Constant {
-        self.facts.id(self.owned.descriptor.application.id.id())
+        self.names.id(self.owned.descriptor.application.id.id())
     }
 
     fn node(&self) -> Constant {
@@ -209,7 +211,7 @@ impl Situation for Around<'_> {
     fn inhibited(&self) -> impl Iterator<Item = (Constant, Constant)> {
         let order = |target: &Target| mario_domain::Id::from(target.clone());
         visible(&self.mind.memory, order).into_iter().map(|remembered| {
-            (self.facts.constant(remembered.operation.as_str()), self.target_constant(&remembered.target))
+            (self.names.constant(remembered.operation.as_str()), self.target_constant(&remembered.target))
         })
     }
 
@@ -241,19 +243,4 @@ impl Proposal {
 fn with_sources(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(Some(error), |error| error.source());
     causes.map(ToString::to_string).collect::<Vec<String>>().join(": ")
-}
-
-/// The texts that came with a policy.
-struct Files(Vec<(String, String)>);
-
-impl Resolver for Files {
-    fn resolve(&mut self, _: &str, wanted: &str) -> Result<(String, String), String> {
-        let is_wanted = |name: &str| name == wanted || name.strip_suffix(".pl") == Some(wanted);
-        self.0
-            .iter()
-            .skip(1)
-            .find(|(name, _)| is_wanted(name))
-            .cloned()
-            .ok_or_else(|| "it did not come with the policy".to_owned())
-    }
 }

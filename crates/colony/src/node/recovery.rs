@@ -1,7 +1,5 @@
 //! A node starts, for the first time or again, with what its journal adds up to.
 
-use std::sync::Arc;
-
 use mario_domain::Time;
 
 use super::{Mind, Retry, Start, StartError, State};
@@ -31,11 +29,7 @@ impl State {
         effects.push(Effect::Sweep { keep: state.ledger.workloads().collect() });
         let custody = state.ledger.custody.values().filter(|custody| custody.is_running).map(|custody| &custody.owned);
         for owned in state.ledger.owned.values().chain(custody) {
-            effects.push(Effect::Resume {
-                workload: owned.workload,
-                instance: owned.instance.clone(),
-                descriptor: Arc::clone(&owned.descriptor),
-            });
+            effects.push(owned.resume());
         }
         effects.extend(state.ledger.draining.keys().map(|workload| Effect::Stop(*workload)));
         let first = now + state.config.timing.evaluation_period.unwrap_or_default();

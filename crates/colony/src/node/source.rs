@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mario_domain::{ApplicationId, Inhibition, InstanceId, NodeId, Rule, Verdict};
+use mario_domain::{ApplicationId, Inhibition, InstanceId, NodeId, Rule, Target, Verdict};
 
 use super::agents::split_replications;
 use super::{Outgoing, Retry, Step};
@@ -20,7 +20,7 @@ impl Step<'_> {
             // The link works, but the neighbour has not introduced itself.
             return self.inhibit(instance, proposal, target.clone(), Rule::Unanswered);
         };
-        if self.state.ledger.lost.contains(&peer.journal) {
+        if self.state.ledger.lost.contains(&peer.journal) || self.state.refused.contains(target) {
             return self.inhibit(instance, proposal, target.clone(), Rule::Unanswered);
         }
         if kind == TransferKind::Replicate && self.has_open_grant(target, &owned.descriptor.application.id) {
@@ -124,11 +124,7 @@ impl Step<'_> {
             return self.hand_over(transfer, token, false);
         }
         if let Some(owned) = owned.values().find(|owned| owned.workload == workload) {
-            self.effects.push(Effect::Resume {
-                workload,
-                instance: owned.instance.clone(),
-                descriptor: Arc::clone(&owned.descriptor),
-            });
+            self.effects.push(owned.resume());
         }
     }
 
@@ -203,8 +199,7 @@ impl Step<'_> {
 
     /// Gives up a transfer that is being prepared: the agent thaws, and remembers that its proposal was inhibited.
     pub(super) fn give_up(&mut self, transfer: TransferId, inhibition: Inhibition) {
-        let Some(proposal) = self.abort(transfer) else { return };
-        let (asked_by, proposal) = proposal;
+        let Some((asked_by, proposal)) = self.abort(transfer) else { return };
         self.inhibit(&asked_by, &proposal, inhibition.node, inhibition.rule);
     }
 
@@ -257,7 +252,7 @@ impl Step<'_> {
         created: Option<InstanceId>,
     ) {
         let kind = if created.is_some() { TransferKind::Replicate } else { TransferKind::Migrate };
-        let operation = kind.operation().towards(mario_domain::Target::Node(target.clone()));
+        let operation = kind.operation().towards(Target::Node(target.clone()));
         let request = super::agents::agent_request(asked_by, self.own_id(), application.clone(), operation);
         if let Some(request) = request {
             self.report(Report::Judged { request, verdict: Verdict::Accepted, created });
@@ -282,7 +277,7 @@ impl Step<'_> {
         {
             self.state.retries.remove(&transfer);
             self.journal(Record::NotTaken { transfer });
-            let target = mario_domain::Target::Node(grant.target.clone());
+            let target = Target::Node(grant.target.clone());
             let proposal = Proposal { operation: TransferKind::Replicate.operation(), target };
             self.inhibit(&grant.parent, &proposal, grant.target, Rule::Unanswered);
         }
@@ -291,17 +286,13 @@ impl Step<'_> {
     fn own_again(&mut self, custody: Custody) {
         let Custody { owned, transfer, target, is_running, .. } = custody;
         self.wake(&owned);
-        let resume = Effect::Resume {
-            workload: owned.workload,
-            instance: owned.instance.clone(),
-            descriptor: Arc::clone(&owned.descriptor),
-        };
+        let resume = owned.resume();
         let instance = owned.instance.clone();
         self.journal(Record::Own { owned, cause: OwnCause::NotTaken { transfer } });
         if !is_running {
             self.effects.push(resume);
         }
-        let wanted = mario_domain::Target::Node(target.clone());
+        let wanted = Target::Node(target.clone());
         let proposal = Proposal { operation: TransferKind::Migrate.operation(), target: wanted };
         self.inhibit(&instance, &proposal, target, Rule::Unanswered);
     }

@@ -122,7 +122,7 @@ impl Step<'_> {
         }
     }
 
-    /// The source hands an instance over. Whoever has the token of the place gets it: the record that follows *is* the migration.
+    /// The source hands an instance over. With the token of the place, it is this node's: the record that follows *is* the migration.
     pub(super) fn transfer(
         &mut self,
         from: &NodeId,

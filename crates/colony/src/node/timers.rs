@@ -4,7 +4,6 @@ use mario_domain::{Duration, Inhibition, InstanceId, NodeId, Rule, Time};
 
 use super::{State, Step};
 use crate::ids::{TransferId, WorkloadId};
-use crate::input::Effect;
 use crate::journal::Owned;
 use crate::message::Message;
 
@@ -71,8 +70,8 @@ impl Step<'_> {
     /// Starts a copy again, unless nothing needs it any more.
     fn restart(&mut self, workload: WorkloadId) {
         self.state.restarts.remove(&workload);
-        let Some(owned) = self.state.wanted(workload).cloned() else { return };
-        self.effects.push(Effect::Resume { workload, instance: owned.instance, descriptor: owned.descriptor });
+        let resume = self.state.wanted(workload).map(Owned::resume);
+        self.effects.extend(resume);
     }
 
     /// The target was not ready in time.

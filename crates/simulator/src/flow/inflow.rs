@@ -319,7 +319,7 @@ fn least_common_multiple(one: u32, other: u32) -> u32 {
 }
 
 impl Inflow {
-    /// The requests of so many users with one schedule come here from `window.now` on.
+    /// The requests of `users` with one schedule come here from `window.now` on.
     pub(super) fn join(&mut self, users: u32, way: Way, schedule: Schedule, window: Window) {
         let rate = f64::from(users) * schedule.steady(window.length).unwrap_or(0.0);
         match self.steady.iter_mut().find(|fact| is_on(fact, way)) {
@@ -329,7 +329,7 @@ impl Inflow {
         self.passing().changes.add(-(users as i32), way, schedule, window.now);
     }
 
-    /// The requests of so many users with one schedule no longer come here.
+    /// The requests of `users` with one schedule no longer come here.
     pub(super) fn leave(&mut self, users: u32, way: Way, schedule: Schedule, window: Window) {
         let rate = f64::from(users) * schedule.steady(window.length).unwrap_or(0.0);
         if let Some(fact) = self.steady.iter_mut().find(|fact| is_on(fact, way)) {

@@ -1,7 +1,7 @@
 //! One evaluation: an agent's knowledge base put together, and its policy asked.
 
 use mario_colony::rules::{Remembered, Situation, know, visible};
-use mario_domain::{AgentOperation, Capacity, Fact};
+use mario_domain::{Capacity, Fact};
 use mario_policy::{Constant, Decider, Decision, KnowledgeBase, Solution, Wanted};
 use mario_prolog::{Engine, Value};
 use mario_scenario::Memory;
@@ -36,7 +36,7 @@ impl Evaluator {
     /// What the policy of an agent says to what the agent knows now. Changes nothing: any number of threads can do this at
     /// the same time.
     pub fn evaluate(&mut self, population: &Population, agent: AgentIndex, wanted: Wanted) -> &Decision {
-        let instance = self.insert(population, agent);
+        let instance = self.gather(population, agent);
         self.decider.decide(population.policy(population.agent(agent).policy()), &self.facts, instance, wanted)
     }
 
@@ -46,7 +46,7 @@ impl Evaluator {
     }
 
     /// Puts together what an agent knows.
-    fn insert(&mut self, population: &Population, index: AgentIndex) -> Constant {
+    fn gather(&mut self, population: &Population, index: AgentIndex) -> Constant {
         let around = Around { population, index, agent: population.agent(index), had_drawn: self.has_drawn };
         self.has_drawn = around.agent.random().is_some();
         know(&mut self.facts, &around)
@@ -122,10 +122,8 @@ impl Population {
     /// What an agent asks for, given what its policy says: the first solution, if that is an operation.
     pub fn proposal(&self, agent: AgentIndex, decision: &Decision) -> Option<Proposal> {
         let Some(Solution::Proposal(proposal)) = decision.solutions.first() else { return None };
-        let target = match proposal.operation {
-            AgentOperation::Undeploy => Target::Own,
-            _ => self.target(agent, proposal.target),
-        };
+        let asks_for_place = proposal.operation.asks_for_place();
+        let target = if asks_for_place { self.target(agent, proposal.target) } else { Target::Own };
         Some(Proposal { operation: proposal.operation, target })
     }
 

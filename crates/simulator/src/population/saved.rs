@@ -1,4 +1,4 @@
-//! What of a population changes while it lives, to be written down and taken up again.
+//! What of a population goes into a checkpoint, and is restored from it.
 
 use mario_scenario::NodeIndex;
 use serde::{Deserialize, Serialize};
@@ -26,9 +26,9 @@ pub struct SavedPopulation {
 }
 
 impl Population {
-    /// All that changes while the population lives. What it was founded with is not part of it.
+    /// All that changes during a run. What the population was made with is not part of it.
     pub fn saved(&self) -> impl Serialize + '_ {
-        // Whoever adds a field decides here whether it changes.
+        // A new field does not compile until it is decided here whether it is saved.
         let Population {
             arbitration: _,
             memory: _,
@@ -55,19 +55,19 @@ impl Population {
         (numbers, nodes, agents, instances, pending, links_version, parked, to_unpark)
     }
 
-    /// Restores the population that was saved; `self` must be founded as that one was. Returns whether
-    /// what was saved can be the state of such a population.
+    /// Restores a saved population; `self` must be made with the same configuration. Returns whether what was saved can be the
+    /// state of such a population.
     #[must_use]
     pub fn restore(&mut self, saved: SavedPopulation) -> bool {
         let SavedPopulation { numbers, nodes, agents, instances, pending, links_version, parked, to_unpark } = saved;
-        let founded = std::mem::replace(&mut self.nodes, nodes);
-        let are_founded = self.nodes.len() == founded.len()
-            && self.nodes.iter().zip(&founded).all(|(node, founded)| node.is_same(founded));
-        if !are_founded || agents.len() != instances.len() || ![0, self.applications.len()].contains(&parked.len()) {
+        let made = std::mem::replace(&mut self.nodes, nodes);
+        let are_same =
+            self.nodes.len() == made.len() && self.nodes.iter().zip(&made).all(|(node, made)| node.is_same(made));
+        if !are_same || agents.len() != instances.len() || ![0, self.applications.len()].contains(&parked.len()) {
             return false;
         }
-        for (node, founded) in self.nodes.iter_mut().zip(founded) {
-            node.acceptance = founded.acceptance;
+        for (node, made) in self.nodes.iter_mut().zip(made) {
+            node.acceptance = made.acceptance;
         }
         self.full_nodes = FullNodes::new(&self.nodes);
         self.numbers = numbers;
@@ -93,9 +93,9 @@ impl Population {
         };
         let mut places = vec![false; count];
         let are_there = self.agents.iter().all(has_all)
-            && (0..).map(NodeIndex).zip(&self.nodes).all(|(node, manager)| {
-                manager.agents().iter().all(|agent| {
-                    let is_here = self.agents.get(agent.position()).is_some_and(|it| it.is_alive() && it.node == node);
+            && (0..).map(NodeIndex).zip(&self.nodes).all(|(index, node)| {
+                node.agents().iter().all(|agent| {
+                    let is_here = self.agents.get(agent.position()).is_some_and(|it| it.is_alive() && it.node == index);
                     is_here && !std::mem::replace(&mut places[agent.position()], true)
                 })
             });

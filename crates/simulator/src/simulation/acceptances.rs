@@ -5,12 +5,11 @@ use std::ops::Range;
 
 use mario_domain::{NodeId, Request, Time};
 use mario_policy::{AcceptanceFailure, find_unknown_call};
-use mario_prolog::{Place, Resolver};
+use mario_prolog::Place;
 use mario_scenario::{NodeIndex, PolicyText, Scenario, engine};
 use serde::{Deserialize, Serialize};
 
 use super::Simulation;
-use super::setup::Texts;
 use crate::population::AcceptanceCounts;
 
 /// What became of asking the acceptance policies of nodes.
@@ -111,7 +110,7 @@ fn failed_acceptance(
 /// The goal of a policy that calls what nobody defines, and what may help. The exception itself has no place.
 fn unknown_call(policy: &PolicyText, called: &str) -> Option<(PolicyPlace, Option<String>)> {
     let (name, text) = policy.files.first()?;
-    let resolvers = || Box::new(Texts { files: policy.files.clone() }) as Box<dyn Resolver>;
+    let resolvers = || policy.resolver();
     let finding = find_unknown_call(engine(), name, text, &resolvers, called)?;
     Some((PolicyPlace::from(&finding.place), finding.hint))
 }

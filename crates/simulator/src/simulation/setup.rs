@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use mario_domain::{Rule, Time, Verdict};
 use mario_policy::{Acceptance, Policy, Settings};
-use mario_prolog::{Engine, Resolver};
+use mario_prolog::Engine;
+use mario_scenario::asks_for;
 use mario_scenario::{
     ApplicationIndex, DisturbanceEvent, Fidelity, NodeIndex, Numbering, PolicyText, Scenario, UserIndex, engine,
 };
@@ -148,7 +149,7 @@ impl<'a> Simulation<'a> {
 
 /// For each policy, whether it asks for randomness; nothing where none does.
 fn draws(scenario: &Scenario) -> Vec<bool> {
-    let draws: Vec<bool> = scenario.policies.iter().map(|policy| policy.asks_for("random")).collect();
+    let draws: Vec<bool> = scenario.policies.iter().map(|policy| asks_for(policy, "random")).collect();
     if draws.contains(&true) { draws } else { Vec::new() }
 }
 
@@ -189,7 +190,7 @@ fn found(engine: &Engine, scenario: &Scenario) -> Result<Population, SimulationE
         // 0 is the prototype's operator, 1 its movement.
         Numbering::Shared => Numbers { next: 2, per_instance: 1 },
     };
-    let founding = PopulationConfig {
+    let config = PopulationConfig {
         arbitration: scenario.arbitration,
         memory: scenario.memory,
         numbers,
@@ -199,32 +200,17 @@ fn found(engine: &Engine, scenario: &Scenario) -> Result<Population, SimulationE
         nodes: nodes.collect(),
         node_facts: topology.nodes().map(|(_, node)| node.facts.clone()).collect(),
     };
-    Ok(Population::new(engine, founding))
+    Ok(Population::new(engine, config))
 }
 
 fn load_policy(engine: &Engine, text: &PolicyText) -> Result<Policy, SimulationError> {
     let settings = Settings { memory: text.memory, ..Settings::default() };
     let (name, main) = &text.files[0];
-    let resolver = Box::new(Texts { files: text.files.clone() });
-    Policy::load(engine, name, main, Some(resolver), settings).map_err(SimulationError::Policy)
+    Policy::load(engine, name, main, Some(text.resolver()), settings).map_err(SimulationError::Policy)
 }
 
 fn load_acceptance(engine: &Engine, text: &PolicyText) -> Result<Acceptance, SimulationError> {
     let (name, main) = &text.files[0];
-    let resolver = Box::new(Texts { files: text.files.clone() });
     let budget = Settings::default().budget;
-    Acceptance::load(engine, name, main, Some(resolver), budget).map_err(SimulationError::Acceptance)
-}
-
-/// Finds what a policy loads among the texts that came with it.
-pub(super) struct Texts {
-    pub(super) files: Vec<(String, String)>,
-}
-
-impl Resolver for Texts {
-    fn resolve(&mut self, _from: &str, wanted: &str) -> Result<(String, String), String> {
-        let is_wanted = |name: &str| name == wanted || name.strip_suffix(".pl") == Some(wanted);
-        let found = self.files.iter().skip(1).find(|(name, _)| is_wanted(name));
-        found.cloned().ok_or_else(|| "it did not come with the policy".to_owned())
-    }
+    Acceptance::load(engine, name, main, Some(text.resolver()), budget).map_err(SimulationError::Acceptance)
 }

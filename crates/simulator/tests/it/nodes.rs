@@ -84,6 +84,6 @@ fn the_papers_scenario_is_the_same_for_every_shipped_policy() {
         let mut scenario = resolved.scenario;
         scenario.network.fidelity = Fidelity::Messages;
         let counts = mirrored(&scenario, RunOptions::default()).expect("it can be run");
-        assert!(counts.evaluations > 300, "{policy}: {counts:?}");
+        assert!(counts.of("evaluations") > 300, "{policy}: {counts:?}");
     }
 }

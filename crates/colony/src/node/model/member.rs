@@ -7,12 +7,12 @@ use mario_domain::{
     AgentOperation, Application, ApplicationId, Capacity, Duration, Hardware, InstanceId, NodeId, Quantity, Target,
     Time,
 };
-use mario_policy::Settings;
+use mario_policy::{PolicyText, Settings};
 use mario_prolog::Engine;
 
 use super::shortcuts::Shortcut;
 use super::{Bounds, World};
-use crate::descriptor::{Copies, Descriptor, PolicyText};
+use crate::descriptor::{Copies, Descriptor};
 use crate::ids::{Epoch, JournalId, TransferId, WorkloadId};
 use crate::input::{Command, Effect, Input, Proposal};
 use crate::journal::{Ledger, OwnCause, Record};

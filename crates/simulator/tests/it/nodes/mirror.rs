@@ -5,73 +5,52 @@ use std::sync::Arc;
 
 use mario_colony::{
     Availability, Command, Config, Copies, DeployKey, Descriptor, Effect, Input, JournalId, Ledger, Limits, Node,
-    Observation, PolicyText, Proposal, Report, RequestFact, Start, Timing, WorkloadId,
+    Observation, Proposal, Report, RequestFact, Start, Timing, WorkloadId,
 };
 use mario_domain::{Inhibition, InstanceId, NodeId, OperationName, Request, Rule, Target, Time, Verdict};
 use mario_policy::{Acceptance, Decision, Settings, Solution};
-use mario_prolog::{Engine, Resolver};
+use mario_prolog::Engine;
 use mario_scenario::{ApplicationIndex, NodeIndex, PolicyIndex, Scenario};
 use mario_simulator::population::{AgentIndex, Deployed, Deployment, Judged, Label, Neighbour, Outcome, Population};
 use mario_simulator::{Cause, Recorder};
 
 /// What happened in the worlds that were compared.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Counts {
-    pub evaluations: u64,
-    pub proposals: u64,
-    pub migrated: u64,
-    pub replicated: u64,
-    pub undeployed: u64,
-    pub deployed: u64,
-    pub inhibited_by_capacity: u64,
-    pub inhibited_by_acceptance: u64,
-    pub inhibited_by_reach: u64,
-    pub inhibited_otherwise: u64,
-    pub remembered: u64,
-    pub crashes: u64,
-}
+#[derive(Clone, Debug, Default)]
+pub struct Counts(BTreeMap<&'static str, u64>);
+
+/// What must have happened for a comparison to prove something.
+const WANTED: [&str; 12] = [
+    "evaluations",
+    "proposals",
+    "evaluations with memory",
+    "undeploy",
+    "migrate",
+    "replicate",
+    "deploy",
+    "capacity",
+    "acceptance",
+    "neighbourhood",
+    "down",
+    "crashes",
+];
 
 impl Counts {
+    fn count(&mut self, what: &'static str) {
+        *self.0.entry(what).or_default() += 1;
+    }
+
+    pub fn of(&self, what: &str) -> u64 {
+        self.0.get(what).copied().unwrap_or(0)
+    }
+
     pub fn add(&mut self, other: &Counts) {
-        let pairs = self.fields().into_iter().zip(other.clone().fields().map(|field| *field));
-        for (sum, more) in pairs {
-            *sum += more;
+        for (what, count) in &other.0 {
+            *self.0.entry(what).or_default() += count;
         }
     }
 
     pub fn is_varied(&self) -> bool {
-        self.clone().fields().iter().all(|count| **count > 20)
-    }
-
-    fn fields(&mut self) -> [&mut u64; 12] {
-        let Counts {
-            evaluations,
-            proposals,
-            migrated,
-            replicated,
-            undeployed,
-            deployed,
-            inhibited_by_capacity,
-            inhibited_by_acceptance,
-            inhibited_by_reach,
-            inhibited_otherwise,
-            remembered,
-            crashes,
-        } = self;
-        [
-            evaluations,
-            proposals,
-            migrated,
-            replicated,
-            undeployed,
-            deployed,
-            inhibited_by_capacity,
-            inhibited_by_acceptance,
-            inhibited_by_reach,
-            inhibited_otherwise,
-            remembered,
-            crashes,
-        ]
+        WANTED.iter().all(|what| self.of(what) > 20)
     }
 }
 
@@ -130,7 +109,7 @@ impl<'a> Mirror<'a> {
     }
 
     pub fn counts(&self) -> Counts {
-        self.counts
+        self.counts.clone()
     }
 
     /// Starts a node with a new journal.
@@ -141,9 +120,8 @@ impl<'a> Mirror<'a> {
         let acceptance = acceptance.map(|place| {
             let text = &self.scenario.acceptances[place as usize];
             let (name, main) = &text.files[0];
-            let resolver: Box<dyn Resolver> = Box::new(Files(text.files.clone()));
             let budget = Settings::default().budget;
-            Arc::new(Acceptance::load(&self.engine, name, main, Some(resolver), budget).expect("a policy"))
+            Arc::new(Acceptance::load(&self.engine, name, main, Some(text.resolver()), budget).expect("a policy"))
         });
         let config = Config {
             node: described.id.clone(),
@@ -282,20 +260,10 @@ impl<'a> Mirror<'a> {
     }
 
     fn count(&mut self, operation: OperationName, verdict: &Verdict) {
-        let counts = &mut self.counts;
-        let count = match (verdict, operation) {
-            (Verdict::Accepted, OperationName::Undeploy) => &mut counts.undeployed,
-            (Verdict::Accepted, OperationName::Migrate) => &mut counts.migrated,
-            (Verdict::Accepted, OperationName::Replicate) => &mut counts.replicated,
-            (Verdict::Accepted, OperationName::Deploy) => &mut counts.deployed,
-            (Verdict::Inhibited(inhibition), _) => match inhibition.rule {
-                Rule::Capacity { .. } => &mut counts.inhibited_by_capacity,
-                Rule::Acceptance { .. } | Rule::AcceptanceFailed { .. } => &mut counts.inhibited_by_acceptance,
-                Rule::Neighbourhood { .. } => &mut counts.inhibited_by_reach,
-                _ => &mut counts.inhibited_otherwise,
-            },
-        };
-        *count += 1;
+        self.counts.count(match verdict {
+            Verdict::Accepted => operation.as_str(),
+            Verdict::Inhibited(inhibition) => inhibition.rule.as_str(),
+        });
     }
 
     /// What each twin remembers, and what is free on its node, is as in the population.
@@ -344,14 +312,18 @@ impl Recorder for Mirror<'_> {
             latency: fact.latency,
         });
         let (requests, random) = (requests.collect(), state.random());
-        self.counts.evaluations += 1;
-        self.counts.remembered += u64::from(!state.remembered().is_empty());
+        self.counts.count("evaluations");
+        if !state.remembered().is_empty() {
+            self.counts.count("evaluations with memory");
+        }
         self.handle(state.node(), Input::Observed(Observation { instance: twin.clone(), requests, random }));
         self.handle(state.node(), Input::Evaluate(twin.clone()));
         let report = self.reports.pop();
         let Some(Report::Evaluated { instance, proposal, has_failed }) = report else { panic!("{twin} evaluates") };
         assert_eq!(instance, twin);
-        self.counts.proposals += u64::from(proposal.is_some());
+        if proposal.is_some() {
+            self.counts.count("proposals");
+        }
         if let Some(decision) = decision {
             assert_eq!(has_failed, decision.has_failed(), "{twin}");
             let expected = matches!(decision.solutions.first(), Some(Solution::Proposal(_)));
@@ -384,7 +356,7 @@ impl Recorder for Mirror<'_> {
     }
 
     fn node_down(&mut self, _: Time, node: NodeIndex, _: Cause, gone: &[AgentIndex], _: &Population) {
-        self.counts.crashes += 1;
+        self.counts.count("crashes");
         self.nodes[node.position()] = None;
         for agent in gone {
             self.twins.remove(agent);
@@ -421,18 +393,9 @@ fn descriptor(scenario: &Scenario, application: ApplicationIndex, policy: Policy
     let plan = &scenario.applications[application.position()];
     Arc::new(Descriptor {
         application: plan.application.clone(),
-        policy: PolicyText { name: text.name.clone(), files: text.files.clone(), memory: text.memory },
+        policy: text.clone(),
         facts: Vec::new(),
         replications_max: None,
         copies: Copies::MayOverlap,
     })
-}
-
-struct Files(Vec<(String, String)>);
-
-impl Resolver for Files {
-    fn resolve(&mut self, _: &str, wanted: &str) -> Result<(String, String), String> {
-        let is_wanted = |name: &str| name == wanted || name.strip_suffix(".pl") == Some(wanted);
-        self.0.iter().skip(1).find(|(name, _)| is_wanted(name)).cloned().ok_or_else(|| "no such file".to_owned())
-    }
 }
