@@ -10,8 +10,12 @@ use crate::fault::{Raised, Solved};
 use crate::instruction::Aggregation;
 use crate::meter::Resource;
 use crate::number::Number;
+use crate::store::give_back;
 use crate::stored::{Attributes, Block};
 use crate::term::{Tag, Term};
+
+/// A result of this size is part of the inference that asks for it.
+const FREE_CELLS: usize = 16;
 
 /// One open collection.
 struct Collection {
@@ -46,13 +50,25 @@ impl Collectors {
         self.open.len()
     }
 
-    /// Abandons collections opened since there were `depth`: an exception left them.
-    pub(crate) fn abandon(&mut self, depth: usize) {
-        if let Some(collection) = self.open.get(depth) {
-            self.block.cells.truncate(collection.first_cell);
-            self.roots.truncate(collection.first_root);
-            self.open.truncate(depth);
-        }
+    /// Abandons collections opened since there were `depth`: an exception left them. Returns the words that this frees.
+    pub(crate) fn abandon(&mut self, depth: usize) -> usize {
+        let Some(collection) = self.open.get(depth) else { return 0 };
+        let words = self.words();
+        self.block.cells.truncate(collection.first_cell);
+        self.roots.truncate(collection.first_root);
+        self.open.truncate(depth);
+        words - self.words()
+    }
+
+    /// Gives the pages back that collected values do not use any more.
+    pub(crate) fn give_back(&mut self) {
+        give_back(&mut self.block.cells);
+        give_back(&mut self.roots);
+    }
+
+    /// The words that collected values take.
+    pub(crate) fn words(&self) -> usize {
+        self.block.cells.len() + self.roots.len()
     }
 
     pub(crate) fn reset(&mut self) {
@@ -69,6 +85,7 @@ impl Core {
         match collection.aggregation {
             Aggregation::Bag | Aggregation::Set => {
                 let value = self.store.deref(value);
+                let before = self.collectors.words();
                 let root = if value.is_pointer() {
                     self.collectors
                         .block
@@ -77,7 +94,13 @@ impl Core {
                 } else {
                     value
                 };
-                self.collectors.roots.push(root);
+                let roots = &mut self.collectors.roots;
+                if roots.len() == roots.capacity() {
+                    self.store.reserve(roots.len())?;
+                    self.store.grow_within_budget(roots);
+                }
+                roots.push(root);
+                self.store.meter.hold(self.collectors.words() - before);
             }
             Aggregation::Count => {
                 if let Some(Number::Int(count)) = &mut collection.number {
@@ -142,21 +165,27 @@ impl Core {
             return Ok(collection.number.map(|number| arithmetic::from_number(&mut self.store, number)));
         }
         let Collectors { block, roots, .. } = &mut self.collectors;
-        let offset = self.store.cells.len().wrapping_sub(collection.first_cell);
         let cells = &block.cells[collection.first_cell..];
+        let found = &mut roots[collection.first_root..];
+        let size = cells.len() + 2 * found.len();
+        if size > FREE_CELLS {
+            self.store.reserve(size)?;
+            self.store.charge(size as u64)?;
+        }
+        let offset = self.store.cells.len().wrapping_sub(collection.first_cell);
         if !cells.is_empty() {
             self.store.paste_cells(cells, collection.first_cell, Term::reference(collection.first_cell));
         }
-        let found = &mut roots[collection.first_root..];
         for root in found.iter_mut() {
             if root.is_pointer() {
                 *root = root.relocated(offset);
             }
         }
         let list = self.store.list(found, Term::NIL);
-        let Collectors { block, roots, .. } = &mut self.collectors;
-        block.cells.truncate(collection.first_cell);
-        roots.truncate(collection.first_root);
+        let words = self.collectors.words();
+        self.collectors.block.cells.truncate(collection.first_cell);
+        self.collectors.roots.truncate(collection.first_root);
+        self.store.meter.release(words - self.collectors.words());
         if collection.aggregation == Aggregation::Set {
             return sorted_set(self, list).map(Some);
         }

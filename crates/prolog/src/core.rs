@@ -27,6 +27,14 @@ pub(crate) struct Global {
     pub(crate) kept: Option<StoredTerm>,
 }
 
+/// The global variables of one query.
+#[derive(Default)]
+pub(crate) struct Globals {
+    pub(crate) variables: FxHashMap<Atom, Global>,
+    /// How many of the store's cells for them are taken.
+    pub(crate) cells: usize,
+}
+
 /// The state that builtins read and change.
 pub(crate) struct Core {
     pub(crate) store: Store,
@@ -36,7 +44,7 @@ pub(crate) struct Core {
     pub(crate) output: Output,
     pub(crate) program: Arc<Program>,
     pub(crate) database: Database,
-    pub(crate) globals: FxHashMap<Atom, Global>,
+    pub(crate) globals: Globals,
     pub(crate) collectors: Collectors,
     pub(crate) sort_space: SortSpace,
 }
@@ -52,7 +60,7 @@ impl Core {
             output: Output::default(),
             program,
             database: Database::default(),
-            globals: FxHashMap::default(),
+            globals: Globals::default(),
             collectors: Collectors::default(),
             sort_space: SortSpace::default(),
         }

@@ -14,13 +14,14 @@ mod cleanup;
 mod exceptions;
 mod flow;
 mod inline;
+mod memory;
 mod parts;
 mod relations;
 mod run;
 mod wake;
 
 use crate::allowance::Allowance;
-use crate::core::Core;
+use crate::core::{Core, Globals};
 use crate::engine::Engine;
 use crate::instruction::{Label, STOP};
 use crate::interrupt::Interrupt;
@@ -31,6 +32,7 @@ use crate::stored::StoredTerm;
 use crate::symbols::Scope;
 use crate::term::Term;
 use choices::{Choice, ChoiceKind};
+use memory::Longest;
 pub(crate) use run::{Entry, prelude};
 use std::sync::Arc;
 
@@ -38,6 +40,8 @@ use std::sync::Arc;
 const FRAME: usize = 2;
 /// Words of the environment stack to begin with.
 const FIRST_ENVIRONMENTS: usize = 1024;
+/// Words that are added to it at a time.
+const ENVIRONMENTS_STEP: usize = 1024;
 /// Cells at the bottom of the store for variables of `b_setval/2`.
 pub(crate) const GLOBAL_CELLS: usize = 16;
 /// The cell above them: see [`cleanup`].
@@ -69,6 +73,7 @@ pub struct Machine {
     parts: Vec<(usize, bool)>,
     /// The arguments of a goal that a host asked without text.
     pub(crate) arguments: Vec<Term>,
+    longest: Longest,
 }
 
 impl Machine {
@@ -95,6 +100,7 @@ impl Machine {
             saved: Vec::new(),
             parts: Vec::new(),
             arguments: Vec::new(),
+            longest: Longest::default(),
         }
     }
 
@@ -111,22 +117,23 @@ impl Machine {
         core.operators.clone_from(&program.operators);
         core.output.reset();
         core.database.reset(program);
-        if !core.globals.is_empty() {
-            core.globals.clear();
+        if !core.globals.variables.is_empty() {
+            core.globals = Globals::default();
         }
         core.collectors.reset();
         for _ in 0..GLOBAL_CELLS {
             core.store.variable();
         }
         core.store.cells.push(Term::NIL);
-        if self.environments.is_empty() {
+        self.saved.clear();
+        self.choices.clear();
+        self.give_back_large();
+        if self.environments.len() < FIRST_ENVIRONMENTS {
             self.environments.resize(FIRST_ENVIRONMENTS, Term(0));
         }
         self.environments[..FRAME].fill(Term(0));
         self.environment = 0;
         self.continuation = STOP;
-        self.choices.clear();
-        self.saved.clear();
         self.parts.clear();
         self.arguments.clear();
         self.barrier = 0;
@@ -186,14 +193,20 @@ impl Machine {
         let top = self.environments_top();
         let needed = top + FRAME + slots;
         if self.environments.len() < needed {
-            if needed > self.core.store.meter.cell_limit {
-                self.core.store.meter.exhaust(crate::meter::Resource::HeapBytes);
-            }
-            self.environments.resize(needed.next_power_of_two(), Term(0));
+            self.grow_environments(needed);
         }
         self.environments[top] = Term(self.environment as u64 | (slots as u64) << 32);
         self.environments[top + 1] = Term(u64::from(self.continuation));
         self.environment = top;
+    }
+
+    #[cold]
+    fn grow_environments(&mut self, needed: usize) {
+        if needed > self.core.store.meter.cell_limit {
+            self.core.store.meter.exhaust(crate::meter::Resource::HeapBytes);
+        }
+        self.core.store.grow_within_budget(&mut self.environments);
+        self.environments.resize(needed + ENVIRONMENTS_STEP, Term(0));
     }
 
     /// Returns to the environment before. Counted, because leaving a clause body is no call and takes time all the same.

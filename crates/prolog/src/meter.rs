@@ -10,7 +10,8 @@ pub struct Budget {
     /// Predicate calls; long walks over terms count one per 16 cells. A query that leaves more than 16 clause bodies for each
     /// of them ends, too.
     pub inferences: u64,
-    /// Bytes of terms, atoms made by the query, and collected answers.
+    /// Bytes of everything that the query makes: terms, stacks, trail, choice points, atoms, clauses, global variables, collected
+    /// answers, diverted output, and what builtins use while they work.
     pub heap_bytes: usize,
     /// Entries on the trail.
     pub trail_entries: usize,
@@ -104,6 +105,10 @@ pub(crate) struct Meter {
     pub(crate) output_limit: usize,
     pub(crate) answer_limit: u64,
     walked: u64,
+    /// Words outside of the store and the machine's stacks that the query holds: see [`Meter::hold`].
+    held: usize,
+    /// Words of the machine's stacks, of atoms, clauses and diverted output at the last look.
+    pub(crate) stacks: usize,
     /// How many clause bodies have been left.
     pub(crate) exits: u64,
     exhausted: Option<Resource>,
@@ -128,6 +133,8 @@ impl Meter {
             output_limit: budget.output_bytes,
             answer_limit: budget.answers,
             walked: 0,
+            held: 0,
+            stacks: 0,
             exits: 0,
             exhausted: None,
             host_interrupt: self.host_interrupt.take(),
@@ -184,6 +191,24 @@ impl Meter {
             self.spent();
         }
         self.exhausted.is_none()
+    }
+
+    /// Counts `words` that are kept outside of the store, until they are released.
+    #[inline]
+    pub(crate) fn hold(&mut self, words: usize) {
+        self.held += words;
+    }
+
+    /// Ends a [`Meter::hold`].
+    #[inline]
+    pub(crate) fn release(&mut self, words: usize) {
+        self.held -= words;
+    }
+
+    /// The words of the heap budget that are used outside of the store.
+    #[inline]
+    pub(crate) fn words_elsewhere(&self) -> usize {
+        self.held + self.stacks
     }
 
     /// What ends the query now, if anything: looks at the inferences and at the host's interrupt.

@@ -89,6 +89,11 @@ impl Output {
         self.diverted.pop().map(|level| level.text).unwrap_or_default()
     }
 
+    /// Bytes that are collected instead of being sent.
+    pub(crate) fn diverted_bytes(&self) -> usize {
+        self.diverted.iter().map(|level| level.text.capacity() + size_of::<Level>()).sum()
+    }
+
     /// How many diversions are open.
     pub(crate) fn diversions(&self) -> usize {
         self.diverted.len()

@@ -1,13 +1,15 @@
 //! The cells that terms are made of, and the trail that undoes bindings.
 //!
-//! Nothing here recurses: terms may be millions of levels deep. Every walk that a hostile term
-//! could make long (a cyclic one is endless) is charged to [`Meter`], so it ends with the budget.
+//! Nothing here recurses: terms may be millions of levels deep. Every walk that a hostile term could make long is charged to
+//! [`Meter`], with the room that its work stack takes. A walk that takes longer than an unshared term could keep it busy remembers
+//! where it was ([`Store::patience`]), so it ends on cyclic terms and takes linear time on shared ones.
 
 use crate::meter::{Meter, Resource};
 use crate::symbols::{Atom, atoms};
 use crate::term::{BoxHeader, BoxKind, Functor, Tag, Term};
 use num_bigint::{BigInt, Sign};
 
+mod classes;
 mod compare;
 mod lists;
 mod room;
@@ -17,6 +19,7 @@ mod variant;
 mod walk;
 
 pub(crate) use lists::ListEnd;
+pub(crate) use room::give_back;
 
 /// What a (dereferenced) term is.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -56,10 +59,10 @@ pub(crate) struct Store {
     /// Goals woken by binding attributed variables, oldest first, not yet called.
     pub(crate) woken: Vec<Term>,
     pub(crate) meter: Meter,
-    /// Scratch memory of comparisons.
-    pairs: Vec<(Term, Term)>,
-    /// Scratch memory of unifications.
+    /// Scratch memory of unifications and comparisons: what is left of outer terms, as two addresses and a number of cells.
     frames: Vec<(usize, usize, usize)>,
+    /// The number of cells, at most, since it was last asked for.
+    tallest: usize,
     /// Cells below this address outlive backtracking: a change that is not undone refers to them.
     pub(crate) frozen: usize,
 }
@@ -362,7 +365,6 @@ impl Store {
         self.cells.clear();
         self.trail.clear();
         self.woken.clear();
-        self.pairs.clear();
         self.frames.clear();
         self.boundary = 0;
         self.frozen = 0;

@@ -4,9 +4,10 @@
 //! into a store. Clauses of dynamic predicates, `findall` results, balls and literals of compiled
 //! programs are all blocks.
 
-use crate::meter::Resource;
+use crate::fault::Solved;
 use crate::store::Store;
 use crate::term::{BoxHeader, BoxKind, Functor, Tag, Term};
+use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
 /// A term with its own cells.
@@ -51,6 +52,12 @@ pub(crate) struct Block {
 
 /// Wider compounds are copied the general way.
 const MAX_FLAT: usize = 8;
+/// How many cells are copied between two looks at the budget.
+const STRIDE: usize = 4096;
+/// What a cell is charged when compounds are looked up in a table.
+const TABLE_COST: usize = 4;
+/// A copy of this size is part of the inference that makes it.
+const FREE_CELLS: usize = 16;
 
 /// What happens to suspended goals when a term is copied.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -60,25 +67,45 @@ pub(crate) enum Attributes {
 }
 
 impl Block {
-    /// Copies `term` out of the store; variables become fresh ones of the block.
+    /// Copies `term` out of the store; variables become fresh ones of the block. A large term that shares parts, or is cyclic, gives
+    /// a copy that does, too.
     ///
-    /// `None` when the copy would exceed the store's heap budget, which is then exhausted.
+    /// `None` when that would exceed the store's budget, which is then exhausted.
     pub(crate) fn copy(&mut self, store: &mut Store, term: Term, attributes: Attributes) -> Option<Term> {
         if let Some(root) = self.copy_flat(store, term) {
             return Some(root);
         }
+        match self.copy_general(store, term, attributes, None) {
+            Copied::Term(root) => Some(root),
+            Copied::NotYet => match self.copy_general(store, term, attributes, Some(FxHashMap::default())) {
+                Copied::Term(root) => Some(root),
+                Copied::NotYet | Copied::TooLarge => None,
+            },
+            Copied::TooLarge => None,
+        }
+    }
+
+    fn copy_general(
+        &mut self,
+        store: &mut Store,
+        term: Term,
+        attributes: Attributes,
+        mut copies: Option<Copies>,
+    ) -> Copied {
         let start = self.cells.len();
         self.cells.push(term);
-        let complete = self.scan(store, start, attributes);
+        let scanned = self.scan(store, start, attributes, &mut copies);
         for (address, value) in self.forwarded.drain(..).rev() {
             store.cells[address] = value;
         }
-        if !complete {
-            self.settled.clear();
-            self.cells.truncate(start);
-            return None;
-        }
-        Some(self.cells[start])
+        let copied = match scanned {
+            Ok(new) if new > FREE_CELLS && !store.may_copy(new) => Copied::TooLarge,
+            Ok(_) => return Copied::Term(self.cells[start]),
+            Err(incomplete) => incomplete,
+        };
+        self.settled.clear();
+        self.cells.truncate(start);
+        copied
     }
 
     /// Copies a small compound of atoms and small integers without looking at it twice.
@@ -107,13 +134,20 @@ impl Block {
     }
 
     /// Replaces, from `scan` on, each word that points into the store by one that points into the
-    /// block, appending what it points to: breadth first, so depth costs nothing.
-    fn scan(&mut self, store: &mut Store, mut scan: usize, attributes: Attributes) -> bool {
-        let limit = store.meter.cell_limit.saturating_sub(store.cells.len());
+    /// block, appending what it points to: breadth first, so depth costs nothing. Returns how many cells are still to be charged.
+    fn scan(
+        &mut self,
+        store: &mut Store,
+        mut scan: usize,
+        attributes: Attributes,
+        copies: &mut Option<Copies>,
+    ) -> Result<usize, Copied> {
+        let start = scan;
+        let mut looked_at = start;
         while scan < self.cells.len() {
-            if self.cells.len() > limit {
-                store.meter.exhaust(Resource::HeapBytes);
-                return false;
+            if self.cells.len() > looked_at + STRIDE {
+                self.look(store, start, self.cells.len() - looked_at, copies.as_ref())?;
+                looked_at = self.cells.len();
             }
             let word = self.cells[scan];
             if self.settled.front() == Some(&scan) {
@@ -125,50 +159,81 @@ impl Block {
                 scan += 1 + if BoxHeader::is_box_header(word) { BoxHeader::read(word).words() } else { 0 };
                 continue;
             }
-            let value = deref_forwarded(store, word);
+            let value = match deref_forwarded(store, word) {
+                Forwarded::Here(address) => {
+                    self.cells[scan] = Term::reference(address);
+                    scan += 1;
+                    continue;
+                }
+                Forwarded::There(value) => value,
+            };
             let next = self.cells.len();
-            self.cells[scan] = match value {
-                Forwarded::Here(address) => Term::reference(address),
-                Forwarded::There(value) => match value.tag() {
-                    Tag::Ref => {
-                        self.forward(store, value, scan);
-                        Term::reference(scan)
+            self.cells[scan] = match value.tag() {
+                Tag::Ref => {
+                    self.forward(store, value, scan);
+                    Term::reference(scan)
+                }
+                Tag::Att if attributes == Attributes::Drop => {
+                    self.forward(store, value, scan);
+                    Term::reference(scan)
+                }
+                Tag::Att => {
+                    self.forward(store, value, next);
+                    self.cells.push(Term::attributed(next));
+                    self.cells.push(store.cells[value.address() + 1]);
+                    self.settled.push_back(next);
+                    Term::attributed(next)
+                }
+                Tag::Lis | Tag::Str | Tag::Box => {
+                    let copy = copies.as_mut().map_or(next, |copies| *copies.entry(value).or_insert(next));
+                    if copy == next {
+                        self.append_compound(store, value)?;
                     }
-                    Tag::Att if attributes == Attributes::Drop => {
-                        self.forward(store, value, scan);
-                        Term::reference(scan)
-                    }
-                    Tag::Att => {
-                        self.forward(store, value, next);
-                        self.cells.push(Term::attributed(next));
-                        self.cells.push(store.cells[value.address() + 1]);
-                        self.settled.push_back(next);
-                        Term::attributed(next)
-                    }
-                    Tag::Lis => {
-                        let address = value.address();
-                        self.append(&store.cells[address..address + 2]);
-                        Term::list(next)
-                    }
-                    Tag::Str => {
-                        let address = value.address();
-                        let arity = Functor(store.cells[address].0).arity();
-                        self.cells.push(store.cells[address]);
-                        self.append(&store.cells[address + 1..=address + arity]);
-                        Term::structure(next)
-                    }
-                    Tag::Box => {
-                        let address = value.address();
-                        let words = BoxHeader::read(store.cells[address]).words();
-                        self.cells.extend_from_slice(&store.cells[address..=address + words]);
-                        Term::boxed(next)
-                    }
-                    Tag::Atm | Tag::Int | Tag::Hdr => value,
-                },
+                    Term::new(value.tag(), copy as u64)
+                }
+                Tag::Atm | Tag::Int | Tag::Hdr => value,
             };
             scan += 1;
         }
-        true
+        Ok(self.cells.len() - looked_at)
+    }
+
+    /// Looks at the budget of a copy that began at `start` and is under way, and charges `new` cells of it.
+    #[cold]
+    fn look(&mut self, store: &mut Store, start: usize, new: usize, copies: Option<&Copies>) -> Result<(), Copied> {
+        let size = self.cells.len() - start;
+        if copies.is_none() && size > store.patience() {
+            return Err(Copied::NotYet);
+        }
+        let tables = 3 * self.forwarded.len() + self.settled.len() + copies.map_or(0, |copies| 3 * copies.capacity());
+        if size + tables > store.room() {
+            store.out_of_room();
+        }
+        store.grow_within_budget(&mut self.cells);
+        let cost = if copies.is_some() { TABLE_COST * new } else { new };
+        if store.meter.walk(cost as u64) { Ok(()) } else { Err(Copied::TooLarge) }
+    }
+
+    /// Appends the cells of a list cell, a structure, or a box.
+    #[inline]
+    fn append_compound(&mut self, store: &mut Store, value: Term) -> Result<(), Copied> {
+        let address = value.address();
+        let end = match value.tag() {
+            Tag::Lis => address + 2,
+            Tag::Str => address + 1 + Functor(store.cells[address].0).arity(),
+            _ => address + 1 + BoxHeader::read(store.cells[address]).words(),
+        };
+        if end - address > STRIDE && store.reserve(end - address).is_err() {
+            return Err(Copied::TooLarge);
+        }
+        if value.has_tag(Tag::Box) {
+            self.cells.extend_from_slice(&store.cells[address..end]);
+        } else {
+            let header = usize::from(value.has_tag(Tag::Str));
+            self.cells.extend_from_slice(&store.cells[address..address + header]);
+            self.append(&store.cells[address + header..end]);
+        }
+        Ok(())
     }
 
     /// Appends the parts of a compound. A part may be the cell of a variable that was met elsewhere before
@@ -197,6 +262,17 @@ impl Block {
     pub(crate) fn clear(&mut self) {
         self.cells.clear();
     }
+}
+
+/// Where the copies of compounds are in the block.
+type Copies = FxHashMap<Term, usize>;
+
+/// How a copy ended.
+enum Copied {
+    Term(Term),
+    /// The term may be cyclic, or share its parts: it must be copied with [`Copies`].
+    NotYet,
+    TooLarge,
 }
 
 enum Forwarded {
@@ -228,6 +304,8 @@ impl Store {
             return Some(StoredTerm::atomic(term));
         }
         let root = block.copy(self, term, attributes)?;
+        // While the block moves into memory of its own size, both are there.
+        self.reserve(2 * block.cells.len()).ok()?;
         Some(block.into_stored(root))
     }
 
@@ -238,6 +316,31 @@ impl Store {
         let copy = target.cells.len();
         target.cells.extend_from_slice(&self.cells[address..=address + words]);
         Term::boxed(copy)
+    }
+
+    /// Charges a copy of `cells` cells, and ensures that there is room for it; false when the budget is spent.
+    fn may_copy(&mut self, cells: usize) -> bool {
+        if cells > self.room() {
+            self.out_of_room();
+        }
+        self.meter.walk(cells as u64)
+    }
+
+    /// Pastes a stored term that a query made, and that may be as large as the budget allows.
+    pub(crate) fn paste_within_budget(&mut self, stored: &StoredTerm) -> Solved<Term> {
+        let cells = stored.cells.len();
+        if cells > FREE_CELLS && !self.may_copy(cells) {
+            self.charge(0)?;
+        }
+        Ok(self.paste(stored))
+    }
+
+    /// Pastes what a block of its own holds.
+    pub(crate) fn paste_block(&mut self, block: &Block, root: Term) -> Solved<Term> {
+        if block.cells.len() > FREE_CELLS && !self.may_copy(block.cells.len()) {
+            self.charge(0)?;
+        }
+        Ok(self.paste_cells(&block.cells, 0, root))
     }
 
     /// Pastes a stored term; its variables become fresh ones.

@@ -4,7 +4,7 @@ use super::{Builtin, Code, det, sorting};
 use crate::core::Core;
 use crate::fault::{Fault, Solved};
 use crate::store::{ListEnd, View};
-use crate::stored::Attributes;
+use crate::stored::{Attributes, Block};
 use crate::symbols::atoms;
 use crate::term::{Tag, Term};
 use rustc_hash::FxHashSet;
@@ -21,15 +21,21 @@ pub(crate) const TABLE: &[Builtin] = &[
     det("$del_suspended", Code::D1(del_suspended)),
 ];
 
+/// What a variable with suspended goals is charged when a term is searched for such variables.
+const ATTRIBUTED_CELLS: u64 = 16;
+/// The words that such a search keeps for each of them.
+const ATTRIBUTED_WORDS: usize = 4;
+
 fn copied(core: &mut Core, term: Term, attributes: Attributes) -> Solved<Term> {
     let term = core.store.deref(term);
     if !term.is_pointer() {
         return Ok(term);
     }
-    let Some(stored) = core.store.copy_out(term, attributes) else { return Err(core.store.out_of_room()) };
-    core.store.charge(stored.cells().len() as u64)?;
-    core.store.reserve(stored.cells().len())?;
-    Ok(core.store.paste(&stored))
+    let mut block = Block::default();
+    match block.copy(&mut core.store, term, attributes) {
+        Some(root) => core.store.paste_block(&block, root),
+        None => Err(core.store.out_of_room()),
+    }
 }
 
 /// A copy with fresh variables, suspended goals included.
@@ -55,6 +61,7 @@ fn copy_term_with_goals(core: &mut Core, term: Term, copy: Term, goals: Term) ->
     for variable in variables {
         if let Some(list) = core.store.suspended(variable) {
             core.store.list_items(list, &mut waiting);
+            core.store.reserve(2 * waiting.len())?;
         }
     }
     // A goal that waits for several variables is listed once.
@@ -75,6 +82,8 @@ fn attributed_variables(core: &mut Core, term: Term) -> Solved<Vec<Term>> {
     let mut looked_at = 0;
     let mut next = term;
     loop {
+        core.store.charge(ATTRIBUTED_CELLS)?;
+        core.store.reserve(ATTRIBUTED_WORDS * found.len())?;
         let _ = core.store.visit_subterms(next, |store, subterm| {
             if store.suspended(subterm).is_some() && seen.insert(subterm) {
                 found.push(subterm);
@@ -148,6 +157,7 @@ fn del_suspended(core: &mut Core, variable: Term) -> Solved {
 mod tests {
     use super::TABLE;
     use crate::meter::Budget;
+    use crate::term::Term;
     use crate::testing::{Fixture, check_goals};
 
     #[test]
@@ -195,11 +205,41 @@ mod tests {
     #[test]
     fn a_copy_stays_within_the_budget() {
         let mut fixture = Fixture::with_budget(&Budget { heap_bytes: 1 << 16, ..Budget::default() });
-        let cycle = fixture.term("f(X,X)");
+        let items = vec![Term::NIL; 3000];
+        let list = fixture.core.store.list(&items, Term::NIL);
+        let copy = fixture.core.store.variable();
+        let raised = super::copy_term(&mut fixture.core, list, copy).unwrap_err();
+        assert_eq!(fixture.show_error(&raised), "exhausted heap bytes");
+    }
+
+    #[test]
+    fn a_copy_of_a_cyclic_term_is_cyclic() {
+        let mut fixture = Fixture::new();
+        let cycle = fixture.term("f(X,\"s\",[X|Y],Y)");
         let variable = fixture.term("X");
         fixture.core.store.bind(variable, cycle);
         let copy = fixture.core.store.variable();
-        let raised = super::copy_term(&mut fixture.core, cycle, copy).unwrap_err();
-        assert_eq!(fixture.show_error(&raised), "exhausted heap bytes");
+        assert_eq!(super::copy_term(&mut fixture.core, cycle, copy), Ok(true));
+        let copy = fixture.core.store.deref(copy);
+        assert_ne!(copy, cycle);
+        assert_eq!(fixture.core.store.argument(copy.address(), 1), copy);
+        assert_eq!(fixture.core.store.is_variant(copy, cycle), Ok(true));
+        let size = fixture.core.store.cells.len();
+        assert!(size < 3000, "{size} cells");
+    }
+
+    #[test]
+    fn a_copy_of_a_shared_term_shares() {
+        let mut fixture = Fixture::new();
+        let name = fixture.core.atoms.intern("f");
+        let mut term = fixture.core.store.variable();
+        for _ in 0..200 {
+            term = fixture.core.store.structure(name, &[term, term]);
+        }
+        let copy = fixture.core.store.variable();
+        assert_eq!(super::copy_term(&mut fixture.core, term, copy), Ok(true));
+        assert_eq!(fixture.core.store.is_variant(term, copy), Ok(true));
+        let size = fixture.core.store.cells.len();
+        assert!(size < 5000, "{size} cells");
     }
 }

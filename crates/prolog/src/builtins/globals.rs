@@ -1,7 +1,7 @@
 //! Global variables, local to one query.
 
 use super::{Builtin, Code, det};
-use crate::core::Core;
+use crate::core::{Core, Global};
 use crate::fault::{Fault, Raised, Solved};
 use crate::machine::GLOBAL_CELLS;
 use crate::meter::Resource;
@@ -17,6 +17,9 @@ pub(crate) const TABLE: &[Builtin] = &[
     det("nb_getval", Code::D2(getval)),
 ];
 
+/// What a variable takes beside its value: its place in the table, and the table's spare places.
+const VARIABLE_WORDS: usize = 24;
+
 fn key(core: &Core, term: Term) -> Solved<Atom> {
     match core.store.view(term) {
         View::Atom(atom) => Ok(atom),
@@ -28,25 +31,42 @@ fn key(core: &Core, term: Term) -> Solved<Atom> {
 /// Sets a variable; backtracking restores what it was.
 fn b_setval(core: &mut Core, name: Term, value: Term) -> Solved {
     let name = key(core, name)?;
-    let used = core.globals.values().filter(|global| global.cell.is_some()).count();
-    let global = core.globals.entry(name).or_default();
+    let used = core.globals.cells;
+    let global = global(core, name)?;
     let cell = match global.cell {
         Some(cell) => cell,
         None if used == GLOBAL_CELLS => return Err(Fault::Resource("global_variables").into()),
-        None => *global.cell.insert(used),
+        None => {
+            let cell = *global.cell.insert(used);
+            core.globals.cells += 1;
+            cell
+        }
     };
     let value = core.store.deref(value);
     core.store.assign(cell, value);
     Ok(true)
 }
 
+/// The variable of this name, made if new.
+fn global(core: &mut Core, name: Atom) -> Solved<&mut Global> {
+    if !core.globals.variables.contains_key(&name) {
+        core.store.reserve(VARIABLE_WORDS)?;
+        core.store.meter.hold(VARIABLE_WORDS);
+    }
+    Ok(core.globals.variables.entry(name).or_default())
+}
+
 /// Sets a variable to a copy of a value; backtracking does not change it.
 fn nb_setval(core: &mut Core, name: Term, value: Term) -> Solved {
     let name = key(core, name)?;
     let stored = core.store.copy_out(value, Attributes::Copy).ok_or(Raised::Exhausted(Resource::HeapBytes))?;
-    let global = core.globals.entry(name).or_default();
-    global.kept = Some(stored);
-    if let Some(cell) = global.cell {
+    core.store.meter.hold(stored.cells().len());
+    let global = global(core, name)?;
+    let cell = global.cell;
+    if let Some(old) = global.kept.replace(stored) {
+        core.store.meter.release(old.cells().len());
+    }
+    if let Some(cell) = cell {
         core.store.cells[cell] = Term::reference(cell);
     }
     Ok(true)
@@ -54,11 +74,11 @@ fn nb_setval(core: &mut Core, name: Term, value: Term) -> Solved {
 
 fn getval(core: &mut Core, name: Term, value: Term) -> Solved {
     let atom = key(core, name)?;
-    let global = core.globals.get(&atom);
+    let global = core.globals.variables.get(&atom);
     let cell = global.and_then(|global| global.cell).filter(|&cell| core.store.cells[cell] != Term::reference(cell));
     let current = match (cell, global.and_then(|global| global.kept.as_ref())) {
         (Some(cell), _) => core.store.cells[cell],
-        (None, Some(kept)) => core.store.paste(kept),
+        (None, Some(kept)) => core.store.paste_within_budget(kept)?,
         (None, None) => return Err(Fault::Existence("variable", name).into()),
     };
     core.unify(value, current)

@@ -6,10 +6,14 @@
 
 use super::{CLEANUPS, Machine};
 use crate::core::Core;
+use crate::meter::CELLS_PER_INFERENCE;
 use crate::store::View;
 use crate::stored::{Attributes, StoredTerm};
 use crate::symbols::atoms;
 use crate::term::{Functor, Term};
+
+/// Words of a saved cleanup beside its cells.
+const SAVED_WORDS: usize = 8;
 
 impl Core {
     /// The height and goal of the newest cleanup that waits.
@@ -63,11 +67,17 @@ impl Machine {
     /// Copies the cleanups out of the store before an exception takes it back to an earlier state.
     pub(super) fn save_cleanups(&mut self) -> Vec<(usize, StoredTerm)> {
         let mut saved = Vec::new();
+        let mut words = 0;
         let mut list = self.core.store.cells[CLEANUPS];
         while let Some((height, goal)) = self.core.cleanup_of(list)
-            && self.core.store.meter.walk(1)
+            && self.core.store.meter.walk(CELLS_PER_INFERENCE)
         {
-            saved.extend(self.core.store.copy_out(goal, Attributes::Drop).map(|stored| (height, stored)));
+            let Some(stored) = self.core.store.copy_out(goal, Attributes::Drop) else { break };
+            words += stored.cells().len() + SAVED_WORDS;
+            if self.core.store.reserve(words).is_err() {
+                break;
+            }
+            saved.push((height, stored));
             let View::List(address) = self.core.store.view(list) else { break };
             list = self.core.store.cells[address + 1];
         }
@@ -80,7 +90,7 @@ impl Machine {
         let mut goal = goal;
         let quietly = self.core.atoms.intern("$cleanup_quietly");
         for (_, stored) in saved.iter().rev().filter(|(other, _)| *other > height) {
-            let cleanup = self.core.store.paste(stored);
+            let Ok(cleanup) = self.core.store.paste_within_budget(stored) else { break };
             let quiet = self.core.store.structure(quietly, &[cleanup]);
             goal = self.core.store.structure(atoms::COMMA, &[quiet, goal]);
         }

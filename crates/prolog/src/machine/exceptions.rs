@@ -39,7 +39,7 @@ impl Machine {
     }
 
     /// Unwinds to the innermost `catch/3` in force whose catcher unifies with the ball, and loads its
-    /// recovery goal into `X0`. `Err` gives the ball back when there is none.
+    /// recovery goal into `X0`. `Err` gives the ball back when there is none, or the budget is spent.
     pub(super) fn unwind(&mut self, ball: Box<StoredTerm>) -> Result<(), Box<StoredTerm>> {
         self.parts.clear();
         let cleanups = self.save_cleanups();
@@ -51,7 +51,7 @@ impl Machine {
                     return Err(ball);
                 }
                 let throw = self.core.atoms.intern("throw");
-                let thrown = self.core.store.paste(&ball);
+                let Ok(thrown) = self.core.store.paste_within_budget(&ball) else { return Err(ball) };
                 let again = self.core.store.structure(throw, &[thrown]);
                 self.x[0] = self.after_cleanups(&cleanups, again);
                 return Ok(());
@@ -73,9 +73,10 @@ impl Machine {
             self.deallocate();
             let (environment, continuation) = (self.environment, self.continuation);
             let mark = self.core.store.trail_length();
-            let thrown = self.core.store.paste(&ball);
+            let Ok(thrown) = self.core.store.paste_within_budget(&ball) else { return Err(ball) };
             if self.core.store.unify(catcher, thrown) {
-                self.core.collectors.abandon(depth);
+                let words = self.core.collectors.abandon(depth);
+                self.core.store.meter.release(words);
                 self.core.output.drop_diversions(diversions);
                 self.pop_choice();
                 (self.environment, self.continuation) = (environment, continuation);

@@ -44,7 +44,10 @@ impl Machine {
                         Raised::Exhausted(resource) => Stopped::Exhausted(resource),
                         _ => Stopped::NoMore,
                     })?;
-                    self.unwind(ball).map_err(Stopped::Uncaught)?;
+                    if let Err(ball) = self.unwind(ball) {
+                        let exhausted = self.core.store.meter.exhausted();
+                        return Err(exhausted.map_or(Stopped::Uncaught(ball), Stopped::Exhausted));
+                    }
                     let recovery = self.x[0];
                     flow = self.call_term(program, host, recovery);
                 }
@@ -155,9 +158,9 @@ impl Machine {
     /// Looks at all budgets, and at the host's interrupt.
     #[cold]
     fn look(&mut self) -> Result<(), Stopped> {
-        let elsewhere = self.core.atoms.local_bytes() / 8 + self.core.database.bytes() / 8 + self.environments_top();
+        self.measure();
         let store = &mut self.core.store;
-        if store.cells.len() + elsewhere > store.meter.cell_limit {
+        if store.words() > store.meter.cell_limit {
             store.meter.exhaust(Resource::HeapBytes);
         }
         if store.trail_length() > store.meter.trail_limit {

@@ -133,7 +133,8 @@ fn an_interrupt_stops_every_kind_of_loop() {
         "between(1, inf, _), fail",
         "repeat, fail",
         "X = f(X), Y = f(Y), X = Y, loop",
-        "X = f(X), Y = f(Y), X == Y",
+        "X = f(X), Y = f(Y), X == Y, repeat, fail",
+        "length(L, 100000), repeat, copy_term(L, _), fail",
     ] {
         assert!(!interrupt.clear());
         let mut query = session.query(goal, &(), &Budget::UNLIMITED).expect("well-formed");

@@ -3,11 +3,17 @@
 //! Variables by age, then numbers by value (a float before the integer equal to it), then strings and
 //! then atoms by character codes, then compounds by arity, name and arguments from the left.
 
+use super::classes::EqualClasses;
+use super::room::STRIDE;
+use super::unify::WORDS_PER_STEP;
 use super::{Store, View};
 use crate::number::{Number, compare_numbers};
-use crate::symbols::Atoms;
-use crate::term::{BoxHeader, Term};
+use crate::symbols::{Atom, Atoms};
+use crate::term::{BoxHeader, BoxKind, Term};
 use std::cmp::Ordering;
+
+/// Bytes of two names that are compared in the time of one step.
+const BYTES_PER_STEP: u64 = 64;
 
 impl Store {
     /// The number that a term is, if it is one.
@@ -21,59 +27,89 @@ impl Store {
         }
     }
 
-    /// Compares two terms in the standard order.
+    /// Compares two terms in the standard order. Cyclic terms are equal when they cannot be told apart; the order of different
+    /// ones depends on where their difference is met first.
     pub(crate) fn compare(&mut self, atoms: &Atoms, a: Term, b: Term) -> Ordering {
-        let base = self.pairs.len();
-        let mut steps = 0;
-        let order = self.compare_pairs(atoms, base, a, b, &mut steps);
-        self.meter.walk(u64::from(steps & 1023));
-        self.pairs.truncate(base);
-        order
-    }
-
-    fn compare_pairs(&mut self, atoms: &Atoms, base: usize, a: Term, b: Term, steps: &mut u32) -> Ordering {
-        let (mut a, mut b) = (a, b);
-        loop {
-            *steps += 1;
-            if steps.is_multiple_of(1024) && !self.meter.walk(1024) {
-                return Ordering::Equal;
+        let (a, b) = (self.deref(a), self.deref(b));
+        if a == b {
+            return Ordering::Equal;
+        }
+        match self.parts_to_compare(atoms, a, b) {
+            Ok((x, y, count)) => {
+                let base = self.frames.len();
+                let order = self.compare_parts(atoms, base, x, y, count);
+                self.end_frames(base);
+                order
             }
-            a = self.deref(a);
-            b = self.deref(b);
-            if a != b {
-                match (self.compound(a), self.compound(b)) {
-                    (Some((f, x)), Some((g, y))) => {
-                        if f != g {
-                            let by_name = || atoms.name(f.name()).cmp(atoms.name(g.name()));
-                            return f.arity().cmp(&g.arity()).then_with(by_name);
-                        }
-                        for index in (1..f.arity()).rev() {
-                            self.pairs.push((self.cells[x + index], self.cells[y + index]));
-                        }
-                        if f.arity() > 0 {
-                            a = self.cells[x];
-                            b = self.cells[y];
-                            continue;
-                        }
-                    }
-                    _ => {
-                        let order = self.compare_atomic(atoms, a, b);
-                        if order != Ordering::Equal {
-                            return order;
-                        }
-                    }
-                }
-            }
-            if self.pairs.len() == base {
-                return Ordering::Equal;
-            }
-            let Some(pair) = self.pairs.pop() else { return Ordering::Equal };
-            (a, b) = pair;
+            Err(order) => order,
         }
     }
 
+    /// Where the arguments of two compounds start, and how many there are; `Err` gives the order of two terms that can be told
+    /// apart at once, or are equal.
+    #[inline]
+    fn parts_to_compare(&mut self, atoms: &Atoms, a: Term, b: Term) -> Result<(usize, usize, usize), Ordering> {
+        match (self.compound(a), self.compound(b)) {
+            (Some((f, x)), Some((g, y))) if f == g => Ok((x, y, f.arity())),
+            (Some((f, _)), Some((g, _))) => {
+                Err(f.arity().cmp(&g.arity()).then_with(|| self.compare_names(atoms, f.name(), g.name())))
+            }
+            _ => Err(self.compare_atomic(atoms, a, b)),
+        }
+    }
+
+    /// Compares `count` neighbouring cells from the left, depth first; what is left of outer terms waits in `frames`.
+    fn compare_parts(&mut self, atoms: &Atoms, base: usize, x: usize, y: usize, count: usize) -> Ordering {
+        let (mut x, mut y, mut left) = (x, y, count);
+        let mut patience = self.patience();
+        let mut classes: Option<EqualClasses> = None;
+        let mut steps = 0;
+        let order = loop {
+            while left == 0 {
+                if self.frames.len() == base {
+                    self.end_walk(steps);
+                    return Ordering::Equal;
+                }
+                let Some(frame) = self.frames.pop() else { return Ordering::Equal };
+                (x, y, left) = frame;
+            }
+            steps += 1;
+            if steps == STRIDE {
+                steps = 0;
+                if !self.may_unify_on(&mut patience, &mut classes) {
+                    return Ordering::Equal;
+                }
+            }
+            let a = self.deref(self.cells[x]);
+            let b = self.deref(self.cells[y]);
+            x += 1;
+            y += 1;
+            left -= 1;
+            if a == b {
+                continue;
+            }
+            match self.parts_to_compare(atoms, a, b) {
+                Err(Ordering::Equal) => continue,
+                Err(order) => break order,
+                Ok(inside) => {
+                    if let Some(classes) = &mut classes
+                        && !classes.join(a.address(), b.address())
+                    {
+                        continue;
+                    }
+                    if left > 0 {
+                        self.frames.push((x, y, left));
+                    }
+                    (x, y, left) = inside;
+                }
+            }
+        };
+        self.end_walk(steps);
+        order
+    }
+
     /// Orders two dereferenced terms that are not both compound.
-    fn compare_atomic(&self, atoms: &Atoms, a: Term, b: Term) -> Ordering {
+    fn compare_atomic(&mut self, atoms: &Atoms, a: Term, b: Term) -> Ordering {
         let (left, right) = (self.view(a), self.view(b));
         let by_kind = kind_rank(left).cmp(&kind_rank(right));
         if by_kind != Ordering::Equal {
@@ -81,11 +117,13 @@ impl Store {
         }
         match (left, right) {
             (View::Variable(x), View::Variable(y)) => x.cmp(&y),
-            (View::Atom(x), View::Atom(y)) => atoms.name(x).cmp(atoms.name(y)),
+            (View::Atom(x), View::Atom(y)) => self.compare_names(atoms, x, y),
             (View::Small(x), View::Small(y)) => x.cmp(&y),
             (View::Text, View::Text) => self.compare_texts(a.address(), b.address()),
+            (View::Big, View::Big) => self.compare_bigs(a.address(), b.address()),
             _ => match (self.number(a), self.number(b)) {
                 (Some(x), Some(y)) => {
+                    self.end_walk(x.words() + y.words());
                     compare_numbers(&x, &y).unwrap_or_else(|| nan_order(left, right)).then_with(|| {
                         match (left, right) {
                             (View::Float(x), View::Float(y)) => x.total_cmp(&y),
@@ -102,16 +140,44 @@ impl Store {
 }
 
 impl Store {
-    /// Orders two string boxes by their bytes, which is the order of their character codes.
-    fn compare_texts(&self, a: usize, b: usize) -> Ordering {
+    /// Orders two names by their bytes, which is the order of their character codes.
+    fn compare_names(&mut self, atoms: &Atoms, a: Atom, b: Atom) -> Ordering {
+        let (a, b) = (atoms.name(a), atoms.name(b));
+        self.end_walk(a.len().min(b.len()) as u64 / BYTES_PER_STEP);
+        a.cmp(b)
+    }
+
+    /// Orders two string boxes in the same way.
+    fn compare_texts(&mut self, a: usize, b: usize) -> Ordering {
         let (left, right) = (BoxHeader::read(self.cells[a]), BoxHeader::read(self.cells[b]));
         let words = left.words().min(right.words());
+        self.end_walk(words as u64 / WORDS_PER_STEP);
         // The first byte is the lowest of its word; padding is zero, so equal words leave it to
         // the length.
         (1..=words)
             .map(|index| self.cells[a + index].0.swap_bytes().cmp(&self.cells[b + index].0.swap_bytes()))
             .find(|order| order.is_ne())
             .unwrap_or_else(|| left.length().cmp(&right.length()))
+    }
+
+    /// Orders two integers that do not fit in a word.
+    fn compare_bigs(&mut self, a: usize, b: usize) -> Ordering {
+        let (left, right) = (BoxHeader::read(self.cells[a]), BoxHeader::read(self.cells[b]));
+        let is_negative = |header: BoxHeader| header.kind() == BoxKind::BigNegative;
+        if is_negative(left) != is_negative(right) {
+            return is_negative(right).cmp(&is_negative(left));
+        }
+        let words = left.words();
+        self.end_walk(words.min(right.words()) as u64 / WORDS_PER_STEP);
+        // The lowest word is the first.
+        let size = words.cmp(&right.words()).then_with(|| {
+            (1..=words)
+                .rev()
+                .map(|index| self.cells[a + index].0.cmp(&self.cells[b + index].0))
+                .find(|order| order.is_ne())
+                .unwrap_or(Ordering::Equal)
+        });
+        if is_negative(left) { size.reverse() } else { size }
     }
 }
 

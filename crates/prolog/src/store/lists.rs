@@ -33,6 +33,12 @@ impl Store {
 
     /// The number of list cells from `list` on, and what the last tail is.
     pub(crate) fn skip_list(&mut self, list: Term) -> (usize, ListEnd) {
+        let (length, end) = self.follow_list(list);
+        self.meter.walk(length as u64);
+        (length, end)
+    }
+
+    fn follow_list(&self, list: Term) -> (usize, ListEnd) {
         // Brent's cycle detection: the tortoise jumps to the hare at powers of two.
         let mut length = 0;
         let mut hare = self.deref(list);
@@ -49,7 +55,6 @@ impl Store {
                 jump_at *= 2;
             }
         }
-        self.meter.walk(length as u64);
         let end = match hare {
             Term::NIL => ListEnd::Nil,
             end if end.is_variable() => ListEnd::Variable(end),
@@ -58,9 +63,13 @@ impl Store {
         (length, end)
     }
 
-    /// Appends the elements of a list to `items`; says how the list ends.
+    /// Appends the elements of a list to `items`; says how the list ends. None are appended when there is no room for them: the
+    /// budget is exhausted then.
     pub(crate) fn list_items(&mut self, list: Term, items: &mut Vec<Term>) -> ListEnd {
         let (length, end) = self.skip_list(list);
+        if self.reserve(length).is_err() || !self.meter.walk(length as u64) {
+            return end;
+        }
         items.reserve(length);
         let mut rest = self.deref(list);
         for _ in 0..length {

@@ -40,6 +40,9 @@ impl Store {
             if !store.unify(a, b) {
                 return None;
             }
+            let count = store.trail.len() - start;
+            store.reserve(2 * count).ok()?;
+            store.charge(count as u64).ok()?;
             let mut bindings = Vec::new();
             let mut end = store.trail.len();
             while end > start {
@@ -61,6 +64,9 @@ impl Store {
         self.term_variables(specific, &mut fixed)?;
         Ok(self.tentatively(|store| {
             if !store.unify_with_occurs_check(general, specific) {
+                return false;
+            }
+            if store.reserve(2 * fixed.len()).and_then(|()| store.charge(4 * fixed.len() as u64)).is_err() {
                 return false;
             }
             let mut left: Vec<Term> = fixed.iter().map(|&variable| store.deref(variable)).collect();

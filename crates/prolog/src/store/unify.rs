@@ -1,7 +1,19 @@
 //! Unification, with and without occurs check.
 
 use super::Store;
+use super::classes::EqualClasses;
+use super::room::STRIDE;
 use crate::term::{BoxHeader, Functor, Tag, Term};
+use std::ops::ControlFlow;
+
+/// Frames that are kept for the next walk.
+const KEPT_FRAMES: usize = 1 << 12;
+/// Words of an entry of `frames`.
+const FRAME_WORDS: usize = 3;
+/// A step that looks up and remembers a pair costs as much as this many that do not.
+pub(super) const REMEMBERED_STEP_CELLS: u64 = 8;
+/// Words of two boxes that are compared in the time of one step.
+pub(super) const WORDS_PER_STEP: u64 = 8;
 
 /// Whether a variable may be bound to a term that contains it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -53,14 +65,23 @@ impl Store {
             Some((x, y, count)) => self.unify_parts(base, x, y, count, occurs),
             None => false,
         };
-        self.frames.truncate(base);
+        self.end_frames(base);
         unified
+    }
+
+    /// Forgets the frames of a walk; those of a deep one are not worth keeping.
+    #[inline]
+    pub(super) fn end_frames(&mut self, base: usize) {
+        self.frames.truncate(base);
+        if self.frames.capacity() > KEPT_FRAMES {
+            self.frames.shrink_to(KEPT_FRAMES);
+        }
     }
 
     /// Where the parts of two bound terms start, and how many there are; `None` when the terms differ
     /// already.
     #[inline(always)]
-    fn parts_to_unify(&self, a: Term, b: Term) -> Option<(usize, usize, usize)> {
+    fn parts_to_unify(&mut self, a: Term, b: Term) -> Option<(usize, usize, usize)> {
         let (x, y) = (a.address(), b.address());
         match (a.tag(), b.tag()) {
             (Tag::Lis, Tag::Lis) => Some((x, y, 2)),
@@ -77,18 +98,24 @@ impl Store {
     /// Nothing waits for the last part of a term, so a long list needs no room.
     fn unify_parts(&mut self, base: usize, x: usize, y: usize, count: usize, occurs: OccursCheck) -> bool {
         let (mut x, mut y, mut left) = (x, y, count);
-        let mut steps: u32 = 0;
-        loop {
+        let mut patience = self.patience();
+        let mut classes: Option<EqualClasses> = None;
+        let mut steps = 0;
+        let unified = loop {
             while left == 0 {
                 if self.frames.len() == base {
+                    self.end_walk(steps);
                     return true;
                 }
                 let Some(frame) = self.frames.pop() else { return true };
                 (x, y, left) = frame;
             }
             steps += 1;
-            if steps.is_multiple_of(1024) && !self.meter.walk(1024) {
-                return false;
+            if steps == STRIDE {
+                steps = 0;
+                if !self.may_unify_on(&mut patience, &mut classes) {
+                    return false;
+                }
             }
             let a = self.deref(self.cells[x]);
             let b = self.deref(self.cells[y]);
@@ -100,16 +127,38 @@ impl Store {
             }
             if a.is_variable() || b.is_variable() {
                 if !self.unify_variable(a, b, occurs) {
-                    return false;
+                    break false;
                 }
                 continue;
             }
-            let Some(inside) = self.parts_to_unify(a, b) else { return false };
+            let Some(inside) = self.parts_to_unify(a, b) else { break false };
+            if let Some(classes) = &mut classes
+                && !classes.join(a.address(), b.address())
+            {
+                continue;
+            }
             if left > 0 {
                 self.frames.push((x, y, left));
             }
             (x, y, left) = inside;
+        };
+        self.end_walk(steps);
+        unified
+    }
+
+    /// Charges a stride of a walk over two terms; one that has lost its patience remembers what it meets. False when the budget is
+    /// spent.
+    #[cold]
+    pub(super) fn may_unify_on(&mut self, patience: &mut usize, classes: &mut Option<EqualClasses>) -> bool {
+        *patience = patience.saturating_sub(STRIDE as usize);
+        if *patience == 0 && classes.is_none() {
+            *classes = Some(EqualClasses::default());
         }
+        let (cells, words) = match classes {
+            Some(classes) => (REMEMBERED_STEP_CELLS * STRIDE, classes.words()),
+            None => (STRIDE, 0),
+        };
+        self.may_walk_on(cells, words + FRAME_WORDS * self.frames.len())
     }
 
     fn unify_variable(&mut self, a: Term, b: Term, occurs: OccursCheck) -> bool {
@@ -125,34 +174,22 @@ impl Store {
         true
     }
 
-    /// Whether the unbound `variable` occurs in `term`.
+    /// Whether the unbound `variable` occurs in `term`; also true when the budget does not allow to find out.
     pub(crate) fn occurs_in(&mut self, variable: Term, term: Term) -> bool {
-        let mut pending = vec![term];
-        while let Some(next) = pending.pop() {
-            if !self.meter.walk(1) {
-                return true;
-            }
-            let next = self.deref(next);
-            if next == variable {
-                return true;
-            }
-            match next.tag() {
-                Tag::Lis => pending.extend_from_slice(&self.cells[next.address()..next.address() + 2]),
-                Tag::Str => {
-                    let start = next.address() + 1;
-                    let arity = self.functor_at(next.address()).arity();
-                    pending.extend_from_slice(&self.cells[start..start + arity]);
-                }
-                _ => {}
-            }
-        }
-        false
+        let found = self.visit_subterms(term, |_, subterm| {
+            if subterm == variable { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        found.map_or(true, |found| found.is_break())
     }
 
     /// Whether two boxes hold the same value of the same type. Floats are compared by bits, so
     /// that `0.0` and `-0.0` differ and a NaN equals itself.
-    pub(crate) fn equal_boxes(&self, x: usize, y: usize) -> bool {
+    pub(crate) fn equal_boxes(&mut self, x: usize, y: usize) -> bool {
+        if self.cells[x] != self.cells[y] {
+            return false;
+        }
         let words = BoxHeader::read(self.cells[x]).words();
-        self.cells[x] == self.cells[y] && self.cells[x + 1..=x + words] == self.cells[y + 1..=y + words]
+        self.end_walk(words as u64 / WORDS_PER_STEP);
+        self.cells[x + 1..=x + words] == self.cells[y + 1..=y + words]
     }
 }

@@ -1,39 +1,54 @@
 //! Equality up to the names of variables.
 
 use super::Store;
+use super::classes::EqualClasses;
+use super::room::STRIDE;
+use super::unify::REMEMBERED_STEP_CELLS;
 use crate::fault::Solved;
-use crate::term::{Functor, Tag, Term};
+use crate::term::{Tag, Term};
 use rustc_hash::FxHashMap;
+
+/// Compounds with more arguments than this are charged at once.
+const WIDE: usize = 64;
 
 impl Store {
     /// Whether two terms are equal up to renaming of variables.
     pub(crate) fn is_variant(&mut self, a: Term, b: Term) -> Solved {
         let mut names = Names::default();
         let mut pending = vec![(a, b)];
+        let mut patience = self.patience();
+        let mut classes: Option<EqualClasses> = None;
         let mut steps = 0;
         while let Some((a, b)) = pending.pop() {
             steps += 1;
-            if steps == 1024 {
+            if steps == STRIDE {
                 steps = 0;
-                self.charge(1024)?;
-                self.reserve(2 * pending.len())?;
+                self.reserve(2 * pending.len() + names.words())?;
+                self.may_unify_on(&mut patience, &mut classes);
+                self.charge(0)?;
             }
             let (a, b) = (self.deref(a), self.deref(b));
             let equal = match (a.tag(), b.tag()) {
-                (Tag::Ref | Tag::Att, Tag::Ref | Tag::Att) => names.agree(a, b),
-                (Tag::Lis, Tag::Lis) => {
-                    let (x, y) = (a.address(), b.address());
-                    pending.push((self.cells[x + 1], self.cells[y + 1]));
-                    pending.push((self.cells[x], self.cells[y]));
-                    true
+                (Tag::Ref | Tag::Att, Tag::Ref | Tag::Att) => {
+                    self.meter.walk(REMEMBERED_STEP_CELLS);
+                    names.agree(a, b)
                 }
-                (Tag::Str, Tag::Str) => {
+                (Tag::Lis, Tag::Lis) | (Tag::Str, Tag::Str) => {
                     let (x, y) = (a.address(), b.address());
-                    if self.cells[x] != self.cells[y] {
+                    if a.has_tag(Tag::Str) && self.cells[x] != self.cells[y] {
                         return Ok(false);
                     }
-                    for index in (1..=Functor(self.cells[x].0).arity()).rev() {
-                        pending.push((self.cells[x + index], self.cells[y + index]));
+                    // A compound of the left term and the same one as part of the right term are different members.
+                    if classes.as_mut().is_some_and(|classes| !classes.join(2 * x, 2 * y + 1)) {
+                        continue;
+                    }
+                    let ((start, end), (other, _)) = (self.argument_range(a), self.argument_range(b));
+                    if end - start > WIDE {
+                        self.reserve(2 * (pending.len() + end - start))?;
+                        self.charge((end - start) as u64)?;
+                    }
+                    for index in (0..end - start).rev() {
+                        pending.push((self.cells[start + index], self.cells[other + index]));
                     }
                     true
                 }
@@ -41,10 +56,12 @@ impl Store {
                 _ => a == b,
             };
             if !equal {
+                self.end_walk(steps);
                 return Ok(false);
             }
         }
-        self.charge(steps)?;
+        self.end_walk(steps);
+        self.charge(0)?;
         Ok(true)
     }
 }
@@ -57,6 +74,11 @@ struct Names {
 }
 
 impl Names {
+    /// The words that the tables take.
+    fn words(&self) -> usize {
+        3 * (self.left.capacity() + self.right.capacity())
+    }
+
     fn agree(&mut self, a: Term, b: Term) -> bool {
         *self.left.entry(a).or_insert(b) == b && *self.right.entry(b).or_insert(a) == a
     }

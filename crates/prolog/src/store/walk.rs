@@ -1,13 +1,12 @@
 //! Walks over all subterms of one term.
 
 use super::Store;
-use crate::fault::{Raised, Solved};
+use super::room::STRIDE;
+use super::unify::REMEMBERED_STEP_CELLS;
+use crate::fault::Solved;
 use crate::term::{Tag, Term};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::ControlFlow;
-
-/// How many subterms are walked between two looks at the budget.
-const STRIDE: u64 = 1024;
 
 impl Store {
     /// The cells of a compound's arguments, as start and end; empty for anything else.
@@ -20,7 +19,8 @@ impl Store {
         }
     }
 
-    /// Shows each subterm, dereferenced, to `visit`, depth first and from the left, until it breaks.
+    /// Shows each subterm, dereferenced, to `visit`, depth first and from the left, until it breaks. What occurs several times in a
+    /// large term may be shown once.
     pub(crate) fn visit_subterms(
         &mut self,
         term: Term,
@@ -29,22 +29,23 @@ impl Store {
         // Arguments still to visit; the last one of a compound leaves nothing behind, so that a
         // list takes no space.
         let mut pending: Vec<(usize, usize)> = Vec::new();
+        let mut patience = self.patience();
+        let mut seen: Option<FxHashSet<usize>> = None;
         let mut next = term;
         let mut steps = 0;
         loop {
             steps += 1;
             if steps == STRIDE {
                 steps = 0;
-                self.charge(STRIDE)?;
-                self.reserve(2 * pending.len())?;
+                self.visit_on(&mut patience, &mut seen, 2 * pending.len())?;
             }
             let term = self.deref(next);
             if visit(self, term).is_break() {
-                self.meter.walk(steps);
+                self.end_walk(steps);
                 return Ok(ControlFlow::Break(()));
             }
             let (mut start, mut end) = self.argument_range(term);
-            if start == end {
+            if start == end || seen.as_mut().is_some_and(|seen| !seen.insert(start)) {
                 let Some(range) = pending.pop() else { break };
                 (start, end) = range;
             }
@@ -53,17 +54,25 @@ impl Store {
                 pending.push((start + 1, end));
             }
         }
-        self.charge(steps)?;
+        self.end_walk(steps);
+        self.charge(0)?;
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Charges a walk over `cells` cells; an error when the budget is spent.
-    pub(crate) fn charge(&mut self, cells: u64) -> Solved<()> {
-        self.meter.walk(cells);
-        match self.meter.exhausted() {
-            Some(resource) => Err(Raised::Exhausted(resource)),
-            None => Ok(()),
+    /// Charges a stride of a walk over one term, whose work stack takes `words`; one that has lost its patience remembers the
+    /// compounds that it enters.
+    #[cold]
+    fn visit_on(&mut self, patience: &mut usize, seen: &mut Option<FxHashSet<usize>>, words: usize) -> Solved<()> {
+        *patience = patience.saturating_sub(STRIDE as usize);
+        if *patience == 0 && seen.is_none() {
+            *seen = Some(FxHashSet::default());
         }
+        let (cells, remembered) = match seen {
+            Some(seen) => (REMEMBERED_STEP_CELLS * STRIDE, 2 * seen.capacity()),
+            None => (STRIDE, 0),
+        };
+        self.may_walk_on(cells, words + remembered);
+        self.charge(0)
     }
 
     /// The leftmost unbound variable of a term.
@@ -121,8 +130,20 @@ impl Store {
         self.cells[variable.address()] = variable;
     }
 
-    /// Whether a term is a finite tree. Each compound is entered once, however often it is shared.
+    /// Whether a term is a finite tree.
     pub(crate) fn is_acyclic(&mut self, term: Term) -> Solved {
+        // A walk that ends without having to remember anything proves it.
+        let mut steps_left = self.patience() - 1;
+        let walked = self.visit_subterms(term, |_, _| {
+            steps_left = steps_left.saturating_sub(1);
+            if steps_left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        if walked.is_continue() && steps_left > 0 { Ok(true) } else { self.has_no_cycle(term) }
+    }
+
+    /// Whether a term is a finite tree, by a search that knows the path to where it is. Each compound is entered once, however
+    /// often it is shared.
+    fn has_no_cycle(&mut self, term: Term) -> Solved {
         let mut finished: FxHashMap<usize, bool> = FxHashMap::default();
         let mut path: Vec<(usize, usize, usize)> = Vec::new();
         let mut next = self.deref(term);
@@ -131,8 +152,8 @@ impl Store {
             steps += 1;
             if steps == STRIDE {
                 steps = 0;
-                self.charge(STRIDE)?;
-                self.reserve(3 * path.len())?;
+                self.may_walk_on(REMEMBERED_STEP_CELLS * STRIDE, 3 * path.len() + 3 * finished.capacity());
+                self.charge(0)?;
             }
             let (start, end) = self.argument_range(next);
             if start < end {
@@ -147,7 +168,7 @@ impl Store {
             }
             next = loop {
                 let Some((compound, start, end)) = path.last_mut() else {
-                    self.charge(steps)?;
+                    self.charge(REMEMBERED_STEP_CELLS * steps)?;
                     return Ok(true);
                 };
                 if start < end {

@@ -1,0 +1,74 @@
+//! What the machine's vectors take, and that it stays within the heap budget.
+//!
+//! A vector keeps the pages that it has touched when it gets shorter, so what counts for the operating system is how long each has been,
+//! not how long it is. [`Machine::measure`] looks at both: lengths are charged to the budget, and when the longest lengths together
+//! exceed it, vectors that have become shorter are given back.
+
+use super::Machine;
+use super::choices::Choice;
+use crate::store::give_back;
+use crate::term::Term;
+
+/// Vectors that were longer than this are given back at the end of a query.
+const KEPT_WORDS: usize = 1 << 17;
+/// Words of a choice point.
+const CHOICE_WORDS: usize = size_of::<Choice>() / size_of::<Term>();
+
+/// How long each vector has been since it was last given back, in words.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Longest {
+    cells: usize,
+    trail: usize,
+    environments: usize,
+    choices: usize,
+    collected: usize,
+}
+
+impl Longest {
+    fn sum(&self) -> usize {
+        self.cells + self.trail + self.environments + self.choices + self.collected
+    }
+}
+
+impl Machine {
+    /// Counts what stacks, atoms, clauses and diverted output take, for the budget; keeps the pages of vectors within it.
+    pub(super) fn measure(&mut self) {
+        let environments = self.environments_top();
+        let choices = self.choices.len() * CHOICE_WORDS + self.saved.len();
+        let core = &mut self.core;
+        let elsewhere = (core.atoms.local_bytes() + core.database.bytes() + core.output.diverted_bytes()) / 8;
+        let store = &mut core.store;
+        store.meter.stacks = environments + choices + elsewhere;
+        store.grow_within_budget(&mut self.choices);
+        store.grow_within_budget(&mut self.saved);
+        let cells = store.grow();
+        let longest = &mut self.longest;
+        longest.cells = longest.cells.max(cells);
+        longest.trail = longest.trail.max(store.trail_length());
+        longest.environments = longest.environments.max(self.environments.len());
+        longest.choices = longest.choices.max(choices);
+        longest.collected = longest.collected.max(core.collectors.words());
+        if longest.sum() + elsewhere > store.meter.cell_limit {
+            self.give_back(environments);
+        }
+    }
+
+    /// Gives the pages back that vectors do not use any more; of the environments so many words are in use.
+    #[cold]
+    fn give_back(&mut self, environments: usize) {
+        self.environments.truncate(environments);
+        give_back(&mut self.environments);
+        give_back(&mut self.choices);
+        give_back(&mut self.saved);
+        self.core.store.give_back();
+        self.core.collectors.give_back();
+        self.longest = Longest::default();
+    }
+
+    /// Gives large vectors back between two queries.
+    pub(super) fn give_back_large(&mut self) {
+        if self.longest.sum() > KEPT_WORDS {
+            self.give_back(0);
+        }
+    }
+}
