@@ -76,7 +76,9 @@ impl Core {
     /// The elements of a proper list; the usual errors for anything else.
     pub(crate) fn proper_list(&mut self, list: Term) -> Solved<Vec<Term>> {
         let mut items = Vec::new();
-        match self.store.list_items(list, &mut items) {
+        let end = self.store.list_items(list, &mut items);
+        self.check_budget()?;
+        match end {
             ListEnd::Nil => Ok(items),
             ListEnd::Variable(_) => Err(Fault::Instantiation.into()),
             ListEnd::Other(_) => Err(Fault::Type("list", list).into()),

@@ -233,6 +233,10 @@ pub(crate) enum Instruction {
     },
 
     // ---- control
+    /// Charges what the clause does until its next call, beyond what the inference pays for.
+    Charge {
+        cells: u32,
+    },
     Allocate {
         slots: u16,
     },

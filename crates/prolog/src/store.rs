@@ -123,6 +123,11 @@ impl Store {
         self.deref(cell)
     }
 
+    /// The words of a number or string with its own cells.
+    pub(crate) fn box_words(&self, term: Term) -> usize {
+        BoxHeader::read(self.cells[term.address()]).words()
+    }
+
     /// The big integer in a box.
     pub(crate) fn big(&self, term: Term) -> BigInt {
         let address = self.deref(term).address();

@@ -210,6 +210,7 @@ impl Block {
             store.out_of_room();
         }
         store.grow_within_budget(&mut self.cells);
+        store.grow_within_budget(&mut self.forwarded);
         let cost = if copies.is_some() { TABLE_COST * new } else { new };
         if store.meter.walk(cost as u64) { Ok(()) } else { Err(Copied::TooLarge) }
     }

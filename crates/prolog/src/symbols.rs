@@ -105,9 +105,9 @@ impl Symbols {
     }
 }
 
-/// What a name costs: it is kept in the table and in the index.
+/// What a name costs: it is kept in the table and in the index, which have spare places, and are there twice while they grow.
 fn name_bytes(name: &str) -> usize {
-    2 * name.len() + 64
+    2 * name.len() + 160
 }
 
 /// Where new names go.

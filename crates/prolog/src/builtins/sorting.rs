@@ -18,6 +18,13 @@ pub(crate) const TABLE: &[Builtin] = &[
     det("list_to_set", Code::D2(list_to_set)),
 ];
 
+/// What one comparison of a sort is charged, beside a walk over large terms.
+const COMPARISON_CELLS: u64 = 3;
+/// Words that sorting takes for each element, result included.
+const SORTED_WORDS: usize = 6;
+/// Memory for sorting more elements than this is not kept.
+const KEPT_ITEMS: usize = 1 << 12;
+
 /// Memory for sorting that is used again and again: policies sort a few items, often.
 #[derive(Default)]
 pub(crate) struct SortSpace {
@@ -69,7 +76,7 @@ fn merge_sort(core: &mut Core, space: &mut SortSpace, direction: Direction) -> S
         if direction == Direction::Ascending { order.is_le() } else { order.is_ge() }
     };
     for run in items.chunks_mut(RUN) {
-        core.store.charge(RUN as u64)?;
+        core.store.charge(COMPARISON_CELLS * RUN as u64)?;
         for index in 1..run.len() {
             let mut place = index;
             while place > 0 && !in_order(core, run[place - 1], run[place]) {
@@ -82,7 +89,7 @@ fn merge_sort(core: &mut Core, space: &mut SortSpace, direction: Direction) -> S
     while width < items.len() {
         merged.clear();
         for pair in items.chunks(2 * width) {
-            core.store.charge(pair.len() as u64)?;
+            core.store.charge(COMPARISON_CELLS * pair.len() as u64)?;
             let (mut left, mut right) = pair.split_at(width.min(pair.len()));
             if let (Some(&last), Some(&first)) = (left.last(), right.first())
                 && in_order(core, last, first)
@@ -123,7 +130,9 @@ fn sorted(
     };
     let mut space = std::mem::take(&mut core.sort_space);
     let result = sort_into_list(core, &mut space, list, length, direction, duplicates, key);
-    core.sort_space = space;
+    if space.items.capacity() <= KEPT_ITEMS {
+        core.sort_space = space;
+    }
     result
 }
 
@@ -136,14 +145,16 @@ fn sort_into_list(
     duplicates: Duplicates,
     key: impl Fn(&Core, Term) -> Solved<Term>,
 ) -> Solved<Term> {
+    // Each element is there twice, with its key, and once in the result.
+    core.store.reserve(SORTED_WORDS * length)?;
     space.items.clear();
+    space.items.reserve(length);
     let mut rest = core.store.deref(list);
     for _ in 0..length {
         let item = core.store.argument(rest.address(), 0);
         space.items.push(Keyed { key: key(core, item)?, item });
         rest = core.store.argument(rest.address(), 1);
     }
-    core.store.reserve(2 * length)?;
     merge_sort(core, space, direction)?;
     if duplicates == Duplicates::Drop {
         space.items.dedup_by(|next, kept| order(core, kept.key, next.key).is_eq());
@@ -254,6 +265,7 @@ fn pair_key(core: &Core, item: Term) -> Solved<Option<Term>> {
 
 /// The items without those identical to an earlier one, in their own order.
 pub(super) fn distinct(core: &mut Core, items: &[Term]) -> Solved<Vec<Term>> {
+    core.store.reserve(SORTED_WORDS * items.len())?;
     // The position rides along as the item.
     let positions = (0_i64..).zip(items).map(|(position, &key)| Keyed { key, item: Term::small(position) });
     let mut space = SortSpace { items: positions.collect(), merged: Vec::new() };

@@ -6,6 +6,7 @@ use crate::fault::{Fault, Solved};
 use crate::store::{ListEnd, Store, View};
 use crate::symbols::{Atom, atoms};
 use crate::term::{Functor, Tag, Term};
+use rustc_hash::FxHashSet;
 use std::ops::ControlFlow;
 
 pub(crate) const TABLE: &[Builtin] = &[
@@ -16,6 +17,9 @@ pub(crate) const TABLE: &[Builtin] = &[
     det("numbervars", Code::D3(numbervars_from)),
     det("$free_variables", Code::D2(free_variables)),
 ];
+
+/// What it costs to remember a compound.
+const REMEMBERED_CELLS: u64 = 8;
 
 /// A list of the variables of `term` that ends in `tail`.
 fn variable_list(core: &mut Core, term: Term, tail: Term) -> Solved<Term> {
@@ -87,7 +91,9 @@ fn free_variables(core: &mut Core, goal: Term, variables: Term) -> Solved {
     let name = core.atoms.intern("v");
     let setof = core.atoms.intern("setof");
     let bagof = core.atoms.intern("bagof");
-    let mut search = FreeVariables { setof, bagof, found: Vec::new(), local: Vec::new() };
+    let patience = core.store.patience();
+    let mut search =
+        FreeVariables { setof, bagof, found: Vec::new(), local: Vec::new(), patience, seen: FxHashSet::default() };
     let searched = search.run(&mut core.store, goal);
     for &variable in search.found.iter().chain(&search.local) {
         core.store.unmark(variable);
@@ -105,6 +111,10 @@ struct FreeVariables {
     bagof: Atom,
     found: Vec<Term>,
     local: Vec<Term>,
+    /// Steps until it remembers the compounds that it enters: the goal may be cyclic, or share its parts.
+    patience: usize,
+    /// Those compounds, each with the number of local variables there were.
+    seen: FxHashSet<(Term, usize)>,
 }
 
 /// What the search does next.
@@ -126,7 +136,7 @@ impl FreeVariables {
                     }
                 }
                 Task::Visit(term) => {
-                    store.reserve(2 * tasks.len())?;
+                    store.reserve(2 * tasks.len() + self.words())?;
                     let term = store.deref(term);
                     if term.is_variable() {
                         store.mark(term);
@@ -139,10 +149,22 @@ impl FreeVariables {
         Ok(())
     }
 
+    /// The words that the search keeps beside its tasks.
+    fn words(&self) -> usize {
+        2 * (self.found.len() + self.local.len()) + 4 * self.seen.capacity()
+    }
+
     fn enter(&mut self, store: &mut Store, term: Term, tasks: &mut Vec<Task>) -> Solved<()> {
         let (start, end) = store.argument_range(term);
         if start == end {
             return Ok(());
+        }
+        self.patience = self.patience.saturating_sub(1);
+        if self.patience == 0 {
+            store.charge(REMEMBERED_CELLS)?;
+            if !self.seen.insert((term, self.local.len())) {
+                return Ok(());
+            }
         }
         let functor =
             if term.has_tag(Tag::Str) { store.functor_at(term.address()) } else { Functor::new(atoms::DOT, 2) };

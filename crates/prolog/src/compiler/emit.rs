@@ -7,6 +7,7 @@ use crate::instruction::{FAIL, Instruction, Label};
 use crate::store::Store;
 use crate::term::{Functor, Term};
 
+mod charging;
 mod control;
 mod goals;
 mod terms;
@@ -43,6 +44,8 @@ pub(super) struct Emitter<'a> {
     environment: Option<usize>,
     /// Argument registers of a call are being loaded: they are not for anything else.
     loading: bool,
+    /// Instructions before this position are charged: see [`charging`].
+    charged: usize,
 }
 
 type Written<T = ()> = Result<T, CompileError>;
@@ -61,6 +64,7 @@ impl<'a> Emitter<'a> {
             location: vec![None; count],
             registers: Registers::new(analysis.max_arguments),
         };
+        let charged = code.len();
         let remaining = analysis.variables.iter().map(|variable| variable.occurrences).collect();
         Emitter {
             store,
@@ -75,6 +79,7 @@ impl<'a> Emitter<'a> {
             slot_count: 0,
             environment: None,
             loading: false,
+            charged,
         }
     }
 
@@ -90,6 +95,7 @@ impl<'a> Emitter<'a> {
             self.neck_slot = Some(y);
             self.code.push(Instruction::SaveNeck { y });
         }
+        self.charge_large(self.size_of(head));
         self.head(head)?;
         self.goal(body, Place::Last)?;
         if let Some(position) = self.environment {
@@ -154,6 +160,7 @@ impl<'a> Emitter<'a> {
     }
 
     fn goal(&mut self, goal: &Goal, place: Place) -> Written {
+        self.charge(goal);
         match goal {
             Goal::Conjunction(goals) => {
                 let Some((last, rest)) = goals.split_last() else {
@@ -237,6 +244,7 @@ impl<'a> Emitter<'a> {
         } else {
             self.code.push(Instruction::Call { predicate });
         }
+        self.charged = self.code.len();
         self.forget_registers();
     }
 

@@ -378,6 +378,14 @@ impl Machine {
                 }
 
                 // ---- control
+                Instruction::Charge { cells } => {
+                    let meter = &mut self.core.store.meter;
+                    if !meter.walk(u64::from(cells))
+                        && let Some(resource) = meter.exhausted()
+                    {
+                        return Err(Stopped::Exhausted(resource));
+                    }
+                }
                 Instruction::Allocate { slots } => self.allocate(slots as usize),
                 Instruction::Deallocate => self.deallocate(),
                 Instruction::Call { predicate } => {

@@ -32,6 +32,9 @@ impl Store {
             return Err(self.out_of_room());
         }
         self.tallest = self.tallest.max(self.cells.len() + words);
+        if words > SPARE {
+            grow_within(&mut self.cells, self.meter.cell_limit, words);
+        }
         Ok(())
     }
 
@@ -76,8 +79,8 @@ impl Store {
 
     /// Prepares the store for more cells and bindings; returns how many cells it had at most since the last time.
     pub(crate) fn grow(&mut self) -> usize {
-        grow_within(&mut self.cells, self.meter.cell_limit);
-        grow_within(&mut self.trail, self.meter.cell_limit);
+        grow_within(&mut self.cells, self.meter.cell_limit, SPARE);
+        grow_within(&mut self.trail, self.meter.cell_limit, SPARE);
         std::mem::take(&mut self.tallest).max(self.cells.len())
     }
 
@@ -91,7 +94,7 @@ impl Store {
     /// budget allows, and never has to be copied again. Copies of large vectors, not their contents, are what would exceed the
     /// budget; pages that nobody touches cost nothing.
     pub(crate) fn grow_within_budget<T>(&self, vector: &mut Vec<T>) {
-        grow_within(vector, self.meter.cell_limit);
+        grow_within(vector, self.meter.cell_limit, SPARE);
     }
 }
 
@@ -102,11 +105,11 @@ pub(crate) fn give_back<T>(vector: &mut Vec<T>) {
     }
 }
 
-/// See [`Store::grow_within_budget`]; `limit` is in words.
-fn grow_within<T>(vector: &mut Vec<T>, limit: usize) {
+/// See [`Store::grow_within_budget`]; `limit` is in words. `more` elements are to be added.
+fn grow_within<T>(vector: &mut Vec<T>, limit: usize, more: usize) {
     let limit = limit.saturating_mul(8) / size_of::<T>().max(1);
-    let spare = vector.capacity() - vector.len();
-    if vector.len() > limit / LARGE_SHARE && spare < SPARE && vector.capacity() < limit {
+    let needed = vector.len() + more;
+    if needed > vector.capacity() && needed > limit / LARGE_SHARE && vector.capacity() < limit {
         // Where there is no such range, the vector grows as vectors do.
         let _ = vector.try_reserve_exact(limit - vector.len() + SPARE);
     }

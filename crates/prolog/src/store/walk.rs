@@ -105,6 +105,10 @@ impl Store {
         }
         let walked = self.visit_subterms(term, |store, subterm| {
             if subterm.is_variable() {
+                // A vector that is full grows to twice its size.
+                if variables.len() == variables.capacity() && store.reserve(3 * variables.len()).is_err() {
+                    return ControlFlow::Break(());
+                }
                 store.mark(subterm);
                 variables.push(subterm);
             }
@@ -113,10 +117,11 @@ impl Store {
         for &variable in variables.iter() {
             self.unmark(variable);
         }
+        let walked = walked.and_then(|_| self.charge(0));
         if walked.is_err() {
             variables.truncate(known);
         }
-        walked.map(|_| ())
+        walked
     }
 
     /// Hides an unbound variable: until it is unmarked, references to it lead to a header word,
