@@ -55,8 +55,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A budget cannot be caught by the program, and it ends a query at the same inference on every machine. A person who has
-//! waited long enough is served by [`Interrupt`], which is not deterministic and says so with [`Resource::Time`].
+//! A budget cannot be caught by the program, and it ends a query at the same inference on every machine. Work is charged by its size: a
+//! call is one inference, and so are 16 cells of a term that is copied, compared or walked over. Everything that a query causes
+//! counts as its memory, wherever it is kept: see [`Budget::heap_bytes`]. A person who has waited long enough is served by
+//! [`Interrupt`], which is not deterministic and says so with [`Resource::Time`].
 //!
 //! # Facts of the host
 //!
@@ -156,7 +158,7 @@
 //! - Text in double quotes is a string, in back quotes a list of codes; the flags `double_quotes` and `back_quotes` change
 //!   that.
 //! - A list is made of `'.'(Head, Tail)` and `[]`, as in ISO; in SWI-Prolog it is `'[|]'`, and `[]` is no atom.
-//! - The occurs check is off. Unification can make cyclic terms; walking over one costs its budget and does no harm.
+//! - The occurs check is off. Unification can make cyclic terms; they are compared, copied and walked over as in SWI-Prolog.
 //! - Waiting goals (`dif/2`, `freeze/2`, `when/2`) are really suspended, and shown with the answer when they remain.
 //! - The libraries lists, apply, pairs, aggregate, assoc, ordsets, option, error, yall, dcg and the like are always there;
 //!   `use_module(library(_))` is accepted. Modules are not separated: all clauses of a program share one space of names.

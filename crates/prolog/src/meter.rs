@@ -7,11 +7,12 @@ use crate::interrupt::Interrupt;
 /// sensible, and finite.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Budget {
-    /// Predicate calls; long walks over terms count one per 16 cells. A query that leaves more than 16 clause bodies for each
-    /// of them ends, too.
+    /// Predicate calls; work on large data counts one per 16 cells. A query ends, too, that leaves clause bodies, and tries other clauses
+    /// and branches, more than 8 times for each of them.
     pub inferences: u64,
     /// Bytes of everything that the query makes: terms, stacks, trail, choice points, atoms, clauses, global variables, collected
-    /// answers, diverted output, and what builtins use while they work.
+    /// answers, diverted output, and what builtins use while they work. The memory that the operating system sees stays within 1.2 times
+    /// this, beside what the engine and the program take themselves (some 10 MiB).
     pub heap_bytes: usize,
     /// Entries on the trail.
     pub trail_entries: usize,
@@ -83,9 +84,9 @@ impl std::fmt::Display for Resource {
 
 /// How many cells of a long walk cost one inference.
 pub(crate) const CELLS_PER_INFERENCE: u64 = 16;
-/// A query may leave this many clause bodies for each inference of its budget. A clause body is left once for each solution of its last
-/// goal, so a recursion with many solutions leaves many bodies in few inferences.
-const EXITS_PER_INFERENCE: u64 = 16;
+/// A query may leave this many clause bodies, or try other alternatives, for each inference of its budget. A clause body is left once for
+/// each solution of its last goal, so a recursion with many solutions leaves many bodies in few inferences.
+const EXITS_PER_INFERENCE: u64 = 8;
 /// How many inferences pass between two looks at memory and the host's interrupt: some microseconds.
 const INFERENCES_PER_LOOK: u64 = 1 << 8;
 
@@ -109,7 +110,7 @@ pub(crate) struct Meter {
     held: usize,
     /// Words of the machine's stacks, of atoms, clauses and diverted output at the last look.
     pub(crate) stacks: usize,
-    /// How many clause bodies have been left.
+    /// How many clause bodies have been left, and how many other clauses and branches tried.
     pub(crate) exits: u64,
     exhausted: Option<Resource>,
     /// Outlives a query: the host sets it for the machine.

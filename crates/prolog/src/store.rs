@@ -9,9 +9,9 @@ use crate::symbols::{Atom, atoms};
 use crate::term::{BoxHeader, BoxKind, Functor, Tag, Term};
 use num_bigint::{BigInt, Sign};
 
-mod classes;
 mod compare;
 mod lists;
+mod memory;
 mod room;
 mod tentative;
 mod unify;

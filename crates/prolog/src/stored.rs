@@ -7,7 +7,6 @@
 use crate::fault::Solved;
 use crate::store::Store;
 use crate::term::{BoxHeader, BoxKind, Functor, Tag, Term};
-use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
 /// A term with its own cells.
@@ -44,7 +43,7 @@ impl StoredTerm {
 #[derive(Default)]
 pub(crate) struct Block {
     pub(crate) cells: Vec<Term>,
-    /// Variable cells of the store that were overwritten with forwarding words.
+    /// Cells of the store that were overwritten with forwarding words, and what they held.
     forwarded: Vec<(usize, Term)>,
     /// Cells of the block that are final before the scan comes by, in order.
     settled: VecDeque<usize>,
@@ -54,8 +53,6 @@ pub(crate) struct Block {
 const MAX_FLAT: usize = 8;
 /// How many cells are copied between two looks at the budget.
 const STRIDE: usize = 4096;
-/// What a cell is charged when compounds are looked up in a table.
-const TABLE_COST: usize = 4;
 /// A copy of this size is part of the inference that makes it.
 const FREE_CELLS: usize = 16;
 
@@ -75,9 +72,9 @@ impl Block {
         if let Some(root) = self.copy_flat(store, term) {
             return Some(root);
         }
-        match self.copy_general(store, term, attributes, None) {
+        match self.copy_general(store, term, attributes, Sharing::Lost) {
             Copied::Term(root) => Some(root),
-            Copied::NotYet => match self.copy_general(store, term, attributes, Some(FxHashMap::default())) {
+            Copied::NotYet => match self.copy_general(store, term, attributes, Sharing::Kept) {
                 Copied::Term(root) => Some(root),
                 Copied::NotYet | Copied::TooLarge => None,
             },
@@ -85,16 +82,10 @@ impl Block {
         }
     }
 
-    fn copy_general(
-        &mut self,
-        store: &mut Store,
-        term: Term,
-        attributes: Attributes,
-        mut copies: Option<Copies>,
-    ) -> Copied {
+    fn copy_general(&mut self, store: &mut Store, term: Term, attributes: Attributes, sharing: Sharing) -> Copied {
         let start = self.cells.len();
         self.cells.push(term);
-        let scanned = self.scan(store, start, attributes, &mut copies);
+        let scanned = self.scan(store, start, attributes, sharing);
         for (address, value) in self.forwarded.drain(..).rev() {
             store.cells[address] = value;
         }
@@ -140,13 +131,13 @@ impl Block {
         store: &mut Store,
         mut scan: usize,
         attributes: Attributes,
-        copies: &mut Option<Copies>,
+        sharing: Sharing,
     ) -> Result<usize, Copied> {
         let start = scan;
         let mut looked_at = start;
         while scan < self.cells.len() {
             if self.cells.len() > looked_at + STRIDE {
-                self.look(store, start, self.cells.len() - looked_at, copies.as_ref())?;
+                self.look(store, start, self.cells.len() - looked_at, sharing)?;
                 looked_at = self.cells.len();
             }
             let word = self.cells[scan];
@@ -184,13 +175,16 @@ impl Block {
                     self.settled.push_back(next);
                     Term::attributed(next)
                 }
-                Tag::Lis | Tag::Str | Tag::Box => {
-                    let copy = copies.as_mut().map_or(next, |copies| *copies.entry(value).or_insert(next));
-                    if copy == next {
+                Tag::Lis | Tag::Str | Tag::Box => match copied_before(store, value) {
+                    Some(copy) => Term::new(value.tag(), copy as u64),
+                    None => {
                         self.append_compound(store, value)?;
+                        if sharing == Sharing::Kept {
+                            self.forward_compound(store, value, next);
+                        }
+                        Term::new(value.tag(), next as u64)
                     }
-                    Term::new(value.tag(), copy as u64)
-                }
+                },
                 Tag::Atm | Tag::Int | Tag::Hdr => value,
             };
             scan += 1;
@@ -200,19 +194,17 @@ impl Block {
 
     /// Looks at the budget of a copy that began at `start` and is under way, and charges `new` cells of it.
     #[cold]
-    fn look(&mut self, store: &mut Store, start: usize, new: usize, copies: Option<&Copies>) -> Result<(), Copied> {
+    fn look(&mut self, store: &mut Store, start: usize, new: usize, sharing: Sharing) -> Result<(), Copied> {
         let size = self.cells.len() - start;
-        if copies.is_none() && size > store.patience() {
+        if sharing == Sharing::Lost && size > store.patience() {
             return Err(Copied::NotYet);
         }
-        let tables = 3 * self.forwarded.len() + self.settled.len() + copies.map_or(0, |copies| 3 * copies.capacity());
-        if size + tables > store.room() {
+        if size + 2 * self.forwarded.len() + self.settled.len() > store.room() {
             store.out_of_room();
         }
         store.grow_within_budget(&mut self.cells);
         store.grow_within_budget(&mut self.forwarded);
-        let cost = if copies.is_some() { TABLE_COST * new } else { new };
-        if store.meter.walk(cost as u64) { Ok(()) } else { Err(Copied::TooLarge) }
+        if store.meter.walk(new as u64) { Ok(()) } else { Err(Copied::TooLarge) }
     }
 
     /// Appends the cells of a list cell, a structure, or a box.
@@ -243,7 +235,7 @@ impl Block {
         for &part in parts {
             if part.has_tag(Tag::Hdr) {
                 self.settled.push_back(self.cells.len());
-                self.cells.push(Term::reference(part.address()));
+                self.cells.push(Term::reference(forwarded_to(part)));
             } else {
                 self.cells.push(part);
             }
@@ -253,7 +245,16 @@ impl Block {
     fn forward(&mut self, store: &mut Store, variable: Term, to: usize) {
         let address = variable.address();
         self.forwarded.push((address, store.cells[address]));
-        store.cells[address] = Term::new(Tag::Hdr, to as u64);
+        store.cells[address] = Term::new(Tag::Hdr, (to as u64) << 1);
+    }
+
+    /// Leaves word that a compound was copied, in the cell of its first argument. To references this looks as if the cell were a
+    /// variable that was copied, which is right as well: the copy of the cell is where they lead.
+    fn forward_compound(&mut self, store: &mut Store, compound: Term, to: usize) {
+        let Some(first) = first_argument(store, compound) else { return };
+        self.forwarded.push((first, store.cells[first]));
+        let copy = to + first - compound.address();
+        store.cells[first] = Term::new(Tag::Hdr, (copy as u64) << 1 | COMPOUND);
     }
 
     pub(crate) fn into_stored(self, root: Term) -> StoredTerm {
@@ -265,13 +266,44 @@ impl Block {
     }
 }
 
-/// Where the copies of compounds are in the block.
-type Copies = FxHashMap<Term, usize>;
+/// Whether parts that a term shares are shared in its copy. Keeping them shared takes longer, and is the only way to copy a cyclic term.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sharing {
+    Lost,
+    Kept,
+}
+
+/// Set in a forwarding word that stands for the first argument of a compound.
+const COMPOUND: u64 = 1;
+
+/// The cell of the first argument of a list cell or a structure.
+fn first_argument(store: &Store, compound: Term) -> Option<usize> {
+    let address = compound.address();
+    match compound.tag() {
+        Tag::Lis => Some(address),
+        Tag::Str => (store.functor_at(address).arity() > 0).then_some(address + 1),
+        _ => None,
+    }
+}
+
+/// Where the copy of a compound is in the block, if there is one.
+#[inline]
+fn copied_before(store: &Store, compound: Term) -> Option<usize> {
+    let first = first_argument(store, compound)?;
+    let word = store.cells[first];
+    let is_forwarded = word.has_tag(Tag::Hdr) && word.address() as u64 & COMPOUND != 0;
+    is_forwarded.then(|| forwarded_to(word) - (first - compound.address()))
+}
+
+/// The place in the block that a forwarding word leads to.
+fn forwarded_to(word: Term) -> usize {
+    word.address() >> 1
+}
 
 /// How a copy ended.
 enum Copied {
     Term(Term),
-    /// The term may be cyclic, or share its parts: it must be copied with [`Copies`].
+    /// The term may be cyclic, or share its parts: it must be copied with [`Sharing::Kept`].
     NotYet,
     TooLarge,
 }
@@ -281,7 +313,7 @@ enum Forwarded {
     There(Term),
 }
 
-/// Follows bindings; a header word in a variable's cell is the block address of its copy.
+/// Follows bindings; a header word in a variable's cell leads to its copy in the block.
 fn deref_forwarded(store: &Store, mut term: Term) -> Forwarded {
     while term.is_variable() {
         let value = store.cells[term.address()];
@@ -289,7 +321,7 @@ fn deref_forwarded(store: &Store, mut term: Term) -> Forwarded {
             break;
         }
         if value.has_tag(Tag::Hdr) {
-            return Forwarded::Here(value.address());
+            return Forwarded::Here(forwarded_to(value));
         }
         term = value;
     }

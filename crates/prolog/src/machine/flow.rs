@@ -10,6 +10,9 @@ use crate::instruction::{FAIL, Instruction, Label};
 use crate::meter::Resource;
 use crate::program::{Definition, Program};
 
+/// How many alternatives are tried between two looks at the budgets.
+const EXITS_PER_LOOK: u64 = 1 << 12;
+
 impl Machine {
     /// The instruction that a flow leads to.
     #[inline]
@@ -65,6 +68,7 @@ impl Machine {
             self.restore(&choice);
             let flow = match choice.kind {
                 ChoiceKind::Clauses => {
+                    self.count_alternative()?;
                     self.restore_arguments(&choice);
                     let label = program.clause_lists[choice.next as usize];
                     self.barrier = self.choices.len() - 1;
@@ -75,7 +79,10 @@ impl Machine {
                     }
                     return Ok(label);
                 }
-                ChoiceKind::Label => return Ok(choice.next),
+                ChoiceKind::Label => {
+                    self.count_alternative()?;
+                    return Ok(choice.next);
+                }
                 ChoiceKind::Builtin => {
                     self.count_retry()?;
                     self.retry_builtin(program)
@@ -153,6 +160,14 @@ impl Machine {
             }
         }
         Ok(())
+    }
+
+    /// Another clause or branch is no call, and takes time all the same: a clause can have many branches to fail in, and no calls.
+    #[inline]
+    fn count_alternative(&mut self) -> Result<(), Stopped> {
+        let meter = &mut self.core.store.meter;
+        meter.exits += 1;
+        if meter.exits.is_multiple_of(EXITS_PER_LOOK) { self.look() } else { Ok(()) }
     }
 
     /// Looks at all budgets, and at the host's interrupt.

@@ -3,13 +3,13 @@
 //! Variables by age, then numbers by value (a float before the integer equal to it), then strings and
 //! then atoms by character codes, then compounds by arity, name and arguments from the left.
 
-use super::classes::EqualClasses;
+use super::memory::Met;
 use super::room::STRIDE;
 use super::unify::WORDS_PER_STEP;
 use super::{Store, View};
 use crate::number::{Number, compare_numbers};
 use crate::symbols::{Atom, Atoms};
-use crate::term::{BoxHeader, BoxKind, Term};
+use crate::term::{BoxHeader, BoxKind, Tag, Term};
 use std::cmp::Ordering;
 
 /// Bytes of two names that are compared in the time of one step.
@@ -49,7 +49,15 @@ impl Store {
     /// apart at once, or are equal.
     #[inline]
     fn parts_to_compare(&mut self, atoms: &Atoms, a: Term, b: Term) -> Result<(usize, usize, usize), Ordering> {
+        let (x, y) = (a.address(), b.address());
+        if a.has_tag(Tag::Lis) && b.has_tag(Tag::Lis) {
+            return Ok((x, y, 2));
+        }
+        if a.has_tag(Tag::Str) && b.has_tag(Tag::Str) && self.cells[x] == self.cells[y] {
+            return Ok((x + 1, y + 1, self.functor_at(x).arity()));
+        }
         match (self.compound(a), self.compound(b)) {
+            // `'.'/2` made otherwise than as a list cell.
             (Some((f, x)), Some((g, y))) if f == g => Ok((x, y, f.arity())),
             (Some((f, _)), Some((g, _))) => {
                 Err(f.arity().cmp(&g.arity()).then_with(|| self.compare_names(atoms, f.name(), g.name())))
@@ -61,8 +69,7 @@ impl Store {
     /// Compares `count` neighbouring cells from the left, depth first; what is left of outer terms waits in `frames`.
     fn compare_parts(&mut self, atoms: &Atoms, base: usize, x: usize, y: usize, count: usize) -> Ordering {
         let (mut x, mut y, mut left) = (x, y, count);
-        let mut patience = self.patience();
-        let mut classes: Option<EqualClasses> = None;
+        let mut met = Met::new(self.patience(), self.cells.len());
         let mut steps = 0;
         let order = loop {
             while left == 0 {
@@ -76,7 +83,7 @@ impl Store {
             steps += 1;
             if steps == STRIDE {
                 steps = 0;
-                if !self.may_unify_on(&mut patience, &mut classes) {
+                if !self.may_walk_pairs_on(&mut met) {
                     return Ordering::Equal;
                 }
             }
@@ -89,12 +96,10 @@ impl Store {
                 continue;
             }
             match self.parts_to_compare(atoms, a, b) {
-                Err(Ordering::Equal) => continue,
+                Err(Ordering::Equal) => {}
                 Err(order) => break order,
                 Ok(inside) => {
-                    if let Some(classes) = &mut classes
-                        && !classes.join(a.address(), b.address())
-                    {
+                    if met.remembers() && !met.is_new(a.address(), b.address()) {
                         continue;
                     }
                     if left > 0 {

@@ -1,7 +1,7 @@
 //! Unification, with and without occurs check.
 
 use super::Store;
-use super::classes::EqualClasses;
+use super::memory::Met;
 use super::room::STRIDE;
 use crate::term::{BoxHeader, Functor, Tag, Term};
 use std::ops::ControlFlow;
@@ -10,8 +10,6 @@ use std::ops::ControlFlow;
 const KEPT_FRAMES: usize = 1 << 12;
 /// Words of an entry of `frames`.
 const FRAME_WORDS: usize = 3;
-/// A step that looks up and remembers a pair costs as much as this many that do not.
-pub(super) const REMEMBERED_STEP_CELLS: u64 = 8;
 /// Words of two boxes that are compared in the time of one step.
 pub(super) const WORDS_PER_STEP: u64 = 8;
 
@@ -98,8 +96,7 @@ impl Store {
     /// Nothing waits for the last part of a term, so a long list needs no room.
     fn unify_parts(&mut self, base: usize, x: usize, y: usize, count: usize, occurs: OccursCheck) -> bool {
         let (mut x, mut y, mut left) = (x, y, count);
-        let mut patience = self.patience();
-        let mut classes: Option<EqualClasses> = None;
+        let mut met = Met::new(self.patience(), self.cells.len());
         let mut steps = 0;
         let unified = loop {
             while left == 0 {
@@ -113,7 +110,7 @@ impl Store {
             steps += 1;
             if steps == STRIDE {
                 steps = 0;
-                if !self.may_unify_on(&mut patience, &mut classes) {
+                if !self.may_walk_pairs_on(&mut met) {
                     return false;
                 }
             }
@@ -132,9 +129,7 @@ impl Store {
                 continue;
             }
             let Some(inside) = self.parts_to_unify(a, b) else { break false };
-            if let Some(classes) = &mut classes
-                && !classes.join(a.address(), b.address())
-            {
+            if met.remembers() && !met.is_new(a.address(), b.address()) {
                 continue;
             }
             if left > 0 {
@@ -146,18 +141,10 @@ impl Store {
         unified
     }
 
-    /// Charges a stride of a walk over two terms; one that has lost its patience remembers what it meets. False when the budget is
-    /// spent.
+    /// Charges a stride of a walk over two terms; false when the budget is spent.
     #[cold]
-    pub(super) fn may_unify_on(&mut self, patience: &mut usize, classes: &mut Option<EqualClasses>) -> bool {
-        *patience = patience.saturating_sub(STRIDE as usize);
-        if *patience == 0 && classes.is_none() {
-            *classes = Some(EqualClasses::default());
-        }
-        let (cells, words) = match classes {
-            Some(classes) => (REMEMBERED_STEP_CELLS * STRIDE, classes.words()),
-            None => (STRIDE, 0),
-        };
+    pub(super) fn may_walk_pairs_on(&mut self, met: &mut Met) -> bool {
+        let (cells, words) = met.stride();
         self.may_walk_on(cells, words + FRAME_WORDS * self.frames.len())
     }
 

@@ -1,13 +1,14 @@
 //! Equality up to the names of variables.
 
 use super::Store;
-use super::classes::EqualClasses;
+use super::memory::Met;
 use super::room::STRIDE;
-use super::unify::REMEMBERED_STEP_CELLS;
 use crate::fault::Solved;
 use crate::term::{Tag, Term};
 use rustc_hash::FxHashMap;
 
+/// What it costs to look up a pair of variables.
+const VARIABLE_CELLS: u64 = 8;
 /// Compounds with more arguments than this are charged at once.
 const WIDE: usize = 64;
 
@@ -16,21 +17,20 @@ impl Store {
     pub(crate) fn is_variant(&mut self, a: Term, b: Term) -> Solved {
         let mut names = Names::default();
         let mut pending = vec![(a, b)];
-        let mut patience = self.patience();
-        let mut classes: Option<EqualClasses> = None;
+        let mut met = Met::new(self.patience(), self.cells.len());
         let mut steps = 0;
         while let Some((a, b)) = pending.pop() {
             steps += 1;
             if steps == STRIDE {
                 steps = 0;
                 self.reserve(2 * pending.len() + names.words())?;
-                self.may_unify_on(&mut patience, &mut classes);
+                self.may_walk_pairs_on(&mut met);
                 self.charge(0)?;
             }
             let (a, b) = (self.deref(a), self.deref(b));
             let equal = match (a.tag(), b.tag()) {
                 (Tag::Ref | Tag::Att, Tag::Ref | Tag::Att) => {
-                    self.meter.walk(REMEMBERED_STEP_CELLS);
+                    self.meter.walk(VARIABLE_CELLS);
                     names.agree(a, b)
                 }
                 (Tag::Lis, Tag::Lis) | (Tag::Str, Tag::Str) => {
@@ -38,8 +38,7 @@ impl Store {
                     if a.has_tag(Tag::Str) && self.cells[x] != self.cells[y] {
                         return Ok(false);
                     }
-                    // A compound of the left term and the same one as part of the right term are different members.
-                    if classes.as_mut().is_some_and(|classes| !classes.join(2 * x, 2 * y + 1)) {
+                    if met.remembers() && !met.is_new_on_two_sides(x, y) {
                         continue;
                     }
                     let ((start, end), (other, _)) = (self.argument_range(a), self.argument_range(b));
@@ -76,7 +75,7 @@ struct Names {
 impl Names {
     /// The words that the tables take.
     fn words(&self) -> usize {
-        3 * (self.left.capacity() + self.right.capacity())
+        8 * (self.left.capacity() + self.right.capacity())
     }
 
     fn agree(&mut self, a: Term, b: Term) -> bool {

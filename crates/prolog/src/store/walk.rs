@@ -1,11 +1,10 @@
 //! Walks over all subterms of one term.
 
 use super::Store;
+use super::memory::CellSet;
 use super::room::STRIDE;
-use super::unify::REMEMBERED_STEP_CELLS;
 use crate::fault::Solved;
 use crate::term::{Tag, Term};
-use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::ControlFlow;
 
 impl Store {
@@ -24,13 +23,22 @@ impl Store {
     pub(crate) fn visit_subterms(
         &mut self,
         term: Term,
+        visit: impl FnMut(&mut Store, Term) -> ControlFlow<()>,
+    ) -> Solved<ControlFlow<()>> {
+        self.visit_with_patience(term, self.patience(), visit)
+    }
+
+    /// The same; nothing is left out in the first `patience` steps.
+    fn visit_with_patience(
+        &mut self,
+        term: Term,
+        mut patience: usize,
         mut visit: impl FnMut(&mut Store, Term) -> ControlFlow<()>,
     ) -> Solved<ControlFlow<()>> {
         // Arguments still to visit; the last one of a compound leaves nothing behind, so that a
         // list takes no space.
         let mut pending: Vec<(usize, usize)> = Vec::new();
-        let mut patience = self.patience();
-        let mut seen: Option<FxHashSet<usize>> = None;
+        let mut seen: Option<CellSet> = None;
         let mut next = term;
         let mut steps = 0;
         loop {
@@ -62,17 +70,15 @@ impl Store {
     /// Charges a stride of a walk over one term, whose work stack takes `words`; one that has lost its patience remembers the
     /// compounds that it enters.
     #[cold]
-    fn visit_on(&mut self, patience: &mut usize, seen: &mut Option<FxHashSet<usize>>, words: usize) -> Solved<()> {
+    fn visit_on(&mut self, patience: &mut usize, seen: &mut Option<CellSet>, words: usize) -> Solved<()> {
         *patience = patience.saturating_sub(STRIDE as usize);
+        let remembered = if *patience == 0 { CellSet::words(self.cells.len()) } else { 0 };
+        self.may_walk_on(STRIDE, words + remembered);
+        self.charge(0)?;
         if *patience == 0 && seen.is_none() {
-            *seen = Some(FxHashSet::default());
+            *seen = Some(CellSet::new(self.cells.len()));
         }
-        let (cells, remembered) = match seen {
-            Some(seen) => (REMEMBERED_STEP_CELLS * STRIDE, 2 * seen.capacity()),
-            None => (STRIDE, 0),
-        };
-        self.may_walk_on(cells, words + remembered);
-        self.charge(0)
+        Ok(())
     }
 
     /// The leftmost unbound variable of a term.
@@ -137,19 +143,20 @@ impl Store {
 
     /// Whether a term is a finite tree.
     pub(crate) fn is_acyclic(&mut self, term: Term) -> Solved {
-        // A walk that ends without having to remember anything proves it.
-        let mut steps_left = self.patience() - 1;
-        let walked = self.visit_subterms(term, |_, _| {
+        // A walk that ends without leaving anything out proves it, and one with more steps than there are cells met something twice.
+        let mut steps_left = self.cells.len();
+        let walked = self.visit_with_patience(term, usize::MAX, |_, _| {
             steps_left = steps_left.saturating_sub(1);
             if steps_left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
-        if walked.is_continue() && steps_left > 0 { Ok(true) } else { self.has_no_cycle(term) }
+        if walked.is_continue() { Ok(true) } else { self.has_no_cycle(term) }
     }
 
     /// Whether a term is a finite tree, by a search that knows the path to where it is. Each compound is entered once, however
     /// often it is shared.
     fn has_no_cycle(&mut self, term: Term) -> Solved {
-        let mut finished: FxHashMap<usize, bool> = FxHashMap::default();
+        let mut entered = CellSet::new(self.cells.len());
+        let mut finished = CellSet::new(self.cells.len());
         let mut path: Vec<(usize, usize, usize)> = Vec::new();
         let mut next = self.deref(term);
         let mut steps = 0;
@@ -157,23 +164,20 @@ impl Store {
             steps += 1;
             if steps == STRIDE {
                 steps = 0;
-                self.may_walk_on(REMEMBERED_STEP_CELLS * STRIDE, 3 * path.len() + 3 * finished.capacity());
+                self.may_walk_on(2 * STRIDE, 3 * path.capacity() + 2 * CellSet::words(self.cells.len()));
                 self.charge(0)?;
             }
             let (start, end) = self.argument_range(next);
             if start < end {
-                match finished.get(&next.address()) {
-                    None => {
-                        finished.insert(next.address(), false);
-                        path.push((next.address(), start, end));
-                    }
-                    Some(false) => return Ok(false),
-                    Some(true) => {}
+                if entered.insert(start) {
+                    path.push((start, start, end));
+                } else if !finished.contains(start) {
+                    return Ok(false);
                 }
             }
             next = loop {
                 let Some((compound, start, end)) = path.last_mut() else {
-                    self.charge(REMEMBERED_STEP_CELLS * steps)?;
+                    self.end_walk(2 * steps);
                     return Ok(true);
                 };
                 if start < end {
@@ -181,7 +185,7 @@ impl Store {
                     let argument = *start - 1;
                     break self.deref(self.cells[argument]);
                 }
-                finished.insert(*compound, true);
+                finished.insert(*compound);
                 path.pop();
             };
         }

@@ -55,6 +55,7 @@ const PROGRAM: &str = "
     exponential(N, f(T, T)) :- M is N - 1, exponential(M, T).
     fibonacci(N, F) :- N < 2, !, F = N.
     fibonacci(N, F) :- A is N - 1, B is N - 2, fibonacci(A, X), fibonacci(B, Y), F is X + Y.
+    branches :- (true ; true), (true ; true), (true ; true), (true ; true), (true ; true), (true ; true), (true ; true), (true ; true), (true ; true), (true ; true), (true ; true), (true ; true), (true ; true), (true ; true), (true ; true), (true ; true), (true ; true), (true ; true), (true ; true), (true ; true), (true ; true), (true ; true), (true ; true), (true ; true), (true ; true), (true ; true), (true ; true), (true ; true), (true ; true), (true ; true), (true ; true), (true ; true), (true ; true), (true ; true), (true ; true), (true ; true), (true ; true), (true ; true), (true ; true), (true ; true), fail.
     count(0) :- !.
     count(N) :- M is N - 1, count(M).
     length_of([], 0).
@@ -124,6 +125,7 @@ const WASTEFUL: &[(&str, Resource)] = &[
     ("catch(loop, _, true)", Resource::Inferences),
     ("catch(loop, E, loop)", Resource::Inferences),
     ("\\+ loop", Resource::Inferences),
+    ("branches", Resource::Inferences),
     ("findall(X, loop, _)", Resource::Inferences),
     ("forall(repeat, true)", Resource::Inferences),
     ("setup_call_cleanup(true, loop, loop)", Resource::Inferences),
