@@ -1,6 +1,7 @@
 //! What travels with an instance: the description of its application.
 
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 use mario_domain::{Application, Fact};
 use mario_policy::PolicyText;
@@ -20,6 +21,9 @@ pub struct Descriptor {
     pub replications_max: Option<u32>,
     /// Whether two copies of an instance may run at once.
     pub copies: Copies,
+    /// What its owner signed, for the shell alone: how the application is run, which names it has, and the signature. Empty
+    /// where nothing is signed, as in a simulated world.
+    pub document: Arc<[u8]>,
 }
 
 /// Whether two copies of an instance may run at once.

@@ -94,6 +94,7 @@ pub fn descriptor() -> Descriptor {
         facts: Vec::new(),
         replications_max: None,
         copies: Copies::MayOverlap,
+        document: Arc::default(),
     }
 }
 

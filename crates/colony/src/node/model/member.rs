@@ -401,5 +401,6 @@ fn descriptor(is_exclusive: bool) -> Descriptor {
         facts: Vec::new(),
         replications_max: None,
         copies: if is_exclusive { Copies::Exclusive } else { Copies::MayOverlap },
+        document: Arc::default(),
     }
 }

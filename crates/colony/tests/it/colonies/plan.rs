@@ -263,6 +263,7 @@ fn draw_application(number: u64, random: &mut Random) -> Arc<Descriptor> {
         facts: Vec::new(),
         replications_max: random.percent(60).then(|| random.below(6) as u32),
         copies: if random.percent(35) { Copies::Exclusive } else { Copies::MayOverlap },
+        document: Arc::default(),
     })
 }
 

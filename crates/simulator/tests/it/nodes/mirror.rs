@@ -397,5 +397,6 @@ fn descriptor(scenario: &Scenario, application: ApplicationIndex, policy: Policy
         facts: Vec::new(),
         replications_max: None,
         copies: Copies::MayOverlap,
+        document: Arc::default(),
     })
 }
