@@ -1,0 +1,337 @@
+//! What the parts of the daemon hand each other: the daemon's loop, the data plane and the drivers of workloads.
+//!
+//! ```text
+//! daemon ── Driver: start, adopt, drain, stop ──► drivers
+//! daemon ── Routes, a snapshot ─────────────────► data plane ── RequestCounts, drained once per window ──► daemon
+//! links  ── DataLink: one HTTP/2 request ───────► data plane;   data plane ── Forward: what a neighbour asks ──► links
+//! ```
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::future::Future;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body_util::combinators::BoxBody;
+use hyper::body::Incoming;
+use mario_colony::{JournalId, WorkloadId};
+use mario_domain::{ApplicationId, InstanceId, NodeId};
+
+/// A result that is not there yet, of a trait that is used as an object.
+pub type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// What a body may fail with on its way.
+pub type BodyError = Box<dyn std::error::Error + Send + Sync>;
+
+/// The body of a request or a response, wherever it comes from. It is never collected on the way but for a retry.
+pub type Body = BoxBody<Bytes, BodyError>;
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Workloads.
+// ---------------------------------------------------------------------------------------------------------------------
+
+/// Runs copies of applications, in one way: as processes, in containers, or inside the daemon.
+///
+/// A driver is asked by one task for each copy, so that calls for different copies come at once and those for one copy one
+/// after another. It never restarts anything by itself.
+pub trait Driver: Send + Sync {
+    /// Starts a copy; returns where it listens. A mark by which [`Driver::running`] finds it again is on disk before anything of
+    /// it runs. Whether it is healthy is asked later.
+    fn start<'a>(&'a self, task: &'a Task) -> Pending<'a, Result<SocketAddr, DriverError>>;
+
+    /// Takes a copy over that an earlier life of the daemon started; `None` if it does not run any more.
+    fn adopt<'a>(&'a self, task: &'a Task) -> Pending<'a, Option<SocketAddr>>;
+
+    /// Asks a copy once how it is.
+    fn health<'a>(&'a self, task: &'a Task, address: SocketAddr) -> Pending<'a, Health>;
+
+    /// Waits until a copy ends by itself; returns how. Never returns while it runs.
+    fn ended(&self, workload: WorkloadId) -> Pending<'_, String>;
+
+    /// Asks a copy to finish what it has begun and to end, and waits until it is dead; kills it after `patience`. The data plane
+    /// sends it no more requests. Returns also if it never ran.
+    fn drain(&self, workload: WorkloadId, patience: Duration) -> Pending<'_, Result<(), DriverError>>;
+
+    /// Kills a copy and waits until it is dead. Returns also if it never ran.
+    fn stop(&self, workload: WorkloadId) -> Pending<'_, Result<(), DriverError>>;
+
+    /// Every copy of this node that may run, started by this life of the daemon or an earlier one: what has a mark. Nothing else
+    /// is ever killed.
+    fn running(&self) -> Pending<'_, Result<Vec<WorkloadId>, DriverError>>;
+
+    /// What a copy uses now, if the system tells.
+    fn measure(&self, workload: WorkloadId) -> Option<Usage>;
+
+    /// The last bytes that a copy wrote to its log, at most `bytes_max`, from the beginning of a line.
+    fn log(&self, workload: WorkloadId, bytes_max: usize) -> std::io::Result<Vec<u8>>;
+}
+
+/// What a driver is made with.
+#[derive(Clone, Debug)]
+pub struct DriverContext {
+    /// The node.
+    pub node: NodeId,
+    /// Its journal: copies of another journal are another node's, also in the same directory.
+    pub journal: JournalId,
+    /// Where a driver keeps marks and logs; it exists, and belongs to this daemon alone.
+    pub directory: PathBuf,
+    /// How many bytes of log a copy may keep.
+    pub log_bytes_max: u64,
+}
+
+/// A copy that is to run.
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// The copy.
+    pub workload: WorkloadId,
+    /// The instance that it is a copy of.
+    pub instance: InstanceId,
+    /// The application.
+    pub application: ApplicationId,
+    /// How the application is run, as its owner signed it.
+    pub run: Arc<Run>,
+    /// Environment variables that tell it who and where it is, and what the node's own store has for the names that the
+    /// descriptor lists. The driver adds `PORT`. Values never reach logs or messages.
+    pub environment: Arc<Vec<(String, String)>>,
+}
+
+/// How an application is run.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Run {
+    /// The driver.
+    pub driver: String,
+    /// What it is given: the program and its arguments, for processes.
+    pub command: Vec<String>,
+    /// The path that answers with a status of 2xx when a copy is healthy; without one, a copy that accepts a connection is.
+    pub health_path: Option<String>,
+    /// How long a copy may take until it is healthy.
+    pub start_timeout: Duration,
+    /// How long a copy may take to finish what it has begun.
+    pub drain_timeout: Duration,
+    /// The memory that it may use, where the system can bound it.
+    pub memory_bytes_max: Option<u64>,
+    /// The processor time that it may use, in thousandths of one core, where the system can bound it.
+    pub cpu_millis_max: Option<u64>,
+    /// Further settings of the driver, as written.
+    pub settings: BTreeMap<String, String>,
+}
+
+/// How a copy is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Health {
+    /// It serves.
+    Healthy,
+    /// It does not serve yet, or not any more.
+    Unhealthy(String),
+    /// It has ended.
+    Ended(String),
+}
+
+/// What a copy uses.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Usage {
+    /// Processor time since it started.
+    pub cpu_time: Duration,
+    /// Memory now.
+    pub memory_bytes: u64,
+}
+
+/// What a driver could not do.
+#[derive(Debug)]
+pub struct DriverError {
+    /// What was attempted.
+    pub attempted: String,
+    /// What the system said.
+    pub cause: Option<std::io::Error>,
+}
+
+impl fmt::Display for DriverError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.attempted)
+    }
+}
+
+impl std::error::Error for DriverError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.cause.as_ref().map(|cause| cause as _)
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Routes.
+// ---------------------------------------------------------------------------------------------------------------------
+
+/// Where client requests go, now. The daemon makes a new one whenever something changes, and puts it into an
+/// [`arc_swap::ArcSwap`]; a request looks at one snapshot from beginning to end.
+#[derive(Clone, Debug, Default)]
+pub struct Routes {
+    /// This node, as it is written into the list of visited nodes.
+    pub node: String,
+    /// The copies on this node that take requests: healthy, and not draining.
+    pub copies: BTreeMap<ApplicationId, Vec<LocalCopy>>,
+    /// Where else an application is, the nearest first: neighbours by which an instance is reached.
+    pub next_hops: BTreeMap<ApplicationId, Vec<NextHop>>,
+    /// Host names, in lower case, and their applications.
+    pub hosts: BTreeMap<String, ApplicationId>,
+    /// Path prefixes and their applications, the longest first. `/shop` is a prefix of `/shop` and `/shop/cart`, not of
+    /// `/shopping`.
+    pub prefixes: Vec<(String, ApplicationId)>,
+}
+
+/// A copy on this node that takes requests.
+#[derive(Clone, Debug)]
+pub struct LocalCopy {
+    /// The copy.
+    pub workload: WorkloadId,
+    /// The instance.
+    pub instance: InstanceId,
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// Its client requests in the present window.
+    pub counts: Arc<RequestCounts>,
+    /// How many requests it has open. A copy is drained when its routes are gone and this is 0.
+    pub open: Arc<AtomicU64>,
+}
+
+/// A neighbour by which an application is reached.
+#[derive(Clone, Debug)]
+pub struct NextHop {
+    /// The neighbour.
+    pub neighbour: NodeId,
+    /// The way to it.
+    pub link: DataLink,
+    /// What the link to it adds to the latency of a request, in quanta.
+    pub latency_quanta: u32,
+}
+
+/// The client requests of one copy, by last hop and quantised latency, until the daemon takes them out.
+#[derive(Debug, Default)]
+pub struct RequestCounts {
+    counts: Mutex<BTreeMap<(Option<NodeId>, u32), u64>>,
+    /// Requests beyond [`RequestCounts::KINDS_MAX`] kinds, counted under the kind that they are nearest to.
+    pub folded: AtomicU64,
+}
+
+impl RequestCounts {
+    /// How many pairs of last hop and latency one window may have.
+    pub const KINDS_MAX: usize = 1024;
+
+    /// A request came by a last hop, `None` for a client of this node, with a latency in quanta.
+    pub fn count(&self, last_hop: Option<&NodeId>, latency_quanta: u32) {
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (last_hop.cloned(), latency_quanta);
+        if counts.len() >= RequestCounts::KINDS_MAX && !counts.contains_key(&key) {
+            // The table is full of latencies: the request counts under the next one that is known.
+            self.folded.fetch_add(1, Ordering::Relaxed);
+            let near = counts.range(key.clone()..).next().or_else(|| counts.range(..key).next_back());
+            let near = near.map(|(near, _)| near.clone());
+            if let Some(count) = near.and_then(|near| counts.get_mut(&near)) {
+                *count += 1;
+            }
+            return;
+        }
+        *counts.entry(key).or_default() += 1;
+    }
+
+    /// Takes out what was counted, in order.
+    pub fn drain(&self) -> BTreeMap<(Option<NodeId>, u32), u64> {
+        std::mem::take(&mut *self.counts.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Links.
+// ---------------------------------------------------------------------------------------------------------------------
+
+/// The data link to a neighbour: an HTTP/2 connection that stands, over mutual TLS. A clone is cheap.
+#[derive(Clone, Debug)]
+pub struct DataLink(hyper::client::conn::http2::SendRequest<Body>);
+
+/// Why a request did not go over a link.
+#[derive(Debug)]
+pub enum LinkError {
+    /// Nothing of it was sent: the link is down.
+    NotSent(hyper::Error),
+    /// The request, or a part of it, was sent, and no byte of a response came.
+    NoResponse(hyper::Error),
+}
+
+impl DataLink {
+    /// A link over a connection.
+    pub fn new(sender: hyper::client::conn::http2::SendRequest<Body>) -> DataLink {
+        DataLink(sender)
+    }
+
+    /// Whether the connection is up.
+    pub fn is_open(&self) -> bool {
+        !self.0.is_closed()
+    }
+
+    /// Sends one request and waits for the head of its response. Waits while the neighbour takes no more requests: that is the
+    /// back-pressure of HTTP/2.
+    pub async fn send(&self, request: Request<Body>) -> Result<Response<Incoming>, LinkError> {
+        let mut sender = self.0.clone();
+        sender.ready().await.map_err(LinkError::NotSent)?;
+        sender
+            .send_request(request)
+            .await
+            .map_err(|error| if error.is_canceled() { LinkError::NotSent(error) } else { LinkError::NoResponse(error) })
+    }
+}
+
+impl fmt::Display for LinkError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            LinkError::NotSent(_) => "the request was not sent: the link is down",
+            LinkError::NoResponse(_) => "the neighbour did not answer",
+        })
+    }
+}
+
+impl std::error::Error for LinkError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            LinkError::NotSent(error) | LinkError::NoResponse(error) => Some(error),
+        }
+    }
+}
+
+/// What the data plane does with a request that a neighbour forwards. `links` serves the connections and calls it.
+pub trait Forward: Send + Sync {
+    /// Answers a request. `link_quanta` is what the link from the neighbour adds to its latency.
+    fn forward(&self, request: Request<Incoming>, from: &NodeId, link_quanta: u32) -> Pending<'_, Response<Body>>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_are_counted_by_last_hop_and_latency_until_they_are_drained() {
+        let counts = RequestCounts::default();
+        let near = NodeId::name("near").expect("a name");
+        counts.count(Some(&near), 2);
+        counts.count(Some(&near), 2);
+        counts.count(None, 0);
+        let drained: Vec<_> = counts.drain().into_iter().collect();
+        assert_eq!(drained, [((None, 0), 1), ((Some(near), 2), 2)]);
+        assert!(counts.drain().is_empty());
+    }
+
+    #[test]
+    fn a_window_has_a_bounded_number_of_kinds_and_loses_no_request() {
+        let counts = RequestCounts::default();
+        for latency in 0..3000 {
+            counts.count(None, latency);
+        }
+        assert_eq!(counts.folded.load(Ordering::Relaxed), 3000 - RequestCounts::KINDS_MAX as u64);
+        let drained = counts.drain();
+        assert_eq!((drained.len(), drained.values().sum::<u64>()), (RequestCounts::KINDS_MAX, 3000));
+    }
+}
