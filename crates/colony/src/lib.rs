@@ -42,6 +42,8 @@ mod input;
 
 mod node;
 
+pub mod routing;
+
 pub use descriptor::{Copies, Descriptor};
 pub use ids::{DeployKey, Epoch, JournalId, Token, TransferId, WorkloadId};
 pub use input::{Command, Effect, Failure, Input, Observation, Proposal, Report, RequestFact};

@@ -1,0 +1,64 @@
+//! What routers say to each other.
+
+use mario_domain::ApplicationId;
+use serde::{Deserialize, Serialize};
+
+/// A message between the routers of two neighbours. Any of them may be lost, repeated or late; none is older than the session
+/// that it arrives in.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum RoutingMessage {
+    /// The sender's routes, or what has changed of them.
+    Update(Update),
+    /// The sender needs a newer sequence of an application before it can use what it was told.
+    Request(SequenceRequest),
+    /// The sender has missed updates and needs all routes again.
+    Repeat,
+}
+
+/// Routes that a node tells to a neighbour.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Update {
+    /// Counts the updates of a session from 1. Without routes, an update repeats the number of the last one: so that its loss is
+    /// noticed.
+    pub number: u64,
+    /// Whether these are all routes, or the first of them: what was told earlier is void.
+    pub is_table: bool,
+    /// The routes.
+    pub routes: Vec<ToldRoute>,
+}
+
+/// What a node tells about its route to an application.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct ToldRoute {
+    /// The application.
+    pub application: ApplicationId,
+    /// How new the route is and how far an instance is; `None` for a retraction: there is no route any more.
+    pub label: Option<Label>,
+}
+
+/// A node asks for a label with a newer sequence.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct SequenceRequest {
+    /// The application.
+    pub application: ApplicationId,
+    /// The sequence that the asking node needs, or a newer one.
+    pub sequence: u64,
+    /// By how many more nodes the request may be passed on.
+    pub hops_left: u8,
+}
+
+/// How new a route is and how far an instance is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Label {
+    /// Raised by the nodes that host instances of the application, and by nobody else.
+    pub sequence: u64,
+    /// The sum of the costs of the links to the instance, in microseconds.
+    pub metric: u32,
+}
+
+impl Label {
+    /// Whether it is better than another: newer, or as new and nearer. Along a route, labels only get better.
+    pub fn is_better_than(self, other: Label) -> bool {
+        self.sequence > other.sequence || self.sequence == other.sequence && self.metric < other.metric
+    }
+}

@@ -1,0 +1,33 @@
+//! The largest of everything, so that no neighbour can make a node hold more than it agreed to.
+//!
+//! What is larger is refused on both sides: it is not sent, and not read.
+
+/// The bytes of one frame, without its length.
+pub const FRAME_BYTES_MAX: usize = 1 << 20;
+
+/// The bytes of a name: of nodes, instances, applications, owners, and of what facts speak of.
+pub const NAME_BYTES_MAX: usize = 256;
+
+/// The bytes of a reason for people. A longer one is cut when it is written.
+pub const REASON_BYTES_MAX: usize = 4 << 10;
+
+/// The bytes of one file of a policy.
+pub const POLICY_FILE_BYTES_MAX: usize = 256 << 10;
+
+/// The files of a policy.
+pub const POLICY_FILES_MAX: usize = 64;
+
+/// The bytes of what the owner of an application signed.
+pub const DOCUMENT_BYTES_MAX: usize = 512 << 10;
+
+/// The facts about a node, or about an application.
+pub const FACTS_MAX: usize = 1_024;
+
+/// The inhibited operations that an agent remembers.
+pub const MEMORY_MAX: usize = 4_096;
+
+/// The open transfers that a hello names.
+pub const OPEN_TRANSFERS_MAX: usize = 16_384;
+
+/// The routes in one update.
+pub const ROUTES_MAX: usize = 1_024;

@@ -1,0 +1,206 @@
+//! What one frame holds: who says what to whom.
+
+use std::sync::Arc;
+
+use mario_colony::routing::{Label, RoutingMessage, SequenceRequest, ToldRoute, Update};
+use mario_colony::{Descriptor, Epoch, Hello, JournalId, Luggage, Message, Prepare, Token, TransferId, TransferKind};
+use mario_domain::{ApplicationId, Fact, Inhibition, InstanceId};
+
+use crate::bounds::{FACTS_MAX, FRAME_BYTES_MAX, OPEN_TRANSFERS_MAX, ROUTES_MAX};
+use crate::error::{DecodeError, EncodeError, Problem};
+use crate::raw::{Content, Fields, put_nested};
+use crate::schema::{
+    Bits128, Codec, Flag, List, Nested, Optional, Page, Presence, Required, Row, Schema, Unknown, Unsigned, Word,
+    alternatives, message, read_fields, row, slot, write_fields,
+};
+use crate::versions::Versions;
+
+/// What one frame holds.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Envelope {
+    /// The journal of the node that sends it.
+    pub sender: JournalId,
+    /// The journal that the sender takes the receiver to have; `None` in a hello and in what concerns the link alone.
+    pub receiver: Option<JournalId>,
+    /// The versions that the sender speaks: in a hello, and nowhere else.
+    pub versions: Option<Versions>,
+    /// What it says.
+    pub body: Body,
+}
+
+/// What an envelope says.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Body {
+    /// A message of the transfer, or a hello.
+    Colony(Message),
+    /// A message of the routers.
+    Routing(RoutingMessage),
+    /// Asks for a pong at once.
+    Ping(Ping),
+    /// Answers a ping.
+    Pong(Pong),
+}
+
+/// Asks for a pong at once, so that the round trip can be measured without a common clock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ping {
+    /// When it was sent, in microseconds of the sender's own clock.
+    pub sent: u64,
+}
+
+/// Answers a ping. The round trip is the time since the ping was sent, without the time that the neighbour held it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pong {
+    /// That of the ping.
+    pub ping_sent: u64,
+    /// When the ping arrived, in microseconds of the answering node's own clock.
+    pub received: u64,
+    /// When the pong was sent, by the same clock.
+    pub sent: u64,
+}
+
+impl Pong {
+    /// The round trip in microseconds if the pong arrives at `now`, by the clock that the ping was sent by. `None` if the
+    /// neighbour's clock, or the own one, cannot have run like that.
+    pub fn round_trip(self, now: u64) -> Option<u64> {
+        let held = self.sent.checked_sub(self.received)?;
+        now.checked_sub(self.ping_sent)?.checked_sub(held)
+    }
+}
+
+impl Envelope {
+    /// An envelope around what a node says. A hello says which versions this build speaks.
+    pub fn new(sender: JournalId, receiver: Option<JournalId>, body: Body) -> Envelope {
+        let versions = matches!(body, Body::Colony(Message::Hello(_))).then_some(Versions::OURS);
+        Envelope { sender, receiver, versions, body }
+    }
+}
+
+/// Writes an envelope behind what is in `out`; on an error, `out` is as before.
+pub fn encode(envelope: &Envelope, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+    let start = out.len();
+    let written = envelope.write(out).and_then(|()| {
+        let bytes = out.len() - start;
+        if bytes > FRAME_BYTES_MAX {
+            return Err(Problem::TooLong { bytes, bytes_max: FRAME_BYTES_MAX }.into());
+        }
+        Ok(())
+    });
+    if written.is_err() {
+        out.truncate(start);
+    }
+    written
+}
+
+/// Reads an envelope, which is all of `bytes`. Total: bytes from anywhere are an envelope or an error.
+///
+/// An error that [is newer](DecodeError::is_newer) is a message of a kind, or with a reason, that this version does not know:
+/// it is dropped, as if it had been lost. Any other error ends the session.
+pub fn decode(bytes: &[u8]) -> Result<Envelope, DecodeError> {
+    if bytes.len() > FRAME_BYTES_MAX {
+        return Err(Problem::TooLong { bytes: bytes.len(), bytes_max: FRAME_BYTES_MAX }.into());
+    }
+    let envelope = Envelope::read(Fields::new(bytes), Unknown::Skip)?;
+    if matches!(envelope.body, Body::Colony(Message::Hello(_))) && envelope.versions.is_none() {
+        return Err(DecodeError::from(Problem::Missing).inside("versions"));
+    }
+    Ok(envelope)
+}
+
+message! { Envelope {
+    1 sender: JournalId = Required(Bits128),
+    2 receiver: Option<JournalId> = Optional(Bits128),
+    3 versions: Option<Versions> = Optional(Nested),
+    4 body: Body = Required(Nested),
+} }
+
+message! { Versions { 1 min: u32 = Required(Unsigned), 2 max: u32 = Required(Unsigned) } }
+
+alternatives! { Body {
+    values {
+        1 colony: Colony(Message) = Nested,
+        2 routing: Routing(RoutingMessage) = Nested,
+        3 ping: Ping(Ping) = Nested,
+        4 pong: Pong(Pong) = Nested,
+    }
+    fields {}
+} }
+
+message! { Ping { 1 sent: u64 = Required(Unsigned) } }
+
+message! { Pong {
+    1 ping_sent: u64 = Required(Unsigned),
+    2 received: u64 = Required(Unsigned),
+    3 sent: u64 = Required(Unsigned),
+} }
+
+alternatives! { Message {
+    values {
+        1 hello: Hello(Hello) = Nested,
+        2 prepare: Prepare(Arc<Prepare>) = Nested,
+    }
+    fields {
+        3 ready: Ready { 1 transfer: TransferId = Required(Nested), 2 token: Token = Required(Bits128) },
+        4 inhibit: Inhibit {
+            1 transfer: TransferId = Required(Nested),
+            2 inhibition: Inhibition = Required(Nested),
+        },
+        5 abort: Abort { 1 transfer: TransferId = Required(Nested) },
+        6 transfer: Transfer {
+            1 transfer: TransferId = Required(Nested),
+            2 token: Token = Required(Bits128),
+            3 luggage: Arc<Luggage> = Required(Nested),
+        },
+        7 taken: Taken { 1 transfer: TransferId = Required(Nested) },
+        8 not_taken: NotTaken { 1 transfer: TransferId = Required(Nested) },
+        9 forget: Forget { 1 transfer: TransferId = Required(Nested) },
+    }
+} }
+
+message! { Hello {
+    1 journal: JournalId = Required(Bits128),
+    2 sequence: u64 = Required(Unsigned),
+    3 open: Vec<TransferId> = List(Nested, OPEN_TRANSFERS_MAX),
+    4 facts: Vec<Fact> = List(Nested, FACTS_MAX),
+} }
+
+const KIND: Word<TransferKind> =
+    Word(&[(0, "migrate", TransferKind::Migrate), (1, "replicate", TransferKind::Replicate)]);
+
+message! { Prepare {
+    1 transfer: TransferId = Required(Nested),
+    2 kind: TransferKind = Required(KIND),
+    3 instance: InstanceId = Required(Nested),
+    4 asked_by: InstanceId = Required(Nested),
+    5 epoch: Epoch = Required(Unsigned),
+    6 descriptor: Arc<Descriptor> = Required(Nested),
+    7 replications_left: Option<u32> = Optional(Unsigned),
+    8 luggage_bytes: u64 = Required(Unsigned),
+} }
+
+alternatives! { RoutingMessage {
+    values {
+        1 update: Update(Update) = Nested,
+        2 request: Request(SequenceRequest) = Nested,
+    }
+    fields { 3 repeat: Repeat {} }
+} }
+
+message! { Update {
+    1 number: u64 = Required(Unsigned),
+    2 is_table: bool = Required(Flag),
+    3 routes: Vec<ToldRoute> = List(Nested, ROUTES_MAX),
+} }
+
+message! { ToldRoute {
+    1 application: ApplicationId = Required(Nested),
+    2 label: Option<Label> = Optional(Nested),
+} }
+
+message! { SequenceRequest {
+    1 application: ApplicationId = Required(Nested),
+    2 sequence: u64 = Required(Unsigned),
+    3 hops_left: u8 = Required(Unsigned),
+} }
+
+message! { Label { 1 sequence: u64 = Required(Unsigned), 2 metric: u32 = Required(Unsigned) } }

@@ -1,0 +1,106 @@
+//! Frames in a stream of bytes: the length in four bytes, the highest first, then the envelope.
+
+use std::error::Error;
+use std::fmt;
+
+use crate::bounds::FRAME_BYTES_MAX;
+use crate::envelope::{Envelope, encode};
+use crate::error::EncodeError;
+
+const PREFIX_BYTES: usize = 4;
+
+/// Writes an envelope with its length behind what is in `out`; on an error, `out` is as before.
+pub fn encode_frame(envelope: &Envelope, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+    let start = out.len();
+    out.extend_from_slice(&[0; PREFIX_BYTES]);
+    if let Err(error) = encode(envelope, out) {
+        out.truncate(start);
+        return Err(error);
+    }
+    let length = (out.len() - start - PREFIX_BYTES) as u32;
+    out[start..start + PREFIX_BYTES].copy_from_slice(&length.to_be_bytes());
+    Ok(())
+}
+
+/// Finds the frames in a stream of bytes.
+///
+/// ```
+/// use mario_wire::Framer;
+///
+/// let mut framer = Framer::new(16);
+/// framer.extend(&[0, 0, 0, 2, 7]);
+/// assert_eq!(framer.next_frame(), Ok(None));
+/// framer.extend(&[8, 0, 0, 1, 0]);
+/// assert_eq!(framer.next_frame(), Ok(Some(&[7, 8][..])));
+/// assert!(framer.next_frame().is_err(), "256 bytes are announced, and 16 are allowed");
+/// ```
+///
+/// What it holds is bounded by one frame and by what is added before frames are taken out: read no more from a link before
+/// [`Framer::next_frame`] has returned `None`.
+#[derive(Debug)]
+pub struct Framer {
+    bytes: Vec<u8>,
+    /// Where the next frame begins.
+    start: usize,
+    frame_bytes_max: usize,
+}
+
+/// A frame that is longer than allowed was announced. Where the next one begins is not known: the link must be closed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FrameTooLong {
+    /// The bytes that were announced.
+    pub bytes: usize,
+    /// The bytes that are allowed.
+    pub bytes_max: usize,
+}
+
+impl Framer {
+    /// For frames of at most this length, which is never more than [`FRAME_BYTES_MAX`].
+    pub fn new(frame_bytes_max: usize) -> Framer {
+        Framer { bytes: Vec::new(), start: 0, frame_bytes_max: frame_bytes_max.min(FRAME_BYTES_MAX) }
+    }
+
+    /// Takes in what came by the link.
+    pub fn extend(&mut self, bytes: &[u8]) {
+        if self.start > 0 {
+            self.bytes.drain(..self.start);
+            self.start = 0;
+        }
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// The next frame, without its length; `None` if it has not arrived completely.
+    pub fn next_frame(&mut self) -> Result<Option<&[u8]>, FrameTooLong> {
+        let rest = &self.bytes[self.start..];
+        let Some((prefix, rest)) = rest.split_first_chunk::<PREFIX_BYTES>() else { return Ok(None) };
+        let length = u32::from_be_bytes(*prefix) as usize;
+        if length > self.frame_bytes_max {
+            return Err(FrameTooLong { bytes: length, bytes_max: self.frame_bytes_max });
+        }
+        if rest.len() < length {
+            return Ok(None);
+        }
+        let start = self.start + PREFIX_BYTES;
+        self.start = start + length;
+        Ok(Some(&self.bytes[start..self.start]))
+    }
+
+    /// The bytes that are held: of a frame that has not arrived completely, and of those that were not taken out.
+    pub fn held(&self) -> usize {
+        self.bytes.len() - self.start
+    }
+}
+
+impl Default for Framer {
+    fn default() -> Framer {
+        Framer::new(FRAME_BYTES_MAX)
+    }
+}
+
+impl fmt::Display for FrameTooLong {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "a frame of {} bytes was announced, and at most {} are allowed", self.bytes, self.bytes_max)
+    }
+}
+
+impl Error for FrameTooLong {}

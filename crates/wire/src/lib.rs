@@ -1,0 +1,53 @@
+//! How a colony's messages travel between nodes, and how the records of a journal are kept: schema, framing, versions.
+//!
+//! Start at [`encode_frame`] and [`Framer`] for a link, at [`encode_record`] and [`decode_record`] for a journal.
+//!
+//! ```
+//! use mario_colony::{JournalId, Message, TransferId};
+//! use mario_wire::{Body, Envelope, Framer, decode, encode_frame};
+//!
+//! let (own, other) = (JournalId(1), JournalId(2));
+//! let transfer = TransferId { journal: own, boot: 0, counter: 7 };
+//! let envelope = Envelope::new(own, Some(other), Body::Colony(Message::Abort { transfer }));
+//!
+//! let mut stream = Vec::new();
+//! encode_frame(&envelope, &mut stream).expect("it is small");
+//!
+//! let mut framer = Framer::default();
+//! framer.extend(&stream);
+//! let frame = framer.next_frame().expect("it is small").expect("it is whole");
+//! assert_eq!(decode(frame), Ok(envelope));
+//! ```
+//!
+//! The bytes are those of Protocol Buffers. Each type has one table with the number, name, presence and codec of each field;
+//! how it is written, how it is read and its part of `docs/wire.md` follow from that.
+//!
+//! **Invariant:** no I/O, no clock, no panic. Any bytes are a value or a [`DecodeError`] that says where and why.
+//! **Invariant:** nothing is read or written that exceeds its bound in [`bounds`], and nothing is allocated before that is known.
+//! **Invariant:** the same value is the same bytes, and comes back as the same value.
+//! **Invariant:** in a message, fields of unknown numbers are skipped; in a record of a journal, they are refused.
+//!
+//! Not here: what messages mean (`colony`), and who sends them (a daemon).
+
+pub mod bounds;
+
+mod error;
+mod versions;
+
+mod raw;
+mod schema;
+
+mod envelope;
+mod nouns;
+mod records;
+
+mod framer;
+
+mod page;
+
+pub use envelope::{Body, Envelope, Ping, Pong, decode, encode};
+pub use error::{DecodeError, EncodeError, Problem};
+pub use framer::{FrameTooLong, Framer, encode_frame};
+pub use page::{bounds_table, schema_tables};
+pub use records::{RECORD_FORMAT, decode_record, encode_record};
+pub use versions::{NoCommonVersion, Versions};

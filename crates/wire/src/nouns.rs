@@ -1,0 +1,342 @@
+//! The tables of the domain's nouns.
+
+use std::sync::Arc;
+
+use mario_colony::rules::Remembered;
+use mario_colony::{
+    Copies, DeployKey, Descriptor, Epoch, JournalId, Luggage, PolicyText, Token, TransferId, WorkloadId,
+};
+use mario_domain::{
+    AgentOperation, Application, ApplicationId, Capacity, Fact, FactValue, Hardware, Id, Inhibition, InstanceId,
+    NodeId, OwnerId, Quantity, Rule, Target,
+};
+
+use crate::bounds::{
+    DOCUMENT_BYTES_MAX, FACTS_MAX, MEMORY_MAX, NAME_BYTES_MAX, POLICY_FILE_BYTES_MAX, POLICY_FILES_MAX,
+    REASON_BYTES_MAX,
+};
+use crate::error::{DecodeError, EncodeError, Problem};
+use crate::raw::{Content, Fields, put_nested};
+use crate::schema::{
+    Bits128, Codec, Double, Excerpt, List, Nested, Octets, Optional, Page, Presence, Required, Row, Schema, Signed,
+    Text, Unknown, Unsigned, Word, alternatives, message, read_fields, read_text, row, slot, write_fields, write_text,
+};
+
+/// Types that hold one value of a codec.
+macro_rules! wrapped {
+    ($($type:ty: $codec:ident, $inner:ty, |$value:ident| $unwrap:expr, $wrap:expr;)*) => { $(
+        impl Codec<$type> for $codec {
+            fn write(&self, number: u32, $value: &$type, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+                Codec::<$inner>::write(self, number, &$unwrap, out)
+            }
+
+            fn read(&self, content: Content<'_>, unknown: Unknown) -> Result<$type, DecodeError> {
+                Codec::<$inner>::read(self, content, unknown).map($wrap)
+            }
+
+            fn describe(&self, page: &mut Page) -> String {
+                Codec::<$inner>::describe(self, page)
+            }
+        }
+    )* };
+}
+
+wrapped! {
+    JournalId: Bits128, u128, |value| value.0, JournalId;
+    Token: Bits128, u128, |value| value.0, Token;
+    DeployKey: Bits128, u128, |value| value.0, DeployKey;
+    Epoch: Unsigned, u32, |value| value.0, Epoch;
+    Hardware: Unsigned, u64, |value| value.as_units(), Hardware::units;
+}
+
+impl Schema for Id {
+    fn write(&self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        match self {
+            Id::Number(number) => Signed.write(1, number, out),
+            Id::Name(name) => write_text(2, name.as_str(), NAME_BYTES_MAX, out),
+        }
+    }
+
+    fn read(mut fields: Fields<'_>, unknown: Unknown) -> Result<Id, DecodeError> {
+        let mut id = None;
+        while let Some((number, content)) = fields.next()? {
+            let read = match number {
+                1 => Id::Number(Signed.read(content, unknown)?),
+                2 => {
+                    let name = read_text(content, NAME_BYTES_MAX)?;
+                    Id::name(name).map_err(|_| Problem::NotAnId)?
+                }
+                number => return Err(Problem::UnknownAlternative { number }.into()),
+            };
+            if id.replace(read).is_some() {
+                return Err(Problem::Twice.into());
+            }
+        }
+        id.ok_or_else(|| Problem::Missing.into())
+    }
+
+    fn describe(page: &mut Page) -> &'static str {
+        page.add("Id", true, |page| {
+            vec![
+                row::<i64>(1, "number", &Required(Signed), page),
+                row::<String>(2, "name", &Required(Text(NAME_BYTES_MAX)), page),
+            ]
+        });
+        "Id"
+    }
+}
+
+/// Types that are ids, each with what it refuses.
+macro_rules! ids {
+    ($($type:ty)*) => { $(
+        impl Schema for $type {
+            fn write(&self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+                self.id().write(out)
+            }
+
+            fn read(fields: Fields<'_>, unknown: Unknown) -> Result<$type, DecodeError> {
+                <$type>::try_from(Id::read(fields, unknown)?).map_err(|_| Problem::NotAnId.into())
+            }
+
+            fn describe(page: &mut Page) -> &'static str {
+                Id::describe(page)
+            }
+        }
+    )* };
+}
+
+ids! { NodeId InstanceId ApplicationId OwnerId }
+
+impl Schema for Target {
+    fn write(&self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        match self {
+            Target::Own => Ok(()),
+            Target::Node(node) => Nested.write(1, node, out),
+        }
+    }
+
+    fn read(fields: Fields<'_>, unknown: Unknown) -> Result<Target, DecodeError> {
+        let node: Place = Place::read(fields, unknown)?;
+        Ok(node.node.map_or(Target::Own, Target::Node))
+    }
+
+    fn describe(page: &mut Page) -> &'static str {
+        page.add("Target", false, |page| vec![row::<Option<NodeId>>(1, "node", &Optional(Nested), page)]);
+        "Target"
+    }
+}
+
+/// A target as fields: without a node, it is the own one.
+struct Place {
+    node: Option<NodeId>,
+}
+
+message! { Place { 1 node: Option<NodeId> = Optional(Nested) } }
+
+impl Schema for Capacity {
+    fn write(&self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        match self {
+            Capacity::Unbounded => Ok(()),
+            Capacity::Bounded(units) => Unsigned.write(1, units, out),
+        }
+    }
+
+    fn read(fields: Fields<'_>, unknown: Unknown) -> Result<Capacity, DecodeError> {
+        let Room { units } = Room::read(fields, unknown)?;
+        Ok(units.map_or(Capacity::Unbounded, Capacity::Bounded))
+    }
+
+    fn describe(page: &mut Page) -> &'static str {
+        page.add("Capacity", false, |page| vec![row::<Option<Hardware>>(1, "units", &Optional(Unsigned), page)]);
+        "Capacity"
+    }
+}
+
+/// A capacity as fields: without units, it is unbounded.
+struct Room {
+    units: Option<Hardware>,
+}
+
+message! { Room { 1 units: Option<Hardware> = Optional(Unsigned) } }
+
+impl Schema for Quantity {
+    fn write(&self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        match self.as_whole() {
+            Some(whole) => Unsigned.write(1, &whole, out),
+            None => Double.write(2, &self.value(), out),
+        }
+    }
+
+    fn read(fields: Fields<'_>, unknown: Unknown) -> Result<Quantity, DecodeError> {
+        match Measure::read(fields, unknown)? {
+            Measure::Whole(whole) => Ok(Quantity::whole(whole)),
+            Measure::Fraction(fraction) => Quantity::fraction(fraction).map_err(|_| Problem::NotAQuantity.into()),
+        }
+    }
+
+    fn describe(page: &mut Page) -> &'static str {
+        page.add("Quantity", true, |page| {
+            vec![row::<u32>(1, "whole", &Required(Unsigned), page), row::<f64>(2, "fraction", &Required(Double), page)]
+        });
+        "Quantity"
+    }
+}
+
+/// A quantity as alternatives.
+enum Measure {
+    Whole(u32),
+    Fraction(f64),
+}
+
+alternatives! { Measure {
+    values { 1 whole: Whole(u32) = Unsigned, 2 fraction: Fraction(f64) = Double }
+    fields {}
+} }
+
+alternatives! { FactValue {
+    values { 1 id: Id(Id) = Nested, 2 number: Number(f64) = Double }
+    fields {}
+} }
+
+message! { Fact {
+    1 subject: Id = Required(Nested),
+    2 key: Id = Required(Nested),
+    3 value: FactValue = Required(Nested),
+} }
+
+message! { Application {
+    1 id: ApplicationId = Required(Nested),
+    2 owner: Option<OwnerId> = Optional(Nested),
+    3 hardware: Hardware = Required(Unsigned),
+    4 max_rate: Quantity = Required(Nested),
+    5 max_latency: Quantity = Required(Nested),
+} }
+
+type File = (String, String);
+
+impl Schema for File {
+    fn write(&self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        Text(NAME_BYTES_MAX).write(1, &self.0, out).map_err(|error| error.inside("name"))?;
+        Text(POLICY_FILE_BYTES_MAX).write(2, &self.1, out).map_err(|error| error.inside("text"))
+    }
+
+    fn read(fields: Fields<'_>, unknown: Unknown) -> Result<File, DecodeError> {
+        let PolicyFile { name, text } = PolicyFile::read(fields, unknown)?;
+        Ok((name, text))
+    }
+
+    fn describe(page: &mut Page) -> &'static str {
+        PolicyFile::describe(page)
+    }
+}
+
+/// A file of a policy as fields.
+struct PolicyFile {
+    name: String,
+    text: String,
+}
+
+message! { PolicyFile {
+    1 name: String = Required(Text(NAME_BYTES_MAX)),
+    2 text: String = Required(Text(POLICY_FILE_BYTES_MAX)),
+} }
+
+message! { PolicyText {
+    1 name: String = Required(Text(NAME_BYTES_MAX)),
+    2 files: Vec<File> = List(Nested, POLICY_FILES_MAX),
+    3 memory: u32 = Required(Unsigned),
+} }
+
+const COPIES: Word<Copies> = Word(&[(0, "may overlap", Copies::MayOverlap), (1, "exclusive", Copies::Exclusive)]);
+
+message! { Descriptor {
+    1 application: Application = Required(Nested),
+    2 policy: PolicyText = Required(Nested),
+    3 facts: Vec<Fact> = List(Nested, FACTS_MAX),
+    4 replications_max: Option<u32> = Optional(Unsigned),
+    5 copies: Copies = Required(COPIES),
+    6 document: Arc<[u8]> = Required(Octets(DOCUMENT_BYTES_MAX)),
+} }
+
+const OPERATION: Word<AgentOperation> = Word(&[
+    (0, "undeploy", AgentOperation::Undeploy),
+    (1, "migrate", AgentOperation::Migrate),
+    (2, "replicate", AgentOperation::Replicate),
+]);
+
+type Memory = Remembered<Target>;
+
+impl Schema for Memory {
+    fn write(&self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        let Remembered { evaluation, operation, target } = self;
+        Unsigned.write(1, evaluation, out)?;
+        OPERATION.write(2, operation, out)?;
+        Nested.write(3, target, out).map_err(|error| error.inside("target"))
+    }
+
+    fn read(fields: Fields<'_>, unknown: Unknown) -> Result<Memory, DecodeError> {
+        let Inhibited { evaluation, operation, target } = Inhibited::read(fields, unknown)?;
+        Ok(Remembered { evaluation, operation, target })
+    }
+
+    fn describe(page: &mut Page) -> &'static str {
+        Inhibited::describe(page)
+    }
+}
+
+/// What an agent remembers, as fields.
+struct Inhibited {
+    evaluation: u32,
+    operation: AgentOperation,
+    target: Target,
+}
+
+message! { Inhibited {
+    1 evaluation: u32 = Required(Unsigned),
+    2 operation: AgentOperation = Required(OPERATION),
+    3 target: Target = Required(Nested),
+} }
+
+message! { Luggage {
+    1 evaluations: u32 = Required(Unsigned),
+    2 memory: Vec<Memory> = List(Nested, MEMORY_MAX),
+} }
+
+message! { TransferId {
+    1 journal: JournalId = Required(Bits128),
+    2 boot: u32 = Required(Unsigned),
+    3 counter: u32 = Required(Unsigned),
+} }
+
+message! { WorkloadId {
+    1 boot: u32 = Required(Unsigned),
+    2 counter: u32 = Required(Unsigned),
+} }
+
+message! { Inhibition {
+    1 node: NodeId = Required(Nested),
+    2 rule: Rule = Required(Nested),
+} }
+
+const REASON: Excerpt = Excerpt(REASON_BYTES_MAX);
+
+alternatives! { Rule {
+    values {}
+    fields {
+        1 capacity: Capacity { 1 needed: Hardware = Required(Unsigned), 2 free: Capacity = Required(Nested) },
+        2 neighbourhood: Neighbourhood { 1 target: NodeId = Required(Nested) },
+        3 leaving: Leaving {},
+        4 down: Down {},
+        5 acceptance: Acceptance { 1 reason: String = Required(REASON) },
+        6 acceptance_failed: AcceptanceFailed { 1 cause: String = Required(REASON) },
+        7 pinned: Pinned {},
+        8 budget: Budget {},
+        9 open_grant: OpenGrant {},
+        10 busy: Busy {},
+        11 recovering: Recovering {},
+        12 unanswered: Unanswered {},
+        13 not_started: NotStarted { 1 cause: String = Required(REASON) },
+        14 oversized: Oversized { 1 bytes: u64 = Required(Unsigned), 2 bytes_max: u64 = Required(Unsigned) },
+        15 descriptor: Descriptor { 1 cause: String = Required(REASON) },
+    }
+} }

@@ -1,0 +1,51 @@
+//! The tables of all types as Markdown, for `docs/wire.md`.
+
+use std::fmt::Write;
+
+use mario_colony::Record;
+
+use crate::bounds;
+use crate::envelope::Envelope;
+use crate::schema::{Page, Schema};
+
+/// All messages and records with their fields, as Markdown.
+pub fn schema_tables() -> String {
+    let mut text = String::new();
+    let mut page = Page::default();
+    Envelope::describe(&mut page);
+    let messages = page.tables.len();
+    Record::describe(&mut page);
+    for (position, table) in page.tables.iter().enumerate() {
+        if position == messages {
+            text.push_str("## Records\n\n");
+        }
+        let sort = if table.is_choice { ": exactly one of these" } else { "" };
+        let _ = write!(text, "### {}{sort}\n\n| field | name | content | |\n|---|---|---|---|\n", table.name);
+        for row in &table.rows {
+            let presence = if table.is_choice { "" } else { row.presence.as_str() };
+            let _ = writeln!(text, "| {} | `{}` | {} | {presence} |", row.number, row.name, row.content);
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// The bounds of everything, as Markdown.
+pub fn bounds_table() -> String {
+    let mut text = String::from("| what | at most |\n|---|---|\n");
+    for (what, most) in [
+        ("bytes of a frame, without its length", bounds::FRAME_BYTES_MAX),
+        ("bytes of a name", bounds::NAME_BYTES_MAX),
+        ("bytes of a reason for people; longer ones are cut", bounds::REASON_BYTES_MAX),
+        ("files of a policy", bounds::POLICY_FILES_MAX),
+        ("bytes of one of them", bounds::POLICY_FILE_BYTES_MAX),
+        ("bytes of what the owner of an application signed", bounds::DOCUMENT_BYTES_MAX),
+        ("facts about a node, or about an application", bounds::FACTS_MAX),
+        ("operations that an agent remembers", bounds::MEMORY_MAX),
+        ("open transfers in a hello", bounds::OPEN_TRANSFERS_MAX),
+        ("routes in one update", bounds::ROUTES_MAX),
+    ] {
+        let _ = writeln!(text, "| {what} | {most} |");
+    }
+    text
+}

@@ -1,0 +1,142 @@
+//! The records of a journal, as they are kept.
+//!
+//! Each begins with the number of its format. Unlike in messages, nothing unknown is skipped: who wrote it meant something by
+//! it, and a journal that is understood in part is not understood.
+
+use mario_colony::{
+    Custody, DeployKey, Descriptor, Epoch, Grant, JournalId, Luggage, OwnCause, Owned, Record, Token, TransferId,
+    WorkloadId,
+};
+use mario_domain::{ApplicationId, InstanceId, NodeId};
+use std::sync::Arc;
+
+use crate::error::{DecodeError, EncodeError, Problem};
+use crate::raw::{Content, Fields, put_nested, put_varint};
+use crate::schema::{
+    Bits128, Codec, Flag, Nested, Optional, Page, Presence, Required, Row, Schema, Unknown, Unsigned, alternatives,
+    message, read_fields, row, slot, write_fields,
+};
+
+/// The newest format of records. It is raised when a record gets a field or an alternative.
+pub const RECORD_FORMAT: u64 = 1;
+
+/// Writes a record behind what is in `out`.
+pub fn encode_record(record: &Record, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+    let start = out.len();
+    put_varint(out, RECORD_FORMAT);
+    let written = record.write(out);
+    if written.is_err() {
+        out.truncate(start);
+    }
+    written
+}
+
+/// Reads a record, which is all of `bytes`.
+pub fn decode_record(bytes: &[u8]) -> Result<Record, DecodeError> {
+    let mut fields = Fields::new(bytes);
+    let format = fields.varint()?;
+    if format == 0 || format > RECORD_FORMAT {
+        return Err(Problem::UnknownFormat { format, format_max: RECORD_FORMAT }.into());
+    }
+    Record::read(Fields::new(fields.rest()), Unknown::Refuse)
+}
+
+alternatives! { Record {
+    values {
+        3 custody: Custody(Custody) = Nested,
+        5 grant: Grant(Grant) = Nested,
+    }
+    fields {
+        1 boot: Boot {
+            1 node: NodeId = Required(Nested),
+            2 journal: JournalId = Required(Bits128),
+            3 boot: u32 = Required(Unsigned),
+        },
+        2 own: Own { 1 owned: Owned = Required(Nested), 2 cause: OwnCause = Required(Nested) },
+        4 custody_ended: CustodyEnded { 1 instance: InstanceId = Required(Nested) },
+        6 gone: Gone { 1 transfer: TransferId = Required(Nested) },
+        7 not_taken: NotTaken { 1 transfer: TransferId = Required(Nested) },
+        8 undeployed: Undeployed { 1 instance: InstanceId = Required(Nested) },
+        9 stopped: Stopped { 1 workload: WorkloadId = Required(Nested) },
+        10 forgotten: Forgotten { 1 transfer: TransferId = Required(Nested) },
+        11 pinned: Pinned { 1 instance: InstanceId = Required(Nested), 2 is_pinned: bool = Required(Flag) },
+        12 lost: Lost { 1 journal: JournalId = Required(Bits128) },
+        13 peer: Peer {
+            1 node: NodeId = Required(Nested),
+            2 journal: JournalId = Required(Bits128),
+            3 sequence: u64 = Required(Unsigned),
+        },
+    }
+} }
+
+message! { Owned {
+    1 instance: InstanceId = Required(Nested),
+    2 epoch: Epoch = Required(Unsigned),
+    3 workload: WorkloadId = Required(Nested),
+    4 descriptor: Arc<Descriptor> = Required(Nested),
+    5 luggage: Arc<Luggage> = Required(Nested),
+    6 replications_left: Option<u32> = Optional(Unsigned),
+    7 is_pinned: bool = Required(Flag),
+} }
+
+alternatives! { OwnCause {
+    values {}
+    fields {
+        1 deployed: Deployed { 1 key: DeployKey = Required(Bits128) },
+        2 taken: Taken { 1 transfer: TransferId = Required(Nested), 2 from: NodeId = Required(Nested) },
+        3 replicated: Replicated {
+            1 parent: InstanceId = Required(Nested),
+            2 replications_left: Option<u32> = Optional(Unsigned),
+        },
+        4 not_taken: NotTaken { 1 transfer: TransferId = Required(Nested) },
+        5 adopted: Adopted { 1 transfer: TransferId = Required(Nested) },
+    }
+} }
+
+message! { Custody {
+    1 owned: Owned = Required(Nested),
+    2 transfer: TransferId = Required(Nested),
+    3 token: Token = Required(Bits128),
+    4 target: NodeId = Required(Nested),
+    5 receiver: JournalId = Required(Bits128),
+    6 is_running: bool = Required(Flag),
+    7 is_ended: bool = Required(Flag),
+} }
+
+message! { Grant {
+    1 transfer: TransferId = Required(Nested),
+    2 token: Token = Required(Bits128),
+    3 target: NodeId = Required(Nested),
+    4 receiver: JournalId = Required(Bits128),
+    5 instance: InstanceId = Required(Nested),
+    6 application: ApplicationId = Required(Nested),
+    7 parent: InstanceId = Required(Nested),
+    8 replications_left: Option<Split> = Optional(Nested),
+} }
+
+/// The replications that are left to a parent, and those that go with its child.
+type Split = [u32; 2];
+
+impl Schema for Split {
+    fn write(&self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        Unsigned.write(1, &self[0], out)?;
+        Unsigned.write(2, &self[1], out)
+    }
+
+    fn read(fields: Fields<'_>, unknown: Unknown) -> Result<Split, DecodeError> {
+        let Replications { parent, child } = Replications::read(fields, unknown)?;
+        Ok([parent, child])
+    }
+
+    fn describe(page: &mut Page) -> &'static str {
+        Replications::describe(page)
+    }
+}
+
+/// A split as fields.
+struct Replications {
+    parent: u32,
+    child: u32,
+}
+
+message! { Replications { 1 parent: u32 = Required(Unsigned), 2 child: u32 = Required(Unsigned) } }

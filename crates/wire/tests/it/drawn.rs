@@ -1,0 +1,304 @@
+//! Messages and records that follow from a seed.
+
+use std::sync::Arc;
+
+use mario_colony::routing::{Label, RoutingMessage, SequenceRequest, ToldRoute, Update};
+use mario_colony::rules::Remembered;
+use mario_colony::{
+    Copies, Custody, DeployKey, Descriptor, Epoch, Grant, Hello, JournalId, Luggage, Message, OwnCause, Owned,
+    PolicyText, Prepare, Record, Token, TransferId, TransferKind, WorkloadId,
+};
+use mario_domain::{
+    AgentOperation, Application, ApplicationId, Capacity, Fact, FactValue, Hardware, Id, Inhibition, InstanceId,
+    NodeId, OwnerId, Quantity, Rule, Target,
+};
+use mario_wire::{Body, Envelope, Ping, Pong};
+
+/// Draws values from a seed (`SplitMix64`).
+pub struct Draw {
+    state: u64,
+}
+
+impl Draw {
+    pub fn new(seed: u64) -> Draw {
+        Draw { state: seed }
+    }
+
+    pub fn number(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.state ^ self.state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ mixed >> 31
+    }
+
+    pub fn below(&mut self, bound: u64) -> u64 {
+        self.number() % bound
+    }
+
+    /// Numbers of all lengths, with the smallest and the largest among them.
+    fn unsigned(&mut self) -> u64 {
+        match self.below(8) {
+            0 => 0,
+            1 => u64::MAX,
+            _ => self.number() >> self.below(64),
+        }
+    }
+
+    fn short(&mut self) -> u32 {
+        (self.unsigned() >> self.below(33)) as u32
+    }
+
+    fn bits(&mut self) -> u128 {
+        u128::from(self.unsigned()) << 64 | u128::from(self.number())
+    }
+
+    fn flag(&mut self) -> bool {
+        self.below(2) == 0
+    }
+
+    fn maybe<T>(&mut self, draw: impl FnOnce(&mut Draw) -> T) -> Option<T> {
+        self.flag().then(|| draw(self))
+    }
+
+    fn list<T>(&mut self, max: u64, mut draw: impl FnMut(&mut Draw) -> T) -> Vec<T> {
+        (0..self.below(max + 1)).map(|_| draw(self)).collect()
+    }
+
+    fn text(&mut self, max: u64) -> String {
+        let characters = ['a', 'Z', '0', ' ', '\n', 'é', '→', '😀', '\0', '\''];
+        (0..self.below(max + 1)).map(|_| characters[self.below(10) as usize]).collect()
+    }
+
+    fn id(&mut self) -> Id {
+        let number = self.unsigned() as i64;
+        if self.flag() { Id::number(number) } else { Id::name(&format!("n{}", self.text(30))).expect("a name") }
+    }
+
+    fn node(&mut self) -> NodeId {
+        NodeId::try_from(self.id()).expect("not `self`")
+    }
+
+    fn instance(&mut self) -> InstanceId {
+        self.id().into()
+    }
+
+    fn application(&mut self) -> ApplicationId {
+        self.id().into()
+    }
+
+    fn double(&mut self) -> f64 {
+        let value = f64::from_bits(self.number());
+        if value.is_finite() { value } else { -0.0 }
+    }
+
+    fn quantity(&mut self) -> Quantity {
+        let fraction = self.double().abs();
+        if self.flag() { Quantity::whole(self.short()) } else { Quantity::fraction(fraction).expect("finite") }
+    }
+
+    fn fact(&mut self) -> Fact {
+        let value = if self.flag() { FactValue::Id(self.id()) } else { FactValue::Number(self.double()) };
+        Fact { subject: self.id(), key: self.id(), value }
+    }
+
+    fn operation(&mut self) -> AgentOperation {
+        AgentOperation::ALL[self.below(AgentOperation::ALL.len() as u64) as usize]
+    }
+
+    fn descriptor(&mut self) -> Arc<Descriptor> {
+        Arc::new(Descriptor {
+            application: Application {
+                id: self.application(),
+                owner: self.maybe(|draw| OwnerId::from(draw.id())),
+                hardware: Hardware::units(self.unsigned()),
+                max_rate: self.quantity(),
+                max_latency: self.quantity(),
+            },
+            policy: PolicyText {
+                name: self.text(20),
+                files: self.list(3, |draw| (draw.text(20), draw.text(400))),
+                memory: self.short(),
+            },
+            facts: self.list(3, Draw::fact),
+            replications_max: self.maybe(Draw::short),
+            copies: if self.flag() { Copies::MayOverlap } else { Copies::Exclusive },
+            document: self.list(40, |draw| draw.number() as u8).into(),
+        })
+    }
+
+    fn luggage(&mut self) -> Arc<Luggage> {
+        let remembered = |draw: &mut Draw| Remembered {
+            evaluation: draw.short(),
+            operation: draw.operation(),
+            target: if draw.flag() { Target::Own } else { Target::Node(draw.node()) },
+        };
+        Arc::new(Luggage { evaluations: self.short(), memory: self.list(5, remembered) })
+    }
+
+    fn transfer(&mut self) -> TransferId {
+        TransferId { journal: JournalId(self.bits()), boot: self.short(), counter: self.short() }
+    }
+
+    fn workload(&mut self) -> WorkloadId {
+        WorkloadId { boot: self.short(), counter: self.short() }
+    }
+
+    fn rule(&mut self) -> Rule {
+        let capacity = if self.flag() { Capacity::Unbounded } else { Capacity::units(self.unsigned()) };
+        match self.below(15) {
+            0 => Rule::Capacity { needed: Hardware::units(self.unsigned()), free: capacity },
+            1 => Rule::Neighbourhood { target: self.node() },
+            2 => Rule::Leaving,
+            3 => Rule::Down,
+            4 => Rule::Acceptance { reason: self.text(60) },
+            5 => Rule::AcceptanceFailed { cause: self.text(60) },
+            6 => Rule::Pinned,
+            7 => Rule::Budget,
+            8 => Rule::OpenGrant,
+            9 => Rule::Busy,
+            10 => Rule::Recovering,
+            11 => Rule::Unanswered,
+            12 => Rule::NotStarted { cause: self.text(60) },
+            13 => Rule::Oversized { bytes: self.unsigned(), bytes_max: self.unsigned() },
+            _ => Rule::Descriptor { cause: self.text(60) },
+        }
+    }
+
+    pub fn hello(&mut self) -> Hello {
+        Hello {
+            journal: JournalId(self.bits()),
+            sequence: self.unsigned(),
+            open: self.list(4, Draw::transfer),
+            facts: self.list(4, Draw::fact),
+        }
+    }
+
+    fn prepare(&mut self) -> Prepare {
+        Prepare {
+            transfer: self.transfer(),
+            kind: if self.flag() { TransferKind::Migrate } else { TransferKind::Replicate },
+            instance: self.instance(),
+            asked_by: self.instance(),
+            epoch: Epoch(self.short()),
+            descriptor: self.descriptor(),
+            replications_left: self.maybe(Draw::short),
+            luggage_bytes: self.unsigned(),
+        }
+    }
+
+    /// The kinds of messages of the transfer.
+    pub const MESSAGES: u64 = 9;
+
+    pub fn message(&mut self, kind: u64) -> Message {
+        let transfer = self.transfer();
+        match kind {
+            0 => Message::Hello(self.hello()),
+            1 => Message::Prepare(Arc::new(self.prepare())),
+            2 => Message::Ready { transfer, token: Token(self.bits()) },
+            3 => Message::Inhibit { transfer, inhibition: Inhibition { node: self.node(), rule: self.rule() } },
+            4 => Message::Abort { transfer },
+            5 => Message::Transfer { transfer, token: Token(self.bits()), luggage: self.luggage() },
+            6 => Message::Taken { transfer },
+            7 => Message::NotTaken { transfer },
+            _ => Message::Forget { transfer },
+        }
+    }
+
+    fn route(&mut self) -> ToldRoute {
+        let label = self.maybe(|draw| Label { sequence: draw.unsigned(), metric: draw.short() });
+        ToldRoute { application: self.application(), label }
+    }
+
+    /// The kinds of bodies.
+    pub const BODIES: u64 = Draw::MESSAGES + 5;
+
+    pub fn body(&mut self, kind: u64) -> Body {
+        match kind.checked_sub(Draw::MESSAGES) {
+            None => Body::Colony(self.message(kind)),
+            Some(0) => Body::Routing(RoutingMessage::Update(Update {
+                number: self.unsigned(),
+                is_table: self.flag(),
+                routes: self.list(6, Draw::route),
+            })),
+            Some(1) => Body::Routing(RoutingMessage::Request(SequenceRequest {
+                application: self.application(),
+                sequence: self.unsigned(),
+                hops_left: self.number() as u8,
+            })),
+            Some(2) => Body::Routing(RoutingMessage::Repeat),
+            Some(3) => Body::Ping(Ping { sent: self.unsigned() }),
+            Some(_) => {
+                let (ping_sent, received, sent) = (self.unsigned(), self.unsigned(), self.unsigned());
+                Body::Pong(Pong { ping_sent, received, sent })
+            }
+        }
+    }
+
+    pub fn envelope(&mut self) -> Envelope {
+        let kind = self.below(Draw::BODIES);
+        let receiver = self.maybe(|draw| JournalId(draw.bits()));
+        Envelope::new(JournalId(self.bits()), receiver, self.body(kind))
+    }
+
+    fn owned(&mut self) -> Owned {
+        Owned {
+            instance: self.instance(),
+            epoch: Epoch(self.short()),
+            workload: self.workload(),
+            descriptor: self.descriptor(),
+            luggage: self.luggage(),
+            replications_left: self.maybe(Draw::short),
+            is_pinned: self.flag(),
+        }
+    }
+
+    fn cause(&mut self) -> OwnCause {
+        let transfer = self.transfer();
+        match self.below(5) {
+            0 => OwnCause::Deployed { key: DeployKey(self.bits()) },
+            1 => OwnCause::Taken { transfer, from: self.node() },
+            2 => OwnCause::Replicated { parent: self.instance(), replications_left: self.maybe(Draw::short) },
+            3 => OwnCause::NotTaken { transfer },
+            _ => OwnCause::Adopted { transfer },
+        }
+    }
+
+    /// The kinds of records.
+    pub const RECORDS: u64 = 13;
+
+    pub fn record(&mut self, kind: u64) -> Record {
+        let (transfer, instance) = (self.transfer(), self.instance());
+        match kind {
+            0 => Record::Boot { node: self.node(), journal: JournalId(self.bits()), boot: self.short() },
+            1 => Record::Own { owned: self.owned(), cause: self.cause() },
+            2 => Record::Custody(Custody {
+                owned: self.owned(),
+                transfer,
+                token: Token(self.bits()),
+                target: self.node(),
+                receiver: JournalId(self.bits()),
+                is_running: self.flag(),
+                is_ended: self.flag(),
+            }),
+            3 => Record::CustodyEnded { instance },
+            4 => Record::Grant(Grant {
+                transfer,
+                token: Token(self.bits()),
+                target: self.node(),
+                receiver: JournalId(self.bits()),
+                instance,
+                application: self.application(),
+                parent: self.instance(),
+                replications_left: self.maybe(|draw| [draw.short(), draw.short()]),
+            }),
+            5 => Record::Gone { transfer },
+            6 => Record::NotTaken { transfer },
+            7 => Record::Undeployed { instance },
+            8 => Record::Stopped { workload: self.workload() },
+            9 => Record::Forgotten { transfer },
+            10 => Record::Pinned { instance, is_pinned: self.flag() },
+            11 => Record::Lost { journal: JournalId(self.bits()) },
+            _ => Record::Peer { node: self.node(), journal: JournalId(self.bits()), sequence: self.unsigned() },
+        }
+    }
+}

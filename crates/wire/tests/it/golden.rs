@@ -1,0 +1,52 @@
+//! The bytes of version 1. A node of the next version must read them; so they may not change once version 1 is released.
+
+use std::fmt::Write;
+
+use mario_colony::JournalId;
+use mario_wire::{Envelope, decode, decode_record, encode, encode_record};
+
+use crate::drawn::Draw;
+
+const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/version-1.txt");
+
+/// One line for each kind of message and record: its name and its bytes.
+fn lines() -> String {
+    let mut text = String::new();
+    for kind in 0..Draw::BODIES {
+        let envelope = Envelope::new(JournalId(7), Some(JournalId(8)), Draw::new(kind + 40).body(kind));
+        let mut bytes = Vec::new();
+        encode(&envelope, &mut bytes).expect("drawn values keep their bounds");
+        assert_eq!(decode(&bytes), Ok(envelope));
+        line(&mut text, "message", kind, &bytes);
+    }
+    for kind in 0..Draw::RECORDS {
+        let record = Draw::new(kind + 70).record(kind);
+        let mut bytes = Vec::new();
+        encode_record(&record, &mut bytes).expect("drawn values keep their bounds");
+        assert_eq!(decode_record(&bytes), Ok(record));
+        line(&mut text, "record", kind, &bytes);
+    }
+    text
+}
+
+fn line(text: &mut String, sort: &str, kind: u64, bytes: &[u8]) {
+    let _ = write!(text, "{sort} {kind} ");
+    for byte in bytes {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text.push('\n');
+}
+
+#[test]
+fn version_1_has_these_bytes() {
+    let lines = lines();
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(PATH, &lines).expect("the file can be written");
+    }
+    let golden = std::fs::read_to_string(PATH).expect("the file is there");
+    for (golden, line) in golden.lines().zip(lines.lines()) {
+        let name: String = line.chars().take_while(|character| !character.is_numeric()).collect();
+        assert!(golden == line, "{name}has other bytes:\n{golden}\n{line}\nUPDATE_GOLDEN=1 accepts them");
+    }
+    assert_eq!(golden.lines().count(), lines.lines().count());
+}

@@ -1,0 +1,132 @@
+//! What is written is read as the same value; what is newer is skipped or refused.
+
+use mario_colony::{JournalId, Message};
+use mario_wire::{
+    Body, Envelope, Framer, Ping, Pong, Problem, RECORD_FORMAT, decode, decode_record, encode, encode_frame,
+    encode_record,
+};
+
+use crate::drawn::Draw;
+
+fn encoded(envelope: &Envelope) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    encode(envelope, &mut bytes).expect("drawn values keep their bounds");
+    bytes
+}
+
+#[test]
+fn every_drawn_envelope_comes_back() {
+    for seed in 0..3_000 {
+        let envelope = Draw::new(seed).envelope();
+        let bytes = encoded(&envelope);
+        assert_eq!(decode(&bytes).as_ref(), Ok(&envelope), "seed {seed}");
+        assert_eq!(encoded(&envelope), bytes, "seed {seed}");
+    }
+}
+
+#[test]
+fn every_drawn_record_comes_back() {
+    for seed in 0..3_000 {
+        let record = Draw::new(seed).record(seed % Draw::RECORDS);
+        let mut bytes = vec![1, 2, 3];
+        encode_record(&record, &mut bytes).expect("drawn values keep their bounds");
+        assert_eq!(decode_record(&bytes[3..]), Ok(record), "seed {seed}");
+    }
+}
+
+#[test]
+fn frames_come_out_of_a_stream_that_arrives_in_pieces() {
+    let envelopes: Vec<Envelope> = (0..200).map(|seed| Draw::new(seed).envelope()).collect();
+    let mut stream = Vec::new();
+    for envelope in &envelopes {
+        encode_frame(envelope, &mut stream).expect("drawn values keep their bounds");
+    }
+    let longest = envelopes.iter().map(|envelope| encoded(envelope).len()).max().expect("some");
+    for seed in 0..20 {
+        let (mut draw, mut framer, mut read, mut rest) = (Draw::new(seed), Framer::default(), Vec::new(), &stream[..]);
+        while !rest.is_empty() {
+            let (piece, after) = rest.split_at((1 + draw.below(500) as usize).min(rest.len()));
+            framer.extend(piece);
+            while let Some(frame) = framer.next_frame().expect("short enough") {
+                read.push(decode(frame).expect("as it was written"));
+            }
+            assert!(framer.held() <= longest + 4, "a frame that is complete is taken out");
+            rest = after;
+        }
+        assert_eq!(read, envelopes);
+        assert_eq!(framer.held(), 0);
+    }
+}
+
+#[test]
+fn fields_of_newer_versions_are_skipped_in_messages() {
+    let newer = [
+        [&[0x98, 0x06, 0x05][..], b"".as_slice()].concat(),
+        [&[0x9a, 0x06, 0x03][..], b"new".as_slice()].concat(),
+        [&[0x99, 0x06][..], &[0; 8]].concat(),
+        [&[0x9d, 0x06][..], &[0; 4]].concat(),
+    ];
+    for seed in 0..300 {
+        let envelope = Draw::new(seed).envelope();
+        for field in &newer {
+            let mut bytes = encoded(&envelope);
+            bytes.extend_from_slice(field);
+            assert_eq!(decode(&bytes).as_ref(), Ok(&envelope), "seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn messages_of_newer_kinds_are_told_from_garbage() {
+    let envelope = Envelope::new(JournalId(1), None, Body::Ping(Ping { sent: 5 }));
+    let mut bytes = encoded(&envelope);
+    // The body is the last field: an alternative with number 3 becomes one with number 9.
+    let place = bytes.len() - 4;
+    assert_eq!(bytes[place], 3 << 3 | 2);
+    bytes[place] = 9 << 3 | 2;
+    let error = decode(&bytes).expect_err("unknown");
+    assert!(error.is_newer());
+    assert_eq!(error.to_string(), "cannot read `body`: alternative 9 is unknown to this version");
+    assert!(!decode(b"GET / HTTP/1.1\r\n").expect_err("garbage").is_newer());
+}
+
+#[test]
+fn a_journal_from_the_future_is_refused() {
+    for kind in 0..Draw::RECORDS {
+        let mut bytes = Vec::new();
+        encode_record(&Draw::new(kind).record(kind), &mut bytes).expect("drawn values keep their bounds");
+        let mut newer = bytes.clone();
+        newer[0] = RECORD_FORMAT as u8 + 1;
+        let error = decode_record(&newer).expect_err("a newer format");
+        assert_eq!(error.problem(), &Problem::UnknownFormat { format: RECORD_FORMAT + 1, format_max: RECORD_FORMAT });
+        assert!(error.is_newer());
+        // A field that this version would skip in a message.
+        bytes.extend_from_slice(&[0x98, 0x06, 0x05]);
+        assert!(decode_record(&bytes).expect_err("a newer field").is_newer());
+    }
+    assert_eq!(
+        decode_record(&[0]).expect_err("no format").problem(),
+        &Problem::UnknownFormat { format: 0, format_max: 1 }
+    );
+}
+
+#[test]
+fn only_a_hello_tells_versions_and_every_hello_does() {
+    let hello = Envelope::new(JournalId(1), None, Body::Colony(Message::Hello(Draw::new(1).hello())));
+    assert!(hello.versions.is_some());
+    let silent = Envelope { versions: None, ..hello };
+    assert_eq!(
+        decode(&encoded(&silent)).expect_err("which versions?").to_string(),
+        "cannot read `versions`: it is missing"
+    );
+    assert_eq!(Envelope::new(JournalId(1), None, Body::Ping(Ping { sent: 0 })).versions, None);
+}
+
+#[test]
+fn a_round_trip_leaves_out_the_time_that_the_neighbour_held_the_ping() {
+    let pong = Pong { ping_sent: 1_000, received: 77_000, sent: 77_400 };
+    assert_eq!(pong.round_trip(2_000), Some(600));
+    assert_eq!(pong.round_trip(1_399), None, "the neighbour held it longer than it took");
+    assert_eq!(pong.round_trip(999), None, "the own clock went back");
+    assert_eq!(Pong { sent: 76_999, ..pong }.round_trip(2_000), None, "the neighbour's clock went back");
+}
