@@ -28,7 +28,9 @@ pub(crate) use ground::GOLDEN;
 
 pub use commute::{Commuters, Commuting, Hotspot, commute, commute_attached};
 pub use positions::read_positions;
+pub(crate) use reading::user_id as read_id;
 pub use reading::{TraceError, TraceProblem};
+pub(crate) use table::{Row, Table};
 pub use tracks::{
     After, Between, Clock, Fix, StepError, Stepping, SumoCoordinates, TrackFormat, Tracks, read_tracks, step_count,
     to_steps,

@@ -7,6 +7,7 @@ mod churn;
 mod cost;
 mod drawn;
 mod infrastructure;
+mod node_table;
 mod recorded;
 mod users;
 

@@ -31,8 +31,8 @@ pub use strategies::{
     RoutingStrategy,
 };
 pub use topology::{
-    AreaSettings, BarabasiAlbertSettings, GraphFormat, GridSettings, NodeSettings, RandomGeometricSettings,
-    TiledTreeSettings, TopologyFileSettings, TopologySettings, TreeSettings, UnmarkedKind,
+    AreaSettings, BarabasiAlbertSettings, GraphFormat, GridSettings, NodeSettings, NodeTableSettings,
+    RandomGeometricSettings, TiledTreeSettings, TopologyFileSettings, TopologySettings, TreeSettings, UnmarkedKind,
 };
 pub use workload::{
     AssignmentKind, OnOffSettings, PeriodicSettings, Phase, PhaseWord, PoissonSettings, UserSettings, WorkloadSettings,
@@ -62,6 +62,9 @@ pub struct Settings {
     /// What the tiers are called, from the top down, for figures; they count if there is one for each tier.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tiers: Vec<String>,
+    /// What nodes have that the topology does not give them, from the columns of a table.
+    #[serde(skip_serializing_if = "NodeTableSettings::is_empty")]
+    pub node_table: NodeTableSettings,
     /// What single nodes have that the topology does not give them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub node: Vec<NodeSettings>,
@@ -180,6 +183,7 @@ impl Default for Settings {
             duration: Time::of(52_000.0),
             topology: TopologySettings::default(),
             tiers: Vec::new(),
+            node_table: NodeTableSettings::default(),
             node: Vec::new(),
             application: Vec::new(),
             applications: DrawnApplications::default(),

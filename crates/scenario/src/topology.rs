@@ -5,6 +5,7 @@
 //! graph file by [`read_graph`].
 
 mod geometric;
+mod graphml;
 mod mesh;
 mod read;
 mod tiled;
@@ -20,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use crate::index::NodeIndex;
 use crate::position::{Area, Position};
 
+pub use graphml::{ExportError, write_graphml};
 pub(crate) use mesh::LINKS_MAX;
 pub use mesh::{AccessPoints, Connected, Latency, Mesh, barabasi_albert, grid, random_geometric};
 pub use read::{GraphDefaults, GraphError, GraphFormat, GraphProblem, Unmarked, XmlProblem, read_graph};
@@ -258,6 +260,13 @@ impl Topology {
     /// Adds to what is known about a node.
     pub fn add_facts(&mut self, node: NodeIndex, facts: impl IntoIterator<Item = Fact>) {
         self.nodes[node.position()].facts.extend(facts);
+    }
+
+    /// Says something about a node, in the place of what was said under the same key.
+    pub(crate) fn set_fact(&mut self, node: NodeIndex, fact: Fact) {
+        let facts = &mut self.nodes[node.position()].facts;
+        facts.retain(|known| known.key != fact.key);
+        facts.push(fact);
     }
 
     /// Limits the bandwidth of all links that have no limit yet.

@@ -1,18 +1,19 @@
-//! Positions that are already counted in steps: `user,step,latitude,longitude`.
+//! Positions that are already counted in steps: `user,step,latitude,longitude`, or `user,step,x,y` in metres.
 
-use super::reading::{self, Gathering, STEPS_MAX, TraceError, TraceProblem};
+use super::reading::{self, Gathering, PlaceColumns, STEPS_MAX, TraceError, TraceProblem};
 use super::table::Table;
 use super::{Presence, Traces};
+use crate::position::Position;
 
-/// Reads positions by step. The columns `user`, `step`, `latitude` and `longitude` may be in any order. The last row of
-/// a user in a step counts; without a row the user stays.
-pub fn read_positions(bytes: &[u8]) -> Result<Traces, TraceError> {
+/// Reads positions by step. The columns `user`, `step`, `latitude` and `longitude` may be in any order; in place of the last
+/// two, `x` and `y` count metres east and north of `origin`. The last row of a user in a step counts; without a row the user
+/// stays.
+pub fn read_positions(bytes: &[u8], origin: Option<Position>) -> Result<Traces, TraceError> {
     let text = reading::utf8(bytes)?;
     let mut table = Table::new(text)?;
     let user_column = table.column(&["user"])?;
     let step_column = table.column(&["step"])?;
-    let latitude_column = table.column(&["latitude"])?;
-    let longitude_column = table.column(&["longitude"])?;
+    let places = PlaceColumns::find(&table, origin)?;
     let mut gathering = Gathering::default();
     while let Some(row) = table.next()? {
         let id =
@@ -22,10 +23,7 @@ pub fn read_positions(bytes: &[u8]) -> Result<Traces, TraceError> {
         if step >= STEPS_MAX {
             return Err(TraceError::new(row.span(step_column), TraceProblem::TooManySteps));
         }
-        let place = reading::place(
-            (row.field(latitude_column), row.span(latitude_column)),
-            (row.field(longitude_column), row.span(longitude_column)),
-        )?;
+        let place = places.place(&row)?;
         let user = gathering.user(id);
         gathering.place(user, step as u32, Presence::At(place));
     }
@@ -38,7 +36,6 @@ mod tests {
 
     use super::*;
     use crate::index::UserIndex;
-    use crate::position::Position;
 
     fn at(latitude: f64, longitude: f64) -> Presence {
         Presence::At(Position { latitude, longitude })
@@ -49,7 +46,7 @@ mod tests {
         let text = "user,step,latitude,longitude\n\
                     late,2,1.0,2.0\n\
                     a,0,1.0,1.0\na,0,1.5,1.5\na,1,1.5,1.5\n7,0,3,4\n7,2,5,6\n";
-        let traces = read_positions(text.as_bytes()).expect("a trace");
+        let traces = read_positions(text.as_bytes(), None).expect("a trace");
         let name = |name| Id::name(name).expect("a name");
         assert_eq!(traces.users, [name("a"), Id::number(7), name("late")]);
         let expected = [
@@ -62,9 +59,24 @@ mod tests {
 
     #[test]
     fn columns_may_be_in_any_order() {
-        let one = read_positions(b"user,step,latitude,longitude\na,0,1,2\n").expect("a trace");
-        let other = read_positions(b"\xef\xbb\xbflongitude, Latitude,step,user\r\n2,1,0,a\r\n").expect("a trace");
+        let one = read_positions(b"user,step,latitude,longitude\na,0,1,2\n", None).expect("a trace");
+        let other = read_positions(b"\xef\xbb\xbflongitude, Latitude,step,user\r\n2,1,0,a\r\n", None).expect("a trace");
         assert_eq!(one, other);
+    }
+
+    #[test]
+    fn metres_count_from_the_origin_and_a_comma_between_semicolons_is_a_decimal_sign() {
+        let origin = Position { latitude: 60.0, longitude: 10.0 };
+        let text = "user;step;x;y\na;0;1000,5;-250\n";
+        let traces = read_positions(text.as_bytes(), Some(origin)).expect("a trace");
+        let [(_, Presence::At(place))] = traces.steps[0][..] else { panic!("one user") };
+        // A degree of latitude is 111,195.08 m, one of longitude half of that at 60 degrees north.
+        assert!((place.latitude - (60.0 - 250.0 / 111_195.08)).abs() < 1e-9, "{place:?}");
+        assert!((place.longitude - (10.0 + 1_000.5 / (111_195.08 / 2.0))).abs() < 1e-9, "{place:?}");
+        let error = read_positions(b"user;step;x;y\na;0;1e9;0\n", Some(origin)).expect_err("too far");
+        assert_eq!(error.to_string(), "expected a number of metres");
+        let error = read_positions(b"user;step;x;y\na;0;0;9e6\n", Some(origin)).expect_err("beyond the pole");
+        assert_eq!(error.to_string(), "expected metres that do not lead off the map");
     }
 
     #[test]
@@ -88,12 +100,14 @@ mod tests {
                 "expected a longitude from -180 to 180",
             ),
             ("user,step,latitude,longitude\n,0,1,2\n", "", "expected the id of a user"),
+            ("user,step,x,y\na,0,1,2\n", "user,step,x,y", "`x` and `y` are metres, and nothing says from where on"),
+            ("user;step;latitude;longitude\na;0;41,9;east\n", "east", "expected a longitude from -180 to 180"),
         ] {
-            let error = read_positions(text.as_bytes()).expect_err(text);
+            let error = read_positions(text.as_bytes(), None).expect_err(text);
             assert_eq!(error.to_string(), message, "{text}");
             assert_eq!(&text[error.span], at_fault, "{text}");
         }
-        let error = read_positions(b"user,step\xff").expect_err("no text");
+        let error = read_positions(b"user,step\xff", None).expect_err("no text");
         assert_eq!((error.span, error.problem), (9..10, TraceProblem::NotUtf8));
     }
 }

@@ -7,6 +7,7 @@ use std::ops::Range;
 use mario_domain::Id;
 use rustc_hash::FxHashMap;
 
+use super::table::{Row, Table};
 use super::{Presence, Traces};
 use crate::index::UserIndex;
 use crate::position::Position;
@@ -42,6 +43,8 @@ pub enum TraceProblem {
     },
     /// Something else is expected.
     Expected(&'static str),
+    /// Positions are in metres, and nothing says which place they are counted from.
+    NoOrigin,
     /// There are too many steps.
     TooManySteps,
     /// Nobody is anywhere.
@@ -70,8 +73,8 @@ pub(super) fn utf8(bytes: &[u8]) -> Result<&str, TraceError> {
     Ok(text)
 }
 
-/// A user's id as texts write it: an integer is a number, all else is a name.
-pub(super) fn user_id(text: &str) -> Option<Id> {
+/// An id as texts write it: an integer is a number, all else is a name.
+pub(crate) fn user_id(text: &str) -> Option<Id> {
     match text.parse::<i64>() {
         // `007` and `+7` are names: they would not be written the same again.
         Ok(number) if number.to_string() == text => Some(Id::number(number)),
@@ -149,6 +152,53 @@ impl Gathering {
     }
 }
 
+/// The two columns of a table that say where somebody is.
+#[derive(Clone, Copy)]
+pub(super) enum PlaceColumns {
+    /// Latitude and longitude.
+    Degrees(usize, usize),
+    /// Metres east and north of a place.
+    Metres(usize, usize, Position),
+}
+
+impl PlaceColumns {
+    /// The columns `latitude` and `longitude`, or else `x` and `y` in metres from `origin`.
+    pub(super) fn find(table: &Table<'_>, origin: Option<Position>) -> Result<PlaceColumns, TraceError> {
+        let metres = (table.known_column(&["x", "east", "easting"]), table.known_column(&["y", "north", "northing"]));
+        let latitude = table.column(&["latitude", "lat"]);
+        match (metres, origin) {
+            ((Some(east), Some(north)), Some(origin)) if latitude.is_err() => {
+                Ok(PlaceColumns::Metres(east, north, origin))
+            }
+            ((Some(_), Some(_)), None) if latitude.is_err() => Err(table.head_error(TraceProblem::NoOrigin)),
+            _ => Ok(PlaceColumns::Degrees(latitude?, table.column(&["longitude", "lon", "lng"])?)),
+        }
+    }
+
+    /// Where a row says that somebody is.
+    pub(super) fn place(self, row: &Row<'_>) -> Result<Position, TraceError> {
+        let number = |column: usize, limit: f64, what: &'static str| {
+            let number = row.number(column).filter(|number| (-limit..=limit).contains(number));
+            number.ok_or_else(|| row.expected(column, what))
+        };
+        match self {
+            PlaceColumns::Degrees(latitude, longitude) => Ok(Position {
+                latitude: number(latitude, 90.0, "a latitude from -90 to 90")?,
+                longitude: number(longitude, 180.0, "a longitude from -180 to 180")?,
+            }),
+            PlaceColumns::Metres(east, north, origin) => {
+                let [east_m, north_m] = [east, north].map(|column| number(column, METRES_MAX, "a number of metres"));
+                origin
+                    .moved_m(north_m?, east_m?)
+                    .ok_or_else(|| row.expected(east, "metres that do not lead off the map"))
+            }
+        }
+    }
+}
+
+/// The way around the earth is shorter.
+const METRES_MAX: f64 = 1e8;
+
 /// A latitude and a longitude, each with its place in the text, as a place on the map.
 pub(super) fn place(latitude: (&str, Range<usize>), longitude: (&str, Range<usize>)) -> Result<Position, TraceError> {
     let degrees = |(text, span): (&str, Range<usize>), limit: f64, expected: &'static str| match text.trim().parse() {
@@ -177,6 +227,7 @@ impl fmt::Display for TraceProblem {
                 write!(formatter, "expected {expected} fields, found {found}")
             }
             TraceProblem::Expected(what) => write!(formatter, "expected {what}"),
+            TraceProblem::NoOrigin => formatter.write_str("`x` and `y` are metres, and nothing says from where on"),
             TraceProblem::TooManySteps => write!(formatter, "a trace has at most {STEPS_MAX} steps"),
             TraceProblem::Empty => formatter.write_str("the trace has no user"),
         }

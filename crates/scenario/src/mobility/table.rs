@@ -1,4 +1,4 @@
-//! Tables of comma-separated values, with the place of each field in the text.
+//! Tables of values that are separated by commas or semicolons, with the place of each field in the text.
 
 use std::ops::Range;
 
@@ -7,42 +7,67 @@ use csv::{ReaderBuilder, StringRecord};
 use super::reading::{TraceError, TraceProblem};
 
 /// A table that is read row by row.
-pub(super) struct Table<'t> {
+pub(crate) struct Table<'t> {
     text: &'t str,
     reader: csv::Reader<&'t [u8]>,
     columns: Vec<String>,
+    separator: Separator,
     row: StringRecord,
 }
 
+/// What stands between two fields.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Separator {
+    Comma,
+    /// As spreadsheets write it where the comma is the decimal sign.
+    Semicolon,
+}
+
 /// One row of a table.
-pub(super) struct Row<'r> {
+pub(crate) struct Row<'r> {
     text: &'r str,
     record: &'r StringRecord,
+    separator: Separator,
 }
 
 impl<'t> Table<'t> {
-    /// A table whose first line names the columns.
-    pub(super) fn new(text: &'t str) -> Result<Table<'t>, TraceError> {
-        let mut reader = ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
+    /// A table whose first line names the columns. Its fields are separated by semicolons if that line has one and no comma.
+    pub(crate) fn new(text: &'t str) -> Result<Table<'t>, TraceError> {
+        let head = &text[first_line(text)];
+        let separator = if head.contains(';') && !head.contains(',') { Separator::Semicolon } else { Separator::Comma };
+        let delimiter = if separator == Separator::Semicolon { b';' } else { b',' };
+        let mut reader = ReaderBuilder::new().flexible(true).delimiter(delimiter).from_reader(text.as_bytes());
         let columns = match reader.headers() {
             Ok(headers) => {
                 headers.iter().map(|name| name.trim_matches(['\u{feff}', ' ', '\t']).to_lowercase()).collect()
             }
             Err(_) => return Err(TraceError::new(first_line(text), TraceProblem::NotUtf8)),
         };
-        Ok(Table { text, reader, columns, row: StringRecord::new() })
+        Ok(Table { text, reader, columns, separator, row: StringRecord::new() })
     }
 
     /// The column with one of these names, in lower case. The first of them is what an error calls it.
-    pub(super) fn column(&self, names: &[&'static str]) -> Result<usize, TraceError> {
-        self.columns
-            .iter()
-            .position(|column| names.contains(&column.as_str()))
-            .ok_or_else(|| TraceError::new(first_line(self.text), TraceProblem::NoColumn(names[0])))
+    pub(crate) fn column(&self, names: &[&'static str]) -> Result<usize, TraceError> {
+        self.known_column(names).ok_or_else(|| self.head_error(TraceProblem::NoColumn(names[0])))
+    }
+
+    /// The column with one of these names, in lower case, if there is one.
+    pub(crate) fn known_column(&self, names: &[&str]) -> Option<usize> {
+        self.columns.iter().position(|column| names.contains(&column.as_str()))
+    }
+
+    /// The names of all columns, in lower case.
+    pub(crate) fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    /// An error in the line that names the columns.
+    pub(super) fn head_error(&self, problem: TraceProblem) -> TraceError {
+        TraceError::new(first_line(self.text), problem)
     }
 
     /// The next row, if there is one. It has as many fields as there are columns.
-    pub(super) fn next(&mut self) -> Result<Option<Row<'_>>, TraceError> {
+    pub(crate) fn next(&mut self) -> Result<Option<Row<'_>>, TraceError> {
         let more = self.reader.read_record(&mut self.row).map_err(|error| {
             let start = error.position().map_or(0, |position| position.byte() as usize).min(self.text.len());
             TraceError::new(start..self.text.len(), TraceProblem::Expected("a row of the table"))
@@ -50,7 +75,7 @@ impl<'t> Table<'t> {
         if !more {
             return Ok(None);
         }
-        let row = Row { text: self.text, record: &self.row };
+        let row = Row { text: self.text, record: &self.row, separator: self.separator };
         let (expected, found) = (self.columns.len(), self.row.len());
         if expected != found {
             return Err(TraceError::new(row.line(), TraceProblem::Fields { expected, found }));
@@ -61,12 +86,22 @@ impl<'t> Table<'t> {
 
 impl<'r> Row<'r> {
     /// A field, without the spaces around it.
-    pub(super) fn field(&self, column: usize) -> &'r str {
+    pub(crate) fn field(&self, column: usize) -> &'r str {
         self.record[column].trim()
     }
 
+    /// A field as a number. Between semicolons, a comma is a decimal sign.
+    pub(crate) fn number(&self, column: usize) -> Option<f64> {
+        let field = self.field(column);
+        let number = match self.separator {
+            Separator::Comma => field.parse(),
+            Separator::Semicolon => field.replacen(',', ".", 1).parse(),
+        };
+        number.ok().filter(|number: &f64| number.is_finite())
+    }
+
     /// The place of a field in the text; that of its line where quotes hide it.
-    pub(super) fn span(&self, column: usize) -> Range<usize> {
+    pub(crate) fn span(&self, column: usize) -> Range<usize> {
         let line = self.line();
         let Some(range) = self.record.range(column) else { return line };
         let start = line.start + range.start + column;
@@ -75,7 +110,7 @@ impl<'r> Row<'r> {
     }
 
     /// The error that a field is not what is expected.
-    pub(super) fn expected(&self, column: usize, what: &'static str) -> TraceError {
+    pub(crate) fn expected(&self, column: usize, what: &'static str) -> TraceError {
         TraceError::new(self.span(column), TraceProblem::Expected(what))
     }
 

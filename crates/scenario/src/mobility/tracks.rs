@@ -38,9 +38,12 @@ pub struct Fix {
 pub enum TrackFormat {
     /// The lines of the taxis of Rome: `156;2014-02-01 00:00:00.739166+01;POINT(41.8836 12.4877)`, latitude first.
     Taxi,
-    /// A table of comma-separated values whose first line names the columns, in any order: `id` (or `user`, `taxi id`,
-    /// `vehicle`), `time` (or `date time`, `timestamp`), `latitude` (`lat`), `longitude` (`lon`).
-    Csv,
+    /// A table whose first line names the columns, in any order: `id` (or `user`, `taxi id`, `vehicle`), `time` (or
+    /// `date time`, `timestamp`), `latitude` (`lat`), `longitude` (`lon`); or in place of the last two `x` and `y`, in metres.
+    Csv {
+        /// The place that metres are counted from.
+        origin: Option<Position>,
+    },
     /// GPX. Each track is a user, called by the name of the track or else by its number; or all tracks are of one user.
     Gpx {
         /// The one user.
@@ -65,7 +68,7 @@ pub fn read_tracks(bytes: &[u8], format: &TrackFormat) -> Result<Tracks, TraceEr
     let mut recorder = Recorder::default();
     match format {
         TrackFormat::Taxi => taxi::read(text, &mut recorder)?,
-        TrackFormat::Csv => csv::read(text, &mut recorder)?,
+        TrackFormat::Csv { origin } => csv::read(text, *origin, &mut recorder)?,
         TrackFormat::Gpx { user } => gpx::read(text, user.as_ref(), &mut recorder)?,
         TrackFormat::Sumo(coordinates) => sumo::read(text, *coordinates, &mut recorder)?,
     }

@@ -62,6 +62,7 @@ impl Resolving<'_> {
         if let Some(bandwidth) = self.settings.network.bandwidth {
             topology.limit_bandwidth(bandwidth.value());
         }
+        self.node_table(&mut topology);
         for (position, node) in self.settings.node.iter().enumerate() {
             let Some(index) = topology.find(&node.id) else {
                 let known = topology.nodes().map(|(_, node)| &node.id);
@@ -240,7 +241,12 @@ impl Resolving<'_> {
             return None;
         };
         let text = self.file_text(&settings.file, &at)?;
+        let origin = match settings.origin {
+            None => None,
+            Some(origin) => Some(self.origin(origin, &[TOPOLOGY, "origin".into()])?),
+        };
         let defaults = GraphDefaults {
+            origin,
             capacity: settings.hardware,
             latency: settings.latency.span(),
             bandwidth: None,
@@ -259,6 +265,16 @@ impl Resolving<'_> {
                 None
             }
         }
+    }
+
+    /// The place that metres are counted from.
+    pub(super) fn origin(&mut self, [latitude, longitude]: [f64; 2], at: &[At<'_>]) -> Option<Position> {
+        let origin = Position::checked(latitude, longitude);
+        if origin.is_none() {
+            let mistake = self.mistake(format!("[{latitude}, {longitude}] is no place on the map"), at);
+            self.mistakes.push(mistake.hint("write [latitude, longitude] in degrees"));
+        }
+        origin
     }
 
     /// A rectangle on the map.

@@ -198,8 +198,12 @@ impl<'a> Resolving<'a> {
         let how = self.how_to_attach(settings.attach)?;
         let text = self.file_text(&settings.file, &[MOBILITY, "file".into()])?;
         let format = settings.format.unwrap_or_else(|| told_format(&settings.file, &text.text));
-        let traces = match self.track_format(format, settings)? {
-            None => match read_positions(text.text.as_bytes()) {
+        let origin = match settings.origin {
+            None => None,
+            Some(origin) => Some(self.origin(origin, &[MOBILITY, "origin".into()])?),
+        };
+        let traces = match track_format(format, origin) {
+            None => match read_positions(text.text.as_bytes(), origin) {
                 Ok(mut traces) => {
                     if !self.check_traces(&traces, format, topology) {
                         return None;
@@ -240,29 +244,6 @@ impl<'a> Resolving<'a> {
                 None
             }
         }
-    }
-
-    /// How tracks are written; `None` is for positions that have steps already.
-    #[allow(clippy::option_option, reason = "the outer says whether it could be told at all, as everywhere here")]
-    fn track_format(&mut self, format: MobilityFormat, settings: &FileSettings) -> Option<Option<TrackFormat>> {
-        Some(match format {
-            MobilityFormat::Positions => None,
-            MobilityFormat::Csv => Some(TrackFormat::Csv),
-            MobilityFormat::Taxi => Some(TrackFormat::Taxi),
-            MobilityFormat::Gpx => Some(TrackFormat::Gpx { user: None }),
-            MobilityFormat::Sumo => match settings.origin {
-                None => Some(TrackFormat::Sumo(SumoCoordinates::Degrees)),
-                Some([latitude, longitude]) => match Position::checked(latitude, longitude) {
-                    Some(origin) => Some(TrackFormat::Sumo(SumoCoordinates::Metres(origin))),
-                    None => {
-                        let at = [MOBILITY, "origin".into()];
-                        let mistake = self.mistake(format!("[{latitude}, {longitude}] is no place on the map"), &at);
-                        self.mistakes.push(mistake.hint("write [latitude, longitude] in degrees"));
-                        return None;
-                    }
-                },
-            },
-        })
     }
 
     fn stepping(&mut self, settings: &FileSettings, topology: &Topology) -> Option<Stepping> {
@@ -423,6 +404,19 @@ impl<'a> Resolving<'a> {
     }
 }
 
+/// How tracks are written; `None` is for positions that have steps already.
+fn track_format(format: MobilityFormat, origin: Option<Position>) -> Option<TrackFormat> {
+    match format {
+        MobilityFormat::Positions => None,
+        MobilityFormat::Csv => Some(TrackFormat::Csv { origin }),
+        MobilityFormat::Taxi => Some(TrackFormat::Taxi),
+        MobilityFormat::Gpx => Some(TrackFormat::Gpx { user: None }),
+        MobilityFormat::Sumo => {
+            Some(TrackFormat::Sumo(origin.map_or(SumoCoordinates::Degrees, SumoCoordinates::Metres)))
+        }
+    }
+}
+
 const TOPOLOGY_AREA: [At<'static>; 2] = [At::Key("topology"), At::Key("area")];
 
 /// What a file with positions is written in, by its name and its first line.
@@ -433,7 +427,7 @@ fn told_format(file: &str, text: &str) -> MobilityFormat {
         Some("gpx") => MobilityFormat::Gpx,
         Some("xml") => MobilityFormat::Sumo,
         _ if first.contains(";POINT") => MobilityFormat::Taxi,
-        _ if first.split(',').any(|column| column.trim() == "step") => MobilityFormat::Positions,
+        _ if first.split([',', ';']).any(|column| column.trim() == "step") => MobilityFormat::Positions,
         _ => MobilityFormat::Csv,
     }
 }
@@ -444,6 +438,7 @@ fn trace_mistake(error: &TraceError, text: Arc<Text>) -> Mistake {
         TraceProblem::Expected(what) if what.contains("latitude") => {
             "mend the file; if latitude and longitude are exchanged in it, exchange them"
         }
+        TraceProblem::NoOrigin => "add `origin = [latitude, longitude]` to `[mobility]`",
         _ => "mend the file, or say its `format`",
     };
     Mistake::new(error.to_string()).at(Some(Place { text, span })).hint(remedy)

@@ -133,7 +133,8 @@ pub struct FileSettings {
     /// Whether users are gone while they are outside of what the topology covers.
     #[serde(default)]
     pub clip: bool,
-    /// The place, latitude and longitude, from which `sumo` counts metres; degrees are expected unless given.
+    /// The place, latitude and longitude, from which `sumo` and the columns `x` and `y` of tables count metres; degrees are
+    /// expected unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<[Degrees; 2]>")]
     pub origin: Option<[f64; 2]>,
@@ -187,9 +188,9 @@ pub enum AttachKind {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MobilityFormat {
-    /// CSV with `user,step,latitude,longitude`: steps already.
+    /// CSV with `user,step,latitude,longitude`, or `user,step,x,y` in metres: steps already.
     Positions,
-    /// CSV with `id,time,latitude,longitude`: recorded tracks, as in the formats below.
+    /// CSV with `id,time,latitude,longitude`, or `id,time,x,y` in metres: recorded tracks, as in the formats below.
     Csv,
     /// Lines such as `156;2014-02-01 00:00:00.739166+01;POINT(41.8836 12.4877)`.
     Taxi,

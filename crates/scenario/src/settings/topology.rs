@@ -188,6 +188,11 @@ pub struct TopologyFileSettings {
     /// Which nodes are access points when the file marks none.
     #[serde(default)]
     pub access_points: UnmarkedKind,
+    /// The place, latitude and longitude, from which the attributes `x` and `y` of nodes count metres east and north; unless
+    /// given, they are facts like any other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<[Degrees; 2]>")]
+    pub origin: Option<[f64; 2]>,
 }
 
 /// Which nodes are access points when a file marks none.
@@ -228,6 +233,26 @@ pub enum GraphFormat {
     Gml,
     /// Node-link JSON of networkx.
     NodeLink,
+}
+
+/// What nodes have that the topology does not give them, from the columns of a table.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct NodeTableSettings {
+    /// The path of the table, from the directory of the scenario: CSV with a column `id` or `node`, and perhaps `capacity` or
+    /// `hardware`. Each other column is a fact of the node, `fact(Node, Column, Value)`; an empty field says nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Which of the other columns are facts; all unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub facts: Option<Vec<String>>,
+}
+
+impl NodeTableSettings {
+    /// Whether nothing is said.
+    pub(super) fn is_empty(&self) -> bool {
+        *self == NodeTableSettings::default()
+    }
 }
 
 /// What one node has that the topology does not give it. What is not given stays.

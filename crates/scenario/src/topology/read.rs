@@ -16,6 +16,7 @@ use std::ops::Range;
 use mario_domain::{Capacity, Duration, IdError};
 
 use super::Topology;
+use crate::position::Position;
 use crate::xml::XmlError;
 pub use crate::xml::XmlProblem;
 
@@ -43,6 +44,8 @@ pub struct GraphDefaults {
     pub bandwidth: Option<f64>,
     /// Which nodes are access points when no node says so.
     pub access_points: Unmarked,
+    /// The place from which `x` and `y` of nodes count metres; without it, they are facts.
+    pub origin: Option<Position>,
 }
 
 /// Which nodes are access points when no node says so.
@@ -63,6 +66,7 @@ impl Default for GraphDefaults {
             latency: Duration::of(1.0),
             bandwidth: None,
             access_points: Unmarked::Leaves,
+            origin: None,
         }
     }
 }
@@ -109,8 +113,10 @@ pub enum GraphProblem {
         /// What it must be.
         expected: &'static str,
     },
-    /// A node has only one of latitude and longitude.
+    /// A node has only one of latitude and longitude, or of `x` and `y`.
     HalfPosition,
+    /// A node has metres that lead off the map.
+    OffTheMap,
     /// An edge leads from a node to itself.
     LinkToItself,
     /// Two nodes have two edges.
@@ -249,6 +255,7 @@ impl fmt::Display for GraphProblem {
             GraphProblem::UnknownNode(node) => write!(formatter, "there is no node `{node}`"),
             GraphProblem::Value { attribute, expected } => write!(formatter, "`{attribute}` must be {expected}"),
             GraphProblem::HalfPosition => formatter.write_str("latitude and longitude go together: one is missing"),
+            GraphProblem::OffTheMap => formatter.write_str("`x` and `y` lead off the map"),
             GraphProblem::LinkToItself => formatter.write_str("the edge leads from a node to itself"),
             GraphProblem::LinkTwice => formatter.write_str("these two nodes are linked already"),
             GraphProblem::OneWay => formatter.write_str(

@@ -27,7 +27,7 @@ fn attached(positions: &[u8]) -> (Topology, Attachments) {
         area: Some(AREA),
     };
     let tree = tiled_tree(&shape).expect("a tree");
-    let traces = read_positions(positions).expect("positions");
+    let traces = read_positions(positions, None).expect("positions");
     let attachments = attach(&traces, &tree, Attach::Grid { size: 8, area: AREA }).expect("attached");
     (tree, attachments)
 }
@@ -67,11 +67,11 @@ fn everywhere(traces: &Traces, prefix: &str) -> BTreeMap<(String, usize), Positi
 }
 
 fn nearly_all_follow_from_records(raw: &[u8], positions: &[u8]) {
-    let tracks = read_tracks(raw, &TrackFormat::Csv).expect("tracks");
+    let tracks = read_tracks(raw, &TrackFormat::Csv { origin: None }).expect("tracks");
     let clock = Clock::OwnPace { parts: 100 };
     let stepping = Stepping { clock, clip: None, users_max: None, steps_max: Some(26) };
     let ours = everywhere(&to_steps(&tracks, &stepping).expect("steps"), "taxi_");
-    let theirs = everywhere(&read_positions(positions).expect("positions"), "");
+    let theirs = everywhere(&read_positions(positions, None).expect("positions"), "");
     assert_eq!(theirs.len(), 50 + 25 * 51);
     let same = |(key, position): &(&(String, usize), &Position)| {
         ours.get(*key).is_some_and(|ours| ours.distance_m(**position) < 1.0)

@@ -2,6 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use mario_diagnostics::Diagnostic;
+use mario_scenario::topology::{ExportError, write_graphml};
 use serde_json::json;
 
 use crate::scenarios::ScenarioArguments;
@@ -11,7 +12,8 @@ use crate::{Console, Failure, Outcome};
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
   mario scenario show paper
-  mario scenario show scenario.toml --set workload.period=20 --format json")]
+  mario scenario show scenario.toml --set workload.period=20 --format json
+  mario scenario show city --graphml >city.graphml")]
 pub struct Arguments {
     /// Which scenario.
     #[command(flatten)]
@@ -19,6 +21,9 @@ pub struct Arguments {
     /// How to print it
     #[arg(long, value_name = "FORMAT", default_value = "toml")]
     pub format: Format,
+    /// Print its infrastructure as `GraphML`, which `topology.kind = "file"` reads back
+    #[arg(long, conflicts_with = "format")]
+    pub graphml: bool,
 }
 
 /// How to print a scenario.
@@ -34,6 +39,11 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     let resolved = arguments.scenario.resolve()?;
     for note in &resolved.notes {
         console.detail(note);
+    }
+    if arguments.graphml {
+        let text = write_graphml(&resolved.scenario.topology).map_err(|error| unwritable(&error))?;
+        console.write_data(|stdout| stdout.write_all(text.as_bytes()))?;
+        return Ok(Outcome::Done);
     }
     let overview = resolved.scenario.overview();
     let text = match arguments.format {
@@ -53,4 +63,8 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
 
 fn unprintable(error: &toml::ser::Error) -> Failure {
     Failure::input(Diagnostic::from_error(error).hint("`--format json` prints it"))
+}
+
+fn unwritable(error: &ExportError) -> Failure {
+    Failure::input(Diagnostic::from_error(error).hint("give the node or the fact another name"))
 }

@@ -291,6 +291,7 @@ pub(super) const ROWS: &[Row] = &[
             (&[], "SCENARIO"),
             (&["papr"], "papr"),
             (&["paper", "--format", "xml"], "xml"),
+            (&["paper", "--format", "json", "--graphml"], "--graphml"),
             (&["paper", "--seed", "-1"], "-1"),
             (&["paper", "--seed", "18446744073709551615"], "18446744073709551615"),
             (&["paper", "--policy", ""], "--policy"),

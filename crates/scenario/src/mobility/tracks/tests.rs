@@ -153,13 +153,13 @@ fn every_format_gives_the_same_tracks() {
     assert_eq!(expected.users, [Id::number(156), Id::number(187)]);
     let fixes = |latitude, longitude, seconds| Fix { seconds, position: position(latitude, longitude) };
     assert_eq!(expected.fixes[0], [fixes(41.5, 12.25, 7.5), fixes(42.5, 12.5, 10.0)]);
-    assert_eq!(read(&TrackFormat::Csv, table), expected);
+    assert_eq!(read(&TrackFormat::Csv { origin: None }, table), expected);
     assert_eq!(read(&TrackFormat::Gpx { user: None }, gpx), expected);
     assert_eq!(read(&TrackFormat::Sumo(SumoCoordinates::Degrees), sumo), expected);
     let one = read(&TrackFormat::Gpx { user: Some(Id::number(5)) }, gpx);
     assert_eq!((one.users, one.fixes[0].len()), (vec![Id::number(5)], 3));
     let mut both = expected.clone();
-    both.append(read(&TrackFormat::Csv, "id,time,lat,lon\n187,20,1,2\nnew,20,1,2\n"));
+    both.append(read(&TrackFormat::Csv { origin: None }, "id,time,lat,lon\n187,20,1,2\nnew,20,1,2\n"));
     assert_eq!((both.users.len(), both.fixes[1].len()), (3, 2));
 }
 
@@ -183,8 +183,8 @@ fn says_where_and_why_a_text_is_no_track() {
         (&TrackFormat::Taxi, "1;noon;POINT(1 2)", "noon", "expected a time"),
         (&TrackFormat::Taxi, "1;2;POINT(1,2)", "POINT(1,2)", "`POINT(latitude longitude)`"),
         (&TrackFormat::Taxi, "1;2;POINT(91 2)", "POINT(91 2)", "expected a latitude"),
-        (&TrackFormat::Csv, "id,time,lat\n", "id,time,lat", "no column `longitude`"),
-        (&TrackFormat::Csv, "id,time,lat,lon\n1,x,1,2\n", "x", "expected a number of seconds"),
+        (&TrackFormat::Csv { origin: None }, "id,time,lat\n", "id,time,lat", "no column `longitude`"),
+        (&TrackFormat::Csv { origin: None }, "id,time,lat,lon\n1,x,1,2\n", "x", "expected a number of seconds"),
         (&gpx, "<kml/>", "<kml/>", "expected `<gpx>`"),
         (
             &gpx,
@@ -224,7 +224,7 @@ fn no_mutation_of_a_text_makes_a_reader_panic() {
             "156;2014-02-01 00:00:00.739166+01;POINT(41.8836 12.4877)\n7;2014-02-01 00:00:09+01;POINT(41 12)\n",
         ),
         (
-            TrackFormat::Csv,
+            TrackFormat::Csv { origin: None },
             "taxi id,date time,latitude,longitude\n156,2014-02-01 00:00:01,41.88,12.48\n\"1\"\"x\",5,1,2\n",
         ),
         (
@@ -250,7 +250,7 @@ fn no_mutation_of_a_text_makes_a_reader_panic() {
                     _ => bytes.insert(place, b"9-.;,<\"\n"[random.random_range(0..8)]),
                 }
             }
-            let _ = crate::mobility::read_positions(&bytes);
+            let _ = crate::mobility::read_positions(&bytes, None);
             match read_tracks(&bytes, format) {
                 Ok(tracks) => {
                     readable += 1;

@@ -41,7 +41,7 @@ pub(super) fn topology(graph: Graph, defaults: &GraphDefaults) -> Result<Topolog
     let mut nodes = Vec::with_capacity(graph.nodes.len());
     for node in graph.nodes {
         let (key, span) = (node.key.clone(), node.span.clone());
-        let read = interpret_node(node)?;
+        let read = interpret_node(node, defaults.origin)?;
         let known = by_id.insert(read.id.clone(), nodes.len()).is_some();
         if by_key.insert(key, nodes.len() as u32).is_some() || known {
             return Err(GraphError::new(span, GraphProblem::NodeTwice(read.id.to_string())));
@@ -74,7 +74,7 @@ pub(super) fn topology(graph: Graph, defaults: &GraphDefaults) -> Result<Topolog
 const LATENCY: GraphProblem =
     GraphProblem::Value { attribute: "latency", expected: "a number of milliseconds that is not negative" };
 
-fn interpret_node(node: GraphNode) -> Result<Read, GraphError> {
+fn interpret_node(node: GraphNode, origin: Option<Position>) -> Result<Read, GraphError> {
     let id = match node.name {
         Scalar::Whole(number) => NodeId::number(number),
         Scalar::Text(name) => {
@@ -87,6 +87,7 @@ fn interpret_node(node: GraphNode) -> Result<Read, GraphError> {
     };
     let mut read = Read { id, capacity: None, tier: None, position: None, access_point: None, facts: Vec::new() };
     let (mut latitude, mut longitude) = (None, None);
+    let (mut east, mut north) = (None, None);
     for attribute in &node.attributes {
         match attribute.name.to_ascii_lowercase().as_str() {
             "capacity" | "hardware" => read.capacity = Some(capacity(attribute)?),
@@ -99,6 +100,8 @@ fn interpret_node(node: GraphNode) -> Result<Read, GraphError> {
             "longitude" | "lon" => {
                 longitude = Some(degrees(attribute, "longitude", 180.0, "a number from -180 to 180")?);
             }
+            "x" if origin.is_some() => east = Some(metres(attribute, "x")?),
+            "y" if origin.is_some() => north = Some(metres(attribute, "y")?),
             "access_point" => {
                 let truth = attribute.truth().ok_or_else(|| attribute.error("access_point", "true or false"));
                 read.access_point = Some(truth?);
@@ -106,9 +109,13 @@ fn interpret_node(node: GraphNode) -> Result<Read, GraphError> {
             _ => read.facts.extend(fact(&read.id, attribute)),
         }
     }
-    read.position = match (latitude, longitude) {
-        (Some(latitude), Some(longitude)) => Some(Position { latitude, longitude }),
-        (None, None) => None,
+    read.position = match (latitude, longitude, east, north, origin) {
+        (Some(latitude), Some(longitude), None, None, _) => Some(Position { latitude, longitude }),
+        (None, None, Some(east), Some(north), Some(origin)) => match origin.moved_m(north, east) {
+            Some(position) => Some(position),
+            None => return Err(GraphError::new(node.span, GraphProblem::OffTheMap)),
+        },
+        (None, None, None, None, _) => None,
         _ => return Err(GraphError::new(node.span, GraphProblem::HalfPosition)),
     };
     Ok(read)
@@ -130,6 +137,13 @@ fn capacity(attribute: &Attribute) -> Result<Capacity, GraphError> {
 fn degrees(attribute: &Attribute, name: &'static str, limit: f64, expected: &'static str) -> Result<f64, GraphError> {
     let value = attribute.number().filter(|value| (-limit..=limit).contains(value));
     value.ok_or_else(|| attribute.error(name, expected))
+}
+
+fn metres(attribute: &Attribute, name: &'static str) -> Result<f64, GraphError> {
+    /// The way around the earth is shorter.
+    const METRES_MAX: f64 = 1e8;
+    let value = attribute.number().filter(|value| value.abs() <= METRES_MAX);
+    value.ok_or_else(|| attribute.error(name, "a number of metres"))
 }
 
 /// An attribute that means nothing here, but may to a policy.

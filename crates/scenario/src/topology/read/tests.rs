@@ -129,6 +129,7 @@ fn what_nodes_do_not_say_is_as_the_defaults_say() {
         latency: Duration::of(7.0),
         bandwidth: Some(3.0),
         access_points: Unmarked::All,
+        origin: None,
     };
     let graph = read_graph(path.as_bytes(), Gml, &defaults).expect("a graph");
     assert_eq!(graph.node(NodeIndex(0)).capacity, Capacity::Unbounded);
@@ -148,5 +149,28 @@ fn keys_of_graphml_and_gexf_may_have_defaults() {
         let graph = read(format, text).expect("a graph");
         let capacities: Vec<Capacity> = graph.nodes().map(|(_, node)| node.capacity).collect();
         assert_eq!(capacities, [Capacity::units(4), Capacity::units(2)]);
+    }
+}
+
+#[test]
+fn metres_of_nodes_count_from_the_origin_and_are_facts_without_one() {
+    let path = "graph [ node [ id 1 x 0 y 500.5 ] node [ id 2 x -1000 y 0 ] edge [ source 1 target 2 ] ]";
+    let origin = Position { latitude: 60.0, longitude: 10.0 };
+    let defaults = GraphDefaults { origin: Some(origin), ..GraphDefaults::default() };
+    let graph = read_graph(path.as_bytes(), Gml, &defaults).expect("a graph");
+    let [north, west] = [0, 1].map(|node| graph.node(NodeIndex(node)).position.expect("on the map"));
+    assert!((north.distance_m(origin) - 500.5).abs() < 1e-3 && north.latitude > 60.0, "{north:?}");
+    assert!((west.distance_m(origin) - 1_000.0).abs() < 0.1 && west.longitude < 10.0, "{west:?}");
+    let graph = read_graph(path.as_bytes(), Gml, &GraphDefaults::default()).expect("a graph");
+    assert_eq!((graph.node(NodeIndex(0)).position, graph.node(NodeIndex(0)).facts.len()), (None, 2));
+    for (attributes, message) in [
+        ("x 1", "latitude and longitude go together: one is missing"),
+        ("x 1 y 2 latitude 3 longitude 4", "latitude and longitude go together: one is missing"),
+        ("x 1 y 9000000", "`x` and `y` lead off the map"),
+        ("x 1 y far", "`y` must be a number of metres"),
+    ] {
+        let text = format!("graph [ node [ id 1 {} ] ]", attributes.replace("far", "\"far\""));
+        let error = read_graph(text.as_bytes(), Gml, &defaults).expect_err(attributes);
+        assert_eq!(error.to_string(), message, "{attributes}");
     }
 }

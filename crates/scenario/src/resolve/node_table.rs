@@ -1,0 +1,135 @@
+//! Capacities and facts of nodes from the columns of a table.
+
+use std::sync::Arc;
+
+use mario_domain::{Capacity, Fact, FactValue, Id, NodeId};
+
+use super::Resolving;
+use crate::document::At;
+use crate::mistake::{MISTAKES_MAX, Mistake, Place, Text};
+use crate::mobility::{Row, Table, TraceError, read_id};
+use crate::topology::Topology;
+
+const NODE_TABLE: At<'static> = At::Key("node_table");
+
+/// The columns that name the node of a row.
+const IDS: [&str; 2] = ["id", "node"];
+
+/// The columns that say how much hardware a node has.
+const CAPACITIES: [&str; 2] = ["capacity", "hardware"];
+
+/// More units than this do not add up over all nodes.
+const UNITS_MAX: f64 = 1e9;
+
+/// Which column says what.
+struct Columns {
+    id: usize,
+    capacity: Option<usize>,
+    facts: Vec<(usize, Id)>,
+}
+
+impl Resolving<'_> {
+    /// Gives nodes what the table of nodes says of them. What it does not say stays.
+    pub(super) fn node_table(&mut self, topology: &mut Topology) {
+        let settings = &self.settings.node_table;
+        let Some(file) = &settings.file else {
+            if settings.facts.is_some() {
+                let mistake =
+                    self.mistake("there is no table that these columns are of", &[NODE_TABLE, "facts".into()]);
+                self.mistakes.push(mistake.hint("add `file = …` to `[node_table]`, or leave `facts` away"));
+            }
+            return;
+        };
+        let Some(text) = self.file_text(file, &[NODE_TABLE, "file".into()]) else { return };
+        if let Err(error) = self.read_node_table(&text, topology) {
+            let place = Place { text, span: error.span.clone() };
+            self.mistakes.push(Mistake::new(error.to_string()).at(Some(place)).hint("mend the table"));
+        }
+    }
+
+    fn read_node_table(&mut self, text: &Arc<Text>, topology: &mut Topology) -> Result<(), TraceError> {
+        let mut table = Table::new(&text.text)?;
+        let Some(columns) = self.columns(&table)? else { return Ok(()) };
+        let mut seen = vec![false; topology.node_count()];
+        while let Some(row) = table.next()? {
+            let id = read_id(row.field(columns.id));
+            let id = id.ok_or_else(|| row.expected(columns.id, "the id of a node"))?;
+            let Some(node) = NodeId::try_from(id.clone()).ok().and_then(|id| topology.find(&id)) else {
+                if self.mistakes.len() < MISTAKES_MAX {
+                    let place = Place { text: Arc::clone(text), span: row.span(columns.id) };
+                    let mistake = Mistake::new(format!("there is no node `{id}`")).at(Some(place));
+                    let known: Vec<String> =
+                        topology.nodes().take(10_000).map(|(_, node)| node.id.to_string()).collect();
+                    let known = known.iter().map(String::as_str);
+                    self.mistakes.push(mistake.known(&id.to_string(), "known are the nodes", known));
+                }
+                continue;
+            };
+            if std::mem::replace(&mut seen[node.position()], true) {
+                return Err(row.expected(columns.id, "one row for each node: this one has two"));
+            }
+            if let Some(column) = columns.capacity
+                && !row.field(column).is_empty()
+            {
+                topology.set_capacity(node, capacity(&row, column)?);
+            }
+            for (column, key) in &columns.facts {
+                if let Some(value) = value(&row, *column) {
+                    topology.set_fact(node, Fact { subject: id.clone(), key: key.clone(), value });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What the columns say; `None` when a fact is asked for that no column has.
+    fn columns(&mut self, table: &Table<'_>) -> Result<Option<Columns>, TraceError> {
+        let id = table.column(&IDS)?;
+        let capacity = table.known_column(&CAPACITIES);
+        let is_fact = |column: &usize| *column != id && Some(*column) != capacity;
+        let all = (0..table.columns().len()).filter(is_fact);
+        let wanted: Vec<usize> = match &self.settings.node_table.facts {
+            None => all.filter(|column| !table.columns()[*column].is_empty()).collect(),
+            Some(names) => {
+                let mut wanted = Vec::new();
+                for (place, name) in names.iter().enumerate() {
+                    let name = name.to_lowercase();
+                    match all.clone().find(|column| table.columns()[*column] == name) {
+                        Some(column) => wanted.push(column),
+                        None => {
+                            let at = [NODE_TABLE, "facts".into(), place.into()];
+                            let mistake =
+                                self.mistake(format!("the table of nodes has no column `{name}` for facts"), &at);
+                            let known = all.clone().map(|column| table.columns()[column].as_str());
+                            self.mistakes.push(mistake.known(&name, "its columns are", known));
+                        }
+                    }
+                }
+                if wanted.len() < names.len() {
+                    return Ok(None);
+                }
+                wanted
+            }
+        };
+        let key = |column: usize| Some((column, Id::name(&table.columns()[column]).ok()?));
+        Ok(Some(Columns { id, capacity, facts: wanted.into_iter().filter_map(key).collect() }))
+    }
+}
+
+fn capacity(row: &Row<'_>, column: usize) -> Result<Capacity, TraceError> {
+    if ["unbounded", "inf", "infinity"].contains(&row.field(column).to_ascii_lowercase().as_str()) {
+        return Ok(Capacity::Unbounded);
+    }
+    let units = row.number(column).filter(|units| units.fract() == 0.0 && (0.0..=UNITS_MAX).contains(units));
+    let units = units.map(|units| Capacity::units(units as u64));
+    units.ok_or_else(|| row.expected(column, "a whole number of units from 0 to 1e9, or `unbounded`"))
+}
+
+/// An integer, a number with a fraction, or a name; nothing where the field is empty.
+fn value(row: &Row<'_>, column: usize) -> Option<FactValue> {
+    let field = row.field(column);
+    match (read_id(field)?, row.number(column)) {
+        (id @ Id::Number(_), _) | (id, None) => Some(FactValue::Id(id)),
+        (_, Some(number)) => Some(FactValue::Number(number)),
+    }
+}
