@@ -114,9 +114,13 @@ impl Visitor for Rules<'_> {
     fn float(&mut self, site: Site, value: f64) -> bool {
         let is_period = |value: f64| self.limits.periods.contains(&value.to_bits());
         match (site.container, site.field) {
-            ("Account", "counted" | "waited") | ("Crowd", "since" | "waited") | ("Turns", "until" | "regular_from") => {
-                !value.is_nan()
-            }
+            // What is counted in parts of requests becomes a whole count. A member of a crowd is counted less what the crowd
+            // had when it joined, so that its own part can be negative.
+            ("Account" | "Crowd", "served") | ("Accounts", "lost" | "hops") => value.abs() <= COUNT_MAX as f64,
+            // Requests are counted from these times on.
+            ("Account", "arrival") => value.is_finite() && value >= 0.0,
+            ("Account", "counted") | ("Crowd", "since") => value >= 0.0,
+            ("Account" | "Crowd", "waited") | ("Turns", "until" | "regular_from") => !value.is_nan(),
             ("Periodic" | "OnOff" | "AgentTiming", "period") | ("Poisson", "mean_period") | ("OnOff", _) => {
                 value.is_finite() && value > 0.0
             }
