@@ -12,8 +12,7 @@ use std::future::Future;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -22,6 +21,9 @@ use http_body_util::combinators::BoxBody;
 use hyper::body::Incoming;
 use mario_colony::{JournalId, WorkloadId};
 use mario_domain::{ApplicationId, InstanceId, NodeId};
+
+pub use crate::traffic::{Backend, RequestCounts};
+pub use crate::workloads::Protocol;
 
 /// A result that is not there yet, of a trait that is used as an object.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -193,10 +195,11 @@ pub struct LocalCopy {
     pub instance: InstanceId,
     /// Where it listens.
     pub address: SocketAddr,
-    /// Its client requests in the present window.
-    pub counts: Arc<RequestCounts>,
-    /// How many requests it has open. A copy is drained when its routes are gone and this is 0.
-    pub open: Arc<AtomicU64>,
+    /// What it speaks there.
+    pub protocol: Protocol,
+    /// Its client requests in the present window, those that are open, and the connections to it: one from the start of the copy
+    /// to its end. A copy is drained when this was [closed](Backend::close) and [emptied](Backend::emptied).
+    pub backend: Arc<Backend>,
 }
 
 /// A neighbour by which an application is reached.
@@ -208,41 +211,6 @@ pub struct NextHop {
     pub link: DataLink,
     /// What the link to it adds to the latency of a request, in quanta.
     pub latency_quanta: u32,
-}
-
-/// The client requests of one copy, by last hop and quantised latency, until the daemon takes them out.
-#[derive(Debug, Default)]
-pub struct RequestCounts {
-    counts: Mutex<BTreeMap<(Option<NodeId>, u32), u64>>,
-    /// Requests beyond [`RequestCounts::KINDS_MAX`] kinds, counted under the kind that they are nearest to.
-    pub folded: AtomicU64,
-}
-
-impl RequestCounts {
-    /// How many pairs of last hop and latency one window may have.
-    pub const KINDS_MAX: usize = 1024;
-
-    /// A request came by a last hop, `None` for a client of this node, with a latency in quanta.
-    pub fn count(&self, last_hop: Option<&NodeId>, latency_quanta: u32) {
-        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (last_hop.cloned(), latency_quanta);
-        if counts.len() >= RequestCounts::KINDS_MAX && !counts.contains_key(&key) {
-            // The table is full of latencies: the request counts under the next one that is known.
-            self.folded.fetch_add(1, Ordering::Relaxed);
-            let near = counts.range(key.clone()..).next().or_else(|| counts.range(..key).next_back());
-            let near = near.map(|(near, _)| near.clone());
-            if let Some(count) = near.and_then(|near| counts.get_mut(&near)) {
-                *count += 1;
-            }
-            return;
-        }
-        *counts.entry(key).or_default() += 1;
-    }
-
-    /// Takes out what was counted, in order.
-    pub fn drain(&self) -> BTreeMap<(Option<NodeId>, u32), u64> {
-        std::mem::take(&mut *self.counts.lock().unwrap_or_else(PoisonError::into_inner))
-    }
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -306,32 +274,4 @@ impl std::error::Error for LinkError {
 pub trait Forward: Send + Sync {
     /// Answers a request. `link_quanta` is what the link from the neighbour adds to its latency.
     fn forward(&self, request: Request<Incoming>, from: &NodeId, link_quanta: u32) -> Pending<'_, Response<Body>>;
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn requests_are_counted_by_last_hop_and_latency_until_they_are_drained() {
-        let counts = RequestCounts::default();
-        let near = NodeId::name("near").expect("a name");
-        counts.count(Some(&near), 2);
-        counts.count(Some(&near), 2);
-        counts.count(None, 0);
-        let drained: Vec<_> = counts.drain().into_iter().collect();
-        assert_eq!(drained, [((None, 0), 1), ((Some(near), 2), 2)]);
-        assert!(counts.drain().is_empty());
-    }
-
-    #[test]
-    fn a_window_has_a_bounded_number_of_kinds_and_loses_no_request() {
-        let counts = RequestCounts::default();
-        for latency in 0..3000 {
-            counts.count(None, latency);
-        }
-        assert_eq!(counts.folded.load(Ordering::Relaxed), 3000 - RequestCounts::KINDS_MAX as u64);
-        let drained = counts.drain();
-        assert_eq!((drained.len(), drained.values().sum::<u64>()), (RequestCounts::KINDS_MAX, 3000));
-    }
 }

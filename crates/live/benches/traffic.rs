@@ -1,0 +1,73 @@
+//! Measures the data plane; asserts no time.
+//!
+//! `cargo bench -p mario-live --bench traffic` prints
+//!
+//! 1. **processor time per request and hop**, beside nginx in the same run. Both are two proxies in a row: a client speaks HTTP/1.1 to the
+//!    first, the first speaks to the second over mutual TLS (HTTP/2 here, HTTP/1.1 with nginx, which has no other), the second to
+//!    the sample service. Runs alternate, and the median counts. Needs `nginx` on the search path; without it, only our figures are printed;
+//! 2. the **resident memory** of a node's data plane after that;
+//! 3. **failed requests while copies move**: an open loop of 10^5 requests over three nodes in one process, while the copy moves from node
+//!    to node and routes follow late. The goal is 0.
+//!
+//! `-- --requests N` and `-- --rate N` change the third, `-- --seconds N` the runs of the first; `-- moves` or `-- processor` asks for one of them alone.
+//! Everything happens on loopback, and what was started is stopped.
+
+#[path = "../tests/it/nodes.rs"]
+mod nodes;
+
+#[path = "traffic/moves.rs"]
+mod moves;
+#[path = "traffic/processor.rs"]
+mod processor;
+#[path = "traffic/roles.rs"]
+mod roles;
+
+use std::ffi::OsString;
+
+/// The binary `mario` has the same.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// What the arguments ask for.
+struct Options {
+    requests: u64,
+    rate: u64,
+    seconds: u64,
+    only: Option<String>,
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [role, rest @ ..] = arguments.as_slice() {
+        match role.as_str() {
+            "role-node" => return roles::node(rest),
+            "role-sample" => {
+                let rest: Vec<OsString> = rest.iter().map(OsString::from).collect();
+                mario_live::workloads::sample::main(&rest);
+                return;
+            }
+            _ => {}
+        }
+    }
+    let value = |key: &str, otherwise: u64| {
+        let at = arguments.iter().position(|argument| argument == key);
+        at.and_then(|at| arguments.get(at + 1)?.parse().ok()).unwrap_or(otherwise)
+    };
+    let options = Options {
+        requests: value("--requests", 100_000),
+        rate: value("--rate", 1_500),
+        seconds: value("--seconds", 5),
+        only: arguments.iter().find(|argument| ["moves", "processor"].contains(&argument.as_str())).cloned(),
+    };
+    // Cargo's test runner asks benches for their list, too.
+    if arguments.iter().any(|argument| argument == "--list") {
+        return;
+    }
+    let wants = |part: &str| options.only.as_deref().is_none_or(|only| only == part);
+    if wants("processor") {
+        processor::compare(&options);
+    }
+    if wants("moves") {
+        moves::count_failures(&options);
+    }
+}

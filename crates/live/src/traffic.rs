@@ -1,0 +1,80 @@
+//! The data plane: client requests, hop by hop to the nearest copy.
+//!
+//! Start at [`Forwarder::forward`]: what a request meets on one node.
+//!
+//! ```text
+//! client ──HTTP/1.1, HTTP/2──► Ingress ─┐                                   ┌─► a copy here, over HTTP/1.1 or HTTP/2
+//!                                       ├─► Forwarder: one snapshot of routes ┤
+//! neighbour ──HTTP/2, mutual TLS──► link ─┘                                   └─► the next hop, over a standing link
+//! ```
+//!
+//! Each request is routed by itself, so that all of them follow a migration at once. Between nodes it carries the application and
+//! its [itinerary](Forwarder): hops left, latency so far, nodes visited. A request that can go no further is a *dead end*: it goes
+//! back one hop, where the next neighbour is tried. What reaches a copy is counted by last hop and latency: the facts that
+//! agents decide by.
+//!
+//! **Invariant:** a request is sent again only if no byte of a response came, and either no copy saw any of it or its method is
+//! idempotent; in both cases only if its body is still kept whole ([`Settings::kept_bytes_max`]).
+//! **Invariant:** a request that entered a copy holds it open until its response has ended; a closed copy is entered by none.
+//! **Invariant:** headers by which nodes talk to each other never come from clients or copies, and never reach them.
+
+mod forward;
+
+mod answers;
+mod backend;
+mod body;
+mod counts;
+mod headers;
+mod ingress;
+mod select;
+mod tunnel;
+
+use std::time::Duration;
+
+pub use backend::Backend;
+pub use counts::RequestCounts;
+pub use forward::{Forwarder, Totals};
+pub use headers::{HOPS_MAX, written};
+pub use ingress::Ingress;
+
+/// The bounds of the data plane of a node.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Settings {
+    /// How long a copy may take until the head of its response came.
+    pub response_timeout: Duration,
+    /// How long nothing may come of a body.
+    pub idle_timeout: Duration,
+    /// How long a client may take for the head of a request, or be idle between two.
+    pub head_timeout: Duration,
+    /// How long, in its last pause, a client's request waits for routes when no instance is in reach.
+    pub hold: Duration,
+    /// Bytes of the body of a request.
+    pub body_bytes_max: u64,
+    /// Bytes of the body of a request that are kept for another try.
+    pub kept_bytes_max: usize,
+    /// Bytes of all headers of a request.
+    pub header_bytes_max: u32,
+    /// Connections of clients at once; more wait until one ends.
+    pub connections_max: usize,
+    /// Requests of one client's HTTP/2 connection at once.
+    pub streams_max: u32,
+    /// Requests in one copy at once; more go elsewhere, or are told to come later.
+    pub requests_per_copy_max: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            response_timeout: Duration::from_mins(1),
+            idle_timeout: Duration::from_mins(1),
+            head_timeout: Duration::from_secs(30),
+            hold: Duration::from_millis(800),
+            body_bytes_max: 64 << 20,
+            kept_bytes_max: 64 << 10,
+            header_bytes_max: 32 << 10,
+            connections_max: 4096,
+            streams_max: 256,
+            requests_per_copy_max: 1024,
+        }
+    }
+}

@@ -1,0 +1,415 @@
+//! What a client request meets on one node.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use http::header::HOST;
+use http::request::Parts;
+use http::uri::{Authority, PathAndQuery, Scheme};
+use http::{HeaderValue, Request, Response, StatusCode, Uri, Version};
+use http_body_util::BodyExt;
+use hyper::body::{Body as _, Incoming};
+use mario_colony::WorkloadId;
+use mario_domain::{ApplicationId, NodeId};
+use tokio::time::{sleep, timeout};
+
+use crate::seams::{Body, Forward, LinkError, LocalCopy, NextHop, Pending, Protocol, Routes};
+
+use super::answers::Failure;
+use super::backend::{CopyError, Pass};
+use super::body::{Cut, Held, Replay};
+use super::headers::{self, APPLICATION, DEAD_END, ITINERARY, Itinerary};
+use super::{Settings, body, select, tunnel};
+
+/// Forwards requests by the routes of one node. A clone is the same forwarder.
+#[derive(Clone, Debug)]
+pub struct Forwarder {
+    pub(super) routes: Arc<ArcSwap<Routes>>,
+    pub(super) settings: Arc<Settings>,
+    pub(super) totals: Arc<Totals>,
+}
+
+/// What happened to requests since the node started.
+#[derive(Debug, Default)]
+pub struct Totals {
+    /// Requests from clients of this node.
+    pub ingress: AtomicU64,
+    /// Requests from neighbours.
+    pub from_neighbours: AtomicU64,
+    /// Requests answered by a copy here.
+    pub answered_here: AtomicU64,
+    /// Requests answered by way of a neighbour.
+    pub answered_by_neighbours: AtomicU64,
+    /// Requests sent once more, elsewhere, after a failure.
+    pub retried: AtomicU64,
+    /// Requests that came back from a dead end.
+    pub backed_up: AtomicU64,
+    /// Requests that got an answer of the data plane in place of one of an instance.
+    pub failed: AtomicU64,
+    /// Connections and streams that were tunnelled.
+    pub tunnelled: AtomicU64,
+}
+
+/// How long a request without a way waits first; each further time twice as long.
+const FIRST_PAUSE: Duration = Duration::from_millis(25);
+
+/// Where a request came from.
+#[derive(Clone, Debug)]
+pub(super) enum Origin {
+    /// A client of this node.
+    Client,
+    /// A neighbour.
+    Neighbour(NodeId),
+}
+
+/// A request on this node: what it is about, and where it has been.
+pub(super) struct Journey {
+    pub(super) application: ApplicationId,
+    pub(super) itinerary: Itinerary,
+    pub(super) origin: Origin,
+    /// Copies of this node that failed it.
+    pub(super) failed_copies: Vec<WorkloadId>,
+    pub(super) has_retried: bool,
+}
+
+/// Where a request goes next.
+pub(super) enum Way {
+    Copy(LocalCopy, Pass),
+    Hop(NextHop),
+    /// There is none, or none that is not full.
+    DeadEnd(Failure),
+}
+
+/// What came of one attempt.
+enum Attempt {
+    Answered(Response<Body>),
+    DeadEnd(Itinerary),
+    /// No copy saw any of the request.
+    NotSent(String),
+    /// A copy may have seen the request.
+    NoResponse(String),
+    Late,
+}
+
+impl Forwarder {
+    /// A forwarder for the routes that the daemon keeps up to date.
+    pub fn new(routes: Arc<ArcSwap<Routes>>, settings: Settings) -> Forwarder {
+        Forwarder { routes, settings: Arc::new(settings), totals: Arc::default() }
+    }
+
+    /// What happened to requests so far.
+    pub fn totals(&self) -> &Totals {
+        &self.totals
+    }
+
+    /// Answers a request of a client of this node.
+    pub async fn serve_client(&self, request: Request<Incoming>) -> Response<Body> {
+        self.totals.ingress.fetch_add(1, Ordering::Relaxed);
+        let (mut parts, incoming) = request.into_parts();
+        let journey = match self.depart(&mut parts) {
+            Ok(journey) => journey,
+            Err(failure) => return self.fail(&failure, &parts.headers),
+        };
+        self.serve(parts, incoming, journey).await
+    }
+
+    /// Checks a client's request and removes what only nodes may say.
+    fn depart(&self, parts: &mut Parts) -> Result<Journey, Failure> {
+        if let Some(fault) = headers::framing_fault(&parts.headers) {
+            return Err(Failure::Bad(fault));
+        }
+        headers::strip_own(&mut parts.headers);
+        let routes = self.routes.load();
+        let host = select::host(parts)?;
+        let application = select::application(&routes, host, parts.uri.path()).ok_or(Failure::Unknown)?.clone();
+        let mut itinerary = Itinerary::new();
+        itinerary.visit(&routes.node);
+        Ok(Journey { application, itinerary, origin: Origin::Client, failed_copies: Vec::new(), has_retried: false })
+    }
+
+    /// Answers a request that a neighbour forwarded.
+    async fn serve_neighbour(&self, request: Request<Incoming>, from: NodeId, link_quanta: u32) -> Response<Body> {
+        self.totals.from_neighbours.fetch_add(1, Ordering::Relaxed);
+        let (mut parts, incoming) = request.into_parts();
+        let application = parts.headers.get(APPLICATION).and_then(|value| headers::read(value.to_str().ok()?));
+        let itinerary = parts.headers.get(ITINERARY).and_then(Itinerary::parse);
+        headers::strip_own(&mut parts.headers);
+        let (Some(application), Some(mut itinerary)) = (application, itinerary) else {
+            return self
+                .fail(&Failure::Bad("a request between nodes names its application and itinerary"), &parts.headers);
+        };
+        itinerary.latency_quanta = itinerary.latency_quanta.saturating_add(link_quanta);
+        itinerary.visit(&self.routes.load().node);
+        let journey = Journey {
+            application: application.into(),
+            itinerary,
+            origin: Origin::Neighbour(from),
+            failed_copies: Vec::new(),
+            has_retried: false,
+        };
+        self.serve(parts, incoming, journey).await
+    }
+
+    async fn serve(&self, mut parts: Parts, incoming: Incoming, journey: Journey) -> Response<Body> {
+        if tunnel::is_wanted(&parts) {
+            return self.tunnel(parts, incoming, journey).await;
+        }
+        headers::strip_hop_by_hop(&mut parts.headers);
+        let settings = &self.settings;
+        let is_too_long = incoming.size_hint().lower() > settings.body_bytes_max;
+        if is_too_long {
+            return self.fail(&Failure::TooLong, &parts.headers);
+        }
+        let replay = Replay::new(incoming, settings.kept_bytes_max, settings.body_bytes_max, settings.idle_timeout);
+        self.travel(parts, &replay, journey).await
+    }
+
+    /// Tries one way after the other, as far as that is allowed.
+    ///
+    /// Where no way is left, a client's request waits a little at its ingress and sets out once more: routes follow a
+    /// move within moments, and a request that no copy has seen loses nothing but time.
+    async fn travel(&self, parts: Parts, replay: &Replay, mut journey: Journey) -> Response<Body> {
+        let mut pause = FIRST_PAUSE;
+        let failure = loop {
+            let failure = match self.travel_once(&parts, replay, &mut journey).await {
+                Ok(response) => return response,
+                Err(failure) => failure,
+            };
+            let is_dead_end = matches!(failure, Failure::Unreachable | Failure::TooFar | Failure::Busy);
+            let may_wait = matches!(journey.origin, Origin::Client) && replay.is_replayable();
+            if !is_dead_end || !may_wait || pause > self.settings.hold {
+                break failure;
+            }
+            sleep(pause).await;
+            pause *= 2;
+            journey.itinerary = Itinerary::new();
+            journey.itinerary.visit(&self.routes.load().node);
+            journey.failed_copies.clear();
+        };
+        let failure = match replay.cut() {
+            Some(Cut::TooLong) => Failure::TooLong,
+            Some(Cut::Idle) => Failure::Stalled,
+            _ => failure,
+        };
+        self.give_up(&failure, &parts, &journey)
+    }
+
+    async fn travel_once(
+        &self,
+        parts: &Parts,
+        replay: &Replay,
+        journey: &mut Journey,
+    ) -> Result<Response<Body>, Failure> {
+        loop {
+            let way = self.next_way(journey);
+            let (attempt, tried) = match way {
+                Way::Copy(copy, pass) => {
+                    let tried = Some(copy.workload);
+                    (self.ask_copy(parts, replay, journey, &copy, pass).await, tried)
+                }
+                Way::Hop(hop) => {
+                    // Whatever comes of it, the neighbour was visited and the hop is used.
+                    journey.itinerary.hops_left -= 1;
+                    let attempt = self.ask_hop(parts, replay, journey, &hop).await;
+                    journey.itinerary.visit(&headers::written(hop.neighbour.id()));
+                    (attempt, None)
+                }
+                Way::DeadEnd(failure) => return Err(failure),
+            };
+            journey.failed_copies.extend(tried);
+            let cause = match attempt {
+                Attempt::Answered(response) => return Ok(response),
+                Attempt::DeadEnd(dead_end) => {
+                    journey.itinerary.learn(&dead_end);
+                    self.totals.backed_up.fetch_add(1, Ordering::Relaxed);
+                    if replay.is_replayable() {
+                        continue;
+                    }
+                    return Err(Failure::Unreachable);
+                }
+                Attempt::Late => return Err(Failure::Late),
+                Attempt::NotSent(cause) => cause,
+                Attempt::NoResponse(cause) if parts.method.is_idempotent() => cause,
+                Attempt::NoResponse(cause) => return Err(Failure::Failed(cause)),
+            };
+            if journey.has_retried || !replay.is_replayable() {
+                return Err(Failure::Failed(cause));
+            }
+            journey.has_retried = true;
+            self.totals.retried.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// The nearest copy that takes the request, or else the nearest neighbour that it has not visited.
+    pub(super) fn next_way(&self, journey: &Journey) -> Way {
+        let routes = self.routes.load();
+        let mut is_busy = false;
+        let copies = routes.copies.get(&journey.application).map_or(&[][..], Vec::as_slice);
+        let candidates = copies.iter().filter(|copy| !journey.failed_copies.contains(&copy.workload));
+        // The one with the fewest requests; full ones and those that closed meanwhile let nobody in.
+        if let Some(copy) = candidates.clone().min_by_key(|copy| copy.backend.open_requests()) {
+            for copy in std::iter::once(copy).chain(candidates) {
+                if let Some(pass) = copy.backend.enter(self.settings.requests_per_copy_max) {
+                    return Way::Copy(copy.clone(), pass);
+                }
+                is_busy = true;
+            }
+        }
+        let hops = routes.next_hops.get(&journey.application).map_or(&[][..], Vec::as_slice);
+        let is_open = |hop: &&NextHop| {
+            hop.link.is_open() && !journey.itinerary.has_visited(&headers::written(hop.neighbour.id()))
+        };
+        match hops.iter().find(is_open) {
+            Some(_) if journey.itinerary.hops_left == 0 => Way::DeadEnd(Failure::TooFar),
+            Some(hop) => Way::Hop(hop.clone()),
+            None if is_busy => Way::DeadEnd(Failure::Busy),
+            None => Way::DeadEnd(Failure::Unreachable),
+        }
+    }
+
+    async fn ask_copy(
+        &self,
+        parts: &Parts,
+        replay: &Replay,
+        journey: &Journey,
+        copy: &LocalCopy,
+        pass: Pass,
+    ) -> Attempt {
+        let mut request = Request::new(replay.attempt());
+        *request.method_mut() = parts.method.clone();
+        *request.headers_mut() = parts.headers.clone();
+        match copy.protocol {
+            Protocol::Http1 => to_origin_form(&mut request, parts),
+            Protocol::H2c => to_absolute_form(&mut request, parts),
+        }
+        let sent = copy.backend.send(copy.address, copy.protocol, request);
+        let Ok(sent) = timeout(self.settings.response_timeout, sent).await else {
+            count(copy, journey);
+            return Attempt::Late;
+        };
+        let (response, connection) = match sent {
+            Ok(answer) => answer,
+            Err(CopyError::NotSent(cause)) => return Attempt::NotSent(cause),
+            Err(CopyError::NoResponse(cause)) => {
+                count(copy, journey);
+                return Attempt::NoResponse(cause);
+            }
+        };
+        count(copy, journey);
+        self.totals.answered_here.fetch_add(1, Ordering::Relaxed);
+        let (mut head, incoming) = response.into_parts();
+        headers::strip_own(&mut head.headers);
+        headers::strip_hop_by_hop(&mut head.headers);
+        head.version = Version::default();
+        let held = Held::new(incoming, self.settings.idle_timeout, (connection, pass));
+        Attempt::Answered(Response::from_parts(head, held.boxed()))
+    }
+
+    async fn ask_hop(&self, parts: &Parts, replay: &Replay, journey: &Journey, hop: &NextHop) -> Attempt {
+        let mut request = Request::new(replay.attempt());
+        *request.method_mut() = parts.method.clone();
+        *request.headers_mut() = parts.headers.clone();
+        to_absolute_form(&mut request, parts);
+        label(request.headers_mut(), journey);
+        let Ok(sent) = timeout(self.settings.response_timeout, hop.link.send(request)).await else {
+            return Attempt::Late;
+        };
+        let response = match sent {
+            Ok(response) => response,
+            Err(error @ LinkError::NotSent(_)) => return Attempt::NotSent(error.to_string()),
+            Err(error @ LinkError::NoResponse(_)) => return Attempt::NoResponse(error.to_string()),
+        };
+        let (mut head, incoming) = response.into_parts();
+        if let Some(dead_end) = head.headers.get(DEAD_END) {
+            // An unreadable one is a dead end too; where it was is then not known.
+            return Attempt::DeadEnd(Itinerary::parse(dead_end).unwrap_or_else(|| journey.itinerary.clone()));
+        }
+        self.totals.answered_by_neighbours.fetch_add(1, Ordering::Relaxed);
+        headers::strip_own(&mut head.headers);
+        headers::strip_hop_by_hop(&mut head.headers);
+        head.version = Version::default();
+        let held = Held::new(incoming, self.settings.idle_timeout, ());
+        Attempt::Answered(Response::from_parts(head, held.boxed()))
+    }
+
+    /// The answer to a request that no copy answered: for a neighbour, a dead end, if its request reached no copy.
+    pub(super) fn give_up(&self, failure: &Failure, parts: &Parts, journey: &Journey) -> Response<Body> {
+        let is_dead_end = matches!(failure, Failure::Unreachable | Failure::TooFar | Failure::Busy);
+        let mut response = self.fail(failure, &parts.headers);
+        if matches!(journey.origin, Origin::Neighbour(_)) && is_dead_end {
+            *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+            response.headers_mut().insert(DEAD_END, journey.itinerary.value());
+        }
+        response
+    }
+
+    fn fail(&self, failure: &Failure, request: &http::HeaderMap) -> Response<Body> {
+        self.totals.failed.fetch_add(1, Ordering::Relaxed);
+        failure.answer(request)
+    }
+}
+
+impl Forward for Forwarder {
+    fn forward(&self, request: Request<Incoming>, from: &NodeId, link_quanta: u32) -> Pending<'_, Response<Body>> {
+        Box::pin(self.serve_neighbour(request, from.clone(), link_quanta))
+    }
+}
+
+/// Counts a request that reached a copy.
+pub(super) fn count(copy: &LocalCopy, journey: &Journey) {
+    let last_hop = match &journey.origin {
+        Origin::Client => None,
+        Origin::Neighbour(neighbour) => Some(neighbour),
+    };
+    copy.backend.counts.count(last_hop, journey.itinerary.latency_quanta);
+}
+
+/// Names the application and the itinerary for the next node.
+pub(super) fn label(headers: &mut http::HeaderMap, journey: &Journey) {
+    let application = headers::written(journey.application.id());
+    if let Ok(value) = HeaderValue::try_from(application) {
+        headers.insert(APPLICATION, value);
+    }
+    headers.insert(ITINERARY, journey.itinerary.value());
+}
+
+/// `/path?query`, with the host in a header: HTTP/1.1.
+pub(super) fn to_origin_form<B>(request: &mut Request<B>, parts: &Parts) {
+    let path = parts.uri.path_and_query().cloned().unwrap_or(PathAndQuery::from_static("/"));
+    *request.uri_mut() = Uri::from(path);
+    if let Some(authority) = parts.uri.authority()
+        && let Ok(host) = HeaderValue::from_str(without_user(authority))
+    {
+        request.headers_mut().insert(HOST, host);
+    }
+}
+
+/// `http://host/path?query`, without the header: HTTP/2.
+pub(super) fn to_absolute_form<B>(request: &mut Request<B>, parts: &Parts) {
+    let mut uri = http::uri::Parts::default();
+    uri.scheme = Some(Scheme::HTTP);
+    let named = parts.headers.get(HOST).and_then(|host| Authority::try_from(host.as_bytes()).ok());
+    let authority =
+        parts.uri.authority().and_then(|authority| Authority::try_from(without_user(authority)).ok()).or(named);
+    uri.authority = Some(authority.unwrap_or(Authority::from_static("unknown.invalid")));
+    uri.path_and_query = Some(parts.uri.path_and_query().cloned().unwrap_or(PathAndQuery::from_static("/")));
+    if let Ok(uri) = Uri::from_parts(uri) {
+        *request.uri_mut() = uri;
+    }
+    request.headers_mut().remove(HOST);
+    *request.version_mut() = Version::HTTP_2;
+}
+
+fn without_user(authority: &Authority) -> &str {
+    let text = authority.as_str();
+    text.rsplit_once('@').map_or(text, |(_, host)| host)
+}
+
+/// An empty answer with this status.
+pub(super) fn status(status: StatusCode) -> Response<Body> {
+    let mut response = Response::new(body::empty());
+    *response.status_mut() = status;
+    response
+}

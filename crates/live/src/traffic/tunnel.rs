@@ -1,0 +1,232 @@
+//! What does not end after one response: upgraded connections and raw TCP.
+//!
+//! A client asks for a tunnel by `Upgrade` (HTTP/1.1), by an extended `CONNECT` (HTTP/2, RFC 8441) or by a plain `CONNECT`, which
+//! is raw TCP to the copy. Between nodes a tunnel is always an extended `CONNECT`, over the link that requests use. It is
+//! routed once and stays with its copy, which it holds open, until one side ends it or the copy's drain has waited long enough.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use http::header::{CONNECTION, CONTENT_LENGTH, UPGRADE};
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Version};
+use hyper::body::Incoming;
+use hyper::ext::Protocol as TunnelProtocol;
+use hyper::upgrade::{OnUpgrade, Upgraded};
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite, copy_bidirectional_with_sizes};
+use tokio::time::timeout;
+
+use crate::seams::{Body, LinkError, LocalCopy, NextHop, Protocol};
+
+use super::answers::Failure;
+use super::backend::{self, CopyError, Pass};
+use super::forward::{Forwarder, Journey, Way, count, label, status, to_absolute_form, to_origin_form};
+use super::{body, headers};
+
+/// How a tunnel of plain `CONNECT` is called between nodes.
+const RAW: &str = "mario-tcp";
+const BUFFER_BYTES: usize = 16 << 10;
+/// How long a client may take to switch protocols after it was told to.
+const SWITCH_TIMEOUT: Duration = Duration::from_secs(10);
+/// A client of HTTP/2 sends no key; a server of HTTP/1.1 wants one and only hashes it.
+const WEBSOCKET_KEY: &str = "bWFyaW8gd2Vic29ja2V0IQ==";
+
+/// Whether a request asks for a tunnel.
+pub(super) fn is_wanted(parts: &Parts) -> bool {
+    parts.method == Method::CONNECT || upgrade(parts).is_some()
+}
+
+/// The protocol that a client of HTTP/1.1 wants to switch to. Upgrades to HTTP/2 are not tunnels: clients that can speak it say
+/// so by TLS or begin with it.
+fn upgrade(parts: &Parts) -> Option<&str> {
+    if parts.version != Version::HTTP_11 {
+        return None;
+    }
+    let is_asked = parts.headers.get_all(CONNECTION).iter().any(|value| {
+        value.to_str().is_ok_and(|value| value.split(',').any(|name| name.trim().eq_ignore_ascii_case("upgrade")))
+    });
+    let protocol = parts.headers.get(UPGRADE)?.to_str().ok()?.trim();
+    let is_token = !protocol.is_empty()
+        && protocol.len() <= 64
+        && protocol.bytes().all(|byte| byte.is_ascii_graphic() && byte != b',');
+    (is_asked && is_token && !protocol.eq_ignore_ascii_case("h2c")).then_some(protocol)
+}
+
+/// What a client asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Asked {
+    /// By a header of HTTP/1.1: it is answered with 101.
+    Upgrade,
+    /// By a method: it is answered with 200.
+    Connect,
+}
+
+/// The other end of a tunnel.
+enum FarEnd {
+    Upgraded(Box<OnUpgrade>),
+    Tcp(tokio::net::TcpStream),
+}
+
+enum Attempt {
+    Open {
+        head: HeaderMap,
+        far_end: FarEnd,
+    },
+    /// The copy answers, but does not switch.
+    Declined(Response<Body>),
+    DeadEnd(headers::Itinerary),
+    NotOpened(String),
+}
+
+impl Forwarder {
+    /// Opens a tunnel. A copy that did not answer is not asked again, but the next one is: nothing was sent through it yet.
+    pub(super) async fn tunnel(&self, mut parts: Parts, incoming: Incoming, mut journey: Journey) -> Response<Body> {
+        let (asked, protocol) = match parts.extensions.get::<TunnelProtocol>() {
+            Some(protocol) => (Asked::Connect, protocol.as_str().to_owned()),
+            None if parts.method == Method::CONNECT => (Asked::Connect, RAW.to_owned()),
+            None => (Asked::Upgrade, upgrade(&parts).unwrap_or_default().to_owned()),
+        };
+        headers::strip_hop_by_hop(&mut parts.headers);
+        parts.headers.remove(CONTENT_LENGTH);
+        let near_end = {
+            let mut request = Request::from_parts(parts.clone(), incoming);
+            hyper::upgrade::on(&mut request)
+        };
+        loop {
+            let (attempt, pass) = match self.next_way(&journey) {
+                Way::Copy(copy, pass) => {
+                    journey.failed_copies.push(copy.workload);
+                    let attempt = self.open_copy(&parts, &protocol, &journey, &copy).await;
+                    (attempt, Some(pass))
+                }
+                Way::Hop(hop) => {
+                    journey.itinerary.hops_left -= 1;
+                    let attempt = self.open_hop(&parts, &protocol, &journey, &hop).await;
+                    journey.itinerary.visit(&headers::written(hop.neighbour.id()));
+                    (attempt, None)
+                }
+                Way::DeadEnd(failure) => return self.give_up(&failure, &parts, &journey),
+            };
+            match attempt {
+                Attempt::Open { head, far_end } => {
+                    self.totals.tunnelled.fetch_add(1, Ordering::Relaxed);
+                    tokio::spawn(join(near_end, far_end, pass));
+                    return switched(asked, &protocol, head);
+                }
+                Attempt::Declined(response) => return response,
+                Attempt::DeadEnd(dead_end) => journey.itinerary.learn(&dead_end),
+                Attempt::NotOpened(cause) if journey.has_retried => {
+                    return self.give_up(&Failure::Failed(cause), &parts, &journey);
+                }
+                Attempt::NotOpened(_) => journey.has_retried = true,
+            }
+        }
+    }
+
+    async fn open_copy(&self, parts: &Parts, protocol: &str, journey: &Journey, copy: &LocalCopy) -> Attempt {
+        if protocol == RAW {
+            return match backend::connect(copy.address).await {
+                Ok(stream) => {
+                    count(copy, journey);
+                    Attempt::Open { head: HeaderMap::new(), far_end: FarEnd::Tcp(stream) }
+                }
+                Err(error) => Attempt::NotOpened(error.to_string()),
+            };
+        }
+        if copy.protocol == Protocol::H2c {
+            return Attempt::Declined(status(StatusCode::NOT_IMPLEMENTED));
+        }
+        let mut request = Request::new(body::empty());
+        *request.method_mut() = Method::GET;
+        *request.headers_mut() = parts.headers.clone();
+        to_origin_form(&mut request, parts);
+        let headers = request.headers_mut();
+        headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
+        let Ok(value) = HeaderValue::from_str(protocol) else {
+            return Attempt::Declined(status(StatusCode::BAD_REQUEST));
+        };
+        headers.insert(UPGRADE, value);
+        if protocol.eq_ignore_ascii_case("websocket") && !headers.contains_key("sec-websocket-key") {
+            headers.insert("sec-websocket-key", HeaderValue::from_static(WEBSOCKET_KEY));
+        }
+        let sent = async {
+            let mut sender = backend::connect_for_upgrade(copy.address).await?;
+            sender.send_request(request).await.map_err(|error| CopyError::NoResponse(error.to_string()))
+        };
+        let response = match timeout(self.settings.response_timeout, sent).await {
+            Ok(Ok(response)) => response,
+            Ok(Err(CopyError::NotSent(cause) | CopyError::NoResponse(cause))) => return Attempt::NotOpened(cause),
+            Err(_) => return Attempt::NotOpened("no response came in time".to_owned()),
+        };
+        count(copy, journey);
+        self.opened(response, StatusCode::SWITCHING_PROTOCOLS)
+    }
+
+    async fn open_hop(&self, parts: &Parts, protocol: &str, journey: &Journey, hop: &NextHop) -> Attempt {
+        let mut request = Request::new(body::empty());
+        *request.headers_mut() = parts.headers.clone();
+        to_absolute_form(&mut request, parts);
+        *request.method_mut() = Method::CONNECT;
+        label(request.headers_mut(), journey);
+        request.extensions_mut().insert(TunnelProtocol::from(protocol));
+        match timeout(self.settings.response_timeout, hop.link.send(request)).await {
+            Ok(Ok(response)) => match response.headers().get(headers::DEAD_END).map(headers::Itinerary::parse) {
+                Some(dead_end) => Attempt::DeadEnd(dead_end.unwrap_or_else(|| journey.itinerary.clone())),
+                None => self.opened(response, StatusCode::OK),
+            },
+            Ok(Err(error @ (LinkError::NotSent(_) | LinkError::NoResponse(_)))) => {
+                Attempt::NotOpened(error.to_string())
+            }
+            Err(_) => Attempt::NotOpened("no response came in time".to_owned()),
+        }
+    }
+
+    fn opened(&self, mut response: Response<Incoming>, expected: StatusCode) -> Attempt {
+        headers::strip_own(response.headers_mut());
+        headers::strip_hop_by_hop(response.headers_mut());
+        if response.status() == expected {
+            let far_end = FarEnd::Upgraded(Box::new(hyper::upgrade::on(&mut response)));
+            return Attempt::Open { head: response.into_parts().0.headers, far_end };
+        }
+        let (mut head, incoming) = response.into_parts();
+        head.version = Version::default();
+        let held = body::Held::new(incoming, self.settings.idle_timeout, ());
+        Attempt::Declined(Response::from_parts(head, http_body_util::BodyExt::boxed(held)))
+    }
+}
+
+/// What the client is told before the tunnel begins.
+fn switched(asked: Asked, protocol: &str, mut head: HeaderMap) -> Response<Body> {
+    head.remove(CONTENT_LENGTH);
+    let mut response = match asked {
+        Asked::Upgrade => status(StatusCode::SWITCHING_PROTOCOLS),
+        Asked::Connect => status(StatusCode::OK),
+    };
+    *response.headers_mut() = head;
+    if asked == Asked::Upgrade
+        && let Ok(protocol) = HeaderValue::from_str(protocol)
+    {
+        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("upgrade"));
+        response.headers_mut().insert(UPGRADE, protocol);
+    }
+    response
+}
+
+/// Copies both ways until both sides have ended. The copy is held open as long.
+async fn join(near_end: OnUpgrade, far_end: FarEnd, _pass: Option<Pass>) {
+    let Ok(Ok(near)) = timeout(SWITCH_TIMEOUT, near_end).await else { return };
+    match far_end {
+        FarEnd::Tcp(stream) => copy(near, stream).await,
+        FarEnd::Upgraded(far_end) => {
+            if let Ok(Ok(far)) = timeout(SWITCH_TIMEOUT, *far_end).await {
+                copy(near, TokioIo::new(far)).await;
+            }
+        }
+    }
+}
+
+async fn copy(near: Upgraded, mut far: impl AsyncRead + AsyncWrite + Unpin) {
+    // A side that breaks off ends the other: there is nobody left to tell.
+    let _ = copy_bidirectional_with_sizes(&mut TokioIo::new(near), &mut far, BUFFER_BYTES, BUFFER_BYTES).await;
+}

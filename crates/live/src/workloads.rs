@@ -1,0 +1,40 @@
+//! Runs the copies of applications that a node hosts.
+//!
+//! Start at [`ProcessDriver`], a [`Driver`](crate::seams::Driver) that runs programs; `mario`'s own [sample service](sample) is one of
+//! them.
+//!
+//! ```text
+//! daemon ── ProcessDriver ──spawn──► shim (own session) ──spawn──► exec stage ──exec──► the program
+//!                 │                    │ reads stdout and stderr, rotates the logs, notes the exit status
+//!                 └ start record, durable before the shim is told what to run
+//! ```
+//!
+//! The shim gets what to run through a pipe, after its start record is on disk. If the daemon dies in between, the pipe ends early
+//! and the shim exits: no program ever runs without a record of it. Programs outlive the daemon, for the shim holds their
+//! pipes, and the next daemon adopts them by their records.
+//!
+//! **Invariant:** a process is signalled only through a pidfd whose process was compared with the record after the pidfd was
+//! opened. A process that has the number of one of ours is never touched.
+//! **Invariant:** values of secrets are in the environment or the private files of their workload, and in nothing else.
+
+mod process;
+mod settings;
+
+mod cgroup;
+mod health;
+mod identity;
+mod logs;
+mod ports;
+mod record;
+
+pub mod launch;
+pub mod sample;
+
+pub use cgroup::{Cgroups, Enforcement, Enforcer, Limits};
+pub use health::probe;
+pub use identity::{MARK, Process};
+pub use logs::{LogBounds, RotatingLog, tail};
+pub use ports::Ports;
+pub use process::{Launcher, ProcessDriver};
+pub use record::{RecordError, StartRecord, Workspace};
+pub use settings::{Protocol, Settings, protocol};

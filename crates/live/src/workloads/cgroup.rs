@@ -1,0 +1,261 @@
+//! Limits of workloads, by control groups where the system lets us.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+/// What a workload may use; `None` for whatever there is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Limits {
+    /// Bytes of memory.
+    pub memory_bytes: Option<u64>,
+    /// Processes and threads at once.
+    pub processes_max: Option<u64>,
+    /// Thousandths of one processor.
+    pub cpu_milli: Option<u64>,
+    /// Open files of each process.
+    pub open_files_max: Option<u64>,
+}
+
+/// Which limit is enforced by what.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Enforcement {
+    /// The limit.
+    pub limit: String,
+    /// What enforces it.
+    pub by: Enforcer,
+}
+
+/// What enforces a limit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Enforcer {
+    /// A control group of version 2.
+    CgroupV2,
+    /// A control group of version 1.
+    CgroupV1,
+    /// A limit of each process by itself. For memory, that is its address space.
+    Rlimit,
+    /// Nothing: the system does not let us.
+    Nothing,
+}
+
+/// The control groups below which a node puts those of its workloads.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Cgroups {
+    /// For each controller, the directory of our groups.
+    memory: Option<Base>,
+    pids: Option<Base>,
+    cpu: Option<Base>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Base {
+    path: PathBuf,
+    version: Version,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Version {
+    V1,
+    V2,
+}
+
+/// The groups of one workload.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Groups {
+    /// Where a process writes its number to join.
+    pub(super) members: Vec<PathBuf>,
+    pub(super) enforcement: Vec<Enforcement>,
+    /// Limits that remain for the process to set for itself.
+    pub(super) rlimit_memory_bytes: Option<u64>,
+    pub(super) rlimit_open_files_max: Option<u64>,
+}
+
+const CPU_PERIOD_US: u64 = 100_000;
+
+impl Cgroups {
+    /// No control groups: limits are those of processes.
+    pub fn none() -> Cgroups {
+        Cgroups::default()
+    }
+
+    /// The groups that the system lets us make below the usual mount points, each named after the node's journal.
+    pub fn detect(journal: &str) -> Cgroups {
+        Cgroups::detect_below(Path::new("/sys/fs/cgroup"), journal)
+    }
+
+    /// As [`Cgroups::detect`], with the mount points in another directory.
+    pub fn detect_below(root: &Path, journal: &str) -> Cgroups {
+        let name = format!("mario-{journal}");
+        let of = |controller: &str| v2(root, controller, &name).or_else(|| v1(root, controller, &name));
+        Cgroups { memory: of("memory"), pids: of("pids"), cpu: of("cpu") }
+    }
+
+    /// Removes the groups of the node, if all its workloads are gone.
+    pub fn remove_all(&self) {
+        for base in [&self.memory, &self.pids, &self.cpu].into_iter().flatten() {
+            let _ = fs::remove_dir(&base.path);
+        }
+    }
+
+    /// Makes the groups of a workload with its limits.
+    pub(super) fn create(&self, workload: &str, limits: &Limits) -> Groups {
+        let mut groups = Groups::default();
+        let cpu = limits.cpu_milli.map(|milli| (milli * CPU_PERIOD_US / 1000).max(1000));
+        let wanted = [
+            ("memory", limits.memory_bytes, &self.memory),
+            ("processes", limits.processes_max, &self.pids),
+            ("cpu", cpu, &self.cpu),
+        ];
+        for (limit, value, base) in wanted {
+            let Some(value) = value else { continue };
+            let group = base.as_ref().and_then(|base| base.limit(workload, limit, value).ok());
+            let by = match group {
+                Some((members, version)) => {
+                    if !groups.members.contains(&members) {
+                        groups.members.push(members);
+                    }
+                    if version == Version::V2 { Enforcer::CgroupV2 } else { Enforcer::CgroupV1 }
+                }
+                None if limit == "memory" => {
+                    groups.rlimit_memory_bytes = Some(value);
+                    Enforcer::Rlimit
+                }
+                // The system's limit of processes counts all of a user, which are others' too.
+                None => Enforcer::Nothing,
+            };
+            groups.enforcement.push(Enforcement { limit: limit.to_owned(), by });
+        }
+        if let Some(files) = limits.open_files_max {
+            groups.rlimit_open_files_max = Some(files);
+            groups.enforcement.push(Enforcement { limit: "open files".to_owned(), by: Enforcer::Rlimit });
+        }
+        groups
+    }
+
+    /// Removes the groups of a workload of which nothing runs.
+    pub(super) fn remove(&self, workload: &str) {
+        for base in [&self.memory, &self.pids, &self.cpu].into_iter().flatten() {
+            // Groups that were never made, or are busy for a moment longer: an empty directory in the system's tree harms nobody.
+            let _ = fs::remove_dir(base.path.join(workload));
+        }
+    }
+}
+
+impl Base {
+    fn limit(&self, workload: &str, limit: &str, value: u64) -> io::Result<(PathBuf, Version)> {
+        let group = self.path.join(workload);
+        if !group.is_dir() {
+            fs::create_dir(&group)?;
+        }
+        match (self.version, limit) {
+            (Version::V2, "memory") => fs::write(group.join("memory.max"), value.to_string())?,
+            (Version::V2, "cpu") => fs::write(group.join("cpu.max"), format!("{value} {CPU_PERIOD_US}"))?,
+            (Version::V1, "memory") => fs::write(group.join("memory.limit_in_bytes"), value.to_string())?,
+            (Version::V1, "cpu") => {
+                fs::write(group.join("cpu.cfs_period_us"), CPU_PERIOD_US.to_string())?;
+                fs::write(group.join("cpu.cfs_quota_us"), value.to_string())?;
+            }
+            _ => fs::write(group.join("pids.max"), value.to_string())?,
+        }
+        Ok((group.join("cgroup.procs"), self.version))
+    }
+}
+
+fn v2(root: &Path, controller: &str, name: &str) -> Option<Base> {
+    let controllers = fs::read_to_string(root.join("cgroup.controllers")).ok()?;
+    if !controllers.split_ascii_whitespace().any(|word| word == controller) {
+        return None;
+    }
+    // A group with members hands no controllers down, so ours is a child of the root that has none.
+    let path = root.join(name);
+    fs::write(root.join("cgroup.subtree_control"), format!("+{controller}")).ok()?;
+    if !path.is_dir() {
+        fs::create_dir(&path).ok()?;
+    }
+    fs::write(path.join("cgroup.subtree_control"), format!("+{controller}")).ok()?;
+    Some(Base { path, version: Version::V2 })
+}
+
+fn v1(root: &Path, controller: &str, name: &str) -> Option<Base> {
+    let mount = root.join(controller);
+    if !mount.join("cgroup.procs").exists() || root.join("cgroup.controllers").exists() {
+        return None;
+    }
+    let path = mount.join(name);
+    if !path.is_dir() {
+        fs::create_dir(&path).ok()?;
+    }
+    Some(Base { path, version: Version::V1 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn root(name: &str) -> PathBuf {
+        let path = std::env::temp_dir().join(format!("mario-cgroup-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        path
+    }
+
+    const LIMITS: Limits = Limits {
+        memory_bytes: Some(64 << 20),
+        processes_max: Some(10),
+        cpu_milli: Some(500),
+        open_files_max: Some(100),
+    };
+
+    fn by(groups: &Groups) -> Vec<(&str, Enforcer)> {
+        groups.enforcement.iter().map(|entry| (entry.limit.as_str(), entry.by)).collect()
+    }
+
+    #[test]
+    fn without_groups_processes_limit_themselves_and_what_nobody_enforces_is_said() {
+        let groups = Cgroups::none().create("1.2", &LIMITS);
+        assert_eq!(
+            by(&groups),
+            [
+                ("memory", Enforcer::Rlimit),
+                ("processes", Enforcer::Nothing),
+                ("cpu", Enforcer::Nothing),
+                ("open files", Enforcer::Rlimit)
+            ]
+        );
+        assert_eq!((groups.rlimit_memory_bytes, groups.rlimit_open_files_max), (Some(64 << 20), Some(100)));
+        assert!(groups.members.is_empty());
+    }
+
+    #[test]
+    fn version_2_is_one_group_with_all_limits() {
+        let root = root("v2");
+        fs::write(root.join("cgroup.controllers"), "cpu memory pids\n").unwrap();
+        let cgroups = Cgroups::detect_below(&root, "ab");
+        let groups = cgroups.create("1.2", &LIMITS);
+        assert_eq!(groups.members, [root.join("mario-ab/1.2/cgroup.procs")]);
+        assert!(by(&groups)[..3].iter().all(|&(_, by)| by == Enforcer::CgroupV2));
+        let read = |name: &str| fs::read_to_string(root.join("mario-ab/1.2").join(name)).unwrap();
+        assert_eq!(
+            (read("memory.max"), read("pids.max"), read("cpu.max")),
+            ("67108864".into(), "10".into(), "50000 100000".into())
+        );
+        fs::remove_dir_all(root).unwrap();
+    }
+
+    #[test]
+    fn version_1_is_one_group_for_each_controller() {
+        let root = root("v1");
+        for controller in ["memory", "pids"] {
+            fs::create_dir(root.join(controller)).unwrap();
+            fs::write(root.join(controller).join("cgroup.procs"), "").unwrap();
+        }
+        let groups = Cgroups::detect_below(&root, "ab").create("1.2", &LIMITS);
+        assert_eq!(groups.members.len(), 2);
+        assert_eq!(by(&groups)[0], ("memory", Enforcer::CgroupV1));
+        assert_eq!(by(&groups)[2], ("cpu", Enforcer::Nothing));
+        fs::remove_dir_all(root).unwrap();
+    }
+}

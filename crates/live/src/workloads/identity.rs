@@ -1,0 +1,227 @@
+//! Which process is which: numbers of processes are used again, pidfds are not.
+
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+
+/// A process that cannot be mistaken for another: a pidfd, with what was read about it while it was alive.
+#[derive(Debug)]
+pub struct Process {
+    fd: OwnedFd,
+    stat: Stat,
+}
+
+/// What `/proc/PID/stat` says that matters here.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Stat {
+    pub(super) pid: i32,
+    pub(super) session: i32,
+    /// Ticks after the boot of the system.
+    pub(super) started: u64,
+    pub(super) cpu_ticks: u64,
+    pub(super) memory_pages: u64,
+    is_zombie: bool,
+}
+
+impl Process {
+    /// The process with this number, if it is the one that started at this time and still runs.
+    pub fn open(pid: i32, started: u64) -> Option<Process> {
+        Process::open_if(pid, |stat| stat.started == started)
+    }
+
+    fn open_if(pid: i32, is_wanted: impl FnOnce(&Stat) -> bool) -> Option<Process> {
+        let fd = pidfd_open(Pid::from_raw(pid)?, PidfdFlags::empty()).ok()?;
+        let stat = Stat::read(pid)?;
+        let process = Process { fd, stat };
+        // Alive after the reading: what was read belongs to the process of the pidfd, for its number was not free meanwhile.
+        (is_wanted(&stat) && process.is_alive()).then_some(process)
+    }
+
+    /// The number of the process.
+    pub fn pid(&self) -> i32 {
+        self.stat.pid
+    }
+
+    /// When it started, in ticks after the boot of the system.
+    pub fn started(&self) -> u64 {
+        self.stat.started
+    }
+
+    pub(super) fn stat(&self) -> &Stat {
+        &self.stat
+    }
+
+    /// Whether it has not exited. One that nobody has waited for yet has.
+    pub fn is_alive(&self) -> bool {
+        let mut fds = [PollFd::new(&self.fd, PollFlags::IN)];
+        matches!(poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })), Ok(0))
+    }
+
+    /// Sends a signal. To a process that has exited, that is nothing.
+    pub fn signal(&self, signal: Signal) -> io::Result<()> {
+        match pidfd_send_signal(self.fd.as_fd(), signal) {
+            Ok(()) | Err(rustix::io::Errno::SRCH) => Ok(()),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+
+    /// Waits until it has exited.
+    pub async fn exited(&self) -> io::Result<()> {
+        #[expect(
+            deprecated,
+            reason = "its number must stay the same, which that of an `OwnedFd` does; the other way is unsafe"
+        )]
+        let fd = AsyncFd::with_interest(self.fd.try_clone()?, Interest::READABLE)?;
+        let _ready = fd.readable().await?;
+        Ok(())
+    }
+}
+
+impl Stat {
+    pub(super) fn read(pid: i32) -> Option<Stat> {
+        Stat::parse(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+    }
+
+    /// The second field is the name of the program and may hold anything, also spaces and parentheses.
+    fn parse(text: &str) -> Option<Stat> {
+        let pid = text.split_once(' ')?.0.parse().ok()?;
+        let fields: Vec<&str> = text.rsplit_once(')')?.1.split_ascii_whitespace().collect();
+        // Field 3 of the manual page is the first here.
+        let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
+        Some(Stat {
+            pid,
+            session: fields.get(3)?.parse().ok()?,
+            started: number(22)?,
+            cpu_ticks: number(14)?.saturating_add(number(15)?),
+            memory_pages: number(24)?,
+            is_zombie: matches!(*fields.first()?, "Z" | "X"),
+        })
+    }
+}
+
+/// All living processes of a session, and all whose environment began with the mark, wherever they went.
+///
+/// The mark is the value of [`MARK`]. Only processes that the user of this one may look at are seen.
+pub(super) fn marked(mark: &str, session: Option<i32>) -> Vec<Process> {
+    let is_member =
+        |stat: &Stat| !stat.is_zombie && (session == Some(stat.session) || mark_of(stat.pid).as_deref() == Some(mark));
+    all_pids()
+        .filter_map(|pid| if is_member(&Stat::read(pid)?) { Process::open_if(pid, is_member) } else { None })
+        .collect()
+}
+
+/// The marks of all living processes that begin so.
+pub(super) fn marks_with_prefix(prefix: &str) -> Vec<String> {
+    let mut marks: Vec<String> = all_pids().filter_map(mark_of).filter(|mark| mark.starts_with(prefix)).collect();
+    marks.sort();
+    marks.dedup();
+    marks
+}
+
+/// Whether one of these processes listens on the port; `None` when the system does not tell.
+pub(super) fn listens(processes: &[Process], port: u16) -> Option<bool> {
+    let mut sockets = Vec::new();
+    for table in ["/proc/net/tcp", "/proc/net/tcp6"] {
+        sockets.extend(listening(&fs::read_to_string(table).unwrap_or_default(), port));
+    }
+    if sockets.is_empty() {
+        return None;
+    }
+    for process in processes {
+        for entry in fs::read_dir(format!("/proc/{}/fd", process.pid())).ok()?.flatten() {
+            let target = fs::read_link(entry.path()).unwrap_or_default();
+            if target.to_str().is_some_and(|target| sockets.iter().any(|socket| socket == target)) {
+                return Some(true);
+            }
+        }
+    }
+    Some(false)
+}
+
+/// The sockets that listen on a port, as links to them are written.
+fn listening(table: &str, port: u16) -> Vec<String> {
+    let suffix = format!(":{port:04X}");
+    let listening = table.lines().skip(1).filter_map(|line| {
+        let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+        let is_wanted = fields.get(1)?.ends_with(&suffix) && *fields.get(3)? == "0A";
+        is_wanted.then(|| fields.get(9).map(|inode| format!("socket:[{inode}]")))?
+    });
+    listening.collect()
+}
+
+/// The environment variable that marks what belongs to a workload of a node, from before anything of it was executed.
+pub const MARK: &str = "MARIO_WORKLOAD";
+
+fn mark_of(pid: i32) -> Option<String> {
+    let environment = fs::read(format!("/proc/{pid}/environ")).ok()?;
+    let prefix = format!("{MARK}=");
+    let value = environment.split(|&byte| byte == 0).find_map(|variable| variable.strip_prefix(prefix.as_bytes()))?;
+    String::from_utf8(value.to_vec()).ok()
+}
+
+fn all_pids() -> impl Iterator<Item = i32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// Tells this boot of the system from all others: times of starts are counted from it.
+pub(super) fn system_boot() -> String {
+    let path = Path::new("/proc/sys/kernel/random/boot_id");
+    fs::read_to_string(path).map(|text| text.trim().to_owned()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn a_program_may_have_any_name() {
+        let text = "12 (a) b) c) S 1 12 7 0 -1 4194560 1 0 0 0 3 4 0 0 20 0 1 0 99 1000 55 0";
+        let stat = Stat::parse(text).unwrap();
+        assert_eq!((stat.pid, stat.session, stat.started, stat.cpu_ticks, stat.memory_pages), (12, 7, 99, 7, 55));
+        assert_eq!(Stat::parse("12 (no end"), None);
+        assert_eq!(Stat::parse(""), None);
+    }
+
+    #[test]
+    fn a_recycled_number_is_never_opened_or_signalled() {
+        let mut child = Command::new("/bin/sleep").arg("60").spawn().unwrap();
+        let pid = child.id().cast_signed();
+        let started = Stat::read(pid).unwrap().started;
+        // The number is right and the time is not: that is what a number used again looks like.
+        assert!(Process::open(pid, started + 1).is_none());
+        assert!(Process::open(pid, started - 1).is_none());
+        let process = Process::open(pid, started).unwrap();
+        assert!(process.is_alive());
+        process.signal(Signal::KILL).unwrap();
+        child.wait().unwrap();
+        assert!(!process.is_alive());
+        // The pidfd outlives the process and reaches nothing else.
+        process.signal(Signal::KILL).unwrap();
+        assert!(Process::open(pid, started).is_none());
+    }
+
+    #[test]
+    fn marks_are_found_in_any_session_and_belong_to_living_processes() {
+        let mark = format!("test-{}/1.2", std::process::id());
+        let mut child = Command::new("/bin/sleep").arg("60").env(MARK, &mark).spawn().unwrap();
+        let found = marked(&mark, None);
+        assert_eq!(found.iter().map(Process::pid).collect::<Vec<_>>(), [child.id().cast_signed()]);
+        assert!(marks_with_prefix("test-").contains(&mark));
+        child.kill().unwrap();
+        // Not waited for yet: a zombie does not run.
+        while found[0].is_alive() {
+            std::thread::yield_now();
+        }
+        assert!(marked(&mark, None).is_empty());
+        child.wait().unwrap();
+    }
+}

@@ -1,0 +1,173 @@
+//! The processes between the daemon and a program: the shim and the exec stage.
+//!
+//! The daemon runs its own binary as the shim. The shim makes a session of its own, waits for the plan, runs the binary once more
+//! as the exec stage, keeps what the program writes, and notes how it ended. The exec stage joins the control groups, limits
+//! itself and becomes the program. All of that is done by processes for themselves, so that no code runs between fork and exec.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Read};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::{Resource, Rlimit, setrlimit, setsid};
+use serde::{Deserialize, Serialize};
+
+use super::logs::{LogBounds, RotatingLog};
+use super::record::{ExitRecord, Workspace};
+
+/// What a shim is to run. It comes through a pipe and is never on disk, for secrets are in it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Plan {
+    pub(super) workspace: PathBuf,
+    /// The binary and the arguments before `exec` by which it is the exec stage.
+    pub(super) launcher: Vec<PathBuf>,
+    pub(super) command: Vec<String>,
+    pub(super) environment: Vec<(String, String)>,
+    pub(super) bounds: LogBounds,
+    pub(super) confinement: Confinement,
+}
+
+/// What the exec stage does to itself.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct Confinement {
+    /// The control groups to join.
+    pub(super) groups: Vec<PathBuf>,
+    pub(super) memory_bytes: Option<u64>,
+    pub(super) open_files_max: Option<u64>,
+}
+
+const PLAN_BYTES_MAX: u64 = 16 << 20;
+/// What a program may have in the pipe when it ends, and what its children may still write.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+/// The shell's code for a command that cannot be executed.
+const NOT_EXECUTED: u8 = 127;
+
+/// Runs as the shim or as the exec stage, and returns the exit code. For binaries that a [`Launcher`](super::Launcher) names.
+pub fn main(arguments: &[OsString]) -> u8 {
+    match arguments.split_first() {
+        Some((stage, [])) if stage == "shim" => shim(),
+        Some((stage, [workspace, confinement, command @ ..])) if stage == "exec" => {
+            exec(PathBuf::from(workspace), confinement, command)
+        }
+        _ => 2,
+    }
+}
+
+fn shim() -> u8 {
+    // It fails for the leader of a group, which a process that the daemon started is not.
+    let _ = setsid();
+    let mut text = Vec::new();
+    let plan = match io::stdin().lock().take(PLAN_BYTES_MAX).read_to_end(&mut text) {
+        Ok(_) => serde_json::from_slice::<Plan>(&text).ok(),
+        Err(_) => None,
+    };
+    // No plan, or half of one: the daemon died, and there may be no record of what would run now.
+    let Some(plan) = plan else { return 0 };
+    let workspace = Workspace::at(plan.workspace.clone());
+    let exit = match run(&plan) {
+        Ok(status) => ExitRecord { code: status.code(), signal: status.signal(), not_executed: None },
+        Err(error) => ExitRecord { code: None, signal: None, not_executed: Some(error.to_string()) },
+    };
+    // The exec stage may have noted why it could not become the program.
+    if exit.code != Some(i32::from(NOT_EXECUTED)) || !workspace.has_exit() {
+        // On a full disk the status is lost; that it ended is seen anyway.
+        let _ = workspace.write_exit(&exit);
+    }
+    0
+}
+
+fn run(plan: &Plan) -> io::Result<ExitStatus> {
+    let workspace = Workspace::at(plan.workspace.clone());
+    let (binary, stage) = plan.launcher.split_first().ok_or_else(|| io::Error::other("no launcher"))?;
+    let mut child = Command::new(binary)
+        .args(stage)
+        .arg("exec")
+        .arg(&plan.workspace)
+        .arg(serde_json::to_string(&plan.confinement)?)
+        .args(&plan.command)
+        .env_clear()
+        .envs(plan.environment.iter().map(|(name, value)| (name, value)))
+        .current_dir(workspace.work())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .spawn()?;
+    let log = Arc::new(Mutex::new(RotatingLog::open(&workspace.logs(), plan.bounds)?));
+    let (done, readers) = mpsc::channel();
+    keep(child.stdout.take(), &log, &done);
+    keep(child.stderr.take(), &log, &done);
+    drop(done);
+    let status = child.wait()?;
+    // Both readers end when nothing holds the pipes any more. What the program left behind may hold them for ever.
+    for _ in 0..2 {
+        if readers.recv_timeout(LAST_WORDS).is_err() {
+            break;
+        }
+    }
+    Ok(status)
+}
+
+/// Reads one stream to its end, whole lines at a time where they are short. What cannot be written is dropped: a full disk
+/// does not stop a workload.
+fn keep(stream: Option<impl Read + Send + 'static>, log: &Arc<Mutex<RotatingLog>>, done: &Sender<()>) {
+    let (Some(mut stream), log, done) = (stream, Arc::clone(log), done.clone()) else { return };
+    let read = move || {
+        let mut buffer = vec![0; 16 << 10];
+        let mut filled = 0;
+        while let Ok(count @ 1..) = stream.read(&mut buffer[filled..]) {
+            filled += count;
+            let whole = match buffer[..filled].iter().rposition(|&byte| byte == b'\n') {
+                Some(end) => end + 1,
+                None if filled == buffer.len() => filled,
+                None => continue,
+            };
+            let _ = log.lock().unwrap_or_else(PoisonError::into_inner).append(&buffer[..whole]);
+            buffer.copy_within(whole..filled, 0);
+            filled -= whole;
+        }
+        let _ = log.lock().unwrap_or_else(PoisonError::into_inner).append(&buffer[..filled]);
+        let _ = done.send(());
+    };
+    // Without a thread the stream is closed, and the program sees that.
+    let _ = thread::Builder::new().spawn(read);
+}
+
+fn exec(workspace: PathBuf, confinement: &OsString, command: &[OsString]) -> u8 {
+    let cause = match confine(confinement) {
+        Ok(()) => match command.split_first() {
+            Some((program, arguments)) => Command::new(program).args(arguments).exec(),
+            None => io::Error::other("no program"),
+        },
+        Err(error) => error,
+    };
+    let program = command.first().map(|program| program.display().to_string()).unwrap_or_default();
+    let not_executed = Some(format!("`{program}`: {cause}"));
+    let _ = Workspace::at(workspace).write_exit(&ExitRecord { code: None, signal: None, not_executed });
+    NOT_EXECUTED
+}
+
+fn confine(text: &OsString) -> io::Result<()> {
+    let text = text.to_str().ok_or_else(|| io::Error::other("not a confinement"))?;
+    let confinement: Confinement = serde_json::from_str(text)?;
+    for group in &confinement.groups {
+        fs::write(group, std::process::id().to_string())?;
+    }
+    let limits = [
+        (Resource::Core, Some(0)),
+        (Resource::As, confinement.memory_bytes),
+        (Resource::Nofile, confinement.open_files_max),
+    ];
+    for (resource, value) in limits {
+        if value.is_some() {
+            setrlimit(resource, Rlimit { current: value, maximum: value })?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,222 @@
+//! What is on disk about workloads: a directory for each, with its start record, exit status and logs.
+
+use std::error::Error;
+use std::fmt;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use mario_colony::WorkloadId;
+use mario_domain::{ApplicationId, InstanceId};
+use serde::{Deserialize, Serialize};
+
+use super::cgroup::Enforcement;
+
+/// The directory of one workload.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Workspace {
+    path: PathBuf,
+}
+
+/// Written, durably, after the shim exists and before it is told what to run.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StartRecord {
+    /// The copy.
+    pub workload: WorkloadId,
+    /// The instance.
+    pub instance: InstanceId,
+    /// The application.
+    pub application: ApplicationId,
+    /// The number of the shim, which is that of its session.
+    pub pid: i32,
+    /// When the shim started, in ticks after the boot of the system.
+    pub started: u64,
+    /// Which boot of the system that was.
+    pub system_boot: String,
+    /// The port of the workload.
+    pub port: u16,
+    /// How its limits are enforced.
+    pub enforcement: Vec<Enforcement>,
+}
+
+/// Written by the shim when the program has ended.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) struct ExitRecord {
+    pub(super) code: Option<i32>,
+    pub(super) signal: Option<i32>,
+    pub(super) not_executed: Option<String>,
+}
+
+/// Why a start record cannot be used.
+#[derive(Debug)]
+pub enum RecordError {
+    /// It cannot be read.
+    Read(io::Error),
+    /// It is not a start record.
+    Parse(serde_json::Error),
+}
+
+const START: &str = "start.json";
+const EXIT: &str = "exit.json";
+const RECORD_BYTES_MAX: u64 = 4 << 20;
+
+impl Workspace {
+    pub(super) fn of(parent: &Path, workload: WorkloadId) -> Workspace {
+        Workspace { path: parent.join(format!("{}.{}", workload.boot, workload.counter)) }
+    }
+
+    /// The directories of all workloads there are, with their ids.
+    pub(super) fn all(parent: &Path) -> io::Result<Vec<(WorkloadId, Workspace)>> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(parent)? {
+            let path = entry?.path();
+            if let Some(workload) = path.file_name().and_then(|name| parse_id(name.to_str()?)) {
+                found.push((workload, Workspace { path }));
+            }
+        }
+        found.sort_by_key(|(workload, _)| *workload);
+        Ok(found)
+    }
+
+    pub(super) fn at(path: PathBuf) -> Workspace {
+        Workspace { path }
+    }
+
+    /// The directory in which the program starts.
+    pub fn work(&self) -> PathBuf {
+        self.path.join("work")
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The private directory with configuration and secrets as files.
+    pub fn given(&self) -> PathBuf {
+        self.path.join("given")
+    }
+
+    /// The directory of the logs.
+    pub fn logs(&self) -> PathBuf {
+        self.path.join("log")
+    }
+
+    /// Makes the directories. What an earlier try left, such as secrets, is removed first.
+    pub(super) fn create(&self) -> io::Result<()> {
+        self.remove_given()?;
+        remove_if_there(&self.path.join(EXIT))?;
+        for path in [self.path.clone(), self.given(), self.logs(), self.work()] {
+            DirBuilder::new().recursive(true).mode(0o700).create(path)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn write_start(&self, record: &StartRecord) -> io::Result<()> {
+        write_durably(&self.path, START, &serde_json::to_vec(record)?)
+    }
+
+    /// The start record; `None` when nothing was started here or all of it is gone.
+    pub fn start_record(&self) -> Result<Option<StartRecord>, RecordError> {
+        let bytes = match read_bounded(&self.path.join(START)) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(RecordError::Read(error)),
+        };
+        serde_json::from_slice(&bytes).map(Some).map_err(RecordError::Parse)
+    }
+
+    pub(super) fn write_exit(&self, record: &ExitRecord) -> io::Result<()> {
+        write_durably(&self.path, EXIT, &serde_json::to_vec(record)?)
+    }
+
+    pub(super) fn has_exit(&self) -> bool {
+        self.path.join(EXIT).exists()
+    }
+
+    /// How the program ended, in words.
+    pub(super) fn ended(&self) -> String {
+        let record = read_bounded(&self.path.join(EXIT)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        match record {
+            Some(ExitRecord { not_executed: Some(cause), .. }) => format!("it could not be executed: {cause}"),
+            Some(ExitRecord { code: Some(code), .. }) => format!("it exited with code {code}"),
+            Some(ExitRecord { signal: Some(signal), .. }) => format!("signal {signal} ended it"),
+            _ => "it ended, and its exit status is not known".to_owned(),
+        }
+    }
+
+    /// Notes that nothing of the workload runs any more. Its logs stay, its secrets do not.
+    pub(super) fn close(&self) -> io::Result<()> {
+        self.remove_given()?;
+        remove_if_there(&self.path.join(START))?;
+        sync_directory(&self.path)
+    }
+
+    fn remove_given(&self) -> io::Result<()> {
+        match fs::remove_dir_all(self.given()) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a start record is there, readable or not.
+    pub(super) fn is_open(&self) -> bool {
+        self.path.join(START).exists()
+    }
+}
+
+fn parse_id(name: &str) -> Option<WorkloadId> {
+    let (boot, counter) = name.split_once('.')?;
+    let workload = WorkloadId { boot: boot.parse().ok()?, counter: counter.parse().ok()? };
+    // `01.2` is nobody's directory.
+    (format!("{}.{}", workload.boot, workload.counter) == name).then_some(workload)
+}
+
+/// Writes a file that is either the old one or the whole new one after a crash.
+fn write_durably(directory: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+    let temporary = directory.join(format!("{name}.new"));
+    let mut file = OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(&temporary)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    fs::rename(temporary, directory.join(name))?;
+    sync_directory(directory)
+}
+
+fn sync_directory(path: &Path) -> io::Result<()> {
+    match File::open(path) {
+        Ok(directory) => directory.sync_all(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+fn remove_if_there(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+fn read_bounded(path: &Path) -> io::Result<Vec<u8>> {
+    if fs::metadata(path)?.len() > RECORD_BYTES_MAX {
+        return Err(io::Error::other("it is longer than any record"));
+    }
+    fs::read(path)
+}
+
+impl fmt::Display for RecordError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("cannot read a start record")
+    }
+}
+
+impl Error for RecordError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            RecordError::Read(error) => Some(error),
+            RecordError::Parse(error) => Some(error),
+        }
+    }
+}

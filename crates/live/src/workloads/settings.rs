@@ -1,0 +1,163 @@
+//! The further settings of a workload that the driver `process` knows.
+
+use std::collections::BTreeMap;
+
+use crate::seams::Run;
+
+use super::cgroup::Limits;
+
+/// What the settings of a descriptor ask for.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Settings {
+    /// What the workload may use.
+    pub limits: Limits,
+    /// Environment variables whose values go into private files; the variable `NAME_FILE` then says where.
+    pub secret_files: Vec<String>,
+}
+
+const ARGUMENTS_MAX: usize = 256;
+const TEXT_BYTES_MAX: usize = 4096;
+
+impl Settings {
+    /// Reads the settings of what is to be run; the error says which key is wrong, and what would be right.
+    pub fn of(run: &Run) -> Result<Settings, String> {
+        let mut settings = Settings {
+            limits: Limits {
+                memory_bytes: run.memory_bytes_max,
+                cpu_milli: run.cpu_millis_max,
+                processes_max: None,
+                open_files_max: None,
+            },
+            secret_files: Vec::new(),
+        };
+        for (key, value) in &run.settings {
+            match key.as_str() {
+                "processes-max" => settings.limits.processes_max = Some(number(key, value, 1)?),
+                "open-files-max" => settings.limits.open_files_max = Some(number(key, value, 16)?),
+                "secret-files" => settings.secret_files = names(key, value)?,
+                // The data plane reads this one.
+                "protocol" => _ = protocol(&run.settings)?,
+                // The sample service's own.
+                "work-us" | "start-ms" | "answer-bytes" if run.driver == "sample" => _ = number(key, value, 0)?,
+                _ => return Err(format!("driver `{}` has no setting `{key}`", run.driver)),
+            }
+        }
+        if settings.limits.memory_bytes.is_some_and(|bytes| bytes < 1 << 20) {
+            return Err("no workload fits into less than 1 MiB of memory".to_owned());
+        }
+        if settings.limits.cpu_milli == Some(0) {
+            return Err("a workload without processor time never starts".to_owned());
+        }
+        check_command(run)?;
+        Ok(settings)
+    }
+}
+
+/// What a workload speaks on its port.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Protocol {
+    /// HTTP/1.1.
+    #[default]
+    Http1,
+    /// HTTP/2 without TLS, with prior knowledge, as gRPC services speak it.
+    H2c,
+}
+
+/// The protocol that settings name.
+pub fn protocol(settings: &BTreeMap<String, String>) -> Result<Protocol, String> {
+    match settings.get("protocol").map(String::as_str) {
+        None | Some("http1") => Ok(Protocol::Http1),
+        Some("h2c") => Ok(Protocol::H2c),
+        Some(other) => Err(format!("`protocol` is `http1` or `h2c`, not `{}`", other.escape_debug())),
+    }
+}
+
+fn check_command(run: &Run) -> Result<(), String> {
+    if run.driver == "sample" {
+        return if run.command.is_empty() { Ok(()) } else { Err("driver `sample` takes no command".to_owned()) };
+    }
+    match run.command.first() {
+        None => return Err("driver `process` needs a command".to_owned()),
+        Some(program) if !program.starts_with('/') => {
+            return Err(format!(
+                "`{}` is not an absolute path: no search path is the same on all nodes",
+                program.escape_debug()
+            ));
+        }
+        Some(_) => {}
+    }
+    let is_fit = |text: &String| text.len() <= TEXT_BYTES_MAX && !text.contains('\0');
+    if run.command.len() > ARGUMENTS_MAX || !run.command.iter().all(is_fit) {
+        return Err(format!(
+            "a command has at most {ARGUMENTS_MAX} texts of {TEXT_BYTES_MAX} bytes without zero bytes"
+        ));
+    }
+    Ok(())
+}
+
+fn number(key: &str, value: &str, least: u64) -> Result<u64, String> {
+    match value.parse() {
+        Ok(number) if number >= least => Ok(number),
+        _ => Err(format!("`{key}` is a whole number of at least {least}, not `{}`", value.escape_debug())),
+    }
+}
+
+fn names(key: &str, value: &str) -> Result<Vec<String>, String> {
+    let is_name = |name: &str| {
+        !name.is_empty() && name.len() <= 128 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    };
+    let names: Vec<String> = value.split(',').map(|name| name.trim().to_owned()).collect();
+    if names.len() > 64 || !names.iter().all(|name| is_name(name)) {
+        return Err(format!("`{key}` is at most 64 names of variables with commas between them"));
+    }
+    Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(driver: &str, command: &[&str], settings: &[(&str, &str)]) -> Run {
+        Run {
+            driver: driver.to_owned(),
+            command: command.iter().map(|&text| text.to_owned()).collect(),
+            settings: settings.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect(),
+            ..Run::default()
+        }
+    }
+
+    #[test]
+    fn settings_are_read() {
+        let run = run(
+            "process",
+            &["/bin/true"],
+            &[("processes-max", "4"), ("secret-files", "A, B_C"), ("protocol", "h2c"), ("open-files-max", "64")],
+        );
+        let settings = Settings::of(&run).unwrap();
+        assert_eq!(settings.limits.processes_max, Some(4));
+        assert_eq!(settings.limits.open_files_max, Some(64));
+        assert_eq!(settings.secret_files, ["A", "B_C"]);
+        assert_eq!(protocol(&run.settings), Ok(Protocol::H2c));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let cases = [
+            (run("process", &["true"], &[]), "`true` is not an absolute path"),
+            (run("process", &[], &[]), "needs a command"),
+            (run("process", &["/bin/true"], &[("procesess-max", "4")]), "no setting `procesess-max`"),
+            (run("process", &["/bin/true"], &[("open-files-max", "4")]), "at least 16, not `4`"),
+            (run("process", &["/bin/true"], &[("work-us", "4")]), "no setting `work-us`"),
+            (run("process", &["/bin/true"], &[("protocol", "spdy")]), "`http1` or `h2c`, not `spdy`"),
+            (run("process", &["/bin/true"], &[("secret-files", "../A")]), "names of variables"),
+            (run("process", &["/bin/true", "a\0b"], &[]), "without zero bytes"),
+            (run("sample", &["/bin/true"], &[]), "takes no command"),
+            (run("sample", &[], &[("work-us", "-1")]), "`work-us` is a whole number"),
+            (Run { memory_bytes_max: Some(1000), ..run("process", &["/bin/true"], &[]) }, "1 MiB"),
+        ];
+        for (run, expected) in cases {
+            let problem = Settings::of(&run).unwrap_err();
+            assert!(problem.contains(expected), "{problem}");
+        }
+    }
+}
