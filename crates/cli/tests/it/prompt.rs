@@ -239,3 +239,46 @@ fn does_without_a_history_where_it_cannot_be_written() {
     person.asks("X = 1.");
     person.sees("X = 1.\n");
 }
+
+#[test]
+fn answers_every_goal_of_a_line() {
+    let mut person = Person::sits_down("goals-of-a-line", &[]);
+    person.asks("X = 1. Y = 2. Z = f(");
+    person.sees("X = 1.\n");
+    person.sees("Y = 2.\n");
+    person.sees("|    ");
+    person.types("3).\r");
+    person.sees("Z = f(3).\n");
+}
+
+/// All of it is there before the first goal is asked, and far more than the editor reads at once.
+#[test]
+fn answers_what_is_typed_ahead_and_pasted() {
+    let mut person = Person::sits_down("typed-ahead", &[]);
+    person.sees("?- ");
+    let lines: Vec<String> = (0..200).map(|number| format!("X = line({number}).\r")).collect();
+    person.types(&lines.concat());
+    for number in 0..200 {
+        person.sees(&format!("X = line({number}).\n"));
+    }
+    // While a goal runs, and with keys for its answers.
+    person.types("numlist(1, 200000, L), last(L, X), member(Y, [a, b, c]), L = [_|_].\r");
+    person.types("; ");
+    person.types("Y = behind.\r");
+    person.sees("Y = a ;\n");
+    person.sees("Y = b ;\n");
+    person.sees("Y = c");
+    person.sees("Y = behind.\n");
+    // As terminals send what is pasted.
+    person.types("\u{1b}[200~member(X, [p, q]).\nX = second.\n\u{1b}[201~\r");
+    person.sees("X = p ");
+    person.types(";");
+    person.sees("X = q.\n");
+    person.sees("X = second.\n");
+    person.asks("member(X, [s, t]), true.");
+    person.sees("X = s ");
+    person.types("\u{1b}[200~X = pasted_behind_an_answer.\n\u{1b}[201~.");
+    person.sees("X = pasted_behind_an_answer.\n");
+    person.asks("halt.");
+    assert_eq!(person.sees_the_end(), Some(0));
+}

@@ -2,12 +2,17 @@
 
 use std::env;
 use std::fs;
+use std::io::{self, Write as _};
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mario_diagnostics::Diagnostic;
 use mario_prolog::Interrupt;
 use rustyline::error::ReadlineError;
-use rustyline::{Config, DefaultEditor};
+use rustyline::{
+    Cmd, ConditionalEventHandler, Config, DefaultEditor, Event, EventContext, EventHandler, KeyCode, KeyEvent,
+    Modifiers, RepeatCount,
+};
 use signal_hook::consts::SIGINT;
 
 use crate::Failure;
@@ -38,22 +43,66 @@ pub(super) enum Key {
 }
 
 impl Key {
-    fn of(byte: u8) -> Self {
-        match byte {
-            b';' | b' ' | b'\t' | b'n' | b'r' => Self::Next,
-            b'w' | b'p' => Self::Whole,
-            b'\r' | b'\n' | b'.' | b'c' | b'a' | b'q' | CTRL_C | CTRL_D => Self::Stop,
+    /// What a key stands for; `None` for what is no key, such as the beginning of pasted text.
+    fn of(event: &KeyEvent) -> Option<Self> {
+        Some(match (event.0, event.1) {
+            (KeyCode::Char(';' | ' ' | 'n' | 'r'), Modifiers::NONE) | (KeyCode::Tab, _) => Self::Next,
+            (KeyCode::Char('w' | 'p'), Modifiers::NONE) => Self::Whole,
+            (KeyCode::Char('.' | 'c' | 'a' | 'q'), Modifiers::NONE) | (KeyCode::Enter, _) => Self::Stop,
+            // Ctrl-C, Ctrl-D, and the line feed of a line that was typed ahead.
+            (KeyCode::Char('c' | 'C' | 'd' | 'D' | 'j' | 'J' | 'm' | 'M'), Modifiers::CTRL) => Self::Stop,
+            (KeyCode::BracketedPasteStart | KeyCode::UnknownEscSeq | KeyCode::Null, _) => return None,
             _ => Self::Help,
+        })
+    }
+
+    /// What is shown behind the answer.
+    fn echo(self) -> &'static str {
+        match self {
+            Self::Next => ";",
+            Self::Stop => ".",
+            Self::Whole | Self::Help => "",
         }
     }
 }
 
-const CTRL_C: u8 = 3;
-const CTRL_D: u8 = 4;
+/// What the editor does with keys.
+#[derive(Default)]
+enum Mode {
+    #[default]
+    Lines,
+    /// The next key is all that is wanted.
+    OneKey(Option<Key>),
+}
+
+/// Ends a line at its first key, when one key is all that is wanted.
+///
+/// Keys are read by the editor, as it reads ahead: whatever else asked the terminal for a key would miss those that were
+/// pasted, or typed early.
+struct KeyReader(Arc<Mutex<Mode>>);
+
+impl ConditionalEventHandler for KeyReader {
+    fn handle(&self, event: &Event, _: RepeatCount, _: bool, _: &EventContext) -> Option<Cmd> {
+        let mut mode = mode(&self.0);
+        let Mode::OneKey(found) = &mut *mode else { return None };
+        let key = Key::of(event.get(0)?)?;
+        *found = Some(key);
+        // The editor moves to the next line behind it, as behind a line.
+        let _ = io::stdout().write_all(key.echo().as_bytes()).and_then(|()| io::stdout().flush());
+        Some(Cmd::AcceptLine)
+    }
+}
+
+fn mode(mode: &Mutex<Mode>) -> MutexGuard<'_, Mode> {
+    mode.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// A terminal that a person sits at.
 pub(super) struct Terminal {
     editor: DefaultEditor,
+    mode: Arc<Mutex<Mode>>,
+    /// What was read behind the last goal: a line may hold several, and pasted text many.
+    typed_ahead: String,
     /// `None` when there is no place for it; the history then ends with the conversation.
     history: Option<PathBuf>,
 }
@@ -71,34 +120,36 @@ impl Terminal {
             .map_err(|error| broken(&error))?
             .build();
         let mut editor = DefaultEditor::with_config(config).map_err(|error| broken(&error))?;
+        let mode = Arc::<Mutex<Mode>>::default();
+        editor.bind_sequence(Event::Any, EventHandler::Conditional(Box::new(KeyReader(Arc::clone(&mode)))));
         let history = history_file();
         if let Some(file) = &history {
             // A history that does not exist yet, or cannot be read, is an empty one.
             let _ = editor.load_history(file);
         }
-        Ok(Self { editor, history })
+        Ok(Self { editor, mode, typed_ahead: String::new(), history })
     }
 
-    /// Reads lines until `is_complete`.
-    pub(super) fn read_goal(&mut self, mut is_complete: impl FnMut(&str) -> bool) -> Result<Typed, Failure> {
-        let mut text = String::new();
+    /// Reads lines until there is a goal; `goal_end` tells where the first one of a text ends.
+    pub(super) fn read_goal(&mut self, mut goal_end: impl FnMut(&str) -> Option<usize>) -> Result<Typed, Failure> {
+        let mut text = std::mem::take(&mut self.typed_ahead);
         loop {
+            if text.trim().is_empty() {
+                text.clear();
+            } else if let Some(end) = goal_end(&text) {
+                self.typed_ahead = text.split_off(end);
+                self.remember(text.trim());
+                return Ok(Typed::Goal(text));
+            }
             let prompt = if text.is_empty() { PROMPT } else { CONTINUED };
             match self.editor.readline(prompt) {
                 Ok(line) => {
-                    if text.is_empty() && line.trim().is_empty() {
-                        continue;
-                    }
                     text.push_str(&line);
                     text.push('\n');
                 }
                 Err(ReadlineError::Interrupted) => return Ok(Typed::Abandoned),
                 Err(ReadlineError::Eof) => return Ok(Typed::End),
                 Err(error) => return Err(broken(&error)),
-            }
-            if is_complete(&text) {
-                self.remember(text.trim_end());
-                return Ok(Typed::Goal(text));
             }
         }
     }
@@ -111,39 +162,18 @@ impl Terminal {
         }
     }
 
-    /// Waits for one key.
-    #[cfg(unix)]
-    #[allow(clippy::unused_self, reason = "the terminal is one, though its parts do not know each other")]
-    pub(super) fn read_key(&mut self) -> Result<Key, Failure> {
-        use nix::errno::Errno;
-        use nix::sys::termios::{LocalFlags, SetArg, tcgetattr, tcsetattr};
-        use nix::unistd::read;
-
-        let input = std::io::stdin();
-        let before = tcgetattr(&input).map_err(|error| broken(&error))?;
-        let mut raw = before.clone();
-        raw.local_flags.remove(LocalFlags::ICANON | LocalFlags::ECHO | LocalFlags::ISIG);
-        tcsetattr(&input, SetArg::TCSANOW, &raw).map_err(|error| broken(&error))?;
-        // Past the buffer of the standard library, which would swallow what is typed ahead of the next prompt.
-        let mut byte = [CTRL_D];
-        let result = loop {
-            match read(&input, &mut byte) {
-                Err(Errno::EINTR) => {}
-                other => break other,
-            }
-        };
-        tcsetattr(&input, SetArg::TCSANOW, &before).map_err(|error| broken(&error))?;
-        result.map(|_| Key::of(byte[0])).map_err(|error| broken(&error))
-    }
-
-    /// Waits for one key and Enter, where single keys cannot be had.
-    #[cfg(not(unix))]
-    pub(super) fn read_key(&mut self) -> Result<Key, Failure> {
-        match self.editor.readline("") {
-            Ok(line) => Ok(Key::of(line.bytes().next().unwrap_or(b'\n'))),
-            Err(ReadlineError::Interrupted | ReadlineError::Eof) => Ok(Key::Stop),
-            Err(error) => Err(broken(&error)),
+    /// Shows `line`, waits for one key behind it, and ends the line.
+    pub(super) fn read_key(&mut self, line: &str) -> Result<Key, Failure> {
+        *mode(&self.mode) = Mode::OneKey(None);
+        let typed = self.editor.readline(line);
+        let Mode::OneKey(key) = std::mem::take(&mut *mode(&self.mode)) else { return Ok(Key::Stop) };
+        match typed {
+            // Pasted text, which is no key, becomes part of the line.
+            Ok(pasted) => self.typed_ahead.push_str(&pasted),
+            Err(ReadlineError::Interrupted | ReadlineError::Eof) => {}
+            Err(error) => return Err(broken(&error)),
         }
+        Ok(key.unwrap_or(Key::Stop))
     }
 }
 
@@ -165,14 +195,21 @@ fn history_file() -> Option<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use rustyline::{KeyCode, KeyEvent, Modifiers};
+
     use super::Key;
 
     #[test]
     fn knows_the_keys_of_other_prompts() {
-        for (keys, meaning) in [(";\t nr", Key::Next), ("\r\n.ca", Key::Stop), ("w", Key::Whole), ("h?x", Key::Help)] {
-            for key in keys.bytes() {
-                assert_eq!(Key::of(key), meaning, "{:?}", char::from(key));
+        for (keys, meaning) in [("; nr", Key::Next), (".ca", Key::Stop), ("w", Key::Whole), ("h?x", Key::Help)] {
+            for key in keys.chars() {
+                let event = KeyEvent(KeyCode::Char(key), Modifiers::NONE);
+                assert_eq!(Key::of(&event), Some(meaning), "{key:?}");
             }
         }
+        assert_eq!(Key::of(&KeyEvent(KeyCode::Enter, Modifiers::NONE)), Some(Key::Stop));
+        assert_eq!(Key::of(&KeyEvent(KeyCode::Tab, Modifiers::NONE)), Some(Key::Next));
+        assert_eq!(Key::of(&KeyEvent::ctrl('c')), Some(Key::Stop));
+        assert_eq!(Key::of(&KeyEvent(KeyCode::BracketedPasteStart, Modifiers::NONE)), None);
     }
 }

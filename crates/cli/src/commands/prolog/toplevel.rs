@@ -31,7 +31,7 @@ pub(super) fn converse(asker: &mut Asker<'_>, sources: &mut Sources) -> Result<O
     let mut terminal = Terminal::open(asker.output.interrupt())?;
     asker.console.inform(WELCOME);
     loop {
-        let text = match terminal.read_goal(|text| asker.session.goal_end(text).is_some())? {
+        let text = match terminal.read_goal(|text| asker.session.goal_end(text))? {
             Typed::Goal(text) => text,
             Typed::Abandoned => continue,
             Typed::End => {
@@ -100,14 +100,14 @@ fn show_answers(asker: &mut Asker<'_>, goal: &str, terminal: &mut Terminal) -> R
                 output.write_on_new_line(&(answer.ended(lines) + "\n\n"));
                 return Ok(Ended::Answered);
             }
-            output.write_on_new_line(&(lines.clone() + " "));
-            match terminal.read_key()? {
-                Key::Next => {
-                    output.write_text(";\n");
-                    break;
-                }
+            // The last line is the terminal's: it waits behind it, and ends it.
+            let (before, last) = lines.rsplit_once('\n').map_or(("", &*lines), |(before, last)| (before, last));
+            output.write_on_new_line(before);
+            output.end_line()?;
+            match terminal.read_key(&format!("{last} "))? {
+                Key::Next => break,
                 Key::Stop => {
-                    output.write_text(".\n\n");
+                    output.write_text("\n");
                     return Ok(Ended::Answered);
                 }
                 Key::Whole => detail = Detail::Whole,
