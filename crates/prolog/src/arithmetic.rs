@@ -13,6 +13,7 @@ mod call;
 mod evaluable;
 mod float;
 mod integer;
+mod precise;
 mod quick;
 mod words;
 

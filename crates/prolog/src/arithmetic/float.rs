@@ -2,9 +2,14 @@
 //!
 //! A result that is infinite or no number is an error, never a value: only the constants `inf` and
 //! `nan` make such floats.
+//!
+//! Results must not depend on the machine. The functions of the standard library are those of the system's C library, which
+//! has several versions of each and takes the one that suits the processor; their last digits differ. Those of `libm`, and of
+//! [`precise`], are made of additions, multiplications and square roots alone, which IEEE 754 defines to the last bit.
 
 use super::call::Call;
 use super::evaluable::{Binary, Unary};
+use super::precise;
 use crate::fault::{Fault, Raised, Solved};
 use crate::number::Number;
 
@@ -55,7 +60,7 @@ pub(super) fn power(base: &Number, exponent: &Number) -> Solved<Number> {
     if base == 0.0 && exponent < 0.0 {
         return Err(Call::zero_power());
     }
-    checked(base.powf(exponent))
+    checked(precise::pow(base, exponent))
 }
 
 /// Rounds to an integer.
@@ -88,24 +93,24 @@ pub(super) fn unary(op: Unary, number: &Number) -> Solved<Number> {
         // ISO 9.3.6.3: the logarithm of zero is undefined, not an overflow.
         Unary::Log | Unary::Log2 | Unary::Log10 | Unary::Cot if x == 0.0 => return Err(undefined()),
         Unary::Sqrt => x.sqrt(),
-        Unary::Sin => x.sin(),
-        Unary::Cos => x.cos(),
-        Unary::Tan => x.tan(),
-        Unary::Asin => x.asin(),
-        Unary::Acos => x.acos(),
-        Unary::Atan => x.atan(),
-        Unary::Sinh => x.sinh(),
-        Unary::Cosh => x.cosh(),
-        Unary::Tanh => x.tanh(),
+        Unary::Sin => libm::sin(x),
+        Unary::Cos => libm::cos(x),
+        Unary::Tan => libm::tan(x),
+        Unary::Asin => libm::asin(x),
+        Unary::Acos => libm::acos(x),
+        Unary::Atan => libm::atan(x),
+        Unary::Sinh => libm::sinh(x),
+        Unary::Cosh => libm::cosh(x),
+        Unary::Tanh => libm::tanh(x),
         Unary::Asinh => inverse_sinh(x),
         Unary::Acosh => inverse_cosh(x),
         Unary::Atanh => inverse_tanh(x),
-        Unary::Cot => x.tan().recip(),
-        Unary::Acot => x.recip().atan(),
-        Unary::Exp => x.exp(),
-        Unary::Log => x.ln(),
-        Unary::Log2 => x.log2(),
-        Unary::Log10 => x.log10(),
+        Unary::Cot => libm::tan(x).recip(),
+        Unary::Acot => libm::atan(x.recip()),
+        Unary::Exp => precise::exp(x),
+        Unary::Log => precise::log(x),
+        Unary::Log2 => precise::log2(x),
+        Unary::Log10 => precise::log10(x),
         _ => x,
     })
 }
@@ -122,13 +127,13 @@ pub(super) fn binary(op: Binary, a: &Number, b: &Number) -> Solved<Number> {
         _ => {
             let (y, x) = (to_float(a)?, to_float(b)?);
             // ISO Cor.2 9.3.14: the origin has no angle.
-            if y == 0.0 && x == 0.0 { Err(undefined()) } else { checked(y.atan2(x)) }
+            if y == 0.0 && x == 0.0 { Err(undefined()) } else { checked(libm::atan2(y, x)) }
         }
     }
 }
 
-// The inverse hyperbolic functions of the standard library lose the last digit or two; these forms
-// keep it, by taking the logarithm of one plus something small where the argument is small.
+// The inverse hyperbolic functions of libraries lose the last digit or two; these forms keep it, by taking the logarithm
+// of one plus something small where the argument is small.
 
 /// Above this, one more or less makes no difference to a square.
 const HUGE: f64 = (1_u64 << 28) as f64;
@@ -139,11 +144,11 @@ fn inverse_sinh(x: f64) -> f64 {
     let result = if size < HUGE.recip() {
         size
     } else if size > HUGE {
-        size.ln() + std::f64::consts::LN_2
+        precise::log(size) + std::f64::consts::LN_2
     } else if size > 2.0 {
-        (2.0 * size + 1.0 / ((square + 1.0).sqrt() + size)).ln()
+        precise::log(2.0 * size + 1.0 / ((square + 1.0).sqrt() + size))
     } else {
-        (size + square / (1.0 + (1.0 + square).sqrt())).ln_1p()
+        libm::log1p(size + square / (1.0 + (1.0 + square).sqrt()))
     };
     result.copysign(x)
 }
@@ -152,12 +157,12 @@ fn inverse_cosh(x: f64) -> f64 {
     if x < 1.0 {
         f64::NAN
     } else if x > HUGE {
-        x.ln() + std::f64::consts::LN_2
+        precise::log(x) + std::f64::consts::LN_2
     } else if x > 2.0 {
-        (2.0 * x - 1.0 / (x + (x * x - 1.0).sqrt())).ln()
+        precise::log(2.0 * x - 1.0 / (x + (x * x - 1.0).sqrt()))
     } else {
         let above = x - 1.0;
-        (above + (2.0 * above + above * above).sqrt()).ln_1p()
+        libm::log1p(above + (2.0 * above + above * above).sqrt())
     }
 }
 
@@ -165,7 +170,7 @@ fn inverse_tanh(x: f64) -> f64 {
     let size = x.abs();
     let double = 2.0 * size;
     let argument = if size < 0.5 { double + double * size / (1.0 - size) } else { double / (1.0 - size) };
-    (0.5 * argument.ln_1p()).copysign(x)
+    (0.5 * libm::log1p(argument)).copysign(x)
 }
 
 fn next_toward(from: f64, to: f64) -> f64 {
