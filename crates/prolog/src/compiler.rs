@@ -8,10 +8,12 @@ mod arithmetic;
 mod emit;
 mod goals;
 mod registers;
+mod rules;
 mod unfold;
 mod variables;
 
 pub(crate) use goals::{CompileError, MAX_COLUMNS, Scope, is_control};
+pub(crate) use rules::{Neck, clause_of_rule, no_rule_clause};
 pub(crate) use unfold::{Unfoldable, is_unfoldable, unfold};
 
 use crate::instruction::Instruction;

@@ -93,6 +93,15 @@ impl Core {
         }
     }
 
+    /// Charges what the database did since it was last charged; the first few clauses are part of the call.
+    #[inline]
+    pub(crate) fn charge_database(&mut self) {
+        let work = self.database.take_work();
+        if work > 4 {
+            self.store.meter.walk(work as u64);
+        }
+    }
+
     /// The error term `error(Formal, _)`, for formal terms that no [`Fault`] stands for.
     pub(crate) fn error(&mut self, formal: Term) -> Raised {
         let context = self.store.variable();

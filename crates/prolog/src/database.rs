@@ -3,98 +3,32 @@
 //! Changes are local to one query. The view is the logical one: a goal sees the clauses there were
 //! when it was called, whatever it asserts or retracts meanwhile.
 
+mod index;
+mod predicate;
+
+pub(crate) use index::End;
+pub(crate) use predicate::{DynamicPredicate, Generation, Position, SearchFrom, is_rule};
+
 use crate::instruction::PredicateId;
 use crate::program::Program;
 use crate::program::index::Key;
+use crate::store::Store;
 use crate::stored::StoredTerm;
-use crate::term::Functor;
+use crate::term::{Functor, Term};
+use predicate::{clause_bytes, copy_bytes};
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Counts changes; a goal sees what was there at its generation.
-pub(crate) type Generation = u64;
-/// Place of a clause among its predicate's; never reused.
-pub(crate) type Position = i64;
+/// What a predicate is charged that a query makes up, without its clauses: its rows in two tables that may be half empty.
+const PREDICATE_BYTES: usize = 2 * (size_of::<DynamicPredicate>() + 64);
 
-/// A clause of a dynamic predicate.
-#[derive(Clone, Debug)]
-pub(crate) struct DynamicClause {
+/// A clause that a goal tries.
+pub(crate) struct Found {
     /// `Head :- Body`.
     pub(crate) term: Arc<StoredTerm>,
-    /// What clause selection may know of the first argument.
-    pub(crate) key: Key,
-    born: Generation,
-    died: Generation,
-}
-
-impl DynamicClause {
-    pub(crate) fn is_visible(&self, generation: Generation) -> bool {
-        self.born <= generation && generation < self.died
-    }
-}
-
-/// The clauses of one dynamic predicate.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct DynamicPredicate {
-    clauses: BTreeMap<Position, DynamicClause>,
-    dead: usize,
-    /// Whether `abolish/1` took the predicate away, and nothing brought it back.
-    pub(crate) abolished: bool,
-}
-
-/// At which end a clause is added.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum End {
-    First,
-    Last,
-}
-
-impl DynamicPredicate {
-    /// The first clause at or after `from` that is visible and may match.
-    pub(crate) fn next(&self, from: Position, generation: Generation, key: Key) -> Option<(Position, &DynamicClause)> {
-        self.clauses
-            .range(from..)
-            .find(|(_, clause)| clause.key.may_match(key) && clause.is_visible(generation))
-            .map(|(&position, clause)| (position, clause))
-    }
-
-    pub(crate) fn add(&mut self, end: End, term: Arc<StoredTerm>, key: Key, generation: Generation) {
-        let position = match end {
-            End::First => self.clauses.first_key_value().map_or(0, |(&first, _)| first - 1),
-            End::Last => self.clauses.last_key_value().map_or(0, |(&last, _)| last + 1),
-        };
-        self.clauses.insert(position, DynamicClause { term, key, born: generation, died: Generation::MAX });
-    }
-
-    /// Marks a clause as gone; false when it was already.
-    fn remove(&mut self, position: Position, generation: Generation) -> bool {
-        match self.clauses.get_mut(&position) {
-            Some(clause) if clause.died == Generation::MAX => {
-                clause.died = generation;
-                self.dead += 1;
-                true
-            }
-            _ => false,
-        }
-    }
-
-    /// The clauses of a finished run, all of them young again.
-    fn settled(&self) -> DynamicPredicate {
-        let live = self.clauses.iter().filter(|(_, clause)| clause.died == Generation::MAX);
-        let clauses = live.map(|(&position, clause)| (position, DynamicClause { born: 0, ..clause.clone() })).collect();
-        DynamicPredicate { clauses, dead: 0, abolished: self.abolished }
-    }
-
-    /// The clauses that are there, in order.
-    pub(crate) fn live(&self) -> impl Iterator<Item = &Arc<StoredTerm>> {
-        self.clauses.values().filter(|clause| clause.died == Generation::MAX).map(|clause| &clause.term)
-    }
-}
-
-/// What a clause is charged: its cells, and its place in the predicate.
-fn clause_bytes(term: &StoredTerm) -> usize {
-    term.cells().len() * 8 + 96
+    pub(crate) position: Position,
+    /// Where the clause is that the goal tries next, if there is one.
+    pub(crate) following: Option<Position>,
 }
 
 /// The dynamic predicates as one query sees them.
@@ -106,8 +40,10 @@ pub(crate) struct Database {
     made_up: Vec<Functor>,
     first_made_up: PredicateId,
     generation: Generation,
-    /// Bytes held by clauses added in this query; counted against the heap budget.
+    /// Bytes held by clauses added in this query, and by indexes; counted against the heap budget.
     bytes: usize,
+    /// Clauses that were looked at or copied and that nobody was charged for yet.
+    work: usize,
     /// Dead clauses are worth collecting.
     pub(crate) wants_sweep: bool,
 }
@@ -121,7 +57,14 @@ impl Database {
         self.first_made_up = program.predicates.len() as PredicateId;
         self.generation = 1;
         self.bytes = 0;
+        self.work = 0;
         self.wants_sweep = false;
+    }
+
+    /// The clauses that were looked at or copied since this was last asked.
+    #[inline]
+    pub(crate) fn take_work(&mut self) -> usize {
+        std::mem::take(&mut self.work)
     }
 
     pub(crate) fn generation(&self) -> Generation {
@@ -162,6 +105,7 @@ impl Database {
         self.made_up.push(functor);
         self.names.insert(functor, predicate);
         self.changed.insert(predicate, DynamicPredicate::default());
+        self.bytes += PREDICATE_BYTES;
         predicate
     }
 
@@ -185,7 +129,11 @@ impl Database {
 
     fn edit(&mut self, program: &Program, predicate: PredicateId) -> &mut DynamicPredicate {
         self.changed.entry(predicate).or_insert_with(|| {
-            program.dynamic.get(&predicate).map(|shared| DynamicPredicate::clone(shared)).unwrap_or_default()
+            self.bytes += PREDICATE_BYTES;
+            let Some(shared) = program.dynamic.get(&predicate) else { return DynamicPredicate::default() };
+            self.work += shared.len();
+            self.bytes += copy_bytes(shared.len());
+            DynamicPredicate::clone(shared)
         })
     }
 
@@ -195,12 +143,44 @@ impl Database {
         let generation = self.generation;
         let edited = self.edit(program, predicate);
         edited.abolished = false;
-        edited.add(end, Arc::new(term), key, generation);
+        let indexes = edited.add(end, Arc::new(term), key, generation);
+        self.bytes += index::ENTRY_BYTES * indexes;
     }
 
-    /// Takes a predicate away whose clauses were removed.
+    /// The first clause from `from` on that a goal with these arguments sees and may match.
+    pub(crate) fn find(
+        &mut self,
+        program: &Program,
+        predicate: PredicateId,
+        store: &Store,
+        arguments: &[Term],
+        from: SearchFrom,
+        generation: Generation,
+    ) -> Option<Found> {
+        let changed = if self.changed.is_empty() { None } else { self.changed.get(&predicate) };
+        let is_own = changed.is_some();
+        let clauses = changed.or_else(|| program.dynamic.get(&predicate).map(Arc::as_ref))?;
+        let mut matching = clauses.matching(store, arguments, from, generation);
+        let found = matching.next().map(|clause| (Arc::clone(&clause.term), clause.position));
+        let following = found.is_some().then(|| matching.next()).flatten().map(|clause| clause.position);
+        self.work += matching.looked_at;
+        // The indexes of the program are made once, for all its queries.
+        if is_own {
+            self.work += matching.index_entries;
+            self.bytes += index::ENTRY_BYTES * matching.index_entries;
+        }
+        found.map(|(term, position)| Found { term, position, following })
+    }
+
+    /// Takes a predicate away, and its clauses.
     pub(crate) fn abolish(&mut self, program: &Program, predicate: PredicateId) {
-        self.edit(program, predicate).abolished = true;
+        self.generation += 1;
+        let generation = self.generation;
+        let edited = self.edit(program, predicate);
+        let removed = edited.remove_all(generation);
+        edited.abolished = true;
+        self.wants_sweep |= edited.wants_sweep();
+        self.work += removed;
     }
 
     pub(crate) fn remove(&mut self, program: &Program, predicate: PredicateId, position: Position) -> bool {
@@ -208,27 +188,17 @@ impl Database {
         let generation = self.generation;
         let edited = self.edit(program, predicate);
         let removed = edited.remove(position, generation);
-        let many_dead = edited.dead > 32 + edited.clauses.len() / 2;
-        self.wants_sweep |= many_dead;
+        let wants_sweep = edited.wants_sweep();
+        self.wants_sweep |= wants_sweep;
         removed
     }
 
-    /// Drops dead clauses that no goal called at or after `oldest` can see.
-    pub(crate) fn sweep(&mut self, oldest: Generation) {
+    /// Drops dead clauses that no goal called at one of the `open` generations can see.
+    pub(crate) fn sweep(&mut self, mut open: Vec<Generation>) {
         self.wants_sweep = false;
-        for predicate in self.changed.values_mut() {
-            if predicate.dead > 0 {
-                let bytes = &mut self.bytes;
-                predicate.clauses.retain(|_, clause| {
-                    let stays = clause.died > oldest;
-                    // Clauses of the program itself were not charged.
-                    if !stays && clause.born > 0 {
-                        *bytes = bytes.saturating_sub(clause_bytes(&clause.term));
-                    }
-                    stays
-                });
-                predicate.dead = predicate.clauses.values().filter(|clause| clause.died != Generation::MAX).count();
-            }
+        open.sort_unstable();
+        for predicate in self.changed.values_mut().filter(|predicate| predicate.wants_sweep()) {
+            self.bytes = self.bytes.saturating_sub(predicate.sweep(&open));
         }
     }
 

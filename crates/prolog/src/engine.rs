@@ -1,5 +1,7 @@
 //! The language with its builtins and library, ready to load programs.
 
+mod image;
+
 use crate::builtins::{self, Code};
 use crate::flags::Flags;
 use crate::instruction::PredicateId;
@@ -31,6 +33,11 @@ const LIBRARY: &[(&str, &str)] = &[
     ("library/control.pl", include_str!("library/control.pl")),
     ("library/reflection.pl", include_str!("library/reflection.pl")),
     ("library/listing.pl", include_str!("library/listing.pl")),
+    ("library/terms.pl", include_str!("library/terms.pl")),
+    ("library/ugraphs.pl", include_str!("library/ugraphs.pl")),
+    ("library/solution_sequences.pl", include_str!("library/solution_sequences.pl")),
+    ("library/dcg_basics.pl", include_str!("library/dcg_basics.pl")),
+    ("library/dcg_high_order.pl", include_str!("library/dcg_high_order.pl")),
 ];
 
 /// Library predicates that belong to the language itself: a program cannot redefine them.
@@ -75,7 +82,7 @@ const SYSTEM: &[(&str, usize)] = &[
 
 /// What all programs have in common: names, builtins, library.
 ///
-/// Making one compiles the library; keep it and share it.
+/// Making one unpacks the library; keep it and share it.
 #[derive(Clone)]
 pub struct Engine {
     library: Arc<Program>,
@@ -90,6 +97,14 @@ impl Default for Engine {
 impl Engine {
     /// A new engine with its own table of names.
     pub fn new() -> Engine {
+        match image::program() {
+            Some(library) => Engine::finish(library),
+            None => Engine::from_text(),
+        }
+    }
+
+    /// An engine whose library is read and compiled.
+    fn from_text() -> Engine {
         let symbols = Symbols::new();
         let bare = Engine { library: Arc::new(bare_program(&symbols)) };
         let mut loader = Loader::for_library(&bare);
@@ -103,8 +118,13 @@ impl Engine {
         for predicate in &mut library.predicates {
             predicate.sources.clear();
         }
+        Engine::finish(library)
+    }
+
+    /// Tells what of the library belongs to the language.
+    fn finish(mut library: Program) -> Engine {
         for (name, arity) in SYSTEM {
-            let functor = Functor::new(symbols.intern(name), *arity);
+            let functor = Functor::new(library.symbols.intern(name), *arity);
             if let Some(id) = library.find(functor) {
                 library.predicates[id as usize].origin = Origin::System;
             }

@@ -94,6 +94,7 @@ impl Core {
             (atoms::DOMAIN_ERROR, [domain, culprit]) => {
                 format!("domain error: expected `{domain}`, found `{culprit}`")
             }
+            (atoms::EXISTENCE_ERROR, ["matching_rule", culprit, ..]) => format!("no rule matches `{culprit}`"),
             (atoms::EXISTENCE_ERROR, [kind, culprit, ..]) => format!("there is no {kind} `{culprit}`"),
             (atoms::PERMISSION_ERROR, [action, kind, culprit]) => {
                 format!("no permission to {action} {} `{culprit}`", kind.replace('_', " "))

@@ -12,6 +12,7 @@
 //! - tests jump to a label when they do not hold; label 0 is an instruction that fails.
 
 use crate::term::{Functor, Term};
+use serde::{Deserialize, Serialize};
 
 /// Number of a predicate in its program.
 pub(crate) type PredicateId = u32;
@@ -31,7 +32,7 @@ pub(crate) const CATCH_EXIT: Label = 3;
 pub(crate) const SCRATCH: u8 = 255;
 
 /// Tests of the type of one term.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum TypeTest {
     Var,
     Nonvar,
@@ -47,7 +48,7 @@ pub(crate) enum TypeTest {
 }
 
 /// Comparisons, of numbers or in the standard order.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum Comparison {
     Equal,
     NotEqual,
@@ -72,7 +73,7 @@ impl Comparison {
 }
 
 /// Arithmetic functions with an instruction of their own.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum Arithmetic {
     Add,
     Subtract,
@@ -91,7 +92,7 @@ pub(crate) enum Arithmetic {
 }
 
 /// What an inline aggregation makes of the values it sees.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum Aggregation {
     /// A list of copies, in order: `findall/3` and `bag(X)`.
     Bag,
@@ -104,7 +105,7 @@ pub(crate) enum Aggregation {
 }
 
 /// One instruction.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) enum Instruction {
     // ---- head arguments
     GetVariableY {

@@ -4,13 +4,15 @@
 //! has into a [`Program`]. It reports every problem with its place instead of stopping at the first.
 
 mod directives;
+mod libraries;
 mod limits;
 mod link;
 mod problem;
 mod problems;
 mod resolver;
+mod rules;
 
-pub(crate) use directives::is_library;
+pub(crate) use libraries::is_library;
 pub use limits::{
     ERRORS_MAX, INCLUDE_BYTES_MAX, INCLUDE_COUNT_MAX, INCLUDE_DEPTH_MAX, LINKED_CLAUSES_MAX, WARNINGS_MAX,
 };
@@ -18,7 +20,8 @@ pub use problem::{LoadError, Place, Problem, Severity, Topic};
 pub use resolver::{Directories, Resolver};
 
 use crate::allowance::Allowance;
-use crate::database::{DynamicPredicate, End};
+use crate::compiler::Neck;
+use crate::database::{DynamicPredicate, End, is_rule};
 use crate::engine::Engine;
 use crate::host::{HostCall, HostError};
 use crate::instruction::PredicateId;
@@ -103,7 +106,7 @@ pub struct Loader {
     base: Program,
     definitions: FxHashMap<Functor, Definitions>,
     order: Vec<Functor>,
-    dynamic: FxHashMap<Functor, DynamicPredicate>,
+    dynamic: FxHashMap<Functor, Arc<DynamicPredicate>>,
     dynamic_order: Vec<Functor>,
     sources: Vec<Arc<Source>>,
     loaded_names: FxHashSet<String>,
@@ -352,9 +355,13 @@ impl Loader {
             }
             View::Compound(functor, arguments) if functor == Functor::new(atoms::NECK, 2) => {
                 let (head, body) = (self.store.argument(arguments, 0), self.store.argument(arguments, 1));
-                self.add_clause(source, head, body, span, End::Last);
+                self.add_clause(source, head, Neck::Clause, body, span);
             }
-            _ => self.add_clause(source, term, Term::atom(atoms::TRUE), span, End::Last),
+            View::Compound(functor, arguments) if functor == Functor::new(atoms::RULE, 2) => {
+                let (head, body) = (self.store.argument(arguments, 0), self.store.argument(arguments, 1));
+                self.rule(source, head, body, span);
+            }
+            _ => self.add_clause(source, term, Neck::Clause, Term::atom(atoms::TRUE), span),
         }
     }
 
@@ -370,7 +377,7 @@ impl Loader {
         }
     }
 
-    fn add_clause(&mut self, source: usize, head: Term, body: Term, span: Range<usize>, end: End) {
+    fn add_clause(&mut self, source: usize, head: Term, neck: Neck, body: Term, span: Range<usize>) {
         let mut head = self.store.deref(head);
         if let View::Compound(functor, arguments) = self.store.view(head)
             && functor == Functor::new(atoms::COLON, 2)
@@ -391,7 +398,10 @@ impl Loader {
             return;
         }
         let body = crate::compiler::body_of(&mut self.store, body).unwrap_or(body);
-        let clause = self.store.structure(atoms::NECK, &[head, body]);
+        if !self.may_mix(source, functor, neck, &span) {
+            return;
+        }
+        let clause = self.store.structure(neck.functor().name(), &[head, body]);
         let key = match crate::compiler::head_arguments(&self.store, head).first() {
             Some(&first) => Key::of(&self.store, first),
             None => Key::Any,
@@ -400,7 +410,7 @@ impl Loader {
         self.linked = None;
         let place = Place::new(&self.sources[source], span.clone());
         if let Some(dynamic) = self.dynamic.get_mut(&functor) {
-            dynamic.add(end, Arc::new(stored), key, 0);
+            Arc::make_mut(dynamic).add(End::Last, Arc::new(stored), key, 0);
             self.places.entry(functor).or_default().push(place);
             return;
         }
@@ -413,6 +423,26 @@ impl Loader {
         });
         definitions.clauses.push(SourceClause { term: Arc::new(stored), source, span });
         self.last_predicate = Some(functor);
+    }
+
+    /// Whether a predicate may have one more clause of this kind: it has either clauses or rules. Reports why not.
+    fn may_mix(&mut self, source: usize, functor: Functor, neck: Neck, span: &Range<usize>) -> bool {
+        let before = match self.dynamic.get(&functor) {
+            Some(dynamic) => dynamic.has_rules(),
+            None => match self.definitions.get(&functor) {
+                Some(found) if found.source == source || found.discontiguous => {
+                    found.clauses.first().map(|clause| is_rule(&clause.term))
+                }
+                _ => None,
+            },
+        };
+        let is_alike = before.is_none_or(|rules| rules == neck.is_rule());
+        if !is_alike {
+            let message = format!("{} has both clauses with `:-` and rules with `=>`", indicator(&self.atoms, functor));
+            let hint = "write all of them with `:-`, or all of them with `=>`";
+            self.error(source, span.clone(), message, Some(hint));
+        }
+        is_alike
     }
 
     /// Clauses of one predicate belong together, and in one source.

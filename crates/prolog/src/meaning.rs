@@ -1,5 +1,6 @@
 //! What the predicates of a program are, for hosts that reason about a program instead of running it.
 
+use crate::database::is_rule;
 use crate::meter::Budget;
 use crate::program::{Definition, Origin, Program};
 use crate::store::Store;
@@ -23,7 +24,7 @@ pub enum Meaning {
     Language,
     /// A predicate of the host.
     Host,
-    /// Nobody defines it, or its clauses are too deep to be walked.
+    /// Nobody defines it, its clauses are too deep to be walked, or they are rules with `=>`.
     Unknown,
 }
 
@@ -61,6 +62,9 @@ impl Program {
         let mut store = Store::default();
         store.meter.start(&Budget::UNLIMITED);
         let trees = clauses.map(|clause| {
+            if is_rule(clause) {
+                return None;
+            }
             store.reset();
             let term = store.paste(clause);
             Tree::of_term(&mut store, &atoms, term)

@@ -10,6 +10,7 @@ use crate::stored::StoredTerm;
 use crate::symbols::Symbols;
 use crate::term::{Functor, Term};
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -106,7 +107,7 @@ pub(crate) enum Definition {
 }
 
 /// The clauses of a compiled predicate, and how to find the ones that may match.
-#[derive(Clone, Default)]
+#[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
 pub(crate) struct Clauses {
     /// All of them, as a range of [`Program::clause_lists`].
     pub(crate) all: Range<u32>,

@@ -11,6 +11,7 @@ use num_bigint::{BigInt, Sign};
 
 mod compare;
 mod lists;
+mod matching;
 mod memory;
 mod room;
 mod tentative;

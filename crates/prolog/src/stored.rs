@@ -7,10 +7,11 @@
 use crate::fault::Solved;
 use crate::store::Store;
 use crate::term::{BoxHeader, BoxKind, Functor, Tag, Term};
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// A term with its own cells.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct StoredTerm {
     cells: Box<[Term]>,
     root: Term,

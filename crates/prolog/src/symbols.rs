@@ -59,7 +59,7 @@ well_known! {
     MODULE = "module"; DYNAMIC = "dynamic"; DISCONTIGUOUS = "discontiguous"; INITIALIZATION = "initialization";
     OP = "op"; SET_PROLOG_FLAG = "set_prolog_flag"; USE_MODULE = "use_module"; CONSULT = "consult";
     ENSURE_LOADED = "ensure_loaded"; INCLUDE = "include"; LIBRARY = "library"; END_OF_FILE = "end_of_file";
-    WAKE = "$wake";
+    WAKE = "$wake"; RULE = "=>"; GUARDED_RULE = "?=>"; NO_RULE = "$no_rule"; NONVAR = "nonvar"; IDENTICAL = "==";
 }
 
 /// The shared, append-only table of names.
@@ -92,6 +92,11 @@ impl Symbols {
         let atom = Atom(u32::try_from(position).expect("fewer than 2^31 names are loaded"));
         index.insert(name.into(), atom);
         atom
+    }
+
+    /// All names, in the order in which they came.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(|(_, name)| &**name)
     }
 
     /// The atom named `name`, if there is one.

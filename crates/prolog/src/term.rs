@@ -17,6 +17,7 @@
 //! [`StoredTerm`](crate::stored::StoredTerm), into its own block.
 
 use crate::symbols::Atom;
+use serde::{Deserialize, Serialize};
 
 /// What the low bits of a [`Term`] say.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,7 +39,7 @@ const TAGS: [Tag; 8] = [Tag::Ref, Tag::Att, Tag::Str, Tag::Lis, Tag::Atm, Tag::I
 ///
 /// A handle stays valid until the machine backtracks past its creation or is reset; reading
 /// it later gives some other term, never undefined behaviour.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Term(pub(crate) u64);
 
 /// Largest integer that fits in a word; larger ones are boxed.
@@ -145,7 +146,7 @@ impl Term {
 }
 
 /// Name and arity of a compound term, as the header cell holds it.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Functor(pub(crate) u64);
 
 /// Largest arity a compound term may have.

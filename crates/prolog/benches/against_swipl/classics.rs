@@ -3,7 +3,7 @@
 use crate::{benches, cpu, swipl};
 use mario_prolog::{Budget, Engine, Machine, Outcome};
 
-const PROGRAMS: [&str; 8] = ["nrev", "tak", "queens", "zebra", "crypt", "deriv", "poly", "browse"];
+const PROGRAMS: [&str; 10] = ["nrev", "tak", "queens", "zebra", "crypt", "deriv", "poly", "browse", "primes", "table"];
 const ROUNDS: usize = 3;
 
 pub fn run() {

@@ -2,9 +2,9 @@
 
 use super::control::indicator;
 use super::{Builtin, Code, FIRST, State, Step, det, nondet};
-use crate::compiler::body_of;
+use crate::compiler::{Neck, body_of};
 use crate::core::Core;
-use crate::database::{End, Generation, Position};
+use crate::database::{DynamicPredicate, End, Generation, Position, SearchFrom, is_rule};
 use crate::fault::{Fault, Raised, Solved};
 use crate::instruction::PredicateId;
 use crate::meter::Resource;
@@ -32,21 +32,25 @@ pub(crate) const TABLE: &[Builtin] = &[
 /// A clause taken apart.
 struct Parts {
     head: Term,
+    neck: Neck,
     body: Term,
     functor: Functor,
 }
 
 fn clause_parts(core: &Core, clause: Term) -> Solved<Parts> {
     let clause = core.store.without_module(clause);
-    let (head, body) = match core.store.view(clause) {
-        View::Compound(functor, arguments) if functor == Functor::new(atoms::NECK, 2) => {
-            (core.store.argument(arguments, 0), core.store.argument(arguments, 1))
+    let (head, neck, body) = match core.store.view(clause) {
+        View::Compound(functor, arguments) if functor == Neck::Clause.functor() => {
+            (core.store.argument(arguments, 0), Neck::Clause, core.store.argument(arguments, 1))
         }
-        _ => (clause, Term::atom(atoms::TRUE)),
+        View::Compound(functor, arguments) if functor == Neck::Rule.functor() => {
+            (core.store.argument(arguments, 0), Neck::Rule, core.store.argument(arguments, 1))
+        }
+        _ => (clause, Neck::Clause, Term::atom(atoms::TRUE)),
     };
     let head = core.store.without_module(head);
     let functor = head_functor(core, head)?;
-    Ok(Parts { head, body, functor })
+    Ok(Parts { head, neck, body, functor })
 }
 
 fn head_functor(core: &Core, head: Term) -> Solved<Functor> {
@@ -85,15 +89,21 @@ fn asserta(core: &mut Core, clause: Term) -> Solved {
 }
 
 fn add(core: &mut Core, clause: Term, end: End) -> Solved {
-    let Parts { head, body, functor } = clause_parts(core, clause)?;
+    let Parts { head, neck, body, functor } = clause_parts(core, clause)?;
     let body = body_of(&mut core.store, body).ok_or(Fault::Type("callable", body))?;
     core.check_budget()?;
     let predicate = dynamic_predicate(core, functor, "modify")?;
-    let clause = core.store.structure(atoms::NECK, &[head, body]);
+    let before = core.database.get(&core.program, predicate).and_then(DynamicPredicate::has_rules);
+    if before.is_some_and(|rules| rules != neck.is_rule()) {
+        let culprit = indicator(core, functor);
+        return Err(Fault::Permission("assert", "procedure", culprit).into());
+    }
+    let clause = core.store.structure(neck.functor().name(), &[head, body]);
     let stored = core.store.copy_out(clause, Attributes::Drop).ok_or(Raised::Exhausted(Resource::HeapBytes))?;
     let key = first_key(core, head);
     let program = Arc::clone(&core.program);
     core.database.add(&program, predicate, end, stored, key);
+    core.charge_database();
     if core.database.bytes() / 8 > core.store.meter.cell_limit {
         return Err(Raised::Exhausted(Resource::HeapBytes));
     }
@@ -107,20 +117,25 @@ fn first_key(core: &Core, head: Term) -> Key {
     }
 }
 
-/// The next clause of a dynamic predicate, from a state; and the state after it.
+/// The next clause of a dynamic predicate that may match `head`, from a state; and the state after it.
 fn next_clause(
-    core: &Core,
+    core: &mut Core,
     predicate: PredicateId,
-    key: Key,
+    head: Term,
     state: State,
 ) -> Option<(Position, Arc<StoredTerm>, Option<State>)> {
-    let (from, generation): (Position, Generation) =
-        if state == FIRST { (Position::MIN, core.database.generation()) } else { (state.0 as Position, state.1) };
-    let clauses = core.database.get(&core.program, predicate)?;
-    let (position, clause) = clauses.next(from, generation, key)?;
-    let term = Arc::clone(&clause.term);
-    let more = clauses.next(position + 1, generation, key).map(|(next, _)| (next as u64, generation));
-    Some((position, term, more))
+    let (from, generation): (SearchFrom, Generation) = match state {
+        FIRST => (SearchFrom::Start, core.database.generation()),
+        (position, generation) => (SearchFrom::Position(position as Position), generation),
+    };
+    let arguments = match core.store.compound(head) {
+        Some((functor, arguments)) => &core.store.cells[arguments..arguments + functor.arity()],
+        None => &[],
+    };
+    let found = core.database.find(&core.program, predicate, &core.store, arguments, from, generation);
+    core.charge_database();
+    let found = found?;
+    Some((found.position, found.term, found.following.map(|next| (next as u64, generation))))
 }
 
 /// Unifies head and body with those of a clause; a failed try leaves no binding and wakes nothing.
@@ -133,7 +148,7 @@ fn unify_clause(core: &mut Core, clause: &StoredTerm, head: Term, body: Term) ->
 }
 
 fn retract(core: &mut Core, arguments: &[Term], state: State) -> Solved<Step> {
-    let Parts { head, body, functor } = clause_parts(core, arguments[0])?;
+    let Parts { head, neck, body, functor } = clause_parts(core, arguments[0])?;
     let Some(predicate) = core.find_predicate(functor) else { return Ok(Step::Fail) };
     let program = Arc::clone(&core.program);
     if let Some(found) = program.predicates.get(predicate as usize)
@@ -142,10 +157,10 @@ fn retract(core: &mut Core, arguments: &[Term], state: State) -> Solved<Step> {
         let culprit = indicator(core, functor);
         return Err(Fault::Permission("modify", "static_procedure", culprit).into());
     }
-    let key = first_key(core, head);
     let mut state = state;
-    while let Some((position, term, more)) = next_clause(core, predicate, key, state) {
-        if unify_clause(core, &term, head, body) {
+    while let Some((position, term, more)) = next_clause(core, predicate, head, state) {
+        // Rules are removed by their heads only.
+        if !neck.is_rule() && !is_rule(&term) && unify_clause(core, &term, head, body) {
             // It may be gone already: what this call enumerates was settled when it began (7.5.4).
             core.database.remove(&program, predicate, position);
             if core.database.wants_sweep {
@@ -167,9 +182,8 @@ fn retractall(core: &mut Core, head: Term) -> Solved {
     let functor = head_functor(core, head)?;
     let predicate = dynamic_predicate(core, functor, "modify")?;
     let program = Arc::clone(&core.program);
-    let key = first_key(core, head);
     let mut state = FIRST;
-    while let Some((position, term, more)) = next_clause(core, predicate, key, state) {
+    while let Some((position, term, more)) = next_clause(core, predicate, head, state) {
         let cells = core.store.cells.len();
         let matches = core.store.tentatively(|store| {
             let clause = store.paste(&term);
@@ -201,7 +215,6 @@ fn clause(core: &mut Core, arguments: &[Term], state: State) -> Solved<Step> {
     }
     let Some(predicate) = core.find_predicate(functor) else { return Ok(Step::Fail) };
     let program = Arc::clone(&core.program);
-    let key = first_key(core, head);
     let sources = match program.predicates.get(predicate as usize) {
         Some(found) => match found.definition {
             Definition::Clauses(_) if found.origin == Origin::User => Some(&found.sources),
@@ -221,7 +234,7 @@ fn clause(core: &mut Core, arguments: &[Term], state: State) -> Solved<Step> {
                 let next = state.0 + 1;
                 (Arc::clone(term), ((next as usize) < sources.len()).then_some((next, Generation::MAX)))
             }
-            None => match next_clause(core, predicate, key, state) {
+            None => match next_clause(core, predicate, head, state) {
                 Some((_, term, more)) => (term, more),
                 None => return Ok(Step::Fail),
             },
@@ -272,15 +285,11 @@ fn abolish(core: &mut Core, term: Term) -> Solved {
         let culprit = indicator(core, functor);
         return Err(Fault::Permission("modify", "static_procedure", culprit).into());
     }
-    let mut state = FIRST;
-    while let Some((position, _, more)) = next_clause(core, predicate, Key::Any, state) {
-        core.database.remove(&program, predicate, position);
-        match more {
-            Some(next) => state = next,
-            None => break,
-        }
-    }
     core.database.abolish(&program, predicate);
+    core.charge_database();
+    if core.database.wants_sweep {
+        core.store.meter.interrupt();
+    }
     Ok(true)
 }
 
@@ -322,9 +331,14 @@ fn is_visible(core: &Core, id: PredicateId) -> bool {
     }
 }
 
+/// Whether a predicate has no clauses, for all that is known of it: a dynamic one, or one that was only declared.
 fn is_empty_dynamic(core: &Core, functor: Functor) -> bool {
-    core.find_predicate(functor).is_none_or(|id| {
-        core.database.get(&core.program, id).is_some() && next_clause(core, id, Key::Any, FIRST).is_none()
+    core.find_predicate(functor).is_none_or(|id| match core.database.get(&core.program, id) {
+        Some(predicate) => predicate.live_count() == 0,
+        None => {
+            let predicate = core.program.predicates.get(id as usize);
+            predicate.is_some_and(|predicate| matches!(predicate.definition, Definition::Dynamic))
+        }
     })
 }
 
@@ -357,7 +371,7 @@ fn predicate_property(core: &mut Core, head: Term, properties: Term) -> Solved {
     let functor = head_functor(core, head)?;
     let Some(id) = core.find_predicate(functor).filter(|&id| is_visible(core, id)) else { return Ok(false) };
     let mut names = vec!["visible", "defined"];
-    let mut clauses = None;
+    let (mut clauses, mut has_rules) = (None, false);
     let program = Arc::clone(&core.program);
     match program.predicates.get(id as usize) {
         Some(predicate) if !matches!(predicate.definition, Definition::Dynamic | Definition::Undefined) => {
@@ -367,6 +381,7 @@ fn predicate_property(core: &mut Core, head: Term, properties: Term) -> Solved {
             }
             if predicate.origin == Origin::User && matches!(predicate.definition, Definition::Clauses(_)) {
                 clauses = Some(predicate.sources.len());
+                has_rules = predicate.sources.first().is_some_and(|clause| is_rule(clause));
             }
             if matches!(predicate.definition, Definition::Relation(_) | Definition::Host(_)) {
                 names.push("foreign");
@@ -374,17 +389,13 @@ fn predicate_property(core: &mut Core, head: Term, properties: Term) -> Solved {
         }
         _ => {
             names.push("dynamic");
-            let mut count = 0;
-            let mut state = FIRST;
-            while let Some((_, _, more)) = next_clause(core, id, Key::Any, state) {
-                count += 1;
-                match more {
-                    Some(next) => state = next,
-                    None => break,
-                }
-            }
-            clauses = Some(count);
+            let predicate = core.database.get(&program, id);
+            clauses = Some(predicate.map_or(0, DynamicPredicate::live_count));
+            has_rules = predicate.is_some_and(|predicate| predicate.is_made_of_rules);
         }
+    }
+    if has_rules {
+        names.push("ssu");
     }
     let mut items: Vec<Term> = names.into_iter().map(|name| Term::atom(core.atoms.intern(name))).collect();
     if let Some(count) = clauses {

@@ -30,6 +30,10 @@ syntax_error(Message) :-
 resource_error(Resource) :-
     throw(error(resource_error(Resource), _)).
 
+% No rule of a predicate that is made of rules with => matches a call.
+'$no_rule'(Goal) :-
+    throw(error(existence_error(matching_rule, Goal), _)).
+
 % SWI-Prolog writes several library predicates with single sided unification
 % and names the module and the rule when no rule matches.
 '$no_matching_rule'(Module, Head) :-

@@ -39,7 +39,10 @@ listing(Spec) :-
     ;   true
     ),
     (   \+ \+ catch(clause(Head, _), error(permission_error(_, _, _), _), fail)
-    ->  forall(clause(Head, Body), '$list_one'(Head, Body))
+    ->  (   predicate_property(Head, ssu)
+        ->  forall(clause(Head, Body), '$list_rule'(Head, Body))
+        ;   forall(clause(Head, Body), '$list_one'(Head, Body))
+        )
     ;   true
     ),
     nl,
@@ -49,6 +52,13 @@ listing(Spec) :-
     (   Body == true
     ->  portray_clause(Head)
     ;   portray_clause((Head :- Body))
+    ).
+
+% A rule with a guard has the commit behind it as a cut.
+'$list_rule'(Head, Body) :-
+    (   Body = (Guard, !, Rest)
+    ->  portray_clause((Head, Guard => Rest))
+    ;   portray_clause((Head => Body))
     ).
 
 '$list_clause'(Clause, Names) :-
@@ -65,6 +75,12 @@ listing(Spec) :-
         Clause = (Head --> Body)
     ->  '$list_term'(Head, Names, 1199),
         write(' -->'),
+        '$list_new_line'(4),
+        '$list_body'(Body, 4, Names, 1199)
+    ;   nonvar(Clause),
+        Clause = (Head => Body)
+    ->  '$list_term'(Head, Names, 1199),
+        write(' =>'),
         '$list_new_line'(4),
         '$list_body'(Body, 4, Names, 1199)
     ;   nonvar(Clause),

@@ -1,6 +1,8 @@
 //! Directives: what a source says about itself.
 
+use super::libraries::{about_missing, is_library};
 use super::{Definitions, Loader, Topic, indicator};
+use crate::compiler::Neck;
 use crate::machine::{Entry, Machine, Stopped};
 use crate::meter::{Budget, Resource};
 use crate::program::{Definition, Origin, Program};
@@ -10,45 +12,6 @@ use crate::symbols::{Atom, atoms};
 use crate::term::{Functor, Term};
 use std::ops::Range;
 use std::sync::Arc;
-
-/// Libraries whose predicates are always there, or that have nothing a sandboxed program could use.
-const LIBRARIES: &[&str] = &[
-    "aggregate",
-    "apply",
-    "apply_macros",
-    "assoc",
-    "backcomp",
-    "debug",
-    "dicts",
-    "dif",
-    "error",
-    "lists",
-    "listing",
-    "occurs",
-    "option",
-    "ordsets",
-    "pairs",
-    "prolog_stack",
-    "readutil",
-    "record",
-    "settings",
-    "solution_sequences",
-    "strings",
-    "terms",
-    "ugraphs",
-    "when",
-    "yall",
-    "coroutining",
-    "edinburgh",
-    "system",
-    "dcg/basics",
-    "dcg/high_order",
-];
-
-/// Whether `library(name)` is one of ours, or one whose predicates are built in.
-pub(crate) fn is_library(name: &str) -> bool {
-    LIBRARIES.contains(&name)
-}
 
 impl Loader {
     pub(super) fn directive(&mut self, source: usize, directive: Term, span: Range<usize>) {
@@ -119,7 +82,7 @@ impl Loader {
     }
 
     /// The goals of a conjunction, none of them a conjunction.
-    fn conjuncts(&self, goal: Term) -> Vec<Term> {
+    pub(super) fn conjuncts(&self, goal: Term) -> Vec<Term> {
         let mut found = Vec::new();
         let mut pending = vec![goal];
         while let Some(goal) = pending.pop() {
@@ -212,7 +175,7 @@ impl Loader {
         }
         if !self.dynamic.contains_key(&functor) {
             self.linked = None;
-            self.dynamic.insert(functor, crate::database::DynamicPredicate::default());
+            self.dynamic.insert(functor, Arc::default());
             self.dynamic_order.push(functor);
             self.places.remove(&functor);
             let earlier = self.definitions.get_mut(&functor).map(|found| std::mem::take(&mut found.clauses));
@@ -220,7 +183,8 @@ impl Loader {
                 self.store.reset();
                 let term = self.store.paste(&clause.term);
                 let (head, body) = (self.store.argument(term.address(), 1), self.store.argument(term.address(), 2));
-                self.add_clause(clause.source, head, body, clause.span, crate::database::End::Last);
+                let neck = Neck::of(&self.store, term);
+                self.add_clause(clause.source, head, neck, body, clause.span);
             }
         }
     }
@@ -252,8 +216,7 @@ impl Loader {
                     let name = self.path_text(self.store.argument(arguments, 0)).unwrap_or_default();
                     if !is_library(&name) {
                         let message = format!("there is no library `{name}`");
-                        let hint = "its predicates may be built in: try without the directive";
-                        self.error(source, span.clone(), message, Some(hint));
+                        self.error(source, span.clone(), message, Some(&about_missing(&name)));
                     }
                 }
                 View::Atom(name) => files.push(self.atoms.name(name).to_owned()),
@@ -399,7 +362,7 @@ impl Loader {
             if !self.dynamic.contains_key(&functor) {
                 self.dynamic_order.push(functor);
             }
-            self.dynamic.insert(functor, predicate);
+            self.dynamic.insert(functor, Arc::new(predicate));
             self.places.remove(&functor);
             self.linked = None;
         }

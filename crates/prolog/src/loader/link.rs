@@ -1,7 +1,8 @@
 //! Puts what was read together into a program.
 
 use super::{Definitions, Loader, SourceClause, indicator};
-use crate::compiler::{self, CompileError, Scope, Unfoldable};
+use crate::compiler::{self, CompileError, Neck, Scope, Unfoldable};
+use crate::database::is_rule;
 use crate::engine::is_deterministic;
 use crate::instruction::{Instruction, Label, PredicateId};
 use crate::program::RowCall;
@@ -9,7 +10,7 @@ use crate::program::index::{self, Key};
 use crate::program::{Clauses, Definition, Origin, Program};
 use crate::store::Store;
 use crate::stored::{Attributes, StoredTerm};
-use crate::symbols::{Symbols, atoms};
+use crate::symbols::Symbols;
 use crate::term::{Functor, Term};
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,7 +23,7 @@ impl Loader {
         if self.linked.is_some() {
             return 0;
         }
-        let dynamic: usize = self.dynamic.values().map(|predicate| predicate.live().count()).sum();
+        let dynamic: usize = self.dynamic.values().map(|predicate| predicate.live_count()).sum();
         let compiled: usize = self.definitions.values().map(|definitions| definitions.clauses.len()).sum();
         compiled + dynamic / DYNAMIC_PER_CLAUSE
     }
@@ -42,7 +43,14 @@ impl Loader {
         }
         for &functor in &self.dynamic_order {
             let id = program.add_predicate(functor, Definition::Dynamic, self.origin);
-            program.dynamic.insert(id, Arc::new(self.dynamic[&functor].clone()));
+            program.dynamic.insert(id, Arc::clone(&self.dynamic[&functor]));
+        }
+        for functor in &self.order {
+            // Declared `multifile` or `discontiguous`, and without clauses: calls fail, and clauses may be asserted.
+            let is_empty = self.definitions[functor].clauses.is_empty() && !self.dynamic.contains_key(functor);
+            if is_empty && self.definitions[functor].discontiguous && !program.is_defined(*functor) {
+                program.add_predicate(*functor, Definition::Dynamic, self.origin);
+            }
         }
         let unfoldable = self.unfoldable(&defined);
         for &functor in &defined {
@@ -84,12 +92,13 @@ impl Loader {
     fn numbered_clause(&mut self, clause: &StoredTerm, position: usize, twin: Functor) -> Option<StoredTerm> {
         self.store.reset();
         let term = self.store.paste(clause);
+        let neck = Neck::of(&self.store, term);
         let head = self.store.argument(term.address(), 1);
         let body = self.store.argument(term.address(), 2);
         let mut arguments = compiler::head_arguments(&self.store, head);
         arguments.push(self.store.integer(position as i64));
         let head = self.store.structure(twin.name(), &arguments);
-        let clause = self.store.structure(atoms::NECK, &[head, body]);
+        let clause = self.store.structure(neck.functor().name(), &[head, body]);
         self.store.copy_out(clause, Attributes::Drop)
     }
 
@@ -103,7 +112,7 @@ impl Loader {
             if let [clause] = &self.definitions[functor].clauses[..] {
                 self.store.reset();
                 let term = self.store.paste(&clause.term);
-                if compiler::is_unfoldable(&self.store, &clause.term, term) {
+                if !is_rule(&clause.term) && compiler::is_unfoldable(&self.store, &clause.term, term) {
                     unfoldable.insert(*functor, Arc::clone(&clause.term));
                 }
             }
@@ -125,21 +134,34 @@ impl Loader {
         for clause in &definitions.clauses {
             self.store.reset();
             let term = self.store.paste(&clause.term);
-            let head = self.store.argument(term.address(), 1);
-            let body = self.store.argument(term.address(), 2);
+            let mut head = self.store.argument(term.address(), 1);
+            let mut body = self.store.argument(term.address(), 2);
+            let keys = compiler::head_keys(&self.store, head);
+            let neck = Neck::of(&self.store, term);
+            if neck.is_rule() {
+                (head, body) = compiler::clause_of_rule(&mut self.store, neck, head, body);
+            }
             let redefined = |functor: Functor| self.definitions.contains_key(&functor);
             let body = compiler::unfold(&mut self.store, unfoldable, &redefined, body);
             let start = code.len() as Label;
             let compiled = compiler::compile_clause(&self.store, &mut Linking { program }, head, body, code);
             match compiled {
                 Ok(()) => {
-                    entries.push((start, compiler::head_keys(&self.store, head)));
+                    entries.push((start, keys));
                     sources.push(Arc::clone(&clause.term));
                 }
                 Err(error) => {
                     code.truncate(start as usize);
                     failed.push((clause.source, clause.span.clone(), error));
                 }
+            }
+        }
+        if sources.first().is_some_and(|clause| is_rule(clause)) {
+            self.store.reset();
+            let (head, body) = compiler::no_rule_clause(&mut self.store, functor);
+            let start = code.len() as Label;
+            if compiler::compile_clause(&self.store, &mut Linking { program }, head, body, code).is_ok() {
+                entries.push((start, compiler::head_keys(&self.store, head)));
             }
         }
         for (source, span, error) in failed {

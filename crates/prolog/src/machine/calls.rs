@@ -4,14 +4,13 @@ use super::Machine;
 use super::choices::{Choice, ChoiceKind};
 use super::exceptions::Culprit;
 use crate::builtins::{Code, FIRST, Step};
-use crate::compiler::{MAX_CALL_ARITY, body_of, is_control};
-use crate::database::{Generation, Position};
+use crate::compiler::{MAX_CALL_ARITY, Neck, body_of, is_control};
+use crate::database::{Found, Generation, Position, SearchFrom, is_rule};
 use crate::fault::{Fault, Raised, Solved};
 use crate::flags::Unknown;
 use crate::host::{HostCall, HostCode, HostError, Relations};
 use crate::instruction::{Label, PredicateId};
 use crate::meter::{CELLS_PER_INFERENCE, Resource};
-use crate::program::index::Key;
 use crate::program::{Clauses, Control, Definition, Program};
 use crate::store::View;
 use crate::stored::Attributes;
@@ -170,7 +169,7 @@ impl Machine {
     fn enter_dynamic(&mut self, program: &Program, predicate: PredicateId) -> Flow {
         let generation = self.core.database.generation();
         self.barrier = self.choices.len();
-        self.next_dynamic(program, predicate, Position::MIN, generation, None)
+        self.next_dynamic(program, predicate, SearchFrom::Start, generation, None)
     }
 
     /// Tries the clauses of a dynamic predicate from a position on; `retried` is its choice point.
@@ -178,25 +177,26 @@ impl Machine {
         &mut self,
         program: &Program,
         predicate: PredicateId,
-        from: Position,
+        from: SearchFrom,
         generation: Generation,
         retried: Option<Choice>,
     ) -> Flow {
-        let first = self.core.store.deref(self.x[0]);
-        let Some(clauses) = self.core.database.get(program, predicate) else { return Flow::Fail };
-        let arity = self.functor_of(program, predicate).arity();
-        let key = if arity == 0 { Key::Any } else { Key::of(&self.core.store, first) };
-        let Some((position, clause)) = clauses.next(from, generation, key) else {
-            let abolished = clauses.abolished;
+        let functor = self.functor_of(program, predicate);
+        let arity = functor.arity();
+        let core = &mut self.core;
+        let found = core.database.find(program, predicate, &core.store, &self.x[..arity], from, generation);
+        core.charge_database();
+        let Some(Found { term, mut following, .. }) = found else {
             if retried.is_some() {
                 self.pop_choice();
-            } else if abolished {
-                return self.undefined(self.functor_of(program, predicate));
             }
-            return Flow::Fail;
+            return self.no_clause(program, predicate, functor);
         };
-        let term = std::sync::Arc::clone(&clause.term);
-        let following = clauses.next(position + 1, generation, key).map(|(position, _)| position);
+        let has_rules = is_rule(&term);
+        if has_rules {
+            // That no further rule matches is an error, which must not be forgotten before one has.
+            following = following.or(Some(Position::MAX));
+        }
         match (following, retried) {
             (Some(next), Some(choice)) => self.set_saved_word(&choice, 0, next as u64),
             (Some(next), None) => {
@@ -209,7 +209,11 @@ impl Machine {
         }
         let clause = self.core.store.paste(&term);
         let head = self.core.store.argument(clause.address(), 1);
-        if let Some((_, arguments)) = self.core.store.compound(head) {
+        if has_rules {
+            if !self.match_rule(clause, head) {
+                return Flow::Fail;
+            }
+        } else if let Some((_, arguments)) = self.core.store.compound(head) {
             for index in 0..arity {
                 let argument = self.core.store.cells[arguments + index];
                 if !self.core.store.unify(self.x[index], argument) {
@@ -229,6 +233,37 @@ impl Machine {
         }
     }
 
+    /// What a call does that no clause of a dynamic predicate matches.
+    fn no_clause(&mut self, program: &Program, predicate: PredicateId, functor: Functor) -> Flow {
+        let Some(clauses) = self.core.database.get(program, predicate) else { return Flow::Fail };
+        if clauses.abolished {
+            return self.undefined(functor);
+        }
+        if !clauses.is_made_of_rules {
+            return Flow::Fail;
+        }
+        let goal = self.core.store.structure(functor.name(), &self.x[..functor.arity()]);
+        Flow::Raise(Fault::Existence("matching_rule", goal).into(), Culprit { functor })
+    }
+
+    /// Matches the head of a pasted rule with the registers; commits to it, unless it has a guard that may fail.
+    fn match_rule(&mut self, clause: Term, head: Term) -> bool {
+        let core = &mut self.core;
+        if let Some((functor, arguments)) = core.store.compound(head) {
+            for index in 0..functor.arity() {
+                let pattern = core.store.cells[arguments + index];
+                if !core.store.match_one_way(&core.atoms, pattern, self.x[index], clause.address()) {
+                    return false;
+                }
+            }
+        }
+        if Neck::of(&core.store, clause) == Neck::Rule {
+            // No goal can have been woken: nothing of the call was bound.
+            self.cut_to(self.barrier);
+        }
+        true
+    }
+
     fn functor_of(&self, program: &Program, predicate: PredicateId) -> Functor {
         match program.predicates.get(predicate as usize) {
             Some(entry) => entry.functor,
@@ -243,7 +278,7 @@ impl Machine {
         self.barrier = self.choices.len() - 1;
         let position = self.saved_word(&choice, 0) as Position;
         let generation = self.saved_word(&choice, 1);
-        self.next_dynamic(program, choice.next, position, generation, Some(choice))
+        self.next_dynamic(program, choice.next, SearchFrom::Position(position), generation, Some(choice))
     }
 
     // ---- host predicates -------------------------------------------------------------------

@@ -135,8 +135,8 @@ impl Machine {
         self.saved[choice.saved as usize + choice.argument_count as usize + index] = Term(word);
     }
 
-    /// The oldest generation of the database that an open choice point may still look at.
-    pub(super) fn oldest_generation(&self, program: &Program) -> u64 {
+    /// The generations of the database that open choice points look at.
+    pub(super) fn open_generations(&self, program: &Program) -> Vec<u64> {
         let looks_back = |choice: &Choice| match choice.kind {
             ChoiceKind::Dynamic => true,
             ChoiceKind::Builtin => {
@@ -146,7 +146,6 @@ impl Machine {
             _ => false,
         };
         let open = self.choices.iter().filter(|choice| looks_back(choice));
-        let oldest = open.map(|choice| self.saved_word(choice, 1)).min().unwrap_or(u64::MAX);
-        oldest.min(self.core.database.generation())
+        open.map(|choice| self.saved_word(choice, 1)).collect()
     }
 }

@@ -195,8 +195,8 @@ impl Machine {
     ) -> Result<Option<Label>, Stopped> {
         self.look()?;
         if self.core.database.wants_sweep {
-            let oldest = self.oldest_generation(program);
-            self.core.database.sweep(oldest);
+            let open = self.open_generations(program);
+            self.core.database.sweep(open);
         }
         if self.core.store.woken.is_empty() {
             self.core.store.meter.resume();

@@ -4,6 +4,7 @@ use crate::instruction::Label;
 use crate::store::Store;
 use crate::term::{Tag, Term};
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// What the head of a clause has at one argument position.
@@ -43,14 +44,14 @@ const LINEAR: usize = 4;
 /// Only the first few arguments are worth an index.
 const INDEXED_ARGUMENTS: usize = 4;
 
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 enum Table {
     Few(Vec<(u64, Range<u32>)>),
     Many(FxHashMap<u64, Range<u32>>),
 }
 
 /// Clause lists by the kind and value of one argument.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) struct ArgumentIndex {
     pub(crate) argument: u8,
     list: Range<u32>,

@@ -11,11 +11,14 @@ mod arithmetic;
 mod control;
 mod coroutines;
 mod database;
+mod facts;
 mod generator;
 mod grammars;
 mod known;
+mod libraries;
 mod lists;
 mod programs;
+mod rules;
 mod solutions;
 mod terms;
 mod text;
@@ -62,12 +65,33 @@ const BUDGET: Budget = Budget {
 
 #[test]
 fn generated_goals_do_the_same_in_swi_prolog() {
-    let goals = setting("MARIO_DIFFERENTIAL_GOALS", GOALS as u64) as usize;
-    let seed = setting("MARIO_DIFFERENTIAL_SEED", SEED);
     let known = Known::read();
-    let mut cases = generate(goals, seed);
+    let mut cases = generate(THEMES, GOALS);
     cases.extend(known.witnesses().map(witness));
-    let Some(theirs) = run_in_swipl(&cases) else { return };
+    let Some(used) = compare(&cases, &known) else { return };
+    let stale = known.unused(&used);
+    assert!(stale.is_empty(), "listed, but no longer so: {stale:?}");
+}
+
+/// Far more of these goals than of others open choice points on clauses that come and go.
+#[test]
+fn generated_changes_of_facts_do_the_same_in_swi_prolog() {
+    compare(&generate(&[facts::case], GOALS / 4), &Known::read());
+}
+
+#[test]
+fn generated_rules_do_the_same_in_swi_prolog() {
+    compare(&generate(&[rules::case], GOALS / 3), &Known::read());
+}
+
+#[test]
+fn libraries_do_the_same_in_swi_prolog() {
+    compare(&generate(&[libraries::case], GOALS / 3), &Known::read());
+}
+
+/// Runs the cases in both engines. How often each known disagreement was seen; `None` when there is no SWI-Prolog.
+fn compare(cases: &[Case], known: &Known) -> Option<Vec<usize>> {
+    let theirs = run_in_swipl(cases)?;
     assert_eq!(theirs.len(), cases.len(), "SWI-Prolog answered every goal");
     let mut runner = Runner::new(BUDGET);
     let mut used = vec![0; known.len()];
@@ -77,7 +101,7 @@ fn generated_goals_do_the_same_in_swi_prolog() {
         let ours = line(&runner.run(&program, &case.goal, LIMIT));
         if theirs.ends_with("stopped") || theirs.contains("inference_limit_exceeded") {
             undecided += 1;
-        } else if normalized(&ours) != normalized(theirs) {
+        } else if !is_same(&case.goal, &normalized(&ours), &normalized(theirs)) {
             match known.find(&case.goal, theirs, &ours) {
                 Some(entry) => used[entry] += 1,
                 None => {
@@ -92,19 +116,23 @@ fn generated_goals_do_the_same_in_swi_prolog() {
             }
         }
     }
-    assert!(failures == 0, "{report}{failures} of {} goals differ (seed {seed})", cases.len());
+    assert!(failures == 0, "{report}{failures} of {} goals differ (seed {})", cases.len(), seed());
     assert!(undecided * 50 < cases.len(), "{undecided} goals took too long for SWI-Prolog");
-    let stale = known.unused(&used);
-    assert!(stale.is_empty(), "listed, but no longer so: {stale:?}");
+    Some(used)
+}
+
+fn seed() -> u64 {
+    setting("MARIO_DIFFERENTIAL_SEED", SEED)
 }
 
 fn setting(name: &str, default: u64) -> u64 {
     env::var(name).map_or(default, |value| value.parse().unwrap_or_else(|_| panic!("{name} is a number")))
 }
 
-fn generate(goals: usize, seed: u64) -> Vec<Case> {
-    let mut generator = Generator::new(seed);
-    (0..goals).map(|index| THEMES[index % THEMES.len()](&mut generator)).collect()
+fn generate(themes: &[fn(&mut Generator) -> Case], goals: usize) -> Vec<Case> {
+    let goals = setting("MARIO_DIFFERENTIAL_GOALS", goals as u64) as usize;
+    let mut generator = Generator::new(seed());
+    (0..goals).map(|index| themes[index % themes.len()](&mut generator)).collect()
 }
 
 /// Witnesses may call what the database theme declares.
@@ -120,7 +148,11 @@ fn run_in_swipl(cases: &[Case]) -> Option<Vec<String>> {
         case.program.iter().for_each(|clause| writeln!(text, "| {clause}").expect("a string takes it"));
         writeln!(text, "?- {}", case.goal).expect("a string takes it");
     }
-    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("differential-{}.txt", std::process::id()));
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!(
+        "differential-{}-{}.txt",
+        cases[0].theme,
+        std::process::id()
+    ));
     fs::write(&file, text).expect("the target directory can be written");
     let driver = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/differential/driver.pl");
     let output =
@@ -173,6 +205,38 @@ fn formal(arguments: &str) -> Option<&str> {
         }
     }
     None
+}
+
+/// Whether two outcomes are the same, but for the last digit of what functions of floats return: ours are the same on all
+/// machines, SWI-Prolog has those of the C library.
+fn is_same(goal: &str, ours: &str, theirs: &str) -> bool {
+    const FUNCTIONS: [&str; 7] = ["sin", "cos", "tan", "exp", "log", "**", "^"];
+    let may_differ = FUNCTIONS.iter().any(|function| goal.contains(function));
+    ours == theirs || may_differ && is_same_but_for_last_digits(ours, theirs)
+}
+
+fn is_same_but_for_last_digits(ours: &str, theirs: &str) -> bool {
+    let is_boundary = |character: char| !(character.is_ascii_alphanumeric() || ".+-".contains(character));
+    let (ours, theirs) = (ours.split(is_boundary), theirs.split(is_boundary));
+    let is_near = |ours: &str, theirs: &str| match (ours.parse::<f64>(), theirs.parse::<f64>()) {
+        (Ok(a), Ok(b)) => ours.contains('.') && theirs.contains('.') && a.to_bits().abs_diff(b.to_bits()) <= 1,
+        _ => false,
+    };
+    ours.clone().count() == theirs.clone().count() && ours.zip(theirs).all(|(a, b)| a == b || is_near(a, b))
+}
+
+#[test]
+fn only_the_last_digit_of_a_float_may_differ() {
+    for (ours, theirs, expected) in [
+        ("[1385.4472660972242] ; false", "[1385.4472660972244] ; false", true),
+        ("[1385.447266097224] ; false", "[1385.4472660972244] ; false", false),
+        ("[0.1] ; false", "[0.2] ; false", false),
+        ("[1] ; false", "[2] ; false", false),
+        ("[1.0] ; false", "[1.0] ; error", false),
+        ("[-1.5e300]", "[-1.5000000000000002e300]", true),
+    ] {
+        assert_eq!(is_same_but_for_last_digits(ours, theirs), expected, "{ours} {theirs}");
+    }
 }
 
 /// Without what may differ between engines: the culprit of a syntax error, the names of unbound

@@ -1,0 +1,375 @@
+//! The clauses of one dynamic predicate.
+
+use super::index::{Candidates, ENTRY_BYTES, End, Index};
+use crate::compiler::Neck;
+use crate::program::index::Key;
+use crate::store::Store;
+use crate::stored::StoredTerm;
+use crate::term::{Tag, Term};
+use std::collections::VecDeque;
+use std::sync::{Arc, OnceLock};
+
+/// Counts changes; a goal sees what was there at its generation.
+pub(crate) type Generation = u64;
+/// Place of a clause among its predicate's; never reused while a goal may look at it.
+pub(crate) type Position = i64;
+
+/// Only the first few arguments are worth an index, as for compiled predicates.
+const INDEXED_ARGUMENTS: usize = 4;
+/// So few clauses are looked at one by one.
+const SCANNED: usize = 8;
+/// What a clause takes beside its cells: the two blocks it is in, and its place in a list that may be half empty.
+const CLAUSE_BYTES: usize = 176;
+
+/// A clause of a dynamic predicate.
+#[derive(Clone, Debug)]
+pub(crate) struct DynamicClause {
+    /// `Head :- Body`.
+    pub(crate) term: Arc<StoredTerm>,
+    pub(crate) position: Position,
+    /// What clause selection may know of the first argument.
+    key: Key,
+    born: Generation,
+    died: Generation,
+}
+
+impl DynamicClause {
+    fn is_visible(&self, generation: Generation) -> bool {
+        self.born <= generation && generation < self.died
+    }
+
+    fn is_live(&self) -> bool {
+        self.died == Generation::MAX
+    }
+
+    /// What the query that added the clause is charged, or the one that copied it.
+    fn bytes(&self) -> usize {
+        if self.born == 0 { copy_bytes(1) } else { clause_bytes(&self.term) }
+    }
+
+    /// What clause selection may know of one argument of the head.
+    fn key_of(&self, argument: usize) -> Key {
+        if argument == 0 {
+            return self.key;
+        }
+        let cells = self.term.cells();
+        let head = resolved(cells, cells[self.term.root().address() + 1]);
+        let address = match head.tag() {
+            Tag::Str => head.address() + 1 + argument,
+            Tag::Lis => head.address() + argument,
+            _ => return Key::Any,
+        };
+        let term = resolved(cells, cells[address]);
+        match term.tag() {
+            Tag::Ref | Tag::Att => Key::Any,
+            Tag::Lis => Key::List,
+            Tag::Box => Key::Boxed,
+            Tag::Str => Key::Word(cells[term.address()].0),
+            Tag::Atm | Tag::Int | Tag::Hdr => Key::Word(term.0),
+        }
+    }
+}
+
+/// Whether a stored clause is a rule with `=>`.
+pub(crate) fn is_rule(term: &StoredTerm) -> bool {
+    term.cells()[term.root().address()] != Neck::Clause.functor().header()
+}
+
+/// Follows references within a block.
+fn resolved(cells: &[Term], mut term: Term) -> Term {
+    while term.is_variable() && cells[term.address()] != term {
+        term = cells[term.address()];
+    }
+    term
+}
+
+/// What a new clause is charged.
+pub(super) fn clause_bytes(term: &StoredTerm) -> usize {
+    term.cells().len() * 8 + CLAUSE_BYTES
+}
+
+/// What copies of clauses are charged; they share their cells with the program.
+pub(super) fn copy_bytes(clauses: usize) -> usize {
+    clauses * 2 * size_of::<DynamicClause>()
+}
+
+/// The clauses of one dynamic predicate.
+#[derive(Default)]
+pub(crate) struct DynamicPredicate {
+    /// In the order of their positions.
+    clauses: VecDeque<DynamicClause>,
+    /// No clause before this position is there any more; goals called before may still see some.
+    first_live: Position,
+    dead: usize,
+    /// How many of the dead the last sweep had to leave.
+    dead_left: usize,
+    /// By argument.
+    indexes: [OnceLock<Box<Index>>; INDEXED_ARGUMENTS],
+    /// Whether the clause added last is a rule: then all are, and a call that none matches is an error.
+    pub(crate) is_made_of_rules: bool,
+    /// Whether `abolish/1` took the predicate away, and nothing brought it back.
+    pub(crate) abolished: bool,
+}
+
+impl Clone for DynamicPredicate {
+    /// Without the indexes: what a query is charged for them must not depend on what others have asked.
+    fn clone(&self) -> DynamicPredicate {
+        DynamicPredicate {
+            clauses: self.clauses.clone(),
+            first_live: self.first_live,
+            dead: self.dead,
+            dead_left: self.dead_left,
+            indexes: Default::default(),
+            is_made_of_rules: self.is_made_of_rules,
+            abolished: self.abolished,
+        }
+    }
+}
+
+impl DynamicPredicate {
+    /// How many clauses there are, with those that are gone and not swept.
+    pub(super) fn len(&self) -> usize {
+        self.clauses.len()
+    }
+
+    /// The clauses at or after `from` that are visible and may match a call with these arguments.
+    pub(super) fn matching<'a>(
+        &'a self,
+        store: &Store,
+        arguments: &[Term],
+        from: SearchFrom,
+        generation: Generation,
+    ) -> Matching<'a> {
+        let from = match from {
+            SearchFrom::Start => self.first_live,
+            SearchFrom::Position(position) => position,
+        };
+        let mut made = 0;
+        let way = self.way(store, arguments, from, &mut made);
+        Matching { predicate: self, way, generation, looked_at: 0, index_entries: made }
+    }
+
+    /// The shortest way through the clauses that an index knows of; indexes that are missing are made.
+    fn way<'a>(&'a self, store: &Store, arguments: &[Term], from: Position, made: &mut usize) -> Way<'a> {
+        let key = |argument: usize| Key::of(store, store.deref(arguments[argument]));
+        if self.clauses.len() <= SCANNED {
+            let key = if arguments.is_empty() { Key::Any } else { key(0) };
+            return Way::All { next: self.index_of(from), key };
+        }
+        let mut best: Option<(usize, &Index, Key)> = None;
+        for (argument, place) in self.indexes.iter().enumerate().take(arguments.len()) {
+            let key = key(argument);
+            if key == Key::Any {
+                continue;
+            }
+            let index = place.get_or_init(|| {
+                *made += self.clauses.len();
+                Box::new(self.index(argument))
+            });
+            let count = index.count(key);
+            if best.is_none_or(|(fewest, _, _)| count < fewest) {
+                best = Some((count, index, key));
+            }
+            if count <= SCANNED {
+                break;
+            }
+        }
+        match best {
+            Some((_, index, key)) => Way::Indexed(index.candidates(key, from)),
+            None => Way::All { next: self.index_of(from), key: Key::Any },
+        }
+    }
+
+    fn index(&self, argument: usize) -> Index {
+        let mut index = Index::default();
+        for clause in &self.clauses {
+            index.add(End::Last, clause.position, clause.key_of(argument));
+        }
+        index
+    }
+
+    /// Where the clause at `position` is, or the first one after it. Positions are counted up without gaps but for those that
+    /// were swept, so no clause is further from the first than its position says.
+    fn index_of(&self, position: Position) -> usize {
+        let Some(first) = self.clauses.front() else { return 0 };
+        let Ok(guess) = usize::try_from(position.saturating_sub(first.position)) else { return 0 };
+        match self.clauses.get(guess) {
+            Some(clause) if clause.position == position => guess,
+            _ => self.clauses.partition_point(|clause| clause.position < position),
+        }
+    }
+
+    fn get(&self, position: Position) -> Option<&DynamicClause> {
+        self.clauses.get(self.index_of(position)).filter(|clause| clause.position == position)
+    }
+
+    /// Adds a clause; the number of indexes that it was added to.
+    pub(crate) fn add(&mut self, end: End, term: Arc<StoredTerm>, key: Key, generation: Generation) -> usize {
+        let position = match end {
+            End::First => self.clauses.front().map_or(0, |first| first.position - 1),
+            End::Last => self.clauses.back().map_or(0, |last| last.position + 1),
+        };
+        let clause = DynamicClause { term, position, key, born: generation, died: Generation::MAX };
+        self.is_made_of_rules = is_rule(&clause.term);
+        let mut indexed = 0;
+        for (argument, index) in self.indexes.iter_mut().enumerate() {
+            if let Some(index) = index.get_mut() {
+                index.add(end, position, clause.key_of(argument));
+                indexed += 1;
+            }
+        }
+        match end {
+            End::First => {
+                self.clauses.push_front(clause);
+                self.first_live = position;
+            }
+            End::Last => {
+                if self.dead == self.clauses.len() {
+                    self.first_live = position;
+                }
+                self.clauses.push_back(clause);
+            }
+        }
+        indexed
+    }
+
+    /// Whether the clauses are rules; `None` when there are none.
+    pub(crate) fn has_rules(&self) -> Option<bool> {
+        self.clauses.iter().find(|clause| clause.is_live()).map(|clause| is_rule(&clause.term))
+    }
+
+    /// Marks a clause as gone; false when it was already.
+    pub(super) fn remove(&mut self, position: Position, generation: Generation) -> bool {
+        let index = self.index_of(position);
+        match self.clauses.get_mut(index) {
+            Some(clause) if clause.position == position && clause.is_live() => clause.died = generation,
+            _ => return false,
+        }
+        self.dead += 1;
+        if position == self.first_live {
+            let next = self.clauses.range(index..).find(|clause| clause.is_live());
+            self.first_live = next.map_or(Position::MAX, |clause| clause.position);
+        }
+        true
+    }
+
+    /// Marks all clauses as gone; how many there were.
+    pub(super) fn remove_all(&mut self, generation: Generation) -> usize {
+        let mut removed = 0;
+        for clause in self.clauses.iter_mut().filter(|clause| clause.is_live()) {
+            clause.died = generation;
+            removed += 1;
+        }
+        self.dead += removed;
+        self.first_live = Position::MAX;
+        removed
+    }
+
+    /// Whether so many clauses have gone since the last sweep that another costs little for each.
+    pub(super) fn wants_sweep(&self) -> bool {
+        self.dead - self.dead_left > 32 + self.clauses.len() / 2
+    }
+
+    /// Drops dead clauses that no goal called at one of the `open` generations, sorted, can see; the bytes that they and the
+    /// indexes took.
+    pub(super) fn sweep(&mut self, open: &[Generation]) -> usize {
+        if self.dead == self.dead_left {
+            return 0;
+        }
+        let mut bytes = self.index_count() * self.clauses.len() * ENTRY_BYTES;
+        let mut dead = 0;
+        self.clauses.retain(|clause| {
+            if clause.is_live() {
+                return true;
+            }
+            let first = open.partition_point(|&generation| generation < clause.born);
+            let stays = open.get(first).is_some_and(|&generation| generation < clause.died);
+            dead += usize::from(stays);
+            bytes += if stays { 0 } else { clause.bytes() };
+            stays
+        });
+        self.dead = dead;
+        self.dead_left = dead;
+        self.indexes = Default::default();
+        if self.clauses.len() < self.clauses.capacity() / 4 {
+            self.clauses.shrink_to_fit();
+        }
+        bytes
+    }
+
+    fn index_count(&self) -> usize {
+        self.indexes.iter().filter(|index| index.get().is_some()).count()
+    }
+
+    /// The clauses of a finished run, all of them young again.
+    pub(super) fn settled(&self) -> DynamicPredicate {
+        let live = self.clauses.iter().filter(|clause| clause.is_live());
+        let clauses: VecDeque<_> = live.map(|clause| DynamicClause { born: 0, ..clause.clone() }).collect();
+        let first_live = clauses.front().map_or(0, |clause| clause.position);
+        DynamicPredicate {
+            clauses,
+            first_live,
+            is_made_of_rules: self.is_made_of_rules,
+            abolished: self.abolished,
+            ..DynamicPredicate::default()
+        }
+    }
+
+    /// The clauses that are there, in order.
+    pub(crate) fn live(&self) -> impl Iterator<Item = &Arc<StoredTerm>> {
+        self.clauses.iter().filter(|clause| clause.is_live()).map(|clause| &clause.term)
+    }
+
+    /// How many clauses are there.
+    pub(crate) fn live_count(&self) -> usize {
+        self.clauses.len() - self.dead
+    }
+}
+
+/// Where a goal's search for clauses begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum SearchFrom {
+    /// With the first clause that is there now.
+    Start,
+    Position(Position),
+}
+
+enum Way<'a> {
+    All { next: usize, key: Key },
+    Indexed(Candidates<'a>),
+}
+
+/// The clauses that a goal sees and may match.
+pub(crate) struct Matching<'a> {
+    predicate: &'a DynamicPredicate,
+    way: Way<'a>,
+    generation: Generation,
+    /// How many clauses were looked at.
+    pub(super) looked_at: usize,
+    /// Entries of indexes made for this goal.
+    pub(super) index_entries: usize,
+}
+
+impl<'a> Iterator for Matching<'a> {
+    type Item = &'a DynamicClause;
+
+    fn next(&mut self) -> Option<&'a DynamicClause> {
+        loop {
+            let clause = match &mut self.way {
+                Way::All { next, key } => {
+                    let clause = self.predicate.clauses.get(*next)?;
+                    *next += 1;
+                    if !clause.key.may_match(*key) {
+                        continue;
+                    }
+                    clause
+                }
+                Way::Indexed(candidates) => self.predicate.get(candidates.next()?)?,
+            };
+            self.looked_at += 1;
+            if clause.is_visible(self.generation) {
+                return Some(clause);
+            }
+        }
+    }
+}
