@@ -1,11 +1,14 @@
 //! The commands, one file each.
 
+mod app;
 mod audit;
 mod bench;
+mod ca;
 mod compare;
 mod completions;
 mod man;
 mod merge;
+pub(crate) mod node;
 mod policy;
 mod prolog;
 mod report;
@@ -24,11 +27,15 @@ use crate::{Console, Failure, Outcome};
 /// What to do.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
+    /// Sign, deploy and look after applications on live nodes.
+    App(app::Arguments),
     /// Check a trace without trusting the program that wrote it.
     #[command(long_about = audit::LONG_ABOUT)]
     Audit(audit::Arguments),
     /// Measure what mario takes of the machine.
     Bench(bench::Arguments),
+    /// Make keys and certificates for a colony of live nodes.
+    Ca(ca::Arguments),
     /// Tell which policy is better for a scenario, and whether the difference is real.
     #[command(long_about = compare::LONG_ABOUT)]
     Compare(compare::Arguments),
@@ -39,6 +46,9 @@ pub enum Command {
     /// Join runs that were made apart.
     #[command(long_about = merge::LONG_ABOUT)]
     Merge(merge::Arguments),
+    /// Run a node of a colony, or ask one that runs.
+    #[command(long_about = node::LONG_ABOUT)]
+    Node(node::Arguments),
     /// Decide with policies, explain, check and measure them, and run the tests beside them.
     Policy(policy::Arguments),
     /// Run Prolog: ask one goal of a program, or talk with it at a prompt.
@@ -65,12 +75,15 @@ pub enum Command {
 
 pub(crate) fn run(command: Command, console: &Console) -> Result<Outcome, Failure> {
     match command {
+        Command::App(arguments) => app::run(&arguments, console),
         Command::Audit(arguments) => audit::run(&arguments, console),
         Command::Bench(arguments) => bench::run(&arguments, console),
+        Command::Ca(arguments) => ca::run(&arguments, console),
         Command::Compare(arguments) => compare::run(&arguments, console),
         Command::Completions(arguments) => completions::run(&arguments, console),
         Command::Man(arguments) => man::run(&arguments, console),
         Command::Merge(arguments) => merge::run(&arguments, console),
+        Command::Node(arguments) => node::run(&arguments, console),
         Command::Policy(arguments) => policy::run(&arguments, console),
         Command::Prolog(arguments) => prolog::run(&arguments, console),
         Command::Report(arguments) => report::run(&arguments, console),

@@ -24,6 +24,7 @@ mod failure;
 mod gzip;
 mod input;
 mod interruptions;
+mod live;
 mod problems;
 mod result_directory;
 mod scenarios;
@@ -47,6 +48,9 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     bug::report_panics();
     interruptions::survive_file_size_limit();
     let typed: Vec<OsString> = arguments.into_iter().collect();
+    if let Some(code) = commands::node::workload_process(&typed) {
+        return ExitCode::from(code);
+    }
     let environment = Environment::observe();
     let (console, result) = match parse(&typed) {
         Ok(arguments) => {

@@ -92,6 +92,13 @@ pub enum Command {
     Pin(InstanceId),
     /// The agent of an instance decides again.
     Unpin(InstanceId),
+    /// An instance is to move to a neighbour, as if its agent had asked: managers accept or inhibit it as ever.
+    Migrate {
+        /// The instance.
+        instance: InstanceId,
+        /// The neighbour.
+        target: NodeId,
+    },
     /// A neighbour with this journal will never come back: what is in custody for it is adopted under a fresh id.
     Lost(JournalId),
 }

@@ -357,6 +357,36 @@ impl Ledger {
         Hardware::units(owned.chain(custody).chain(draining).fold(0, sum))
     }
 
+    /// How many records it adds up.
+    pub fn sequence(&self) -> u64 {
+        self.sequence
+    }
+
+    /// The instances that are the node's, in the order of their ids.
+    pub fn owned(&self) -> impl Iterator<Item = &Owned> {
+        self.owned.values()
+    }
+
+    /// The instances that were handed over and whose targets have not answered, in the order of their ids.
+    pub fn custody(&self) -> impl Iterator<Item = &Custody> {
+        self.custody.values()
+    }
+
+    /// The new instances that were offered and whose targets have not answered, in the order of their transfers.
+    pub fn grants(&self) -> impl Iterator<Item = &Grant> {
+        self.grants.values()
+    }
+
+    /// The copies that are to stop, in the order of their ids.
+    pub fn draining(&self) -> impl Iterator<Item = (&WorkloadId, &Draining)> {
+        self.draining.iter()
+    }
+
+    /// The neighbours as they last introduced themselves, in the order of their ids.
+    pub fn peers(&self) -> impl Iterator<Item = (&NodeId, &PeerRecord)> {
+        self.peers.iter()
+    }
+
     /// Transfers that were taken and whose sources may still ask about them.
     pub(crate) fn unforgotten(&self) -> impl Iterator<Item = TransferId> {
         self.taken.keys().copied().filter(|transfer| !self.lost.contains(&transfer.journal))

@@ -195,6 +195,11 @@ impl Node {
         self.state.minds.get(instance).map(Mind::luggage)
     }
 
+    /// Whether the agent of an instance here waits for a transfer, and proposes nothing meanwhile.
+    pub fn is_frozen(&self, instance: &InstanceId) -> bool {
+        self.state.minds.get(instance).is_some_and(|mind| mind.frozen_by.is_some())
+    }
+
     /// Whether nothing is open: no transfer, no copy that is to start or stop.
     pub fn is_quiet(&self) -> bool {
         self.state.is_quiet()

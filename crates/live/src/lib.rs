@@ -1,16 +1,56 @@
 //! The live node: [`mario_colony::Node`] with real time, real links, real workloads and real clients.
 //!
-//! Start at [`seams`]: what the parts of the daemon hand each other.
+//! Start at [`daemon::run`]; [`seams`] has what the parts of the daemon hand each other.
 //!
 //! | module | what is in it |
 //! |---|---|
-//! | [`seams`] | the types between the daemon, the data plane and the drivers of workloads |
+//! | [`config`] | `node.toml`, and what is wrong with a machine before a node starts on it |
+//! | [`identity`] | the authority of a colony, certificates, and TLS with them |
+//! | [`application`] | applications as their owners describe and sign them |
+//! | [`journal`] | the records of a node on disk |
+//! | `links` | two connections with mutual TLS for each neighbour |
+//! | [`daemon`] | the node's loop, its copies, its routes |
+//! | [`operators`] | the interface of operators, and a client for it |
 //! | [`traffic`] | the data plane: client requests, hop by hop |
 //! | [`workloads`] | the drivers: copies of applications as processes |
+//! | [`seams`] | the types between the daemon, the data plane and the drivers of workloads |
 //!
 //! **Invariant:** this crate decides nothing: it supplies [`mario_colony::Node`] with what happens, and does what it says.
 //! **Invariant:** no effect of a node is performed before every journal record ahead of it is on disk.
 
+use mario_prolog::Budget;
+
+mod fault;
+mod random;
+
+pub mod config;
+pub mod identity;
+
+pub mod application;
+pub mod journal;
+
 pub mod seams;
+
 pub mod traffic;
 pub mod workloads;
+
+mod links;
+
+pub mod daemon;
+pub mod operators;
+
+#[cfg(test)]
+mod testing;
+
+pub use fault::Fault;
+pub use random::identifier;
+
+/// What one decision of a policy may cost on a node: strangers' policies run here, and a daemon has other things to do.
+pub const BUDGET: Budget = Budget {
+    inferences: 2_000_000,
+    heap_bytes: 32 << 20,
+    trail_entries: 1 << 20,
+    choice_points: 1 << 18,
+    answers: 10_000,
+    output_bytes: 64 << 10,
+};

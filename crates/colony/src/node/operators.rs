@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use mario_domain::{Inhibition, InstanceId, Request, Rule, Verdict};
+use mario_domain::{AgentOperation, Inhibition, InstanceId, NodeId, Request, Rule, Target, Verdict};
 
 use super::Step;
 use crate::descriptor::Descriptor;
 use crate::ids::{DeployKey, Epoch, JournalId, TransferId};
-use crate::input::{Command, Effect, Report};
+use crate::input::{Command, Effect, Proposal, Report};
 use crate::journal::{Custody, OwnCause, Owned, Record};
 use crate::message::Luggage;
 use crate::rules::Concern;
@@ -19,6 +19,7 @@ impl Step<'_> {
             Command::Undeploy(instance) => self.undeploy(&instance),
             Command::Pin(instance) => self.pin(instance, true),
             Command::Unpin(instance) => self.pin(instance, false),
+            Command::Migrate { instance, target } => self.migrate(&instance, target),
             Command::Lost(journal) => self.lost(journal),
         }
     }
@@ -79,6 +80,16 @@ impl Step<'_> {
             self.end_instance(instance);
             self.report(Report::Undeployed(instance.clone()));
         }
+    }
+
+    /// Puts a migration to the managers in the agent's place. An agent that waits for a transfer is left alone.
+    fn migrate(&mut self, instance: &InstanceId, target: NodeId) {
+        let Some(mind) = self.state.minds.get_mut(instance) else { return };
+        if mind.frozen_by.is_some() || !self.state.ledger.owned.contains_key(instance) {
+            return;
+        }
+        mind.proposal = Some(Proposal { operation: AgentOperation::Migrate, target: Target::Node(target) });
+        self.judge_agent(instance);
     }
 
     fn pin(&mut self, instance: InstanceId, is_pinned: bool) {

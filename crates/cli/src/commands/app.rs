@@ -1,0 +1,301 @@
+//! `mario app …`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use clap::{Args, Subcommand};
+use mario_diagnostics::Diagnostic;
+use mario_live::application::{ApplicationFile, sign};
+use mario_live::identity::{Identity, node_id};
+use mario_live::operators::{DEPLOY_KEY, Method};
+use mario_live::{BUDGET, Fault};
+use mario_policy::{Policy, PolicyText, Settings};
+use mario_prolog::{Directories, Resolver};
+use serde_json::Value;
+
+use crate::input::directory;
+use crate::live::{NodeArguments, engine, failure, lines, table, word};
+use crate::problems::diagnostics;
+use crate::{Console, Failure, Outcome, read_text};
+
+/// Arguments of `mario app`.
+#[derive(Clone, Debug, Args)]
+#[command(
+    subcommand_required = true,
+    after_help = "Examples:
+  mario app sign shop.toml --key shop.pem --out shop.signed
+  mario app deploy shop.signed --node 127.0.0.1:7441 --as ada.pem
+  mario app list --node 127.0.0.1:7441 --as ada.pem"
+)]
+pub struct Arguments {
+    /// What to do with applications.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do with applications.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Command {
+    /// Sign the description of an application, so that nodes take it.
+    Sign(SignArguments),
+    /// Deploy a signed application on a node.
+    Deploy(DeployArguments),
+    /// End an instance.
+    #[command(after_help = "Examples:
+  mario app undeploy 9f3c --node 127.0.0.1:7441 --as ada.pem")]
+    Undeploy(InstanceArguments),
+    /// Keep an instance where it is, whatever its agent asks.
+    Pin(PinArguments),
+    /// List the instances on a node.
+    List(ListArguments),
+    /// Show an instance: facts, decisions, verdicts.
+    #[command(after_help = "Examples:
+  mario app show 9f3c --node 127.0.0.1:7441 --as ada.pem")]
+    Show(InstanceArguments),
+    /// Show the end of the log of an instance.
+    #[command(after_help = "Examples:
+  mario app logs 9f3c --node 127.0.0.1:7441 --as ada.pem")]
+    Logs(InstanceArguments),
+}
+
+/// Arguments of `mario app sign`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  mario app sign shop.toml --key shop.pem --out shop.signed
+
+The policy that the file names goes with it, and what that loads.")]
+pub struct SignArguments {
+    /// The description of the application, in TOML
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The certificate of the application; its key is beside it
+    #[arg(long = "key", value_name = "FILE")]
+    pub certificate: PathBuf,
+    /// Where the signed description goes
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+}
+
+/// Arguments of `mario app deploy`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  mario app deploy shop.signed --node 127.0.0.1:7441 --as ada.pem
+  mario app deploy shop.signed --node 127.0.0.1:7441 --as ada.pem --once 17
+
+With the same --once, a repeated deploy is the same deploy; without it, each is a new one.")]
+pub struct DeployArguments {
+    /// What `mario app sign` wrote
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// What the deploy is called: up to 32 hexadecimal digits
+    #[arg(long, value_name = "KEY")]
+    pub once: Option<String>,
+    #[command(flatten)]
+    pub node: NodeArguments,
+}
+
+/// Arguments of what concerns one instance.
+#[derive(Clone, Debug, Args)]
+pub struct InstanceArguments {
+    /// The id of the instance; its first characters are enough
+    #[arg(value_name = "INSTANCE")]
+    pub instance: String,
+    #[command(flatten)]
+    pub node: NodeArguments,
+}
+
+/// Arguments of `mario app pin`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  mario app pin 9f3c-0-0 --node 127.0.0.1:7441 --as ada.pem
+  mario app pin 9f3c-0-0 --undo --node 127.0.0.1:7441 --as ada.pem")]
+pub struct PinArguments {
+    /// The id of the instance; its first characters are enough
+    #[arg(value_name = "INSTANCE")]
+    pub instance: String,
+    /// Let its agent decide again
+    #[arg(long)]
+    pub undo: bool,
+    #[command(flatten)]
+    pub node: NodeArguments,
+}
+
+/// Arguments of `mario app list`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  mario app list --node 127.0.0.1:7441 --as ada.pem
+  mario app list --node 127.0.0.1:7441 --as ada.pem --format json")]
+pub struct ListArguments {
+    #[command(flatten)]
+    pub node: NodeArguments,
+}
+
+pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
+    match &arguments.command {
+        Command::Sign(arguments) => sign_file(arguments, console)?,
+        Command::Deploy(arguments) => deploy(arguments, console)?,
+        Command::Undeploy(InstanceArguments { instance, node }) => {
+            let instance = find(node, instance)?;
+            let path = format!("/v1/instances/{instance}");
+            node.show(console, Method::DELETE, &path, Vec::new(), |_| format!("instance {instance} ends\n"))?;
+        }
+        Command::Pin(PinArguments { instance, undo, node }) => {
+            let instance = find(node, instance)?;
+            let (method, what) = if *undo { (Method::DELETE, "may move") } else { (Method::PUT, "stays where it is") };
+            let path = format!("/v1/instances/{instance}/pin");
+            node.show(console, method, &path, Vec::new(), |_| format!("instance {instance} {what}\n"))?;
+        }
+        Command::List(ListArguments { node }) => {
+            node.show(console, Method::GET, "/v1/instances", Vec::new(), |answer| {
+                table(
+                    &answer["instances"],
+                    &[
+                        ("INSTANCE", "/instance"),
+                        ("APPLICATION", "/application"),
+                        ("STATE", "/state"),
+                        ("COPY", "/copy/state"),
+                        ("PINNED", "/is_pinned"),
+                        ("EPOCH", "/epoch"),
+                    ],
+                )
+            })?;
+        }
+        Command::Show(InstanceArguments { instance, node }) => {
+            let path = format!("/v1/instances/{}", find(node, instance)?);
+            node.show(console, Method::GET, &path, Vec::new(), shown)?;
+        }
+        Command::Logs(InstanceArguments { instance, node }) => {
+            let path = format!("/v1/instances/{}/log", find(node, instance)?);
+            let log = node.ask(Method::GET, &path, &[], Vec::new())?.into_text().map_err(|fault| failure(&fault))?;
+            node.write(console, &Value::String(log), word)?;
+        }
+    }
+    Ok(Outcome::Done)
+}
+
+fn shown(answer: &Value) -> String {
+    let keys = [
+        "instance",
+        "application",
+        "state",
+        "epoch",
+        "is_pinned",
+        "is_transferring",
+        "replications_left",
+        "hardware",
+        "max_rate",
+        "max_latency",
+        "evaluations",
+    ];
+    let mut text = lines(answer, &keys);
+    text += "\nclient requests of the last window\n";
+    text += &table(&answer["facts"]["requests"], &[("FROM", "/neighbour"), ("RATE", "/rate"), ("LATENCY", "/latency")]);
+    text += "\ndecisions and verdicts, the newest last\n";
+    text += &table(
+        &answer["decisions"],
+        &[
+            ("KIND", "/kind"),
+            ("OPERATION", "/operation"),
+            ("TARGET", "/target"),
+            ("ACCEPTED", "/is_accepted"),
+            ("REASON", "/reason"),
+        ],
+    );
+    text
+}
+
+/// The whole id of an instance on a node.
+fn find(node: &NodeArguments, beginning: &str) -> Result<String, Failure> {
+    node_id(beginning).map_err(|_| {
+        failure(&Fault::new(format!("`{beginning}` is not the id of an instance")).hint("`mario app list` shows them"))
+    })?;
+    let answer = node.ask(Method::GET, "/v1/instances", &[], Vec::new())?.json().map_err(|fault| failure(&fault))?;
+    let instances = answer["instances"].as_array().cloned().unwrap_or_default();
+    let known: Vec<String> = instances.iter().map(|instance| word(&instance["instance"])).collect();
+    if known.iter().any(|known| known == beginning) {
+        return Ok(beginning.to_owned());
+    }
+    let found: Vec<&String> = known.iter().filter(|known| known.starts_with(beginning)).collect();
+    match found.as_slice() {
+        [only] => Ok((*only).clone()),
+        [] => Err(failure(
+            &Fault::new(format!("no instance on the node begins with `{beginning}`"))
+                .hint("`mario app list` shows them"),
+        )),
+        several => {
+            let fault = Fault::new(format!("{} instances on the node begin with `{beginning}`", several.len()));
+            Err(failure(&fault.hint("write more of the id")))
+        }
+    }
+}
+
+fn sign_file(arguments: &SignArguments, console: &Console) -> Result<(), Failure> {
+    let source = read_text(&arguments.file)?;
+    let file: ApplicationFile = toml::from_str(&source.text).map_err(|error| {
+        let diagnostic = Diagnostic::error(format!("cannot use `{}`", arguments.file.display()));
+        let span = error.span().unwrap_or(0..0);
+        Failure::input(diagnostic.at(&source, span, error.message()).hint("see docs/live.md for the keys of this file"))
+    })?;
+    let policy = policy_text(&directory(&arguments.file), &file)?;
+    let identity = Identity::load_bundle(&arguments.certificate).map_err(|fault| failure(&fault))?;
+    let document = sign(&file, &policy, &identity).map_err(|fault| failure(&fault))?;
+    fs::write(&arguments.out, document)
+        .map_err(|error| Failure::file(format!("cannot write `{}`", arguments.out.display()), &error))?;
+    console.inform(format!("application {} is signed: {}", file.id, arguments.out.display()));
+    Ok(())
+}
+
+/// The policy that an application's file names with everything that it loads, checked.
+fn policy_text(directory: &Path, file: &ApplicationFile) -> Result<PolicyText, Failure> {
+    let path = directory.join(&file.policy);
+    let source = read_text(&path)?;
+    let name = path.file_name().map_or_else(|| file.policy.clone(), |name| name.to_string_lossy().into_owned());
+    let loaded = Arc::new(Mutex::new(vec![(name, source.text.to_string())]));
+    let below = Directories::new([crate::input::directory(&path)]);
+    let resolver = Recording { below, loaded: Arc::clone(&loaded) };
+    let settings = Settings { memory: file.memory, budget: BUDGET };
+    match Policy::load(engine(), &source.name, &source.text, Some(Box::new(resolver)), settings) {
+        Ok(_) => {
+            let files = loaded.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            Ok(PolicyText { name: file.policy.clone(), files, memory: file.memory })
+        }
+        Err(mario_policy::PolicyError::Load { problems, .. }) => Err(Failure::Input(diagnostics(&problems.errors))),
+        Err(error) => Err(Failure::input(Diagnostic::from_error(&error))),
+    }
+}
+
+/// Finds files beside the policy, and notes them as the policy calls them.
+struct Recording {
+    below: Directories,
+    loaded: Arc<Mutex<Vec<(String, String)>>>,
+}
+
+impl Resolver for Recording {
+    fn resolve(&mut self, from: &str, wanted: &str) -> Result<(String, String), String> {
+        let (name, text) = self.below.resolve(from, wanted)?;
+        self.loaded.lock().unwrap_or_else(PoisonError::into_inner).push((wanted.to_owned(), text.clone()));
+        Ok((name, text))
+    }
+}
+
+fn deploy(arguments: &DeployArguments, console: &Console) -> Result<(), Failure> {
+    let path = &arguments.file;
+    let document =
+        fs::read(path).map_err(|error| Failure::file(format!("cannot read `{}`", path.display()), &error))?;
+    let key = match &arguments.once {
+        Some(key) => key.clone(),
+        None => format!("{:032x}", mario_live::identifier()),
+    };
+    if u128::from_str_radix(&key, 16).is_err() || key.len() > 32 {
+        return Err(failure(&Fault::new(format!("`{key}` is not a key")).hint("write up to 32 hexadecimal digits")));
+    }
+    if !document.starts_with(mario_live::application::MAGIC) {
+        let fault = Fault::new(format!("`{}` is not signed", path.display()));
+        return Err(failure(&fault.hint("sign it first: `mario app sign FILE --key CERTIFICATE --out SIGNED`")));
+    }
+    let headers = [(DEPLOY_KEY, key.as_str())];
+    let reply = arguments.node.ask(Method::POST, "/v1/instances", &headers, document)?;
+    let answer = reply.json().map_err(|fault| failure(&fault))?;
+    arguments.node.write(console, &answer, |answer| format!("{}\n", word(&answer["instance"])))
+}

@@ -1,0 +1,245 @@
+//! `mario node …`.
+
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use mario_diagnostics::Diagnostic;
+use mario_live::config::{NodeConfig, check, schema_text};
+use mario_live::daemon::{self, Equipment};
+use mario_live::operators::Method;
+use mario_live::workloads::{Launcher, launch, sample};
+
+use crate::input::directory;
+use crate::live::{NodeArguments as Asking, config_failure, engine, failure, lines, runtime, table};
+use crate::{Console, Failure, Outcome, read_text};
+
+/// Arguments of `mario node`.
+#[derive(Clone, Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    after_help = "Examples:
+  mario node --config node.toml
+  mario node check node.toml
+  mario node status --node 127.0.0.1:7441 --as ada.pem
+  mario node drain --node 127.0.0.1:7441 --as ada.pem"
+)]
+pub struct Arguments {
+    /// Run a node as this file says, until SIGTERM or Ctrl-C; its workloads go on
+    #[arg(long, value_name = "FILE", required = true)]
+    pub config: Option<PathBuf>,
+    /// What to do with a node.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+pub(crate) const LONG_ABOUT: &str = "Run a node of a colony, or ask one that runs.
+
+With --config, the daemon of one machine runs until SIGTERM or Ctrl-C. It talks to its neighbours, hosts agents, starts and stops \
+workloads, and forwards client requests. What it has promised is in its data directory, and survives crashes. When it ends, \
+workloads go on, and the next daemon on the same data directory adopts them. It tells what happens as lines of JSON on standard \
+error.";
+
+/// What to do with a node.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Command {
+    /// Tell everything that would keep a node from starting.
+    Check(CheckArguments),
+    /// Print the JSON schema of node.toml.
+    Schema(SchemaArguments),
+    /// Show a node: hardware, links, journal.
+    Status(StatusArguments),
+    /// Hand every instance to a neighbour and take nothing new.
+    Drain(DrainArguments),
+    /// Declare that a node will never come back.
+    Lost(LostArguments),
+}
+
+/// Arguments of `mario node check`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  mario node check node.toml")]
+pub struct CheckArguments {
+    /// The file that sets the node up
+    #[arg(value_name = "FILE")]
+    pub config: PathBuf,
+}
+
+/// Arguments of `mario node schema`.
+#[derive(Clone, Copy, Debug, Args)]
+#[command(after_help = "Examples:
+  mario node schema > node.schema.json")]
+pub struct SchemaArguments {}
+
+/// Arguments of `mario node status`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  mario node status --node 127.0.0.1:7441 --as ada.pem
+  mario node status --node 127.0.0.1:7441 --as ada.pem --format json")]
+pub struct StatusArguments {
+    #[command(flatten)]
+    pub node: Asking,
+}
+
+/// Arguments of `mario node drain`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  mario node drain --node 127.0.0.1:7441 --as ada.pem
+  mario node drain --undo --node 127.0.0.1:7441 --as ada.pem
+
+Each instance is put to the neighbours in turn, again and again. `mario app list` shows those that are left: nobody has taken them \
+yet, or they are pinned.")]
+pub struct DrainArguments {
+    /// Take new instances again
+    #[arg(long)]
+    pub undo: bool,
+    #[command(flatten)]
+    pub node: Asking,
+}
+
+/// Arguments of `mario node lost`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  mario node lost 4f0d6c31c2f5d1b00f4ee7a3a5c3ab11 --node 127.0.0.1:7441 --as ada.pem
+
+What this node handed to the lost one and has not heard of since runs on here, under fresh ids. `mario node status` shows the \
+journals of neighbours.")]
+pub struct LostArguments {
+    /// The journal of the node that is lost: 32 hexadecimal digits
+    #[arg(value_name = "JOURNAL")]
+    pub journal: String,
+    #[command(flatten)]
+    pub node: Asking,
+}
+
+/// The words by which the daemon runs its own program as a part of a workload. They are not for people.
+const LAUNCH: &str = "workload-launch";
+const SAMPLE: &str = "workload-sample";
+
+/// Runs as a process of a workload, if this is what the program was started for; returns the exit code.
+pub(crate) fn workload_process(typed: &[OsString]) -> Option<u8> {
+    let (word, rest) = (typed.get(1)?, typed.get(2..)?);
+    if word == LAUNCH {
+        return Some(launch::main(rest));
+    }
+    if word != SAMPLE {
+        return None;
+    }
+    let (code, problem) = sample::main(rest);
+    if let Some(problem) = problem {
+        let _ = writeln!(std::io::stderr(), "{problem}");
+    }
+    Some(code)
+}
+
+pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
+    match (&arguments.command, &arguments.config) {
+        (None, Some(config)) => serve(config, console),
+        (None, None) => Err(Failure::input(Diagnostic::error("missing `--config <FILE>`"))),
+        (Some(Command::Check(CheckArguments { config })), _) => {
+            let config = read(config)?;
+            check(&config, engine()).map_err(|error| config_failure(&error))?;
+            console.inform(format!("node {} can start", config.node));
+            Ok(Outcome::Done)
+        }
+        (Some(Command::Schema(SchemaArguments {})), _) => {
+            console.write_data(|stdout| stdout.write_all(schema_text().as_bytes()))?;
+            Ok(Outcome::Done)
+        }
+        (Some(Command::Status(StatusArguments { node })), _) => status(node, console),
+        (Some(Command::Drain(DrainArguments { undo, node })), _) => {
+            let body = serde_json::json!({ "is_draining": !undo }).to_string().into_bytes();
+            let takes = if *undo { "it takes new instances again" } else { "it takes nothing new" };
+            node.show(console, Method::PUT, "/v1/drain", body, |answer| {
+                let left = answer["left"].as_array().map_or(0, Vec::len);
+                format!("{takes}; instances on it: {left}\n")
+            })?;
+            Ok(Outcome::Done)
+        }
+        (Some(Command::Lost(LostArguments { journal, node })), _) => {
+            if journal.len() != 32 || u128::from_str_radix(journal, 16).is_err() {
+                let fault = mario_live::Fault::new(format!("`{journal}` is not the id of a journal"));
+                return Err(failure(&fault.hint("write its 32 hexadecimal digits, as `mario node status` shows them")));
+            }
+            node.show(console, Method::POST, &format!("/v1/lost/{journal}"), Vec::new(), |_| {
+                format!("journal {journal} is lost\n")
+            })?;
+            Ok(Outcome::Done)
+        }
+    }
+}
+
+fn status(node: &Asking, console: &Console) -> Result<Outcome, Failure> {
+    let get = |path: &str| node.ask(Method::GET, path, &[], Vec::new())?.json().map_err(|fault| failure(&fault));
+    let answer = serde_json::json!({
+        "status": get("/v1/status")?,
+        "links": get("/v1/links")?["links"],
+        "peers": get("/v1/journal")?["peers"],
+    });
+    node.write(console, &answer, |answer| {
+        let keys = [
+            "node",
+            "version",
+            "uptime_ms",
+            "journal",
+            "journal_fault",
+            "is_draining",
+            "capacity",
+            "free",
+            "instances",
+            "in_custody",
+            "draining_copies",
+        ];
+        let mut text = lines(&answer["status"], &keys);
+        text += "\n";
+        text += &table(
+            &answer["links"],
+            &[
+                ("NEIGHBOUR", "/neighbour"),
+                ("ADDRESS", "/address"),
+                ("UP", "/is_up"),
+                ("DATA", "/has_data"),
+                ("ROUND TRIP MS", "/round_trip_ms"),
+            ],
+        );
+        text += "\n";
+        text += &table(&answer["peers"], &[("NEIGHBOUR", "/node"), ("JOURNAL", "/journal"), ("RECORDS", "/sequence")]);
+        text
+    })?;
+    Ok(Outcome::Done)
+}
+
+fn read(path: &Path) -> Result<NodeConfig, Failure> {
+    let source = read_text(path)?;
+    NodeConfig::read(&source.name, &source.text, &directory(path)).map_err(|error| config_failure(&error))
+}
+
+fn serve(path: &Path, console: &Console) -> Result<Outcome, Failure> {
+    let config = read(path)?;
+    let checked = check(&config, engine()).map_err(|error| config_failure(&error))?;
+    let threads = std::thread::available_parallelism().map_or(2, std::num::NonZero::get).clamp(1, 8);
+    let runtime = runtime(threads)?;
+    let node = config.node.clone();
+    let console = console.clone();
+    let binary = std::env::current_exe().map_err(|error| Failure::file("cannot find the own program", &error))?;
+    let [launch, sample] = [LAUNCH, SAMPLE].map(|word| vec![word.to_owned()]);
+    let equipment = Equipment { launcher: Launcher { binary, launch, sample } };
+    let result = runtime.block_on(async {
+        let stop = daemon::stop_signal().map_err(|error| {
+            Failure::Environment(vec![Diagnostic::error("cannot listen for signals").caused_by(&error)])
+        })?;
+        let ready = |addresses: daemon::Addresses| {
+            let line = format!(
+                "node {node}: links {}, clients {}, operators {}\n",
+                addresses.links, addresses.ingress, addresses.operators
+            );
+            let _ = console.write_data(|stdout| stdout.write_all(line.as_bytes()));
+        };
+        daemon::run(config, checked, engine(), equipment, ready, stop).await.map_err(|fault| failure(&fault))
+    });
+    // Workloads are not the runtime's: what is left of it need not be waited for.
+    runtime.shutdown_background();
+    result.map(|()| Outcome::Done)
+}

@@ -1,0 +1,162 @@
+//! What the commands for live nodes share: who asks, whom, and how answers and mistakes are shown.
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use clap::{Args, ValueEnum};
+use mario_diagnostics::{Diagnostic, Source};
+use mario_live::Fault;
+use mario_live::config::ConfigError;
+use mario_live::identity::Identity;
+use mario_live::operators::{Client, Method, Reply};
+use mario_prolog::Engine;
+use serde_json::Value;
+
+use crate::{Console, Failure};
+
+/// Arguments that say who asks which node.
+#[derive(Clone, Debug, Args)]
+pub struct NodeArguments {
+    /// The node's address for operators, e.g. 127.0.0.1:7441
+    #[arg(long, value_name = "ADDRESS")]
+    pub node: String,
+    /// The certificate of the operator who asks; its key is beside it
+    #[arg(long = "as", value_name = "FILE")]
+    pub operator: PathBuf,
+    /// How to show the answer
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+/// How to show an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people.
+    Text,
+    /// As the node answered.
+    Json,
+}
+
+impl NodeArguments {
+    /// Asks the node.
+    pub(crate) fn ask(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Vec<u8>,
+    ) -> Result<Reply, Failure> {
+        let identity = Identity::load_bundle(&self.operator).map_err(|fault| failure(&fault))?;
+        let client = Client::new(&identity, &self.node).map_err(|fault| failure(&fault))?;
+        let runtime = runtime(1)?;
+        runtime.block_on(client.ask(method, path, headers, body)).map_err(|fault| failure(&fault))
+    }
+
+    /// Asks the node and shows the answer.
+    pub(crate) fn show(
+        &self,
+        console: &Console,
+        method: Method,
+        path: &str,
+        body: Vec<u8>,
+        text: impl FnOnce(&Value) -> String,
+    ) -> Result<(), Failure> {
+        let answer = self.ask(method, path, &[], body)?.json().map_err(|fault| failure(&fault))?;
+        self.write(console, &answer, text)
+    }
+
+    /// Shows an answer.
+    pub(crate) fn write(
+        &self,
+        console: &Console,
+        answer: &Value,
+        text: impl FnOnce(&Value) -> String,
+    ) -> Result<(), Failure> {
+        let shown = match self.format {
+            Format::Text => text(answer),
+            Format::Json => format!("{answer:#}\n"),
+        };
+        console.write_data(|stdout| stdout.write_all(shown.as_bytes()))
+    }
+}
+
+/// The engine of this process.
+pub(crate) fn engine() -> &'static Engine {
+    static ENGINE: OnceLock<Engine> = OnceLock::new();
+    ENGINE.get_or_init(Engine::new)
+}
+
+pub(crate) fn runtime(threads: usize) -> Result<tokio::runtime::Runtime, Failure> {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build().map_err(|error| {
+        Failure::Environment(vec![Diagnostic::error("cannot start the threads of the program").caused_by(&error)])
+    })
+}
+
+/// What could not be done.
+pub(crate) fn failure(fault: &Fault) -> Failure {
+    let mut diagnostic = Diagnostic::error(fault.to_string());
+    if let Some(cause) = fault.source() {
+        diagnostic = diagnostic.caused_by(cause);
+    }
+    diagnostic.hints.extend(fault.help().map(str::to_owned));
+    Failure::input(diagnostic)
+}
+
+/// Everything that is wrong with a configuration.
+pub(crate) fn config_failure(error: &ConfigError) -> Failure {
+    let source = Source::new(error.name.clone(), &*error.text);
+    let diagnostics = error.mistakes.iter().map(|mistake| {
+        let mut diagnostic = Diagnostic::error(mistake.message.clone());
+        // A place outside of the file that was named is told by its name alone.
+        diagnostic = match &mistake.span {
+            Some(span) => diagnostic.at(&source, span.clone(), ""),
+            None => diagnostic.at(&source, 0..0, ""),
+        };
+        diagnostic.hints.extend(mistake.hint.clone());
+        diagnostic
+    });
+    Failure::Input(diagnostics.collect())
+}
+
+/// A value of an answer, as people read it.
+pub(crate) fn word(value: &Value) -> String {
+    match value {
+        Value::Null => "-".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Bool(true) => "yes".to_owned(),
+        Value::Bool(false) => "no".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// Lines of `key  value`.
+pub(crate) fn lines(answer: &Value, keys: &[&str]) -> String {
+    let width = keys.iter().map(|key| key.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for key in keys {
+        let _ = writeln!(text, "{:width$}  {}", key.replace('_', " "), word(&answer[*key]));
+    }
+    text
+}
+
+/// A table, one row for each value of a list.
+pub(crate) fn table(rows: &Value, columns: &[(&str, &str)]) -> String {
+    let empty = Vec::new();
+    let rows = rows.as_array().unwrap_or(&empty);
+    let mut cells: Vec<Vec<String>> = vec![columns.iter().map(|(title, _)| (*title).to_owned()).collect()];
+    cells.extend(
+        rows.iter()
+            .map(|row| columns.iter().map(|(_, path)| word(row.pointer(path).unwrap_or(&Value::Null))).collect()),
+    );
+    let widths: Vec<usize> = (0..columns.len())
+        .map(|column| cells.iter().map(|row| row[column].chars().count()).max().unwrap_or(0))
+        .collect();
+    let mut text = String::new();
+    for row in cells {
+        let line: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect();
+        let _ = writeln!(text, "{}", line.join("  ").trim_end());
+    }
+    text
+}

@@ -1,0 +1,321 @@
+//! Applications as their owners describe and sign them.
+//!
+//! An [`ApplicationFile`] is what an owner writes. [`sign`] makes a document of it: one text with everything, the owner's certificate,
+//! and a signature. [`open`] reads a document, believes nothing of it before certificate and signature were checked, and returns
+//! what a node needs.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mario_colony::{Copies, Descriptor};
+use mario_domain::{Application, Fact, FactValue, Hardware, Id, OwnerId, Quantity};
+use mario_policy::PolicyText;
+use rustls::pki_types::{CertificateDer, UnixTime};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use webpki::{EndEntityCert, KeyUsage};
+
+use crate::fault::Fault;
+use crate::identity::{Certified, Identity, Subject, application_id, check_host, check_prefix};
+use crate::seams::Run;
+
+/// The bytes of a document, all in all. It travels in one frame between nodes.
+pub const DOCUMENT_BYTES_MAX: usize = 384 << 10;
+
+/// What a document begins with; the number is its format.
+pub const MAGIC: &[u8] = b"mario-application/1\n";
+
+/// An application as its owner writes it, in TOML.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ApplicationFile {
+    /// Its id: that of its certificate.
+    pub id: String,
+    /// Who runs it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
+    /// The units of hardware that one instance needs.
+    pub hardware: u64,
+    /// The client requests that one instance handles in one evaluation period.
+    pub max_rate: f64,
+    /// The latency that a client request tolerates, in milliseconds.
+    pub max_latency: f64,
+    /// The file with the policy of its agents.
+    pub policy: String,
+    /// For how many evaluations an agent remembers what was inhibited.
+    #[serde(default)]
+    pub memory: u32,
+    /// How often an instance, its replicas and theirs may replicate in all; without it, without end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replications_max: Option<u32>,
+    /// Whether two copies of an instance must never run at once. It accepts a gap when it moves.
+    #[serde(default)]
+    pub exclusive: bool,
+    /// Host names under which it is reached; its certificate must list them.
+    #[serde(default)]
+    pub hosts: Vec<String>,
+    /// Path prefixes under which it is reached; its certificate must list them.
+    #[serde(default)]
+    pub prefixes: Vec<String>,
+    /// Further facts about it, for policies: `fact/3`.
+    #[serde(default)]
+    pub facts: BTreeMap<String, PlainValue>,
+    /// How it is run.
+    pub run: RunFile,
+}
+
+/// A value of a fact.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum PlainValue {
+    /// An integer.
+    Integer(i64),
+    /// A number.
+    Number(f64),
+    /// A name.
+    Name(String),
+}
+
+/// How an application is run.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RunFile {
+    /// The driver: `process` or `sample`.
+    pub driver: String,
+    /// The program and its arguments, for processes. It listens on the port of the environment variable `PORT`.
+    #[serde(default)]
+    pub command: Vec<String>,
+    /// The path that answers with a status of 2xx when a copy is healthy; without one, a copy that accepts a connection is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub health_path: Option<String>,
+    /// How long a copy may take until it is healthy, in milliseconds.
+    #[serde(default = "default_start_ms")]
+    pub start_timeout_ms: u64,
+    /// How long a copy may take to finish what it has begun, in milliseconds.
+    #[serde(default = "default_drain_ms")]
+    pub drain_timeout_ms: u64,
+    /// The memory that it may use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_bytes_max: Option<u64>,
+    /// The processor time that it may use, in thousandths of one core.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_millis_max: Option<u64>,
+    /// Environment variables of every copy. `PORT` and those that begin with `MARIO_` are set by the node.
+    #[serde(default)]
+    pub environment: BTreeMap<String, String>,
+    /// Environment variables whose values each node takes from its own store, by name: secrets, for example.
+    #[serde(default)]
+    pub from_store: Vec<String>,
+    /// Further settings of the driver.
+    #[serde(default)]
+    pub settings: BTreeMap<String, String>,
+}
+
+fn default_start_ms() -> u64 {
+    20_000
+}
+
+fn default_drain_ms() -> u64 {
+    30_000
+}
+
+/// What is signed: the file, and the texts that it names.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Signed {
+    file: ApplicationFile,
+    policy: PolicyText,
+}
+
+/// A document whose signature was checked.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Opened {
+    /// What a node decides with. It has the document in it.
+    pub descriptor: Arc<Descriptor>,
+    /// How copies are run.
+    pub run: Arc<Run>,
+    /// Host names under which it is reached.
+    pub hosts: Vec<String>,
+    /// Path prefixes under which it is reached.
+    pub prefixes: Vec<String>,
+    /// Environment variables of every copy.
+    pub environment: BTreeMap<String, String>,
+    /// Environment variables whose values come from the node's own store.
+    pub from_store: Vec<String>,
+}
+
+/// Signs an application with the key of its certificate. `policy` has the files that the policy is made of.
+pub fn sign(file: &ApplicationFile, policy: &PolicyText, identity: &Identity) -> Result<Vec<u8>, Fault> {
+    let signed = Signed { file: file.clone(), policy: policy.clone() };
+    let text = serde_json::to_vec(&signed)
+        .map_err(|error| Fault::new("cannot write the application down").caused_by(error))?;
+    let signature = identity.sign(&text)?;
+    let mut document = MAGIC.to_vec();
+    for part in [text.as_slice(), identity.certificate().as_ref(), signature.as_slice()] {
+        document.extend_from_slice(&(part.len() as u32).to_be_bytes());
+        document.extend_from_slice(part);
+    }
+    // What no node would take is not signed.
+    open(&document, identity.authority(), UnixTime::now())?;
+    Ok(document)
+}
+
+/// Checks the signature of a document and what it claims, and returns what it says.
+pub fn open(document: &[u8], authority: &CertificateDer<'_>, at: UnixTime) -> Result<Opened, Fault> {
+    let wrong = |cause: &str| Fault::new("cannot use the description of the application").caused_by(cause.to_owned());
+    if document.len() > DOCUMENT_BYTES_MAX {
+        let sizes = format!("it has {} bytes, and at most {DOCUMENT_BYTES_MAX} are taken", document.len());
+        return Err(wrong(&sizes).hint("make its policy shorter"));
+    }
+    let unsigned = "it is not a signed description of an application";
+    let rest = document.strip_prefix(MAGIC).ok_or_else(|| wrong(unsigned).hint("sign it with `mario app sign`"))?;
+    let [text, certificate, signature] =
+        parts(rest).ok_or_else(|| wrong("it is cut off or has more than its parts"))?;
+    let certificate = CertificateDer::from(certificate);
+    crate::identity::verify(authority, &certificate, at, KeyUsage::client_auth())
+        .map_err(|fault| Fault::new("cannot believe the certificate of the application's owner").caused_by(fault))?;
+    let certified = Certified::read(&certificate)?;
+    let parsed = EndEntityCert::try_from(&certificate).map_err(|_| wrong("its certificate cannot be read"))?;
+    parsed
+        .verify_signature(webpki::ring::ECDSA_P256_SHA256, text, signature)
+        .map_err(|_| wrong("the signature does not fit: it was changed after it was signed, or by another key"))?;
+    let signed: Signed =
+        serde_json::from_slice(text).map_err(|error| wrong("its text cannot be read").caused_by(error.to_string()))?;
+    let application = application_id(&signed.file.id)?;
+    if certified.subject != Subject::Application(application) {
+        let claim = format!("it describes `{}`, and its certificate is that of {}", signed.file.id, certified.uri());
+        return Err(wrong(&claim).hint("sign it with the key of the application"));
+    }
+    check_claims(&signed.file, &certified)?;
+    opened(signed, document)
+}
+
+/// Reads a document that was checked before, and is kept in this node's own journal.
+pub(crate) fn reopen(document: &[u8]) -> Result<Opened, Fault> {
+    let wrong = || Fault::new("cannot use the description of the application in the journal");
+    let [text, ..] = document.strip_prefix(MAGIC).and_then(parts).ok_or_else(wrong)?;
+    opened(serde_json::from_slice(text).map_err(|error| wrong().caused_by(error))?, document)
+}
+
+/// Three parts with their lengths before them, and nothing behind.
+fn parts(mut rest: &[u8]) -> Option<[&[u8]; 3]> {
+    let mut parts = [&[][..]; 3];
+    for part in &mut parts {
+        let (length, behind) = rest.split_first_chunk::<4>()?;
+        (*part, rest) = behind.split_at_checked(u32::from_be_bytes(*length) as usize)?;
+    }
+    rest.is_empty().then_some(parts)
+}
+
+fn check_claims(file: &ApplicationFile, certified: &Certified) -> Result<(), Fault> {
+    let claims = |what: &str, name: &str| {
+        Fault::new(format!("application `{}` cannot have the {what} {name}", file.id))
+            .caused_by("its certificate does not list it")
+            .hint("make the certificate with `mario ca application`, which takes hosts and prefixes")
+    };
+    for host in &file.hosts {
+        if !certified.hosts.contains(&check_host(host)?) {
+            return Err(claims("host name", host));
+        }
+    }
+    for prefix in &file.prefixes {
+        check_prefix(prefix)?;
+        if !certified.prefixes.contains(prefix) {
+            return Err(claims("path prefix", prefix));
+        }
+    }
+    Ok(())
+}
+
+fn opened(signed: Signed, document: &[u8]) -> Result<Opened, Fault> {
+    let Signed { file, policy } = signed;
+    let id = application_id(&file.id)?;
+    let quantity = |name: &str, value: f64| {
+        let wrong = || Fault::new(format!("`{name}` of application `{}` is {value}", file.id));
+        if value < 0.0 {
+            return Err(wrong().hint("write a number that is not negative"));
+        }
+        if value.fract() == 0.0 && value <= f64::from(u32::MAX) {
+            return Ok(Quantity::whole(value as u32));
+        }
+        Quantity::fraction(value).map_err(|error| wrong().caused_by(error))
+    };
+    let owner = file.owner.as_deref().map(OwnerId::name).transpose();
+    let owner = owner.map_err(|error| Fault::new("`owner` of the application is not a name").caused_by(error))?;
+    let application = Application {
+        id: id.clone(),
+        owner,
+        hardware: Hardware::units(file.hardware),
+        max_rate: quantity("max_rate", file.max_rate)?,
+        max_latency: quantity("max_latency", file.max_latency)?,
+    };
+    let descriptor = Descriptor {
+        application,
+        policy,
+        facts: facts(id.id(), &file.facts)?,
+        replications_max: file.replications_max,
+        copies: if file.exclusive { Copies::Exclusive } else { Copies::MayOverlap },
+        document: document.into(),
+    };
+    let hosts = file.hosts.iter().map(|host| host.to_ascii_lowercase()).collect();
+    let (environment, from_store) = (file.run.environment.clone(), file.run.from_store.clone());
+    check_environment(environment.keys().chain(&from_store))?;
+    let run = Arc::new(run(file.run)?);
+    Ok(Opened { descriptor: Arc::new(descriptor), run, hosts, prefixes: file.prefixes, environment, from_store })
+}
+
+/// Facts about something, as files write them.
+pub(crate) fn facts(subject: &Id, written: &BTreeMap<String, PlainValue>) -> Result<Vec<Fact>, Fault> {
+    let fact = |(key, value): (&String, &PlainValue)| {
+        let wrong = |error| Fault::new(format!("the fact `{key}` cannot be used")).caused_by(error);
+        let value = match value {
+            PlainValue::Integer(number) => FactValue::Id(Id::number(*number)),
+            PlainValue::Number(number) if number.is_finite() => FactValue::Number(*number),
+            PlainValue::Number(_) => return Err(Fault::new(format!("the fact `{key}` is not a finite number"))),
+            PlainValue::Name(name) => FactValue::name(name).map_err(wrong)?,
+        };
+        Ok(Fact { subject: subject.clone(), key: Id::name(key).map_err(wrong)?, value })
+    };
+    written.iter().map(fact).collect()
+}
+
+fn check_environment<'a>(names: impl Iterator<Item = &'a String>) -> Result<(), Fault> {
+    for name in names {
+        let is_known = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
+        let is_name = !name.is_empty() && name.len() <= 128 && name.bytes().all(is_known);
+        if !is_name || name == "PORT" || name.starts_with("MARIO_") {
+            return Err(Fault::new(format!("the environment variable `{}` cannot be set", name.escape_debug())).hint(
+                "take capital letters, digits and `_`; `PORT` and those that begin with `MARIO_` are the node's",
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn run(file: RunFile) -> Result<Run, Fault> {
+    const LONGEST_MS: u64 = 3_600_000;
+    for (name, value) in [("start_timeout_ms", file.start_timeout_ms), ("drain_timeout_ms", file.drain_timeout_ms)] {
+        if !(1..=LONGEST_MS).contains(&value) {
+            return Err(
+                Fault::new(format!("`{name}` is {value}")).hint(format!("write a number from 1 to {LONGEST_MS}"))
+            );
+        }
+    }
+    if file.health_path.as_deref().is_some_and(|path| !path.starts_with('/')) {
+        return Err(Fault::new("`health_path` does not begin with `/`"));
+    }
+    Ok(Run {
+        driver: file.driver,
+        command: file.command,
+        health_path: file.health_path,
+        start_timeout: Duration::from_millis(file.start_timeout_ms),
+        drain_timeout: Duration::from_millis(file.drain_timeout_ms),
+        memory_bytes_max: file.memory_bytes_max,
+        cpu_millis_max: file.cpu_millis_max,
+        settings: file.settings,
+    })
+}
+
+#[cfg(test)]
+mod tests;

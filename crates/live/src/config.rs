@@ -1,0 +1,396 @@
+//! What a node is set up with: `node.toml`.
+//!
+//! [`NodeConfig::read`] reads the text and tells everything that is wrong with it, each with its place. [`check`](check::check) sees, before a node
+//! starts, whether the machine has what the text names.
+
+mod check;
+mod places;
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use mario_colony::{Limits, Timing};
+use mario_domain::{Capacity, Fact, NodeId};
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::{Deserialize, Serialize};
+
+use crate::application::{PlainValue, facts};
+use crate::identity::node_id;
+
+pub use check::{Checked, check};
+pub use places::{ConfigError, Mistake};
+
+use places::Places;
+
+/// The drivers that a node may have.
+const DRIVERS: [&str; 2] = ["process", "sample"];
+
+/// The neighbours that a node may have.
+pub const NEIGHBOURS_MAX: usize = 256;
+
+/// The file that sets a node up.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NodeFile {
+    /// Its id, which its certificate carries too.
+    pub id: String,
+    /// The units of hardware that it has.
+    pub capacity: u64,
+    /// Where it keeps its journal, and what its workloads leave; from the directory of this file.
+    #[serde(default = "default_data")]
+    pub data: PathBuf,
+    /// The file with its acceptance policy; without one it accepts whatever fits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<PathBuf>,
+    /// Facts about it, for its own agents, for its neighbours' and for its acceptance policy.
+    #[serde(default)]
+    pub facts: BTreeMap<String, PlainValue>,
+    /// Where it listens.
+    pub listen: ListenFile,
+    /// Its certificate, its key, and the certificate of the colony's authority.
+    pub identity: IdentityFile,
+    /// The nodes that it talks to.
+    #[serde(default)]
+    pub neighbours: Vec<NeighbourFile>,
+    /// When things happen by themselves.
+    #[serde(default)]
+    pub timing: TimingFile,
+    /// How workloads are run.
+    #[serde(default)]
+    pub workloads: WorkloadsFile,
+}
+
+/// Where a node listens.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ListenFile {
+    /// For its neighbours: an address and a port.
+    pub links: String,
+    /// For clients of applications.
+    pub ingress: String,
+    /// For operators and monitoring.
+    pub operators: String,
+}
+
+/// The files of a node's identity, from the directory of `node.toml`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct IdentityFile {
+    /// The certificate of the colony's authority.
+    pub authority: PathBuf,
+    /// The certificate of the node.
+    pub certificate: PathBuf,
+    /// Its private key.
+    pub key: PathBuf,
+}
+
+/// A node that this one talks to.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NeighbourFile {
+    /// Its id.
+    pub id: String,
+    /// Its address for links: a host name or an address, and a port.
+    pub address: String,
+}
+
+/// When things happen by themselves, in milliseconds.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct TimingFile {
+    /// How often each agent evaluates its policy.
+    #[schemars(range(min = 50, max = 86_400_000))]
+    pub evaluation_ms: u64,
+    /// How long a source waits for a target to be ready.
+    #[schemars(range(min = 100, max = 3_600_000))]
+    pub prepare_ms: u64,
+    /// How long a target keeps a place.
+    #[schemars(range(min = 100, max = 3_600_000))]
+    pub reservation_ms: u64,
+    /// After how long an unanswered message is sent again, at first.
+    #[schemars(range(min = 10, max = 60_000))]
+    pub resend_ms: u64,
+    /// The longest time between two messages that are sent again, and after which a copy that ended is started again.
+    #[schemars(range(min = 10, max = 3_600_000))]
+    pub resend_ms_max: u64,
+    /// After how much silence a link is down.
+    #[schemars(range(min = 300, max = 60_000))]
+    pub silence_ms: u64,
+    /// The unit in which latencies are told apart.
+    #[schemars(range(min = 0.001, max = 1_000.0))]
+    pub latency_quantum_ms: f64,
+}
+
+impl Default for TimingFile {
+    fn default() -> TimingFile {
+        TimingFile {
+            evaluation_ms: 5_000,
+            prepare_ms: 30_000,
+            reservation_ms: 60_000,
+            resend_ms: 200,
+            resend_ms_max: 30_000,
+            silence_ms: 3_000,
+            latency_quantum_ms: 1.0,
+        }
+    }
+}
+
+/// How workloads are run.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct WorkloadsFile {
+    /// The drivers that this node has; what asks for another is not accepted.
+    pub drivers: Vec<String>,
+    /// The bytes of log that one copy may keep.
+    #[schemars(range(min = 4_096, max = 1_073_741_824))]
+    pub log_bytes_max: u64,
+    /// The ports that copies may listen on, from the first to the last.
+    #[schemars(range(min = 1_024))]
+    pub ports_min: u16,
+    /// The last of them.
+    #[schemars(range(min = 1_024))]
+    pub ports_max: u16,
+    /// A directory with one file for each value that workloads may ask for by name, such as secrets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub store: Option<PathBuf>,
+}
+
+impl Default for WorkloadsFile {
+    fn default() -> WorkloadsFile {
+        WorkloadsFile {
+            drivers: vec!["process".to_owned(), "sample".to_owned()],
+            log_bytes_max: 1 << 20,
+            ports_min: 20_000,
+            ports_max: 29_999,
+            store: None,
+        }
+    }
+}
+
+fn default_data() -> PathBuf {
+    PathBuf::from("data")
+}
+
+/// What a node is set up with, checked.
+#[derive(Clone, Debug)]
+pub struct NodeConfig {
+    /// The text that it is from, for places in messages.
+    pub text: Arc<str>,
+    /// What that is called.
+    pub name: String,
+    /// Its id.
+    pub node: NodeId,
+    /// Its hardware.
+    pub capacity: Capacity,
+    /// Facts about it.
+    pub facts: Vec<Fact>,
+    /// Its data directory.
+    pub data: PathBuf,
+    /// The file with its acceptance policy.
+    pub policy: Option<PathBuf>,
+    /// Where it listens for neighbours.
+    pub links: SocketAddr,
+    /// Where it listens for clients.
+    pub ingress: SocketAddr,
+    /// Where it listens for operators.
+    pub operators: SocketAddr,
+    /// The files of its identity.
+    pub identity: IdentityFile,
+    /// Its neighbours, in the order in which its agents see them.
+    pub neighbours: Vec<Neighbour>,
+    /// When things happen by themselves.
+    pub timing: TimingFile,
+    /// How workloads are run.
+    pub workloads: WorkloadsFile,
+}
+
+/// A node that this one talks to.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Neighbour {
+    /// Its id.
+    pub id: NodeId,
+    /// Its address for links.
+    pub address: String,
+}
+
+impl NodeConfig {
+    /// Reads the text of `node.toml`. Paths in it start from `directory`.
+    pub fn read(name: &str, text: &str, directory: &Path) -> Result<NodeConfig, ConfigError> {
+        let places = Places::new(text);
+        let file: NodeFile = toml::from_str(text).map_err(|error| places.unreadable(name, &error))?;
+        let mut mistakes = Vec::new();
+        let node = places.keep(&mut mistakes, &["id"], node_id(&file.id));
+        let own_facts = match &node {
+            Some(node) => places.keep(&mut mistakes, &["facts"], facts(node.id(), &file.facts)),
+            None => None,
+        };
+        let mut listens = [None; 3];
+        let listen =
+            [("links", &file.listen.links), ("ingress", &file.listen.ingress), ("operators", &file.listen.operators)];
+        for (slot, (key, address)) in listens.iter_mut().zip(listen) {
+            match address.parse::<SocketAddr>() {
+                Ok(address) => *slot = Some(address),
+                Err(_) => {
+                    let message = format!("{address:?} is not an address with a port");
+                    mistakes.push(
+                        places
+                            .mistake(&["listen", key], message)
+                            .hint("write one such as 127.0.0.1:7440 or [::1]:7440"),
+                    );
+                }
+            }
+        }
+        for (first, second) in [(0, 1), (0, 2), (1, 2)] {
+            if listens[first].is_some_and(|address| address.port() != 0 && listens[second] == Some(address)) {
+                let (one, other) = (listen[first].0, listen[second].0);
+                let message = format!("`{one}` and `{other}` are the same address");
+                mistakes.push(places.mistake(&["listen", other], message).hint("give each its own port"));
+            }
+        }
+        let neighbours = read_neighbours(&file, &places, &mut mistakes);
+        check_ranges(&file, &places, &mut mistakes);
+        let (Some(node), Some(facts), [Some(links), Some(ingress), Some(operators)], true) =
+            (node, own_facts, listens, mistakes.is_empty())
+        else {
+            return Err(places.error(name, mistakes));
+        };
+        let beside = |path: &Path| directory.join(path);
+        let IdentityFile { authority, certificate, key } = &file.identity;
+        let identity =
+            IdentityFile { authority: beside(authority), certificate: beside(certificate), key: beside(key) };
+        let mut workloads = file.workloads;
+        workloads.store = workloads.store.as_deref().map(beside);
+        Ok(NodeConfig {
+            text: text.into(),
+            name: name.to_owned(),
+            node,
+            capacity: Capacity::units(file.capacity),
+            facts,
+            data: beside(&file.data),
+            policy: file.policy.as_deref().map(beside),
+            links,
+            ingress,
+            operators,
+            identity,
+            neighbours,
+            timing: file.timing,
+            workloads,
+        })
+    }
+
+    /// How often each agent evaluates its policy.
+    pub fn evaluation_period(&self) -> Duration {
+        Duration::from_millis(self.timing.evaluation_ms)
+    }
+
+    /// After how much silence a link is down.
+    pub fn silence(&self) -> Duration {
+        Duration::from_millis(self.timing.silence_ms)
+    }
+
+    /// The timing of the rules. The daemon itself says when agents evaluate: it knows when a window of client requests ends.
+    pub(crate) fn colony_timing(&self) -> Timing {
+        let of = |ms: u64| mario_domain::Duration::of(ms as f64);
+        Timing {
+            evaluation_period: None,
+            prepare_timeout: of(self.timing.prepare_ms),
+            reservation_timeout: of(self.timing.reservation_ms),
+            resend_after: of(self.timing.resend_ms),
+            resend_after_max: of(self.timing.resend_ms_max),
+        }
+    }
+
+    /// How much the rules keep at one time.
+    pub(crate) fn colony_limits() -> Limits {
+        Limits::default()
+    }
+}
+
+fn read_neighbours(file: &NodeFile, places: &Places<'_>, mistakes: &mut Vec<Mistake>) -> Vec<Neighbour> {
+    let mut neighbours: Vec<Neighbour> = Vec::new();
+    if file.neighbours.len() > NEIGHBOURS_MAX {
+        let message = format!("{} neighbours are too many", file.neighbours.len());
+        mistakes.push(
+            places.mistake(&["neighbours"], message).hint(format!("a node talks to at most {NEIGHBOURS_MAX} others")),
+        );
+    }
+    for (index, neighbour) in file.neighbours.iter().enumerate().take(NEIGHBOURS_MAX) {
+        let at = index.to_string();
+        let Some(id) = places.keep(mistakes, &["neighbours", &at, "id"], node_id(&neighbour.id)) else { continue };
+        if neighbour.id == file.id {
+            mistakes.push(places.mistake(&["neighbours", &at, "id"], "a node is not its own neighbour".to_owned()));
+        }
+        if neighbours.iter().any(|known| known.id == id) {
+            let message = format!("`{}` is a neighbour already", neighbour.id);
+            mistakes.push(places.mistake(&["neighbours", &at, "id"], message).hint("each neighbour stands here once"));
+        }
+        let has_port = neighbour
+            .address
+            .rsplit_once(':')
+            .is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok_and(|port| port > 0));
+        if !has_port {
+            let message = format!("{:?} is not a host and a port", neighbour.address);
+            let hint = "write them as edge-2.example.org:7440 or 10.0.0.2:7440";
+            mistakes.push(places.mistake(&["neighbours", &at, "address"], message).hint(hint));
+        }
+        neighbours.push(Neighbour { id, address: neighbour.address.clone() });
+    }
+    neighbours
+}
+
+fn check_ranges(file: &NodeFile, places: &Places<'_>, mistakes: &mut Vec<Mistake>) {
+    let TimingFile { evaluation_ms, prepare_ms, reservation_ms, resend_ms, resend_ms_max, silence_ms, .. } =
+        file.timing;
+    let quantum = file.timing.latency_quantum_ms;
+    let ranges = [
+        (["timing", "evaluation_ms"], evaluation_ms as f64, 50.0, 86_400_000.0),
+        (["timing", "prepare_ms"], prepare_ms as f64, 100.0, 3_600_000.0),
+        (["timing", "reservation_ms"], reservation_ms as f64, 100.0, 3_600_000.0),
+        (["timing", "resend_ms"], resend_ms as f64, 10.0, 60_000.0),
+        (["timing", "resend_ms_max"], resend_ms_max as f64, 10.0, 3_600_000.0),
+        (["timing", "silence_ms"], silence_ms as f64, 300.0, 60_000.0),
+        (["timing", "latency_quantum_ms"], quantum, 0.001, 1_000.0),
+        (["workloads", "log_bytes_max"], file.workloads.log_bytes_max as f64, 4_096.0, 1_073_741_824.0),
+    ];
+    for (path, value, min, max) in ranges {
+        if !(min..=max).contains(&value) {
+            let message = format!("`{}` is {value}", path[1]);
+            mistakes.push(places.mistake(&path, message).hint(format!("write a number from {min} to {max}")));
+        }
+    }
+    if reservation_ms < prepare_ms {
+        let message = "`reservation_ms` is shorter than `prepare_ms`".to_owned();
+        let hint = "a target keeps a place at least as long as the source waits for it";
+        mistakes.push(places.mistake(&["timing", "reservation_ms"], message).hint(hint));
+    }
+    if file.workloads.ports_min < 1_024 || file.workloads.ports_max < file.workloads.ports_min {
+        let message = format!("there are no ports from {} to {}", file.workloads.ports_min, file.workloads.ports_max);
+        mistakes.push(
+            places
+                .mistake(&["workloads", "ports_min"], message)
+                .hint("write numbers from 1024 to 65535, the smaller first"),
+        );
+    }
+    for (index, driver) in file.workloads.drivers.iter().enumerate() {
+        if !DRIVERS.contains(&driver.as_str()) {
+            let message = format!("`{driver}` is not a driver");
+            let path = ["workloads", "drivers", &index.to_string()];
+            mistakes.push(places.mistake(&path, message).hint("known are: `process`, `sample`"));
+        }
+    }
+}
+
+/// The JSON schema of `node.toml`, for editors and for programs that write such files.
+pub fn schema_text() -> String {
+    let schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<NodeFile>();
+    let mut text = serde_json::to_string_pretty(&schema.to_value()).expect("a schema is plain data");
+    text.push('\n');
+    text
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,99 @@
+//! What is wrong with a machine, before a node starts on it.
+
+use std::fs;
+use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
+use std::sync::Arc;
+
+use mario_policy::{Acceptance, AcceptanceError};
+use mario_prolog::Engine;
+
+use super::places::Places;
+use super::{ConfigError, NodeConfig};
+use crate::fault::Fault;
+use crate::identity::{Identity, Subject};
+use crate::journal::DiskJournal;
+
+/// What a node needs and the machine has.
+#[derive(Debug)]
+pub struct Checked {
+    /// Its identity.
+    pub identity: Arc<Identity>,
+    /// Its acceptance policy.
+    pub acceptance: Option<Arc<Acceptance>>,
+}
+
+/// Sees whether the machine has what a configuration names: keys, certificates, policy, ports, and a data directory that no other
+/// daemon uses. Tells everything that is wrong.
+pub fn check(config: &NodeConfig, engine: &Engine) -> Result<Checked, ConfigError> {
+    let text = Arc::clone(&config.text);
+    let places = Places::new(&text);
+    let mut mistakes = Vec::new();
+    let identity = places.keep(&mut mistakes, &["identity"], identity(config));
+    let acceptance = places.keep(&mut mistakes, &["policy"], acceptance(config, engine));
+    let listens = [("links", config.links), ("ingress", config.ingress), ("operators", config.operators)];
+    for (key, address) in listens {
+        places.keep(&mut mistakes, &["listen", key], free(address));
+    }
+    // The journal is opened and closed again: that tells whether it is damaged, or another node's, or in use.
+    places.keep(&mut mistakes, &["data"], DiskJournal::open(&config.data, &config.node).map(|_| ()));
+    for (index, neighbour) in config.neighbours.iter().enumerate() {
+        let result = neighbour.address.to_socket_addrs().map_err(|error| {
+            Fault::new(format!("the address {} of neighbour {} is not known", neighbour.address, neighbour.id))
+                .caused_by(error)
+        });
+        places.keep(&mut mistakes, &["neighbours", &index.to_string(), "address"], result.map(|_| ()));
+    }
+    match (identity, acceptance, mistakes.is_empty()) {
+        (Some(identity), Some(acceptance), true) => Ok(Checked { identity: Arc::new(identity), acceptance }),
+        _ => Err(places.error(&config.name, mistakes)),
+    }
+}
+
+fn identity(config: &NodeConfig) -> Result<Identity, Fault> {
+    let files = &config.identity;
+    let identity = Identity::load(&files.authority, &files.certificate, &files.key)?;
+    match &identity.certified().subject {
+        Subject::Node(node) if *node == config.node => Ok(identity),
+        _ => {
+            let certified = identity.certified().uri();
+            Err(Fault::new(format!("the certificate is that of {certified}, and this is node {}", config.node))
+                .hint(format!("make one with `mario ca node {}`", config.node)))
+        }
+    }
+}
+
+/// The acceptance policy that a configuration names.
+fn acceptance(config: &NodeConfig, engine: &Engine) -> Result<Option<Arc<Acceptance>>, Fault> {
+    let Some(path) = &config.policy else { return Ok(None) };
+    let text = fs::read_to_string(path).map_err(|error| {
+        Fault::new(format!("cannot read the acceptance policy {}", path.display())).caused_by(error)
+    })?;
+    let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or("acceptance");
+    load_acceptance(engine, name, &text, &path.display().to_string()).map(|acceptance| Some(Arc::new(acceptance)))
+}
+
+fn load_acceptance(engine: &Engine, name: &str, text: &str, shown: &str) -> Result<Acceptance, Fault> {
+    Acceptance::load(engine, name, text, None, crate::BUDGET).map_err(|error| {
+        let problems = match &error {
+            AcceptanceError::Load { problems, .. } => {
+                problems.errors.iter().map(|problem| problem.message.clone()).collect()
+            }
+            other => vec![other.to_string()],
+        };
+        let fault = Fault::new(format!("the acceptance policy {shown} cannot be used")).caused_by(problems.join("; "));
+        fault.hint(format!("`mario policy check {shown}` shows the places"))
+    })
+}
+
+fn free(address: SocketAddr) -> Result<(), Fault> {
+    TcpListener::bind(address).map(|_| ()).map_err(|error| {
+        let fault = Fault::new(format!("cannot listen on {address}"));
+        let hint = match error.kind() {
+            std::io::ErrorKind::AddrInUse => "another program listens there: stop it, or take another port",
+            std::io::ErrorKind::AddrNotAvailable => "take an address of this machine",
+            std::io::ErrorKind::PermissionDenied => "take a port from 1024 on, or let the daemon use lower ones",
+            _ => "take another address",
+        };
+        fault.caused_by(error).hint(hint)
+    })
+}

@@ -1,0 +1,140 @@
+//! Where in a TOML text something is.
+
+use std::error::Error;
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::fault::Fault;
+
+/// One thing that is wrong with a configuration.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Mistake {
+    /// What is wrong, in one line.
+    pub message: String,
+    /// The bytes of the text, if it is anywhere in it.
+    pub span: Option<Range<usize>>,
+    /// What the user can do about it.
+    pub hint: Option<String>,
+}
+
+/// Everything that is wrong with a configuration, at least one thing.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ConfigError {
+    /// What the text is called.
+    pub name: String,
+    /// All of it.
+    pub text: Arc<str>,
+    /// What is wrong.
+    pub mistakes: Vec<Mistake>,
+}
+
+impl Mistake {
+    /// A mistake without a place.
+    pub fn new(message: impl Into<String>) -> Mistake {
+        Mistake { message: message.into(), span: None, hint: None }
+    }
+
+    /// With what may help.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Mistake {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.message)?;
+        match &self.hint {
+            Some(hint) => write!(formatter, " ({hint})"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Error for Mistake {}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "cannot use the configuration `{}`", self.name)
+    }
+}
+
+impl Error for ConfigError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.mistakes.first().map(|mistake| mistake as &dyn Error)
+    }
+}
+
+/// A text, and where its values are.
+pub(crate) struct Places<'a> {
+    text: &'a str,
+    table: Option<Spanned<DeTable<'a>>>,
+}
+
+impl<'a> Places<'a> {
+    pub(crate) fn new(text: &'a str) -> Places<'a> {
+        Places { text, table: DeTable::parse(text).ok() }
+    }
+
+    /// The bytes of a value: keys of tables and positions in lists lead to it. Of what is not written, those of the nearest that is.
+    pub(crate) fn span(&self, path: &[&str]) -> Option<Range<usize>> {
+        let table = self.table.as_ref()?;
+        let mut span = None;
+        let mut value = table.get_ref().get(*path.first()?)?;
+        for step in path.iter().skip(1).map(Some).chain([None]) {
+            span = Some(value.span());
+            let below = match (value.get_ref(), step) {
+                (DeValue::Table(table), Some(key)) => table.get(*key),
+                (DeValue::Array(list), Some(index)) => index.parse().ok().and_then(|index: usize| list.get(index)),
+                _ => None,
+            };
+            match below {
+                Some(below) => value = below,
+                None => break,
+            }
+        }
+        span
+    }
+
+    pub(crate) fn mistake(&self, path: &[&str], message: String) -> Mistake {
+        Mistake { message, span: self.span(path), hint: None }
+    }
+
+    /// The value, or `None` and a mistake.
+    pub(crate) fn keep<T>(&self, mistakes: &mut Vec<Mistake>, path: &[&str], result: Result<T, Fault>) -> Option<T> {
+        match result {
+            Ok(value) => Some(value),
+            Err(fault) => {
+                mistakes.push(self.fault(path, &fault));
+                None
+            }
+        }
+    }
+
+    /// A fault as a mistake at a place.
+    pub(crate) fn fault(&self, path: &[&str], fault: &Fault) -> Mistake {
+        let mut message = fault.to_string();
+        let mut cause = fault.source();
+        while let Some(next) = cause {
+            message += &format!(": {next}");
+            cause = next.source();
+        }
+        Mistake { message, span: self.span(path), hint: fault.help().map(str::to_owned) }
+    }
+
+    pub(crate) fn error(&self, name: &str, mistakes: Vec<Mistake>) -> ConfigError {
+        ConfigError { name: name.to_owned(), text: self.text.into(), mistakes }
+    }
+
+    /// A text that is not TOML, or has other keys.
+    pub(crate) fn unreadable(&self, name: &str, error: &toml::de::Error) -> ConfigError {
+        let hint = "see docs/live.md for the keys of this file".to_owned();
+        let mistake = Mistake { message: error.message().to_owned(), span: error.span(), hint: Some(hint) };
+        self.error(name, vec![mistake])
+    }
+}

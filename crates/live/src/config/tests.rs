@@ -1,0 +1,130 @@
+use mario_prolog::Engine;
+
+use super::*;
+use crate::identity::{Authority, write_private, write_public};
+use crate::testing::Scratch;
+
+const TEXT: &str = r#"
+id = "edge-1"
+capacity = 8
+facts = { zone = "north", floor = 3 }
+
+[listen]
+links = "127.0.0.1:0"
+ingress = "127.0.0.1:0"
+operators = "127.0.0.1:0"
+
+[identity]
+authority = "ca.pem"
+certificate = "edge-1.pem"
+key = "edge-1.key"
+
+[[neighbours]]
+id = "edge-2"
+address = "127.0.0.1:7440"
+"#;
+
+fn read(text: &str) -> Result<NodeConfig, ConfigError> {
+    NodeConfig::read("node.toml", text, Path::new("/etc/mario"))
+}
+
+#[test]
+fn a_short_file_is_enough_and_paths_start_from_its_directory() {
+    let config = read(TEXT).expect("valid");
+    assert_eq!(config.node, NodeId::name("edge-1").expect("a name"));
+    assert_eq!(config.data, Path::new("/etc/mario/data"));
+    assert_eq!(config.identity.key, Path::new("/etc/mario/edge-1.key"));
+    assert_eq!(config.evaluation_period(), Duration::from_secs(5));
+    assert_eq!(config.facts.len(), 2);
+}
+
+#[test]
+fn every_mistake_is_told_with_its_place() {
+    // What is replaced, by what, what the message says, and what the place is.
+    let cases = [
+        ("id = \"edge-1\"\nc", "id = \"edge 1\"\nc", "cannot be called", "\"edge 1\""),
+        ("capacity = 8", "capacity = \"many\"", "invalid type", "\"many\""),
+        ("capacity = 8", "capacity = 8\ncolour = 1", "unknown field `colour`", "colour"),
+        ("links = \"127.0.0.1:0\"", "links = \"here\"", "not an address with a port", "\"here\""),
+        ("id = \"edge-2\"", "id = \"edge-1\"", "not its own neighbour", "\"edge-1\""),
+        ("address = \"127.0.0.1:7440\"", "address = \"nowhere\"", "not a host and a port", "\"nowhere\""),
+        ("[[neighbours]]", "[timing]\nsilence_ms = 5\n[[neighbours]]", "`silence_ms` is 5", "5"),
+        (
+            "[[neighbours]]",
+            "[workloads]\ndrivers = [\"magic\"]\n[[neighbours]]",
+            "`magic` is not a driver",
+            "\"magic\"",
+        ),
+        ("[[neighbours]]", "[timing]\nlatency_quantum_ms = nan\n[[neighbours]]", "is NaN", "nan"),
+    ];
+    for (from, to, message, place) in cases {
+        assert!(TEXT.contains(from), "{from}");
+        let text = TEXT.replace(from, to);
+        let error = read(&text).expect_err(message);
+        let found = error.mistakes.iter().find(|mistake| mistake.message.contains(message));
+        let mistake = found.unwrap_or_else(|| panic!("{message}: {error:?}"));
+        let span = mistake.span.clone().expect("a place");
+        assert_eq!(&text[span], place, "{message}");
+        assert!(mistake.hint.is_some() || message.contains("own neighbour"), "{mistake:?}");
+    }
+    let twice = format!("{TEXT}\n[[neighbours]]\nid = \"edge-2\"\naddress = \"a:1\"\n");
+    assert!(read(&twice).expect_err("twice").mistakes[0].message.contains("a neighbour already"));
+    let same = TEXT
+        .replace("links = \"127.0.0.1:0\"", "links = \"127.0.0.1:9\"")
+        .replace("ingress = \"127.0.0.1:0\"", "ingress = \"127.0.0.1:9\"");
+    assert!(read(&same).expect_err("the same").mistakes[0].message.contains("the same address"));
+}
+
+#[test]
+fn a_machine_without_what_a_file_names_is_told_everything_at_once() {
+    let scratch = Scratch::new("check");
+    let engine = Engine::new();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = taken.local_addr().expect("bound").to_string();
+    let text = TEXT
+        .replace("links = \"127.0.0.1:0\"", &format!("links = \"{address}\""))
+        .replace("capacity = 8", "capacity = 8\npolicy = \"accept.pl\"");
+    std::fs::write(scratch.path().join("accept.pl"), "accept(request(_, _, _) :- true.").expect("written");
+    let config = NodeConfig::read("node.toml", &text, scratch.path()).expect("valid");
+    let error = check(&config, &engine).expect_err("much is missing");
+    let lines: Vec<String> = error.mistakes.iter().map(ToString::to_string).collect();
+    for expected in ["cannot read", "cannot be used", "another program listens there"] {
+        assert!(lines.iter().any(|line| line.contains(expected)), "{expected}: {lines:#?}");
+    }
+    assert_eq!(lines.len(), 3, "{lines:#?}");
+
+    let authority = Authority::new("harbour", 10).expect("an authority");
+    authority.save(scratch.path()).expect("saved");
+    let other = authority.issue(&authority.node(node_id("edge-7").expect("a name"), Vec::new()), 5).expect("issued");
+    write_public(&scratch.path().join("edge-1.pem"), &other.certificate_pem).expect("written");
+    write_private(&scratch.path().join("edge-1.key"), &other.key_pem).expect("written");
+    let config = NodeConfig::read("node.toml", TEXT, scratch.path()).expect("valid");
+    let error = check(&config, &engine).expect_err("another node's certificate");
+    assert!(
+        error.mistakes[0].message.contains("that of spiffe://harbour/node/edge-7, and this is node edge-1"),
+        "{error:?}"
+    );
+    let _journal = DiskJournalGuard::open(&config);
+    let error = check(&config, &engine).expect_err("the data directory is in use");
+    assert!(error.mistakes.iter().any(|mistake| mistake.message.contains("another daemon uses it")), "{error:?}");
+}
+
+struct DiskJournalGuard(
+    #[expect(dead_code, reason = "held, so that the journal is in use")] crate::journal::DiskJournal,
+);
+
+impl DiskJournalGuard {
+    fn open(config: &NodeConfig) -> DiskJournalGuard {
+        DiskJournalGuard(crate::journal::DiskJournal::open(&config.data, &config.node).expect("a journal").0)
+    }
+}
+
+#[test]
+fn the_schema_is_that_of_the_file_in_the_repository() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("node.schema.json");
+    if std::env::var_os("UPDATE_DOCUMENTS").is_some() {
+        std::fs::write(&path, schema_text()).expect("written");
+    }
+    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(kept, schema_text(), "run this test with UPDATE_DOCUMENTS=1");
+}

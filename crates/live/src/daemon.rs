@@ -1,0 +1,235 @@
+//! The daemon: [`mario_colony::Node`] with links, copies, clients and operators around it.
+//!
+//! | file | what is in it |
+//! |---|---|
+//! | `core` | the thread that owns the node and its journal |
+//! | `copies` | starts, watches and stops copies of applications |
+//! | `documents` | checks descriptions of applications |
+//! | `board` | where client requests go |
+//! | `answers` | what operators ask, and what they are told |
+//! | `events`, `metrics` | what happens, for logs, operators and monitoring |
+
+mod answers;
+mod board;
+mod copies;
+mod core;
+mod documents;
+mod events;
+mod metrics;
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use mario_colony::{Config, Effect, Input, JournalId, Node, Start};
+use mario_domain::Time;
+use mario_prolog::Engine;
+use tokio::net::TcpListener;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinSet;
+
+use crate::config::{Checked, NodeConfig};
+use crate::fault::Fault;
+use crate::journal::DiskJournal;
+use crate::links::{LinkEvent, Links};
+use crate::operators;
+use crate::seams::{Driver, DriverContext, Forward};
+use crate::traffic::{Forwarder, Ingress};
+use crate::workloads::{Cgroups, Launcher, Ports, ProcessDriver};
+
+pub(crate) use answers::{Answer, Question, Refusal};
+pub(crate) use copies::Copies;
+pub(crate) use events::{Events, Told};
+
+use board::Board;
+use core::{Core, Parts};
+use documents::Documents;
+
+/// Events that wait for the core. When they are full, who has more waits.
+const INBOX: usize = 1_024;
+
+/// How long requests in flight may take when the daemon ends.
+const LAST_REQUESTS: Duration = Duration::from_secs(10);
+
+/// What happens to the core.
+pub(crate) enum Event {
+    /// Something about links.
+    Link(LinkEvent),
+    /// Something that the rules are to be told: about copies, mostly.
+    Happened(Input),
+    /// An operator asks.
+    Ask(Ask),
+    /// The daemon ends.
+    Stop,
+}
+
+/// A question, and where the answer goes.
+pub(crate) struct Ask {
+    pub(crate) question: Question,
+    pub(crate) reply: oneshot::Sender<Answer>,
+}
+
+/// What the daemon is given beside its configuration.
+#[derive(Clone, Debug)]
+pub struct Equipment {
+    /// How the own binary runs the processes of workloads.
+    pub launcher: Launcher,
+}
+
+/// Where a daemon listens.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Addresses {
+    /// For neighbours.
+    pub links: SocketAddr,
+    /// For clients.
+    pub ingress: SocketAddr,
+    /// For operators.
+    pub operators: SocketAddr,
+}
+
+/// Runs a node until `stop` is done. `ready` is told where it listens.
+pub async fn run(
+    config: NodeConfig,
+    checked: Checked,
+    engine: &Engine,
+    equipment: Equipment,
+    ready: impl FnOnce(Addresses),
+    stop: impl Future<Output = ()> + Send,
+) -> Result<(), Fault> {
+    let config = Arc::new(config);
+    let start = Instant::now();
+    let (node, journal, effects) = start_node(&config, &checked, engine)?;
+    let (links_listener, ingress_listener, operators_listener) =
+        (listen(config.links).await?, listen(config.ingress).await?, listen(config.operators).await?);
+    let addresses = Addresses {
+        links: local(&links_listener)?,
+        ingress: local(&ingress_listener)?,
+        operators: local(&operators_listener)?,
+    };
+
+    let events = Events::new();
+    let (core_sender, inbox) = mpsc::channel(INBOX);
+    let runtime = tokio::runtime::Handle::current();
+    let directory = config.data.join("workloads");
+    std::fs::create_dir_all(&directory)
+        .map_err(|error| Fault::new(format!("cannot make the directory {}", directory.display())).caused_by(error))?;
+    let context = DriverContext {
+        node: config.node.clone(),
+        journal: node.journal(),
+        directory,
+        log_bytes_max: config.workloads.log_bytes_max,
+    };
+    let drivers = drivers(&config, context, equipment);
+    let copies = Copies::new(drivers, core_sender.clone(), events.clone(), runtime.clone());
+    let links = Links::new(&config, Arc::clone(&checked.identity), core_sender.clone(), events.clone());
+    let board = Board::new(&config.node, &checked.identity.certified().colony, copies.clone(), links.clone());
+    let published = board.clone();
+    copies.set_on_change(Box::new(move || published.publish()));
+    let forwarder = Forwarder::new(Arc::clone(board.routes()), crate::traffic::Settings::default());
+
+    let (own_id, journal_id) = (config.node.clone(), format!("{:032x}", node.journal().0));
+    events.tell(Told::Started { node: own_id, journal: journal_id, records: crate::journal::Journal::count(&journal) });
+    let parts = Parts {
+        config: Arc::clone(&config),
+        node,
+        journal: Box::new(journal),
+        links: links.clone(),
+        copies: copies.clone(),
+        board,
+        documents: Documents::new(Arc::clone(&checked.identity)),
+        events: events.clone(),
+        start,
+    };
+    let core = Core::new(parts, effects);
+    let core_runtime = runtime.clone();
+    let thread = std::thread::Builder::new()
+        .name("core".to_owned())
+        .spawn(move || core.run(&core_runtime, inbox))
+        .map_err(|error| Fault::new("cannot start the thread of the node").caused_by(error))?;
+
+    let mut tasks = JoinSet::new();
+    let forward: Arc<dyn Forward> = Arc::new(forwarder.clone());
+    links.run(links_listener, &forward, &mut tasks)?;
+    let (stop_sender, stopped) = tokio::sync::watch::channel(false);
+    let ingress = Ingress::new(forwarder.clone(), None);
+    let ingress = tokio::spawn(async move { ingress.serve(ingress_listener, stopped, LAST_REQUESTS).await });
+    let desk = operators::Desk::new(core_sender.clone(), events.clone(), copies, forwarder);
+    operators::spawn(desk, &checked.identity, operators_listener, &mut tasks)?;
+    ready(addresses);
+
+    stop.await;
+    events.tell(Told::Stopping);
+    let _ = stop_sender.send(true);
+    // Clients get their answers; what neighbours forward goes on until the links end.
+    let _ = ingress.await;
+    tasks.shutdown().await;
+    let _ = core_sender.send(Event::Stop).await;
+    let _ = tokio::task::spawn_blocking(move || thread.join()).await;
+    Ok(())
+}
+
+/// Opens the journal and starts a node with what it adds up to; returns the first effects, too.
+fn start_node(
+    config: &NodeConfig,
+    checked: &Checked,
+    engine: &Engine,
+) -> Result<(Node, DiskJournal, Vec<Effect>), Fault> {
+    let (journal, ledger) = DiskJournal::open(&config.data, &config.node)?;
+    let colony = Config {
+        node: config.node.clone(),
+        capacity: config.capacity,
+        facts: config.facts.clone(),
+        acceptance: checked.acceptance.clone(),
+        catalogue: Vec::new(),
+        budget: crate::BUDGET,
+        timing: config.colony_timing(),
+        limits: NodeConfig::colony_limits(),
+    };
+    let starting = Start {
+        config: Arc::new(colony),
+        ledger,
+        new_journal: JournalId(crate::random::identifier()),
+        seed: crate::random::number(),
+    };
+    let mut effects = Vec::new();
+    let node = Node::start(engine, starting, Time::at(0.0), &mut effects)
+        .map_err(|error| Fault::new(format!("cannot start node {}", config.node)).caused_by(error))?;
+    Ok((node, journal, effects))
+}
+
+/// Is done when somebody wants the daemon to end: SIGTERM, or Ctrl-C.
+pub fn stop_signal() -> std::io::Result<impl Future<Output = ()> + Send> {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+        Ok(async move {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+            }
+        })
+    }
+    #[cfg(not(unix))]
+    Ok(async {
+        let _ = tokio::signal::ctrl_c().await;
+    })
+}
+
+/// The drivers that a node has.
+fn drivers(config: &NodeConfig, context: DriverContext, equipment: Equipment) -> BTreeMap<String, Arc<dyn Driver>> {
+    let cgroups = Cgroups::detect(&format!("{:032x}", context.journal.0));
+    let ports = Ports::new(config.workloads.ports_min..=config.workloads.ports_max, crate::random::number());
+    // The sample service is a program like others: the own one.
+    let driver: Arc<dyn Driver> = Arc::new(ProcessDriver::new(context, equipment.launcher, cgroups, ports));
+    config.workloads.drivers.iter().map(|name| (name.clone(), Arc::clone(&driver))).collect()
+}
+
+async fn listen(address: SocketAddr) -> Result<TcpListener, Fault> {
+    TcpListener::bind(address).await.map_err(|error| Fault::new(format!("cannot listen on {address}")).caused_by(error))
+}
+
+fn local(listener: &TcpListener) -> Result<SocketAddr, Fault> {
+    listener.local_addr().map_err(|error| Fault::new("cannot tell where the node listens").caused_by(error))
+}

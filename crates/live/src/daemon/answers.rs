@@ -1,0 +1,370 @@
+//! What operators ask, and what they are told.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use mario_colony::{Availability, Command, DeployKey, Effect, Input, JournalId, Report, RequestFact, WorkloadId};
+use mario_domain::{InstanceId, Operation, Rule, Verdict};
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+
+use super::Ask;
+use super::core::Core;
+use super::events::workload_text;
+use crate::fault::Fault;
+
+/// Decisions that are kept for each instance.
+const DECISIONS_KEPT: usize = 20;
+
+/// How often a node that drains puts its instances to neighbours.
+const DRAIN_EVERY: Duration = Duration::from_millis(500);
+
+/// Something that an operator wants.
+#[derive(Debug)]
+pub(crate) enum Question {
+    Status,
+    Instances,
+    Instance(InstanceId),
+    Links,
+    Routes,
+    Journal,
+    Metrics,
+    /// The copy of an instance, for its log.
+    Workload(InstanceId),
+    Deploy {
+        key: DeployKey,
+        document: Arc<[u8]>,
+    },
+    Undeploy(InstanceId),
+    Pin(InstanceId, bool),
+    /// Take nothing new and hand everything over, or take new things again.
+    Drain(bool),
+    Lost(JournalId),
+}
+
+/// Why an operator does not get what it wants.
+#[derive(Clone, Debug)]
+pub(crate) struct Refusal {
+    /// The status of HTTP.
+    pub(crate) status: u16,
+    pub(crate) message: String,
+    pub(crate) hint: Option<String>,
+}
+
+pub(crate) type Answer = Result<Value, Refusal>;
+
+/// An answer that waits until what it tells is on disk.
+pub(crate) struct Waiting {
+    reply: oneshot::Sender<Answer>,
+    answer: Answer,
+}
+
+impl Waiting {
+    pub(crate) fn answer(self) {
+        let _ = self.reply.send(self.answer);
+    }
+
+    pub(crate) fn refuse(self, fault: &Fault) {
+        let _ = self.reply.send(Err(cannot_write(fault)));
+    }
+}
+
+fn cannot_write(fault: &Fault) -> Refusal {
+    Refusal {
+        status: 503,
+        message: fault.line(),
+        hint: Some(
+            "repeat it when the journal can be written again; a deploy with the same key is the same deploy".to_owned(),
+        ),
+    }
+}
+
+fn refusal(status: u16, message: impl Into<String>) -> Refusal {
+    Refusal { status, message: message.into(), hint: None }
+}
+
+/// What was last seen, decided and judged of each instance here.
+#[derive(Default)]
+pub(crate) struct Memory {
+    instances: BTreeMap<InstanceId, Remembered>,
+}
+
+#[derive(Default)]
+struct Remembered {
+    requests: Vec<RequestFact>,
+    decisions: VecDeque<Value>,
+}
+
+impl Memory {
+    pub(crate) fn observed(&mut self, instance: &InstanceId, requests: &[RequestFact]) {
+        self.instances.entry(instance.clone()).or_default().requests = requests.to_vec();
+    }
+
+    pub(crate) fn reported(&mut self, report: &Report, json: &Value) {
+        let instance = match report {
+            Report::Evaluated { instance, .. } => Some(instance.clone()),
+            Report::Judged { request, .. } => request.instance().cloned(),
+            _ => None,
+        };
+        if let Some(instance) = instance {
+            let remembered = self.instances.entry(instance).or_default();
+            if remembered.decisions.len() == DECISIONS_KEPT {
+                remembered.decisions.pop_front();
+            }
+            remembered.decisions.push_back(json.clone());
+        }
+    }
+
+    fn keep_only(&mut self, core_instances: &[InstanceId]) {
+        self.instances.retain(|instance, _| core_instances.contains(instance));
+    }
+}
+
+/// Answers a question, at once or when its records are on disk.
+pub(crate) fn answer(core: &mut Core, ask: Ask) {
+    let Ask { question, reply } = ask;
+    if let Some((fault, _)) = &core.stalled
+        && question.changes()
+    {
+        let _ = reply.send(Err(cannot_write(fault)));
+        return;
+    }
+    let changes = question.changes();
+    let answer = core.reply(question);
+    if changes {
+        core.wait_for_disk(Waiting { reply, answer });
+    } else {
+        let _ = reply.send(answer);
+    }
+}
+
+impl Question {
+    fn changes(&self) -> bool {
+        use Question::{Deploy, Drain, Lost, Pin, Undeploy};
+        matches!(self, Deploy { .. } | Undeploy(_) | Pin(..) | Drain(_) | Lost(_))
+    }
+}
+
+impl Core {
+    fn reply(&mut self, question: Question) -> Answer {
+        match question {
+            Question::Status => Ok(self.status()),
+            Question::Instances => Ok(self.instances()),
+            Question::Instance(instance) => self.instance(&instance).ok_or_else(|| not_here(&instance)),
+            Question::Links => Ok(json!({ "links": self.links.status() })),
+            Question::Routes => Ok(self.routes()),
+            Question::Journal => Ok(self.journal_status()),
+            Question::Metrics => Ok(Value::String(super::metrics::text(self))),
+            Question::Workload(instance) => match self.workload(&instance) {
+                Some(workload) => Ok(json!({ "boot": workload.boot, "counter": workload.counter })),
+                None => Err(not_here(&instance)),
+            },
+            Question::Deploy { key, document } => self.deploy(key, &document),
+            Question::Undeploy(instance) => {
+                self.is_here(&instance)?;
+                self.handle(Input::Operator(Command::Undeploy(instance.clone())));
+                Ok(json!({ "instance": instance }))
+            }
+            Question::Pin(instance, is_pinned) => {
+                self.is_here(&instance)?;
+                let command = if is_pinned { Command::Pin(instance.clone()) } else { Command::Unpin(instance.clone()) };
+                self.handle(Input::Operator(command));
+                Ok(json!({ "instance": instance, "is_pinned": is_pinned }))
+            }
+            Question::Drain(drains) => {
+                self.is_draining = drains;
+                let availability = if drains { Availability::Leaving } else { Availability::Up };
+                self.handle(Input::Availability(availability));
+                if drains {
+                    self.drain_step();
+                }
+                Ok(json!({ "is_draining": drains, "left": self.node.instances().collect::<Vec<_>>() }))
+            }
+            Question::Lost(journal) => {
+                self.handle(Input::Operator(Command::Lost(journal)));
+                Ok(json!({ "lost": format!("{:032x}", journal.0) }))
+            }
+        }
+    }
+
+    fn deploy(&mut self, key: DeployKey, document: &Arc<[u8]>) -> Answer {
+        let unusable =
+            |fault: Fault| Refusal { status: 422, hint: fault.help().map(str::to_owned), message: fault.line() };
+        let opened = self.documents.open(document).map_err(unusable)?;
+        let opened = self.documents.check(&opened.descriptor, &self.copies).map_err(unusable)?;
+        self.handle(Input::Operator(Command::Deploy { key, descriptor: Arc::clone(&opened.descriptor) }));
+        // The rules judge at once: the verdict is the last thing they reported.
+        let judged = self.push_effects().filter_map(|effect| match effect {
+            Effect::Report(Report::Judged { request, verdict, created }) => Some((request, verdict, created)),
+            _ => None,
+        });
+        let judged = judged.filter(|(request, ..)| matches!(request.operation(), Operation::Deploy { .. }));
+        match judged.last() {
+            Some((_, Verdict::Accepted, Some(instance))) => Ok(
+                json!({ "instance": instance, "application": opened.descriptor.application.id, "node": self.config.node }),
+            ),
+            Some((_, Verdict::Inhibited(inhibition), _)) if inhibition.rule == Rule::Recovering => Err(Refusal {
+                status: 503,
+                message: inhibition.to_string(),
+                hint: Some("repeat it in a moment".to_owned()),
+            }),
+            Some((_, Verdict::Inhibited(inhibition), _)) => Err(refusal(409, inhibition.to_string())),
+            _ => Err(refusal(500, "the node gave no verdict")),
+        }
+    }
+
+    /// Hands the next instances over: each is put to the neighbours in turn.
+    pub(crate) fn drain_step(&mut self) {
+        let now = Instant::now();
+        if now < self.drain_at {
+            return;
+        }
+        self.drain_at = now + DRAIN_EVERY;
+        let neighbours: Vec<_> = self.config.neighbours.iter().map(|neighbour| neighbour.id.clone()).collect();
+        let neighbours: Vec<_> = neighbours.into_iter().filter(|neighbour| self.up.contains_key(neighbour)).collect();
+        let instances: Vec<InstanceId> = self.node.instances().cloned().collect();
+        for instance in instances {
+            if neighbours.is_empty() || self.node.is_frozen(&instance) {
+                continue;
+            }
+            let tries = self.memory.instances.entry(instance.clone()).or_default();
+            let tried = tries.decisions.iter().filter(|decision| decision["kind"] == "judged").count();
+            let target = neighbours[tried % neighbours.len()].clone();
+            self.handle(Input::Operator(Command::Migrate { instance, target }));
+        }
+    }
+
+    fn is_here(&self, instance: &InstanceId) -> Result<(), Refusal> {
+        let ledger = self.node.ledger();
+        let is_owned = ledger.owned().any(|owned| owned.instance == *instance);
+        let is_kept = ledger.custody().any(|custody| custody.owned.instance == *instance);
+        if is_owned || is_kept { Ok(()) } else { Err(not_here(instance)) }
+    }
+
+    fn workload(&self, instance: &InstanceId) -> Option<WorkloadId> {
+        let ledger = self.node.ledger();
+        let owned = ledger.owned().find(|owned| owned.instance == *instance).map(|owned| owned.workload);
+        let custody = || ledger.custody().find(|custody| custody.owned.instance == *instance);
+        owned.or_else(|| custody().map(|custody| custody.owned.workload))
+    }
+
+    fn status(&mut self) -> Value {
+        let here: Vec<InstanceId> = self.node.instances().cloned().collect();
+        self.memory.keep_only(&here);
+        let ledger = self.node.ledger();
+        let manager = self.node.manager();
+        json!({
+            "node": self.config.node,
+            "version": env!("CARGO_PKG_VERSION"),
+            "uptime_ms": self.start.elapsed().as_millis() as u64,
+            "journal": format!("{:032x}", self.node.journal().0),
+            "journal_fault": self.stalled.as_ref().map(|(fault, _)| fault.line()),
+            "is_draining": self.is_draining,
+            "capacity": manager.capacity(),
+            "free": manager.free(),
+            "unreserved": manager.unreserved(),
+            "instances": here.len(),
+            "in_custody": ledger.custody().count(),
+            "offered": ledger.grants().count(),
+            "draining_copies": ledger.draining().count(),
+            "is_quiet": self.node.is_quiet(),
+            "links_up": self.up.len(),
+            "neighbours": self.config.neighbours.len(),
+        })
+    }
+
+    fn instances(&self) -> Value {
+        let ledger = self.node.ledger();
+        let owned = ledger.owned().filter_map(|owned| self.instance(&owned.instance));
+        let custody = ledger.custody().map(|custody| {
+            json!({
+                "instance": custody.owned.instance,
+                "application": custody.owned.descriptor.application.id,
+                "state": "in-custody",
+                "target": custody.target,
+                "copy": self.copies.status(custody.owned.workload),
+            })
+        });
+        json!({ "instances": owned.chain(custody).collect::<Vec<_>>() })
+    }
+
+    fn instance(&self, instance: &InstanceId) -> Option<Value> {
+        let owned = self.node.ledger().owned().find(|owned| owned.instance == *instance)?;
+        let remembered = self.memory.instances.get(instance);
+        let requests = remembered.map(|remembered| remembered.requests.iter().map(request_json).collect::<Vec<_>>());
+        Some(json!({
+            "instance": owned.instance,
+            "application": owned.descriptor.application.id,
+            "state": "owned",
+            "epoch": owned.epoch.0,
+            "is_pinned": owned.is_pinned,
+            "is_transferring": self.node.is_frozen(instance),
+            "replications_left": owned.replications_left,
+            "hardware": owned.needed(),
+            "max_rate": owned.descriptor.application.max_rate,
+            "max_latency": owned.descriptor.application.max_latency,
+            "evaluations": self.node.luggage(instance).map(|luggage| luggage.evaluations),
+            "copy": self.copies.status(owned.workload),
+            "facts": {
+                "requests": requests,
+                "neighbours": self.up.keys().collect::<Vec<_>>(),
+                "free": self.node.manager().free(),
+            },
+            "decisions": remembered.map(|remembered| remembered.decisions.iter().collect::<Vec<_>>()),
+        }))
+    }
+
+    fn routes(&self) -> Value {
+        let routes = self.board.routes().load();
+        let copies = routes.copies.iter().map(|(application, copies)| {
+            let copies: Vec<Value> = copies
+                .iter()
+                .map(|copy| json!({ "instance": copy.instance, "workload": workload_text(copy.workload), "address": copy.address }))
+                .collect();
+            (application.to_string(), Value::from(copies))
+        });
+        let hops = routes.next_hops.iter().map(|(application, hops)| {
+            let hops: Vec<Value> = hops
+                .iter()
+                .map(|hop| json!({ "neighbour": hop.neighbour, "latency_quanta": hop.latency_quanta }))
+                .collect();
+            (application.to_string(), Value::from(hops))
+        });
+        json!({
+            "copies": copies.collect::<serde_json::Map<_, _>>(),
+            "next_hops": hops.collect::<serde_json::Map<_, _>>(),
+            "hosts": routes.hosts,
+            "prefixes": routes.prefixes,
+        })
+    }
+
+    fn journal_status(&self) -> Value {
+        let ledger = self.node.ledger();
+        let peers = ledger.peers().map(|(node, peer)| {
+            json!({ "node": node, "journal": format!("{:032x}", peer.journal.0), "sequence": peer.sequence })
+        });
+        json!({
+            "journal": format!("{:032x}", self.node.journal().0),
+            "records": self.journal.count(),
+            "sequence": ledger.sequence(),
+            "fault": self.stalled.as_ref().map(|(fault, _)| fault.line()),
+            "custody": ledger.custody().map(|custody| json!({
+                "instance": custody.owned.instance, "target": custody.target, "transfer": format!("{:?}", custody.transfer),
+            })).collect::<Vec<_>>(),
+            "grants": ledger.grants().map(|grant| json!({
+                "instance": grant.instance, "parent": grant.parent, "target": grant.target,
+            })).collect::<Vec<_>>(),
+            "peers": peers.collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn request_json(request: &RequestFact) -> Value {
+    json!({ "neighbour": request.neighbour.to_string(), "rate": request.rate, "latency": request.latency })
+}
+
+fn not_here(instance: &InstanceId) -> Refusal {
+    let hint = Some("`mario app list` shows the instances of a node".to_owned());
+    Refusal { status: 404, message: format!("instance {instance} is not on this node"), hint }
+}

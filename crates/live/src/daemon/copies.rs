@@ -1,0 +1,422 @@
+//! Copies of applications: each has a task that starts it, watches it and stops it, one order after another.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use mario_colony::{Input, WorkloadId};
+use mario_domain::{ApplicationId, InstanceId};
+use serde::Serialize;
+use tokio::runtime::Handle;
+use tokio::sync::mpsc;
+use tokio::time::{sleep, timeout};
+
+use super::events::{Told, workload_text};
+use super::{Event, Events};
+use crate::seams::{Backend, Driver, Health, LocalCopy, Protocol, Task};
+use crate::workloads::protocol;
+
+/// How often a copy that is to become healthy is asked.
+const ASK_EVERY: Duration = Duration::from_millis(50);
+/// How often a healthy copy is asked, and how often it may fail in a row.
+const WATCH_EVERY: Duration = Duration::from_secs(5);
+const FAILURES_MAX: u32 = 3;
+
+/// All copies of a node. A clone is a handle to the same.
+#[derive(Clone)]
+pub(crate) struct Copies {
+    drivers: Arc<BTreeMap<String, Arc<dyn Driver>>>,
+    table: Arc<Mutex<BTreeMap<WorkloadId, Copy>>>,
+    core: mpsc::Sender<Event>,
+    events: Events,
+    runtime: Handle,
+    /// Called whenever other copies take requests than before.
+    on_change: Arc<OnceLock<Box<dyn Fn() + Send + Sync>>>,
+}
+
+struct Copy {
+    orders: mpsc::UnboundedSender<Order>,
+    instance: Option<InstanceId>,
+    application: Option<ApplicationId>,
+    driver: Option<String>,
+    state: CopyState,
+    address: Option<SocketAddr>,
+    protocol: Protocol,
+    /// What the data plane keeps for it: a new one for each time that it becomes healthy.
+    backend: Arc<Backend>,
+}
+
+/// How far a copy is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum CopyState {
+    Starting,
+    Healthy,
+    Draining,
+    Ended,
+}
+
+enum Order {
+    /// Start it, or adopt it first if it may run already.
+    Run {
+        task: Box<Task>,
+        may_run: bool,
+    },
+    /// Let it finish what it has begun.
+    Drain,
+    Stop,
+}
+
+/// A copy, for operators.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct CopyStatus {
+    pub(crate) workload: String,
+    pub(crate) state: CopyState,
+    pub(crate) driver: Option<String>,
+    pub(crate) address: Option<SocketAddr>,
+    pub(crate) open_requests: u64,
+    pub(crate) cpu_time_ms: Option<u64>,
+    pub(crate) memory_bytes: Option<u64>,
+}
+
+impl Copies {
+    pub(crate) fn new(
+        drivers: BTreeMap<String, Arc<dyn Driver>>,
+        core: mpsc::Sender<Event>,
+        events: Events,
+        runtime: Handle,
+    ) -> Copies {
+        Copies { drivers: Arc::new(drivers), table: Arc::default(), core, events, runtime, on_change: Arc::default() }
+    }
+
+    /// Sets what is called whenever other copies take requests than before.
+    pub(crate) fn set_on_change(&self, on_change: Box<dyn Fn() + Send + Sync>) {
+        let _ = self.on_change.set(on_change);
+    }
+
+    /// Runs a copy; what cannot be run is told as a copy that did not start.
+    pub(crate) fn run(&self, task: Task, may_run: bool) {
+        let workload = task.workload;
+        if !self.drivers.contains_key(&task.run.driver) {
+            let cause = format!("this node has no driver `{}`", task.run.driver);
+            return self.not_started(workload, cause);
+        }
+        let mut table = self.table();
+        let copy = table.entry(workload).or_insert_with(|| self.spawn(workload));
+        copy.instance = Some(task.instance.clone());
+        copy.application = Some(task.application.clone());
+        copy.driver = Some(task.run.driver.clone());
+        copy.protocol = protocol(&task.run.settings).unwrap_or_default();
+        copy.state = CopyState::Starting;
+        let _ = copy.orders.send(Order::Run { task: Box::new(task), may_run });
+    }
+
+    pub(crate) fn not_started(&self, workload: WorkloadId, cause: String) {
+        let core = self.core.clone();
+        self.runtime.spawn(async move {
+            let _ = core.send(Event::Happened(Input::NotStarted { workload, cause })).await;
+        });
+    }
+
+    /// Lets a copy finish what it has begun, and stops it.
+    pub(crate) fn drain(&self, workload: WorkloadId) {
+        self.order(workload, Order::Drain);
+    }
+
+    /// Stops a copy at once.
+    pub(crate) fn stop(&self, workload: WorkloadId) {
+        self.order(workload, Order::Stop);
+    }
+
+    fn order(&self, workload: WorkloadId, order: Order) {
+        let mut table = self.table();
+        let copy = table.entry(workload).or_insert_with(|| self.spawn(workload));
+        copy.state = CopyState::Draining;
+        let _ = copy.orders.send(order);
+    }
+
+    /// Kills every copy of an earlier life that is not to stay.
+    pub(crate) fn sweep(&self, keep: Vec<WorkloadId>) {
+        let copies = self.clone();
+        self.runtime.spawn(async move {
+            for (name, driver) in &*copies.drivers {
+                loop {
+                    match sweep_driver(driver.as_ref(), &keep).await {
+                        Ok(()) => break,
+                        // Nothing is promised before it is known that nothing else runs.
+                        Err(message) => {
+                            copies.events.tell(Told::Fault { message: format!("driver `{name}`: {message}") });
+                            sleep(Duration::from_secs(1)).await;
+                        }
+                    }
+                }
+            }
+            let _ = copies.core.send(Event::Happened(Input::Swept)).await;
+        });
+    }
+
+    /// The copies that take requests.
+    pub(crate) fn serving(&self) -> BTreeMap<ApplicationId, Vec<LocalCopy>> {
+        let mut serving: BTreeMap<ApplicationId, Vec<LocalCopy>> = BTreeMap::new();
+        for (workload, copy) in &*self.table() {
+            let (CopyState::Healthy, Some(address)) = (copy.state, copy.address) else { continue };
+            let (Some(instance), Some(application)) = (&copy.instance, &copy.application) else { continue };
+            serving.entry(application.clone()).or_default().push(LocalCopy {
+                workload: *workload,
+                instance: instance.clone(),
+                address,
+                protocol: copy.protocol,
+                backend: Arc::clone(&copy.backend),
+            });
+        }
+        serving
+    }
+
+    /// Takes out the client requests of an instance, if its copy is healthy.
+    pub(crate) fn drain_counts(
+        &self,
+        instance: &InstanceId,
+    ) -> Option<BTreeMap<(Option<mario_domain::NodeId>, u32), u64>> {
+        let table = self.table();
+        let copy =
+            table.values().find(|copy| copy.instance.as_ref() == Some(instance) && copy.state == CopyState::Healthy)?;
+        Some(copy.backend.counts.drain())
+    }
+
+    /// The copy of an instance, for operators.
+    pub(crate) fn status(&self, workload: WorkloadId) -> Option<CopyStatus> {
+        let table = self.table();
+        let copy = table.get(&workload)?;
+        let usage = copy.driver.as_ref().and_then(|driver| self.drivers.get(driver)?.measure(workload));
+        Some(CopyStatus {
+            workload: workload_text(workload),
+            state: copy.state,
+            driver: copy.driver.clone(),
+            address: copy.address,
+            open_requests: copy.backend.open_requests(),
+            cpu_time_ms: usage.map(|usage| usage.cpu_time.as_millis() as u64),
+            memory_bytes: usage.map(|usage| usage.memory_bytes),
+        })
+    }
+
+    /// The end of the log of a copy.
+    pub(crate) fn log(&self, workload: WorkloadId, bytes_max: usize) -> Option<std::io::Result<Vec<u8>>> {
+        let driver = self.table().get(&workload)?.driver.clone()?;
+        Some(self.drivers.get(&driver)?.log(workload, bytes_max))
+    }
+
+    /// The drivers that the node has.
+    pub(crate) fn has_driver(&self, name: &str) -> bool {
+        self.drivers.contains_key(name)
+    }
+
+    fn table(&self) -> MutexGuard<'_, BTreeMap<WorkloadId, Copy>> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn spawn(&self, workload: WorkloadId) -> Copy {
+        let (sender, orders) = mpsc::unbounded_channel();
+        let keeper = Keeper { copies: self.clone(), workload, driver: None, patience: Duration::from_secs(30) };
+        self.runtime.spawn(keeper.obey(orders));
+        Copy {
+            orders: sender,
+            instance: None,
+            application: None,
+            driver: None,
+            state: CopyState::Starting,
+            address: None,
+            protocol: Protocol::default(),
+            backend: Arc::default(),
+        }
+    }
+}
+
+async fn sweep_driver(driver: &dyn Driver, keep: &[WorkloadId]) -> Result<(), String> {
+    let running = driver.running().await.map_err(|error| error.to_string())?;
+    for workload in running.into_iter().filter(|workload| !keep.contains(workload)) {
+        driver.stop(workload).await.map_err(|error| error.to_string())?;
+    }
+    Ok(())
+}
+
+/// The task of one copy.
+struct Keeper {
+    copies: Copies,
+    workload: WorkloadId,
+    driver: Option<Arc<dyn Driver>>,
+    patience: Duration,
+}
+
+impl Keeper {
+    async fn obey(mut self, mut orders: mpsc::UnboundedReceiver<Order>) {
+        let mut next = orders.recv().await;
+        while let Some(order) = next.take() {
+            match order {
+                Order::Run { task, may_run } => {
+                    self.driver = self.copies.drivers.get(&task.run.driver).cloned();
+                    self.patience = task.run.drain_timeout;
+                    let Some(driver) = self.driver.clone() else { break };
+                    // An order that comes meanwhile wins: what was begun is stopped by it.
+                    next = tokio::select! {
+                        biased;
+                        order = orders.recv() => order,
+                        () = self.keep_running(&*driver, &task, may_run) => orders.recv().await,
+                    };
+                }
+                Order::Drain => {
+                    self.changed(CopyState::Draining, None);
+                    self.end(true).await;
+                    next = orders.recv().await;
+                }
+                Order::Stop => {
+                    self.changed(CopyState::Draining, None);
+                    self.end(false).await;
+                    next = orders.recv().await;
+                }
+            }
+        }
+    }
+
+    /// Starts a copy and watches it; returns when it has ended, after telling so.
+    async fn keep_running(&self, driver: &dyn Driver, task: &Task, may_run: bool) {
+        match timeout(task.run.start_timeout, self.start(driver, task, may_run)).await {
+            Ok(Ok(address)) => {
+                self.changed(CopyState::Healthy, Some(address));
+                self.tell(Input::Healthy(self.workload)).await;
+                let cause = self.watch(driver, task, address).await;
+                self.give_up(driver, cause).await;
+            }
+            Ok(Err(cause)) => self.give_up(driver, cause).await,
+            Err(_) => {
+                let cause = format!("it was not healthy after {} ms", task.run.start_timeout.as_millis());
+                self.give_up(driver, cause).await;
+            }
+        }
+    }
+
+    async fn start(&self, driver: &dyn Driver, task: &Task, may_run: bool) -> Result<SocketAddr, String> {
+        let adopted = if may_run { driver.adopt(task).await } else { None };
+        let address = match adopted {
+            Some(address) => address,
+            None => driver.start(task).await.map_err(|error| with_cause(&error))?,
+        };
+        loop {
+            match driver.health(task, address).await {
+                Health::Healthy => return Ok(address),
+                Health::Unhealthy(_) => sleep(ASK_EVERY).await,
+                Health::Ended(cause) => return Err(cause),
+            }
+        }
+    }
+
+    /// Waits until a copy ends or does not serve any more; returns why.
+    async fn watch(&self, driver: &dyn Driver, task: &Task, address: SocketAddr) -> String {
+        let watched = async {
+            let mut failures = 0;
+            loop {
+                sleep(WATCH_EVERY).await;
+                match driver.health(task, address).await {
+                    Health::Healthy => failures = 0,
+                    Health::Ended(cause) => return cause,
+                    Health::Unhealthy(cause) => {
+                        failures += 1;
+                        if failures == FAILURES_MAX {
+                            return cause;
+                        }
+                    }
+                }
+            }
+        };
+        tokio::select! {
+            cause = driver.ended(self.workload) => cause,
+            cause = watched => cause,
+        }
+    }
+
+    async fn give_up(&self, driver: &dyn Driver, cause: String) {
+        self.changed(CopyState::Ended, None);
+        if let Err(error) = driver.stop(self.workload).await {
+            self.copies.events.tell(Told::Fault { message: with_cause(&error) });
+        }
+        self.tell(Input::NotStarted { workload: self.workload, cause }).await;
+    }
+
+    /// Stops the copy and tells when it is dead. A driver that cannot say so is asked again: hardware that may be used is not
+    /// promised to others.
+    async fn end(&self, waits: bool) {
+        if waits {
+            let backend = self.copies.table().get(&self.workload).map(|copy| Arc::clone(&copy.backend));
+            if let Some(backend) = backend {
+                let _ = timeout(self.patience, backend.emptied()).await;
+            }
+        }
+        let drivers: Vec<Arc<dyn Driver>> = match &self.driver {
+            Some(driver) => vec![Arc::clone(driver)],
+            // It ran in an earlier life: any driver may know it, and those that do not have nothing to do.
+            None => self.copies.drivers.values().cloned().collect(),
+        };
+        for driver in drivers {
+            loop {
+                let ended = if waits {
+                    driver.drain(self.workload, self.patience).await
+                } else {
+                    driver.stop(self.workload).await
+                };
+                match ended {
+                    Ok(()) => break,
+                    Err(error) => {
+                        self.copies.events.tell(Told::Fault { message: with_cause(&error) });
+                        sleep(Duration::from_secs(1)).await;
+                    }
+                }
+            }
+        }
+        self.changed(CopyState::Ended, None);
+        self.tell(Input::Stopped(self.workload)).await;
+    }
+
+    fn changed(&self, state: CopyState, address: Option<SocketAddr>) {
+        let instance = {
+            let mut table = self.copies.table();
+            let Some(copy) = table.get_mut(&self.workload) else { return };
+            (copy.state, copy.address) = (state, address);
+            if state == CopyState::Healthy {
+                copy.backend = Arc::default();
+            } else {
+                copy.backend.close();
+            }
+            copy.instance.clone()
+        };
+        if let Some(instance) = instance {
+            let state = format!("{state:?}").to_lowercase();
+            self.copies.events.tell(Told::Copy { workload: workload_text(self.workload), instance, state });
+        }
+        // Before anything else happens to the copy: one that drains must get no more requests.
+        if let Some(on_change) = self.copies.on_change.get() {
+            on_change();
+        }
+    }
+
+    async fn tell(&self, input: Input) {
+        let is_over = matches!(input, Input::Stopped(_));
+        let _ = self.copies.core.send(Event::Happened(input)).await;
+        if is_over {
+            // Nothing more is known of it, unless it was told to run again meanwhile.
+            let mut table = self.copies.table();
+            if table.get(&self.workload).is_some_and(|copy| copy.state == CopyState::Ended) {
+                table.remove(&self.workload);
+            }
+        }
+    }
+}
+
+fn with_cause(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(next) = cause {
+        text += &format!(": {next}");
+        cause = next.source();
+    }
+    text
+}

@@ -1,0 +1,450 @@
+//! The core of the daemon: one thread that owns the node and its journal.
+//!
+//! ```text
+//! events ──► Node::handle ──► stream of effects ──► records to disk, all at once ──► the other effects, in order
+//! ```
+//!
+//! When the disk fails, the stream stops: nothing that depends on a record that is not on disk leaves the node. What runs keeps
+//! running, operators are told, and the write is tried again.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use mario_colony::{Effect, Input, Message, Node, Observation, Record, Report, RequestFact};
+use mario_domain::{ApplicationId, InstanceId, NodeId, Operation, Request, Rule, Target, Time, Verdict};
+use mario_wire::{Body, Envelope};
+use tokio::sync::mpsc;
+
+use super::answers::Memory;
+use super::board::{Board, ToldRoutes};
+use super::copies::Copies;
+use super::documents::Documents;
+use super::events::{Told, report_json};
+use super::{Ask, Event, Events};
+use crate::config::NodeConfig;
+use crate::fault::Fault;
+use crate::journal::Journal;
+use crate::links::{LinkEvent, Links};
+
+/// How soon a failed write is tried again.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// How long requests are sent after an instance that went to a neighbour.
+const FOLLOW: Duration = Duration::from_mins(10);
+
+/// Events that are taken in before their records are written together.
+const BATCH_MAX: usize = 256;
+
+pub(crate) struct Core {
+    pub(crate) config: Arc<NodeConfig>,
+    pub(crate) node: Node,
+    pub(crate) journal: Box<dyn Journal>,
+    pub(crate) links: Links,
+    pub(crate) copies: Copies,
+    pub(crate) board: Board,
+    pub(crate) documents: Documents,
+    pub(crate) events: Events,
+    pub(crate) memory: Memory,
+    pub(crate) start: Instant,
+    /// Neighbours whose links work, and their sessions.
+    pub(crate) up: BTreeMap<NodeId, u64>,
+    /// Effects that were not performed yet.
+    stream: VecDeque<Effect>,
+    /// Why the journal cannot be written, and when that is tried again.
+    pub(crate) stalled: Option<(Fault, Instant)>,
+    /// What happened to copies while the journal could not be written.
+    deferred: Vec<Input>,
+    /// When the window of each instance ends.
+    windows: BTreeMap<InstanceId, Instant>,
+    /// Answers that wait until what they tell is on disk.
+    answers: Vec<super::answers::Waiting>,
+    /// Where instances went to from here, and until when requests for them are sent after them.
+    departures: BTreeMap<(ApplicationId, NodeId), Instant>,
+    pub(crate) is_draining: bool,
+    /// When instances are next put to neighbours, while the node drains.
+    pub(crate) drain_at: Instant,
+    pub(crate) counts: CoreCounts,
+}
+
+/// What the core did, for metrics.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct CoreCounts {
+    pub(crate) inputs: u64,
+    pub(crate) records: u64,
+    pub(crate) writes: u64,
+    pub(crate) evaluations: u64,
+    pub(crate) evaluations_failed: u64,
+    pub(crate) accepted: u64,
+    pub(crate) inhibited: u64,
+    pub(crate) arrived: u64,
+}
+
+/// What a core is made of.
+pub(crate) struct Parts {
+    pub(crate) config: Arc<NodeConfig>,
+    pub(crate) node: Node,
+    pub(crate) journal: Box<dyn Journal>,
+    pub(crate) links: Links,
+    pub(crate) copies: Copies,
+    pub(crate) board: Board,
+    pub(crate) documents: Documents,
+    pub(crate) events: Events,
+    pub(crate) start: Instant,
+}
+
+impl Core {
+    pub(crate) fn new(parts: Parts, first: Vec<Effect>) -> Core {
+        let Parts { config, node, journal, links, copies, board, documents, events, start } = parts;
+        Core {
+            config,
+            node,
+            journal,
+            links,
+            copies,
+            board,
+            documents,
+            events,
+            memory: Memory::default(),
+            start,
+            up: BTreeMap::new(),
+            stream: first.into(),
+            stalled: None,
+            deferred: Vec::new(),
+            windows: BTreeMap::new(),
+            answers: Vec::new(),
+            departures: BTreeMap::new(),
+            is_draining: false,
+            drain_at: start,
+            counts: CoreCounts::default(),
+        }
+    }
+
+    /// Runs until the daemon ends or nobody is left who could tell it anything.
+    pub(crate) fn run(mut self, runtime: &tokio::runtime::Handle, mut inbox: mpsc::Receiver<Event>) {
+        self.flush();
+        loop {
+            let wake = self.wake();
+            let event = runtime.block_on(async {
+                match wake {
+                    Some(at) => tokio::time::timeout_at(at.into(), inbox.recv()).await.map_err(|_| ()),
+                    None => Ok(inbox.recv().await),
+                }
+            });
+            match event {
+                Ok(None) => return,
+                Ok(Some(Event::Stop)) => return,
+                Ok(Some(event)) => {
+                    self.take_in(event);
+                    for _ in 0..BATCH_MAX {
+                        match inbox.try_recv() {
+                            Ok(Event::Stop) => return,
+                            Ok(event) => self.take_in(event),
+                            Err(_) => break,
+                        }
+                    }
+                }
+                Err(()) => {}
+            }
+            self.timers();
+            self.flush();
+        }
+    }
+
+    /// The time of the rules: milliseconds since the daemon started.
+    pub(crate) fn now(&self) -> Time {
+        Time::at(self.start.elapsed().as_secs_f64() * 1_000.0)
+    }
+
+    fn wake(&self) -> Option<Instant> {
+        if let Some((_, retry)) = &self.stalled {
+            return Some(*retry);
+        }
+        let timeout = self.node.next_timeout().map(|at| {
+            let ms = at.units().clamp(0.0, 1e12);
+            self.start + Duration::from_secs_f64(ms / 1_000.0)
+        });
+        let drains = self.is_draining.then_some(self.drain_at);
+        timeout.into_iter().chain(drains).chain(self.windows.values().copied()).min()
+    }
+
+    fn take_in(&mut self, event: Event) {
+        match event {
+            Event::Link(event) => self.link(event),
+            Event::Happened(input) if self.stalled.is_some() => self.deferred.push(input),
+            Event::Happened(input) => self.handle(input),
+            Event::Ask(ask) => self.ask(ask),
+            Event::Stop => {}
+        }
+    }
+
+    pub(crate) fn handle(&mut self, input: Input) {
+        self.counts.inputs += 1;
+        let mut effects = Vec::new();
+        self.node.handle(self.now(), input, &mut effects);
+        self.stream.extend(effects);
+    }
+
+    fn link(&mut self, event: LinkEvent) {
+        match event {
+            LinkEvent::Up { neighbour, session } => {
+                self.events.tell(Told::LinkUp { neighbour: neighbour.clone() });
+                self.up.insert(neighbour, session);
+                self.neighbours();
+            }
+            LinkEvent::Down { neighbour, session } => {
+                if self.up.get(&neighbour) == Some(&session) {
+                    self.events.tell(Told::LinkDown { neighbour: neighbour.clone() });
+                    self.up.remove(&neighbour);
+                    self.neighbours();
+                }
+            }
+            LinkEvent::Received { neighbour, session, envelope } => {
+                // What came over an older connection is as good as lost; so is all while nothing can be written down.
+                if self.up.get(&neighbour) == Some(&session) && self.stalled.is_none() {
+                    self.received(neighbour, *envelope);
+                }
+            }
+            LinkEvent::Changed => self.board.publish(),
+        }
+    }
+
+    /// Tells the rules which links work.
+    fn neighbours(&mut self) {
+        if self.stalled.is_some() {
+            return;
+        }
+        let up = self.config.neighbours.iter().map(|neighbour| &neighbour.id);
+        let up: Vec<NodeId> = up.filter(|neighbour| self.up.contains_key(neighbour)).cloned().collect();
+        self.handle(Input::Neighbours(up));
+    }
+
+    fn received(&mut self, from: NodeId, envelope: Envelope) {
+        let Envelope { sender, receiver, body, .. } = envelope;
+        let Body::Colony(message) = body else { return };
+        // A node hears of a descriptor only after its signature was checked.
+        if let Message::Prepare(prepare) = &message
+            && let Err(fault) = self.documents.check(&prepare.descriptor, &self.copies)
+        {
+            let rule = Rule::Descriptor { cause: fault.line() };
+            let inhibition = mario_domain::Inhibition { node: self.config.node.clone(), rule };
+            let answer = Message::Inhibit { transfer: prepare.transfer, inhibition };
+            self.stream.push_back(Effect::Send { to: from, receiver: Some(sender), message: answer });
+            return;
+        }
+        self.handle(Input::Received { from, sender, receiver, message });
+    }
+
+    fn timers(&mut self) {
+        if self.stalled.is_some() {
+            return;
+        }
+        if self.node.next_timeout().is_some_and(|at| at <= self.now()) {
+            self.handle(Input::Timeout);
+        }
+        self.evaluate();
+    }
+
+    /// Lets the agents whose windows have ended evaluate, and then judges what they propose.
+    fn evaluate(&mut self) {
+        let now = Instant::now();
+        let period = self.config.evaluation_period();
+        let instances: Vec<InstanceId> = self.node.instances().cloned().collect();
+        self.windows.retain(|instance, _| instances.binary_search(instance).is_ok());
+        let mut due = Vec::new();
+        for instance in instances {
+            match self.windows.get_mut(&instance) {
+                Some(end) if *end <= now => {
+                    // After a pause of the machine, missed windows are not made up for.
+                    *end = now + period;
+                    due.push(instance);
+                }
+                Some(_) => {}
+                // A newcomer has seen no client requests yet: it first evaluates after a full window in which it was reached.
+                None => {
+                    if self.copies.drain_counts(&instance).is_some() {
+                        self.windows.insert(instance, now + period);
+                    }
+                }
+            }
+        }
+        for instance in &due {
+            let Some(counts) = self.copies.drain_counts(instance) else {
+                // Its copy does not serve: it has seen nothing, and is not to end itself for that.
+                self.windows.remove(instance);
+                continue;
+            };
+            let requests = counts.into_iter().map(|((last_hop, quanta), count)| RequestFact {
+                neighbour: last_hop.map_or(Target::Own, Target::Node),
+                rate: count as f64,
+                latency: f64::from(quanta) * self.config.timing.latency_quantum_ms,
+            });
+            let requests: Vec<RequestFact> = requests.collect();
+            self.memory.observed(instance, &requests);
+            let random = Some(crate::random::number() as u32);
+            self.handle(Input::Observed(Observation { instance: instance.clone(), requests, random }));
+            self.handle(Input::Evaluate(instance.clone()));
+        }
+        for instance in due {
+            self.handle(Input::Judge(instance));
+        }
+        if self.is_draining {
+            self.drain_step();
+        }
+    }
+
+    /// Writes the records of the stream down, and performs the rest.
+    fn flush(&mut self) {
+        loop {
+            if self.stream.is_empty() && self.answers.is_empty() {
+                return;
+            }
+            if let Some((_, retry)) = &self.stalled
+                && *retry > Instant::now()
+            {
+                return;
+            }
+            let records: Vec<Record> = self
+                .stream
+                .iter()
+                .filter_map(|effect| match effect {
+                    Effect::Journal(record) => Some(record.clone()),
+                    _ => None,
+                })
+                .collect();
+            if !records.is_empty() {
+                if let Err(fault) = self.journal.append(&records) {
+                    return self.stall(fault);
+                }
+                self.counts.records += records.len() as u64;
+                self.counts.writes += 1;
+            }
+            let was_stalled = self.stalled.take().is_some();
+            for effect in std::mem::take(&mut self.stream) {
+                self.perform(effect);
+            }
+            self.answer_waiting();
+            if was_stalled {
+                self.recover();
+            }
+        }
+    }
+
+    fn stall(&mut self, fault: Fault) {
+        if self.stalled.is_none() {
+            self.events.tell(Told::JournalFails { cause: fault.line() });
+        }
+        self.refuse_waiting(&fault);
+        self.stalled = Some((fault, Instant::now() + RETRY_AFTER));
+    }
+
+    /// The journal can be written again: what happened meanwhile is taken in.
+    fn recover(&mut self) {
+        self.events.tell(Told::JournalWorks);
+        for input in std::mem::take(&mut self.deferred) {
+            self.handle(input);
+        }
+        self.neighbours();
+    }
+
+    fn perform(&mut self, effect: Effect) {
+        match effect {
+            Effect::Journal(_) => {}
+            Effect::Send { to, receiver, message } => {
+                let envelope = Envelope::new(self.node.journal(), receiver, Body::Colony(message));
+                self.links.send(&to, &envelope);
+            }
+            Effect::Start { workload, instance, descriptor } => {
+                self.publish_told();
+                match self.documents.task(&self.config, workload, &instance, &descriptor) {
+                    Ok(task) => self.copies.run(task, false),
+                    Err(fault) => self.copies.not_started(workload, fault.line()),
+                }
+            }
+            Effect::Resume { workload, instance, descriptor } => {
+                self.publish_told();
+                match self.documents.task(&self.config, workload, &instance, &descriptor) {
+                    Ok(task) => self.copies.run(task, true),
+                    Err(fault) => self.copies.not_started(workload, fault.line()),
+                }
+            }
+            Effect::Drain(workload) => self.copies.drain(workload),
+            Effect::Stop(workload) => self.copies.stop(workload),
+            Effect::Sweep { keep } => self.copies.sweep(keep),
+            Effect::Report(report) => self.report(&report),
+        }
+    }
+
+    fn report(&mut self, report: &Report) {
+        match report {
+            Report::Evaluated { has_failed, .. } => {
+                self.counts.evaluations += 1;
+                self.counts.evaluations_failed += u64::from(*has_failed);
+            }
+            Report::Judged { request, verdict: Verdict::Accepted, .. } => {
+                self.counts.accepted += 1;
+                self.departed(request);
+            }
+            Report::Judged { verdict: Verdict::Inhibited(_), .. } => self.counts.inhibited += 1,
+            Report::Arrived { .. } => self.counts.arrived += 1,
+            _ => {}
+        }
+        let json = report_json(report);
+        self.memory.reported(report, &json);
+        // Agents that propose nothing, which is what they mostly do, would fill the log.
+        if !matches!(report, Report::Evaluated { proposal: None, has_failed: false, .. }) {
+            self.events.tell(Told::Report { report: json });
+        }
+    }
+
+    /// An instance went to a neighbour: requests that still come here for it are sent there.
+    fn departed(&mut self, request: &Request) {
+        if let Operation::Migrate(Target::Node(target)) | Operation::Replicate(Target::Node(target)) =
+            request.operation()
+        {
+            let until = Instant::now() + FOLLOW;
+            self.departures.insert((request.application().clone(), target.clone()), until);
+            self.publish_told();
+        }
+    }
+
+    /// Puts together what is known of instances elsewhere.
+    pub(crate) fn publish_told(&mut self) {
+        let now = Instant::now();
+        self.departures.retain(|_, until| *until > now);
+        let mut told = ToldRoutes::default();
+        for (application, target) in self.departures.keys() {
+            told.next_hops.entry(application.clone()).or_default().push(target.clone());
+        }
+        for owned in self.node.ledger().owned() {
+            if let Some((hosts, prefixes)) = self.documents.names(&owned.descriptor.document) {
+                told.names.insert(owned.descriptor.application.id.clone(), (hosts, prefixes));
+            }
+        }
+        self.board.set_told(told);
+    }
+
+    pub(crate) fn push_effects(&self) -> impl Iterator<Item = &Effect> {
+        self.stream.iter()
+    }
+
+    pub(crate) fn wait_for_disk(&mut self, waiting: super::answers::Waiting) {
+        self.answers.push(waiting);
+    }
+
+    fn answer_waiting(&mut self) {
+        for waiting in std::mem::take(&mut self.answers) {
+            waiting.answer();
+        }
+    }
+
+    fn refuse_waiting(&mut self, fault: &Fault) {
+        for waiting in std::mem::take(&mut self.answers) {
+            waiting.refuse(fault);
+        }
+    }
+
+    fn ask(&mut self, ask: Ask) {
+        super::answers::answer(self, ask);
+    }
+}

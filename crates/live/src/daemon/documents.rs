@@ -1,0 +1,120 @@
+//! Descriptions of applications: checked before a node hears of them, and read again when copies are to run.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::sync::Arc;
+
+use mario_colony::{Descriptor, WorkloadId};
+use mario_domain::InstanceId;
+use rustls::pki_types::UnixTime;
+
+use super::copies::Copies;
+use crate::application::{Opened, open};
+use crate::config::NodeConfig;
+use crate::fault::Fault;
+use crate::identity::Identity;
+use crate::seams::Task;
+
+/// Descriptions that are kept after they were checked.
+const KEPT_MAX: usize = 256;
+
+/// The longest value that a node's store may have.
+const VALUE_BYTES_MAX: u64 = 64 << 10;
+
+/// The descriptions that were checked.
+pub(crate) struct Documents {
+    identity: Arc<Identity>,
+    opened: BTreeMap<Arc<[u8]>, Arc<Opened>>,
+}
+
+impl Documents {
+    pub(crate) fn new(identity: Arc<Identity>) -> Documents {
+        Documents { identity, opened: BTreeMap::new() }
+    }
+
+    /// Checks a document: its owner's certificate now, also if it was checked before.
+    pub(crate) fn open(&mut self, document: &Arc<[u8]>) -> Result<Arc<Opened>, Fault> {
+        let opened = Arc::new(open(document, self.identity.authority(), UnixTime::now())?);
+        if self.opened.len() >= KEPT_MAX {
+            self.opened.clear();
+        }
+        self.opened.insert(Arc::clone(document), Arc::clone(&opened));
+        Ok(opened)
+    }
+
+    /// Whether this node may host what a neighbour describes: it is signed, says what was signed, and can be run here.
+    pub(crate) fn check(&mut self, descriptor: &Descriptor, copies: &Copies) -> Result<Arc<Opened>, Fault> {
+        let opened = self.open(&descriptor.document)?;
+        if *opened.descriptor != *descriptor {
+            return Err(Fault::new("the description of the application is not what its owner signed"));
+        }
+        if !copies.has_driver(&opened.run.driver) {
+            return Err(Fault::new(format!("this node has no driver `{}`", opened.run.driver)));
+        }
+        Ok(opened)
+    }
+
+    /// The host names and path prefixes of an application that this node hosts.
+    pub(crate) fn names(&mut self, document: &Arc<[u8]>) -> Option<(Vec<String>, Vec<String>)> {
+        let opened = self.opened(document).ok()?;
+        Some((opened.hosts.clone(), opened.prefixes.clone()))
+    }
+
+    /// A document that was checked when it came, now or in an earlier life.
+    fn opened(&mut self, document: &Arc<[u8]>) -> Result<Arc<Opened>, Fault> {
+        if let Some(opened) = self.opened.get(document) {
+            return Ok(Arc::clone(opened));
+        }
+        let opened = Arc::new(crate::application::reopen(document)?);
+        if self.opened.len() >= KEPT_MAX {
+            self.opened.clear();
+        }
+        self.opened.insert(Arc::clone(document), Arc::clone(&opened));
+        Ok(opened)
+    }
+
+    /// What runs a copy. The descriptor is the journal's or was checked when it came: a certificate that has expired meanwhile stops
+    /// nothing that runs.
+    pub(crate) fn task(
+        &mut self,
+        config: &NodeConfig,
+        workload: WorkloadId,
+        instance: &InstanceId,
+        descriptor: &Arc<Descriptor>,
+    ) -> Result<Task, Fault> {
+        let opened = self.opened(&descriptor.document)?;
+        let application = descriptor.application.id.clone();
+        let mut environment: Vec<(String, String)> =
+            opened.environment.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+        environment.extend([
+            ("MARIO_NODE".to_owned(), config.node.to_string()),
+            ("MARIO_INSTANCE".to_owned(), instance.to_string()),
+            ("MARIO_APPLICATION".to_owned(), application.to_string()),
+        ]);
+        for name in &opened.from_store {
+            environment.push((name.clone(), stored(config, name)?));
+        }
+        Ok(Task {
+            workload,
+            instance: instance.clone(),
+            application,
+            run: Arc::clone(&opened.run),
+            environment: Arc::new(environment),
+        })
+    }
+}
+
+/// A value of the node's store. It never stands in a message.
+fn stored(config: &NodeConfig, name: &str) -> Result<String, Fault> {
+    let missing = || Fault::new(format!("this node's store has no value `{name}`"));
+    let Some(store) = &config.workloads.store else { return Err(missing().hint("set `store` in `[workloads]`")) };
+    let path = store.join(name);
+    let length = fs::metadata(&path).map_err(|error| missing().caused_by(error))?.len();
+    if length > VALUE_BYTES_MAX {
+        return Err(Fault::new(format!(
+            "the value `{name}` of this node's store is longer than {VALUE_BYTES_MAX} bytes"
+        )));
+    }
+    let value = fs::read_to_string(&path).map_err(|error| missing().caused_by(error))?;
+    Ok(value.strip_suffix('\n').map_or(value.clone(), str::to_owned))
+}

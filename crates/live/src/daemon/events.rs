@@ -1,0 +1,143 @@
+//! What happens on a node, for its log and for operators.
+
+use std::collections::VecDeque;
+use std::io::Write;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use mario_colony::{Report, WorkloadId};
+use mario_domain::{InstanceId, NodeId, Verdict};
+use serde::Serialize;
+use serde_json::{Value, json};
+use tokio::sync::broadcast;
+
+/// Events that are kept for who asks later.
+const KEPT: usize = 1_000;
+
+/// Something worth telling.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub(crate) enum Told {
+    /// The daemon runs.
+    Started { node: NodeId, journal: String, records: u64 },
+    /// The daemon ends; workloads go on.
+    Stopping,
+    /// Something went wrong.
+    Fault { message: String },
+    /// The link to a neighbour works.
+    LinkUp { neighbour: NodeId },
+    /// It does not any more.
+    LinkDown { neighbour: NodeId },
+    /// A connection to or from a neighbour ended, or could not be made.
+    LinkFailed { neighbour: NodeId, cause: String },
+    /// A connection was refused.
+    Refused { address: String, cause: String },
+    /// A copy of an application changed its state.
+    Copy { workload: String, instance: InstanceId, state: String },
+    /// The journal cannot be written: nothing new is promised.
+    JournalFails { cause: String },
+    /// The journal can be written again.
+    JournalWorks,
+    /// What the node's rules report.
+    Report { report: Value },
+}
+
+/// An event with its number and its time.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Stamped {
+    /// Counts events from 1.
+    pub(crate) number: u64,
+    /// Milliseconds since 1970.
+    pub(crate) time_ms: u64,
+    #[serde(flatten)]
+    pub(crate) told: Told,
+}
+
+/// Where events go. A clone is a handle to the same.
+#[derive(Clone)]
+pub(crate) struct Events {
+    kept: Arc<Mutex<Kept>>,
+    news: broadcast::Sender<Arc<Stamped>>,
+}
+
+struct Kept {
+    next: u64,
+    events: VecDeque<Arc<Stamped>>,
+}
+
+impl Events {
+    pub(crate) fn new() -> Events {
+        let kept = Kept { next: 1, events: VecDeque::new() };
+        Events { kept: Arc::new(Mutex::new(kept)), news: broadcast::channel(256).0 }
+    }
+
+    /// Tells everybody who listens, writes it to the log, and keeps it for a while.
+    pub(crate) fn tell(&self, told: Told) {
+        let time_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let stamped = Arc::new(Stamped { number: kept.next, time_ms, told });
+        kept.next += 1;
+        if kept.events.len() == KEPT {
+            kept.events.pop_front();
+        }
+        kept.events.push_back(Arc::clone(&stamped));
+        drop(kept);
+        if let Ok(line) = serde_json::to_string(&*stamped) {
+            // A log that nobody reads any more does not stop a node.
+            let _ = writeln!(std::io::stderr(), "{line}");
+        }
+        let _ = self.news.send(stamped);
+    }
+
+    /// What was told after the event of a number, and what will be.
+    pub(crate) fn since(&self, number: u64) -> (Vec<Arc<Stamped>>, broadcast::Receiver<Arc<Stamped>>) {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let news = self.news.subscribe();
+        (kept.events.iter().filter(|event| event.number > number).cloned().collect(), news)
+    }
+}
+
+/// A report of the node's rules, as operators read it.
+pub(crate) fn report_json(report: &Report) -> Value {
+    match report {
+        Report::Evaluated { instance, proposal, has_failed } => json!({
+            "kind": "evaluated",
+            "instance": instance,
+            "operation": proposal.as_ref().map(|proposal| proposal.operation.as_str()),
+            "target": proposal.as_ref().map(|proposal| proposal.target.to_string()),
+            "has_failed": has_failed,
+        }),
+        Report::Judged { request, verdict, created } => {
+            let (is_accepted, reason) = match verdict {
+                Verdict::Accepted => (true, None),
+                Verdict::Inhibited(inhibition) => (false, Some(inhibition.to_string())),
+            };
+            let rule = match verdict {
+                Verdict::Inhibited(inhibition) => Some(inhibition.rule.as_str()),
+                Verdict::Accepted => None,
+            };
+            json!({
+                "kind": "judged",
+                "request": request,
+                "is_accepted": is_accepted,
+                "rule": rule,
+                "reason": reason,
+                "created": created,
+            })
+        }
+        Report::Arrived { instance, epoch, from, .. } => {
+            json!({ "kind": "arrived", "instance": instance, "epoch": epoch.0, "from": from })
+        }
+        Report::Undeployed(instance) => json!({ "kind": "undeployed", "instance": instance }),
+        Report::LivesOn { instance, node } => json!({ "kind": "lives-on", "instance": instance, "node": node }),
+        Report::AcceptanceFailed { request, failure } => {
+            json!({ "kind": "acceptance-failed", "request": request, "cause": failure.0.cause })
+        }
+        Report::RefusedPeer(node) => json!({ "kind": "refused-peer", "node": node }),
+    }
+}
+
+/// A copy, as people read it.
+pub(crate) fn workload_text(workload: WorkloadId) -> String {
+    format!("{}.{}", workload.boot, workload.counter)
+}

@@ -1,0 +1,65 @@
+//! What could not be done, why, and what may help.
+
+use std::error::Error;
+use std::fmt;
+
+/// Something that could not be done.
+#[derive(Debug)]
+pub struct Fault {
+    attempted: String,
+    cause: Option<Box<dyn Error + Send + Sync>>,
+    hint: Option<String>,
+}
+
+impl Fault {
+    /// What was attempted, in one line.
+    pub fn new(attempted: impl Into<String>) -> Fault {
+        Fault { attempted: attempted.into(), cause: None, hint: None }
+    }
+
+    /// With its cause.
+    #[must_use]
+    pub fn caused_by(mut self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Fault {
+        self.cause = Some(cause.into());
+        self
+    }
+
+    /// With what may help.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Fault {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// What may help; if nothing was said here, what its cause says.
+    pub fn help(&self) -> Option<&str> {
+        let of_cause = || self.cause.as_deref()?.downcast_ref::<Fault>()?.help();
+        self.hint.as_deref().or_else(of_cause)
+    }
+
+    /// All of it in one line, for a log or an answer.
+    pub fn line(&self) -> String {
+        let mut line = self.attempted.clone();
+        let mut cause = self.source();
+        while let Some(next) = cause {
+            line += &format!(": {next}");
+            cause = next.source();
+        }
+        if let Some(hint) = self.help() {
+            line += &format!(" ({hint})");
+        }
+        line
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.attempted)
+    }
+}
+
+impl Error for Fault {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.cause.as_deref().map(|cause| cause as _)
+    }
+}

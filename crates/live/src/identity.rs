@@ -1,0 +1,214 @@
+//! Who is who: the authority of a colony, and the certificates of nodes, operators and applications.
+//!
+//! Names are shaped as SPIFFE ids: `spiffe://COLONY/node/ID`, `spiffe://COLONY/operator/NAME`,
+//! `spiffe://COLONY/application/ID`. What else a certificate allows is in further names of it: `urn:mario:role:ROLE` for an operator,
+//! `urn:mario:prefix:/PATH` and DNS names for an application.
+
+mod authority;
+mod tls;
+
+use std::fmt;
+
+use mario_domain::{ApplicationId, Id, NodeId};
+use rustls::pki_types::CertificateDer;
+use webpki::EndEntityCert;
+
+use crate::fault::Fault;
+
+pub use authority::{Authority, Issued, write_private, write_public};
+pub(crate) use tls::verify;
+pub use tls::{CONTROL_PROTOCOL, DATA_PROTOCOL, Expected, HTTP_PROTOCOL, Identity, peer};
+
+/// The longest name of a colony, a node, an operator or an application.
+pub const NAME_LENGTH_MAX: usize = 64;
+
+/// Whose certificate it is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Subject {
+    /// The authority of the colony.
+    Authority,
+    /// A node.
+    Node(NodeId),
+    /// Somebody who operates nodes.
+    Operator(String),
+    /// An application: who has this key owns it.
+    Application(ApplicationId),
+}
+
+/// What an operator may do.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Role {
+    /// Read the state of nodes.
+    Look,
+    /// Deploy, undeploy and pin.
+    Deploy,
+    /// Drain nodes, and declare nodes lost.
+    Drain,
+}
+
+impl Role {
+    /// All of them.
+    pub const ALL: [Role; 3] = [Role::Look, Role::Deploy, Role::Drain];
+
+    /// Its word.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Role::Look => "look",
+            Role::Deploy => "deploy",
+            Role::Drain => "drain",
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+const ROLE_PREFIX: &str = "urn:mario:role:";
+const PATH_PREFIX: &str = "urn:mario:prefix:";
+
+/// What a certificate says. Only [`Certified::read`] of a certificate whose chain was verified means anything.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Certified {
+    /// The colony.
+    pub colony: String,
+    /// Who.
+    pub subject: Subject,
+    /// What an operator may do.
+    pub roles: Vec<Role>,
+    /// Host names that an application may use, and under which a node's own interface is reached.
+    pub hosts: Vec<String>,
+    /// Path prefixes that an application may use.
+    pub prefixes: Vec<String>,
+}
+
+impl Certified {
+    /// Reads what a certificate says.
+    pub fn read(certificate: &CertificateDer<'_>) -> Result<Certified, Fault> {
+        let attempted = "cannot read a certificate";
+        let parsed = EndEntityCert::try_from(certificate).map_err(|error| Fault::new(attempted).caused_by(error))?;
+        let mut subject = None;
+        let (mut roles, mut prefixes) = (Vec::new(), Vec::new());
+        for name in parsed.valid_uri_names() {
+            if let Some(rest) = name.strip_prefix("spiffe://") {
+                if subject.is_some() {
+                    return Err(Fault::new(attempted).caused_by("it has two SPIFFE ids"));
+                }
+                subject = Some(parse_subject(rest).ok_or_else(|| {
+                    Fault::new(attempted)
+                        .caused_by(format!("`{name}` is not the name of a node, an operator or an application"))
+                })?);
+            } else if let Some(role) = name.strip_prefix(ROLE_PREFIX) {
+                roles.extend(Role::ALL.into_iter().filter(|known| known.as_str() == role));
+            } else if let Some(prefix) = name.strip_prefix(PATH_PREFIX) {
+                prefixes.push(prefix.to_owned());
+            }
+        }
+        let hosts = parsed.valid_dns_names().map(str::to_ascii_lowercase).collect();
+        let Some((colony, subject)) = subject else {
+            return Err(Fault::new(attempted)
+                .caused_by("it has no SPIFFE id")
+                .hint("make certificates with `mario ca`"));
+        };
+        Ok(Certified { colony, subject, roles, hosts, prefixes })
+    }
+
+    /// Its SPIFFE id.
+    pub fn uri(&self) -> String {
+        self.subject.uri(&self.colony)
+    }
+}
+
+impl Subject {
+    /// The SPIFFE id in a colony.
+    pub fn uri(&self, colony: &str) -> String {
+        match self {
+            Subject::Authority => format!("spiffe://{colony}"),
+            Subject::Node(node) => format!("spiffe://{colony}/node/{node}"),
+            Subject::Operator(name) => format!("spiffe://{colony}/operator/{name}"),
+            Subject::Application(application) => format!("spiffe://{colony}/application/{application}"),
+        }
+    }
+}
+
+fn parse_subject(rest: &str) -> Option<(String, Subject)> {
+    let (colony, path) = rest.split_once('/').unwrap_or((rest, ""));
+    check_name("the colony", colony).ok()?;
+    let subject = match path.split_once('/') {
+        None if path.is_empty() => Subject::Authority,
+        Some(("node", id)) => Subject::Node(node_id(id).ok()?),
+        Some(("operator", name)) => Subject::Operator(check_name("the operator", name).ok()?.to_owned()),
+        Some(("application", id)) => Subject::Application(application_id(id).ok()?),
+        _ => return None,
+    };
+    Some((colony.to_owned(), subject))
+}
+
+/// A name that can stand in a certificate, an address and a file name.
+pub fn check_name<'a>(what: &str, name: &'a str) -> Result<&'a str, Fault> {
+    let is_known = |character: char| character.is_ascii_alphanumeric() || matches!(character, '.' | '_' | '-');
+    let is_name = !name.is_empty()
+        && name.len() <= NAME_LENGTH_MAX
+        && name.chars().all(is_known)
+        && name.starts_with(|first: char| first.is_ascii_alphanumeric());
+    if is_name {
+        return Ok(name);
+    }
+    Err(Fault::new(format!("{what} cannot be called {name:?}"))
+        .hint(format!("take 1 to {NAME_LENGTH_MAX} letters, digits, `.`, `_` and `-`, a letter or a digit first")))
+}
+
+fn id(what: &str, text: &str) -> Result<Id, Fault> {
+    check_name(what, text)?;
+    // One text is one id: what is written with digits alone is a number.
+    match text.parse::<i64>() {
+        Ok(number) if number.to_string() == text => Ok(Id::number(number)),
+        _ => Id::name(text).map_err(|error| Fault::new(format!("{what} cannot be called {text:?}")).caused_by(error)),
+    }
+}
+
+/// The id of a node, as people write it.
+pub fn node_id(text: &str) -> Result<NodeId, Fault> {
+    NodeId::try_from(id("a node", text)?)
+        .map_err(|error| Fault::new(format!("a node cannot be called {text:?}")).caused_by(error))
+}
+
+/// The id of an application, as people write it.
+pub fn application_id(text: &str) -> Result<ApplicationId, Fault> {
+    id("an application", text).map(ApplicationId::from)
+}
+
+/// A host name that an application may have, in lower case.
+pub fn check_host(host: &str) -> Result<String, Fault> {
+    let is_label = |label: &str| {
+        (1..=63).contains(&label.len())
+            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+    };
+    if host.len() <= 253 && host.split('.').all(is_label) {
+        return Ok(host.to_ascii_lowercase());
+    }
+    Err(Fault::new(format!("{host:?} is not a host name")).hint("write a name such as shop.example.org"))
+}
+
+/// A path prefix that an application may have.
+pub fn check_prefix(prefix: &str) -> Result<&str, Fault> {
+    let is_known = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
+    let is_prefix = prefix.starts_with('/')
+        && prefix.len() <= 256
+        && !prefix.contains("//")
+        && (prefix == "/" || !prefix.ends_with('/'))
+        && prefix.split('/').all(|segment| segment != "." && segment != "..")
+        && prefix.bytes().all(is_known);
+    if is_prefix {
+        return Ok(prefix);
+    }
+    Err(Fault::new(format!("{prefix:?} is not a path prefix"))
+        .hint("write it as /shop: it begins with `/`, does not end with one, and has letters, digits and -._~"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,223 @@
+//! The authority of a colony makes keys and certificates.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+
+use rcgen::string::Ia5String;
+use rcgen::{
+    BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
+    KeyUsagePurpose, PKCS_ECDSA_P256_SHA256, SanType,
+};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use time::{Duration, OffsetDateTime};
+
+use super::{Certified, Role, Subject, check_host, check_name, check_prefix};
+use crate::fault::Fault;
+
+/// The file names in the directory of an authority.
+const CERTIFICATE: &str = "ca.pem";
+const KEY: &str = "ca.key";
+
+/// The authority of a colony.
+pub struct Authority {
+    colony: String,
+    certificate_pem: String,
+    issuer: Issuer<'static, KeyPair>,
+}
+
+/// A certificate and its key, as PEM. The certificate is followed by that of the authority.
+pub struct Issued {
+    /// The certificate.
+    pub certificate_pem: String,
+    /// Its key. It is nobody's business but its holder's.
+    pub key_pem: String,
+    /// Whose it is.
+    pub uri: String,
+}
+
+impl Authority {
+    /// A new authority.
+    pub fn new(colony: &str, days: u32) -> Result<Authority, Fault> {
+        check_name("a colony", colony)?;
+        let key = new_key()?;
+        let params = authority_params(colony, days)?;
+        let certificate = params.self_signed(&key).map_err(made("an authority"))?;
+        let issuer = Issuer::new(authority_params(colony, days)?, key);
+        Ok(Authority { colony: colony.to_owned(), certificate_pem: certificate.pem(), issuer })
+    }
+
+    /// The authority that is kept in a directory.
+    pub fn load(directory: &Path) -> Result<Authority, Fault> {
+        let (certificate, key) = (directory.join(CERTIFICATE), directory.join(KEY));
+        let hint = "make an authority with `mario ca init`";
+        let certificate_pem = read(&certificate).map_err(|fault| fault.hint(hint))?;
+        let key_pem = read(&key).map_err(|fault| fault.hint(hint))?;
+        let attempted = || format!("cannot use the authority in {}", directory.display());
+        let der = CertificateDer::from_pem_slice(certificate_pem.as_bytes())
+            .map_err(|error| Fault::new(attempted()).caused_by(error))?;
+        let certified = Certified::read(&der)?;
+        if certified.subject != Subject::Authority {
+            return Err(Fault::new(attempted()).caused_by(format!("the certificate is that of {}", certified.uri())));
+        }
+        let key = KeyPair::from_pem(&key_pem).map_err(|error| Fault::new(attempted()).caused_by(error))?;
+        // What issued certificates take from it is the name and the key, not how long it is valid.
+        let issuer = Issuer::new(authority_params(&certified.colony, 1)?, key);
+        Ok(Authority { colony: certified.colony, certificate_pem, issuer })
+    }
+
+    /// Writes it into a directory, which must not have one. The key is for its owner alone.
+    pub fn save(&self, directory: &Path) -> Result<(), Fault> {
+        fs::create_dir_all(directory).map_err(|error| {
+            Fault::new(format!("cannot make the directory {}", directory.display())).caused_by(error)
+        })?;
+        write_private(&directory.join(KEY), &self.issuer.key().serialize_pem())?;
+        write_public(&directory.join(CERTIFICATE), &self.certificate_pem)
+    }
+
+    /// The colony.
+    pub fn colony(&self) -> &str {
+        &self.colony
+    }
+
+    /// Its certificate, which everybody may have.
+    pub fn certificate_pem(&self) -> &str {
+        &self.certificate_pem
+    }
+
+    /// Makes a key and a certificate. `days` may be negative, for a certificate that is no longer valid.
+    pub fn issue(&self, certified: &Certified, days: i64) -> Result<Issued, Fault> {
+        let what = "a certificate";
+        let mut params = CertificateParams::default();
+        params.distinguished_name = distinguished(&certified.uri());
+        let mut names = vec![SanType::URI(ia5(&certified.uri())?)];
+        for role in &certified.roles {
+            names.push(SanType::URI(ia5(&format!("{}{role}", super::ROLE_PREFIX))?));
+        }
+        for prefix in &certified.prefixes {
+            names.push(SanType::URI(ia5(&format!("{}{}", super::PATH_PREFIX, check_prefix(prefix)?))?));
+        }
+        for host in &certified.hosts {
+            names.push(match host.parse() {
+                Ok(address) if matches!(certified.subject, Subject::Node(_)) => SanType::IpAddress(address),
+                _ => SanType::DnsName(ia5(&check_host(host)?)?),
+            });
+        }
+        params.subject_alt_names = names;
+        let now = OffsetDateTime::now_utc();
+        // Clocks of machines differ: it is valid a little before it was made.
+        params.not_before = now.min(now + Duration::days(days)) - Duration::hours(1);
+        params.not_after = now + Duration::days(days);
+        params.is_ca = IsCa::ExplicitNoCa;
+        params.use_authority_key_identifier_extension = true;
+        params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+        params.extended_key_usages = match certified.subject {
+            Subject::Node(_) => vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth],
+            _ => vec![ExtendedKeyUsagePurpose::ClientAuth],
+        };
+        let key = new_key()?;
+        let certificate = params.signed_by(&key, &self.issuer).map_err(made(what))?;
+        Ok(Issued {
+            certificate_pem: format!("{}{}", certificate.pem(), self.certificate_pem),
+            key_pem: key.serialize_pem(),
+            uri: certified.uri(),
+        })
+    }
+
+    /// What the certificate of a node says.
+    pub fn node(&self, node: mario_domain::NodeId, hosts: Vec<String>) -> Certified {
+        self.certified(Subject::Node(node), Vec::new(), hosts, Vec::new())
+    }
+
+    /// What the certificate of an operator says.
+    pub fn operator(&self, name: &str, roles: Vec<Role>) -> Result<Certified, Fault> {
+        let subject = Subject::Operator(check_name("an operator", name)?.to_owned());
+        Ok(self.certified(subject, roles, Vec::new(), Vec::new()))
+    }
+
+    /// What the certificate of an application says.
+    pub fn application(
+        &self,
+        application: mario_domain::ApplicationId,
+        hosts: Vec<String>,
+        prefixes: Vec<String>,
+    ) -> Certified {
+        self.certified(Subject::Application(application), Vec::new(), hosts, prefixes)
+    }
+
+    fn certified(&self, subject: Subject, roles: Vec<Role>, hosts: Vec<String>, prefixes: Vec<String>) -> Certified {
+        Certified { colony: self.colony.clone(), subject, roles, hosts, prefixes }
+    }
+}
+
+/// Everything speaks P-256, browsers and monitoring too, which do not all speak Ed25519.
+fn new_key() -> Result<KeyPair, Fault> {
+    KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256).map_err(made("a key"))
+}
+
+fn authority_params(colony: &str, days: u32) -> Result<CertificateParams, Fault> {
+    let mut params = CertificateParams::default();
+    let uri = Subject::Authority.uri(colony);
+    params.distinguished_name = distinguished(&uri);
+    params.subject_alt_names = vec![SanType::URI(ia5(&uri)?)];
+    params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+    params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+    let now = OffsetDateTime::now_utc();
+    params.not_before = now - Duration::hours(1);
+    params.not_after = now + Duration::days(i64::from(days));
+    Ok(params)
+}
+
+fn distinguished(uri: &str) -> DistinguishedName {
+    let mut name = DistinguishedName::new();
+    name.push(DnType::OrganizationName, "mario");
+    name.push(DnType::CommonName, uri);
+    name
+}
+
+fn ia5(text: &str) -> Result<Ia5String, Fault> {
+    Ia5String::try_from(text)
+        .map_err(|error| Fault::new(format!("{text:?} cannot stand in a certificate")).caused_by(error))
+}
+
+fn made(what: &str) -> impl FnOnce(rcgen::Error) -> Fault {
+    let attempted = format!("cannot make {what}");
+    move |error| Fault::new(attempted).caused_by(error)
+}
+
+fn read(path: &Path) -> Result<String, Fault> {
+    fs::read_to_string(path).map_err(|error| Fault::new(format!("cannot read {}", path.display())).caused_by(error))
+}
+
+/// Writes a file that only its owner can read. A file that is there is never overwritten: it may be a key that is needed.
+pub fn write_private(path: &Path, text: &str) -> Result<(), Fault> {
+    write_new(path, text, 0o600)
+}
+
+/// Writes a file that everybody may read, and overwrites none.
+pub fn write_public(path: &Path, text: &str) -> Result<(), Fault> {
+    write_new(path, text, 0o644)
+}
+
+fn write_new(path: &Path, text: &str, mode: u32) -> Result<(), Fault> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode);
+    #[cfg(not(unix))]
+    let _ = mode;
+    let attempted = || format!("cannot write {}", path.display());
+    let mut file = options.open(path).map_err(|error| {
+        let is_there = error.kind() == std::io::ErrorKind::AlreadyExists;
+        let fault = Fault::new(attempted()).caused_by(error);
+        if is_there {
+            fault.hint("keys are never overwritten: name another place, or remove the file first")
+        } else {
+            fault
+        }
+    })?;
+    file.write_all(text.as_bytes())
+        .and_then(|()| file.sync_all())
+        .map_err(|error| Fault::new(attempted()).caused_by(error))
+}

@@ -1,0 +1,314 @@
+//! A node's, an operator's or an application's own certificate and key, and TLS with them.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms, ring, verify_tls13_signature};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::server::WebPkiClientVerifier;
+use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, ServerConfig, SignatureScheme};
+use webpki::{EndEntityCert, KeyUsage};
+
+use super::{Certified, Subject};
+use crate::fault::Fault;
+
+/// How the two ends of a connection agree what it is for: messages between nodes.
+pub const CONTROL_PROTOCOL: &[u8] = b"mario-control/1";
+/// Client requests between nodes.
+pub const DATA_PROTOCOL: &[u8] = b"mario-data/1";
+/// Operators.
+pub const HTTP_PROTOCOL: &[u8] = b"http/1.1";
+
+/// A certificate with its key, and whom it trusts.
+#[derive(Debug)]
+pub struct Identity {
+    certified: Certified,
+    chain: Vec<CertificateDer<'static>>,
+    key: PrivateKeyDer<'static>,
+    authority: CertificateDer<'static>,
+}
+
+/// Whom a client expects at the other end.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Expected {
+    /// This one.
+    Exactly(Subject),
+    /// Any node of the colony.
+    AnyNode,
+}
+
+impl Identity {
+    /// Reads the files of an identity, and sees that they fit each other now.
+    pub fn load(authority: &Path, certificate: &Path, key: &Path) -> Result<Identity, Fault> {
+        let identity = Identity::read(authority, certificate, key)?;
+        identity.check(UnixTime::now()).map_err(|fault| {
+            Fault::new(format!("cannot use the certificate {}", certificate.display())).caused_by(fault)
+        })?;
+        Ok(identity)
+    }
+
+    /// Reads an identity by its certificate, as `mario ca` makes it: the authority's certificate follows in the same file, and the
+    /// key is beside it, with the ending `key`.
+    pub fn load_bundle(certificate: &Path) -> Result<Identity, Fault> {
+        let read = fs::read(certificate)
+            .map_err(|error| Fault::new(format!("cannot read {}", certificate.display())).caused_by(error))?;
+        let chain: Vec<CertificateDer<'static>> =
+            CertificateDer::pem_slice_iter(&read).filter_map(Result::ok).collect();
+        let (Some(authority), true) = (chain.last(), chain.len() > 1) else {
+            return Err(Fault::new(format!(
+                "{} is not a certificate with that of its authority",
+                certificate.display()
+            ))
+            .hint("name the file with the ending `pem` that `mario ca` made"));
+        };
+        let mut identity = Identity::read(certificate, certificate, &certificate.with_extension("key"))?;
+        identity.authority = authority.clone();
+        identity.check(UnixTime::now()).map_err(|fault| {
+            Fault::new(format!("cannot use the certificate {}", certificate.display())).caused_by(fault)
+        })?;
+        Ok(identity)
+    }
+
+    /// Reads the files of an identity, whether they are valid now or not.
+    pub fn read(authority: &Path, certificate: &Path, key: &Path) -> Result<Identity, Fault> {
+        let read = |path: &Path| {
+            fs::read(path).map_err(|error| Fault::new(format!("cannot read {}", path.display())).caused_by(error))
+        };
+        let wrong = |path: &Path, error: rustls::pki_types::pem::Error, what: &str| {
+            Fault::new(format!("{} is not {what}", path.display())).caused_by(error).hint("make it with `mario ca`")
+        };
+        let authority_der = CertificateDer::from_pem_slice(&read(authority)?)
+            .map_err(|error| wrong(authority, error, "the certificate of an authority"))?;
+        let chain = CertificateDer::pem_slice_iter(&read(certificate)?)
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(|error| wrong(certificate, error, "a certificate"))?;
+        let Some(first) = chain.first() else {
+            return Err(
+                Fault::new(format!("{} has no certificate", certificate.display())).hint("make it with `mario ca`")
+            );
+        };
+        let certified = Certified::read(first).map_err(|fault| {
+            Fault::new(format!("cannot use the certificate {}", certificate.display())).caused_by(fault)
+        })?;
+        check_private(key)?;
+        let key_der = PrivateKeyDer::from_pem_slice(&read(key)?).map_err(|error| wrong(key, error, "a private key"))?;
+        Ok(Identity { certified, chain, key: key_der, authority: authority_der })
+    }
+
+    /// What the certificate says.
+    pub fn certified(&self) -> &Certified {
+        &self.certified
+    }
+
+    /// The certificate.
+    pub fn certificate(&self) -> &CertificateDer<'static> {
+        &self.chain[0]
+    }
+
+    /// That of the authority.
+    pub fn authority(&self) -> &CertificateDer<'static> {
+        &self.authority
+    }
+
+    /// Sees that the authority made the certificate, that it is valid at a time, and that the key is its key.
+    pub fn check(&self, at: UnixTime) -> Result<(), Fault> {
+        let usage = match self.certified.subject {
+            Subject::Node(_) => KeyUsage::server_auth(),
+            _ => KeyUsage::client_auth(),
+        };
+        verify(&self.authority, &self.chain[0], at, usage)?;
+        let provider = provider();
+        let signing = provider
+            .key_provider
+            .load_private_key(self.key.clone_key())
+            .map_err(|error| Fault::new("cannot use the private key").caused_by(error))?;
+        let parsed = EndEntityCert::try_from(&self.chain[0])
+            .map_err(|error| Fault::new("cannot read the certificate").caused_by(error))?;
+        let public = signing.public_key();
+        if public.is_some_and(|public| public != parsed.subject_public_key_info()) {
+            return Err(Fault::new("the private key is not that of the certificate")
+                .hint("name the key file that was made with it"));
+        }
+        Ok(())
+    }
+
+    /// Signs bytes, for the descriptor of an application.
+    pub fn sign(&self, bytes: &[u8]) -> Result<Vec<u8>, Fault> {
+        let attempted = "cannot sign with the private key";
+        let key = provider()
+            .key_provider
+            .load_private_key(self.key.clone_key())
+            .map_err(|error| Fault::new(attempted).caused_by(error))?;
+        let signer = key.choose_scheme(&[SignatureScheme::ECDSA_NISTP256_SHA256]).ok_or_else(|| {
+            Fault::new(attempted).caused_by("it is not a key of P-256").hint("make it with `mario ca`")
+        })?;
+        signer.sign(bytes).map_err(|error| Fault::new(attempted).caused_by(error))
+    }
+
+    fn roots(&self) -> Result<RootCertStore, Fault> {
+        let mut roots = RootCertStore::empty();
+        roots
+            .add(self.authority.clone())
+            .map_err(|error| Fault::new("cannot use the certificate of the authority").caused_by(error))?;
+        Ok(roots)
+    }
+
+    /// TLS for what listens: clients must have a certificate of the colony.
+    pub fn server(&self, protocols: &[&[u8]]) -> Result<Arc<ServerConfig>, Fault> {
+        let failed = |error: Box<dyn std::error::Error + Send + Sync>| Fault::new("cannot set up TLS").caused_by(error);
+        let provider = Arc::new(provider());
+        let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(self.roots()?), Arc::clone(&provider))
+            .build()
+            .map_err(|error| failed(error.into()))?;
+        let mut config = ServerConfig::builder_with_provider(provider)
+            .with_protocol_versions(&[&rustls::version::TLS13])
+            .map_err(|error| failed(error.into()))?
+            .with_client_cert_verifier(verifier)
+            .with_single_cert(self.chain.clone(), self.key.clone_key())
+            .map_err(|error| failed(error.into()))?;
+        config.alpn_protocols = protocols.iter().map(|protocol| protocol.to_vec()).collect();
+        Ok(Arc::new(config))
+    }
+
+    /// TLS for what connects.
+    pub fn client(&self, expected: Expected, protocol: &[u8]) -> Result<Arc<ClientConfig>, Fault> {
+        let failed = |error: rustls::Error| Fault::new("cannot set up TLS").caused_by(error);
+        let provider = Arc::new(provider());
+        let verifier = ColonyVerifier {
+            authority: self.authority.clone(),
+            colony: self.certified.colony.clone(),
+            expected,
+            algorithms: provider.signature_verification_algorithms,
+        };
+        let mut config = ClientConfig::builder_with_provider(provider)
+            .with_protocol_versions(&[&rustls::version::TLS13])
+            .map_err(failed)?
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(verifier))
+            .with_client_auth_cert(self.chain.clone(), self.key.clone_key())
+            .map_err(failed)?;
+        config.alpn_protocols = vec![protocol.to_vec()];
+        Ok(Arc::new(config))
+    }
+}
+
+/// What the certificates of a peer say, whose chain TLS has verified.
+pub fn peer(certificates: Option<&[CertificateDer<'_>]>) -> Result<Certified, Fault> {
+    match certificates.and_then(<[_]>::first) {
+        Some(first) => Certified::read(first),
+        None => Err(Fault::new("the peer has no certificate")),
+    }
+}
+
+/// Sees that an authority made a certificate, and that it is valid at a time.
+pub(crate) fn verify(
+    authority: &CertificateDer<'_>,
+    certificate: &CertificateDer<'_>,
+    at: UnixTime,
+    usage: KeyUsage,
+) -> Result<(), Fault> {
+    let parsed = EndEntityCert::try_from(certificate)
+        .map_err(|error| Fault::new("cannot read the certificate").caused_by(error))?;
+    let anchor = webpki::anchor_from_trusted_cert(authority)
+        .map_err(|error| Fault::new("cannot read the certificate of the authority").caused_by(error))?;
+    let algorithms = provider().signature_verification_algorithms.all;
+    match parsed.verify_for_usage(algorithms, &[anchor], &[], at, usage, None, None) {
+        Ok(_) => Ok(()),
+        Err(webpki::Error::CertExpired { time, not_after }) => {
+            let days = (time.as_secs() - not_after.as_secs().min(time.as_secs())) / 86_400;
+            Err(Fault::new(format!("the certificate expired {days} days ago")).hint("make a new one with `mario ca`"))
+        }
+        Err(webpki::Error::CertNotValidYet { .. }) => {
+            Err(Fault::new("the certificate is not valid yet").hint("see that the clock of this machine is right"))
+        }
+        Err(webpki::Error::UnknownIssuer | webpki::Error::InvalidSignatureForPublicKey) => {
+            Err(Fault::new("the certificate is not one of this colony's authority")
+                .hint("take certificate and authority from the same `mario ca`"))
+        }
+        Err(error) => Err(Fault::new("the certificate is not valid here").caused_by(error)),
+    }
+}
+
+/// A key that others can read is refused, as `ssh` does.
+fn check_private(path: &Path) -> Result<(), Fault> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let metadata = fs::metadata(path)
+            .map_err(|error| Fault::new(format!("cannot read {}", path.display())).caused_by(error))?;
+        let mode = metadata.permissions().mode() & 0o777;
+        if mode & 0o077 != 0 {
+            return Err(Fault::new(format!(
+                "others can read the private key {}: its mode is {mode:o}",
+                path.display()
+            ))
+            .hint(format!("chmod 600 {}", path.display())));
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = path;
+    Ok(())
+}
+
+fn provider() -> CryptoProvider {
+    ring::default_provider()
+}
+
+/// Nodes are known by their names in the colony, not by where they are.
+#[derive(Debug)]
+struct ColonyVerifier {
+    authority: CertificateDer<'static>,
+    colony: String,
+    expected: Expected,
+    algorithms: WebPkiSupportedAlgorithms,
+}
+
+impl ServerCertVerifier for ColonyVerifier {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        let refused = |fault: Fault| rustls::Error::General(fault.line());
+        verify(&self.authority, end_entity, now, KeyUsage::server_auth()).map_err(refused)?;
+        let certified = Certified::read(end_entity).map_err(refused)?;
+        let is_expected = certified.colony == self.colony
+            && match &self.expected {
+                Expected::Exactly(subject) => certified.subject == *subject,
+                Expected::AnyNode => matches!(certified.subject, Subject::Node(_)),
+            };
+        if is_expected {
+            Ok(ServerCertVerified::assertion())
+        } else {
+            Err(rustls::Error::InvalidCertificate(CertificateError::NotValidForName))
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _: &[u8],
+        _: &CertificateDer<'_>,
+        _: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        Err(rustls::Error::General("only TLS 1.3 is spoken here".to_owned()))
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls13_signature(message, certificate, signature, &self.algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.algorithms.supported_schemes()
+    }
+}

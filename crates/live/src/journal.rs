@@ -1,0 +1,245 @@
+//! The journal of a node on disk: what [`mario_colony::Ledger`] adds up to survives every crash.
+//!
+//! Records are kept by number, each with a checksum, in a file of [redb]. [`Journal::append`] returns when they are on disk.
+
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use mario_colony::{Ledger, Record};
+use mario_domain::NodeId;
+use mario_wire::{decode_record, encode_record};
+use redb::{Database, DatabaseError, ReadableDatabase, ReadableTable, TableDefinition};
+
+use crate::fault::Fault;
+
+/// Where the records of a node go.
+pub trait Journal: Send {
+    /// Writes records down, in order; when it returns, they are on disk. After an error, none or all of them are, and the same
+    /// records are to be given again.
+    fn append(&mut self, records: &[Record]) -> Result<(), Fault>;
+
+    /// How many records are on disk.
+    fn count(&self) -> u64;
+}
+
+const RECORDS: TableDefinition<'static, u64, &[u8]> = TableDefinition::new("records");
+const SETTINGS: TableDefinition<'static, &str, u64> = TableDefinition::new("settings");
+
+/// How the tables are laid out. A file with a higher number is from a newer version.
+const LAYOUT: u64 = 1;
+
+/// Pages that are kept in memory. The journal is read once.
+const CACHE_BYTES: usize = 1 << 20;
+
+/// A journal in a file of redb, which also keeps a second daemon out.
+pub struct DiskJournal {
+    path: PathBuf,
+    /// `None` between a failed write and the next.
+    database: Option<Database>,
+    count: u64,
+    crash: crash::Plan,
+}
+
+impl DiskJournal {
+    /// Opens the journal in a data directory, which is made if it is not there; returns what its records add up to.
+    pub fn open(directory: &Path, node: &NodeId) -> Result<(DiskJournal, Ledger), Fault> {
+        let attempted = || format!("cannot use the data directory {}", directory.display());
+        fs::create_dir_all(directory).map_err(|error| Fault::new(attempted()).caused_by(error))?;
+        let path = directory.join("journal.redb");
+        let failed = |fault: Fault| Fault::new(attempted()).caused_by(fault);
+        let database = open_database(&path).map_err(failed)?;
+        let ledger = read(&database, node).map_err(failed)?;
+        let count = ledger.1;
+        Ok((DiskJournal { path, database: Some(database), count, crash: crash::Plan::from_environment() }, ledger.0))
+    }
+}
+
+impl Journal for DiskJournal {
+    fn append(&mut self, records: &[Record]) -> Result<(), Fault> {
+        self.crash.before();
+        if self.crash.has_full_disk() {
+            return Err(failed(std::io::Error::from(std::io::ErrorKind::StorageFull).into()));
+        }
+        let database = match self.database.take() {
+            Some(database) => database,
+            // redb wants a file whose writing failed to be opened again.
+            None => open_database(&self.path)?,
+        };
+        write(&database, self.count, records).map_err(failed)?;
+        self.database = Some(database);
+        self.count += records.len() as u64;
+        self.crash.after();
+        Ok(())
+    }
+
+    fn count(&self) -> u64 {
+        self.count
+    }
+}
+
+fn failed(error: AnyError) -> Fault {
+    Fault::new("cannot write to the journal")
+        .caused_by(error)
+        .hint("nothing new is promised until it can be written: see that the disk has room and works")
+}
+
+fn open_database(path: &Path) -> Result<Database, Fault> {
+    let mut builder = Database::builder();
+    builder.set_cache_size(CACHE_BYTES);
+    let database = builder.create(path).map_err(|error| match error {
+        DatabaseError::DatabaseAlreadyOpen => {
+            Fault::new("another daemon uses it").hint("stop that one first, or give this one a data directory of its own")
+        }
+        DatabaseError::UpgradeRequired(_) => Fault::new("its journal is of an older version that cannot be read").caused_by(error),
+        error => Fault::new(format!("cannot open {}", path.display())).caused_by(error).hint(
+            "if the disk is damaged, move the file away: the node then starts as a new one, and its neighbours can be told that \
+             the old one is lost",
+        ),
+    })?;
+    Ok(database)
+}
+
+type AnyError = Box<dyn Error + Send + Sync>;
+
+fn write(database: &Database, count: u64, records: &[Record]) -> Result<(), AnyError> {
+    let transaction = database.begin_write()?;
+    {
+        transaction.open_table(SETTINGS)?.insert("layout", LAYOUT)?;
+        let mut table = transaction.open_table(RECORDS)?;
+        let mut bytes = Vec::new();
+        for (number, record) in (count..).zip(records) {
+            bytes.clear();
+            encode_record(record, &mut bytes)?;
+            let checksum = crc32fast::hash(&bytes);
+            bytes.extend_from_slice(&checksum.to_be_bytes());
+            table.insert(number, bytes.as_slice())?;
+        }
+    }
+    transaction.commit()?;
+    Ok(())
+}
+
+/// What the records add up to, and how many there are.
+fn read(database: &Database, node: &NodeId) -> Result<(Ledger, u64), Fault> {
+    let failed = |error: AnyError| Fault::new("cannot read its journal").caused_by(error);
+    let transaction = database.begin_read().map_err(|error| failed(error.into()))?;
+    let mut ledger = Ledger::default();
+    let settings = match transaction.open_table(SETTINGS) {
+        Err(redb::TableError::TableDoesNotExist(_)) => return Ok((ledger, 0)),
+        other => other.map_err(|error| failed(error.into()))?,
+    };
+    let layout = settings.get("layout").map_err(|error| failed(error.into()))?.map_or(0, |layout| layout.value());
+    if layout != LAYOUT {
+        return Err(Fault::new(format!("its journal has layout {layout}, and this version knows {LAYOUT}"))
+            .hint("use the version of mario that wrote it, or a newer one"));
+    }
+    let table = transaction.open_table(RECORDS).map_err(|error| failed(error.into()))?;
+    let mut count = 0;
+    for entry in table.iter().map_err(|error| failed(error.into()))? {
+        let (number, bytes) = entry.map_err(|error| failed(error.into()))?;
+        if number.value() != count {
+            return Err(damaged(count, "it is missing"));
+        }
+        let record = decode(bytes.value(), count)?;
+        if let Record::Boot { node: whose, .. } = &record
+            && whose != node
+        {
+            return Err(Fault::new(format!("its journal is that of node {whose}, and this is node {node}"))
+                .hint("give each node a data directory of its own"));
+        }
+        if count == 0 && !matches!(record, Record::Boot { .. }) {
+            return Err(damaged(count, "it is not the beginning of a journal"));
+        }
+        ledger.apply(&record);
+        count += 1;
+    }
+    Ok((ledger, count))
+}
+
+fn decode(bytes: &[u8], number: u64) -> Result<Record, Fault> {
+    let Some((content, checksum)) = bytes.split_last_chunk::<4>() else { return Err(damaged(number, "it is cut off")) };
+    if crc32fast::hash(content) != u32::from_be_bytes(*checksum) {
+        return Err(damaged(number, "its checksum does not fit"));
+    }
+    decode_record(content).map_err(|error| {
+        if error.is_newer() {
+            Fault::new(format!("record {number} of its journal is from a newer version of mario"))
+                .caused_by(error)
+                .hint("use the version of mario that wrote it, or a newer one")
+        } else {
+            damaged(number, &error.to_string())
+        }
+    })
+}
+
+fn damaged(number: u64, cause: &str) -> Fault {
+    Fault::new(format!("record {number} of its journal is damaged"))
+        .caused_by(cause.to_owned())
+        .hint("bring the file back from where it was last whole, and its neighbours will refuse it, or move it away: the node then starts as a new one")
+}
+
+/// Crashes on purpose, in builds for tests alone: `MARIO_TEST_CRASH=before:N` or `after:N` kills the daemon around its Nth write, and
+/// while the file that `MARIO_TEST_DISK_FULL` names is there, the disk is full.
+mod crash {
+    #[cfg(debug_assertions)]
+    pub(super) struct Plan {
+        writes: u64,
+        at: Option<(bool, u64)>,
+        full: Option<std::path::PathBuf>,
+    }
+
+    #[cfg(debug_assertions)]
+    impl Plan {
+        pub(super) fn from_environment() -> Plan {
+            let at = std::env::var("MARIO_TEST_CRASH").ok().and_then(|text| {
+                let (when, number) = text.split_once(':')?;
+                Some((when == "before", number.parse().ok()?))
+            });
+            Plan { writes: 0, at, full: std::env::var_os("MARIO_TEST_DISK_FULL").map(Into::into) }
+        }
+
+        pub(super) fn has_full_disk(&self) -> bool {
+            self.full.as_ref().is_some_and(|path| path.exists())
+        }
+
+        pub(super) fn before(&mut self) {
+            self.writes += 1;
+            self.crash_if(true);
+        }
+
+        pub(super) fn after(&self) {
+            self.crash_if(false);
+        }
+
+        fn crash_if(&self, is_before: bool) {
+            if self.at == Some((is_before, self.writes)) {
+                // As `kill -9`: nothing is flushed, closed or told.
+                #[cfg(unix)]
+                let _ = nix::sys::signal::kill(nix::unistd::Pid::this(), nix::sys::signal::Signal::SIGKILL);
+                std::process::abort();
+            }
+        }
+    }
+
+    #[cfg(not(debug_assertions))]
+    pub(super) struct Plan;
+
+    #[cfg(not(debug_assertions))]
+    impl Plan {
+        pub(super) fn from_environment() -> Plan {
+            Plan
+        }
+
+        pub(super) fn has_full_disk(&self) -> bool {
+            false
+        }
+
+        pub(super) fn before(&mut self) {}
+
+        pub(super) fn after(&self) {}
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,96 @@
+use mario_colony::JournalId;
+
+use super::*;
+use crate::identity::node_id;
+use crate::testing::Scratch;
+
+fn node(name: &str) -> NodeId {
+    node_id(name).expect("a name")
+}
+
+fn boot(number: u32) -> Record {
+    Record::Boot { node: node("edge-1"), journal: JournalId(7), boot: number }
+}
+
+fn peer(sequence: u64) -> Record {
+    Record::Peer { node: node("edge-2"), journal: JournalId(8), sequence }
+}
+
+fn reopened(scratch: &Scratch) -> Result<(DiskJournal, Ledger), Fault> {
+    DiskJournal::open(scratch.path(), &node("edge-1"))
+}
+
+#[test]
+fn what_was_appended_is_there_again() {
+    let scratch = Scratch::new("journal");
+    let mut expected = Ledger::default();
+    for number in 0..3 {
+        let (mut journal, ledger) = reopened(&scratch).expect("a journal");
+        assert_eq!(ledger, expected);
+        let records = [boot(number), peer(u64::from(number))];
+        journal.append(&records).expect("a disk");
+        records.iter().for_each(|record| expected.apply(record));
+        assert_eq!(journal.count(), 2 * (u64::from(number) + 1));
+    }
+}
+
+#[test]
+fn a_second_daemon_and_another_node_are_refused() {
+    let scratch = Scratch::new("second");
+    let (mut journal, _) = reopened(&scratch).expect("a journal");
+    journal.append(&[boot(0)]).expect("a disk");
+    let line = reopened(&scratch).err().expect("in use").line();
+    assert!(line.contains("another daemon uses it") && line.contains("data directory of its own"), "{line}");
+    drop(journal);
+    let line = DiskJournal::open(scratch.path(), &node("edge-9")).err().expect("another node").line();
+    assert!(line.contains("that of node edge-1, and this is node edge-9"), "{line}");
+}
+
+fn change(scratch: &Scratch, change: impl FnOnce(&redb::WriteTransaction)) {
+    let database = Database::create(scratch.path().join("journal.redb")).expect("a database");
+    let transaction = database.begin_write().expect("begun");
+    change(&transaction);
+    transaction.commit().expect("a disk");
+}
+
+#[test]
+fn a_journal_from_the_future_and_a_damaged_one_are_refused() {
+    let scratch = Scratch::new("damaged");
+    let (mut journal, _) = reopened(&scratch).expect("a journal");
+    journal.append(&[boot(0), peer(1), peer(2)]).expect("a disk");
+    drop(journal);
+    let put = |number: u64, content: &[u8]| {
+        let mut bytes = content.to_vec();
+        bytes.extend_from_slice(&crc32fast::hash(content).to_be_bytes());
+        change(&scratch, |transaction| {
+            transaction.open_table(RECORDS).expect("a table").insert(number, bytes.as_slice()).expect("inserted");
+        });
+    };
+    put(2, &[99, 1, 2, 3]);
+    let line = reopened(&scratch).err().expect("newer").line();
+    assert!(line.contains("record 2") && line.contains("newer version"), "{line}");
+    put(2, &[1, 0xff, 0xff]);
+    let line = reopened(&scratch).err().expect("damaged").line();
+    assert!(line.contains("record 2 of its journal is damaged"), "{line}");
+    change(&scratch, |transaction| {
+        transaction.open_table(RECORDS).expect("a table").insert(2, [1, 2, 3, 4, 5].as_slice()).expect("inserted");
+    });
+    assert!(reopened(&scratch).err().expect("damaged").line().contains("checksum"));
+    change(&scratch, |transaction| {
+        transaction.open_table(RECORDS).expect("a table").remove(1).expect("removed");
+    });
+    assert!(
+        reopened(&scratch).err().expect("a gap").line().contains("record 1 of its journal is damaged: it is missing")
+    );
+    change(&scratch, |transaction| {
+        transaction.open_table(SETTINGS).expect("a table").insert("layout", 2).expect("inserted");
+    });
+    assert!(reopened(&scratch).err().expect("newer").line().contains("layout 2"));
+}
+
+#[test]
+fn a_file_that_is_not_a_journal_is_refused() {
+    let scratch = Scratch::new("garbage");
+    fs::write(scratch.path().join("journal.redb"), vec![7; 10_000]).expect("written");
+    assert!(reopened(&scratch).err().expect("garbage").line().contains("cannot open"));
+}

@@ -1,0 +1,283 @@
+//! The links of a node: two connections with mutual TLS for each neighbour, one for messages and one for client requests.
+//!
+//! | connection | who connects | what it carries |
+//! |---|---|---|
+//! | control | the neighbour with the smaller id | frames of `mario-wire`, both ways |
+//! | data | both, one each | HTTP/2 requests of the one that connected |
+//!
+//! Only configured neighbours are talked to, and only if their certificates say that they are they. A link is up while its control
+//! connection is; it is down when nothing was heard for the silence that `node.toml` sets, three seconds unless said.
+//!
+//! **Invariant:** what a neighbour sends is bounded: frames in size and rate, connections that are not known yet in number and
+//! time. A neighbour that sends what is not a message is cut off, and may come again.
+
+mod control;
+mod data;
+mod listen;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use mario_domain::NodeId;
+use mario_wire::{Envelope, encode_frame};
+use serde::Serialize;
+use tokio::net::TcpListener;
+use tokio::sync::{Semaphore, mpsc};
+use tokio::task::JoinSet;
+
+use crate::config::{Neighbour, NodeConfig};
+use crate::daemon::{Event, Events, Told};
+use crate::fault::Fault;
+use crate::identity::Identity;
+use crate::seams::{DataLink, Forward};
+
+/// Frames that wait for a link. What comes when they are full is dropped, as if it had been lost on the way.
+const OUTBOX_FRAMES: usize = 512;
+
+/// Connections that have not said yet who they are.
+const STRANGERS_MAX: usize = 64;
+
+/// How long a connection may take to say who it is.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// What happens on links.
+#[derive(Debug)]
+pub(crate) enum LinkEvent {
+    /// A control connection stands.
+    Up { neighbour: NodeId, session: u64 },
+    /// It does not stand any more.
+    Down { neighbour: NodeId, session: u64 },
+    /// Something was said over it.
+    Received { neighbour: NodeId, session: u64, envelope: Box<Envelope> },
+    /// A data connection stands, or does not stand any more, or the delay of a link has changed.
+    Changed,
+}
+
+/// The links of a node. A clone is a handle to the same.
+#[derive(Clone)]
+pub(crate) struct Links {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    node: NodeId,
+    identity: Arc<Identity>,
+    neighbours: Vec<Neighbour>,
+    silence: Duration,
+    quantum_us: f64,
+    table: Mutex<BTreeMap<NodeId, Link>>,
+    next_session: AtomicU64,
+    core: mpsc::Sender<Event>,
+    events: Events,
+    strangers: Arc<Semaphore>,
+}
+
+/// What is known of the link to one neighbour.
+#[derive(Default)]
+struct Link {
+    session: Option<Session>,
+    data: Option<DataLink>,
+    round_trip_us: Option<f64>,
+    /// What of the round trip the others were told.
+    quanta: u32,
+    counts: LinkCounts,
+}
+
+struct Session {
+    number: u64,
+    outbox: mpsc::Sender<Vec<u8>>,
+}
+
+/// What went over a link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct LinkCounts {
+    /// Frames sent.
+    pub sent: u64,
+    /// Frames that came.
+    pub received: u64,
+    /// Frames that were not sent because the link was down or its queue was full.
+    pub dropped: u64,
+    /// Times that the link came up.
+    pub sessions: u64,
+}
+
+/// The state of a link, for operators.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct LinkStatus {
+    /// The neighbour.
+    pub neighbour: NodeId,
+    /// Where it is.
+    pub address: String,
+    /// Whether messages pass.
+    pub is_up: bool,
+    /// Whether client requests pass.
+    pub has_data: bool,
+    /// The smoothed round trip, in milliseconds.
+    pub round_trip_ms: Option<f64>,
+    /// What went over it.
+    #[serde(flatten)]
+    pub counts: LinkCounts,
+}
+
+impl Links {
+    pub(crate) fn new(
+        config: &NodeConfig,
+        identity: Arc<Identity>,
+        core: mpsc::Sender<Event>,
+        events: Events,
+    ) -> Links {
+        let table = config.neighbours.iter().map(|neighbour| (neighbour.id.clone(), Link::default())).collect();
+        let shared = Shared {
+            node: config.node.clone(),
+            identity,
+            neighbours: config.neighbours.clone(),
+            silence: config.silence(),
+            quantum_us: config.timing.latency_quantum_ms * 1_000.0,
+            table: Mutex::new(table),
+            next_session: AtomicU64::new(1),
+            core,
+            events,
+            strangers: Arc::new(Semaphore::new(STRANGERS_MAX)),
+        };
+        Links { shared: Arc::new(shared) }
+    }
+
+    /// Listens and connects, until the tasks are dropped.
+    pub(crate) fn run(
+        &self,
+        listener: TcpListener,
+        forward: &Arc<dyn Forward>,
+        tasks: &mut JoinSet<()>,
+    ) -> Result<(), Fault> {
+        listen::spawn(self, listener, forward, tasks)?;
+        for neighbour in &self.shared.neighbours {
+            if self.shared.node < neighbour.id {
+                control::dial(self, neighbour, tasks)?;
+            }
+            data::dial(self, neighbour, tasks)?;
+        }
+        Ok(())
+    }
+
+    /// Sends something to a neighbour, or drops it.
+    pub(crate) fn send(&self, to: &NodeId, envelope: &Envelope) {
+        let mut frame = Vec::new();
+        let encoded = encode_frame(envelope, &mut frame);
+        let mut table = self.table();
+        let Some(link) = table.get_mut(to) else { return };
+        let sent =
+            encoded.is_ok() && link.session.as_ref().is_some_and(|session| session.outbox.try_send(frame).is_ok());
+        if sent {
+            link.counts.sent += 1;
+        } else {
+            link.counts.dropped += 1;
+        }
+        drop(table);
+        if let Err(error) = encoded {
+            self.shared.events.tell(Told::Fault { message: format!("a message to {to} cannot be written: {error}") });
+        }
+    }
+
+    /// Ends a session: its neighbour does not keep to the rules, or another took its place.
+    pub(crate) fn close(&self, neighbour: &NodeId, session: u64) {
+        let mut table = self.table();
+        if let Some(link) = table.get_mut(neighbour)
+            && link.session.as_ref().is_some_and(|known| known.number == session)
+        {
+            link.session = None;
+        }
+    }
+
+    /// Whether this is the session that stands.
+    pub(crate) fn is_current(&self, neighbour: &NodeId, session: u64) -> bool {
+        let table = self.table();
+        table.get(neighbour).and_then(|link| link.session.as_ref()).is_some_and(|known| known.number == session)
+    }
+
+    /// The data link to a neighbour, if it stands, and what the link adds to latencies.
+    pub(crate) fn data(&self, neighbour: &NodeId) -> Option<(DataLink, u32)> {
+        let table = self.table();
+        let link = table.get(neighbour)?;
+        let data = link.data.clone().filter(DataLink::is_open)?;
+        Some((data, link.quanta))
+    }
+
+    /// What a link adds to latencies, in quanta.
+    pub(crate) fn quanta(&self, neighbour: &NodeId) -> u32 {
+        self.table().get(neighbour).map_or(0, |link| link.quanta)
+    }
+
+    /// The state of all links, in the order of the configuration.
+    pub(crate) fn status(&self) -> Vec<LinkStatus> {
+        let table = self.table();
+        let status = |neighbour: &Neighbour| {
+            let link = table.get(&neighbour.id)?;
+            Some(LinkStatus {
+                neighbour: neighbour.id.clone(),
+                address: neighbour.address.clone(),
+                is_up: link.session.is_some(),
+                has_data: link.data.as_ref().is_some_and(DataLink::is_open),
+                round_trip_ms: link.round_trip_us.map(|round_trip| round_trip / 1_000.0),
+                counts: link.counts,
+            })
+        };
+        self.shared.neighbours.iter().filter_map(status).collect()
+    }
+
+    fn table(&self) -> MutexGuard<'_, BTreeMap<NodeId, Link>> {
+        self.shared.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A new control connection takes the place of the one before; returns its session, the end of its queue, and the session that it replaces.
+    fn begin_session(&self, neighbour: &NodeId) -> (u64, mpsc::Receiver<Vec<u8>>, Option<u64>) {
+        let number = self.shared.next_session.fetch_add(1, Ordering::Relaxed);
+        let (outbox, frames) = mpsc::channel(OUTBOX_FRAMES);
+        let mut table = self.table();
+        let link = table.entry(neighbour.clone()).or_default();
+        let before = link.session.replace(Session { number, outbox }).map(|session| session.number);
+        link.counts.sessions += 1;
+        (number, frames, before)
+    }
+
+    /// A round trip was measured: it is smoothed, and told if it is another number of quanta now.
+    fn measured(&self, neighbour: &NodeId, round_trip_us: u64) -> bool {
+        let mut table = self.table();
+        let Some(link) = table.get_mut(neighbour) else { return false };
+        let new = round_trip_us as f64;
+        let smoothed = link.round_trip_us.map_or(new, |old| old + (new - old) / 8.0);
+        link.round_trip_us = Some(smoothed);
+        let quanta = smoothed / 2.0 / self.shared.quantum_us;
+        // Half a quantum and a little more: a delay between two quanta does not go to and fro.
+        let has_changed = (quanta - f64::from(link.quanta)).abs() > 0.6;
+        if has_changed {
+            link.quanta = quanta.round().clamp(0.0, f64::from(u32::MAX)) as u32;
+        }
+        has_changed
+    }
+}
+
+/// A while that doubles, with chance in it: neighbours that lost each other do not all come back at once.
+struct Backoff {
+    next: Duration,
+}
+
+impl Backoff {
+    const FIRST: Duration = Duration::from_millis(50);
+    const LONGEST: Duration = Duration::from_secs(3);
+
+    fn new() -> Backoff {
+        Backoff { next: Backoff::FIRST }
+    }
+
+    async fn wait(&mut self) {
+        let chance = f64::from(crate::random::number() as u32) / f64::from(u32::MAX);
+        tokio::time::sleep(self.next.mul_f64(0.5 + chance)).await;
+        self.next = (self.next * 2).min(Backoff::LONGEST);
+    }
+
+    fn reset(&mut self) {
+        self.next = Backoff::FIRST;
+    }
+}

@@ -1,0 +1,373 @@
+//! The interface of operators: HTTPS with client certificates, JSON, and roles.
+//!
+//! `openapi.json` beside this crate describes it; a test holds that against [`ROUTES`].
+
+mod client;
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderMap, Request, Response, StatusCode};
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use mario_colony::{DeployKey, JournalId, WorkloadId};
+use mario_domain::InstanceId;
+use serde_json::{Value, json};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
+
+use crate::application::DOCUMENT_BYTES_MAX;
+use crate::daemon::{Answer, Ask, Copies, Event, Events, Question, Refusal};
+use crate::fault::Fault;
+use crate::identity::{HTTP_PROTOCOL, Identity, Role, Subject, node_id, peer};
+use crate::seams::Body;
+use crate::traffic::Forwarder;
+
+pub use client::{Client, Reply};
+pub use http::Method;
+
+/// Connections of operators at once.
+const CONNECTIONS_MAX: usize = 64;
+/// How long a connection may take to say who it is, and a request to arrive.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long an answer may take.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
+/// The bytes of a log that are shown.
+const LOG_BYTES_MAX: usize = 64 << 10;
+/// The header that makes a repeated deploy the same deploy.
+pub const DEPLOY_KEY: &str = "mario-deploy-key";
+
+/// What can be asked: method, path with names in braces, and the role that it takes.
+pub const ROUTES: [(Method, &str, Option<Role>); 16] = [
+    (Method::GET, "/healthz", None),
+    (Method::GET, "/metrics", None),
+    (Method::GET, "/v1/status", Some(Role::Look)),
+    (Method::GET, "/v1/instances", Some(Role::Look)),
+    (Method::GET, "/v1/instances/{instance}", Some(Role::Look)),
+    (Method::GET, "/v1/instances/{instance}/log", Some(Role::Look)),
+    (Method::GET, "/v1/links", Some(Role::Look)),
+    (Method::GET, "/v1/routes", Some(Role::Look)),
+    (Method::GET, "/v1/journal", Some(Role::Look)),
+    (Method::GET, "/v1/events", Some(Role::Look)),
+    (Method::POST, "/v1/instances", Some(Role::Deploy)),
+    (Method::DELETE, "/v1/instances/{instance}", Some(Role::Deploy)),
+    (Method::PUT, "/v1/instances/{instance}/pin", Some(Role::Deploy)),
+    (Method::DELETE, "/v1/instances/{instance}/pin", Some(Role::Deploy)),
+    (Method::PUT, "/v1/drain", Some(Role::Drain)),
+    (Method::POST, "/v1/lost/{journal}", Some(Role::Drain)),
+];
+
+/// What answers operators. A clone is a handle to the same.
+#[derive(Clone)]
+pub(crate) struct Desk {
+    core: mpsc::Sender<Event>,
+    events: Events,
+    copies: Copies,
+    forwarder: Forwarder,
+}
+
+/// Who asks.
+#[derive(Clone, Debug)]
+struct Operator {
+    roles: Vec<Role>,
+    uri: String,
+}
+
+impl Desk {
+    pub(crate) fn new(core: mpsc::Sender<Event>, events: Events, copies: Copies, forwarder: Forwarder) -> Desk {
+        Desk { core, events, copies, forwarder }
+    }
+}
+
+/// Listens for operators.
+pub(crate) fn spawn(
+    desk: Desk,
+    identity: &Identity,
+    listener: TcpListener,
+    tasks: &mut JoinSet<()>,
+) -> Result<(), Fault> {
+    let acceptor = TlsAcceptor::from(identity.server(&[HTTP_PROTOCOL])?);
+    let colony = identity.certified().colony.clone();
+    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    tasks.spawn(async move {
+        let mut connections = JoinSet::new();
+        loop {
+            while connections.try_join_next().is_some() {}
+            let Ok((stream, _)) = listener.accept().await else {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                continue;
+            };
+            let Ok(place) = Arc::clone(&places).try_acquire_owned() else { continue };
+            let (desk, acceptor, colony) = (desk.clone(), acceptor.clone(), colony.clone());
+            connections.spawn(async move {
+                serve(desk, &acceptor, &colony, stream).await;
+                drop(place);
+            });
+        }
+    });
+    Ok(())
+}
+
+async fn serve(desk: Desk, acceptor: &TlsAcceptor, colony: &str, stream: TcpStream) {
+    let Ok(Ok(stream)) = timeout(PATIENCE, acceptor.accept(stream)).await else { return };
+    let operator = match peer(stream.get_ref().1.peer_certificates()) {
+        Ok(certified) if certified.colony == colony => {
+            let uri = certified.uri();
+            // What is not an operator, such as a node, may look at its health and no more.
+            let roles = if matches!(certified.subject, Subject::Operator(_)) { certified.roles } else { Vec::new() };
+            Operator { roles, uri }
+        }
+        _ => return,
+    };
+    let service = service_fn(move |request| {
+        let (desk, operator) = (desk.clone(), operator.clone());
+        async move { Ok::<_, Infallible>(desk.respond(&operator, request).await) }
+    });
+    let connection = hyper::server::conn::http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(PATIENCE)
+        .max_buf_size(64 << 10)
+        .serve_connection(TokioIo::new(stream), service);
+    let _ = connection.await;
+}
+
+/// What a request asks for: the place in [`ROUTES`], and what stands for the names in braces.
+fn route<'a>(method: &Method, path: &'a str) -> Result<(usize, Vec<&'a str>), StatusCode> {
+    let mut is_known = false;
+    for (index, (known, pattern, _)) in ROUTES.iter().enumerate() {
+        let (wanted, given): (Vec<&str>, Vec<&str>) = (pattern.split('/').collect(), path.split('/').collect());
+        let fits = |(wanted, given): (&&str, &&str)| wanted.starts_with('{') && !given.is_empty() || wanted == given;
+        if wanted.len() == given.len() && wanted.iter().zip(&given).all(fits) {
+            if known == method {
+                let names = wanted.iter().zip(&given).filter(|(wanted, _)| wanted.starts_with('{'));
+                return Ok((index, names.map(|(_, given)| *given).collect()));
+            }
+            is_known = true;
+        }
+    }
+    Err(if is_known { StatusCode::METHOD_NOT_ALLOWED } else { StatusCode::NOT_FOUND })
+}
+
+impl Desk {
+    async fn respond(&self, operator: &Operator, request: Request<Incoming>) -> Response<Body> {
+        let (parts, body) = request.into_parts();
+        let path = parts.uri.path().to_owned();
+        let (index, names) = match route(&parts.method, &path) {
+            Ok(found) => found,
+            Err(status) => return refused(&refusal(status.as_u16(), format!("there is no {} {path}", parts.method))),
+        };
+        if let Some(role) = ROUTES[index].2
+            && !operator.roles.contains(&role)
+        {
+            let message = format!("{} does not have the role `{role}`", operator.uri);
+            let hint = Some(format!("make a certificate with it: `mario ca operator NAME --role {role}`"));
+            return refused(&Refusal { status: 403, message, hint });
+        }
+        let answered =
+            timeout(ANSWER_TIMEOUT, self.route(index, &names, &parts.headers, parts.uri.query(), body)).await;
+        match answered {
+            Ok(Ok(response)) => response,
+            Ok(Err(refusal)) => refused(&refusal),
+            Err(_) => refused(&refusal(504, "the node did not answer in time")),
+        }
+    }
+
+    async fn route(
+        &self,
+        index: usize,
+        names: &[&str],
+        headers: &HeaderMap,
+        query: Option<&str>,
+        body: Incoming,
+    ) -> Result<Response<Body>, Refusal> {
+        let (method, path, _) = &ROUTES[index];
+        let instance = || instance_id(names.first().copied().unwrap_or_default());
+        let question = match (method.as_str(), *path) {
+            ("GET", "/healthz") => return self.health().await,
+            ("GET", "/metrics") => return self.metrics().await,
+            ("GET", "/v1/events") => return Ok(self.stream(query)),
+            ("GET", "/v1/instances/{instance}/log") => return self.log(instance()?).await,
+            ("GET", "/v1/status") => Question::Status,
+            ("GET", "/v1/instances") => Question::Instances,
+            ("GET", "/v1/instances/{instance}") => Question::Instance(instance()?),
+            ("GET", "/v1/links") => Question::Links,
+            ("GET", "/v1/routes") => Question::Routes,
+            ("GET", "/v1/journal") => Question::Journal,
+            ("POST", "/v1/instances") => {
+                let key = deploy_key(headers)?;
+                let document = collect(body, DOCUMENT_BYTES_MAX).await?;
+                Question::Deploy { key, document: document.to_vec().into() }
+            }
+            ("DELETE", "/v1/instances/{instance}") => Question::Undeploy(instance()?),
+            ("PUT", "/v1/instances/{instance}/pin") => Question::Pin(instance()?, true),
+            ("DELETE", "/v1/instances/{instance}/pin") => Question::Pin(instance()?, false),
+            ("PUT", "/v1/drain") => {
+                let wanted: Value = serde_json::from_slice(&collect(body, 1024).await?)
+                    .map_err(|error| refusal(400, format!("the body is not JSON: {error}")))?;
+                match wanted["is_draining"].as_bool() {
+                    Some(drains) => Question::Drain(drains),
+                    None => return Err(refusal(400, "the body has no `is_draining` that is true or false")),
+                }
+            }
+            ("POST", "/v1/lost/{journal}") => {
+                let journal = u128::from_str_radix(names.first().copied().unwrap_or_default(), 16)
+                    .map_err(|_| refusal(400, "a journal is written with 32 hexadecimal digits"))?;
+                Question::Lost(JournalId(journal))
+            }
+            _ => return Err(refusal(404, "there is no such thing")),
+        };
+        self.ask(question).await.map(|answer| json_response(StatusCode::OK, &answer))
+    }
+
+    async fn ask(&self, question: Question) -> Answer {
+        let (reply, answer) = oneshot::channel();
+        let ends = || refusal(503, "the node ends");
+        self.core.send(Event::Ask(Ask { question, reply })).await.map_err(|_| ends())?;
+        answer.await.map_err(|_| ends())?
+    }
+
+    async fn health(&self) -> Result<Response<Body>, Refusal> {
+        let status = self.ask(Question::Status).await?;
+        let is_well = status["journal_fault"].is_null();
+        let code = if is_well { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+        Ok(json_response(code, &json!({ "is_healthy": is_well, "fault": status["journal_fault"] })))
+    }
+
+    async fn metrics(&self) -> Result<Response<Body>, Refusal> {
+        let own = self.ask(Question::Metrics).await?;
+        let text = format!("{}{}", own.as_str().unwrap_or_default(), traffic_metrics(&self.forwarder));
+        Ok(text_response("text/plain; version=0.0.4", text))
+    }
+
+    async fn log(&self, instance: InstanceId) -> Result<Response<Body>, Refusal> {
+        let found = self.ask(Question::Workload(instance.clone())).await?;
+        let number = |key: &str| found[key].as_u64().unwrap_or_default() as u32;
+        let workload = WorkloadId { boot: number("boot"), counter: number("counter") };
+        let copies = self.copies.clone();
+        let read = tokio::task::spawn_blocking(move || copies.log(workload, LOG_BYTES_MAX)).await;
+        match read {
+            Ok(Some(Ok(bytes))) => {
+                Ok(text_response("text/plain; charset=utf-8", String::from_utf8_lossy(&bytes).into_owned()))
+            }
+            Ok(Some(Err(error))) => Err(refusal(500, format!("the log of {instance} cannot be read: {error}"))),
+            _ => Err(refusal(404, format!("{instance} has no log"))),
+        }
+    }
+
+    /// Server-sent events: those that are kept, or with `?since=N` those after number N, and then each as it happens.
+    fn stream(&self, query: Option<&str>) -> Response<Body> {
+        let since = query.and_then(|query| query.strip_prefix("since=")).and_then(|number| number.parse().ok());
+        let (kept, mut news) = self.events.since(since.unwrap_or(0));
+        let (sender, receiver) = mpsc::channel::<Bytes>(16);
+        tokio::spawn(async move {
+            let frame = |event: &dyn erased::Json| Bytes::from(format!("data: {}\n\n", event.json()));
+            for event in kept {
+                if sender.send(frame(&*event)).await.is_err() {
+                    return;
+                }
+            }
+            while let Ok(event) = news.recv().await {
+                if sender.send(frame(&*event)).await.is_err() {
+                    return;
+                }
+            }
+        });
+        let body = client::channel_body(receiver);
+        let mut response = Response::new(body);
+        response.headers_mut().insert("content-type", http::HeaderValue::from_static("text/event-stream"));
+        response
+    }
+}
+
+/// What can be written as JSON.
+mod erased {
+    pub(super) trait Json: Send + Sync {
+        fn json(&self) -> String;
+    }
+
+    impl<T: serde::Serialize + Send + Sync> Json for T {
+        fn json(&self) -> String {
+            serde_json::to_string(self).unwrap_or_default()
+        }
+    }
+}
+
+/// What happened to client requests, in the text format of Prometheus.
+fn traffic_metrics(forwarder: &Forwarder) -> String {
+    let totals = forwarder.totals();
+    let counters = [
+        ("ingress", "Requests from clients of this node.", &totals.ingress),
+        ("from_neighbours", "Requests from neighbours.", &totals.from_neighbours),
+        ("answered_here", "Requests answered by a copy here.", &totals.answered_here),
+        ("answered_by_neighbours", "Requests answered by way of a neighbour.", &totals.answered_by_neighbours),
+        ("retried", "Requests sent once more after a failure.", &totals.retried),
+        ("backed_up", "Requests that came back from a dead end.", &totals.backed_up),
+        ("failed", "Requests that no instance answered.", &totals.failed),
+        ("tunnelled", "Connections and streams that were tunnelled.", &totals.tunnelled),
+    ];
+    let mut text = String::new();
+    for (name, help, value) in counters {
+        let value = value.load(Ordering::Relaxed);
+        text += &format!(
+            "# HELP mario_requests_{name}_total {help}\n# TYPE mario_requests_{name}_total counter\nmario_requests_{name}_total {value}\n"
+        );
+    }
+    text
+}
+
+fn instance_id(text: &str) -> Result<InstanceId, Refusal> {
+    // Ids of instances follow the same rules as those of nodes.
+    let id = node_id(text).map_err(|_| refusal(400, format!("{text:?} is not the id of an instance")))?;
+    Ok(InstanceId::from(id.id().clone()))
+}
+
+fn deploy_key(headers: &HeaderMap) -> Result<DeployKey, Refusal> {
+    let given = headers.get(DEPLOY_KEY).and_then(|value| value.to_str().ok());
+    let key = given.filter(|text| text.len() <= 32).and_then(|text| u128::from_str_radix(text, 16).ok());
+    key.map(DeployKey).ok_or_else(|| Refusal {
+        status: 400,
+        message: format!("the header `{DEPLOY_KEY}` is missing or is not a number of up to 32 hexadecimal digits"),
+        hint: Some("draw one at random; a repeated deploy with the same key is the same deploy".to_owned()),
+    })
+}
+
+async fn collect(body: Incoming, bytes_max: usize) -> Result<Bytes, Refusal> {
+    match timeout(PATIENCE, Limited::new(body, bytes_max).collect()).await {
+        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+        Ok(Err(_)) => Err(refusal(413, format!("the body is cut off or has more than {bytes_max} bytes"))),
+        Err(_) => Err(refusal(408, "the body did not arrive in time")),
+    }
+}
+
+fn refusal(status: u16, message: impl Into<String>) -> Refusal {
+    Refusal { status, message: message.into(), hint: None }
+}
+
+fn refused(refusal: &Refusal) -> Response<Body> {
+    let status = StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    json_response(status, &json!({ "error": refusal.message, "hint": refusal.hint }))
+}
+
+fn json_response(status: StatusCode, value: &Value) -> Response<Body> {
+    let mut response = text_response("application/json", format!("{value}\n"));
+    *response.status_mut() = status;
+    response
+}
+
+fn text_response(kind: &'static str, text: String) -> Response<Body> {
+    let body = Full::new(Bytes::from(text)).map_err(|never: Infallible| match never {}).boxed();
+    let mut response = Response::new(body);
+    response.headers_mut().insert("content-type", http::HeaderValue::from_static(kind));
+    response
+}
+
+#[cfg(test)]
+mod tests;

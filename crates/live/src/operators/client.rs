@@ -1,0 +1,151 @@
+//! What the command line asks nodes with.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Method, Request};
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::{Frame, Incoming};
+use hyper_util::rt::TokioIo;
+use rustls::pki_types::ServerName;
+use serde_json::Value;
+use tokio::net::TcpStream;
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+
+use crate::fault::Fault;
+use crate::identity::{Expected, HTTP_PROTOCOL, Identity};
+use crate::seams::{Body, BodyError};
+
+/// How long a node may take to answer.
+const PATIENCE: Duration = Duration::from_secs(40);
+
+/// The longest answer that is read.
+const ANSWER_BYTES_MAX: usize = 64 << 20;
+
+/// An operator who asks one node.
+pub struct Client {
+    connector: TlsConnector,
+    address: String,
+}
+
+/// What a node answered.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Reply {
+    /// The status of HTTP.
+    pub status: u16,
+    /// The body.
+    pub text: String,
+}
+
+impl Reply {
+    /// The body as JSON, or what the node says is wrong.
+    pub fn json(&self) -> Result<Value, Fault> {
+        let value: Value = serde_json::from_str(&self.text)
+            .map_err(|error| Fault::new("the node's answer cannot be read").caused_by(error))?;
+        if (200..300).contains(&self.status) {
+            return Ok(value);
+        }
+        Err(self.fault(&value))
+    }
+
+    /// The body as text, or what the node says is wrong.
+    pub fn into_text(self) -> Result<String, Fault> {
+        if (200..300).contains(&self.status) {
+            return Ok(self.text);
+        }
+        Err(self.fault(&serde_json::from_str(&self.text).unwrap_or_default()))
+    }
+
+    fn fault(&self, value: &Value) -> Fault {
+        let message = value["error"]
+            .as_str()
+            .map_or_else(|| format!("the node answered with status {}", self.status), str::to_owned);
+        let fault = Fault::new(message);
+        match value["hint"].as_str() {
+            Some(hint) => fault.hint(hint),
+            None => fault,
+        }
+    }
+}
+
+impl Client {
+    /// For the node that listens for operators at an address.
+    pub fn new(identity: &Identity, address: &str) -> Result<Client, Fault> {
+        let connector = TlsConnector::from(identity.client(Expected::AnyNode, HTTP_PROTOCOL)?);
+        Ok(Client { connector, address: address.to_owned() })
+    }
+
+    /// Asks, and waits for the whole answer.
+    pub async fn ask(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Vec<u8>,
+    ) -> Result<Reply, Fault> {
+        let asking = async {
+            let response = self.send(method, path, headers, body).await?;
+            let status = response.status().as_u16();
+            let body = Limited::new(response.into_body(), ANSWER_BYTES_MAX);
+            let bytes = body.collect().await.map_err(|error| self.fault().caused_by(error))?.to_bytes();
+            Ok(Reply { status, text: String::from_utf8_lossy(&bytes).into_owned() })
+        };
+        timeout(PATIENCE, asking).await.unwrap_or_else(|_| Err(self.fault().caused_by("it does not answer")))
+    }
+
+    async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Vec<u8>,
+    ) -> Result<http::Response<Incoming>, Fault> {
+        let hint = "see that the daemon runs and that `--node` is its address for operators";
+        let stream =
+            TcpStream::connect(&self.address).await.map_err(|error| self.fault().caused_by(error).hint(hint))?;
+        let name = ServerName::try_from("node.mario").map_err(|error| self.fault().caused_by(error))?;
+        let stream = self.connector.connect(name, stream).await.map_err(|error| self.fault().caused_by(error))?;
+        let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
+            .await
+            .map_err(|error| self.fault().caused_by(error))?;
+        tokio::spawn(connection);
+        let mut request = Request::builder().method(method).uri(path).header("host", "node.mario");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let request = request.body(Full::new(Bytes::from(body))).map_err(|error| self.fault().caused_by(error))?;
+        sender.send_request(request).await.map_err(|error| {
+            let refused = "a certificate that the node does not believe is refused without a word";
+            self.fault().caused_by(error).hint(refused)
+        })
+    }
+
+    fn fault(&self) -> Fault {
+        Fault::new(format!("cannot ask the node at {}", self.address))
+    }
+}
+
+/// A body whose parts come through a channel.
+pub(super) fn channel_body(receiver: mpsc::Receiver<Bytes>) -> Body {
+    BodyExt::boxed(Parts { receiver })
+}
+
+struct Parts {
+    receiver: mpsc::Receiver<Bytes>,
+}
+
+impl hyper::body::Body for Parts {
+    type Data = Bytes;
+    type Error = BodyError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        self.receiver.poll_recv(context).map(|part| part.map(|bytes| Ok(Frame::data(bytes))))
+    }
+}

@@ -1,0 +1,293 @@
+//! A colony of daemons on loopback: each a process of its own, which tests kill and start again.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use mario_live::application::{ApplicationFile, sign};
+use mario_live::identity::{
+    Authority, Certified, Identity, Role, application_id, node_id, write_private, write_public,
+};
+use mario_live::operators::{Client, DEPLOY_KEY, Method, Reply};
+use mario_policy::PolicyText;
+use serde_json::Value;
+
+/// How long anything may take before a test fails. The machine may be busy.
+pub const PATIENCE: Duration = Duration::from_mins(1);
+
+/// Daemons, their directory and who operates them.
+pub struct Colony {
+    pub directory: PathBuf,
+    pub authority: Authority,
+    pub daemons: Vec<Daemon>,
+    runtime: tokio::runtime::Runtime,
+}
+
+/// One daemon, up or down.
+pub struct Daemon {
+    pub name: String,
+    pub config: PathBuf,
+    pub links: SocketAddr,
+    pub ingress: SocketAddr,
+    pub operators: SocketAddr,
+    process: Option<Child>,
+}
+
+impl Colony {
+    /// Daemons with these names in a row, each the neighbour of the next, with room for this many copies.
+    pub fn new(test: &str, names: &[&str], capacity: u64) -> Colony {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let directory = std::env::temp_dir().join(format!("mario-colony-{}-{test}-{number}", std::process::id()));
+        let _ = fs::remove_dir_all(&directory);
+        fs::create_dir_all(&directory).expect("a temporary directory");
+        let authority = Authority::new("harbour", 10).expect("an authority");
+        authority.save(&directory).expect("saved");
+        let daemons = names
+            .iter()
+            .map(|name| Daemon {
+                name: (*name).to_owned(),
+                config: directory.join(name).join("node.toml"),
+                links: free_address(),
+                ingress: free_address(),
+                operators: free_address(),
+                process: None,
+            })
+            .collect();
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a thread");
+        let mut colony = Colony { directory, authority, daemons, runtime };
+        let ada = colony.authority.operator("ada", Role::ALL.to_vec()).expect("a name");
+        colony.certificate("ada", &ada, 5);
+        let shop =
+            colony.authority.application(application_id("shop").expect("a name"), Vec::new(), vec!["/shop".to_owned()]);
+        colony.certificate("shop", &shop, 5);
+        for index in 0..names.len() {
+            colony.write_config(index, capacity);
+        }
+        colony
+    }
+
+    /// Makes `NAME.pem` and `NAME.key` in the colony's directory.
+    pub fn certificate(&self, name: &str, certified: &Certified, days: i64) -> PathBuf {
+        let issued = self.authority.issue(certified, days).expect("issued");
+        let path = self.directory.join(format!("{name}.pem"));
+        let _ = fs::remove_file(&path);
+        let _ = fs::remove_file(path.with_extension("key"));
+        write_public(&path, &issued.certificate_pem).expect("written");
+        write_private(&path.with_extension("key"), &issued.key_pem).expect("written");
+        path
+    }
+
+    fn write_config(&mut self, index: usize, capacity: u64) {
+        let daemon = &self.daemons[index];
+        let certified = self.authority.node(node_id(&daemon.name).expect("a name"), Vec::new());
+        let certificate = self.certificate(&daemon.name, &certified, 5);
+        let mut text = format!(
+            "id = \"{}\"\ncapacity = {capacity}\n[listen]\nlinks = \"{}\"\ningress = \"{}\"\noperators = \"{}\"\n\
+             [identity]\nauthority = \"{}\"\ncertificate = \"{}\"\nkey = \"{}\"\n\
+             [timing]\nevaluation_ms = 400\nprepare_ms = 20000\nreservation_ms = 30000\nresend_ms = 100\nresend_ms_max = 1000\n\
+             silence_ms = 3000\n",
+            daemon.name,
+            daemon.links,
+            daemon.ingress,
+            daemon.operators,
+            self.directory.join("ca.pem").display(),
+            certificate.display(),
+            certificate.with_extension("key").display(),
+        );
+        let neighbours = [index.checked_sub(1), Some(index + 1)];
+        for neighbour in neighbours.into_iter().flatten().filter_map(|neighbour| self.daemons.get(neighbour)) {
+            text += &format!("[[neighbours]]\nid = \"{}\"\naddress = \"{}\"\n", neighbour.name, neighbour.links);
+        }
+        fs::create_dir_all(daemon.config.parent().expect("a directory")).expect("made");
+        fs::write(&daemon.config, text).expect("written");
+    }
+
+    /// Starts a daemon and waits until it listens. `crash` says around which write it is to die.
+    pub fn start(&mut self, index: usize, crash: Option<&str>) {
+        let log = fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(self.directory.join(format!("{}.log", self.daemons[index].name)))
+            .expect("a log");
+        let daemon = &mut self.daemons[index];
+        let mut command = Command::new(env!("CARGO_BIN_EXE_workload"));
+        command.arg("node").arg(&daemon.config).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
+        command.env("MARIO_TEST_DISK_FULL", self.directory.join(format!("{}.full", daemon.name)));
+        match crash {
+            Some(crash) => command.env("MARIO_TEST_CRASH", crash),
+            None => command.env_remove("MARIO_TEST_CRASH"),
+        };
+        let mut child = command.spawn().expect("the daemon starts");
+        let mut line = String::new();
+        let stdout = child.stdout.take().expect("piped");
+        let _ = BufReader::new(stdout).read_line(&mut line);
+        daemon.process = Some(child);
+    }
+
+    /// Whether a daemon has ended by itself.
+    pub fn has_ended(&mut self, index: usize) -> bool {
+        let process = self.daemons[index].process.as_mut().expect("it was started");
+        process.try_wait().expect("a child").is_some()
+    }
+
+    /// kill -9.
+    pub fn kill(&mut self, index: usize) {
+        if let Some(mut process) = self.daemons[index].process.take() {
+            let _ = process.kill();
+            let _ = process.wait();
+        }
+    }
+
+    /// SIGTERM; returns whether it ended well.
+    pub fn stop(&mut self, index: usize) -> bool {
+        let mut process = self.daemons[index].process.take().expect("it runs");
+        let pid = nix::unistd::Pid::from_raw(process.id().cast_signed());
+        nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGTERM).expect("it runs");
+        process.wait().expect("a child").success()
+    }
+
+    /// Asks a daemon as the operator `ada`.
+    pub fn ask(
+        &self,
+        index: usize,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Vec<u8>,
+    ) -> Option<Reply> {
+        self.ask_as("ada", index, method, path, headers, body)
+    }
+
+    /// Asks a daemon as somebody.
+    pub fn ask_as(
+        &self,
+        name: &str,
+        index: usize,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Vec<u8>,
+    ) -> Option<Reply> {
+        let identity = Identity::load_bundle(&self.directory.join(format!("{name}.pem"))).expect("an identity");
+        let client = Client::new(&identity, &self.daemons[index].operators.to_string()).expect("a client");
+        self.runtime.block_on(client.ask(method, path, headers, body)).ok()
+    }
+
+    /// What a daemon answers to a question, or null.
+    pub fn get(&self, index: usize, path: &str) -> Value {
+        self.ask(index, Method::GET, path, &[], Vec::new()).and_then(|reply| reply.json().ok()).unwrap_or_default()
+    }
+
+    /// The instances on a node that are its own and whose copies are healthy.
+    pub fn healthy(&self, index: usize) -> Vec<String> {
+        let answer = self.get(index, "/v1/instances");
+        let instances = answer["instances"].as_array().cloned().unwrap_or_default();
+        let is_healthy = |one: &&Value| one["state"] == "owned" && one["copy"]["state"] == "healthy";
+        instances.iter().filter(is_healthy).map(|one| one["instance"].as_str().unwrap_or_default().to_owned()).collect()
+    }
+
+    /// A signed application `shop` with a policy.
+    pub fn signed(&self, policy: &str) -> Vec<u8> {
+        let file: ApplicationFile = toml::from_str(
+            "id = \"shop\"\nhardware = 1\nmax_rate = 100\nmax_latency = 50\npolicy = \"p.pl\"\nprefixes = [\"/shop\"]\n\
+             run = { driver = \"sample\", start_timeout_ms = 30000, drain_timeout_ms = 2000 }\n",
+        )
+        .expect("an application");
+        let files = vec![("p.pl".to_owned(), policy.to_owned())];
+        let policy = PolicyText { name: "p".to_owned(), files, memory: 0 };
+        let shop = Identity::load_bundle(&self.directory.join("shop.pem")).expect("an identity");
+        sign(&file, &policy, &shop).expect("signed")
+    }
+
+    /// Deploys a signed application, on a node that may have just started; returns the answer.
+    pub fn deploy(&self, index: usize, key: &str, document: &[u8]) -> Option<Reply> {
+        let begun = Instant::now();
+        loop {
+            let reply = self.ask(index, Method::POST, "/v1/instances", &[(DEPLOY_KEY, key)], document.to_vec())?;
+            if !reply.text.contains("has just restarted") || begun.elapsed() > PATIENCE {
+                return Some(reply);
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Waits until something is so.
+    #[track_caller]
+    pub fn wait(&mut self, what: &str, mut is_so: impl FnMut(&mut Colony) -> bool) {
+        let begun = Instant::now();
+        while !is_so(self) {
+            if begun.elapsed() > PATIENCE {
+                for daemon in &self.daemons {
+                    let log =
+                        fs::read_to_string(self.directory.join(format!("{}.log", daemon.name))).unwrap_or_default();
+                    eprintln!("--- {}\n{log}", daemon.name);
+                }
+                panic!("{what}: not within {PATIENCE:?}");
+            }
+            std::thread::sleep(Duration::from_millis(30));
+        }
+    }
+
+    /// A client's request to the ingress of a daemon: the status and the body.
+    pub fn client(&self, index: usize, path: &str) -> Option<(u16, String)> {
+        let mut stream = TcpStream::connect(self.daemons[index].ingress).ok()?;
+        stream.set_read_timeout(Some(Duration::from_secs(20))).ok()?;
+        write!(stream, "GET {path} HTTP/1.1\r\nhost: shop\r\nconnection: close\r\n\r\n").ok()?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).ok()?;
+        let status = answer.split(' ').nth(1)?.parse().ok()?;
+        Some((status, answer.split_once("\r\n\r\n").map(|(_, body)| body.to_owned()).unwrap_or_default()))
+    }
+
+    /// The processes of workloads that this colony's daemons left: those that have its directory in their environment or arguments.
+    pub fn workload_processes(&self) -> Vec<i32> {
+        let needle = self.directory.display().to_string();
+        let mut found = Vec::new();
+        for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
+            let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else { continue };
+            let cwd = fs::read_link(entry.path().join("cwd")).unwrap_or_default();
+            let is_ours = cwd.starts_with(Path::new(&needle));
+            if is_ours {
+                found.push(pid);
+            }
+        }
+        found
+    }
+}
+
+impl Drop for Colony {
+    fn drop(&mut self) {
+        // Daemons end their workloads before they are killed themselves, so that none is left behind.
+        for index in 0..self.daemons.len() {
+            if self.daemons[index].process.is_none() {
+                continue;
+            }
+            let answer = self.get(index, "/v1/instances");
+            for one in answer["instances"].as_array().cloned().unwrap_or_default() {
+                let path = format!("/v1/instances/{}", one["instance"].as_str().unwrap_or_default());
+                let _ = self.ask(index, Method::DELETE, &path, &[], Vec::new());
+            }
+        }
+        let begun = Instant::now();
+        while begun.elapsed() < Duration::from_secs(10) && !self.workload_processes().is_empty() {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        for index in 0..self.daemons.len() {
+            self.kill(index);
+        }
+        for pid in self.workload_processes() {
+            let _ = nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGKILL);
+        }
+        let _ = fs::remove_dir_all(&self.directory);
+    }
+}
+
+fn free_address() -> SocketAddr {
+    TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port")
+}

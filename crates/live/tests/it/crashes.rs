@@ -1,0 +1,70 @@
+//! kill -9 at every write of a journal, of the source and of the target: nothing is lost, nothing is double.
+
+use crate::colony::Colony;
+use crate::daemons::MOVES;
+
+/// More writes than a migration takes on either side; a daemon that does not reach one does not crash, and that is seen.
+const WRITES: std::ops::RangeInclusive<u32> = 1..=8;
+
+/// Runs a migration from `a` to `b` during which one of them dies around its Nth write, and is started again. Returns whether it
+/// died.
+fn migration_with_a_crash(victim: usize, crash: &str) -> bool {
+    let mut colony = Colony::new("crash", &["a", "b"], 2);
+    for index in [0, 1] {
+        colony.start(index, (index == victim).then_some(crash));
+    }
+    let mut has_died = false;
+    let mut revive = |colony: &mut Colony| {
+        if !has_died && colony.has_ended(victim) {
+            has_died = true;
+            colony.kill(victim);
+            colony.start(victim, None);
+        }
+    };
+    let document = colony.signed(MOVES);
+    // The operator repeats the command with the same key until it is answered.
+    let mut instance = String::new();
+    colony.wait("it is deployed", |colony| {
+        revive(colony);
+        let answer = colony.deploy(0, "5", &document).and_then(|reply| reply.json().ok()).unwrap_or_default();
+        instance = answer["instance"].as_str().unwrap_or_default().to_owned();
+        !instance.is_empty()
+    });
+    colony.wait("it has moved and all is quiet", |colony| {
+        revive(colony);
+        colony.healthy(1) == [instance.clone()]
+            && (0..2).all(|index| colony.get(index, "/v1/status")["is_quiet"] == true)
+    });
+    assert!(colony.healthy(0).is_empty(), "{crash}: it is not on both nodes");
+    let free: Vec<_> = (0..2).map(|index| colony.get(index, "/v1/status")["free"].clone()).collect();
+    assert_eq!(free, [2, 1], "{crash} of {victim}: hardware is counted right");
+    assert_eq!(colony.client(1, "/").expect("an answer").0, 200);
+    has_died
+}
+
+fn every_write(victim: usize) {
+    let mut deaths = 0;
+    for write in WRITES {
+        for when in ["before", "after"] {
+            let has_died = migration_with_a_crash(victim, &format!("{when}:{write}"));
+            deaths += u32::from(has_died);
+            if !has_died {
+                // It takes fewer writes: later ones do not come either.
+                println!("{deaths} crashes of node {victim}, the last around write {}", write - 1);
+                assert!(deaths >= 6, "only {deaths} crashes");
+                return;
+            }
+        }
+    }
+    println!("{deaths} crashes of node {victim}");
+}
+
+#[test]
+fn the_source_dies_at_every_write_of_a_migration() {
+    every_write(0);
+}
+
+#[test]
+fn the_target_dies_at_every_write_of_a_migration() {
+    every_write(1);
+}
