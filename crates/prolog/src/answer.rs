@@ -188,7 +188,9 @@ impl Machine {
     ) -> T {
         let height = self.choice_height();
         self.start(goal);
+        self.aside = true;
         let stopped = self.run(relations, crate::machine::Entry::Goal);
+        self.aside = false;
         let value = then(&mut self.core, stopped);
         self.return_to(height);
         value

@@ -50,6 +50,8 @@ pub(crate) enum Step {
     Last,
     /// An answer; call again with this state for the next.
     More(State),
+    /// An answer; call again with this term as the last argument for the next. A state must not hold terms, which may be moved.
+    MoreOf(Term),
 }
 
 /// A builtin's code, by number of arguments.

@@ -13,7 +13,9 @@ mod choices;
 mod cleanup;
 mod exceptions;
 mod flow;
+mod garbage;
 mod inline;
+mod liveness;
 mod memory;
 mod parts;
 mod relations;
@@ -32,7 +34,9 @@ use crate::stored::StoredTerm;
 use crate::symbols::Scope;
 use crate::term::Term;
 use choices::{Choice, ChoiceKind};
+use garbage::Pace;
 use memory::Longest;
+pub use garbage::collect_eagerly;
 pub(crate) use run::{Entry, prelude};
 use std::sync::Arc;
 
@@ -71,9 +75,12 @@ pub struct Machine {
     saved: Vec<Term>,
     /// Where to go on when a nested compound is done.
     parts: Vec<(usize, bool)>,
-    /// The arguments of a goal that a host asked without text.
+    /// The arguments of a goal that a host asked without text, or the variables of one that was asked as text.
     pub(crate) arguments: Vec<Term>,
     longest: Longest,
+    pace: Pace,
+    /// What runs is not the query, but something aside: terms that the host holds must not move.
+    pub(crate) aside: bool,
 }
 
 impl Machine {
@@ -101,6 +108,8 @@ impl Machine {
             parts: Vec::new(),
             arguments: Vec::new(),
             longest: Longest::default(),
+            pace: Pace::default(),
+            aside: false,
         }
     }
 
@@ -137,6 +146,8 @@ impl Machine {
         self.parts.clear();
         self.arguments.clear();
         self.barrier = 0;
+        self.pace = Pace::start(self.core.store.meter.cell_limit, self.core.store.meter.trail_limit);
+        self.core.store.meter.look_often(self.pace.is_eager());
     }
 
     /// Directs output of the following queries; `None` drops it.

@@ -119,6 +119,8 @@ pub(crate) struct Meter {
     pub(crate) allowance: Option<Allowance>,
     /// What the allowance was charged with so far, in inferences.
     charged: u64,
+    /// Inferences between two looks.
+    pace: u64,
 }
 
 impl Meter {
@@ -141,6 +143,7 @@ impl Meter {
             host_interrupt: self.host_interrupt.take(),
             allowance: self.allowance.take(),
             charged: 0,
+            pace: INFERENCES_PER_LOOK,
         };
         self.resume();
     }
@@ -178,8 +181,14 @@ impl Meter {
     pub(crate) fn resume(&mut self) {
         self.attention_at = match self.exhausted {
             Some(_) => 0,
-            None => self.inference_limit.min(self.inferences.saturating_add(INFERENCES_PER_LOOK)),
+            None => self.inference_limit.min(self.inferences.saturating_add(self.pace)),
         };
+    }
+
+    /// Whether the machine looks at memory at each inference.
+    pub(crate) fn look_often(&mut self, often: bool) {
+        self.pace = if often { 1 } else { INFERENCES_PER_LOOK };
+        self.resume();
     }
 
     /// Charges a walk over `cells` cells; false when the budget is spent.

@@ -84,6 +84,7 @@ impl Machine {
             Some(read) => (read.term, read.variables),
             None => (Term::atom(crate::symbols::atoms::TRUE), Vec::new()),
         };
+        self.arguments.extend(variables.iter().map(|(_, term)| *term));
         self.start(term);
         Ok(Query { machine: self, relations, variables, state: State::New, answers: 0 })
     }
@@ -137,6 +138,10 @@ impl Query<'_> {
             return Outcome::Exhausted(Resource::Answers);
         }
         let stopped = self.machine.run(self.relations, entry);
+        // A collection of garbage may have moved them.
+        for ((_, term), moved) in self.variables.iter_mut().zip(&self.machine.arguments) {
+            *term = *moved;
+        }
         self.state = if stopped == Stopped::Answer { State::Open } else { State::Ended };
         match stopped {
             Stopped::Answer => {

@@ -10,6 +10,7 @@ use crate::term::{BoxHeader, BoxKind, Functor, Tag, Term};
 use num_bigint::{BigInt, Sign};
 
 mod compare;
+mod garbage;
 mod lists;
 mod matching;
 mod memory;
@@ -19,6 +20,7 @@ mod unify;
 mod variant;
 mod walk;
 
+pub(crate) use garbage::Marks;
 pub(crate) use lists::ListEnd;
 pub(crate) use room::give_back;
 

@@ -180,7 +180,7 @@ impl Fixture {
             }
             match step {
                 Step::More(next) => state = next,
-                Step::Last => break,
+                Step::Last | Step::MoreOf(_) => break,
                 Step::Fail => {
                     answers.push("false".to_owned());
                     break;

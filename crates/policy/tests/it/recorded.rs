@@ -14,6 +14,16 @@ pub const SERVICES: &str = "
 
 #[test]
 fn decides_every_recorded_evaluation_as_recorded() {
+    check_all_evaluations();
+}
+
+#[test]
+fn decides_as_recorded_when_garbage_is_collected_all_the_time() {
+    mario_prolog::collect_eagerly();
+    check_all_evaluations();
+}
+
+fn check_all_evaluations() {
     let engine = Engine::new();
     let mut decider = Decider::new(&engine);
     let mut evaluations = 0;

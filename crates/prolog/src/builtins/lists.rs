@@ -1,6 +1,6 @@
 //! Lists: length and membership.
 
-use super::{Builtin, Code, FIRST, State, Step, arguments, det, nondet};
+use super::{Builtin, Code, State, Step, arguments, det, nondet};
 use crate::core::Core;
 use crate::fault::{Fault, Solved};
 use crate::number::Number;
@@ -66,12 +66,11 @@ fn list_of_variables(core: &mut Core, length: usize) -> Solved<Term> {
 
 /// Unifies with the first element that allows it.
 ///
-/// When that wakes goals, they decide: the state is the rest of the list, to go on with if they
-/// fail.
-fn memberchk(core: &mut Core, arguments: &[Term], state: State) -> Solved<Step> {
+/// When that wakes goals, they decide: if they fail, the rest of the list is to go on with.
+fn memberchk(core: &mut Core, arguments: &[Term], _: State) -> Solved<Step> {
     let &[item, list] = arguments else { return Ok(Step::Fail) };
     let item = core.store.deref(item);
-    let mut rest = core.store.deref(if state == FIRST { list } else { Term(state.1) });
+    let mut rest = core.store.deref(list);
     let mut steps = 0;
     while rest.has_tag(Tag::Lis) {
         steps += 1;
@@ -92,7 +91,7 @@ fn memberchk(core: &mut Core, arguments: &[Term], state: State) -> Solved<Step> 
         let woken = core.store.woken.len();
         if core.store.attempt(|store| store.unify(item, element)) {
             core.store.charge(steps)?;
-            return Ok(if core.store.woken.len() > woken { Step::More((1, rest.0)) } else { Step::Last });
+            return Ok(if core.store.woken.len() > woken { Step::MoreOf(rest) } else { Step::Last });
         }
         core.check_budget()?;
     }
@@ -192,10 +191,10 @@ mod tests {
         let Code::N(run) = TABLE[1].code else { panic!("memberchk can go on") };
         let arguments = [variable, fixture.term("[a,b]")];
         let mark = fixture.core.store.trail_length();
-        let Ok(Step::More(state)) = run(&mut fixture.core, &arguments, FIRST) else { panic!("there is more") };
+        let Ok(Step::MoreOf(rest)) = run(&mut fixture.core, &arguments, FIRST) else { panic!("there is more") };
         fixture.core.store.undo_to(mark);
         fixture.core.store.woken.clear();
-        assert!(run(&mut fixture.core, &arguments, state).is_ok());
+        assert!(run(&mut fixture.core, &[variable, rest], FIRST).is_ok());
         assert_eq!(fixture.show(variable), "b");
     }
 

@@ -377,9 +377,11 @@ impl Loader {
         let clause = machine.core.store.variable();
         let name = machine.core.atoms.intern("dcg_translate_rule");
         let goal = machine.core.store.structure(name, &[rule, clause]);
+        machine.arguments.push(clause);
         machine.start(goal);
         let result = match machine.run(&(), Entry::Goal) {
             Stopped::Answer => {
+                let clause = machine.arguments[0];
                 machine.core.store.copy_out(clause, Attributes::Drop).ok_or_else(|| "the rule is too large".to_owned())
             }
             Stopped::Uncaught(ball) => Err(format!("not a grammar rule: {}", machine.stored_text(&ball))),

@@ -149,6 +149,10 @@ impl Machine {
                 self.set_saved_word(&choice, 1, state.1);
                 Flow::Goto(self.continuation)
             }
+            Ok(Step::MoreOf(last)) => {
+                self.saved[choice.saved as usize + arity - 1] = last;
+                Flow::Goto(self.continuation)
+            }
             Ok(Step::Last) => {
                 self.pop_choice();
                 Flow::Goto(self.continuation)

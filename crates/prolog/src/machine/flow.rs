@@ -203,6 +203,10 @@ impl Machine {
             return Ok(None);
         }
         let functor = self.suspend_for_wake(at, live);
+        // A program that wakes goals often enough never gets to collect before any other call.
+        if self.wants_collection() {
+            self.collect_garbage(program, functor.arity());
+        }
         match program.find(functor) {
             Some(predicate) => {
                 let flow = self.enter(program, host, predicate);

@@ -107,6 +107,9 @@ impl Machine {
                 meter.inferences += 1;
                 if meter.inferences >= meter.attention_at {
                     let live = program.predicates[$predicate as usize].functor.arity();
+                    if self.wants_collection() {
+                        self.collect_garbage(program, live);
+                    }
                     if let Some(label) = self.attend(program, host, $at as Label, live)? {
                         goto!(label);
                     }

@@ -9,7 +9,7 @@ use crate::symbols::atoms;
 use crate::term::{Functor, Term};
 
 /// Slots before the registers: where to go on, how many registers, the cut barrier.
-const HEADER: usize = 3;
+pub(super) const HEADER: usize = 3;
 
 impl Machine {
     /// Puts away the first `live` registers and loads the woken goals into the argument registers;

@@ -121,7 +121,7 @@ const WASTEFUL: &[(&str, Resource)] = &[
     ("repeat, fail", Resource::Inferences),
     ("count(1000000000)", Resource::Inferences),
     ("between(1, inf, X), X < 0", Resource::Inferences),
-    ("fibonacci(60, F)", Resource::HeapBytes),
+    ("fibonacci(60, F)", Resource::Inferences),
     ("catch(loop, _, true)", Resource::Inferences),
     ("catch(loop, E, loop)", Resource::Inferences),
     ("\\+ loop", Resource::Inferences),

@@ -6,6 +6,7 @@ mod differential;
 mod engine;
 mod floats;
 mod fuzz;
+mod garbage;
 mod host;
 mod hostile;
 mod loading;

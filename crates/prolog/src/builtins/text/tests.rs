@@ -59,7 +59,7 @@ fn enumerate(
         fixture.core.store.undo_to(trail);
         match step {
             Step::More(next) => state = next,
-            Step::Last | Step::Fail => break,
+            Step::Last | Step::MoreOf(_) | Step::Fail => break,
         }
     }
     Ok(answers)

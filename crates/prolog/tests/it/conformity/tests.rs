@@ -13,6 +13,16 @@ mod ours {
     }
 
     #[test]
+    fn our_engine_passes_every_case_when_garbage_is_collected_all_the_time() {
+        mario_prolog::collect_eagerly();
+        let mut runner = Runner::new(BUDGET);
+        let report = judge_all(|program, goal, limit| runner.run(program, goal, limit));
+        assert!(report.is_clean(), "{report}");
+        let report = judge_all(|program, goal, limit| runner.run_compiled(program, goal, limit));
+        assert!(report.is_clean(), "{report}");
+    }
+
+    #[test]
     fn our_engine_passes_every_case_when_it_is_compiled() {
         let mut runner = Runner::new(BUDGET);
         let report = judge_all(|program, goal, limit| runner.run_compiled(program, goal, limit));

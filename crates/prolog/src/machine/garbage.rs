@@ -1,0 +1,268 @@
+//! Garbage collection: when, and what the machine's registers and stacks refer to.
+//!
+//! The machine collects between two calls only, where all that is in use is known: the arguments of the call, the slots that clauses
+//! still read (see [`liveness`](super::liveness)), what choice points keep, and what the query itself holds. When it does so depends on
+//! the number of cells and bindings alone, so equal queries collect at equal points. A collection takes time in proportion to the cells there are, and
+//! comes after their number has grown by a good part: it is paid for by what made them.
+
+use super::choices::{Choice, ChoiceKind};
+use super::liveness::{Ending, Liveness};
+use super::wake;
+use super::{CLEANUPS, FRAME, Machine};
+use crate::instruction::{CATCH_EXIT, Instruction, Label, RESUME};
+use crate::program::Program;
+use crate::store::{Marks, Store};
+use crate::term::Term;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A store that is smaller than this is not worth a collection: 8 MiB. A decision of a policy takes some kilobytes.
+const CELLS_MIN: usize = 1 << 20;
+/// The same for the trail.
+const TRAIL_MIN: usize = 1 << 18;
+/// Cells that are made between two collections, at least, for each of those in use: a half.
+const GROWTH: usize = 2;
+/// The same where the heap budget leaves no more: an eighth.
+const GROWTH_MIN: usize = 8;
+
+/// Whether machines collect as often as they can.
+static EAGER: AtomicBool = AtomicBool::new(false);
+
+/// Makes all machines of this process collect garbage as often as they can, from their next queries on. For tests: answers must not
+/// depend on it.
+#[doc(hidden)]
+pub fn collect_eagerly() {
+    EAGER.store(true, Ordering::Relaxed);
+}
+
+/// When a machine collects.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Pace {
+    cells: Threshold,
+    trail: Threshold,
+    is_eager: bool,
+    collections: u64,
+}
+
+/// When something has grown so much that it is worth a collection.
+#[derive(Clone, Copy, Default)]
+struct Threshold {
+    /// The length at which to collect.
+    at: usize,
+    /// The same where the budget would be spent otherwise.
+    soonest: usize,
+}
+
+impl Threshold {
+    fn start(least: usize, limit: usize) -> Threshold {
+        Threshold { at: least.min(limit / 2), soonest: 0 }
+    }
+
+    /// After a collection that left so much.
+    fn next(left: usize, least: usize, limit: usize) -> Threshold {
+        let soonest = left + left / GROWTH_MIN + 1;
+        // Builtins that need much room at once find half of the budget free, unless more is in use.
+        let at = (left + (left / GROWTH).max(least)).min((limit / 2).max(soonest));
+        Threshold { at, soonest }
+    }
+}
+
+impl Pace {
+    /// The pace of a query that may use `cells` cells and `trail` entries of the trail.
+    pub(super) fn start(cells: usize, trail: usize) -> Pace {
+        let is_eager = EAGER.load(Ordering::Relaxed);
+        let least = if is_eager { 0 } else { CELLS_MIN };
+        Pace {
+            cells: Threshold::start(least, cells),
+            trail: Threshold::start(TRAIL_MIN, trail),
+            is_eager,
+            collections: 0,
+        }
+    }
+
+    /// Whether it collects as often as it can.
+    pub(super) fn is_eager(&self) -> bool {
+        self.is_eager
+    }
+
+    /// A collection left this of the store.
+    fn collected(&mut self, store: &Store) {
+        self.collections += 1;
+        let least = if self.is_eager { 0 } else { CELLS_MIN };
+        self.cells = Threshold::next(store.cells.len(), least, store.meter.cell_limit);
+        if self.is_eager {
+            self.cells.at = self.cells.soonest;
+        }
+        self.trail = Threshold::next(store.trail_length(), TRAIL_MIN, store.meter.trail_limit);
+    }
+}
+
+/// What is known of the environments.
+struct Frames {
+    /// The environments whose callers are marked, by bits.
+    visited: Vec<u64>,
+    /// The slots that are in use.
+    slots: Vec<u64>,
+    liveness: Liveness,
+}
+
+fn insert(bits: &mut [u64], index: usize) -> bool {
+    let (word, bit) = (&mut bits[index / 64], 1 << (index % 64));
+    let is_new = *word & bit == 0;
+    *word |= bit;
+    is_new
+}
+
+/// A point at which the machine may go on.
+#[derive(Clone, Copy)]
+struct Point {
+    environment: usize,
+    label: Label,
+    /// Where a clause without an environment returns to.
+    continuation: Label,
+}
+
+impl Machine {
+    /// How often the last query collected garbage.
+    #[doc(hidden)]
+    pub fn collections(&self) -> u64 {
+        self.pace.collections
+    }
+
+    /// Whether it is time to collect garbage.
+    #[cold]
+    pub(super) fn wants_collection(&self) -> bool {
+        let store = &self.core.store;
+        let (cells, trail) = (store.cells.len(), store.trail_length());
+        let must = cells >= self.pace.cells.soonest && store.words() > store.meter.cell_limit;
+        (cells >= self.pace.cells.at || trail >= self.pace.trail.at || must) && !self.aside
+    }
+
+    /// Collects garbage before a call; its arguments are in the first `live` registers.
+    #[cold]
+    pub(super) fn collect_garbage(&mut self, program: &Program, live: usize) {
+        let mut marks = Marks::new(self.core.store.cells.len());
+        let words = self.environments.len() / 64 + 1;
+        let mut frames = Frames { visited: vec![0; words], slots: vec![0; words], liveness: Liveness::default() };
+        self.mark_registers(&mut marks, live);
+        let here =
+            Point { environment: self.environment, label: self.continuation, continuation: self.continuation };
+        self.mark_frames(program, &mut marks, &mut frames, here);
+        let mut trimming = self.core.store.start_trimming();
+        for index in (0..self.choices.len()).rev() {
+            let choice = self.choices[index];
+            self.core.store.trim_trail(&mut marks, &mut trimming, choice.trail as usize);
+            self.choices[index].trail = trimming.kept as u32;
+            self.mark_choice(program, &mut marks, &mut frames, &choice);
+        }
+        self.core.store.trim_trail(&mut marks, &mut trimming, 0);
+        self.core.store.compact(&mut marks, &trimming);
+        self.move_roots(program, &marks, &frames, live, trimming.kept);
+        self.pace.collected(&self.core.store);
+    }
+
+    fn mark_registers(&self, marks: &mut Marks, live: usize) {
+        let store = &self.core.store;
+        for cell in 0..=CLEANUPS {
+            marks.mark_cell(&store.cells, cell);
+        }
+        for &term in self.x[..live].iter().chain(&self.arguments).chain(&store.woken) {
+            marks.mark(&store.cells, term);
+        }
+    }
+
+    /// Marks what a choice point needs when the machine goes back to it.
+    fn mark_choice(&self, program: &Program, marks: &mut Marks, frames: &mut Frames, choice: &Choice) {
+        for &term in &self.saved[self.saved_terms(program, choice)] {
+            marks.mark(&self.core.store.cells, term);
+        }
+        let label = match choice.kind {
+            ChoiceKind::Bottom | ChoiceKind::Dead => return,
+            ChoiceKind::Clauses | ChoiceKind::Builtin | ChoiceKind::Dynamic | ChoiceKind::Rows => choice.continuation,
+            ChoiceKind::Label => choice.next,
+            ChoiceKind::InlineRows => choice.end,
+            ChoiceKind::Catch => CATCH_EXIT,
+        };
+        let point =
+            Point { environment: choice.environment as usize, label, continuation: choice.continuation };
+        self.mark_frames(program, marks, frames, point);
+    }
+
+    /// Where the terms are that a choice point has saved.
+    fn saved_terms(&self, program: &Program, choice: &Choice) -> std::ops::Range<usize> {
+        let start = choice.saved as usize;
+        let count = match (choice.kind, program.code.get(choice.end as usize)) {
+            (ChoiceKind::InlineRows, Some(Instruction::CallRows { call, .. })) => {
+                program.row_calls[*call as usize].wanted.len()
+            }
+            _ => choice.argument_count as usize,
+        };
+        start..start + count
+    }
+
+    /// Marks the slots that are read when the machine goes on at a point, and all that it returns through.
+    fn mark_frames(&self, program: &Program, marks: &mut Marks, frames: &mut Frames, point: Point) {
+        let cells = &self.core.store.cells;
+        let mut point = point;
+        loop {
+            let slots = point.environment + FRAME;
+            if point.label == RESUME {
+                if !insert(&mut frames.visited, point.environment) {
+                    return;
+                }
+                let at = self.environments[slots].0 as Label;
+                let live = self.environments[slots + 1].0 as usize;
+                for index in slots + wake::HEADER..slots + wake::HEADER + live {
+                    insert(&mut frames.slots, index);
+                    marks.mark(cells, self.environments[index]);
+                }
+                point = Point { label: at, ..self.caller(point.environment) };
+                continue;
+            }
+            let needed = frames.liveness.from(program, point.label);
+            for slot in needed.slots() {
+                if insert(&mut frames.slots, slots + slot) {
+                    marks.mark(cells, self.environments[slots + slot]);
+                }
+            }
+            match needed.ending {
+                Ending::Never => return,
+                Ending::InEnvironmentOfCaller if point.label == point.continuation => return,
+                Ending::InEnvironmentOfCaller => point.label = point.continuation,
+                Ending::InItsOwn => {
+                    if !insert(&mut frames.visited, point.environment) {
+                        return;
+                    }
+                    point = self.caller(point.environment);
+                }
+            }
+        }
+    }
+
+    /// Where the clause of an environment returns to.
+    fn caller(&self, environment: usize) -> Point {
+        let continuation = self.environments[environment + 1].0 as Label;
+        Point { environment: self.previous_environment(environment), label: continuation, continuation }
+    }
+
+    /// Changes all words outside of the store that hold addresses; `trimmed` entries of the trail are gone.
+    fn move_roots(&mut self, program: &Program, marks: &Marks, frames: &Frames, live: usize, trimmed: usize) {
+        let moved = |term: &mut Term| *term = marks.moved(*term);
+        self.x[..live].iter_mut().for_each(moved);
+        self.arguments.iter_mut().for_each(moved);
+        for (index, &word) in frames.slots.iter().enumerate() {
+            let mut left = word;
+            while left != 0 {
+                moved(&mut self.environments[index * 64 + left.trailing_zeros() as usize]);
+                left &= left - 1;
+            }
+        }
+        for index in 0..self.choices.len() {
+            let choice = self.choices[index];
+            let terms = self.saved_terms(program, &choice);
+            self.saved[terms].iter_mut().for_each(moved);
+            let choice = &mut self.choices[index];
+            choice.cells = marks.moved_address(choice.cells as usize) as u32;
+            choice.trail -= trimmed as u32;
+        }
+    }
+}

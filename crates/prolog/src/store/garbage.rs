@@ -1,0 +1,269 @@
+//! The store's part in garbage collection: which cells are in use, and moving them together.
+//!
+//! The collector marks and slides. Cells keep their order, so the age of variables, choice points, which own everything above an
+//! address, and the trail stay as they are. A bit for each cell says that it is in use; a count for each 64 of them gives the new
+//! address of a cell without a look at the cell itself. A cell that is referred to by itself is kept without the compound that it is
+//! part of.
+
+use super::{Store, TRAIL_VALUE};
+use crate::term::{BoxHeader, Functor, Tag, Term};
+use rustc_hash::FxHashMap;
+
+/// Ranges that wait to be marked, at least, before some are put off to another pass.
+const PENDING_MIN: usize = 1 << 16;
+/// One range may wait for each so many cells.
+const CELLS_PER_PENDING: usize = 32;
+
+/// The cells in use.
+pub(crate) struct Marks {
+    bits: Vec<u64>,
+    /// How many cells are in use below each word of `bits`.
+    below: Vec<u32>,
+    /// Cells that are still to be marked, as ranges. It has a limit, so that a deep term cannot make it large.
+    pending: Vec<(u32, u32)>,
+    pending_max: usize,
+    /// Some ranges were put off.
+    incomplete: bool,
+}
+
+impl Marks {
+    pub(crate) fn new(cells: usize) -> Marks {
+        Marks {
+            bits: vec![0; cells / 64 + 1],
+            below: Vec::new(),
+            pending: Vec::new(),
+            pending_max: PENDING_MIN.max(cells / CELLS_PER_PENDING),
+            incomplete: false,
+        }
+    }
+
+    #[inline]
+    fn insert(&mut self, cell: usize) -> bool {
+        let (word, bit) = (&mut self.bits[cell / 64], 1 << (cell % 64));
+        let is_new = *word & bit == 0;
+        *word |= bit;
+        is_new
+    }
+
+    #[inline]
+    fn contains(&self, cell: usize) -> bool {
+        self.bits[cell / 64] & 1 << (cell % 64) != 0
+    }
+
+    /// Marks a cell and what it refers to.
+    pub(crate) fn mark_cell(&mut self, cells: &[Term], cell: usize) {
+        self.mark_range(cells, cell, cell + 1);
+    }
+
+    /// Marks what a term refers to.
+    #[inline]
+    pub(crate) fn mark(&mut self, cells: &[Term], term: Term) {
+        if term.is_pointer() {
+            let (start, end) = self.parts(cells, term);
+            self.mark_range(cells, start, end);
+        }
+    }
+
+    /// The cells that a term refers to and that may not have been marked yet; marks headers, and boxes whole.
+    #[inline]
+    fn parts(&mut self, cells: &[Term], term: Term) -> (usize, usize) {
+        let address = term.address();
+        match term.tag() {
+            Tag::Ref => (address, address + 1),
+            Tag::Att | Tag::Lis => (address, address + 2),
+            Tag::Str if self.insert(address) => (address + 1, address + 1 + Functor(cells[address].0).arity()),
+            Tag::Box if self.insert(address) => {
+                let words = BoxHeader::read(cells[address]).words();
+                for cell in address + 1..=address + words {
+                    self.insert(cell);
+                }
+                (0, 0)
+            }
+            Tag::Str | Tag::Box | Tag::Atm | Tag::Int | Tag::Hdr => (0, 0),
+        }
+    }
+
+    fn mark_range(&mut self, cells: &[Term], start: usize, end: usize) {
+        let (mut start, mut end) = (start, end);
+        loop {
+            if start == end {
+                let Some(range) = self.pending.pop() else { return };
+                (start, end) = (range.0 as usize, range.1 as usize);
+            }
+            let cell = start;
+            start += 1;
+            if !self.insert(cell) {
+                continue;
+            }
+            let (first, last) = self.parts(cells, cells[cell]);
+            if first == last {
+                continue;
+            }
+            // Nothing waits after the last part of a compound, so a list takes no room.
+            if start < end {
+                if self.pending.len() < self.pending_max {
+                    self.pending.push((start as u32, end as u32));
+                } else {
+                    self.incomplete = true;
+                }
+            }
+            (start, end) = (first, last);
+        }
+    }
+
+    /// Marks what was put off: looks for cells in use that refer to cells that are not.
+    pub(crate) fn complete(&mut self, cells: &[Term]) {
+        while std::mem::take(&mut self.incomplete) {
+            let mut cell = 0;
+            while cell < cells.len() {
+                if self.bits[cell / 64] == 0 {
+                    cell = (cell / 64 + 1) * 64;
+                    continue;
+                }
+                let word = cells[cell];
+                if !self.contains(cell) {
+                    cell += 1;
+                } else if BoxHeader::is_box_header(word) {
+                    cell += 1 + BoxHeader::read(word).words();
+                } else if word.has_tag(Tag::Hdr) {
+                    self.mark_range(cells, cell + 1, cell + 1 + Functor(word.0).arity());
+                    cell += 1;
+                } else {
+                    self.mark(cells, word);
+                    cell += 1;
+                }
+            }
+        }
+    }
+
+    /// Marking is done: prepares for questions about new addresses.
+    fn count(&mut self) {
+        let mut below = 0;
+        self.below = self
+            .bits
+            .iter()
+            .map(|word| {
+                let before = below;
+                below += word.count_ones();
+                before
+            })
+            .collect();
+    }
+
+    /// Where a cell goes; for one that is not in use, where the next in use goes.
+    #[inline]
+    pub(crate) fn moved_address(&self, cell: usize) -> usize {
+        let word = self.bits[cell / 64] & ((1 << (cell % 64)) - 1);
+        self.below[cell / 64] as usize + word.count_ones() as usize
+    }
+
+    /// A term after the move.
+    #[inline]
+    pub(crate) fn moved(&self, term: Term) -> Term {
+        if term.is_pointer() { Term::new(term.tag(), self.moved_address(term.address()) as u64) } else { term }
+    }
+}
+
+/// A trail that is made shorter, from its newest entry to its oldest. Entries that stay are moved to its end first.
+pub(crate) struct Trimming {
+    /// Entries from here on have not been looked at.
+    read: usize,
+    /// Entries from here on stay.
+    pub(crate) kept: usize,
+}
+
+impl Store {
+    pub(crate) fn start_trimming(&self) -> Trimming {
+        Trimming { read: self.trail.len(), kept: self.trail.len() }
+    }
+
+    /// Looks at the trail down to `end`, where a choice point was made. Everything that is in use after that is marked.
+    ///
+    /// A cell that is not can only be seen again once its change is undone, so it is undone at once. Of several changes of a cell
+    /// the value before the first matters.
+    pub(crate) fn trim_trail(&mut self, marks: &mut Marks, trimming: &mut Trimming, end: usize) {
+        let newest = trimming.kept;
+        // Where the old value of a changed cell is.
+        let mut changed: FxHashMap<usize, usize> = FxHashMap::default();
+        while trimming.read > end {
+            trimming.read -= 1;
+            let entry = self.trail[trimming.read];
+            let cell = (entry >> 1) as usize;
+            let has_value = entry & TRAIL_VALUE != 0;
+            let old = if has_value {
+                trimming.read -= 1;
+                Term(self.trail[trimming.read])
+            } else {
+                Term::reference(cell)
+            };
+            if !marks.contains(cell) {
+                self.cells[cell] = old;
+            } else if let Some(&place) = changed.get(&cell) {
+                self.trail[place] = old.0;
+            } else {
+                trimming.kept -= 1;
+                self.trail[trimming.kept] = entry;
+                if has_value {
+                    trimming.kept -= 1;
+                    self.trail[trimming.kept] = old.0;
+                    changed.insert(cell, trimming.kept);
+                }
+            }
+        }
+        let mut place = newest;
+        while place > trimming.kept {
+            place -= 1;
+            if self.trail[place] & TRAIL_VALUE != 0 {
+                place -= 1;
+                marks.mark(&self.cells, Term(self.trail[place]));
+            }
+        }
+    }
+
+    /// Moves all cells in use together, and the trail; other words that hold addresses are the caller's to move.
+    pub(crate) fn compact(&mut self, marks: &mut Marks, trimming: &Trimming) {
+        marks.complete(&self.cells);
+        marks.count();
+        self.trail.drain(..trimming.kept);
+        let mut place = self.trail.len();
+        while place > 0 {
+            place -= 1;
+            let entry = self.trail[place];
+            self.trail[place] = (marks.moved_address((entry >> 1) as usize) as u64) << 1 | entry & TRAIL_VALUE;
+            if entry & TRAIL_VALUE != 0 {
+                place -= 1;
+                self.trail[place] = marks.moved(Term(self.trail[place])).0;
+            }
+        }
+        for goal in &mut self.woken {
+            *goal = marks.moved(*goal);
+        }
+        self.boundary = marks.moved_address(self.boundary);
+        self.frozen = marks.moved_address(self.frozen);
+        self.slide(marks);
+    }
+
+    fn slide(&mut self, marks: &Marks) {
+        let mut to = 0;
+        // The words of a box are no terms.
+        let mut raw_end = 0;
+        for (group, &word) in marks.bits.iter().enumerate() {
+            let mut left = word;
+            while left != 0 {
+                let cell = group * 64 + left.trailing_zeros() as usize;
+                left &= left - 1;
+                let content = self.cells[cell];
+                self.cells[to] = if cell < raw_end || content.has_tag(Tag::Hdr) {
+                    if cell >= raw_end && BoxHeader::is_box_header(content) {
+                        raw_end = cell + 1 + BoxHeader::read(content).words();
+                    }
+                    content
+                } else {
+                    marks.moved(content)
+                };
+                to += 1;
+            }
+        }
+        self.cells.truncate(to);
+    }
+}
