@@ -4,7 +4,7 @@
 //! a cyclic value is cut where it meets itself; goals that still wait follow the bindings.
 
 mod names;
-mod shape;
+pub(crate) mod shape;
 
 use crate::core::Core;
 use crate::fault::Raised;
@@ -26,6 +26,9 @@ const VALUE_PRIORITY: u16 = 699;
 const GOAL_PRIORITY: u16 = 999;
 /// Levels that an abbreviated answer shows.
 const ABBREVIATED_DEPTH: usize = 10;
+
+/// Memory for writing an answer that the query has not left over.
+const ASIDE_BYTES: usize = 16 << 20;
 
 /// How much of large values to show.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -137,11 +140,13 @@ impl Core {
     /// Puts the query's meter away: what follows is not charged to the query, but may cost no more
     /// than the query might.
     pub(crate) fn start_aside(&mut self) -> Meter {
+        // What the query has used and given up is not there twice.
+        self.store.give_back();
         let meter = std::mem::take(&mut self.store.meter);
         self.store.meter.host_interrupt.clone_from(&meter.host_interrupt);
         // What is in memory already must not stop the work on it.
         let budget = meter.budget();
-        let heap_bytes = budget.heap_bytes.saturating_add(self.store.cells.len() * 8);
+        let heap_bytes = budget.heap_bytes.max(self.store.cells.len() * 8).saturating_add(ASIDE_BYTES);
         self.store.meter.start(&Budget { heap_bytes, ..budget });
         meter
     }

@@ -17,6 +17,9 @@ use crate::term::{Tag, Term};
 /// A result of this size is part of the inference that asks for it.
 const FREE_CELLS: usize = 16;
 
+/// Room for a small value.
+const SPARE_CELLS: usize = 16;
+
 /// One open collection.
 struct Collection {
     aggregation: Aggregation,
@@ -86,6 +89,11 @@ impl Core {
             Aggregation::Bag | Aggregation::Set => {
                 let value = self.store.deref(value);
                 let before = self.collectors.words();
+                let cells = &mut self.collectors.block.cells;
+                if cells.len() + SPARE_CELLS > cells.capacity() {
+                    self.store.reserve(cells.len())?;
+                    self.store.grow_within_budget(cells);
+                }
                 let root = if value.is_pointer() {
                     self.collectors
                         .block

@@ -72,7 +72,7 @@ impl Core {
 
     /// A term as text; variables have no numbers, which would say nothing to people.
     fn error_text(&mut self, term: Term) -> String {
-        let variable_names = name_variables(&mut self.store, term);
+        let variable_names = name_variables(&mut self.store, term).unwrap_or_default();
         let mut text = String::new();
         let options = WriteOptions { variable_names, ..WriteOptions::answer() };
         if self.write_aside(&mut text, term, &options).is_err() {

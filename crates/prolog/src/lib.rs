@@ -219,9 +219,9 @@ pub use loader::{
     Directories, ERRORS_MAX, INCLUDE_BYTES_MAX, INCLUDE_COUNT_MAX, INCLUDE_DEPTH_MAX, LINKED_CLAUSES_MAX, LoadError,
     Loaded, Loader, Place, Problem, Resolver, Severity, SourceTree, Topic, WARNINGS_MAX,
 };
+pub use machine::Machine;
 #[doc(hidden)]
 pub use machine::collect_eagerly;
-pub use machine::Machine;
 pub use meaning::Meaning;
 pub use meter::{Budget, Resource};
 pub use number::Number;

@@ -35,8 +35,8 @@ use crate::symbols::Scope;
 use crate::term::Term;
 use choices::{Choice, ChoiceKind};
 use garbage::Pace;
-use memory::Longest;
 pub use garbage::collect_eagerly;
+use memory::Longest;
 pub(crate) use run::{Entry, prelude};
 use std::sync::Arc;
 

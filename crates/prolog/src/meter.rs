@@ -12,7 +12,7 @@ pub struct Budget {
     pub inferences: u64,
     /// Bytes of everything that the query makes: terms, stacks, trail, choice points, atoms, clauses, global variables, collected
     /// answers, diverted output, and what builtins use while they work. The memory that the operating system sees stays within 1.2 times
-    /// this, beside what the engine and the program take themselves (some 10 MiB).
+    /// this, plus 64 MiB for the engine and the program themselves.
     pub heap_bytes: usize,
     /// Entries on the trail.
     pub trail_entries: usize,

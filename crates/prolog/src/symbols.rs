@@ -115,6 +115,9 @@ fn name_bytes(name: &str) -> usize {
     2 * name.len() + 160
 }
 
+/// Tables of more names than this are given back at the end of a query.
+const KEPT_NAMES: usize = 1 << 12;
+
 /// Where new names go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Scope {
@@ -180,7 +183,10 @@ impl Atoms {
     /// Forgets the query's own names.
     pub(crate) fn reset(&mut self) {
         self.local_bytes = 0;
-        if !self.local.is_empty() {
+        if self.local.len() > KEPT_NAMES {
+            self.local = Vec::new();
+            self.local_index = FxHashMap::default();
+        } else if !self.local.is_empty() {
             self.local.clear();
             self.local_index.clear();
         }

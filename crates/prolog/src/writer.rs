@@ -3,6 +3,7 @@
 //! What is written with quotes is read back as the same term. The layout is that of SWI-Prolog's
 //! `writeq/1` and its kin: no space that is not needed, and none missing.
 
+mod cycles;
 mod floats;
 mod quoting;
 mod terms;
@@ -17,9 +18,10 @@ use crate::meter::Resource;
 use crate::operators::Operators;
 use crate::store::Store;
 use crate::symbols::Atoms;
-use crate::term::{Tag, Term};
+use crate::term::Term;
+use cycles::Finite;
 use rustc_hash::FxHashMap;
-use terms::Work;
+use terms::{ARGUMENT_PRIORITY, Progress, Work};
 
 /// What stands behind the comma of arguments and list elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -123,7 +125,8 @@ impl Limit {
     pub(crate) const NONE: Limit = Limit { bytes: usize::MAX, resource: Resource::OutputBytes };
 }
 
-/// Appends a term to `text`. The walk is charged to the store's meter as well.
+/// Appends a term to `text`. The walk is charged to the store's meter as well. A cyclic term is written `@(Template,Substitutions)`, as in
+/// SWI-Prolog, unless a depth is given.
 pub(crate) fn write_term(
     text: &mut String,
     term: Term,
@@ -131,7 +134,28 @@ pub(crate) fn write_term(
     limit: Limit,
     terms: &mut Terms<'_>,
 ) -> Solved<()> {
-    Work::new(terms, options, text, limit).run(term)
+    let start = text.len();
+    let patience = if options.max_depth > 0 { usize::MAX } else { terms.store.patience() };
+    if Work::new(terms, options, text, limit, patience).run(term)? == Progress::All {
+        return Ok(());
+    }
+    // It is larger than a term without shared parts could be, or than what may be written.
+    text.truncate(start);
+    if terms.store.is_acyclic(term)? {
+        return Work::new(terms, options, text, limit, usize::MAX).run(term).map(|_| ());
+    }
+    let finite = Finite::of(terms.store, term)?;
+    let mut options = WriteOptions { priority: ARGUMENT_PRIORITY, ..options.clone() };
+    if options.numbervars {
+        let named = finite.markers.iter().enumerate();
+        options.variable_names.extend(named.map(|(index, marker)| (*marker, format!("S_{}", index + 1).into())));
+    }
+    text.push_str("@(");
+    Work::new(terms, &options, text, limit, usize::MAX).run(finite.template)?;
+    text.push(',');
+    Work::new(terms, &options, text, limit, usize::MAX).run(finite.substitutions)?;
+    text.push(')');
+    Ok(())
 }
 
 impl Core {
@@ -156,42 +180,61 @@ pub(crate) fn variable_name(number: usize) -> String {
 }
 
 /// Names for the variables of a term: `_` for those that occur once, letters for the others.
-pub(crate) fn name_variables(store: &mut Store, term: Term) -> FxHashMap<Term, Box<str>> {
+pub(crate) fn name_variables(store: &mut Store, term: Term) -> Solved<FxHashMap<Term, Box<str>>> {
     let mut order = Vec::new();
     let mut occurrences: FxHashMap<Term, usize> = FxHashMap::default();
-    let mut pending = vec![term];
-    while let Some(next) = pending.pop() {
-        if !store.meter.walk(1) {
-            break;
-        }
-        let next = store.deref(next);
-        match next.tag() {
-            Tag::Ref | Tag::Att => {
-                let count = occurrences.entry(next).or_default();
-                *count += 1;
-                if *count == 1 {
-                    order.push(next);
-                }
-            }
-            Tag::Lis | Tag::Str => {
-                if let Some((functor, arguments)) = store.compound(next) {
-                    pending.extend(store.cells[arguments..arguments + functor.arity()].iter().rev());
-                }
-            }
-            _ => {}
-        }
+    if !count_variables(store, term, &mut order, &mut occurrences)? {
+        // What a cyclic term mentions once may be written several times.
+        order.clear();
+        store.term_variables(term, &mut order)?;
+        occurrences = order.iter().map(|&variable| (variable, 2)).collect();
     }
     let mut named = 0;
-    order
-        .into_iter()
-        .map(|variable| {
-            if occurrences[&variable] == 1 {
-                return (variable, "_".into());
+    let names = order.into_iter().map(|variable| {
+        if occurrences[&variable] == 1 {
+            return (variable, "_".into());
+        }
+        named += 1;
+        (variable, variable_name(named - 1).into())
+    });
+    Ok(names.collect())
+}
+
+/// Counts how often variables are written, and puts them in order; false when the term is cyclic.
+fn count_variables(
+    store: &mut Store,
+    term: Term,
+    order: &mut Vec<Term>,
+    occurrences: &mut FxHashMap<Term, usize>,
+) -> Solved<bool> {
+    /// What a variable is charged: it is looked up.
+    const VARIABLE_CELLS: u64 = 8;
+    let patience = store.patience();
+    let mut steps = 0;
+    let mut pending = vec![term];
+    while let Some(next) = pending.pop() {
+        steps += 1;
+        store.charge(1)?;
+        if steps == patience && !store.is_acyclic(term)? {
+            return Ok(false);
+        }
+        if pending.len() + 8 * occurrences.capacity() > store.room() {
+            return Err(store.out_of_room());
+        }
+        let next = store.deref(next);
+        if next.is_variable() {
+            store.charge(VARIABLE_CELLS)?;
+            let count = occurrences.entry(next).or_default();
+            *count += 1;
+            if *count == 1 {
+                order.push(next);
             }
-            named += 1;
-            (variable, variable_name(named - 1).into())
-        })
-        .collect()
+        }
+        let (start, end) = store.argument_range(next);
+        store.reserve(end - start)?;
+        pending.extend(store.cells[start..end].iter().rev());
+    }
+    Ok(true)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::writer::variable_name;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Collects the variables of an answer and gives each a name.
-pub(super) struct Names<'q> {
+pub(crate) struct Names<'q> {
     /// Names of the query: no others may look like them.
     taken: FxHashSet<&'q str>,
     given: FxHashMap<Term, Box<str>>,
@@ -20,7 +20,7 @@ pub(super) struct Names<'q> {
 }
 
 impl<'q> Names<'q> {
-    pub(super) fn new(variables: &'q [(Box<str>, Term)], bytes_max: usize) -> Names<'q> {
+    pub(crate) fn new(variables: &'q [(Box<str>, Term)], bytes_max: usize) -> Names<'q> {
         Names {
             taken: variables.iter().map(|(name, _)| &**name).collect(),
             given: FxHashMap::default(),
@@ -32,12 +32,12 @@ impl<'q> Names<'q> {
     }
 
     /// Names an unbound variable.
-    pub(super) fn give(&mut self, variable: Term, name: &str) {
+    pub(crate) fn give(&mut self, variable: Term, name: &str) {
         self.given.insert(variable, name.into());
     }
 
     /// A name for a cyclic part.
-    pub(super) fn cycle_name(&mut self) -> String {
+    pub(crate) fn cycle_name(&mut self) -> String {
         loop {
             self.cycles += 1;
             let name = format!("_S{}", self.cycles);
@@ -48,7 +48,7 @@ impl<'q> Names<'q> {
     }
 
     /// Notes the variables of a (finite) term, as often as they will be written.
-    pub(super) fn count(&mut self, store: &Store, term: Term) -> Result<(), Resource> {
+    pub(crate) fn count(&mut self, store: &Store, term: Term) -> Result<(), Resource> {
         let mut pending = vec![term];
         while let Some(next) = pending.pop() {
             self.room = self.room.checked_sub(1).ok_or(Resource::OutputBytes)?;
@@ -72,7 +72,7 @@ impl<'q> Names<'q> {
     }
 
     /// All names: `_` for what appears once, `_A` and so on for the rest.
-    pub(super) fn finish(mut self) -> FxHashMap<Term, Box<str>> {
+    pub(crate) fn finish(mut self) -> FxHashMap<Term, Box<str>> {
         let taken = &self.taken;
         let mut letters =
             (0..).map(|number| format!("_{}", variable_name(number))).filter(|name| !taken.contains(name.as_str()));

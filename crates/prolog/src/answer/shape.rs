@@ -5,12 +5,21 @@ use crate::store::Store;
 use crate::term::{Tag, Term};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+/// What a compound is charged that is looked up and remembered.
+const LOOKUP_CELLS: u64 = 8;
+/// Words of a table for each element that fits, spare places included, while it grows.
+const TABLE_WORDS: usize = 6;
+/// Words of a place on the path.
+const PATH_WORDS: usize = 3;
+
 /// What must be known of all values before one is written.
-pub(super) struct Shape {
+pub(crate) struct Shape {
     /// Variables that goals wait for, in order of appearance.
-    pub(super) waiting: Vec<Term>,
+    pub(crate) waiting: Vec<Term>,
     /// Compounds that contain themselves: where a walk over the values meets its own path.
     heads: FxHashSet<Term>,
+    /// The cells of all compounds together.
+    cells: usize,
 }
 
 /// How far the walk has come with a compound.
@@ -21,8 +30,8 @@ enum Progress {
 }
 
 impl Shape {
-    pub(super) fn of(store: &mut Store, values: impl Iterator<Item = Term>) -> Shape {
-        let mut shape = Shape { waiting: Vec::new(), heads: FxHashSet::default() };
+    pub(crate) fn of(store: &mut Store, values: impl Iterator<Item = Term>) -> Shape {
+        let mut shape = Shape { waiting: Vec::new(), heads: FxHashSet::default(), cells: 0 };
         let mut seen: FxHashMap<Term, Progress> = FxHashMap::default();
         for value in values {
             shape.walk(store, value, &mut seen);
@@ -30,7 +39,7 @@ impl Shape {
         shape
     }
 
-    fn walk(&mut self, store: &Store, value: Term, seen: &mut FxHashMap<Term, Progress>) {
+    fn walk(&mut self, store: &mut Store, value: Term, seen: &mut FxHashMap<Term, Progress>) {
         // Compounds on the way down, each with its arguments still to visit.
         let mut path: Vec<(Term, usize, usize)> = Vec::new();
         let mut next = Some(value);
@@ -45,8 +54,17 @@ impl Shape {
                             self.heads.insert(term);
                         }
                         None => {
-                            seen.insert(term, Progress::Open);
+                            let words = TABLE_WORDS * seen.capacity() + PATH_WORDS * path.capacity();
+                            if words > store.room() {
+                                store.out_of_room();
+                            }
                             let (start, end) = store.argument_range(term);
+                            // An answer that is cut short here is not shown: its budget is spent.
+                            if !store.meter.walk(LOOKUP_CELLS + (end - start) as u64) {
+                                return;
+                            }
+                            seen.insert(term, Progress::Open);
+                            self.cells += 1 + end - start;
                             path.push((term, start, end));
                         }
                     },
@@ -64,14 +82,19 @@ impl Shape {
         }
     }
 
+    /// The words that copies of all values take, with what remembers them.
+    pub(crate) fn words(&self) -> usize {
+        (1 + TABLE_WORDS) * self.cells
+    }
+
     /// Starts writing values.
-    pub(super) fn cut(&self) -> Cut<'_> {
+    pub(crate) fn cut(&self) -> Cut<'_> {
         Cut { heads: &self.heads, markers: FxHashMap::default(), copies: FxHashMap::default() }
     }
 }
 
 /// Makes values finite: a compound that contains itself is replaced by a variable with a name.
-pub(super) struct Cut<'s> {
+pub(crate) struct Cut<'s> {
     heads: &'s FxHashSet<Term>,
     markers: FxHashMap<Term, Term>,
     /// Copies of compounds, so that what is shared stays shared.
@@ -79,8 +102,25 @@ pub(super) struct Cut<'s> {
 }
 
 impl Cut<'_> {
+    /// A value in finite form, and what the variables in it stand for that replace its cyclic parts, in order of appearance.
+    pub(crate) fn finite(&mut self, store: &mut Store, value: Term) -> (Term, Vec<(Term, Term)>) {
+        let mut names = Names::new(&[], 0);
+        let is_head = self.heads.contains(&value);
+        let (copy, cycles) = self.value(store, value, "", &mut names);
+        let markers: FxHashMap<Box<str>, Term> =
+            names.finish().into_iter().map(|(marker, name)| (name, marker)).collect();
+        let mut parts = Vec::with_capacity(cycles.len() + 1);
+        let mut template = copy;
+        if is_head {
+            template = markers[""];
+            parts.push((template, copy));
+        }
+        parts.extend(cycles.into_iter().map(|(name, part)| (markers[name.as_str()], part)));
+        (template, parts)
+    }
+
     /// The value of the variable `name` in finite form, and the cyclic parts that it is the first to mention.
-    pub(super) fn value(
+    pub(crate) fn value(
         &mut self,
         store: &mut Store,
         value: Term,
@@ -158,7 +198,7 @@ fn shallow_copy(store: &mut Store, compound: Term) -> Term {
 }
 
 /// Variables that have the same value, in order of the first, and that value.
-pub(super) fn groups(store: &mut Store, variables: &[(Box<str>, Term)]) -> Vec<(Vec<String>, Term)> {
+pub(crate) fn groups(store: &mut Store, variables: &[(Box<str>, Term)]) -> Vec<(Vec<String>, Term)> {
     let mut groups: Vec<(Vec<String>, Term)> = Vec::new();
     // Groups by what their values must have in common to be equal.
     let mut alike: FxHashMap<u64, Vec<usize>> = FxHashMap::default();

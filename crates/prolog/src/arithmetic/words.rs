@@ -188,7 +188,7 @@ pub(crate) fn xor(core: &mut Core, a: Term, b: Term) -> Solved<Term> {
 
 /// How two evaluated words compare by value; `None` when one is NaN.
 #[inline(always)]
-pub(crate) fn compare(core: &Core, a: Term, b: Term) -> Option<Ordering> {
+pub(crate) fn compare(core: &mut Core, a: Term, b: Term) -> Option<Ordering> {
     if both_small(a, b) {
         return Some((a.0 as i64).cmp(&(b.0 as i64)));
     }
@@ -196,6 +196,8 @@ pub(crate) fn compare(core: &Core, a: Term, b: Term) -> Option<Ordering> {
 }
 
 #[inline(never)]
-fn compare_slowly(core: &Core, a: Term, b: Term) -> Option<Ordering> {
-    compare_values(&number(core, a), &number(core, b))
+fn compare_slowly(core: &mut Core, a: Term, b: Term) -> Option<Ordering> {
+    let (a, b) = (number(core, a), number(core, b));
+    core.store.meter.walk(a.words() + b.words());
+    compare_values(&a, &b)
 }

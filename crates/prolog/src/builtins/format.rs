@@ -89,12 +89,14 @@ fn format_to(core: &mut Core, destination: Destination, format: Term, arguments:
     match destination {
         // What precedes a faulty directive is written all the same.
         Destination::Output => {
-            let written = core.output.write(&text);
-            finish_output(core, written, outcome)
+            may_write(core, &text)?;
+            core.output.write(&text);
+            outcome.map(|()| true)
         }
         Destination::Error => {
-            let written = core.output.write_error(&text);
-            finish_output(core, written, outcome)
+            may_write(core, &text)?;
+            core.output.write_error(&text);
+            outcome.map(|()| true)
         }
         Destination::Term(kind, term) => {
             outcome?;
@@ -108,11 +110,13 @@ fn format_to(core: &mut Core, destination: Destination, format: Term, arguments:
     }
 }
 
-fn finish_output(core: &Core, written: usize, outcome: Solved<()>) -> Solved {
-    if written > core.store.meter.output_limit {
+/// Looks at the output budget before anything is written.
+fn may_write(core: &mut Core, text: &str) -> Solved<()> {
+    if text.len() > core.store.meter.output_limit.saturating_sub(core.output.written()) {
+        core.store.meter.exhaust(Resource::OutputBytes);
         return Err(Raised::Exhausted(Resource::OutputBytes));
     }
-    outcome.map(|()| true)
+    Ok(())
 }
 
 /// One call: the text so far, and the arguments not used yet.

@@ -10,6 +10,7 @@ use crate::store::View;
 use crate::symbols::atoms;
 use crate::term::Term;
 use crate::writer::WriteOptions;
+use rustc_hash::FxHashSet;
 
 pub(crate) const TABLE: &[Builtin] = &[
     det("term_to_atom", Code::D2(term_to_atom)),
@@ -23,6 +24,9 @@ pub(crate) const TABLE: &[Builtin] = &[
     det("read_term", Code::D3(read_term_from)),
 ];
 
+/// What reading a byte is charged.
+const READ_CELLS: u64 = 8;
+
 /// The text that an argument is: an atom, a string, a number, or a list of codes or characters.
 fn text_argument(core: &mut Core, term: Term) -> Solved<String> {
     text_of(core, term, Accept::Any, "text")
@@ -34,6 +38,7 @@ fn text_argument(core: &mut Core, term: Term) -> Solved<String> {
 fn read_text(core: &mut Core, text: &str) -> Solved<ReadTerm> {
     // A byte of text makes at most three cells, and takes the parser as much memory as 16.
     core.store.reserve(text.len().saturating_mul(16))?;
+    core.store.charge(text.len() as u64 * READ_CELLS)?;
     let Core { store, atoms, operators, flags, .. } = core;
     let read = Reader::new(text, FullStop::Optional).next(store, &mut Syntax { atoms, operators, flags });
     match read {
@@ -155,8 +160,8 @@ fn read_with_options(core: &mut Core, text: &str, term: Term, options: &[Term]) 
                 core.store.list(&variables, Term::NIL)
             }
             Wanted::Singletons => {
-                let once = |name: &str| read.singletons.iter().any(|singleton| *singleton.0 == *name);
-                let variables = read.variables.iter().filter(|variable| once(&variable.0)).cloned().collect();
+                let once: FxHashSet<&str> = read.singletons.iter().map(|(name, _)| &**name).collect();
+                let variables = read.variables.iter().filter(|(name, _)| once.contains(&**name)).cloned().collect();
                 bindings(core, &ReadTerm { variables, singletons: Vec::new(), span: 0..0, goals: Vec::new(), ..read })
             }
         };

@@ -132,13 +132,13 @@ fn writeq_to(core: &mut Core, to: Term, term: Term) -> Solved {
 }
 
 fn emit_canonical(core: &mut Core, stream: Stream, term: Term) -> Solved {
-    let variable_names = name_variables(&mut core.store, term);
+    let variable_names = name_variables(&mut core.store, term)?;
     emit_term(core, stream, term, &WriteOptions { variable_names, ..WriteOptions::canonical() })
 }
 
 /// `'$variable_names'(Term, Names)`: a list of `Name=Variable` as a clause is listed.
 fn variable_names(core: &mut Core, term: Term, names: Term) -> Solved {
-    let named = name_variables(&mut core.store, term);
+    let named = name_variables(&mut core.store, term)?;
     let mut pairs = Vec::with_capacity(named.len());
     for (variable, name) in named {
         let name = Term::atom(core.atoms.intern(&name));

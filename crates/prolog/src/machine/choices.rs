@@ -73,6 +73,14 @@ impl Machine {
         self.saved.extend_from_slice(&self.x[..arguments]);
     }
 
+    /// Changes what the newest choice point tries next.
+    #[inline]
+    pub(super) fn set_next(&mut self, next: u32) {
+        if let Some(choice) = self.choices.last_mut() {
+            choice.next = next;
+        }
+    }
+
     /// Drops the newest choice point.
     #[inline]
     pub(super) fn pop_choice(&mut self) {
@@ -113,6 +121,8 @@ impl Machine {
             store.woken.clear();
             store.meter.resume();
         }
+        // A unification that failed halfway leaves its nested compounds behind.
+        self.parts.clear();
         self.environment = choice.environment as usize;
         self.continuation = choice.continuation;
         self.barrier = choice.barrier as usize;

@@ -184,6 +184,28 @@ impl Machine {
         store.meter.spent().map_or(Ok(()), |resource| Err(Stopped::Exhausted(resource)))
     }
 
+    /// Charges what a clause does without calls.
+    pub(super) fn charge_clause(&mut self, cells: u32) -> Result<(), Stopped> {
+        let meter = &mut self.core.store.meter;
+        meter.walk(u64::from(cells));
+        meter.exhausted().map_or(Ok(()), |resource| Err(Stopped::Exhausted(resource)))
+    }
+
+    /// Leaves the fast path before a call, whose arguments are in the first `live` registers: collects garbage if it is time to.
+    #[cold]
+    pub(super) fn attend_call(
+        &mut self,
+        program: &Program,
+        host: &dyn Relations,
+        at: Label,
+        live: usize,
+    ) -> Result<Option<Label>, Stopped> {
+        if self.wants_collection() {
+            self.collect_garbage(program, live);
+        }
+        self.attend(program, host, at, live)
+    }
+
     /// Leaves the fast path: the budget is spent, goals were woken, or the database wants a sweep.
     #[cold]
     pub(super) fn attend(

@@ -144,8 +144,7 @@ impl Machine {
         let words = self.environments.len() / 64 + 1;
         let mut frames = Frames { visited: vec![0; words], slots: vec![0; words], liveness: Liveness::default() };
         self.mark_registers(&mut marks, live);
-        let here =
-            Point { environment: self.environment, label: self.continuation, continuation: self.continuation };
+        let here = Point { environment: self.environment, label: self.continuation, continuation: self.continuation };
         self.mark_frames(program, &mut marks, &mut frames, here);
         let mut trimming = self.core.store.start_trimming();
         for index in (0..self.choices.len()).rev() {
@@ -172,7 +171,7 @@ impl Machine {
 
     /// Marks what a choice point needs when the machine goes back to it.
     fn mark_choice(&self, program: &Program, marks: &mut Marks, frames: &mut Frames, choice: &Choice) {
-        for &term in &self.saved[self.saved_terms(program, choice)] {
+        for &term in &self.saved[saved_terms(program, choice)] {
             marks.mark(&self.core.store.cells, term);
         }
         let label = match choice.kind {
@@ -182,21 +181,8 @@ impl Machine {
             ChoiceKind::InlineRows => choice.end,
             ChoiceKind::Catch => CATCH_EXIT,
         };
-        let point =
-            Point { environment: choice.environment as usize, label, continuation: choice.continuation };
+        let point = Point { environment: choice.environment as usize, label, continuation: choice.continuation };
         self.mark_frames(program, marks, frames, point);
-    }
-
-    /// Where the terms are that a choice point has saved.
-    fn saved_terms(&self, program: &Program, choice: &Choice) -> std::ops::Range<usize> {
-        let start = choice.saved as usize;
-        let count = match (choice.kind, program.code.get(choice.end as usize)) {
-            (ChoiceKind::InlineRows, Some(Instruction::CallRows { call, .. })) => {
-                program.row_calls[*call as usize].wanted.len()
-            }
-            _ => choice.argument_count as usize,
-        };
-        start..start + count
     }
 
     /// Marks the slots that are read when the machine goes on at a point, and all that it returns through.
@@ -258,11 +244,23 @@ impl Machine {
         }
         for index in 0..self.choices.len() {
             let choice = self.choices[index];
-            let terms = self.saved_terms(program, &choice);
+            let terms = saved_terms(program, &choice);
             self.saved[terms].iter_mut().for_each(moved);
             let choice = &mut self.choices[index];
             choice.cells = marks.moved_address(choice.cells as usize) as u32;
             choice.trail -= trimmed as u32;
         }
     }
+}
+
+/// Where the terms are that a choice point has saved.
+fn saved_terms(program: &Program, choice: &Choice) -> std::ops::Range<usize> {
+    let start = choice.saved as usize;
+    let count = match (choice.kind, program.code.get(choice.end as usize)) {
+        (ChoiceKind::InlineRows, Some(Instruction::CallRows { call, .. })) => {
+            program.row_calls[*call as usize].wanted.len()
+        }
+        _ => choice.argument_count as usize,
+    };
+    start..start + count
 }

@@ -47,7 +47,7 @@ impl Machine {
     pub(super) fn compare_values(&mut self, comparison: Comparison, a: Term, b: Term) -> Solved {
         let a = arithmetic::evaluated(&mut self.core, a)?;
         let b = arithmetic::evaluated(&mut self.core, b)?;
-        Ok(match arithmetic::compare(&self.core, a, b) {
+        Ok(match arithmetic::compare(&mut self.core, a, b) {
             Some(order) => comparison.holds(order),
             None => comparison == Comparison::NotEqual,
         })

@@ -156,7 +156,11 @@ fn step<'n>(
     {
         needed.unite(there);
     }
-    // All instructions are named, so that a new one is thought about.
+    slots_of(program, instruction, needed);
+}
+
+/// Goes back over what an instruction does to slots. All instructions are named, so that a new one is thought about.
+fn slots_of(program: &Program, instruction: Instruction, needed: &mut Needed) {
     match instruction {
         Instruction::GetVariableY { y, .. }
         | Instruction::UnifyVariableY { y }

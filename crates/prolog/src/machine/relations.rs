@@ -77,7 +77,7 @@ impl Machine {
         let Some(row) = found else { return Flow::Fail };
         // Looking ahead for another row leaves no choice point behind at the last.
         match (relation.next_row(row + 1, bound.get()), retried) {
-            (Some(next), Some(_)) => self.set_next_row(next),
+            (Some(next), Some(_)) => self.set_next(next as u32),
             (Some(next), None) => self.push_choice(ChoiceKind::Rows, next as u32, predicate, arity),
             (None, Some(_)) => self.pop_choice(),
             (None, None) => {}
@@ -89,12 +89,6 @@ impl Machine {
             }
         }
         Flow::Goto(self.continuation)
-    }
-
-    fn set_next_row(&mut self, row: usize) {
-        if let Some(choice) = self.choices.last_mut() {
-            choice.next = row as u32;
-        }
     }
 
     // ---- gone through in place -------------------------------------------------------------
@@ -173,7 +167,7 @@ impl Machine {
         let (row, kept) = (choice.next as usize, choice.saved as usize);
         let rows = self.rows_of(host, call, kept);
         if let Some(next) = self.find_row(&rows, call, kept, row + 1) {
-            self.set_next_row(next);
+            self.set_next(next as u32);
             return self.take_row(&rows, call, kept, row);
         }
         let taken = self.take_row(&rows, call, kept, row);

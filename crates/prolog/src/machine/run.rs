@@ -107,10 +107,7 @@ impl Machine {
                 meter.inferences += 1;
                 if meter.inferences >= meter.attention_at {
                     let live = program.predicates[$predicate as usize].functor.arity();
-                    if self.wants_collection() {
-                        self.collect_garbage(program, live);
-                    }
-                    if let Some(label) = self.attend(program, host, $at as Label, live)? {
+                    if let Some(label) = self.attend_call(program, host, $at as Label, live)? {
                         goto!(label);
                     }
                 }
@@ -381,14 +378,7 @@ impl Machine {
                 }
 
                 // ---- control
-                Instruction::Charge { cells } => {
-                    let meter = &mut self.core.store.meter;
-                    if !meter.walk(u64::from(cells))
-                        && let Some(resource) = meter.exhausted()
-                    {
-                        return Err(Stopped::Exhausted(resource));
-                    }
-                }
+                Instruction::Charge { cells } => self.charge_clause(cells)?,
                 Instruction::Allocate { slots } => self.allocate(slots as usize),
                 Instruction::Deallocate => self.deallocate(),
                 Instruction::Call { predicate } => {
@@ -445,11 +435,7 @@ impl Machine {
                     wake!(0);
                     self.push_choice(ChoiceKind::Label, otherwise, 0, 0);
                 }
-                Instruction::RetryElse { otherwise } => {
-                    if let Some(choice) = self.choices.last_mut() {
-                        choice.next = otherwise;
-                    }
-                }
+                Instruction::RetryElse { otherwise } => self.set_next(otherwise),
                 Instruction::TrustElse => self.pop_choice(),
                 Instruction::Jump { to } => {
                     if to == FAIL {

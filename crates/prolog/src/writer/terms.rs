@@ -4,14 +4,13 @@ use super::quoting::{is_plain_atom, push_quoted};
 use super::tokens::Tokens;
 use super::{Limit, Spacing, Terms, WriteOptions, format_float, variable_name};
 use crate::fault::{Raised, Solved};
-use crate::meter::Resource;
 use crate::operators::{Operator, Position};
 use crate::store::View;
 use crate::symbols::{Atom, atoms};
 use crate::term::{Functor, Term};
 use std::borrow::Cow;
 
-const ARGUMENT_PRIORITY: u16 = 999;
+pub(super) const ARGUMENT_PRIORITY: u16 = 999;
 
 /// Where a term stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -52,7 +51,21 @@ pub(super) struct Work<'w, 't> {
     tokens: Tokens<'w>,
     tasks: Vec<Task>,
     limit: Limit,
+    /// Steps until it is time to ask whether the term is cyclic.
+    patience: usize,
+    steps: usize,
 }
+
+/// Whether a term was written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Progress {
+    All,
+    /// Not yet: it may be cyclic.
+    Part,
+}
+
+/// Steps between two looks at the budget.
+const STRIDE: usize = 256;
 
 impl<'w, 't> Work<'w, 't> {
     pub(super) fn new(
@@ -60,11 +73,13 @@ impl<'w, 't> Work<'w, 't> {
         options: &'w WriteOptions,
         text: &'w mut String,
         limit: Limit,
+        patience: usize,
     ) -> Work<'w, 't> {
-        Work { terms, options, tokens: Tokens::new(text), tasks: Vec::new(), limit }
+        Work { terms, options, tokens: Tokens::new(text), tasks: Vec::new(), limit, patience, steps: 0 }
     }
 
-    pub(super) fn run(&mut self, term: Term) -> Solved<()> {
+    /// Writes a term. With a `patience` that is not endless, it may stop before the end.
+    pub(super) fn run(&mut self, term: Term) -> Solved<Progress> {
         self.tasks.push(Task::Term { term, priority: self.options.priority, place: Place::Argument, depth: 0 });
         while let Some(task) = self.tasks.pop() {
             match task {
@@ -77,22 +92,34 @@ impl<'w, 't> Work<'w, 't> {
                 Task::Tail { tail, depth } => self.tail(tail, depth),
                 Task::Raw(text) => self.tokens.raw(text),
             }
-            self.check()?;
+            self.steps += 1;
+            let is_long = self.tokens.written() > self.limit.bytes;
+            if is_long || self.steps.is_multiple_of(STRIDE) {
+                if self.patience < usize::MAX && (is_long || self.steps > self.patience || !self.has_room()) {
+                    return Ok(Progress::Part);
+                }
+                if is_long {
+                    return Err(Raised::Exhausted(self.limit.resource));
+                }
+                self.check(STRIDE)?;
+            }
         }
-        Ok(())
+        self.check(self.steps % STRIDE)?;
+        Ok(Progress::All)
     }
 
-    /// A cyclic term is endless: writing it ends with one of the budgets.
-    fn check(&mut self) -> Solved<()> {
-        if self.tokens.written() > self.limit.bytes {
-            return Err(Raised::Exhausted(self.limit.resource));
+    /// Looks at the budget, and charges some steps.
+    fn check(&mut self, steps: usize) -> Solved<()> {
+        if !self.has_room() {
+            self.terms.store.out_of_room();
         }
-        let meter = &mut self.terms.store.meter;
-        let pending_cells = self.tasks.len() * (size_of::<Task>() / size_of::<Term>());
-        if pending_cells > meter.cell_limit {
-            meter.exhaust(Resource::HeapBytes);
-        }
-        if meter.walk(1) { Ok(()) } else { Err(Raised::Exhausted(meter.exhausted().unwrap_or(Resource::Inferences))) }
+        self.terms.store.charge(steps as u64)
+    }
+
+    /// Whether what is left to do, and the text, are within the heap budget.
+    fn has_room(&self) -> bool {
+        let words = self.tasks.capacity() * (size_of::<Task>() / size_of::<Term>()) + self.tokens.capacity() / 8;
+        words <= self.terms.store.room()
     }
 
     fn comma(&mut self) {

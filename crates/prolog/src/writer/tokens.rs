@@ -30,6 +30,11 @@ impl<'t> Tokens<'t> {
         self.text.len() - self.start
     }
 
+    /// Bytes that the text takes.
+    pub(super) fn capacity(&self) -> usize {
+        self.text.capacity()
+    }
+
     fn last_character(&self) -> Option<char> {
         self.text[self.start..].chars().next_back()
     }

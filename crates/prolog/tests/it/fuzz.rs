@@ -168,7 +168,7 @@ const ARGUMENTS: &[&str] = &[
 ];
 
 /// The names and arities of everything there is: what a text of the library defines, and what it calls.
-fn predicates() -> Vec<(String, usize)> {
+pub fn predicates() -> Vec<(String, usize)> {
     let mut found = Vec::new();
     for path in files(&source("src/library"), "pl") {
         let text = fs::read_to_string(&path).expect("the library can be read");
@@ -354,6 +354,6 @@ fn files(directory: &Path, extension: &str) -> Vec<PathBuf> {
     found
 }
 
-fn setting(name: &str, default: u64) -> u64 {
+pub fn setting(name: &str, default: u64) -> u64 {
     env::var(name).map_or(default, |value| value.parse().unwrap_or_else(|_| panic!("{name} is a number")))
 }

@@ -142,7 +142,8 @@ fn a_loop_that_builds_lists_runs_within_64_megabytes() {
 #[test]
 fn what_is_needed_still_ends_the_query_that_exceeds_its_budget() {
     let mut tested = Tested::new();
-    for goal in ["deep(1000000, x, _)", "wide(1000000, x, _)", "numlist(1, 20000, L), kept(5, L, K), deep(50000, K, _)"] {
+    for goal in ["deep(1000000, x, _)", "wide(1000000, x, _)", "numlist(1, 20000, L), kept(5, L, K), deep(50000, K, _)"]
+    {
         assert_eq!(tested.first(goal, &BUDGET), Outcome::Exhausted(Resource::HeapBytes), "{goal}");
     }
 }

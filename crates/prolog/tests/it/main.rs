@@ -1,6 +1,7 @@
 //! The integration tests of the policy language.
 
 mod answers;
+mod campaign;
 mod conformity;
 mod differential;
 mod engine;

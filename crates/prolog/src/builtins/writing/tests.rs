@@ -119,8 +119,8 @@ fn output_ends_with_its_budget() {
     let tail = fixture.core.store.variable();
     let cycle = fixture.core.store.structure(atoms::DOT, &[Term::atom(atoms::NIL), tail]);
     fixture.core.store.bind(tail, cycle);
-    let outcome = super::write(&mut fixture.core, cycle);
-    assert_eq!(fixture.show_error(&outcome.expect_err("it is endless")), "exhausted output bytes");
+    assert!(super::write(&mut fixture.core, cycle).is_ok());
+    assert_eq!(fixture.core.output.written(), "@(S_1,[S_1=[[]|S_1]])".len());
 }
 
 fn check_reading(cases: &[(&str, &str)]) {

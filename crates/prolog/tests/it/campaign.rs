@@ -1,0 +1,290 @@
+//! Every predicate, and goals made at random, with large, deep, shared and cyclic arguments: what they use is charged.
+//!
+//! Each goal runs with a small budget, and the processor time that it takes is compared with what it was charged. Resident memory is
+//! measured in a process of its own.
+//!
+//! For a long run by hand:
+//! `MARIO_CAMPAIGN_GOALS=1000000 MARIO_CAMPAIGN_SEED=7 cargo test --release -p mario-prolog --test it campaign`.
+
+use crate::fuzz::{predicates, setting};
+use crate::random::Random;
+use mario_prolog::{Budget, Engine, Machine, Outcome, Program};
+use std::fs;
+use std::process::Command;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Random goals in each test run.
+const GOALS: u64 = 10_000;
+const SEED: u64 = 1;
+
+/// Kinds of large arguments that each predicate is called with.
+const KINDS: usize = 8;
+
+/// Enough to build the arguments.
+const BUDGET: Budget = Budget {
+    inferences: 30_000,
+    heap_bytes: 8 << 20,
+    trail_entries: 1_000_000,
+    choice_points: 100_000,
+    answers: 3,
+    output_bytes: 1 << 20,
+};
+/// Processor time that a goal may take: for each inference of the budget, some 200 times what the cheapest takes in an optimized
+/// build. Generous, because machines that run tests are busy and slow.
+const TIME_MAX: Duration = Duration::from_millis(300);
+/// Resident memory, beside 1.2 times the heap budget: the program text, the library, and the engine's own tables.
+const CONSTANT_BYTES: u64 = 64 << 20;
+const MEMORY_BUDGET: Budget = Budget { inferences: 10_000_000, heap_bytes: 64 << 20, output_bytes: 1 << 26, ..BUDGET };
+
+/// What builds large arguments. Text keeps the names apart: `%` is the number of the argument.
+const LARGE: &[&str] = &[
+    "numlist(1, 3000, A%)",
+    "length(A%, 3000)",
+    "numlist(1, 3000, B%), atomic_list_concat(B%, ',', A%)",
+    "numlist(1, 3000, B%), atomic_list_concat(B%, C%), atom_string(C%, A%)",
+    "numlist(1, 3000, B%), atomic_list_concat(B%, C%), atom_codes(C%, A%)",
+    "A% is 7 ** 20000",
+    "A% is 3 ** 30000 + 1",
+    "functor(A%, f, 3000)",
+    "numlist(1, 3000, B%), A% =.. [g|B%]",
+    "numlist(1, 2000, B%), foldl([X, Y, Y + X]>>true, B%, 0, A%)",
+    "numlist(1, 2000, B%), foldl([X, Y, X - Y]>>true, B%, 0, A%)",
+    "numlist(1, 2000, B%), foldl([_, Y, s(Y)]>>true, B%, z, A%)",
+    "A% = c(A%, x)",
+    "A% = [a, b|A%]",
+    "A% = d(x, B%, A%)",
+    "numlist(1, 40, B%), foldl([_, Y, h(Y, Y)]>>true, B%, z, A%)",
+    "length(B%, 1000), maplist([E, E - E]>>true, B%, A%)",
+    "length(B%, 1000), maplist([E]>>freeze(E, true), B%), A% = B%",
+    "numlist(1, 1000, B%), maplist([E, E = E]>>true, B%, A%)",
+    "length(B%, 1000), maplist(=(\"~w~t\"), B%), atomic_list_concat(B%, A%)",
+];
+
+/// What is as small as it is elsewhere.
+const SMALL: &[&str] =
+    &["_", "X", "Y", "a", "[]", "0", "1", "2", "-1", "1.5", "\"text\"", "f(X)", "[X]", "p/1", "true", "@<", "p(X)"];
+
+struct Campaign {
+    engine: Engine,
+    machine: Machine,
+    program: Arc<Program>,
+}
+
+/// What a goal took.
+struct Taken {
+    time: Duration,
+    inferences: u64,
+}
+
+impl Campaign {
+    fn new() -> Campaign {
+        let engine = Engine::new();
+        let mut loader = engine.loader();
+        loader.load(
+            "campaign.pl",
+            ":- dynamic p/1.\np(1). p(a). p(X) :- p(X, []).\np(_, []).\n
+            nested(f(g(h(i(j(k(a), 1), 1), 1), 1), c)).\n",
+        );
+        let program = loader.finish().map_or_else(|error| panic!("{error}"), |loaded| loaded.program);
+        let machine = Machine::new(&engine);
+        Campaign { engine, machine, program }
+    }
+
+    /// Asks for a few answers; `None` when the text is not a goal.
+    fn run(&mut self, goal: &str, budget: &Budget) -> Option<Taken> {
+        let start = processor_time();
+        let mut query = self.machine.query(&self.program, goal, &(), budget).ok()?;
+        while query.next_answer() == Outcome::Answer {}
+        let inferences = query.inferences();
+        drop(query);
+        Some(Taken { time: processor_time().saturating_sub(start), inferences })
+    }
+
+    /// Runs a goal and complains when it takes more than it was charged, or harms the machine.
+    fn judge(&mut self, goal: &str) -> Option<String> {
+        let taken = self.run(goal, &BUDGET)?;
+        let still = "findall(X, member(X, [1, 2]), [1, 2]), catch(throw(b), b, true)";
+        let mut query = self.machine.query(self.engine.library(), still, &(), &BUDGET).expect("it can be read");
+        assert_eq!(query.next_answer(), Outcome::Answer, "after {goal}");
+        drop(query);
+        if taken.time <= TIME_MAX {
+            return None;
+        }
+        // Once more: the machine may have been busy with something else.
+        let again = self.run(goal, &BUDGET)?;
+        (again.time > TIME_MAX).then(|| format!("{:?} for {} inferences: {goal}", again.time, again.inferences))
+    }
+}
+
+/// Processor time of this thread, where the system tells; otherwise the time that has passed.
+fn processor_time() -> Duration {
+    let told = fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let nanoseconds = told.and_then(|text| text.split(' ').next().and_then(|number| number.parse().ok()));
+    match nanoseconds {
+        Some(nanoseconds) => Duration::from_nanos(nanoseconds),
+        None => {
+            static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
+            START.get_or_init(Instant::now).elapsed()
+        }
+    }
+}
+
+/// A call of a predicate again and again, until the budget ends it. What the arguments take to build is charged too.
+fn repeated(setup: &[String], call: &str) -> String {
+    let setup = setup.join(", ");
+    format!("{setup}, repeat, \\+ \\+ catch(findnsols(3, x, {call}, _), _, true), fail")
+}
+
+fn call_of(name: &str, arguments: &[String]) -> String {
+    if arguments.is_empty() { name.to_owned() } else { format!("{name}({})", arguments.join(", ")) }
+}
+
+/// Predicates that end the query at once, or wait for something.
+fn is_out_of_scope(name: &str) -> bool {
+    matches!(name.trim_matches('\''), "halt" | "repeat")
+}
+
+#[test]
+fn every_predicate_is_charged_for_large_arguments() {
+    let mut campaign = Campaign::new();
+    let mut random = Random::new(setting("MARIO_CAMPAIGN_SEED", SEED));
+    let mut wrong = Vec::new();
+    for (name, arity) in predicates().into_iter().filter(|(name, arity)| *arity > 0 && !is_out_of_scope(name)) {
+        // Each kind of large argument in some place, small ones or the same in the others.
+        for index in 0..KINDS {
+            let large = *random.choose(LARGE);
+            let place = (index + random.below(arity)) % arity;
+            let setup = vec![large.replace('%', "0"), large.replace('%', "1")];
+            let arguments: Vec<String> = (0..arity)
+                .map(|argument| {
+                    if argument == place {
+                        "A0".to_owned()
+                    } else if random.one_in(3) {
+                        "A1".to_owned()
+                    } else {
+                        (*random.choose(SMALL)).to_owned()
+                    }
+                })
+                .collect();
+            wrong.extend(campaign.judge(&repeated(&setup, &call_of(&name, &arguments))));
+        }
+    }
+    assert!(wrong.is_empty(), "{} goals take more than they are charged:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// A goal of several calls that share their variables.
+fn random_goal(random: &mut Random, predicates: &[(String, usize)]) -> String {
+    let mut parts = Vec::new();
+    for argument in 0..=random.below(3) {
+        parts.push(random.choose(LARGE).replace('%', &argument.to_string()));
+    }
+    let known = parts.len();
+    for _ in 0..=random.below(4) {
+        let (name, arity) = random.choose(predicates);
+        let arguments: Vec<String> = (0..*arity)
+            .map(|_| match random.below(4) {
+                0 => format!("A{}", random.below(known)),
+                1 => format!("V{}", random.below(3)),
+                2 => format!("B{}", random.below(known)),
+                _ => (*random.choose(SMALL)).to_owned(),
+            })
+            .collect();
+        let call = call_of(name, &arguments);
+        parts.push(match random.below(8) {
+            0 => format!("catch({call}, V0, true)"),
+            1 => format!("findall(V1, {call}, V2)"),
+            2 => format!("\\+ {call}"),
+            3 => format!("( {call} ; true )"),
+            4 => format!("forall(member(V0, [1, 2, 3]), {call})"),
+            _ => call,
+        });
+    }
+    parts.join(", ")
+}
+
+#[test]
+fn random_goals_stay_within_their_budgets() {
+    let mut campaign = Campaign::new();
+    let mut random = Random::new(setting("MARIO_CAMPAIGN_SEED", SEED));
+    let predicates: Vec<(String, usize)> =
+        predicates().into_iter().filter(|(name, _)| !is_out_of_scope(name)).collect();
+    let goals = setting("MARIO_CAMPAIGN_GOALS", GOALS);
+    let wrong: Vec<String> =
+        (0..goals).filter_map(|_| campaign.judge(&random_goal(&mut random, &predicates))).collect();
+    assert!(wrong.is_empty(), "{} goals take more than they are charged:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Each tries to have more memory than its budget.
+const GREEDY: &[&str] = &[
+    "numlist(1, 100000, L), between(1, inf, I), atom_concat(k, I, K), nb_setval(K, L), fail",
+    "numlist(1, 100000, L), between(1, inf, I), atom_concat(k, I, K), assertz(p(K, L)), fail",
+    "findall(X, between(1, 20000000, X), _)",
+    "findall(f(X), between(1, 20000000, X), _)",
+    "length(L, 100000000)",
+    "length(L, 1000000), copy_term(L, M), copy_term(M, N), copy_term(N, O), copy_term(O, P), copy_term(P, Q), Q = L",
+    "between(1, inf, I), atom_concat(abcdefghijklmnop, I, _), fail",
+    "between(1, inf, I), atom_concat(f, I, F), dynamic(F/3), fail",
+    "numlist(1, 500000, L), foldl([_, Y, s(Y, x)]>>true, L, z, T), foldl([_, Y, s(Y, x)]>>true, L, z, U), T = U",
+    "numlist(1, 500000, L), foldl([_, Y, s(Y, x)]>>true, L, z, T), term_to_atom(T, _)",
+    "numlist(1, 500000, L), foldl([_, Y, s(Y, x)]>>true, L, z, T), assertz(p(T)), throw(T)",
+    "X = s(X, 1), Y = s(Y, 1), X = Y, write(X), X == Y, msort([X, Y], _), copy_term(X, Z), Z = Y",
+    "with_output_to(string(_), ( repeat, write(abcdefghijklmnopqrstuvwxyz), fail ))",
+    "format(atom(_), \"~t~w~100000000|\", [a])",
+    "length(L, 2000000), maplist([X]>>freeze(X, true), L)",
+    "length(L, 1000000), msort(L, M), sort(0, @>=, M, N), list_to_set(N, _)",
+    "X is 7 ** 20000000, Y is X * X, Z is Y * Y, Z > X",
+    "length(L, 300000), ( member(_, [1, 2]), maplist(=(a), L), fail ; true ), findall(L, ( member(_, [1, 2, 3, 4, 5]) ), _)",
+    "b_setval(k, []), repeat, b_getval(k, L), b_setval(k, [x|L]), fail",
+    "numlist(1, 1000000, L), atomic_list_concat(L, A), atom_codes(A, C), atom_chars(B, C), atom_length(B, _)",
+    "repeat, catch(( numlist(1, 300000, L), throw(L) ), _, true), fail",
+    "repeat, nested(f(g(h(i(j(k(b), 1), 1), 1), 1), c))",
+    "between(1, inf, I), atom_concat(o, I, O), op(200, xfy, O), fail",
+    "setof(X-Y, ( between(1, 3000, X), between(1, 3000, Y) ), _)",
+];
+
+/// Only [`no_goal_makes_the_process_exceed_its_memory`] runs it, in a process of its own.
+#[test]
+#[ignore = "it is a part of another test"]
+fn greedy_goals() {
+    let mut campaign = Campaign::new();
+    campaign.run("true", &MEMORY_BUDGET);
+    for goal in GREEDY {
+        campaign.machine = Machine::new(&campaign.engine);
+        campaign.run(goal, &MEMORY_BUDGET).expect("it can be read");
+        println!("peak {} after {goal}", peak_bytes());
+    }
+}
+
+/// The most memory that this process has had.
+fn peak_bytes() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|rest| rest.trim().trim_end_matches(" kB").parse::<u64>().ok())
+        .map_or(0, |kibibytes| kibibytes * 1024)
+}
+
+#[test]
+fn no_goal_makes_the_process_exceed_its_memory() {
+    if peak_bytes() == 0 {
+        eprintln!("skipped: the system does not tell how much memory a process has had");
+        return;
+    }
+    let this = std::env::current_exe().expect("it runs");
+    let output = Command::new(this)
+        .args(["--ignored", "--exact", "--nocapture", "campaign::greedy_goals"])
+        .output()
+        .expect("it can be run again");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let peaks: Vec<(u64, &str)> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("peak ")?.split_once(" after "))
+        .filter_map(|(bytes, goal)| Some((bytes.parse().ok()?, goal)))
+        .collect();
+    assert_eq!(peaks.len(), GREEDY.len(), "{text}");
+    let limit = MEMORY_BUDGET.heap_bytes as u64;
+    let allowed = limit + limit / 5 + CONSTANT_BYTES;
+    let first = peaks.iter().find(|(bytes, _)| *bytes > allowed);
+    assert!(first.is_none(), "more than {allowed} bytes: {first:?}");
+}
