@@ -19,6 +19,7 @@ mod metrics;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -111,13 +112,10 @@ pub async fn run(
     let events = Events::new();
     let (core_sender, inbox) = mpsc::channel(INBOX);
     let runtime = tokio::runtime::Handle::current();
-    let directory = config.data.join("workloads");
-    std::fs::create_dir_all(&directory)
-        .map_err(|error| Fault::new(format!("cannot make the directory {}", directory.display())).caused_by(error))?;
     let context = DriverContext {
         node: config.node.clone(),
         journal: node.journal(),
-        directory,
+        directory: workload_directory(&config)?,
         log_bytes_max: config.workloads.log_bytes_max,
     };
     let drivers = drivers(&config, context, equipment);
@@ -215,6 +213,13 @@ pub fn stop_signal() -> std::io::Result<impl Future<Output = ()> + Send> {
     Ok(async {
         let _ = tokio::signal::ctrl_c().await;
     })
+}
+
+/// Where drivers keep what they need. Processes of workloads run elsewhere, so that the path must mean the same everywhere.
+fn workload_directory(config: &NodeConfig) -> Result<PathBuf, Fault> {
+    let directory = config.data.join("workloads");
+    let made = std::path::absolute(&directory).and_then(|path| std::fs::create_dir_all(&path).map(|()| path));
+    made.map_err(|error| Fault::new(format!("cannot make the directory {}", directory.display())).caused_by(error))
 }
 
 /// The drivers that a node has.

@@ -113,6 +113,7 @@ impl Copies {
     }
 
     pub(crate) fn not_started(&self, workload: WorkloadId, cause: String) {
+        self.events.tell(Told::Fault { message: format!("copy {} cannot run: {cause}", workload_text(workload)) });
         let core = self.core.clone();
         self.runtime.spawn(async move {
             let _ = core.send(Event::Happened(Input::NotStarted { workload, cause })).await;
@@ -336,6 +337,8 @@ impl Keeper {
 
     async fn give_up(&self, driver: &dyn Driver, cause: String) {
         self.changed(CopyState::Ended, None);
+        let message = format!("copy {} ended or did not start: {cause}", workload_text(self.workload));
+        self.copies.events.tell(Told::Fault { message });
         if let Err(error) = driver.stop(self.workload).await {
             self.copies.events.tell(Told::Fault { message: with_cause(&error) });
         }

@@ -117,7 +117,9 @@ impl Colony {
             .expect("a log");
         let daemon = &mut self.daemons[index];
         let mut command = Command::new(env!("CARGO_BIN_EXE_workload"));
-        command.arg("node").arg(&daemon.config).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
+        // With a relative data directory, as people write it.
+        command.current_dir(daemon.config.parent().expect("a directory"));
+        command.args(["node", "node.toml"]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
         command.env("MARIO_TEST_DISK_FULL", self.directory.join(format!("{}.full", daemon.name)));
         match crash {
             Some(crash) => command.env("MARIO_TEST_CRASH", crash),
