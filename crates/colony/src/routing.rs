@@ -1,5 +1,414 @@
 //! How client requests find an instance, hop by hop.
+//!
+//! A [`Router`] is a state machine beside [`Node`](crate::Node): [`Router::handle`] takes the time and a [`RouterInput`], and adds
+//! [`RouterEffect`]s to a list. A daemon tells it which links work and what they cost, what neighbours say, and which copies
+//! here take requests; it sends what the router wants sent, and gives [`Router::routes`] to what forwards requests whenever
+//! [`RouterEffect::Changed`] says so. [`forward`] is the rule for one request.
+//!
+//! | when | tell the router |
+//! |---|---|
+//! | a session with a neighbour begins, after both hellos | [`RouterInput::LinkUp`] |
+//! | its quantised latency changes | [`RouterInput::LinkCost`] |
+//! | the session ends | [`RouterInput::LinkDown`] |
+//! | a copy of an instance that is owned or in custody is healthy | [`RouterInput::Hosted`] |
+//! | a record `Undeployed` is on disk, and the copy drains | [`RouterInput::Leaving`] |
+//! | a record `Gone` is on disk, or a copy has drained or died | [`RouterInput::Unhosted`] |
+//! | [`Router::next_timeout`] has come | [`RouterInput::Timeout`] |
+//!
+//! **The order.** What a node tells of its route to an application is a [`Label`]: a sequence and a metric. A label is better than
+//! another if its sequence is newer, or equal and its metric smaller. A node remembers the best label that it ever told,
+//! and uses a neighbour only if what that told is better: then it is *feasible*. So along every path of next hops the best labels
+//! ever told get strictly better, and no path comes back to where it was: at no moment, whatever is lost, late or not told
+//! at all. Only nodes that host an instance raise the sequence, when an instance moves and when they are asked, so that nobody
+//! waits for ever for a label that is good enough.
+//!
+//! **What is told.** Because nothing rests on it that labels are up to date, little has to be told at once: an application that
+//! a neighbour has not heard of, a shorter way by another next hop, and that there is no way any more. How far an instance
+//! is otherwise is told at the next tick if it differs much, and now and then exactly. `docs/routing.md` has what that costs.
+//!
+//! **Invariant:** no clock, no I/O, no randomness; every table is bounded by [`RouterLimits`].
+//! **Invariant:** what a neighbour says is never a panic, and costs at most a bounded number of messages.
 
+mod applications;
+mod ask;
+mod config;
+mod forward;
 mod message;
+mod tell;
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use mario_domain::{ApplicationId, InstanceId, NodeId, Time};
+
+use crate::ids::Epoch;
+use applications::{Entry, Next, Search};
+use tell::Outbox;
+
+pub use config::{RouterConfig, RouterLimits, RouterTiming};
+pub use forward::{Forwarding, HOPS_MAX, Hops, Routes, Trail, forward};
 pub use message::{Label, RoutingMessage, SequenceRequest, ToldRoute, Update};
+
+/// Something that happens to a router.
+#[derive(Clone, PartialEq, Debug)]
+pub enum RouterInput {
+    /// A session with a neighbour begins. What was told in an earlier one is void on both sides.
+    LinkUp {
+        /// The neighbour.
+        neighbour: NodeId,
+        /// What the link costs, in microseconds: half its smoothed round trip, quantised. 0 counts as 1.
+        cost: u32,
+    },
+    /// A link costs something else than before.
+    LinkCost {
+        /// The neighbour.
+        neighbour: NodeId,
+        /// What the link costs now.
+        cost: u32,
+    },
+    /// A session ended.
+    LinkDown {
+        /// The neighbour.
+        neighbour: NodeId,
+    },
+    /// A message came, in the present session.
+    Received {
+        /// The neighbour.
+        from: NodeId,
+        /// The message.
+        message: RoutingMessage,
+    },
+    /// An instance here takes requests.
+    Hosted {
+        /// The application.
+        application: ApplicationId,
+        /// The instance.
+        instance: InstanceId,
+        /// How often the instance has changed hands.
+        epoch: Epoch,
+    },
+    /// An instance here is about to end: it still takes requests, and neighbours are to find others.
+    Leaving {
+        /// The application.
+        application: ApplicationId,
+        /// The instance.
+        instance: InstanceId,
+    },
+    /// An instance here takes no more requests.
+    Unhosted {
+        /// The application.
+        application: ApplicationId,
+        /// The instance.
+        instance: InstanceId,
+        /// The neighbour that took it. Requests go there until a route is known, or the old ones have expired.
+        moved_to: Option<NodeId>,
+    },
+    /// The time of [`Router::next_timeout`] has come, or passed.
+    Timeout,
+}
+
+/// Something that a router wants done.
+#[derive(Clone, PartialEq, Debug)]
+pub enum RouterEffect {
+    /// Send a message to a neighbour, in the present session.
+    Send {
+        /// The neighbour.
+        to: NodeId,
+        /// The message.
+        message: RoutingMessage,
+    },
+    /// The next hops of an application are others than before: [`Router::routes`] has them.
+    Changed(ApplicationId),
+}
+
+/// The router of one node.
+#[derive(Clone, Debug)]
+pub struct Router {
+    config: Arc<RouterConfig>,
+    neighbours: BTreeMap<NodeId, Neighbour>,
+    applications: BTreeMap<ApplicationId, Entry>,
+    /// The applications that something happens to by itself.
+    timed: BTreeSet<ApplicationId>,
+    next_tick: Time,
+    ticks: u64,
+    routes: Arc<Routes>,
+    refused: u64,
+}
+
+/// A neighbour with whom there is a session.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Neighbour {
+    cost: u32,
+    /// The number of the last update that was sent.
+    sent: u64,
+    /// The number that was last repeated without routes.
+    marked: u64,
+    /// The number of the newest update that came.
+    received: u64,
+    /// Whether updates of it are missing.
+    is_behind: bool,
+    /// How many applications it has told.
+    heard: usize,
+}
+
+/// Why a route may have to be looked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Cause {
+    /// The next hop has no route any more. It has looked for another before it said so.
+    Retracted,
+    /// Anything else.
+    Here,
+}
+
+/// One call of [`Router::handle`].
+pub(crate) struct Step<'a> {
+    router: &'a mut Router,
+    now: Time,
+    outbox: Outbox,
+    effects: &'a mut Vec<RouterEffect>,
+}
+
+impl Router {
+    /// A router without links and without routes.
+    pub fn new(config: Arc<RouterConfig>, now: Time) -> Router {
+        let next_tick = now + config.first_tick();
+        Router {
+            config,
+            neighbours: BTreeMap::new(),
+            applications: BTreeMap::new(),
+            timed: BTreeSet::new(),
+            next_tick,
+            ticks: 0,
+            routes: Arc::default(),
+            refused: 0,
+        }
+    }
+
+    /// Takes something in, and says what is to be done.
+    pub fn handle(&mut self, now: Time, input: RouterInput, effects: &mut Vec<RouterEffect>) {
+        let mut step = Step { router: self, now, outbox: Outbox::default(), effects };
+        match input {
+            RouterInput::LinkUp { neighbour, cost } => step.link_up(&neighbour, cost),
+            RouterInput::LinkCost { neighbour, cost } => step.link_cost(&neighbour, cost),
+            RouterInput::LinkDown { neighbour } => step.drop_link(&neighbour),
+            RouterInput::Received { from, message } => step.receive(&from, message),
+            RouterInput::Hosted { application, instance, epoch } => step.hosted(&application, instance, epoch),
+            RouterInput::Leaving { application, instance } => step.leaving(&application, instance),
+            RouterInput::Unhosted { application, instance, moved_to } => {
+                step.unhosted(&application, &instance, moved_to);
+            }
+            RouterInput::Timeout => step.timeout(),
+        }
+        step.flush();
+    }
+
+    /// When to call [`Router::handle`] with [`RouterInput::Timeout`], if nothing happens before.
+    pub fn next_timeout(&self) -> Time {
+        let timed = self.timed.iter().filter_map(|application| self.applications.get(application)?.next_timeout());
+        timed.fold(self.next_tick, Time::min)
+    }
+
+    /// The next hops of all applications, as they are now. It does not change; a later call may return another.
+    pub fn routes(&self) -> Arc<Routes> {
+        Arc::clone(&self.routes)
+    }
+
+    /// How far the nearest instance of an application is, as far as this node knows: the cost of the links to it, 0 if it is
+    /// here; `None` without a route.
+    pub fn distance(&self, application: &ApplicationId) -> Option<u32> {
+        let entry = self.applications.get(application)?;
+        entry.label(&self.neighbours).map(|label| label.metric)
+    }
+
+    /// The neighbour that requests for an application go to; `None` if an instance is here, and without a route.
+    pub fn next_hop(&self, application: &ApplicationId) -> Option<&NodeId> {
+        match &self.applications.get(application)?.next {
+            Next::By(neighbour) => Some(neighbour),
+            Next::Here | Next::Nowhere => None,
+        }
+    }
+
+    /// What a neighbour was told, and what it told, of an application: for operators and tests.
+    pub fn labels(&self, application: &ApplicationId, neighbour: &NodeId) -> [Option<Label>; 2] {
+        let entry = self.applications.get(application);
+        [entry.and_then(|entry| entry.told.get(neighbour)), entry.and_then(|entry| entry.heard.get(neighbour))]
+            .map(Option::<&Label>::copied)
+    }
+
+    /// The best label that this node ever told of an application, while it remembers that.
+    pub fn best_told(&self, application: &ApplicationId) -> Option<Label> {
+        self.applications.get(application)?.best_told
+    }
+
+    /// The applications that are known here, with a route or without.
+    pub fn applications(&self) -> impl Iterator<Item = &ApplicationId> {
+        self.applications.keys()
+    }
+
+    /// How many routes of neighbours were refused because a table was full or a sequence was not plausible.
+    pub fn refused(&self) -> u64 {
+        self.refused
+    }
+}
+
+impl Step<'_> {
+    fn receive(&mut self, from: &NodeId, message: RoutingMessage) {
+        if !self.router.neighbours.contains_key(from) {
+            return;
+        }
+        match message {
+            RoutingMessage::Update(update) => self.updated(from, update),
+            RoutingMessage::Request(request) => self.requested(from, &request),
+            RoutingMessage::Repeat => self.tell_table(from),
+        }
+    }
+
+    fn link_up(&mut self, neighbour: &NodeId, cost: u32) {
+        self.drop_link(neighbour);
+        self.router.neighbours.insert(neighbour.clone(), Neighbour { cost: cost.max(1), ..Neighbour::default() });
+        self.tell_table(neighbour);
+    }
+
+    fn link_cost(&mut self, neighbour: &NodeId, cost: u32) {
+        let Some(known) = self.router.neighbours.get_mut(neighbour) else { return };
+        known.cost = cost.max(1);
+        for application in self.heard_from(neighbour) {
+            self.settle(&application, Cause::Here);
+        }
+    }
+
+    /// Forgets what was said in a session.
+    fn drop_link(&mut self, neighbour: &NodeId) {
+        if self.router.neighbours.remove(neighbour).is_none() {
+            return;
+        }
+        self.outbox.forget(neighbour);
+        let heard = self.heard_from(neighbour);
+        for entry in self.router.applications.values_mut() {
+            entry.forget(neighbour);
+        }
+        for application in heard {
+            self.settle(&application, Cause::Here);
+        }
+    }
+
+    fn heard_from(&self, neighbour: &NodeId) -> Vec<ApplicationId> {
+        let known = self.router.applications.iter();
+        let heard = known.filter(|(_, entry)| entry.heard.contains_key(neighbour) || entry.next.is_by(neighbour));
+        heard.map(|(application, _)| application.clone()).collect()
+    }
+
+    /// An instance here takes requests. One that came from elsewhere gets a newer sequence, so that the node that it left can
+    /// use this one.
+    fn hosted(&mut self, application: &ApplicationId, instance: InstanceId, epoch: Epoch) {
+        let entry = self.router.applications.entry(application.clone()).or_default();
+        let newest = entry.newest_sequence();
+        let has_moved = epoch > Epoch(1);
+        if entry.hosted.is_empty() {
+            entry.sequence = if has_moved { newest.saturating_add(1) } else { newest.max(1) };
+        } else if has_moved {
+            entry.sequence = entry.sequence.max(newest).saturating_add(1);
+        }
+        entry.leaving.remove(&instance);
+        entry.hosted.insert(instance);
+        self.settle(application, Cause::Here);
+    }
+
+    /// An instance is about to end. With a newer sequence, every node that sends requests here can use the label that says so,
+    /// and looks for another way; one that finds none goes on sending requests here.
+    fn leaving(&mut self, application: &ApplicationId, instance: InstanceId) {
+        let Some(entry) = self.router.applications.get_mut(application) else { return };
+        if entry.hosted.remove(&instance) {
+            entry.leaving.insert(instance);
+            if entry.hosted.is_empty() {
+                entry.sequence = entry.newest_sequence().saturating_add(1);
+            }
+            self.settle(application, Cause::Here);
+        }
+    }
+
+    fn unhosted(&mut self, application: &ApplicationId, instance: &InstanceId, moved_to: Option<NodeId>) {
+        let until = self.now + self.router.config.timing.moved_for;
+        let Some(entry) = self.router.applications.get_mut(application) else { return };
+        if !entry.hosted.remove(instance) && !entry.leaving.remove(instance) {
+            return;
+        }
+        if let Some(target) = moved_to
+            && entry.hosted.is_empty()
+        {
+            entry.moved = Some((target, until));
+        }
+        self.settle(application, Cause::Here);
+    }
+
+    fn timeout(&mut self) {
+        let now = self.now;
+        let timed: Vec<ApplicationId> = self.router.timed.iter().cloned().collect();
+        for application in timed {
+            let due = self.router.applications.get(&application).and_then(Entry::next_timeout);
+            if due.is_some_and(|due| due <= now) {
+                self.entry_timeout(&application);
+            }
+        }
+        if self.router.next_tick <= now {
+            self.tick();
+        }
+    }
+
+    /// Chooses the next hop of an application again, and does what follows from that.
+    fn settle(&mut self, application: &ApplicationId, cause: Cause) {
+        let after = self.router.config.timing.ask_after;
+        let ask_at = self.now + after;
+        let Router { applications, neighbours, .. } = &mut *self.router;
+        let Some(entry) = applications.get_mut(application) else { return };
+        let before = std::mem::replace(&mut entry.next, Next::Nowhere);
+        entry.next = entry.select(&before, neighbours);
+        let has_changed = entry.next != before;
+        match &entry.next {
+            Next::Nowhere if has_changed => self.lost(application, cause),
+            Next::Nowhere => {
+                if entry.search.is_none() && !entry.heard.is_empty() {
+                    entry.search = Some(Search { at: ask_at, after });
+                }
+            }
+            Next::Here | Next::By(_) => {
+                (entry.search, entry.held_until, entry.moved) = (None, None, None);
+                self.tell_at_once(application, has_changed);
+                self.look_for_others(application);
+            }
+        }
+        self.publish(application);
+        self.time(application);
+    }
+
+    /// Remembers whether something happens to an application by itself, and forgets one that nothing is known of.
+    fn time(&mut self, application: &ApplicationId) {
+        let (now, forget_after) = (self.now, self.router.config.timing.forget_after);
+        let Router { applications, timed, .. } = &mut *self.router;
+        let Some(entry) = applications.get_mut(application) else { return };
+        if entry.is_unused() {
+            entry.forget_at.get_or_insert(now + forget_after);
+        } else {
+            entry.forget_at = None;
+        }
+        if entry.next_timeout().is_some() {
+            timed.insert(application.clone());
+        } else {
+            timed.remove(application);
+        }
+    }
+
+    /// Makes a new snapshot if the next hops of an application are others than before.
+    fn publish(&mut self, application: &ApplicationId) {
+        let Router { applications, neighbours, routes, .. } = &mut *self.router;
+        let hops = applications.get(application).map(|entry| entry.hops(neighbours)).unwrap_or_default();
+        let is_same = match routes.get(application) {
+            Some(known) => *known == hops,
+            None => hops == Hops::default(),
+        };
+        if !is_same {
+            Arc::make_mut(routes).set(application, hops);
+            self.effects.push(RouterEffect::Changed(application.clone()));
+        }
+    }
+}

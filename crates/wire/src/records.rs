@@ -1,6 +1,6 @@
 //! The records of a journal, as they are kept.
 //!
-//! Each begins with the number of its format. Unlike in messages, nothing unknown is skipped: who wrote it meant something by
+//! Each begins with the number of its format. Unlike in messages, nothing unknown is skipped: its writer meant something by
 //! it, and a journal that is understood in part is not understood.
 
 use mario_colony::{

@@ -25,7 +25,7 @@ pub(crate) use codecs::{
 pub(crate) enum Unknown {
     /// They are skipped: a neighbour of a newer version has more to say.
     Skip,
-    /// They are refused: whoever wrote the journal meant something by them.
+    /// They are refused: the writer of the journal meant something by them.
     Refuse,
 }
 

@@ -6,5 +6,6 @@ mod judging;
 mod operators;
 mod pair;
 mod recovery;
+mod routing;
 mod strangers;
 mod transfers;

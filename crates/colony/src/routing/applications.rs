@@ -1,0 +1,187 @@
+//! What a router knows of one application, and which next hop follows from it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use mario_domain::{Duration, InstanceId, NodeId, Time};
+
+use super::message::Label;
+use super::{Hops, Neighbour};
+
+/// What a router knows of one application.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Entry {
+    /// The instances here.
+    pub(crate) hosted: BTreeSet<InstanceId>,
+    /// The instances here that are about to end.
+    pub(crate) leaving: BTreeSet<InstanceId>,
+    /// The sequence of what this node tells while it hosts an instance.
+    pub(crate) sequence: u64,
+    /// What neighbours told.
+    pub(crate) heard: BTreeMap<NodeId, Label>,
+    /// What neighbours were told.
+    pub(crate) told: BTreeMap<NodeId, Label>,
+    /// The best label that was ever told. It only gets better.
+    pub(crate) best_told: Option<Label>,
+    pub(crate) next: Next,
+    /// Where the instance went, and until when requests follow it.
+    pub(crate) moved: Option<(NodeId, Time)>,
+    /// A route is being looked for.
+    pub(crate) search: Option<Search>,
+    /// What was told stands until then, although there is no route.
+    pub(crate) held_until: Option<Time>,
+    /// Neighbours that wait for a sequence.
+    pub(crate) waiting: BTreeMap<NodeId, u64>,
+    /// The newest sequence that each neighbour was asked for, and when.
+    pub(crate) asked: BTreeMap<NodeId, (u64, Time)>,
+    pub(crate) forget_at: Option<Time>,
+}
+
+/// Where requests for an application go.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Next {
+    #[default]
+    Nowhere,
+    Here,
+    By(NodeId),
+}
+
+/// A route is being looked for: neighbours are asked for a newer sequence.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Search {
+    pub(crate) at: Time,
+    pub(crate) after: Duration,
+}
+
+/// Sequences up to this one are plausible at any time; beyond, only near what is known. A hostile neighbour can so not use
+/// them up.
+const FREELY_RAISED_MAX: u64 = 1 << 62;
+const STEP_MAX: u64 = 1 << 20;
+
+/// The metric of an instance that is about to end: longer than any way to one that stays.
+pub(crate) const LEAVING: u32 = 1 << 30;
+
+/// Whether a sequence that a neighbour names can be one that an instance's node has chosen.
+pub(crate) fn is_plausible(sequence: u64, known: u64) -> bool {
+    sequence <= known.max(FREELY_RAISED_MAX).saturating_add(STEP_MAX)
+}
+
+impl Next {
+    pub(crate) fn is_by(&self, neighbour: &NodeId) -> bool {
+        matches!(self, Next::By(next) if next == neighbour)
+    }
+}
+
+impl Entry {
+    /// Whether a label may be used: nothing that this node ever told is as good.
+    pub(crate) fn is_feasible(&self, label: Label) -> bool {
+        self.best_told.is_none_or(|best| label.is_better_than(best))
+    }
+
+    /// The next hop: this node, or the neighbour with the shortest feasible way. Between equals, the one that was before.
+    pub(crate) fn select(&self, before: &Next, neighbours: &BTreeMap<NodeId, Neighbour>) -> Next {
+        if !self.hosted.is_empty() {
+            return Next::Here;
+        }
+        let feasible = self.heard.iter().filter(|(_, label)| self.is_feasible(**label));
+        let ways = feasible.filter_map(|(neighbour, label)| Some((through(*label, neighbour, neighbours)?, neighbour)));
+        let shortest = ways.min_by_key(|(way, neighbour)| (way.metric, !before.is_by(neighbour)));
+        match shortest {
+            Some((way, neighbour)) if self.leaving.is_empty() || way.metric < LEAVING => Next::By(neighbour.clone()),
+            _ if !self.leaving.is_empty() => Next::Here,
+            _ => Next::Nowhere,
+        }
+    }
+
+    /// What this node would tell of its route.
+    pub(crate) fn label(&self, neighbours: &BTreeMap<NodeId, Neighbour>) -> Option<Label> {
+        match &self.next {
+            Next::Nowhere => None,
+            Next::Here => {
+                let metric = if self.hosted.is_empty() { LEAVING } else { 0 };
+                Some(Label { sequence: self.sequence, metric })
+            }
+            Next::By(neighbour) => through(*self.heard.get(neighbour)?, neighbour, neighbours),
+        }
+    }
+
+    /// The newest sequence that is known here.
+    pub(crate) fn newest_sequence(&self) -> u64 {
+        let heard = self.heard.values().map(|label| label.sequence);
+        let told = self.best_told.map_or(0, |label| label.sequence);
+        heard.fold(told.max(self.sequence), u64::max)
+    }
+
+    /// The sequence that every label has that is feasible whatever its metric.
+    pub(crate) fn needed_sequence(&self) -> u64 {
+        self.best_told.map_or(1, |label| label.sequence.saturating_add(1))
+    }
+
+    /// Forgets what was said in a session.
+    pub(crate) fn forget(&mut self, neighbour: &NodeId) {
+        self.heard.remove(neighbour);
+        self.told.remove(neighbour);
+        self.waiting.remove(neighbour);
+        self.asked.remove(neighbour);
+        if self.moved.as_ref().is_some_and(|(target, _)| target == neighbour) {
+            self.moved = None;
+        }
+    }
+
+    /// Remembers that a neighbour is told a label.
+    pub(crate) fn tell(&mut self, neighbour: &NodeId, label: Label) {
+        self.told.insert(neighbour.clone(), label);
+        if self.best_told.is_none_or(|best| label.is_better_than(best)) {
+            self.best_told = Some(label);
+        }
+    }
+
+    pub(crate) fn is_unused(&self) -> bool {
+        self.next == Next::Nowhere && self.heard.is_empty() && self.told.is_empty() && self.moved.is_none()
+    }
+
+    pub(crate) fn next_timeout(&self) -> Option<Time> {
+        let moved = self.moved.as_ref().map(|(_, until)| *until);
+        let search = self.search.map(|search| search.at);
+        [moved, search, self.held_until, self.forget_at].into_iter().flatten().min()
+    }
+
+    /// Where requests go: the next hop first, then other neighbours that claim to have a route, for requests that find the next
+    /// hop visited or not working.
+    pub(crate) fn hops(&self, neighbours: &BTreeMap<NodeId, Neighbour>) -> Hops {
+        let mut next = Vec::new();
+        if let Next::By(neighbour) = &self.next {
+            next.push(neighbour.clone());
+        }
+        if let Some((target, _)) = self.moved.as_ref().filter(|(target, _)| neighbours.contains_key(target)) {
+            next.push(target.clone());
+        }
+        let others = self.heard.iter().filter(|(neighbour, _)| !next.contains(neighbour));
+        let mut others: Vec<(bool, u32, &NodeId)> = others
+            .filter_map(|(neighbour, label)| {
+                Some((!self.is_feasible(*label), through(*label, neighbour, neighbours)?.metric, neighbour))
+            })
+            .collect();
+        others.sort_unstable();
+        let others: Vec<NodeId> = others.into_iter().map(|(.., neighbour)| neighbour.clone()).collect();
+        next.extend(others);
+        Hops { is_here: self.next == Next::Here, next }
+    }
+}
+
+/// The label of a way by a neighbour; `None` if it is longer than any way can be.
+pub(crate) fn through(label: Label, neighbour: &NodeId, neighbours: &BTreeMap<NodeId, Neighbour>) -> Option<Label> {
+    let metric = label.metric.checked_add(neighbours.get(neighbour)?.cost)?;
+    Some(Label { metric, ..label })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hostile_neighbour_cannot_use_up_the_sequences() {
+        assert!(is_plausible(1, 0) && is_plausible(FREELY_RAISED_MAX, 0));
+        assert!(!is_plausible(u64::MAX, 0) && !is_plausible(u64::MAX, FREELY_RAISED_MAX));
+        assert!(is_plausible(FREELY_RAISED_MAX + 5, FREELY_RAISED_MAX + 4));
+    }
+}

@@ -1,0 +1,138 @@
+//! Where one client request goes next.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use mario_domain::{ApplicationId, NodeId};
+
+/// By how many nodes a client request may be forwarded.
+pub const HOPS_MAX: u8 = 64;
+
+/// The next hops of all applications at one moment: plain data that any number of threads may read.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Routes {
+    applications: BTreeMap<ApplicationId, Arc<Hops>>,
+}
+
+/// Where requests for one application go.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Hops {
+    /// Whether an instance is here.
+    pub is_here: bool,
+    /// Neighbours, the best first: the next hop, then others that claim to have a route.
+    pub next: Vec<NodeId>,
+}
+
+/// What a request carries of its way so far.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Trail {
+    /// By how many more nodes it may be forwarded.
+    pub hops_left: u8,
+    /// The nodes that it has been on, also those that it came back from.
+    pub visited: Vec<NodeId>,
+}
+
+/// What a node does with a request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Forwarding<'a> {
+    /// An instance here answers it.
+    Here,
+    /// It goes to a neighbour.
+    To(&'a NodeId),
+    /// There is no way on from here: it goes back to where it came from, which tries another neighbour; a client is told that
+    /// there is no instance.
+    Back,
+    /// It has been on too many nodes.
+    UsedUp,
+}
+
+/// Where a request goes next: here if an instance is here, else to the best neighbour that it has not visited. `is_working` says
+/// whether the link to a neighbour takes requests.
+pub fn forward<'a>(hops: Option<&'a Hops>, trail: &Trail, is_working: impl Fn(&NodeId) -> bool) -> Forwarding<'a> {
+    let Some(hops) = hops else { return Forwarding::Back };
+    if hops.is_here {
+        return Forwarding::Here;
+    }
+    if trail.hops_left == 0 {
+        return Forwarding::UsedUp;
+    }
+    let next = hops.next.iter().find(|next| !trail.visited.contains(next) && is_working(next));
+    next.map_or(Forwarding::Back, Forwarding::To)
+}
+
+impl Routes {
+    /// Where requests for an application go; `None` if it is unknown here.
+    pub fn get(&self, application: &ApplicationId) -> Option<&Hops> {
+        self.applications.get(application).map(Arc::as_ref)
+    }
+
+    /// All applications that there is a way to.
+    pub fn iter(&self) -> impl Iterator<Item = (&ApplicationId, &Hops)> {
+        self.applications.iter().map(|(application, hops)| (application, hops.as_ref()))
+    }
+
+    pub(super) fn set(&mut self, application: &ApplicationId, hops: Hops) {
+        if hops == Hops::default() {
+            self.applications.remove(application);
+        } else {
+            self.applications.insert(application.clone(), Arc::new(hops));
+        }
+    }
+}
+
+impl Trail {
+    /// That of a request that a client has just sent to a node.
+    pub fn new() -> Trail {
+        Trail { hops_left: HOPS_MAX, visited: Vec::new() }
+    }
+
+    /// The request is on a node now.
+    pub fn arrive(&mut self, node: &NodeId) {
+        if !self.visited.contains(node) {
+            self.visited.push(node.clone());
+        }
+    }
+
+    /// The request leaves for a neighbour.
+    pub fn leave(&mut self) {
+        self.hops_left = self.hops_left.saturating_sub(1);
+    }
+}
+
+impl Default for Trail {
+    fn default() -> Trail {
+        Trail::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn node(number: i64) -> NodeId {
+        NodeId::number(number)
+    }
+
+    #[test]
+    fn goes_to_the_best_neighbour_that_works_and_was_not_visited_else_back() {
+        let hops = Hops { is_here: false, next: vec![node(1), node(2), node(3)] };
+        let mut trail = Trail::new();
+        assert_eq!(forward(Some(&hops), &trail, |_| true), Forwarding::To(&node(1)));
+        assert_eq!(forward(Some(&hops), &trail, |next| *next != node(1)), Forwarding::To(&node(2)));
+        trail.arrive(&node(1));
+        trail.arrive(&node(2));
+        assert_eq!(forward(Some(&hops), &trail, |_| true), Forwarding::To(&node(3)));
+        trail.arrive(&node(3));
+        assert_eq!(forward(Some(&hops), &trail, |_| true), Forwarding::Back);
+        assert_eq!(forward(None, &trail, |_| true), Forwarding::Back);
+    }
+
+    #[test]
+    fn is_answered_here_even_with_its_last_hop_and_ends_without_one() {
+        let trail = Trail { hops_left: 0, visited: Vec::new() };
+        let here = Hops { is_here: true, next: vec![node(1)] };
+        assert_eq!(forward(Some(&here), &trail, |_| true), Forwarding::Here);
+        let elsewhere = Hops { is_here: false, ..here };
+        assert_eq!(forward(Some(&elsewhere), &trail, |_| true), Forwarding::UsedUp);
+    }
+}

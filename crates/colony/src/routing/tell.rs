@@ -1,0 +1,266 @@
+//! What a node tells its neighbours of its routes, and what it does with what they tell.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use mario_domain::{ApplicationId, NodeId};
+
+use super::applications::{Entry, LEAVING, Next, is_plausible, through};
+use super::message::{Label, RoutingMessage, ToldRoute, Update};
+use super::{Cause, Neighbour, Router, RouterEffect, Step};
+
+/// The routes that are told at the end of a step: one message for each neighbour, or a few if they are many.
+#[derive(Debug, Default)]
+pub(crate) struct Outbox {
+    routes: BTreeMap<NodeId, BTreeMap<ApplicationId, Option<Label>>>,
+    tables: BTreeSet<NodeId>,
+}
+
+impl Outbox {
+    fn add(&mut self, neighbour: &NodeId, application: &ApplicationId, label: Option<Label>) {
+        self.routes.entry(neighbour.clone()).or_default().insert(application.clone(), label);
+    }
+
+    pub(crate) fn forget(&mut self, neighbour: &NodeId) {
+        self.routes.remove(neighbour);
+        self.tables.remove(neighbour);
+    }
+}
+
+impl Step<'_> {
+    /// Sends what is to be told.
+    pub(super) fn flush(&mut self) {
+        let Outbox { mut routes, tables } = std::mem::take(&mut self.outbox);
+        for neighbour in &tables {
+            routes.entry(neighbour.clone()).or_default();
+        }
+        let most = self.router.config.limits.routes_per_update_max.max(1);
+        for (neighbour, routes) in routes {
+            let Some(known) = self.router.neighbours.get_mut(&neighbour) else { continue };
+            let mut is_table = tables.contains(&neighbour);
+            let mut routes = routes.into_iter().map(|(application, label)| ToldRoute { application, label }).peekable();
+            // The first table of a session need not say that there is nothing.
+            while routes.peek().is_some() || is_table && known.sent > 0 {
+                known.sent += 1;
+                let routes: Vec<ToldRoute> = routes.by_ref().take(most).collect();
+                let message = RoutingMessage::Update(Update { number: known.sent, is_table, routes });
+                self.effects.push(RouterEffect::Send { to: neighbour.clone(), message });
+                is_table = false;
+            }
+        }
+    }
+
+    /// Tells a neighbour a label, and remembers that.
+    pub(super) fn tell(&mut self, neighbour: &NodeId, application: &ApplicationId, label: Label) {
+        if let Some(entry) = self.router.applications.get_mut(application) {
+            entry.tell(neighbour, label);
+            self.outbox.add(neighbour, application, Some(label));
+        }
+    }
+
+    /// Tells a neighbour that there is no route any more, unless it was told of none.
+    pub(super) fn retract(&mut self, neighbour: &NodeId, application: &ApplicationId) {
+        let entry = self.router.applications.get_mut(application);
+        if entry.is_some_and(|entry| entry.told.remove(neighbour).is_some()) {
+            self.outbox.add(neighbour, application, None);
+        }
+    }
+
+    /// Tells all routes. What was told before is told again as it was: it was feasible for the neighbour, and may be no more
+    /// if it is told with a larger metric.
+    pub(super) fn tell_table(&mut self, neighbour: &NodeId) {
+        let Router { applications, neighbours, .. } = &*self.router;
+        let label = |entry: &Entry| {
+            let fresh = if entry.next.is_by(neighbour) { None } else { entry.label(neighbours) };
+            entry.told.get(neighbour).copied().or(fresh)
+        };
+        let table: Vec<(ApplicationId, Label)> =
+            applications.iter().filter_map(|(application, entry)| Some((application.clone(), label(entry)?))).collect();
+        self.outbox.forget(neighbour);
+        self.outbox.tables.insert(neighbour.clone());
+        for (application, label) in table {
+            self.tell(neighbour, &application, label);
+        }
+    }
+
+    /// Tells what cannot wait: a route that a neighbour has not heard of, a shorter way by another next hop, a newer sequence
+    /// that a neighbour waits for. The next hop itself is told of no route, since that would lead through it.
+    pub(super) fn tell_at_once(&mut self, application: &ApplicationId, has_changed: bool) {
+        let Router { applications, neighbours, .. } = &mut *self.router;
+        let Some(entry) = applications.get_mut(application) else { return };
+        let Some(label) = entry.label(neighbours) else { return };
+        let mut told = Vec::new();
+        for neighbour in neighbours.keys() {
+            if entry.next.is_by(neighbour) {
+                continue;
+            }
+            let is_waited_for = entry.waiting.get(neighbour).is_some_and(|sequence| *sequence <= label.sequence);
+            let is_urgent = match entry.told.get(neighbour) {
+                None => true,
+                Some(before) => {
+                    let is_nearer = has_changed && label.metric < before.metric;
+                    let begins_to_leave = label.metric >= LEAVING && before.metric < LEAVING;
+                    (is_waited_for || is_nearer || begins_to_leave) && label.is_better_than(*before)
+                }
+            };
+            if is_waited_for {
+                entry.waiting.remove(neighbour);
+            }
+            if is_urgent {
+                told.push(neighbour.clone());
+            }
+        }
+        let through_it = match &entry.next {
+            Next::By(next) if entry.told.contains_key(next) => Some(next.clone()),
+            _ => None,
+        };
+        for neighbour in told {
+            self.tell(&neighbour, application, label);
+        }
+        if let Some(next) = through_it {
+            self.retract(&next, application);
+        }
+    }
+
+    /// A neighbour tells of its routes.
+    pub(super) fn updated(&mut self, from: &NodeId, update: Update) {
+        let Update { number, is_table, routes } = update;
+        let Some(known) = self.router.neighbours.get_mut(from) else { return };
+        let is_mark = routes.is_empty() && !is_table;
+        if number < known.received || number == known.received && !is_mark {
+            // It was overtaken.
+            return;
+        }
+        let is_gap = number > known.received.saturating_add(u64::from(!is_mark));
+        known.received = number;
+        if is_table {
+            known.is_behind = false;
+        } else if is_gap && !known.is_behind {
+            known.is_behind = true;
+            self.effects.push(RouterEffect::Send { to: from.clone(), message: RoutingMessage::Repeat });
+        }
+        let mut affected: BTreeMap<ApplicationId, Cause> = BTreeMap::new();
+        if is_table {
+            let listed = |application: &ApplicationId| routes.iter().any(|route| route.application == *application);
+            for application in self.heard_from(from).into_iter().filter(|application| !listed(application)) {
+                self.hear(from, &application, None);
+                affected.insert(application, Cause::Retracted);
+            }
+        }
+        for ToldRoute { application, label } in routes {
+            if self.hear(from, &application, label) {
+                let cause = if label.is_none() { Cause::Retracted } else { Cause::Here };
+                affected.insert(application, cause);
+            }
+        }
+        for (application, cause) in affected {
+            self.settle(&application, cause);
+        }
+    }
+
+    /// Takes in what a neighbour tells of one application. Returns whether it is something new.
+    fn hear(&mut self, from: &NodeId, application: &ApplicationId, label: Option<Label>) -> bool {
+        let limits = self.router.config.limits;
+        let Router { applications, neighbours, refused, .. } = &mut *self.router;
+        let Some(neighbour) = neighbours.get_mut(from) else { return false };
+        let known = applications.len();
+        let entry = applications.get_mut(application);
+        let Some(label) = label else {
+            let was_heard = entry.is_some_and(|entry| entry.heard.remove(from).is_some());
+            neighbour.heard -= usize::from(was_heard);
+            return was_heard;
+        };
+        let is_known = entry.as_ref().is_some_and(|entry| entry.heard.contains_key(from));
+        let newest = entry.as_ref().map_or(0, |entry| entry.newest_sequence());
+        let has_room = entry.is_some() || known < limits.applications_max;
+        let is_allowed = is_known || neighbour.heard < limits.routes_per_neighbour_max;
+        if !has_room || !is_allowed || !is_plausible(label.sequence, newest) {
+            *refused += 1;
+            return false;
+        }
+        neighbour.heard += usize::from(!is_known);
+        let entry = applications.entry(application.clone()).or_default();
+        entry.heard.insert(from.clone(), label) != Some(label)
+    }
+
+    /// Tells what has changed and was not urgent, and repeats the number of the last update where that may be lost.
+    pub(super) fn tick(&mut self) {
+        let timing = self.router.config.timing;
+        self.router.next_tick = self.now + timing.tick;
+        self.router.ticks += 1;
+        let is_exact = self.router.ticks.is_multiple_of(timing.exact_every.max(1));
+        let applications: Vec<ApplicationId> = self.router.applications.keys().cloned().collect();
+        for application in applications {
+            self.tell_drift(&application, is_exact);
+        }
+        let Router { neighbours, .. } = &mut *self.router;
+        for (neighbour, known) in neighbours {
+            if known.is_behind {
+                self.effects.push(RouterEffect::Send { to: neighbour.clone(), message: RoutingMessage::Repeat });
+            }
+            if (known.marked < known.sent || is_exact) && !self.outbox.routes.contains_key(neighbour) {
+                known.marked = known.sent;
+                let message =
+                    RoutingMessage::Update(Update { number: known.sent, is_table: false, routes: Vec::new() });
+                self.effects.push(RouterEffect::Send { to: neighbour.clone(), message });
+            }
+        }
+    }
+
+    /// The instance that requests go to is about to end: if a neighbour may know another one, it is asked at once.
+    pub(super) fn look_for_others(&mut self, application: &ApplicationId) {
+        let Router { applications, neighbours, .. } = &*self.router;
+        let Some(entry) = applications.get(application) else { return };
+        let Some(label) = entry.label(neighbours).filter(|label| label.metric >= LEAVING) else { return };
+        let better = better_infeasible(entry, label, neighbours).filter(|(_, metric)| *metric < LEAVING);
+        let better = better.and_then(|(neighbour, _)| Some((neighbour.clone(), entry.heard.get(neighbour)?.sequence)));
+        if let Some((neighbour, heard)) = better {
+            self.ask(&neighbour, application, label.sequence.max(heard.saturating_add(1)));
+        }
+    }
+
+    /// Tells neighbours a metric that has changed. One that is larger is told with a newer sequence only, which is asked for
+    /// first: else the neighbours might not be able to use it.
+    fn tell_drift(&mut self, application: &ApplicationId, is_exact: bool) {
+        let part = self.router.config.limits.drift_part;
+        let Router { applications, neighbours, .. } = &*self.router;
+        let Some(entry) = applications.get(application) else { return };
+        let Some(label) = entry.label(neighbours) else { return };
+        let is_much = |change: u32, of: u32| change > 0 && (is_exact || change.saturating_mul(part) >= of);
+        let (mut told, mut is_sequence_needed) = (Vec::new(), false);
+        for (neighbour, before) in entry.told.iter().filter(|(neighbour, _)| !entry.next.is_by(neighbour)) {
+            if is_much(label.metric.abs_diff(before.metric), before.metric) {
+                if label.is_better_than(*before) {
+                    told.push(neighbour.clone());
+                } else {
+                    is_sequence_needed = true;
+                }
+            }
+        }
+        let better = better_infeasible(entry, label, neighbours);
+        let better = better.filter(|(_, metric)| is_much(label.metric - metric, label.metric));
+        let better = better.map(|(neighbour, _)| neighbour.clone());
+        let next = match &entry.next {
+            Next::By(next) if is_sequence_needed => Some(next.clone()),
+            _ => None,
+        };
+        let wanted = entry.needed_sequence().max(label.sequence.saturating_add(1));
+        for neighbour in told {
+            self.tell(&neighbour, application, label);
+        }
+        for neighbour in better.into_iter().chain(next) {
+            self.ask(&neighbour, application, wanted);
+        }
+    }
+}
+
+/// The neighbour with a shorter way than the present one that cannot be used yet, and the metric of that way.
+fn better_infeasible<'a>(
+    entry: &'a Entry,
+    label: Label,
+    neighbours: &BTreeMap<NodeId, Neighbour>,
+) -> Option<(&'a NodeId, u32)> {
+    let infeasible = entry.heard.iter().filter(|(_, heard)| !entry.is_feasible(**heard));
+    let ways =
+        infeasible.filter_map(|(neighbour, heard)| Some((neighbour, through(*heard, neighbour, neighbours)?.metric)));
+    ways.filter(|(_, metric)| *metric < label.metric).min_by_key(|(_, metric)| *metric)
+}

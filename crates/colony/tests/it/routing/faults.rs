@@ -1,0 +1,113 @@
+//! Networks with every fault at once, drawn from seeds.
+
+use mario_domain::{Duration, InstanceId};
+
+use super::network::{Network, Weather};
+use super::shapes::Shape;
+use crate::colonies::random::Random;
+
+const SEEDS: u64 = 400;
+
+fn seeds() -> Vec<u64> {
+    let number = |name: &str| std::env::var(name).ok().and_then(|wanted| wanted.parse::<u64>().ok());
+    match number("MARIO_ROUTING_SEED") {
+        Some(seed) => vec![seed],
+        None => (0..number("MARIO_ROUTING_SEEDS").unwrap_or(SEEDS)).collect(),
+    }
+}
+
+/// Says how to see it again when a network breaks a rule or the program.
+struct Replay(u64);
+
+impl Drop for Replay {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let seed = self.0;
+            eprintln!(
+                "to see it again: MARIO_ROUTING_SEED={seed} cargo test -p mario-colony --test it routing::faults"
+            );
+        }
+    }
+}
+
+fn drawn(seed: u64) -> Network {
+    let mut random = Random::new(seed);
+    let shape = Shape::drawn(&mut random);
+    let applications = random.between(1, 3) as usize;
+    let mut network = Network::new(&shape, applications, random.next(), |config| {
+        config.timing.tick = Duration::of(1_000.0);
+        config.timing.exact_every = 2;
+        config.timing.forget_after = Duration::of(30_000.0);
+    });
+    network.is_checked = true;
+    network
+}
+
+/// One thing that people, agents or the weather do.
+fn act(network: &mut Network, random: &mut Random) {
+    let application = random.index(network.applications.len());
+    let node = random.index(network.nodes());
+    let instances: Vec<(InstanceId, usize)> =
+        network.hosts[application].iter().map(|(instance, (host, _))| (instance.clone(), *host)).collect();
+    let alive: Vec<(InstanceId, usize)> =
+        instances.into_iter().filter(|(_, host)| network.router(*host).is_some()).collect();
+    let links = network.links.len();
+    match random.below(20) {
+        0..=5 if !alive.is_empty() => {
+            let (instance, host) = alive[random.index(alive.len())].clone();
+            let neighbours: Vec<usize> = network.neighbours(host).collect();
+            network.migrate(application, &instance, neighbours[random.index(neighbours.len())]);
+        }
+        6..=7 => network.deploy(application, node),
+        8 if !alive.is_empty() => {
+            let (instance, _) = alive[random.index(alive.len())].clone();
+            network.undeploy(application, &instance);
+        }
+        9..=11 => network.cut(random.index(links)),
+        12..=14 => network.connect(random.index(links)),
+        15 => network.crash(node),
+        16..=17 => network.restart(node),
+        18 => {
+            let cost = 1_000 * random.between(1, 9) as u32;
+            network.change_cost(random.index(links), cost);
+        }
+        _ => network.ask(application, node),
+    }
+}
+
+fn live_through(seed: u64) -> Network {
+    let _replay = Replay(seed);
+    let mut network = drawn(seed);
+    let mut random = Random::new(!seed);
+    network.weather = Weather { loss_percent: [0, 0, 5, 25][random.index(4)], is_reordering: random.percent(40) };
+    for _ in 0..random.between(5, 60) {
+        act(&mut network, &mut random);
+        let pause = [0, 1, 5, 50, 400, 4_000][random.index(6)];
+        network.run_for(random.below(pause + 1) as f64);
+    }
+    network.weather = Weather::default();
+    network.run_for(4_000.0);
+    for node in 0..network.nodes() {
+        network.restart(node);
+    }
+    for link in 0..network.links.len() {
+        network.connect(link);
+    }
+    network.settle_for(Duration::of(200_000.0));
+    network
+}
+
+#[test]
+fn no_route_ever_leads_in_a_circle_and_once_quiet_every_distance_is_right() {
+    for seed in seeds() {
+        let _replay = Replay(seed);
+        live_through(seed).check_quiet();
+    }
+}
+
+#[test]
+fn the_same_seed_is_the_same_network_message_by_message() {
+    for seed in seeds().into_iter().take(20) {
+        assert_eq!(live_through(seed).tally, live_through(seed).tally, "seed {seed}");
+    }
+}

@@ -1,0 +1,573 @@
+//! A network of routers in simulated time: links that delay, lose and reorder, nodes that crash, instances that move, clients.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::sync::Arc;
+
+use mario_colony::Epoch;
+use mario_colony::routing::{
+    Forwarding, Router, RouterConfig, RouterEffect, RouterInput, RoutingMessage, Trail, forward,
+};
+use mario_domain::{ApplicationId, Duration, InstanceId, NodeId, Time};
+
+use super::shapes::Shape;
+use crate::colonies::random::Random;
+
+/// What happens at a moment.
+enum Event {
+    Deliver {
+        link: usize,
+        session: u64,
+        to: usize,
+        message: RoutingMessage,
+    },
+    Wake(usize),
+    /// A node notices that a session has ended.
+    Notice {
+        link: usize,
+        session: u64,
+        node: usize,
+    },
+    /// A client request is on a node.
+    Arrive {
+        at: usize,
+        from: Option<usize>,
+        request: Request,
+    },
+    /// The target of a move has told the source that it took the instance.
+    Gone {
+        application: usize,
+        instance: InstanceId,
+        source: usize,
+        target: usize,
+    },
+    /// A copy has finished its requests and ends.
+    Drained {
+        application: usize,
+        instance: InstanceId,
+        node: usize,
+    },
+}
+
+/// A client request, the nodes that it can be sent back to, and the application that it is for.
+struct Request {
+    application: usize,
+    trail: Trail,
+    way: Vec<usize>,
+}
+
+/// A link: the session that each end takes part in, the same number on both ends while it works.
+pub struct Link {
+    pub ends: [usize; 2],
+    pub cost: u32,
+    sessions: [Option<u64>; 2],
+    /// When the last message of each direction arrives, where none overtakes another.
+    last: [f64; 2],
+}
+
+/// What was counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Tally {
+    pub updates: u64,
+    pub marks: u64,
+    pub routes: u64,
+    pub requests: u64,
+    pub repeats: u64,
+    pub served: u64,
+    /// Client requests that found no instance although there was a way.
+    pub failed: u64,
+    /// Client requests that were farther away than their hops.
+    pub used_up: u64,
+    /// Client requests that were on a link or a node when that broke.
+    pub broken: u64,
+    pub hops: u64,
+}
+
+/// How bad the links are.
+#[derive(Clone, Copy, Default)]
+pub struct Weather {
+    pub loss_percent: u64,
+    pub is_reordering: bool,
+}
+
+pub struct Network {
+    pub now: f64,
+    queue: BinaryHeap<Reverse<(u64, u64)>>,
+    events: BTreeMap<u64, Event>,
+    scheduled: u64,
+    routers: Vec<Option<Router>>,
+    wakes: Vec<f64>,
+    pub links: Vec<Link>,
+    adjacent: Vec<Vec<usize>>,
+    pub applications: Vec<ApplicationId>,
+    /// Where the instances of each application are, as the journals say.
+    pub hosts: Vec<BTreeMap<InstanceId, (usize, Epoch)>>,
+    sessions: u64,
+    instances: i64,
+    pub weather: Weather,
+    pub random: Random,
+    pub tally: Tally,
+    config: RouterConfig,
+    /// Whether the invariants are checked after every event.
+    pub is_checked: bool,
+}
+
+impl Network {
+    pub fn new(shape: &Shape, applications: usize, seed: u64, change: impl FnOnce(&mut RouterConfig)) -> Network {
+        let mut config = RouterConfig::new(NodeId::number(0));
+        change(&mut config);
+        let mut adjacent = vec![Vec::new(); shape.nodes];
+        for (link, (one, other, _)) in shape.links.iter().enumerate() {
+            adjacent[*one].push(link);
+            adjacent[*other].push(link);
+        }
+        let link = |&(one, other, cost): &(usize, usize, u32)| Link {
+            ends: [one, other],
+            cost,
+            sessions: [None; 2],
+            last: [0.0; 2],
+        };
+        let mut network = Network {
+            now: 0.0,
+            queue: BinaryHeap::new(),
+            events: BTreeMap::new(),
+            scheduled: 0,
+            routers: Vec::new(),
+            wakes: vec![f64::INFINITY; shape.nodes],
+            links: shape.links.iter().map(link).collect(),
+            adjacent,
+            applications: (0..applications).map(|number| ApplicationId::number(number as i64)).collect(),
+            hosts: vec![BTreeMap::new(); applications],
+            sessions: 0,
+            instances: 0,
+            weather: Weather::default(),
+            random: Random::new(seed),
+            tally: Tally::default(),
+            config,
+            is_checked: false,
+        };
+        network.routers = (0..shape.nodes).map(|node| Some(network.fresh_router(node))).collect();
+        for node in 0..shape.nodes {
+            network.schedule_wake(node);
+        }
+        for link in 0..network.links.len() {
+            network.connect(link);
+        }
+        network
+    }
+
+    pub fn nodes(&self) -> usize {
+        self.routers.len()
+    }
+
+    pub fn router(&self, node: usize) -> Option<&Router> {
+        self.routers[node].as_ref()
+    }
+
+    fn fresh_router(&self, node: usize) -> Router {
+        let config = RouterConfig { node: id(node), ..self.config.clone() };
+        Router::new(Arc::new(config), Time::at(self.now))
+    }
+
+    fn schedule(&mut self, at: f64, event: Event) {
+        self.scheduled += 1;
+        // Times are not negative, so that their bits are in their order.
+        self.queue.push(Reverse((at.max(self.now).to_bits(), self.scheduled)));
+        self.events.insert(self.scheduled, event);
+    }
+
+    fn schedule_wake(&mut self, node: usize) {
+        let Some(router) = &self.routers[node] else { return };
+        let at = router.next_timeout().units();
+        if at < self.wakes[node] {
+            self.wakes[node] = at;
+            self.schedule(at, Event::Wake(node));
+        }
+    }
+
+    /// Lets things happen until a moment.
+    pub fn run_until(&mut self, until: f64) {
+        while let Some(Reverse((bits, number))) = self.queue.peek().copied() {
+            let at = f64::from_bits(bits);
+            if at > until {
+                break;
+            }
+            self.queue.pop();
+            let Some(event) = self.events.remove(&number) else { continue };
+            self.now = at;
+            self.happen(event);
+        }
+        self.now = until;
+    }
+
+    pub fn run_for(&mut self, duration: f64) {
+        self.run_until(self.now + duration);
+    }
+
+    fn happen(&mut self, event: Event) {
+        match event {
+            Event::Wake(node) => {
+                self.wakes[node] = f64::INFINITY;
+                self.handle(node, RouterInput::Timeout);
+            }
+            Event::Deliver { link, session, to, message } => {
+                let end = self.end(link, to);
+                if self.links[link].sessions[end] == Some(session) {
+                    let from = id(self.links[link].ends[1 - end]);
+                    self.handle(to, RouterInput::Received { from, message });
+                }
+            }
+            Event::Notice { link, session, node } => {
+                let end = self.end(link, node);
+                if self.links[link].sessions[end] == Some(session) {
+                    self.links[link].sessions[end] = None;
+                    let neighbour = id(self.links[link].ends[1 - end]);
+                    self.handle(node, RouterInput::LinkDown { neighbour });
+                }
+            }
+            Event::Arrive { at, from, request } => self.arrive(at, from, request),
+            Event::Drained { application, instance, node } => {
+                let application = self.applications[application].clone();
+                self.handle(node, RouterInput::Unhosted { application, instance, moved_to: None });
+            }
+            Event::Gone { application, instance, source, target } => {
+                if self.hosts[application].get(&instance).is_some_and(|(host, _)| *host == source) {
+                    // It came back before the source had heard that it was taken.
+                    return;
+                }
+                let input = RouterInput::Unhosted {
+                    application: self.applications[application].clone(),
+                    instance,
+                    moved_to: Some(id(target)),
+                };
+                self.handle(source, input);
+            }
+        }
+    }
+
+    fn end(&self, link: usize, node: usize) -> usize {
+        usize::from(self.links[link].ends[1] == node)
+    }
+
+    fn handle(&mut self, node: usize, input: RouterInput) {
+        let Some(router) = &mut self.routers[node] else { return };
+        let mut effects = Vec::new();
+        router.handle(Time::at(self.now), input, &mut effects);
+        for effect in effects {
+            if let RouterEffect::Send { to, message } = effect {
+                self.send(node, &to, message);
+            }
+        }
+        self.schedule_wake(node);
+        if self.is_checked {
+            self.check(node);
+        }
+    }
+
+    fn send(&mut self, from: usize, to: &NodeId, message: RoutingMessage) {
+        match &message {
+            RoutingMessage::Update(update) if update.routes.is_empty() => self.tally.marks += 1,
+            RoutingMessage::Update(update) => {
+                self.tally.updates += 1;
+                self.tally.routes += update.routes.len() as u64;
+            }
+            RoutingMessage::Request(_) => self.tally.requests += 1,
+            RoutingMessage::Repeat => self.tally.repeats += 1,
+        }
+        let to = number(to);
+        let Some(link) = self.link_between(from, to) else { panic!("{from} sends to {to}, which is no neighbour") };
+        let end = self.end(link, from);
+        let Some(session) = self.links[link].sessions[end] else { panic!("{from} sends to {to} without a session") };
+        if self.random.percent(self.weather.loss_percent) {
+            return;
+        }
+        let delay = f64::from(self.links[link].cost) / 1_000.0;
+        let at = if self.weather.is_reordering {
+            self.now + delay * (1.0 + self.random.below(5) as f64)
+        } else {
+            // A session is a stream: nothing overtakes.
+            let at = (self.now + delay).max(self.links[link].last[end]);
+            self.links[link].last[end] = at;
+            at
+        };
+        self.schedule(at, Event::Deliver { link, session, to, message });
+    }
+
+    pub fn link_between(&self, one: usize, other: usize) -> Option<usize> {
+        self.adjacent[one].iter().copied().find(|link| self.links[*link].ends.contains(&other))
+    }
+
+    pub fn neighbours(&self, node: usize) -> impl Iterator<Item = usize> {
+        self.adjacent[node].iter().map(move |link| {
+            let [one, other] = self.links[*link].ends;
+            if one == node { other } else { one }
+        })
+    }
+
+    /// Whether requests get over a link: both ends are in the same session.
+    pub fn works(&self, link: usize) -> bool {
+        let [one, other] = self.links[link].sessions;
+        one.is_some() && one == other
+    }
+
+    /// A session begins, unless an end has crashed. An older one ends first.
+    pub fn connect(&mut self, link: usize) {
+        let ends = self.links[link].ends;
+        if self.works(link) || ends.iter().any(|end| self.routers[*end].is_none()) {
+            return;
+        }
+        self.sessions += 1;
+        let (session, cost) = (self.sessions, self.links[link].cost);
+        for (end, node) in ends.into_iter().enumerate() {
+            let neighbour = id(ends[1 - end]);
+            if self.links[link].sessions[end].take().is_some() {
+                self.handle(node, RouterInput::LinkDown { neighbour });
+            }
+        }
+        self.links[link].sessions = [Some(session); 2];
+        for (end, node) in ends.into_iter().enumerate() {
+            self.handle(node, RouterInput::LinkUp { neighbour: id(ends[1 - end]), cost });
+        }
+    }
+
+    /// A link breaks; each end notices after a while.
+    pub fn cut(&mut self, link: usize) {
+        let ends = self.links[link].ends;
+        for (end, node) in ends.into_iter().enumerate() {
+            if let Some(session) = self.links[link].sessions[end] {
+                let delay = self.random.between(0, 3_000) as f64;
+                self.schedule(self.now + delay, Event::Notice { link, session, node });
+            }
+        }
+        // Until they notice, what they send is lost: the two ends are in sessions that do not meet.
+        self.sessions += 1;
+        let fresh = self.sessions;
+        for node in ends {
+            let end = self.end(link, node);
+            if self.links[link].sessions[end].is_some() && end == 0 {
+                self.links[link].sessions[end] = Some(fresh);
+                self.schedule(self.now + 1_000.0, Event::Notice { link, session: fresh, node });
+            }
+        }
+    }
+
+    pub fn change_cost(&mut self, link: usize, cost: u32) {
+        self.links[link].cost = cost;
+        let ends = self.links[link].ends;
+        for (end, node) in ends.into_iter().enumerate() {
+            if self.links[link].sessions[end].is_some() {
+                self.handle(node, RouterInput::LinkCost { neighbour: id(ends[1 - end]), cost });
+            }
+        }
+    }
+
+    /// A node loses all that it knows; its neighbours notice after a while. Its instances stay its own.
+    pub fn crash(&mut self, node: usize) {
+        for link in self.adjacent[node].clone() {
+            self.cut(link);
+            let end = self.end(link, node);
+            self.links[link].sessions[end] = None;
+        }
+        self.routers[node] = None;
+        self.wakes[node] = f64::INFINITY;
+    }
+
+    pub fn restart(&mut self, node: usize) {
+        if self.routers[node].is_some() {
+            return;
+        }
+        self.routers[node] = Some(self.fresh_router(node));
+        self.schedule_wake(node);
+        for application in 0..self.applications.len() {
+            let hosted: Vec<(InstanceId, Epoch)> = self.hosts[application]
+                .iter()
+                .filter(|(_, (host, _))| *host == node)
+                .map(|(instance, (_, epoch))| (instance.clone(), *epoch))
+                .collect();
+            for (instance, epoch) in hosted {
+                self.host(node, application, instance, epoch);
+            }
+        }
+        for link in self.adjacent[node].clone() {
+            self.connect(link);
+        }
+    }
+
+    fn host(&mut self, node: usize, application: usize, instance: InstanceId, epoch: Epoch) {
+        let application = self.applications[application].clone();
+        self.handle(node, RouterInput::Hosted { application, instance, epoch });
+    }
+
+    /// A new instance, deployed or replicated.
+    pub fn deploy(&mut self, application: usize, node: usize) {
+        if self.routers[node].is_none() {
+            return;
+        }
+        self.instances += 1;
+        let instance = InstanceId::number(self.instances);
+        self.hosts[application].insert(instance.clone(), (node, Epoch(1)));
+        self.host(node, application, instance, Epoch(1));
+    }
+
+    pub fn undeploy(&mut self, application: usize, instance: &InstanceId) {
+        if let Some((node, _)) = self.hosts[application].remove(instance) {
+            let name = self.applications[application].clone();
+            self.handle(node, RouterInput::Leaving { application: name, instance: instance.clone() });
+            let instance = instance.clone();
+            self.schedule(self.now + 2_000.0, Event::Drained { application, instance, node });
+        }
+    }
+
+    /// An instance moves to a neighbour over a link that works: the target takes requests, then hears the source of it.
+    pub fn migrate(&mut self, application: usize, instance: &InstanceId, target: usize) {
+        let Some((source, epoch)) = self.hosts[application].get(instance).cloned() else { return };
+        let Some(link) = self.link_between(source, target).filter(|link| self.works(*link)) else { return };
+        let epoch = epoch.next();
+        self.hosts[application].insert(instance.clone(), (target, epoch));
+        self.host(target, application, instance.clone(), epoch);
+        let delay = f64::from(self.links[link].cost) / 1_000.0 + 4.0;
+        let instance = instance.clone();
+        self.schedule(self.now + delay, Event::Gone { application, instance, source, target });
+    }
+
+    /// A client of a node sends a request.
+    pub fn ask(&mut self, application: usize, node: usize) {
+        let request = Request { application, trail: Trail::new(), way: Vec::new() };
+        self.arrive(node, None, request);
+    }
+
+    fn arrive(&mut self, at: usize, from: Option<usize>, mut request: Request) {
+        let Some(router) = &self.routers[at] else {
+            self.tally.broken += 1;
+            return;
+        };
+        if let Some(from) = from
+            && !self.link_between(from, at).is_some_and(|link| self.works(link))
+        {
+            self.tally.broken += 1;
+            return;
+        }
+        request.trail.arrive(&id(at));
+        let routes = router.routes();
+        let is_working = |next: &NodeId| self.link_between(at, number(next)).is_some_and(|link| self.works(link));
+        match forward(routes.get(&self.applications[request.application]), &request.trail, is_working) {
+            Forwarding::Here => {
+                self.tally.served += 1;
+                self.tally.hops += request.trail.visited.len() as u64 - 1;
+            }
+            Forwarding::To(next) => {
+                request.trail.leave();
+                request.way.push(at);
+                self.travel(at, number(next), request);
+            }
+            Forwarding::Back => match request.way.pop() {
+                Some(back) => self.travel(at, back, request),
+                None => self.fail(at, request.application),
+            },
+            Forwarding::UsedUp => self.tally.used_up += 1,
+        }
+    }
+
+    fn fail(&mut self, at: usize, application: usize) {
+        if self.distances(application)[at].is_some() {
+            self.tally.failed += 1;
+        }
+    }
+
+    fn travel(&mut self, from: usize, to: usize, request: Request) {
+        let link = self.link_between(from, to).expect("neighbours");
+        let at = self.now + f64::from(self.links[link].cost) / 1_000.0;
+        self.schedule(at, Event::Arrive { at: to, from: Some(from), request });
+    }
+
+    /// How far the nearest instance is from each node over links that work, by Dijkstra's algorithm.
+    pub fn distances(&self, application: usize) -> Vec<Option<u32>> {
+        let mut distances = vec![None; self.nodes()];
+        let alive = self.hosts[application].values().filter(|(host, _)| self.routers[*host].is_some());
+        let mut open: BTreeSet<(u32, usize)> = alive.map(|(host, _)| (0, *host)).collect();
+        while let Some((distance, node)) = open.pop_first() {
+            if distances[node].is_some() {
+                continue;
+            }
+            distances[node] = Some(distance);
+            for link in self.adjacent[node].iter().filter(|link| self.works(**link)) {
+                let [one, other] = self.links[*link].ends;
+                let next = if one == node { other } else { one };
+                if distances[next].is_none() {
+                    open.insert((distance + self.links[*link].cost, next));
+                }
+            }
+        }
+        distances
+    }
+
+    /// What must hold at every moment, around a node: no route leads in a circle, and every next hop is feasible.
+    fn check(&self, node: usize) {
+        let Some(router) = &self.routers[node] else { return };
+        for application in &self.applications {
+            let (mut at, mut steps) = (node, 0);
+            while let Some(next) = self.routers[at].as_ref().and_then(|router| router.next_hop(application)) {
+                let next = number(next);
+                if !self.link_between(at, next).is_some_and(|link| self.works(link)) {
+                    break;
+                }
+                at = next;
+                steps += 1;
+                assert!(
+                    steps <= self.nodes(),
+                    "at {}: requests for {application} from {node} go in a circle",
+                    self.now
+                );
+            }
+            let Some(next) = router.next_hop(application) else { continue };
+            let [told, heard] = router.labels(application, next);
+            let heard = heard.expect("a next hop has told a label");
+            let best = router.best_told(application);
+            assert!(best.is_none_or(|best| heard.is_better_than(best)), "{node} uses a label that is not feasible");
+            assert!(told.is_none(), "{node} tells its next hop of a way through it");
+            let neighbour = number(next);
+            if self.link_between(node, neighbour).is_some_and(|link| self.works(link)) {
+                let best = self.routers[neighbour].as_ref().and_then(|router| router.best_told(application));
+                assert!(best.is_some_and(|best| !heard.is_better_than(best)), "{neighbour} has forgotten what it told");
+            }
+        }
+    }
+
+    /// What must hold once everything is quiet: each node with a way to an instance has a route, its distance is right, and
+    /// following next hops leads to an instance at that distance.
+    pub fn check_quiet(&self) {
+        for application in 0..self.applications.len() {
+            let distances = self.distances(application);
+            for node in 0..self.nodes() {
+                let Some(router) = &self.routers[node] else { continue };
+                let name = &self.applications[application];
+                assert_eq!(router.distance(name), distances[node], "node {node}, application {name}, at {}", self.now);
+                let Some(expected) = distances[node] else { continue };
+                let (mut at, mut cost) = (node, 0);
+                while let Some(next) = self.routers[at].as_ref().and_then(|router| router.next_hop(name)) {
+                    let link = self.link_between(at, number(next)).expect("neighbours");
+                    assert!(self.works(link));
+                    cost += self.links[link].cost;
+                    at = number(next);
+                }
+                assert_eq!(cost, expected, "the way from {node}");
+                assert!(self.hosts[application].values().any(|(host, _)| *host == at), "{at} has no instance");
+            }
+        }
+    }
+
+    pub fn settle_for(&mut self, duration: Duration) {
+        self.run_for(duration.units());
+    }
+}
+
+pub fn id(node: usize) -> NodeId {
+    NodeId::number(node as i64)
+}
+
+fn number(node: &NodeId) -> usize {
+    match node.id() {
+        mario_domain::Id::Number(number) => *number as usize,
+        mario_domain::Id::Name(_) => panic!("nodes have numbers here"),
+    }
+}
