@@ -455,10 +455,10 @@ impl Audit {
         }
         let (freed, promised) = (state.freed, state.promised);
         let mut found = format!("{left} free on node {}", self.node_id(node));
-        if promised > 0 {
+        if promised != Hardware::NONE {
             found += &format!(" beside {promised} promised in this cycle");
         }
-        if freed > 0 {
+        if freed != Hardware::NONE {
             found += &format!("; the {freed} freed in this cycle count from the next on");
         }
         self.find(FindingKind::Capacity, who, format!("room for {needed}"), found);

@@ -90,7 +90,11 @@ impl Decisions {
         world: &World,
         situation: &Situation<'_>,
     ) -> Option<(String, String)> {
-        self.policies[situation.policy as usize].as_ref()?;
+        let policy = self.policies[situation.policy as usize].as_ref()?;
+        if !policy.remembers().is_nothing() {
+            // What the agent knew of what happened before is not put together here.
+            return None;
+        }
         self.made += 1;
         self.encode(world, situation);
         if !self.kept.contains_key(self.key.as_slice()) {
@@ -166,7 +170,10 @@ impl Decisions {
             Capacity::Unbounded => key.push(0),
             Capacity::Bounded(hardware) => {
                 key.push(1);
-                key.extend(hardware.as_units().to_le_bytes());
+                for (kind, amount) in hardware.amounts() {
+                    key.push(kind as u8);
+                    key.extend(amount.to_le_bytes());
+                }
             }
         }
         key.extend((situation.seen.requests.len() as u64).to_le_bytes());

@@ -63,6 +63,7 @@ impl Knowledge {
         let neighbours: Vec<Constant> = reached.iter().map(|neighbour| id(facts, *neighbour)).collect();
         let free = facts.capacity(situation.free);
         facts.push_node(own, free, neighbours);
+        facts.push_free(own, situation.free, header.nodes[situation.node as usize].capacity);
         if self.extra.has_nodes() || self.has_drawn {
             facts.clear_facts();
             let near = std::iter::once(situation.node).chain(reached);

@@ -41,13 +41,13 @@ pub(crate) struct AgentPlace(u32);
 
 pub(crate) struct Node {
     pub(crate) capacity: Capacity,
-    pub(crate) used: u64,
+    pub(crate) used: Hardware,
     /// What was promised in the cycle that is being read.
-    pub(crate) promised: u64,
+    pub(crate) promised: Hardware,
     /// The instances that this was promised to, in the order of the verdicts.
     pub(crate) arrivals: Vec<Arrival>,
     /// What will be freed by the cycle that is being read.
-    pub(crate) freed: u64,
+    pub(crate) freed: Hardware,
     pub(crate) is_up: bool,
     pub(crate) is_leaving: bool,
     /// Whether it gave notice, or may have given it while it was down, when nobody hears of it.
@@ -109,10 +109,10 @@ impl World {
             neighbours.sort_unstable();
             Node {
                 capacity: node.capacity,
-                used: 0,
-                promised: 0,
+                used: Hardware::NONE,
+                promised: Hardware::NONE,
                 arrivals: Vec::new(),
-                freed: 0,
+                freed: Hardware::NONE,
                 is_up: true,
                 is_leaving: false,
                 has_given_notice: false,
@@ -229,14 +229,14 @@ impl World {
 
     fn settle(&mut self, place: AgentPlace, node: u32, needed: Hardware) {
         let node = self.node_mut(node);
-        node.used = node.used.saturating_add(needed.as_units());
+        node.used = node.used.saturating_add(needed);
         node.agents.push(place);
     }
 
     fn unsettle(&mut self, place: AgentPlace, needed: Hardware) {
         let node = self.agent(place).node;
         let node = self.node_mut(node);
-        node.used = node.used.saturating_sub(needed.as_units());
+        node.used = node.used.saturating_sub(needed);
         if let Some(position) = node.agents.iter().position(|present| *present == place) {
             node.agents.remove(position);
         }
@@ -317,10 +317,10 @@ impl Node {
         self.left_of(self.used.saturating_add(self.promised))
     }
 
-    fn left_of(&self, taken: u64) -> Capacity {
+    fn left_of(&self, taken: Hardware) -> Capacity {
         match self.capacity {
             Capacity::Unbounded => Capacity::Unbounded,
-            Capacity::Bounded(all) => Capacity::units(all.as_units().saturating_sub(taken)),
+            Capacity::Bounded(all) => Capacity::Bounded(all.saturating_sub(taken)),
         }
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use mario_domain::{AgentOperation, InstanceId, NodeId, Request, Target, Verdict};
 use mario_policy::AcceptanceFailure;
+use serde::{Deserialize, Serialize};
 
 use crate::descriptor::Descriptor;
 use crate::ids::{DeployKey, Epoch, JournalId, TransferId, WorkloadId};
@@ -66,7 +67,7 @@ pub struct Observation {
 }
 
 /// Client requests that came by one last hop with one latency: `requests/4`.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RequestFact {
     /// The last hop; the own node for clients on it.
     pub neighbour: Target,

@@ -353,8 +353,7 @@ impl Ledger {
         let owned = self.owned.values().map(Owned::needed);
         let custody = self.custody.values().filter(|custody| !custody.is_ended).map(|custody| custody.owned.needed());
         let draining = self.draining.values().map(|draining| draining.needed);
-        let sum = |sum: u64, needed: Hardware| sum.saturating_add(needed.as_units());
-        Hardware::units(owned.chain(custody).chain(draining).fold(0, sum))
+        owned.chain(custody).chain(draining).fold(Hardware::NONE, Hardware::saturating_add)
     }
 
     /// How many records it adds up.

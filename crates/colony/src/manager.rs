@@ -123,7 +123,7 @@ impl<K> Manager<K> {
     pub fn give_back(&mut self, needed: Hardware) -> Result<(), Miscount> {
         let free = self.free.give_back(needed).ok_or(Miscount)?;
         let exceeds = match (free, self.capacity) {
-            (Capacity::Bounded(free), Capacity::Bounded(capacity)) => free.as_units() > capacity.as_units(),
+            (Capacity::Bounded(free), capacity) => !free.fits(capacity),
             _ => false,
         };
         if exceeds {
@@ -145,6 +145,8 @@ const NOTHING: Capacity = Capacity::units(0);
 
 #[cfg(test)]
 mod tests {
+    use mario_domain::HardwareKind;
+
     use super::*;
 
     #[test]
@@ -158,6 +160,22 @@ mod tests {
         assert_eq!(manager.free(), Capacity::units(3), "agents see what is used, not what is promised");
         assert_eq!((manager.release(&1), manager.release(&1)), (Some(two), None));
         assert_eq!(manager.has_room(two), Ok(()));
+    }
+
+    #[test]
+    fn every_kind_must_fit_and_the_first_that_does_not_is_the_reason() {
+        let amounts = |units, gpu| Hardware::units(units).with(HardwareKind::Gpu, gpu).expect("counted");
+        let mut manager: Manager<u8> = Manager::new(NodeId::number(1), Capacity::Bounded(amounts(4, 1)));
+        assert_eq!(manager.has_room(amounts(1, 1)), Ok(()));
+        manager.reserve(1, amounts(1, 1));
+        let (needed, free) = (amounts(1, 1), Capacity::Bounded(amounts(3, 0)));
+        assert_eq!(manager.has_room(needed), Err(Rule::Capacity { needed, free }));
+        assert_eq!(needed.lacking(free), Some(HardwareKind::Gpu));
+        assert_eq!(manager.has_room(Hardware::units(3)), Ok(()));
+        manager.release(&1);
+        assert_eq!(manager.take(amounts(4, 1)), Ok(()));
+        assert_eq!(manager.give_back(amounts(0, 2)), Err(Miscount));
+        assert_eq!(manager.free(), Capacity::units(0));
     }
 
     #[test]

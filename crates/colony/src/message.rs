@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::descriptor::Descriptor;
 use crate::ids::{Epoch, JournalId, Token, TransferId};
-use crate::rules::Remembered;
+use crate::input::RequestFact;
+use crate::rules::{History, Remembered};
 
 /// A message between neighbours. Any of them may be lost, repeated or late; [`Message::Hello`] opens a session and is never
 /// older than it.
@@ -110,18 +111,23 @@ pub enum TransferKind {
 pub struct Luggage {
     /// How often it has evaluated its policy.
     pub evaluations: u32,
-    /// What it remembers.
+    /// What it remembers as inhibited.
     pub memory: Vec<Remembered<Target>>,
+    /// What it remembers of what happened; empty unless its policy looks back.
+    pub history: History<RequestFact, Target>,
 }
 
 impl Luggage {
     /// Its size, as bounds count it.
     pub fn bytes(&self) -> u64 {
-        let target = |one: &Remembered<Target>| match &one.target {
+        let target = |target: &Target| match target {
             Target::Own => 0,
-            Target::Node(node) => node.to_string().len(),
+            Target::Node(node) => node.to_string().len() as u64,
         };
-        self.memory.iter().map(|one| 16 + target(one) as u64).sum()
+        let memory: u64 = self.memory.iter().chain(&self.history.done).map(|one| 16 + target(&one.target)).sum();
+        let request = |fact: &RequestFact| 24 + target(&fact.neighbour);
+        let earlier = self.history.requests.iter().map(|facts| 8 + facts.iter().map(request).sum::<u64>());
+        memory + earlier.sum::<u64>()
     }
 }
 

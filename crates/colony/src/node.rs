@@ -33,7 +33,7 @@ use crate::input::{Effect, Input, Proposal, Report, RequestFact};
 use crate::journal::{Ledger, Record};
 use crate::manager::Manager;
 use crate::message::{Hello, Luggage, Message, Prepare, TransferKind};
-use crate::rules::Remembered;
+use crate::rules::{History, Remembered};
 use reasoner::Reasoner;
 
 pub use config::{Config, Limits, Timing};
@@ -97,6 +97,7 @@ struct NeighbourFacts(Arc<Vec<Fact>>);
 pub(crate) struct Mind {
     evaluations: u32,
     memory: Vec<Remembered<Target>>,
+    history: History<RequestFact, Target>,
     requests: Vec<RequestFact>,
     random: Option<u32>,
     /// What it proposed at its last evaluation, until that is judged.
@@ -276,14 +277,12 @@ impl Step<'_> {
     /// Writes a record down and takes it in.
     fn journal(&mut self, record: Record) {
         let State { ledger, manager, .. } = &mut *self.state;
-        let before = ledger.used().as_units();
+        let before = ledger.used();
         ledger.apply(&record);
-        let after = ledger.used().as_units();
-        let is_counted = if after >= before {
-            manager.take(Hardware::units(after - before))
-        } else {
-            manager.give_back(Hardware::units(before - after))
-        };
+        let after = ledger.used();
+        // Of some kinds there may be more than before, and of others less.
+        let given_back = manager.give_back(before.saturating_sub(after));
+        let is_counted = given_back.and_then(|()| manager.take(after.saturating_sub(before)));
         debug_assert!(is_counted.is_ok(), "{record:?} does not fit");
         self.effects.push(Effect::Journal(record));
     }
@@ -387,11 +386,12 @@ impl Step<'_> {
 
 impl Mind {
     fn new(luggage: &Luggage, next_evaluation: Time) -> Mind {
-        Mind { evaluations: luggage.evaluations, memory: luggage.memory.clone(), next_evaluation, ..Mind::default() }
+        let Luggage { evaluations, memory, history } = luggage.clone();
+        Mind { evaluations, memory, history, next_evaluation, ..Mind::default() }
     }
 
     fn luggage(&self) -> Luggage {
-        Luggage { evaluations: self.evaluations, memory: self.memory.clone() }
+        Luggage { evaluations: self.evaluations, memory: self.memory.clone(), history: self.history.clone() }
     }
 }
 

@@ -7,15 +7,18 @@
 //! | an inhibited operation is remembered by the agent that asked | [`remember`] |
 //! | a memory of `k` cycles holds what the last `k` evaluations asked in vain | [`expire`] |
 //! | what a policy sees of that memory | [`visible`] |
+//! | a policy that looks back is shown what happened before | [`History`] |
 //! | what an agent knows when it evaluates its policy | [`know`] |
 //!
 //! A node that exchanges messages and a simulator that holds all nodes in one table call the same functions. So they are
 //! generic over how each of them names things: by id, or by position in a table.
 
+mod history;
 mod judge;
 mod know;
 mod memory;
 
+pub use history::History;
 pub use judge::{Concern, Refusal, consent, judge};
 pub use know::{Situation, know, number};
 pub use memory::{Remembered, expire, remember, visible};

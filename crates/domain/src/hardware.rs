@@ -2,18 +2,67 @@
 
 use std::fmt;
 
-use serde::de::{self, Deserializer, Visitor};
+use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 
-/// An amount of hardware.
-///
-/// Today that is a number of units. Everything that compares or adds amounts goes through the methods here, so that
-/// several kinds of resource can take the place of the one number without a change elsewhere.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-#[serde(transparent)]
+/// A kind of hardware. The list is the same for everybody: owners of nodes and of applications must mean the same by a word.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum HardwareKind {
+    /// Units, the first kind: what `service/4` and `node/2` show, and all that there is where nothing else is named.
+    Units,
+    /// Bandwidth to the network, in megabits per second.
+    BandwidthMbps,
+    /// Graphics processors.
+    Gpu,
+    /// Memory, in megabytes.
+    MemoryMb,
+    /// Storage, in gigabytes.
+    StorageGb,
+}
+
+impl HardwareKind {
+    /// All of them, in the order in which they are judged and shown: units, then the others by name.
+    pub const ALL: [HardwareKind; 5] = [
+        HardwareKind::Units,
+        HardwareKind::BandwidthMbps,
+        HardwareKind::Gpu,
+        HardwareKind::MemoryMb,
+        HardwareKind::StorageGb,
+    ];
+
+    /// How many there are beside the units.
+    const FURTHER: usize = HardwareKind::ALL.len() - 1;
+
+    /// Its word in policies, scenarios, traces and on screen.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            HardwareKind::Units => "units",
+            HardwareKind::BandwidthMbps => "bandwidth_mbps",
+            HardwareKind::Gpu => "gpu",
+            HardwareKind::MemoryMb => "memory_mb",
+            HardwareKind::StorageGb => "storage_gb",
+        }
+    }
+
+    /// The kind with this word.
+    pub fn with_name(name: &str) -> Option<HardwareKind> {
+        HardwareKind::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+}
+
+impl fmt::Display for HardwareKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+/// An amount of hardware: units, and of other kinds as much as is named.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Hardware {
     units: u64,
+    /// In the order of [`HardwareKind::ALL`], without the units. Rarely anything but zeros.
+    further: [u32; HardwareKind::FURTHER],
 }
 
 /// How much hardware a node has, or has free.
@@ -27,11 +76,11 @@ pub enum Capacity {
 
 impl Hardware {
     /// Nothing.
-    pub const NONE: Hardware = Hardware { units: 0 };
+    pub const NONE: Hardware = Hardware::units(0);
 
-    /// So many units.
+    /// So many units, and nothing else.
     pub const fn units(units: u64) -> Hardware {
-        Hardware { units }
+        Hardware { units, further: [0; HardwareKind::FURTHER] }
     }
 
     /// The number of units.
@@ -39,18 +88,87 @@ impl Hardware {
         self.units
     }
 
-    /// Whether this much can be taken from that much.
+    /// The amount of one kind.
+    pub fn of(self, kind: HardwareKind) -> u64 {
+        match kind {
+            HardwareKind::Units => self.units,
+            kind => u64::from(self.further[kind as usize - 1]),
+        }
+    }
+
+    /// The same with another amount of one kind; `None` if that is more than can be counted.
+    #[must_use]
+    pub fn with(mut self, kind: HardwareKind, amount: u64) -> Option<Hardware> {
+        match kind {
+            HardwareKind::Units => self.units = amount,
+            kind => self.further[kind as usize - 1] = u32::try_from(amount).ok()?,
+        }
+        Some(self)
+    }
+
+    /// Whether there is anything beside units in it.
+    pub fn has_further(self) -> bool {
+        self.further != [0; HardwareKind::FURTHER]
+    }
+
+    /// The kinds that are named in it, each with its amount: units, and the others of which there is any.
+    pub fn amounts(self) -> impl Iterator<Item = (HardwareKind, u64)> {
+        let named = move |kind: &HardwareKind| *kind == HardwareKind::Units || self.of(*kind) > 0;
+        HardwareKind::ALL.into_iter().filter(named).map(move |kind| (kind, self.of(kind)))
+    }
+
+    /// Whether this much can be taken from that much, of every kind.
     pub fn fits(self, capacity: Capacity) -> bool {
         match capacity {
-            Capacity::Bounded(available) => self.units <= available.units,
+            Capacity::Bounded(available) => {
+                self.units <= available.units
+                    && self.further.iter().zip(available.further).all(|(needed, available)| *needed <= available)
+            }
             Capacity::Unbounded => true,
         }
+    }
+
+    /// The first kind of which this is more than that.
+    pub fn lacking(self, capacity: Capacity) -> Option<HardwareKind> {
+        let Capacity::Bounded(available) = capacity else { return None };
+        HardwareKind::ALL.into_iter().find(|kind| self.of(*kind) > available.of(*kind))
     }
 
     /// Both together; `None` beyond all numbers.
     #[must_use]
     pub fn checked_add(self, other: Hardware) -> Option<Hardware> {
-        self.units.checked_add(other.units).map(Hardware::units)
+        self.each(other, u64::checked_add, u32::checked_add)
+    }
+
+    /// What is left of it; `None` when the other is more, of any kind.
+    #[must_use]
+    pub fn checked_sub(self, other: Hardware) -> Option<Hardware> {
+        self.each(other, u64::checked_sub, u32::checked_sub)
+    }
+
+    /// Both together, or the largest number of a kind.
+    #[must_use]
+    pub fn saturating_add(self, other: Hardware) -> Hardware {
+        self.each(other, |a, b| Some(a.saturating_add(b)), |a, b| Some(a.saturating_add(b))).unwrap_or(self)
+    }
+
+    /// What is left of it, of each kind; nothing of a kind of which the other is more.
+    #[must_use]
+    pub fn saturating_sub(self, other: Hardware) -> Hardware {
+        self.each(other, |a, b| Some(a.saturating_sub(b)), |a, b| Some(a.saturating_sub(b))).unwrap_or(self)
+    }
+
+    fn each(
+        self,
+        other: Hardware,
+        units: impl Fn(u64, u64) -> Option<u64>,
+        further: impl Fn(u32, u32) -> Option<u32>,
+    ) -> Option<Hardware> {
+        let mut sum = Hardware::units(units(self.units, other.units)?);
+        for (kind, amount) in sum.further.iter_mut().enumerate() {
+            *amount = further(self.further[kind], other.further[kind])?;
+        }
+        Some(sum)
     }
 }
 
@@ -60,11 +178,16 @@ impl Capacity {
         Capacity::Bounded(Hardware::units(units))
     }
 
+    /// Whether kinds beside units are named in it.
+    pub fn has_further(self) -> bool {
+        matches!(self, Capacity::Bounded(hardware) if hardware.has_further())
+    }
+
     /// What is left when this much is taken; `None` when it does not fit.
     #[must_use]
     pub fn take(self, taken: Hardware) -> Option<Capacity> {
         match self {
-            Capacity::Bounded(available) => available.units.checked_sub(taken.units).map(Capacity::units),
+            Capacity::Bounded(available) => available.checked_sub(taken).map(Capacity::Bounded),
             Capacity::Unbounded => Some(Capacity::Unbounded),
         }
     }
@@ -81,7 +204,11 @@ impl Capacity {
 
 impl fmt::Display for Hardware {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}", self.units)
+        write!(formatter, "{}", self.units)?;
+        for (kind, amount) in self.amounts().skip(1) {
+            write!(formatter, " and {amount} {kind}")?;
+        }
+        Ok(())
     }
 }
 
@@ -92,6 +219,75 @@ impl fmt::Display for Capacity {
             Capacity::Unbounded => formatter.write_str("unbounded"),
         }
     }
+}
+
+impl Serialize for Hardware {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if !serializer.is_human_readable() {
+            return (self.units, self.further).serialize(serializer);
+        }
+        if !self.has_further() {
+            return serializer.serialize_u64(self.units);
+        }
+        serializer.collect_map(self.amounts().map(|(kind, amount)| (kind.as_str(), amount)))
+    }
+}
+
+impl<'de> Deserialize<'de> for Hardware {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Hardware, D::Error> {
+        if !deserializer.is_human_readable() {
+            let (units, further) = Deserialize::deserialize(deserializer)?;
+            return Ok(Hardware { units, further });
+        }
+        deserializer.deserialize_any(HardwareVisitor)
+    }
+}
+
+struct HardwareVisitor;
+
+impl<'de> Visitor<'de> for HardwareVisitor {
+    type Value = Hardware;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("hardware: a number of units that is not negative, or a table of kinds")
+    }
+
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Hardware, E> {
+        Ok(Hardware::units(value))
+    }
+
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Hardware, E> {
+        u64::try_from(value).map(Hardware::units).map_err(|_| E::invalid_value(de::Unexpected::Signed(value), &self))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Hardware, A::Error> {
+        read_kinds(map)
+    }
+}
+
+/// Reads a table of kinds, each at most once.
+fn read_kinds<'de, A: MapAccess<'de>>(mut map: A) -> Result<Hardware, A::Error> {
+    let mut hardware = Hardware::NONE;
+    let mut seen = Vec::new();
+    while let Some((name, amount)) = map.next_entry::<String, i64>()? {
+        let kind = HardwareKind::with_name(&name).ok_or_else(|| {
+            let known: Vec<&str> = HardwareKind::ALL.iter().map(|kind| kind.as_str()).collect();
+            de::Error::custom(format!("there is no hardware of the kind `{name}`: known are {}", known.join(", ")))
+        })?;
+        if seen.contains(&kind) {
+            return Err(de::Error::custom(format!("`{name}` is there twice")));
+        }
+        seen.push(kind);
+        let counted = u64::try_from(amount).ok().and_then(|amount| hardware.with(kind, amount));
+        hardware = counted.ok_or_else(|| {
+            de::Error::custom(format!("`{name}` is a whole number from 0 to {}, and not {amount}", most(kind)))
+        })?;
+    }
+    Ok(hardware)
+}
+
+fn most(kind: HardwareKind) -> u64 {
+    if kind == HardwareKind::Units { u64::MAX } else { u64::from(u32::MAX) }
 }
 
 impl Serialize for Capacity {
@@ -122,11 +318,11 @@ impl<'de> Deserialize<'de> for Capacity {
 
 struct CapacityVisitor;
 
-impl Visitor<'_> for CapacityVisitor {
+impl<'de> Visitor<'de> for CapacityVisitor {
     type Value = Capacity;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a capacity: a number of units that is not negative, or \"unbounded\"")
+        formatter.write_str("a capacity: a number of units that is not negative, a table of kinds, or \"unbounded\"")
     }
 
     fn visit_u64<E: de::Error>(self, value: u64) -> Result<Capacity, E> {
@@ -143,6 +339,10 @@ impl Visitor<'_> for CapacityVisitor {
         } else {
             Err(E::invalid_value(de::Unexpected::Str(value), &self))
         }
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Capacity, A::Error> {
+        read_kinds(map).map(Capacity::Bounded)
     }
 }
 
@@ -174,5 +374,46 @@ mod tests {
         assert!(Hardware::units(u64::MAX).fits(Capacity::Unbounded));
         assert_eq!(Capacity::Unbounded.take(Hardware::units(1)), Some(Capacity::Unbounded));
         assert_eq!(nine.give_back(Hardware::units(u64::MAX)), None);
+    }
+
+    #[test]
+    fn further_kinds_are_named_in_json_and_judged_one_by_one() {
+        let json = r#"{"units":4,"gpu":1,"memory_mb":2048}"#;
+        let hardware: Hardware = serde_json::from_str(json).expect("hardware");
+        assert_eq!(serde_json::to_string(&hardware).expect("hardware"), json);
+        assert_eq!(serde_json::from_str::<Capacity>(json).expect("a capacity"), Capacity::Bounded(hardware));
+        assert_eq!(hardware.to_string(), "4 and 1 gpu and 2048 memory_mb");
+        let mut memory = [0; 64];
+        let bytes = postcard::to_slice(&hardware, &mut memory).expect("plain data");
+        assert_eq!(postcard::from_bytes::<Hardware>(bytes).expect("the same"), hardware);
+        let less = hardware.with(HardwareKind::MemoryMb, 2_047).expect("counted");
+        assert!(less.fits(Capacity::Bounded(hardware)) && !hardware.fits(Capacity::Bounded(less)));
+        assert_eq!(hardware.lacking(Capacity::Bounded(less)), Some(HardwareKind::MemoryMb));
+        assert_eq!(hardware.lacking(Capacity::units(3)), Some(HardwareKind::Units), "units are judged first");
+        assert_eq!(hardware.lacking(Capacity::Unbounded), None);
+        assert_eq!(Capacity::Bounded(hardware).take(less), Some(Capacity::Bounded(one_mb())));
+        assert_eq!(Capacity::Bounded(less).take(hardware), None);
+        assert_eq!(Capacity::Bounded(less).give_back(one_mb()), Some(Capacity::Bounded(hardware)));
+    }
+
+    fn one_mb() -> Hardware {
+        Hardware::NONE.with(HardwareKind::MemoryMb, 1).expect("counted")
+    }
+
+    #[test]
+    fn a_table_of_kinds_has_known_kinds_once_with_amounts_that_can_be_counted() {
+        for (json, expected) in [
+            (r#"{"units":1,"cores":2}"#, "no hardware of the kind `cores`"),
+            (r#"{"gpu":1,"gpu":2}"#, "`gpu` is there twice"),
+            (r#"{"memory_mb":-1}"#, "`memory_mb` is a whole number"),
+            (r#"{"memory_mb":4294967296}"#, "`memory_mb` is a whole number"),
+        ] {
+            for error in [
+                serde_json::from_str::<Hardware>(json).expect_err(json).to_string(),
+                serde_json::from_str::<Capacity>(json).expect_err(json).to_string(),
+            ] {
+                assert!(error.contains(expected), "{json}: {error}");
+            }
+        }
     }
 }

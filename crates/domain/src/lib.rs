@@ -42,7 +42,7 @@ mod verdict;
 
 pub use application::Application;
 pub use fact::{Fact, FactValue};
-pub use hardware::{Capacity, Hardware};
+pub use hardware::{Capacity, Hardware, HardwareKind};
 pub use id::{AgentId, ApplicationId, Id, IdError, InstanceId, Name, NodeId, OwnerId, SELF};
 pub use infrastructure::{Instance, Node, NodeError};
 pub use operation::{AgentOperation, Operation, OperationName, Target};

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Capacity, Hardware, NodeId};
+use crate::{Capacity, Hardware, HardwareKind, NodeId};
 
 /// The answer to a request.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -124,9 +124,17 @@ impl fmt::Display for Inhibition {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let node = &self.node;
         match &self.rule {
-            Rule::Capacity { needed, free } => {
-                write!(formatter, "node {node} has {free} free, and {needed} is needed")
-            }
+            Rule::Capacity { needed, free } => match (needed.lacking(*free), free) {
+                (Some(kind), Capacity::Bounded(free)) if kind != HardwareKind::Units => {
+                    let (needed, free) = (needed.of(kind), free.of(kind));
+                    write!(formatter, "node {node} has {free} {kind} free, and {needed} is needed")
+                }
+                (Some(_), Capacity::Bounded(free)) => {
+                    let (needed, free) = (needed.as_units(), free.as_units());
+                    write!(formatter, "node {node} has {free} free, and {needed} is needed")
+                }
+                _ => write!(formatter, "node {node} has {free} free, and {needed} is needed"),
+            },
             Rule::Neighbourhood { target } => {
                 write!(formatter, "{target} is no target for an instance on node {node}")
             }
@@ -192,5 +200,9 @@ mod tests {
         let node = NodeId::name("n41").expect("a name");
         let inhibition = Inhibition::capacity(node, Hardware::units(4), Capacity::units(1));
         assert_eq!(inhibition.to_string(), "node n41 has 1 free, and 4 is needed");
+        let json = r#"{"node":"n41","rule":"capacity","needed":{"units":1,"gpu":2},"free":{"units":3,"gpu":1}}"#;
+        let inhibition: Inhibition = serde_json::from_str(json).expect("valid");
+        assert_eq!(serde_json::to_string(&inhibition).expect("plain data"), json);
+        assert_eq!(inhibition.to_string(), "node n41 has 1 gpu free, and 2 is needed");
     }
 }

@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use mario_domain::{
-    Application, ApplicationId, Capacity, Fact, Hardware, Id, Inhibition, Instance, InstanceId, Node, NodeId,
-    OperationName, Request, Rule, Verdict,
+    Application, ApplicationId, Capacity, Fact, Hardware, HardwareKind, Id, Inhibition, Instance, InstanceId, Node,
+    NodeId, OperationName, Request, Rule, Verdict,
 };
 use mario_prolog::{
     Allowance, Argument, Atom, Budget, Engine, LoadError, Machine, Outcome, Place, Problem, Program, Query, Relation,
@@ -14,7 +14,7 @@ use mario_prolog::{
 };
 
 use crate::knowledge_base::{Constant, KnowledgeBase};
-use crate::vocabulary::FACTS;
+use crate::vocabulary::{FIRST_FACTS, NEEDS};
 
 /// What a request that leads nowhere, or comes from nowhere, has in place of a node.
 const NONE: &str = "none";
@@ -23,8 +23,21 @@ const NONE: &str = "none";
 const PROMISED: &str = "promised_";
 
 /// The facts that a node's manager may see, with their numbers of arguments.
-pub const MANAGER_FACTS: [(&str, usize); 7] =
-    [("service", 4), ("node", 2), ("node", 3), ("serviceInstance", 3), ("fact", 3), ("owner", 2), ("capacity", 2)];
+pub const MANAGER_FACTS: [(&str, usize); 10] = [
+    ("service", 4),
+    ("node", 2),
+    ("node", 3),
+    ("serviceInstance", 3),
+    ("fact", 3),
+    ("owner", 2),
+    ("capacity", 2),
+    ("needs", 3),
+    ("free", 3),
+    ("capacity", 3),
+];
+
+/// How many of them have always been there. A text may define those that came later by itself, and then sees its own.
+const FIRST_MANAGER_FACTS: usize = 7;
 
 /// What a node's manager may see: its own node, what runs there, and what is known about applications.
 #[derive(Clone, Debug)]
@@ -34,6 +47,7 @@ pub struct ManagerView {
     facts: KnowledgeBase,
     owners: Table,
     capacities: Table,
+    capacities_by_kind: Table,
     /// The number of promised instances without an id.
     promised_count: u32,
 }
@@ -47,6 +61,7 @@ impl ManagerView {
             facts: KnowledgeBase::new(symbols),
             owners: Table::new(2),
             capacities: Table::new(2),
+            capacities_by_kind: Table::new(3),
             promised_count: 0,
         };
         view.set_node(node, free);
@@ -55,7 +70,7 @@ impl ManagerView {
 
     /// A view of facts that are there already, the node's own among them.
     pub(crate) fn from_facts(
-        facts: KnowledgeBase,
+        mut facts: KnowledgeBase,
         node: &Node,
         free: Capacity,
         known_owners: &[[Constant; 2]],
@@ -65,7 +80,14 @@ impl ManagerView {
         for row in known_owners {
             owners.push(row);
         }
-        ManagerView { node: node.id().clone(), free, facts, owners, capacities, promised_count: 0 }
+        let id = facts.id(node.id().id());
+        if facts.free().len() == 0 {
+            facts.push_free(id, free, node.capacity());
+        }
+        let mut capacities_by_kind = Table::new(3);
+        push_capacity(&mut capacities_by_kind, &facts, id, node.capacity());
+        let node = node.id().clone();
+        ManagerView { node, free, facts, owners, capacities, capacities_by_kind, promised_count: 0 }
     }
 
     /// Makes this the view of the manager of another node, or of the same at another moment. Applications and extra facts
@@ -74,9 +96,12 @@ impl ManagerView {
         self.facts.clear_situation();
         self.promised_count = 0;
         self.capacities.clear();
+        self.capacities_by_kind.clear();
         self.node.clone_from(node.id());
         self.free = free;
         let id = self.facts.id(node.id().id());
+        self.facts.push_free(id, free, node.capacity());
+        push_capacity(&mut self.capacities_by_kind, &self.facts, id, node.capacity());
         let (free, capacity) = (self.facts.capacity(free), self.facts.capacity(node.capacity()));
         let symbols = Arc::clone(self.facts.symbols());
         let neighbours = node.neighbours().iter().map(|neighbour| constant(&symbols, neighbour.id()));
@@ -126,6 +151,19 @@ impl ManagerView {
     }
 }
 
+/// Adds `capacity(Node, Kind, Amount)` for each kind that a node names.
+fn push_capacity(table: &mut Table, facts: &KnowledgeBase, node: Constant, capacity: Capacity) {
+    for kind in HardwareKind::ALL {
+        let is_named = match capacity {
+            Capacity::Bounded(hardware) => kind == HardwareKind::Units || hardware.of(kind) > 0,
+            Capacity::Unbounded => true,
+        };
+        if is_named {
+            table.push(&[node, facts.constant(kind.as_str()), facts.amount(capacity, kind)]);
+        }
+    }
+}
+
 fn constant(symbols: &Symbols, id: &Id) -> Constant {
     match id {
         Id::Number(number) => Value::Integer(*number),
@@ -140,12 +178,14 @@ impl Relations for ManagerView {
 
     fn table(&self, position: usize) -> Option<&Table> {
         // The positions are those of `MANAGER_FACTS`; what comes first is as in a knowledge base, where the extra facts
-        // are last.
+        // are the last of the first.
         match position {
             0..=3 => self.facts.table(position),
-            4 => self.facts.table(FACTS.len() - 1),
+            4 => self.facts.table(FIRST_FACTS - 1),
             5 => Some(&self.owners),
             6 => Some(&self.capacities),
+            7 | 8 => self.facts.table(position + NEEDS - 7),
+            9 => Some(&self.capacities_by_kind),
             _ => None,
         }
     }
@@ -255,8 +295,12 @@ impl Acceptance {
         if let Some(allowance) = allowance {
             loader.allowance(allowance.clone());
         }
-        for (predicate, arity) in MANAGER_FACTS {
-            loader.relation(predicate, arity);
+        let (first, later) = MANAGER_FACTS.split_at(FIRST_MANAGER_FACTS);
+        for (predicate, arity) in first {
+            loader.relation(predicate, *arity);
+        }
+        for (predicate, arity) in later {
+            loader.default_relation(predicate, *arity);
         }
         if let Some(resolver) = resolver {
             loader.resolver(resolver);

@@ -22,6 +22,7 @@ use mario_prolog::{Engine, LoadError, Loaded, Place, Problem, Resolver, Topic};
 use crate::acceptance::MANAGER_FACTS;
 use crate::explore::{Bounds, Exploration, Interests, explore};
 use crate::policy::{Policy, PolicyError, Settings};
+use crate::remembers;
 use crate::vocabulary::{FACTS, FactArgument, FactKind, FactPredicate};
 use text::{Text, calls};
 
@@ -75,7 +76,7 @@ impl Known {
 }
 
 /// The facts that only managers see.
-const OF_MANAGERS: [FactPredicate; 2] = [
+const OF_MANAGERS: [FactPredicate; 3] = [
     FactPredicate {
         name: "owner",
         arguments: &[
@@ -88,6 +89,14 @@ const OF_MANAGERS: [FactPredicate; 2] = [
         arguments: &[
             FactArgument { meaning: "the node", kind: FactKind::Id },
             FactArgument { meaning: "all its hardware", kind: FactKind::Number },
+        ],
+    },
+    FactPredicate {
+        name: "capacity",
+        arguments: &[
+            FactArgument { meaning: "the node", kind: FactKind::Id },
+            FactArgument { meaning: "the kind of hardware", kind: FactKind::Id },
+            FactArgument { meaning: "all its hardware of that kind", kind: FactKind::Number },
         ],
     },
 ];
@@ -144,8 +153,13 @@ fn load(engine: &Engine, name: &str, text: &str, resolvers: Resolvers<'_>) -> Re
         let known = Known::of(role);
         let mut loader = engine.loader();
         for fact in &known.facts {
-            loader.relation(fact.name, fact.arity());
+            if fact.may_be_defined() {
+                loader.default_relation(fact.name, fact.arity());
+            } else {
+                loader.relation(fact.name, fact.arity());
+            }
         }
+        loader.declaration(remembers::DIRECTIVE, 2);
         loader.resolver(resolvers()).keep_trees().load(name, text);
         let loaded =
             loader.finish().map_err(|problems: LoadError| PolicyError::Load { name: name.to_owned(), problems })?;

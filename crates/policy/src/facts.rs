@@ -108,9 +108,13 @@ impl KnowledgeBase {
                 let row = [constant(0)?, constant(1)?, constant(2)?];
                 self.push_inhibited(row[0], row[1], row[2]);
             }
-            _ => {
+            ("fact", _) => {
                 let row = [constant(0)?, constant(1)?, constant(2)?];
                 self.push_fact(row[0], row[1], row[2]);
+            }
+            _ => {
+                let row = (0..arguments.len()).map(constant).collect::<Result<Vec<Constant>, FactProblem>>()?;
+                self.push_row(name, &row);
             }
         }
         Ok(())

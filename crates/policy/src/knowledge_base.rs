@@ -7,6 +7,10 @@ use std::sync::Arc;
 use mario_domain::{Application, Capacity, Fact, FactValue, Id, Quantity};
 use mario_prolog::{Relation, Relations, Symbols, Table, Value};
 
+mod later;
+
+use later::{History, Kinds};
+
 /// A name or a number in a fact. Names are those of one engine's [`Symbols`].
 pub type Constant = Value<'static>;
 
@@ -25,6 +29,8 @@ pub struct KnowledgeBase {
     requests: Table,
     inhibited: Table,
     facts: Table,
+    history: History,
+    kinds: Kinds,
     /// Neighbours on their way into `nodes`.
     neighbours: Vec<Constant>,
 }
@@ -89,6 +95,8 @@ impl KnowledgeBase {
             requests: Table::new(4),
             inhibited: Table::new(3),
             facts: Table::new(3),
+            history: History::new(),
+            kinds: Kinds::new(),
             neighbours: Vec::new(),
         }
     }
@@ -101,18 +109,21 @@ impl KnowledgeBase {
     /// Forgets everything; keeps the memory.
     pub fn clear(&mut self) {
         self.services.clear();
+        self.kinds.needs.clear();
         self.facts.clear();
         self.clear_situation();
     }
 
-    /// Forgets what belongs to one agent at one moment: node, instance, requests and inhibitions. Applications and extra
-    /// facts stay.
+    /// Forgets what belongs to one agent at one moment: node, instance, requests, inhibitions and history. Applications and
+    /// extra facts stay.
     pub fn clear_situation(&mut self) {
         self.nodes.clear();
         self.node_forms.clear();
         self.instances.clear();
         self.requests.clear();
         self.inhibited.clear();
+        self.history.clear();
+        self.kinds.free.clear();
     }
 
     /// Forgets the extra facts.
@@ -173,6 +184,7 @@ impl KnowledgeBase {
         let id = self.id(application.id.id());
         let hardware = self.capacity(Capacity::Bounded(application.hardware));
         self.push_service(id, hardware, quantity(application.max_rate), quantity(application.max_latency));
+        self.push_needs(id, application.hardware);
     }
 
     /// Adds `node(Node, FreeHardware)` and `node(Node, FreeHardware, Neighbours)`.
@@ -274,6 +286,8 @@ impl KnowledgeBase {
         self.requests.clone_from(&other.requests);
         self.inhibited.clone_from(&other.inhibited);
         self.facts.clone_from(&other.facts);
+        self.history.clone_from(&other.history);
+        self.kinds.clone_from(&other.kinds);
     }
 
     /// Adds a node fact of one form; the other form of the same fact may be there already.
@@ -321,6 +335,11 @@ impl KnowledgeBase {
             4 => Some(&self.requests),
             5 | 6 => Some(&self.inhibited),
             7 => Some(&self.facts),
+            8 => Some(&self.history.earlier),
+            9 => Some(&self.history.done),
+            10 => Some(&self.history.age),
+            11 => Some(&self.kinds.needs),
+            12 => Some(&self.kinds.free),
             _ => None,
         }
     }

@@ -46,6 +46,7 @@ mod recorded;
 
 mod decide;
 mod policy;
+mod remembers;
 mod text;
 
 mod blind;
@@ -72,6 +73,7 @@ pub use facts::{FactProblem, FactsError};
 pub use knowledge_base::{Constant, KnowledgeBase, NodeFact, UnknownInstance};
 pub use policy::{Policy, PolicyError, Settings};
 pub use recorded::{Recorded, RecordedError};
+pub use remembers::Remembers;
 pub use test_table::{DecisionClaim, DiffLine, Test, TestOutcome, TestTable, Tests, VerdictClaim};
 pub use text::PolicyText;
 pub use vocabulary::{FACTS, FactArgument, FactKind, FactPredicate};

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use mario_domain::AgentOperation;
 use mario_prolog::{Allowance, Atom, Budget, Engine, LoadError, Loaded, Place, Problem, Program, Resolver, Symbols};
 
-use crate::vocabulary::FACTS;
+use crate::remembers::{self, Remembers};
+use crate::vocabulary::{FACTS, FIRST_FACTS};
 
 /// The twin of `operation/3` that tells the clause. No text can call it by accident.
 pub(crate) const NUMBERED_OPERATION: &str = "$operation";
@@ -45,6 +46,8 @@ pub struct Policy {
     program: Arc<Program>,
     symbols: Arc<Symbols>,
     settings: Settings,
+    remembers: Remembers,
+    reads_kinds: bool,
     clauses: Arc<[Place]>,
     warnings: Arc<[Problem]>,
     pub(crate) words: Words,
@@ -118,9 +121,14 @@ impl Policy {
         if let Some(allowance) = allowance {
             loader.allowance(allowance.clone());
         }
-        for predicate in FACTS {
+        let (first, later) = FACTS.split_at(FIRST_FACTS);
+        for predicate in first {
             loader.relation(predicate.name, predicate.arity());
         }
+        for predicate in later {
+            loader.default_relation(predicate.name, predicate.arity());
+        }
+        loader.declaration(remembers::DIRECTIVE, 2);
         loader.number_clauses("operation", 3, NUMBERED_OPERATION);
         // First, so that the policy's operators and flags do not apply to it.
         if let Some((name, text)) = companion {
@@ -134,6 +142,8 @@ impl Policy {
         if loaded.halted.is_some() {
             return Err(PolicyError::Halted { name: name.to_owned() });
         }
+        let remembers =
+            Remembers::of(&loaded).map_err(|problems| PolicyError::Load { name: name.to_owned(), problems })?;
         let symbols = engine.symbols();
         if !loaded.program.defines(NUMBERED_OPERATION, 4) {
             return Err(PolicyError::NoOperation { name: name.to_owned() });
@@ -143,6 +153,8 @@ impl Policy {
             program: Arc::clone(&loaded.program),
             symbols: Arc::clone(symbols),
             settings,
+            remembers,
+            reads_kinds: loaded.program.mentions("free"),
             clauses: loaded.places("operation", 3).into(),
             warnings: loaded.warnings.clone().into(),
             words: Words {
@@ -178,6 +190,16 @@ impl Policy {
     /// What it is run with.
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// How far back it looks.
+    pub fn remembers(&self) -> Remembers {
+        self.remembers
+    }
+
+    /// Whether it names `free/3`, what is free of each kind of hardware. An agent whose policy does not is not told.
+    pub fn reads_kinds(&self) -> bool {
+        self.reads_kinds
     }
 
     /// Where its clauses of `operation/3` stand, in order of priority. Empty when directives made them.

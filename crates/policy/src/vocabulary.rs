@@ -37,6 +37,12 @@ impl FactPredicate {
         self.arguments.len()
     }
 
+    /// Whether a text may define it by itself, and then sees its own: what came after the paper's facts.
+    pub(crate) fn may_be_defined(&self) -> bool {
+        let is_later = FACTS[FIRST_FACTS..].iter().any(|later| later == self);
+        is_later || (self.name == "capacity" && self.arity() == 3)
+    }
+
     /// The predicate with this name and number of arguments.
     pub fn find(name: &str, arity: usize) -> Option<&'static FactPredicate> {
         FACTS.iter().find(|predicate| predicate.name == name && predicate.arity() == arity)
@@ -96,4 +102,33 @@ pub const FACTS: &[FactPredicate] = &[
         name: "fact",
         arguments: &[id("the subject"), id("the key"), FactArgument { meaning: "the value", kind: FactKind::Constant }],
     },
+    FactPredicate {
+        name: "earlier",
+        arguments: &[
+            number("how many evaluations ago"),
+            id("the instance"),
+            id("the neighbour"),
+            number("the rate"),
+            number("the latency"),
+        ],
+    },
+    FactPredicate {
+        name: "done",
+        arguments: &[number("how many evaluations ago"), id("the instance"), id("the operation"), id("the target")],
+    },
+    FactPredicate { name: "age", arguments: &[id("the instance"), number("its evaluations on this node")] },
+    FactPredicate {
+        name: "needs",
+        arguments: &[id("the application"), id("the kind of hardware"), number("what one instance needs of it")],
+    },
+    FactPredicate {
+        name: "free",
+        arguments: &[id("the node"), id("the kind of hardware"), number("what is free of it")],
+    },
 ];
+
+/// How many of [`FACTS`] have always been there. A text may define those that came later by itself, and then sees its own.
+pub(crate) const FIRST_FACTS: usize = 8;
+
+/// The position of `needs/3` in [`FACTS`]; `free/3` follows.
+pub(crate) const NEEDS: usize = 11;

@@ -77,6 +77,8 @@ pub struct Loaded {
     /// What the sources say, term by term, in the order in which it was read. Empty unless [`Loader::keep_trees`] asked
     /// for it.
     pub trees: Vec<SourceTree>,
+    /// The directives that [`Loader::declaration`] left to the host, in the order in which they were read.
+    pub declarations: Vec<SourceTree>,
     places: FxHashMap<Functor, Vec<Place>>,
 }
 
@@ -131,6 +133,8 @@ pub struct Loader {
     numbered: Vec<(Functor, Functor)>,
     /// Every term that was read, for hosts that want to look at a text and not only run it.
     trees: Option<Vec<SourceTree>>,
+    declared: Vec<Functor>,
+    declarations: Vec<SourceTree>,
 }
 
 impl Loader {
@@ -174,6 +178,8 @@ impl Loader {
             places: FxHashMap::default(),
             numbered: Vec::new(),
             trees: None,
+            declared: Vec::new(),
+            declarations: Vec::new(),
         }
     }
 
@@ -269,7 +275,8 @@ impl Loader {
         let (errors, warnings) = self.problems.into_parts();
         if errors.is_empty() {
             let trees = self.trees.unwrap_or_default();
-            Ok(Loaded { program, warnings, halted: self.halted, trees, places: self.places })
+            let Loader { halted, declarations, places, .. } = self;
+            Ok(Loaded { program, warnings, halted, trees, declarations, places })
         } else {
             Err(LoadError { errors, warnings })
         }

@@ -1,13 +1,14 @@
 //! What the predicates of a program are, for hosts that reason about a program instead of running it.
 
 use crate::database::is_rule;
+use crate::instruction::PredicateId;
 use crate::meter::Budget;
 use crate::program::{Definition, Origin, Program};
 use crate::store::Store;
 use crate::stored::StoredTerm;
 use crate::symbols::{Atoms, Scope};
 use crate::term::Functor;
-use crate::tree::Tree;
+use crate::tree::{Tree, TreeKind};
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
@@ -51,10 +52,21 @@ impl Program {
     pub fn redefines_library(&self) -> bool {
         let of = |origin| {
             let predicates = self.predicates.iter().filter(move |predicate| predicate.origin == origin);
-            predicates.filter(|predicate| !matches!(predicate.definition, Definition::Undefined))
+            predicates
+                .filter(|predicate| !matches!(predicate.definition, Definition::Undefined | Definition::Relation(_)))
         };
         let library: FxHashSet<Functor> = of(Origin::Library).map(|predicate| predicate.functor).collect();
         of(Origin::User).any(|predicate| library.contains(&predicate.functor))
+    }
+
+    /// Whether a clause of the program's own text has this name anywhere in it, as a goal or as a term.
+    pub fn mentions(&self, name: &str) -> bool {
+        let own = self.predicates.iter().enumerate().filter(|(_, predicate)| predicate.origin == Origin::User);
+        own.map(|(id, predicate)| match self.dynamic.get(&(id as PredicateId)) {
+            Some(dynamic) => self.trees(&mut dynamic.live()),
+            None => self.trees(&mut predicate.sources.iter()),
+        })
+        .any(|meaning| matches!(meaning, Meaning::Clauses(clauses) if clauses.iter().any(|clause| has_name(clause, name))))
     }
 
     fn trees(&self, clauses: &mut dyn Iterator<Item = &Arc<StoredTerm>>) -> Meaning {
@@ -70,6 +82,15 @@ impl Program {
             Tree::of_term(&mut store, &atoms, term)
         });
         trees.collect::<Option<Vec<Tree>>>().map_or(Meaning::Unknown, Meaning::Clauses)
+    }
+}
+
+fn has_name(tree: &Tree, name: &str) -> bool {
+    match &tree.kind {
+        TreeKind::Atom(found) => found == name,
+        TreeKind::Compound(found, parts) => found == name || parts.iter().any(|part| has_name(part, name)),
+        TreeKind::List(parts) => parts.iter().any(|part| has_name(part, name)),
+        _ => false,
     }
 }
 
@@ -126,5 +147,16 @@ mod tests {
         assert!(!program("p(X, Y) :- append(X, Y, _), missing(Y).").redefines_library());
         assert!(program("append(_, _, _).").redefines_library());
         assert!(program(":- dynamic last/2.").redefines_library());
+    }
+
+    #[test]
+    fn a_text_mentions_what_its_clauses_name() {
+        let text = "p(X) :- q([s|X], r(t)). :- dynamic d/1. d(u).";
+        for name in ["p", "q", "r", "s", "t", "d", "u"] {
+            assert!(program(text).mentions(name), "{name}");
+        }
+        for name in ["append", "X", "v", "dynamic"] {
+            assert!(!program(text).mentions(name), "{name}");
+        }
     }
 }

@@ -65,7 +65,7 @@ pub use layers::{Files, NoFiles};
 pub use mistake::{Mistake, Place, ScenarioError, Text};
 pub use mobility::{Attachments, MobileUser, Presence, Traces};
 pub use overview::{ApplicationOverview, Overview, Tier};
-pub use policies::{asks_for, baseline_names, policy_names};
+pub use policies::{asks_for, baseline_names, policy_names, remembers};
 pub use position::{Area, Position};
 pub use presets::{names as preset_names, starting_text};
 pub use resolve::Resolved;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, mpsc};
 use std::thread;
 
-use mario_policy::{Acceptance, AcceptanceError, Policy, PolicyError, Settings as PolicySettings};
+use mario_policy::{Acceptance, AcceptanceError, Policy, PolicyError, Remembers, Settings as PolicySettings};
 use mario_prolog::{Engine, LoadError, Problem, Resolver};
 
 use crate::PolicyText;
@@ -57,6 +57,15 @@ pub fn asks_for(policy: &PolicyText, key: &str) -> bool {
     let Some((_, text)) = policy.main() else { return false };
     let code: String = text.lines().flat_map(|line| [line.split('%').next().unwrap_or_default(), "\n"]).collect();
     code.split("fact(").skip(1).any(|arguments| arguments.split(',').nth(1).is_some_and(|second| second.trim() == key))
+}
+
+/// How far back a policy of agents looks, as its text declares.
+pub fn remembers(policy: &PolicyText) -> Remembers {
+    // Nearly all policies say neither word, and need not be compiled to know it.
+    let may_look_back = policy.files.iter().any(|(_, text)| text.contains("remembers") || text.contains("age"));
+    let Some((name, text)) = policy.main().filter(|_| may_look_back) else { return Remembers::default() };
+    let loaded = Policy::load(engine(), name, text, Some(policy.resolver()), PolicySettings::default());
+    loaded.map_or_else(|_| Remembers::default(), |policy| policy.remembers())
 }
 
 /// Whose policy it is.

@@ -261,7 +261,35 @@ use read_by_kind;
 #[allow(dead_code, reason = "it describes, and is never made")]
 enum WrittenCapacity {
     Units(range::Units),
+    Kinds(WrittenKinds),
     Unbounded(UnboundedWord),
+}
+
+/// How hardware that an application needs is written.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[allow(dead_code, reason = "it describes, and is never made")]
+enum WrittenHardware {
+    Units(range::Units),
+    Kinds(WrittenKinds),
+}
+
+/// Hardware of several kinds. What is not named is 0.
+#[derive(JsonSchema)]
+#[schemars(inline)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code, reason = "it describes, and is never made")]
+struct WrittenKinds {
+    /// Units, the first kind: what `service/4` and `node/2` show.
+    units: Option<range::Units>,
+    /// Bandwidth to the network, in megabits per second.
+    bandwidth_mbps: Option<range::Units>,
+    /// Graphics processors.
+    gpu: Option<range::Units>,
+    /// Memory, in megabytes.
+    memory_mb: Option<range::Units>,
+    /// Storage, in gigabytes.
+    storage_gb: Option<range::Units>,
 }
 
 #[derive(JsonSchema)]

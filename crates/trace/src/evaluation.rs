@@ -39,7 +39,10 @@ impl<W: Write> TraceWriter<W> {
         self.comma_node(Some(evaluation.node));
         self.line.push(b',');
         match evaluation.free {
-            Capacity::Bounded(free) => natural(&mut self.line, free.as_units()),
+            Capacity::Bounded(free) if !free.has_further() => natural(&mut self.line, free.as_units()),
+            Capacity::Bounded(free) => {
+                serde_json::to_writer(&mut self.line, &free).expect("writing to memory does not fail");
+            }
             Capacity::Unbounded => self.line.extend_from_slice(b"\"unbounded\""),
         }
         match decided {

@@ -6,12 +6,21 @@ use serde::Serialize;
 use crate::place::{AcceptancePlace, ApplicationPlace, NodePlace, PolicyPlace};
 use crate::record::Detail;
 
-/// The version of the format.
-const VERSION: u32 = 2;
+/// The version of the format. A run that uses nothing of the later one is written as before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Version {
+    /// What every run has.
+    Second,
+    /// For runs in which agents remember what happened, or hardware has several kinds.
+    Third,
+}
 
 /// What is known before the run. The fields are the keys of the first line, in its order.
 #[derive(Clone, Debug, Serialize)]
 pub struct Header<'a> {
+    /// The version of the format that the run needs.
+    #[serde(skip)]
+    pub version: Version,
     /// The scenario's name.
     pub scenario: &'a str,
     /// The seed of the run.
@@ -118,7 +127,11 @@ struct Line<'a> {
 impl Header<'_> {
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         let program = concat!("mario ", env!("CARGO_PKG_VERSION"));
-        let line = Line { mario_trace: VERSION, program, header: self };
+        let mario_trace = match self.version {
+            Version::Second => 2,
+            Version::Third => 3,
+        };
+        let line = Line { mario_trace, program, header: self };
         serde_json::to_writer(out, &line).expect("writing to memory does not fail");
     }
 }

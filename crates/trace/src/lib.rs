@@ -31,7 +31,7 @@ pub mod json;
 mod saved;
 
 pub use cycle::Cycle;
-pub use header::{Header, HeaderApplication, HeaderNode, HeaderPolicy, HeaderUser};
+pub use header::{Header, HeaderApplication, HeaderNode, HeaderPolicy, HeaderUser, Version};
 pub use place::{AcceptancePlace, ApplicationPlace, NodePlace, PolicyPlace, UserPlace};
 pub use record::{
     Cause, Decided, Deployed, Detail, Evaluation, Judged, Regret, RequestsSeen, Sent, Solution, Target, Worth,

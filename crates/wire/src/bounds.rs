@@ -26,6 +26,12 @@ pub const FACTS_MAX: usize = 1_024;
 /// The inhibited operations that an agent remembers.
 pub const MEMORY_MAX: usize = 4_096;
 
+/// The evaluations of which an agent remembers the client requests.
+pub const EARLIER_MAX: usize = 64;
+
+/// The facts about client requests of one of them.
+pub const REQUESTS_MAX: usize = 4_096;
+
 /// The open transfers that a hello names.
 pub const OPEN_TRANSFERS_MAX: usize = 16_384;
 

@@ -2,24 +2,25 @@
 
 use std::sync::Arc;
 
-use mario_colony::rules::Remembered;
+use mario_colony::rules::{History, Remembered};
 use mario_colony::{
-    Copies, DeployKey, Descriptor, Epoch, JournalId, Luggage, PolicyText, Token, TransferId, WorkloadId,
+    Copies, DeployKey, Descriptor, Epoch, JournalId, Luggage, PolicyText, RequestFact, Token, TransferId, WorkloadId,
 };
 use mario_domain::{
-    AgentOperation, Application, ApplicationId, Capacity, Fact, FactValue, Hardware, Id, Inhibition, InstanceId,
-    NodeId, OwnerId, Quantity, Rule, Target,
+    AgentOperation, Application, ApplicationId, Capacity, Fact, FactValue, Hardware, HardwareKind, Id, Inhibition,
+    InstanceId, NodeId, OwnerId, Quantity, Rule, Target,
 };
 
 use crate::bounds::{
-    DOCUMENT_BYTES_MAX, FACTS_MAX, MEMORY_MAX, NAME_BYTES_MAX, POLICY_FILE_BYTES_MAX, POLICY_FILES_MAX,
-    REASON_BYTES_MAX,
+    DOCUMENT_BYTES_MAX, EARLIER_MAX, FACTS_MAX, MEMORY_MAX, NAME_BYTES_MAX, POLICY_FILE_BYTES_MAX, POLICY_FILES_MAX,
+    REASON_BYTES_MAX, REQUESTS_MAX,
 };
 use crate::error::{DecodeError, EncodeError, Problem};
 use crate::raw::{Content, Fields, put_nested};
 use crate::schema::{
-    Bits128, Codec, Double, Excerpt, List, Nested, Octets, Optional, Page, Presence, Required, Row, Schema, Signed,
-    Text, Unknown, Unsigned, Word, alternatives, message, read_fields, read_text, row, slot, write_fields, write_text,
+    Bits128, Codec, Double, Excerpt, List, Nested, Octets, Optional, OrDefault, Page, Presence, Required, Row, Schema,
+    Signed, Text, Unknown, Unsigned, Word, alternatives, message, read_fields, read_text, row, slot, write_fields,
+    write_text,
 };
 
 /// Types that hold one value of a codec.
@@ -46,8 +47,51 @@ wrapped! {
     Token: Bits128, u128, |value| value.0, Token;
     DeployKey: Bits128, u128, |value| value.0, DeployKey;
     Epoch: Unsigned, u32, |value| value.0, Epoch;
-    Hardware: Unsigned, u64, |value| value.as_units(), Hardware::units;
 }
+
+/// Hardware: a number of units, or a message of amounts where other kinds are named.
+impl Codec<Hardware> for Unsigned {
+    fn write(&self, number: u32, value: &Hardware, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        if !value.has_further() {
+            return Codec::<u64>::write(self, number, &value.as_units(), out);
+        }
+        put_nested(out, number, |out| {
+            value.amounts().try_for_each(|(kind, amount)| Codec::<u64>::write(self, kind as u32 + 1, &amount, out))
+        })
+    }
+
+    fn read(&self, content: Content<'_>, unknown: Unknown) -> Result<Hardware, DecodeError> {
+        let Content::Bytes(bytes) = content else {
+            return Codec::<u64>::read(self, content, unknown).map(Hardware::units);
+        };
+        let Amounts { units, bandwidth_mbps, gpu, memory_mb, storage_gb } = Amounts::read(Fields::new(bytes), unknown)?;
+        let further = [bandwidth_mbps, gpu, memory_mb, storage_gb].map(u64::from);
+        let mut amounts = HardwareKind::ALL.into_iter().zip(std::iter::once(units).chain(further));
+        let sum = amounts.try_fold(Hardware::NONE, |hardware, (kind, amount)| hardware.with(kind, amount));
+        sum.ok_or_else(|| Problem::NumberTooLarge { max: u64::from(u32::MAX) }.into())
+    }
+
+    fn describe(&self, page: &mut Page) -> String {
+        format!("unsigned, or `{}`", Amounts::describe(page))
+    }
+}
+
+/// Hardware of several kinds, as fields.
+struct Amounts {
+    units: u64,
+    bandwidth_mbps: u32,
+    gpu: u32,
+    memory_mb: u32,
+    storage_gb: u32,
+}
+
+message! { Amounts {
+    1 units: u64 = OrDefault(Unsigned),
+    2 bandwidth_mbps: u32 = OrDefault(Unsigned),
+    3 gpu: u32 = OrDefault(Unsigned),
+    4 memory_mb: u32 = OrDefault(Unsigned),
+    5 storage_gb: u32 = OrDefault(Unsigned),
+} }
 
 impl Schema for Id {
     fn write(&self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
@@ -300,6 +344,54 @@ message! { Inhibited {
 message! { Luggage {
     1 evaluations: u32 = Required(Unsigned),
     2 memory: Vec<Memory> = List(Nested, MEMORY_MAX),
+    3 history: Past = OrDefault(Nested),
+} }
+
+type Past = History<RequestFact, Target>;
+
+impl Schema for Past {
+    fn write(&self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        let History { requests, done, arrived } = self;
+        let requests = requests.iter().map(|facts| Earlier { requests: facts.clone() }).collect();
+        Remembering { requests, done: done.clone(), arrived: *arrived }.write(out)
+    }
+
+    fn read(fields: Fields<'_>, unknown: Unknown) -> Result<Past, DecodeError> {
+        let Remembering { requests, done, arrived } = Remembering::read(fields, unknown)?;
+        Ok(History { requests: requests.into_iter().map(|earlier| earlier.requests).collect(), done, arrived })
+    }
+
+    fn describe(page: &mut Page) -> &'static str {
+        Remembering::describe(page)
+    }
+}
+
+/// What an agent remembers of what happened, as fields.
+struct Remembering {
+    requests: Vec<Earlier>,
+    done: Vec<Memory>,
+    arrived: u32,
+}
+
+message! { Remembering {
+    1 requests: Vec<Earlier> = List(Nested, EARLIER_MAX),
+    2 done: Vec<Memory> = List(Nested, MEMORY_MAX),
+    3 arrived: u32 = OrDefault(Unsigned),
+} }
+
+/// The client requests of one evaluation, as fields.
+struct Earlier {
+    requests: Vec<RequestFact>,
+}
+
+message! { Earlier {
+    1 requests: Vec<RequestFact> = List(Nested, REQUESTS_MAX),
+} }
+
+message! { RequestFact {
+    1 neighbour: Target = Required(Nested),
+    2 rate: f64 = Required(Double),
+    3 latency: f64 = Required(Double),
 } }
 
 message! { TransferId {

@@ -42,6 +42,8 @@ pub fn bounds_table() -> String {
         ("bytes of what the owner of an application signed", bounds::DOCUMENT_BYTES_MAX),
         ("facts about a node, or about an application", bounds::FACTS_MAX),
         ("operations that an agent remembers", bounds::MEMORY_MAX),
+        ("evaluations of which an agent remembers the client requests", bounds::EARLIER_MAX),
+        ("facts about client requests of one of them", bounds::REQUESTS_MAX),
         ("open transfers in a hello", bounds::OPEN_TRANSFERS_MAX),
         ("routes in one update", bounds::ROUTES_MAX),
     ] {

@@ -64,6 +64,9 @@ pub(crate) struct Required<C>(pub(crate) C);
 /// It is there once or not at all.
 pub(crate) struct Optional<C>(pub(crate) C);
 
+/// It is there once, unless it is the default.
+pub(crate) struct OrDefault<C>(pub(crate) C);
+
 /// It is there any number of times up to a bound.
 pub(crate) struct List<C>(pub(crate) C, pub(crate) usize);
 
@@ -100,6 +103,26 @@ impl<T, C: Codec<T>> Presence<Option<T>> for Optional<C> {
 
     fn finish(&self, slot: Option<T>) -> Result<Option<T>, Problem> {
         Ok(slot)
+    }
+
+    fn describe(&self, page: &mut Page) -> (String, String) {
+        ("optional".to_owned(), self.0.describe(page))
+    }
+}
+
+impl<T: Default + PartialEq, C: Codec<T>> Presence<T> for OrDefault<C> {
+    type Slot = Option<T>;
+
+    fn write(&self, number: u32, field: &T, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        if *field == T::default() { Ok(()) } else { self.0.write(number, field, out) }
+    }
+
+    fn take(&self, slot: &mut Option<T>, content: Content<'_>, unknown: Unknown) -> Result<(), DecodeError> {
+        take_once(&self.0, slot, content, unknown)
+    }
+
+    fn finish(&self, slot: Option<T>) -> Result<T, Problem> {
+        Ok(slot.unwrap_or_default())
     }
 
     fn describe(&self, page: &mut Page) -> (String, String) {

@@ -83,7 +83,7 @@ impl Audit {
         }
         for node in std::mem::take(&mut self.promising) {
             let node = self.world.node_mut(node);
-            (node.promised, node.freed) = (0, 0);
+            (node.promised, node.freed) = (Hardware::NONE, Hardware::NONE);
             node.arrivals.clear();
         }
     }
@@ -296,7 +296,7 @@ impl Audit {
 
     fn frees(&mut self, node: u32, needed: Hardware) {
         let state = self.world.node_mut(node);
-        state.freed = state.freed.saturating_add(needed.as_units());
+        state.freed = state.freed.saturating_add(needed);
         self.promising.push(node);
     }
 
@@ -307,7 +307,7 @@ impl Audit {
         let migrating = case.agent.filter(|_| case.operation == OperationName::Migrate);
         let instance = migrating.map(|agent| self.world.agent(agent).instance.clone());
         let state = self.world.node_mut(to);
-        state.promised = state.promised.saturating_add(case.needed.as_units());
+        state.promised = state.promised.saturating_add(case.needed);
         state.arrivals.push(Arrival { application: case.application, instance });
         self.promising.push(to);
     }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::record::Record;
 
 /// The newest version of the format that is read here; all before it are read, too.
-pub const FORMAT: u64 = 2;
+pub const FORMAT: u64 = 3;
 
 /// What was run, where, by whom, and by which rules.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

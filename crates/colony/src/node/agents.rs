@@ -26,7 +26,9 @@ impl Step<'_> {
         let answer = self.reasoner.decide(self.state, owned, mind);
         let Some(mind) = self.state.minds.get_mut(instance) else { return };
         mind.evaluations = mind.evaluations.saturating_add(1);
-        expire(&mut mind.memory, cycles, mind.evaluations.saturating_add(1));
+        let next = mind.evaluations.saturating_add(1);
+        expire(&mut mind.memory, cycles, next);
+        mind.history.evaluated(answer.remembers, &mind.requests, next);
         mind.proposal.clone_from(&answer.proposal);
         let report =
             Report::Evaluated { instance: instance.clone(), proposal: answer.proposal, has_failed: answer.has_failed };
@@ -47,6 +49,7 @@ impl Step<'_> {
                 }
                 (AgentOperation::Replicate, target) if target.resolve(&self.own_id()) == &self.own_id() => {
                     let created = self.replicate_here(instance);
+                    self.note_done(instance, &proposal);
                     self.report(Report::Judged { request, verdict: Verdict::Accepted, created });
                 }
                 (AgentOperation::Migrate, Target::Node(node)) => {
@@ -129,6 +132,24 @@ impl Step<'_> {
         }
         let verdict = Verdict::Inhibited(Inhibition { node, rule });
         self.report(Report::Judged { request, verdict, created: None });
+    }
+
+    /// An agent's proposal was accepted: the agent remembers it, if its policy looks back.
+    pub(super) fn note_done(&mut self, instance: &InstanceId, proposal: &Proposal) {
+        let Some(owned) = self.state.ledger.owned.get(instance) else { return };
+        let remembers = self.reasoner.remembers(self.state, owned);
+        if let Some(mind) = self.state.minds.get_mut(instance) {
+            let Proposal { operation, target } = proposal.clone();
+            mind.history.accepted(remembers, Remembered { evaluation: mind.evaluations, operation, target });
+        }
+    }
+
+    /// What an agent remembers as done did not happen after all.
+    pub(super) fn note_undone(&mut self, instance: &InstanceId, proposal: &Proposal) {
+        if let Some(mind) = self.state.minds.get_mut(instance) {
+            let Proposal { operation, target } = proposal.clone();
+            mind.history.undone(&Remembered { evaluation: mind.evaluations, operation, target });
+        }
     }
 
     /// Ends an instance on this node. Its copy counts as hardware until it has stopped.

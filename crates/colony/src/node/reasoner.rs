@@ -7,7 +7,8 @@ use mario_domain::{
     ApplicationId, Capacity, Fact, Instance, InstanceId, Node as NodeDescription, NodeId, Operation, Rule, SELF, Target,
 };
 use mario_policy::{
-    AcceptanceFailure, Constant, Decider, KnowledgeBase, ManagerView, Policy, PolicyText, Settings, Solution, Wanted,
+    AcceptanceFailure, Constant, Decider, KnowledgeBase, ManagerView, Policy, PolicyText, Remembers, Settings,
+    Solution, Wanted,
 };
 use mario_prolog::{Allowance, Engine, Machine};
 
@@ -37,6 +38,8 @@ const POLICIES_MAX: usize = 256;
 pub(super) struct Answer {
     pub(super) proposal: Option<Proposal>,
     pub(super) has_failed: bool,
+    /// How far back the policy looks.
+    pub(super) remembers: Remembers,
 }
 
 impl Reasoner {
@@ -77,20 +80,27 @@ impl Reasoner {
     /// What the agent of an instance proposes.
     pub(super) fn decide(&mut self, state: &State, owned: &Owned, mind: &Mind) -> Answer {
         let Ok(policy) = self.policy(state, &owned.descriptor.policy) else {
-            return Answer { proposal: None, has_failed: true };
+            return Answer { proposal: None, has_failed: true, remembers: Remembers::default() };
         };
         self.facts.clear();
         for descriptor in state.descriptors(None) {
             self.facts.push_application(&descriptor.application);
         }
-        let around = Around { state, owned, mind, names: &self.names };
+        let remembers = policy.remembers();
+        let reads_kinds = policy.reads_kinds();
+        let around = Around { state, owned, mind, remembers, reads_kinds, names: &self.names };
         let instance = know(&mut self.facts, &around);
         let decision = self.decider.decide(&policy, &self.facts, instance, Wanted::First);
         let proposed = match decision.solutions.first() {
             Some(Solution::Proposal(proposal)) => proposal.operation(&self.facts),
             _ => None,
         };
-        Answer { has_failed: decision.has_failed(), proposal: proposed.and_then(Proposal::of) }
+        Answer { has_failed: decision.has_failed(), proposal: proposed.and_then(Proposal::of), remembers }
+    }
+
+    /// How far back the policy of an instance looks.
+    pub(super) fn remembers(&mut self, state: &State, owned: &Owned) -> Remembers {
+        self.policy(state, &owned.descriptor.policy).map_or_else(|_| Remembers::default(), |policy| policy.remembers())
     }
 
     pub(super) fn machine(&mut self) -> &mut Machine {
@@ -166,6 +176,8 @@ struct Around<'a> {
     state: &'a State,
     owned: &'a Owned,
     mind: &'a Mind,
+    remembers: Remembers,
+    reads_kinds: bool,
     /// For making constants of names.
     names: &'a KnowledgeBase,
 }
@@ -200,6 +212,10 @@ impl Situation for Around<'_> {
         self.state.manager.free()
     }
 
+    fn capacity(&self) -> Option<Capacity> {
+        self.reads_kinds.then(|| self.state.manager.capacity())
+    }
+
     fn neighbours(&self) -> impl Iterator<Item = Constant> {
         self.state.neighbours.iter().map(|node| self.node_constant(node))
     }
@@ -213,6 +229,22 @@ impl Situation for Around<'_> {
         visible(&self.mind.memory, order).into_iter().map(|remembered| {
             (self.names.constant(remembered.operation.as_str()), self.target_constant(&remembered.target))
         })
+    }
+
+    fn earlier(&self) -> impl Iterator<Item = (u32, Constant, f64, f64)> {
+        // A neighbour may have sent more than the policy declares.
+        let earlier = self.mind.history.earlier().take_while(|(ago, _)| *ago <= self.remembers.requests);
+        earlier.map(|(ago, fact)| (ago, self.target_constant(&fact.neighbour), fact.rate, fact.latency))
+    }
+
+    fn done(&self) -> impl Iterator<Item = (u32, Constant, Constant)> {
+        let done = self.mind.history.done_before(self.mind.evaluations.saturating_add(1));
+        let done = done.filter(|(ago, _)| *ago <= self.remembers.operations);
+        done.map(|(ago, done)| (ago, self.names.constant(done.operation.as_str()), self.target_constant(&done.target)))
+    }
+
+    fn age(&self) -> Option<u32> {
+        self.remembers.reads_age.then(|| self.mind.evaluations.saturating_sub(self.mind.history.arrived))
     }
 
     fn random(&self) -> Option<u32> {

@@ -131,12 +131,17 @@ impl Step<'_> {
     /// Writes down that an instance is handed over, or offered, and says so to the target.
     fn hand_over(&mut self, transfer: TransferId, token: Token, is_running: bool) {
         let Some(outgoing) = self.state.outgoing.remove(&transfer) else { return };
-        let Outgoing { asked_by, target, receiver, prepare, .. } = outgoing;
+        let Outgoing { asked_by, proposal, target, receiver, prepare, .. } = outgoing;
         let Some(mut owned) = self.state.ledger.owned.get(&asked_by).cloned() else { return };
+        // Both managers have accepted, and the agent takes the memory of it along.
+        self.note_done(&asked_by, &proposal);
         match prepare.kind {
             TransferKind::Migrate => {
                 if let Some(mind) = self.state.minds.remove(&asked_by) {
-                    owned.luggage = Arc::new(mind.luggage());
+                    let mut luggage = mind.luggage();
+                    // Its age begins again where it arrives, or here if it is not taken.
+                    luggage.history.arrived = luggage.evaluations;
+                    owned.luggage = Arc::new(luggage);
                 }
                 let (target, is_ended) = (target.clone(), false);
                 self.journal(Record::Custody(Custody {
@@ -279,6 +284,7 @@ impl Step<'_> {
             self.journal(Record::NotTaken { transfer });
             let target = Target::Node(grant.target.clone());
             let proposal = Proposal { operation: TransferKind::Replicate.operation(), target };
+            self.note_undone(&grant.parent, &proposal);
             self.inhibit(&grant.parent, &proposal, grant.target, Rule::Unanswered);
         }
     }
@@ -294,6 +300,7 @@ impl Step<'_> {
         }
         let wanted = Target::Node(target.clone());
         let proposal = Proposal { operation: TransferKind::Migrate.operation(), target: wanted };
+        self.note_undone(&instance, &proposal);
         self.inhibit(&instance, &proposal, target, Rule::Unanswered);
     }
 }

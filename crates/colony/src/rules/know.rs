@@ -17,12 +17,20 @@ pub trait Situation {
     fn node(&self) -> Constant;
     /// The free hardware of the node.
     fn free(&self) -> Capacity;
+    /// All the hardware of the node, if the policy reads hardware by kind.
+    fn capacity(&self) -> Option<Capacity>;
     /// The neighbours of the node.
     fn neighbours(&self) -> impl Iterator<Item = Constant>;
     /// The client requests of the last evaluation period: last hop, rate and latency, in standard order.
     fn requests(&self) -> impl Iterator<Item = (Constant, f64, f64)>;
     /// What the agent remembers as inhibited: operation and target, as [`visible`](super::visible) orders them.
     fn inhibited(&self) -> impl Iterator<Item = (Constant, Constant)>;
+    /// Earlier client requests, if the policy looks back: how many evaluations ago, last hop, rate and latency.
+    fn earlier(&self) -> impl Iterator<Item = (u32, Constant, f64, f64)>;
+    /// Own operations that were accepted, if the policy looks back: how many evaluations ago, operation and target.
+    fn done(&self) -> impl Iterator<Item = (u32, Constant, Constant)>;
+    /// How many evaluations the agent has made on its node, if the policy reads that.
+    fn age(&self) -> Option<u32>;
     /// The number drawn for this evaluation, if the policy asks for randomness.
     fn random(&self) -> Option<u32>;
     /// Extra facts about applications, about the node and about its neighbours; `None` where those of the last agent stay.
@@ -38,6 +46,9 @@ pub fn know(facts: &mut KnowledgeBase, situation: &impl Situation) -> Constant {
     facts.clear_situation();
     let (node, free) = (situation.node(), facts.capacity(situation.free()));
     facts.push_node(node, free, situation.neighbours());
+    if let Some(capacity) = situation.capacity() {
+        facts.push_free(node, situation.free(), capacity);
+    }
     let instance = situation.instance();
     facts.push_instance(instance, situation.application(), node);
     for (neighbour, rate, latency) in situation.requests() {
@@ -45,6 +56,15 @@ pub fn know(facts: &mut KnowledgeBase, situation: &impl Situation) -> Constant {
     }
     for (operation, target) in situation.inhibited() {
         facts.push_inhibited(operation, instance, target);
+    }
+    for (ago, neighbour, rate, latency) in situation.earlier() {
+        facts.push_earlier(ago, instance, [neighbour, number(rate), number(latency)]);
+    }
+    for (ago, operation, target) in situation.done() {
+        facts.push_done(ago, instance, operation, target);
+    }
+    if let Some(evaluations) = situation.age() {
+        facts.push_age(instance, evaluations);
     }
     if let Some(extra) = situation.facts() {
         facts.clear_facts();

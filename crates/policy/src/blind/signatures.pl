@@ -19,6 +19,9 @@ requests(instance, node, fixed, fixed).
 inhibited(fixed, instance, node).
 refused(fixed, instance, node).
 fact(fixed, fixed, fixed).
+earlier(fixed, instance, node, fixed, fixed).
+done(fixed, instance, fixed, node).
+age(instance, fixed).
 
 % Control.
 true.

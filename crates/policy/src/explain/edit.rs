@@ -103,6 +103,7 @@ impl Situation {
         for row in self.rows(Kind::Inhibited) {
             facts.push_inhibited(row.values[0], row.values[1], row.values[2]);
         }
+        facts.copy_unedited(base);
         // They keep their order: policies may take the first.
         let mut changeable = self.rows(Kind::Fact).iter().peekable();
         for (index, [subject, key, value]) in base.facts().enumerate() {

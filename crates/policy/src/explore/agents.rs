@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
-use mario_domain::AgentOperation;
+use mario_domain::{AgentOperation, Capacity, HardwareKind};
 use mario_prolog::{Engine, Value};
 
 use super::world::{ExtraValue, HARDWARE, Spread, World, node_name};
 use crate::decide::{Decider, Ending, ProposalFault, Solution, Wanted};
 use crate::knowledge_base::{Constant, KnowledgeBase};
 use crate::policy::Policy;
+use crate::remembers::Remembers;
 
 /// What reaches an instance, as its agent sees it. The order is the standard order of the facts.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -16,6 +17,18 @@ pub(super) struct Heard {
     pub(super) neighbour: String,
     pub(super) rate: i64,
     pub(super) latency: i64,
+}
+
+/// What an agent remembers.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub(super) struct Past {
+    /// What was inhibited.
+    pub(super) inhibited: Vec<(AgentOperation, String)>,
+    /// What it heard, the latest first.
+    pub(super) earlier: Vec<Vec<Heard>>,
+    /// What it did, and how many evaluations ago, the latest first.
+    pub(super) done: Vec<(u32, AgentOperation, String)>,
+    pub(super) age: Option<u32>,
 }
 
 /// What an agent asks for.
@@ -69,7 +82,7 @@ struct Situation {
     spread: u8,
     nodes: usize,
     heard: Vec<Heard>,
-    remembered: Vec<(AgentOperation, String)>,
+    past: Past,
 }
 
 /// Decides for agents. Equal situations are decided once.
@@ -99,6 +112,11 @@ impl<'p> Agents<'p> {
         }
     }
 
+    /// How far back the policy looks.
+    pub(super) fn remembers(&self) -> Remembers {
+        self.policy.remembers()
+    }
+
     /// How many different situations were decided.
     pub(super) fn decisions(&self) -> usize {
         self.known.len()
@@ -112,7 +130,7 @@ impl<'p> Agents<'p> {
         node: usize,
         free: i64,
         heard: &[Heard],
-        remembered: &[(AgentOperation, String)],
+        past: Past,
     ) -> Asked {
         let situation = Situation {
             instance,
@@ -123,7 +141,7 @@ impl<'p> Agents<'p> {
             spread: world.spread as u8,
             nodes: world.shape.nodes(),
             heard: heard.to_vec(),
-            remembered: remembered.to_vec(),
+            past,
         };
         if let Some(asked) = self.known.get(&situation) {
             return asked.clone();
@@ -170,6 +188,7 @@ impl<'p> Agents<'p> {
         let application = facts.constant("app");
         let [max_rate, max_latency] = situation.limits.map(Value::Integer);
         facts.push_service(application, Value::Integer(HARDWARE), max_rate, max_latency);
+        facts.push_row("needs", &[application, facts.constant(HardwareKind::Units.as_str()), Value::Integer(HARDWARE)]);
         let node = facts.constant(&node_name(situation.node));
         let neighbours: Vec<Constant> =
             situation.neighbours.iter().map(|neighbour| facts.constant(&node_name(*neighbour))).collect();
@@ -180,14 +199,35 @@ impl<'p> Agents<'p> {
             let neighbour = facts.constant(&heard.neighbour);
             facts.push_requests(instance, neighbour, Value::Integer(heard.rate), Value::Integer(heard.latency));
         }
-        for (operation, target) in &situation.remembered {
+        for (operation, target) in &situation.past.inhibited {
             let (operation, target) = (facts.constant(operation.as_str()), facts.constant(target));
             facts.push_inhibited(operation, instance, target);
         }
+        self.tell_past(instance, &situation.past);
+        let room = |units: i64| Capacity::units(units.max(0) as u64);
+        self.facts.push_free(node, room(situation.free), room(world.capacity));
         if world.spread != Spread::None {
             self.tell_extra(world, application, instance);
         }
         instance
+    }
+
+    fn tell_past(&mut self, instance: Constant, past: &Past) {
+        let facts = &mut self.facts;
+        for (ago, heard) in (1..).zip(&past.earlier) {
+            for heard in heard {
+                let neighbour = facts.constant(&heard.neighbour);
+                let row = [neighbour, Value::Integer(heard.rate), Value::Integer(heard.latency)];
+                facts.push_earlier(ago, instance, row);
+            }
+        }
+        for (ago, operation, target) in &past.done {
+            let (operation, target) = (facts.constant(operation.as_str()), facts.constant(target));
+            facts.push_done(*ago, instance, operation, target);
+        }
+        if let Some(age) = past.age {
+            facts.push_age(instance, age);
+        }
     }
 
     fn tell_extra(&mut self, world: &World<'_>, application: Constant, instance: Constant) {

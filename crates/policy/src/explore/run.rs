@@ -2,8 +2,9 @@
 
 use mario_domain::AgentOperation;
 
-use super::agents::{Agents, Asked, Heard, Target};
+use super::agents::{Agents, Asked, Heard, Past, Target};
 use super::world::{HARDWARE, LINK_LATENCY, RATE, World, node_name};
+use crate::remembers::Remembers;
 
 /// An instance and what its agent remembers.
 #[derive(Clone, Debug)]
@@ -15,6 +16,37 @@ pub(super) struct Agent {
     left: Vec<usize>,
     /// What was inhibited, and in which cycle.
     memory: Vec<(u32, AgentOperation, String)>,
+    /// What it heard before, the latest first, as far as its policy looks back.
+    earlier: Vec<Vec<Heard>>,
+    /// What it did, and in which cycle.
+    done: Vec<(u32, AgentOperation, String)>,
+    /// The last cycle before it evaluated on its node.
+    arrived: u32,
+}
+
+impl Agent {
+    fn new(id: usize, node: usize, arrived: u32) -> Agent {
+        Agent { id, node, left: Vec::new(), memory: Vec::new(), earlier: Vec::new(), done: Vec::new(), arrived }
+    }
+
+    /// What it remembers in this cycle, beside what was inhibited.
+    fn past(&self, inhibited: Vec<(AgentOperation, String)>, remembers: Remembers, cycle: u32) -> Past {
+        let done = self.done.iter().rev().map(|(then, operation, word)| (cycle - then, *operation, word.clone()));
+        Past {
+            inhibited,
+            earlier: self.earlier.clone(),
+            done: done.filter(|(ago, ..)| *ago <= remembers.operations).collect(),
+            age: remembers.reads_age.then(|| cycle - 1 - self.arrived),
+        }
+    }
+
+    /// It has heard this, and acted.
+    fn look_back(&mut self, remembers: Remembers, heard: &[Heard]) {
+        if remembers.requests > 0 {
+            self.earlier.truncate(remembers.requests as usize - 1);
+            self.earlier.insert(0, heard.to_vec());
+        }
+    }
 }
 
 /// What became of what an agent asked for.
@@ -51,8 +83,7 @@ pub(super) struct Run<'w> {
 
 impl<'w> Run<'w> {
     pub(super) fn new(world: &'w World<'w>) -> Run<'w> {
-        let agent =
-            |(index, node): (usize, &usize)| Agent { id: index + 1, node: *node, left: Vec::new(), memory: Vec::new() };
+        let agent = |(index, node): (usize, &usize)| Agent::new(index + 1, *node, 0);
         Run {
             world,
             agents: world.instances.iter().enumerate().map(agent).collect(),
@@ -72,6 +103,7 @@ impl<'w> Run<'w> {
     /// numbers, and what is accepted is enacted together.
     pub(super) fn cycle(&mut self, minds: &mut Agents<'_>) -> Vec<Step> {
         self.cycle += 1;
+        let remembers = minds.remembers();
         let heard = self.heard();
         let mut free: Vec<i64> = vec![self.world.capacity; self.world.shape.nodes()];
         for agent in &self.agents {
@@ -82,9 +114,11 @@ impl<'w> Run<'w> {
         let mut gone = Vec::new();
         let mut born = Vec::new();
         for (index, heard) in heard.into_iter().enumerate() {
-            let remembered = self.remembered(index);
+            let inhibited = self.inhibited(index);
             let agent = &mut self.agents[index];
-            let asked = minds.ask(self.world, agent.id, agent.node, available[agent.node], &heard, &remembered);
+            let past = agent.past(inhibited, remembers, self.cycle);
+            let asked = minds.ask(self.world, agent.id, agent.node, available[agent.node], &heard, past);
+            agent.look_back(remembers, &heard);
             let mut step = Step {
                 cycle: self.cycle,
                 instance: agent.id,
@@ -96,11 +130,15 @@ impl<'w> Run<'w> {
             };
             if let Asked::Operation { operation, target, word, .. } = &step.asked {
                 let verdict = judge(self.world, agent.node, *operation, *target, &mut free);
+                if verdict == Verdict::Accepted && remembers.operations > 0 {
+                    agent.done.push((self.cycle, *operation, word.clone()));
+                }
                 match (&verdict, operation, target) {
                     (Verdict::Accepted, AgentOperation::Undeploy, _) => gone.push(agent.id),
                     (Verdict::Accepted, AgentOperation::Migrate, Target::Node(node)) => {
                         agent.left.push(agent.node);
                         agent.node = *node;
+                        agent.arrived = self.cycle;
                         step.returned = agent.left.contains(node);
                     }
                     (Verdict::Accepted, AgentOperation::Replicate, target) => born.push(target.resolved(agent.node)),
@@ -115,14 +153,14 @@ impl<'w> Run<'w> {
         }
         self.agents.retain(|agent| !gone.contains(&agent.id));
         for node in born.into_iter().flatten() {
-            self.agents.push(Agent { id: self.next_id, node, left: Vec::new(), memory: Vec::new() });
+            self.agents.push(Agent::new(self.next_id, node, self.cycle));
             self.next_id += 1;
         }
         steps
     }
 
-    /// What an agent remembers now, in the standard order of terms and each once.
-    fn remembered(&mut self, index: usize) -> Vec<(AgentOperation, String)> {
+    /// What an agent remembers as inhibited now, in the standard order of terms and each once.
+    fn inhibited(&mut self, index: usize) -> Vec<(AgentOperation, String)> {
         let (now, memory) = (self.cycle, self.world.memory);
         let agent = &mut self.agents[index];
         agent.memory.retain(|(cycle, ..)| cycle + memory >= now);

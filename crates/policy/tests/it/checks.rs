@@ -241,6 +241,24 @@ fn tells_when_nobody_is_left_for_the_clients() {
 }
 
 #[test]
+fn agents_of_small_worlds_remember_what_happened() {
+    for text in [
+        ":- remembers(requests, 2).\noperation(undeploy, I, self) :- earlier(2, I, _, _, _).\n",
+        ":- remembers(operations, 3).\noperation(replicate, I, self) :- \\+ done(_, I, _, _).\n\
+         operation(undeploy, I, self) :- done(2, I, replicate, self).\n",
+        "operation(undeploy, I, self) :- age(I, 2).\n",
+        "operation(undeploy, I, self) :- node(N, _), free(N, units, _).\n",
+    ] {
+        let found = findings(text);
+        let is_found = |finding: &Finding| matches!(finding.kind, FindingKind::LostService | FindingKind::Flapping);
+        assert!(found.iter().any(is_found), "{text}: {found:?}");
+        let is_of_text =
+            |finding: &Finding| matches!(finding.kind, FindingKind::FailedDirective | FindingKind::UnknownPredicate);
+        assert!(!found.iter().any(is_of_text), "{text}: {found:?}");
+    }
+}
+
+#[test]
 fn a_comment_allows_a_finding_and_says_why() {
     let text = "% mario: allow unbounded-replication, the owner pays\noperation(replicate, I, self) :- requests(I, _, _, _).\n";
     let report =

@@ -1,7 +1,7 @@
 //! Directives: what a source says about itself.
 
 use super::libraries::{about_missing, is_library};
-use super::{Definitions, Loader, Topic, indicator};
+use super::{Definitions, Loader, Place, SourceTree, Topic, indicator};
 use crate::compiler::Neck;
 use crate::machine::{Entry, Machine, Stopped};
 use crate::meter::{Budget, Resource};
@@ -10,10 +10,28 @@ use crate::store::{ListEnd, View};
 use crate::stored::{Attributes, StoredTerm};
 use crate::symbols::{Atom, atoms};
 use crate::term::{Functor, Term};
+use crate::tree::Tree;
 use std::ops::Range;
 use std::sync::Arc;
 
 impl Loader {
+    /// Declares facts that the host supplies with each query, as [`Loader::relation`] does, and that a text may define by itself: then
+    /// its own clauses count, and the host's facts are not seen.
+    pub fn default_relation(&mut self, name: &str, arity: usize) -> usize {
+        let position = self.relation(name, arity);
+        if let Some(predicate) = self.base.predicates.last_mut() {
+            predicate.origin = Origin::Library;
+        }
+        position
+    }
+
+    /// Leaves directives of this name to the host: they are not run, and `Loaded::declarations` has them.
+    pub fn declaration(&mut self, name: &str, arity: usize) -> &mut Loader {
+        let functor = Functor::new(self.atoms.intern(name), arity);
+        self.declared.push(functor);
+        self
+    }
+
     pub(super) fn directive(&mut self, source: usize, directive: Term, span: Range<usize>) {
         let (name, arguments, arity) = match self.store.view(directive) {
             View::Atom(name) => (name, 0, 0),
@@ -27,6 +45,10 @@ impl Loader {
                 return;
             }
         };
+        if !self.declared.is_empty() && self.declared.contains(&Functor::new(name, arity)) {
+            self.declare(source, directive, span);
+            return;
+        }
         let argument = |loader: &Loader, index| loader.store.argument(arguments, index);
         match (name, arity) {
             (atoms::COMMA, 2) => {
@@ -70,6 +92,14 @@ impl Loader {
         }
     }
 
+    /// Keeps a directive for the host.
+    fn declare(&mut self, source: usize, directive: Term, span: Range<usize>) {
+        if let Some(tree) = Tree::of_term(&mut self.store, &self.atoms, directive) {
+            let place = Place::new(&self.sources[source], span);
+            self.declarations.push(SourceTree { tree, place });
+        }
+    }
+
     /// Obeys one directive after the other. They are copied first: what one loads or runs takes the
     /// store.
     fn directives(&mut self, source: usize, goals: &[Term], span: &Range<usize>) {
@@ -99,6 +129,7 @@ impl Loader {
 
     fn is_declaration(&self, term: Term) -> bool {
         let name = match self.store.view(term) {
+            View::Compound(functor, _) if self.declared.contains(&functor) => return true,
             View::Compound(functor, _) => functor.name(),
             _ => return false,
         };
@@ -163,11 +194,11 @@ impl Loader {
     }
 
     fn declare_dynamic(&mut self, source: usize, functor: Functor, span: &Range<usize>) {
-        if let Some(id) = self.base.find(functor)
-            && self.base.predicates[id as usize].origin == Origin::System
-        {
-            // A relation looks dynamic to other systems; here the host's facts are what counts.
-            if !matches!(self.base.predicates[id as usize].definition, Definition::Relation(_)) {
+        let known = self.base.find(functor).map(|id| &self.base.predicates[id as usize]);
+        // A relation looks dynamic to other systems; here the host's facts are what counts.
+        let is_relation = known.is_some_and(|known| matches!(known.definition, Definition::Relation(_)));
+        if is_relation || known.is_some_and(|known| known.origin == Origin::System) {
+            if !is_relation {
                 let message = format!("{} is part of the language", indicator(&self.atoms, functor));
                 self.error(source, span.clone(), message, Some("choose another name"));
             }

@@ -90,6 +90,11 @@ impl Problem {
         Problem { severity, topic: Topic::Other, span, message, hint, source: Arc::clone(source) }
     }
 
+    /// An error that a host finds in a source.
+    pub fn error(place: &Place, message: String, hint: Option<String>) -> Problem {
+        Problem::new(Severity::Error, &place.source, place.span.clone(), message, hint)
+    }
+
     pub(crate) fn about(mut self, topic: Topic) -> Problem {
         self.topic = topic;
         self

@@ -122,6 +122,9 @@ fn remedy(message: &str) -> Option<&'static str> {
         ("`self`", "choose another id"),
         ("is finite", "write a finite number"),
         ("duplicate field", "write it once"),
+        ("is there twice", "write it once"),
+        ("no hardware of the kind", "write one of the kinds that are known"),
+        ("is a whole number from 0 to", "write a whole number in that range"),
     ];
     remedies.into_iter().find(|(part, _)| message.contains(part)).map(|(_, remedy)| remedy)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mario_domain::{Application, ApplicationId, Hardware, Id, NodeId};
+use mario_domain::{Application, ApplicationId, Capacity, Hardware, HardwareKind, Id, NodeId};
 
 use super::Resolving;
 use crate::document::At;
@@ -47,7 +47,7 @@ impl Resolving<'_> {
                 application: Application {
                     id: application.id.clone(),
                     owner: application.owner.clone(),
-                    hardware: Hardware::units(application.hardware),
+                    hardware: application.hardware,
                     max_rate: application.max_rate,
                     max_latency: application.max_latency,
                 },
@@ -63,19 +63,37 @@ impl Resolving<'_> {
         (plans, policies)
     }
 
-    pub(super) fn check_hardware(&mut self, topology: &Topology, id: &ApplicationId, units: u64, at: &[At<'_>]) {
-        let hardware = Hardware::units(units);
+    pub(super) fn check_hardware(
+        &mut self,
+        topology: &Topology,
+        id: &ApplicationId,
+        hardware: Hardware,
+        at: &[At<'_>],
+    ) {
         if topology.nodes().any(|(_, node)| hardware.fits(node.capacity)) {
             return;
         }
-        let most = topology.nodes().filter_map(|(_, node)| match node.capacity {
-            mario_domain::Capacity::Bounded(hardware) => Some(hardware.as_units()),
-            mario_domain::Capacity::Unbounded => None,
+        let bounded = topology.nodes().filter_map(|(_, node)| match node.capacity {
+            Capacity::Bounded(hardware) => Some(hardware),
+            Capacity::Unbounded => None,
         });
-        let most = most.max().unwrap_or(0);
-        let message = format!("application `{id}` needs {units} units of hardware and fits on no node");
+        let bounded: Vec<Hardware> = bounded.collect();
+        let most = |kind: HardwareKind| bounded.iter().map(|hardware| hardware.of(kind)).max().unwrap_or(0);
+        let message = if hardware.has_further() {
+            format!("application `{id}` needs {hardware} and fits on no node")
+        } else {
+            let units = hardware.as_units();
+            format!("application `{id}` needs {units} units of hardware and fits on no node")
+        };
+        // Of several kinds, there may be no node that has enough of all of them.
+        let lacking = HardwareKind::ALL.into_iter().find(|kind| hardware.of(*kind) > most(*kind));
+        let hint = match lacking {
+            Some(HardwareKind::Units) => format!("the largest node has {}", most(HardwareKind::Units)),
+            Some(kind) => format!("the most {kind} that a node has is {}", most(kind)),
+            None => "no node has enough of every kind".to_owned(),
+        };
         let mistake = self.mistake(message, at);
-        self.mistakes.push(mistake.hint(format!("the largest node has {most}")));
+        self.mistakes.push(mistake.hint(hint));
     }
 
     /// What operators deploy and where that is written, in the order of time: what `[[deploy]]` says, and the other
@@ -198,6 +216,7 @@ impl Resolving<'_> {
             return *known;
         }
         let index = self.policy_text(Role::Agent, written, at).map(|mut text| {
+            let memory = memory.or_else(|| policies::remembers(&text).inhibited);
             text.memory = memory.unwrap_or_else(|| u32::from(asks_what_was_inhibited(&text)));
             policies.texts.push(text);
             PolicyIndex::at(policies.texts.len() - 1)

@@ -34,7 +34,7 @@ impl Resolving<'_> {
         let mut of_sort = Vec::with_capacity(drawn.mix.len());
         for (position, sort) in drawn.mix.iter().enumerate() {
             let at = |key| [APPLICATIONS, "mix".into(), position.into(), At::Key(key)];
-            let most = u64::from(sort.hardware[1]);
+            let most = Hardware::units(u64::from(sort.hardware[1]));
             let id = ApplicationId::name(&sort.kind).unwrap_or_else(|_| ApplicationId::number(position as i64));
             self.check_hardware(topology, &id, most, &at("hardware"));
             let memory = self.settings.memory.cycles;

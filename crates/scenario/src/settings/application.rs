@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use mario_domain::{ApplicationId, FactValue, NodeId, OwnerId, Quantity};
+use mario_domain::{ApplicationId, FactValue, Hardware, NodeId, OwnerId, Quantity};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::range::{Amount, Evaluations, Units};
-use super::{Time, WrittenId};
+use super::range::{Amount, Evaluations};
+use super::{Time, WrittenHardware, WrittenId};
 
 /// What else is known about something: keys with names or numbers.
 pub type Facts = BTreeMap<String, FactValue>;
@@ -22,10 +22,10 @@ pub struct ApplicationSettings {
     /// The group that it belongs to in figures, e.g. `WS`.
     #[serde(default = "no_kind")]
     pub kind: String,
-    /// The hardware that one instance needs.
+    /// The hardware that one instance needs: units, or a table of kinds such as `{ units = 4, memory_mb = 2048 }`.
     #[serde(default = "one_unit")]
-    #[schemars(with = "Units")]
-    pub hardware: u64,
+    #[schemars(with = "WrittenHardware")]
+    pub hardware: Hardware,
     /// The client requests that one instance handles in one evaluation period. Required, here or in an earlier layer.
     #[schemars(with = "Amount")]
     pub max_rate: Quantity,
@@ -79,8 +79,8 @@ fn no_kind() -> String {
     "all".to_owned()
 }
 
-fn one_unit() -> u64 {
-    1
+fn one_unit() -> Hardware {
+    Hardware::units(1)
 }
 
 fn default_policy() -> String {

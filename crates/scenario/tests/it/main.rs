@@ -1,6 +1,7 @@
 //! The crate from outside.
 
 mod attachment;
+mod beyond;
 mod city;
 mod dependents;
 mod documents;

@@ -40,7 +40,7 @@ fn try_preset(name: &str, overrides: &[&str]) -> Result<Resolved, ScenarioError>
 }
 
 /// Hardware of each level, and latency of the links below each.
-fn levels(resolved: &Resolved) -> (Vec<Capacity>, Vec<f64>) {
+pub fn levels(resolved: &Resolved) -> (Vec<Capacity>, Vec<f64>) {
     let topology = &resolved.scenario.topology;
     let mut hardware = Vec::new();
     let mut latency = Vec::new();
@@ -182,7 +182,7 @@ fn the_recorded_users_are_51_with_85_handovers() {
     assert_eq!(scenario.policies[0].files.len(), 2);
 }
 
-fn resolve(text: &str, files: &mut Texts) -> Resolved {
+pub fn resolve(text: &str, files: &mut Texts) -> Resolved {
     let document = Document::file(Path::new("s.toml"), text, files);
     document.resolve(files).unwrap_or_else(|error| panic!("{:#?}", error.mistakes))
 }

@@ -1,8 +1,9 @@
 //! Agents: one for each instance, with what it sees and what it remembers.
 
 use mario_colony::rules;
-use mario_colony::rules::Remembered;
+use mario_colony::rules::{History, Remembered};
 use mario_domain::AgentOperation;
+use mario_policy::Remembers;
 use mario_scenario::{ApplicationIndex, Memory, NodeIndex, PolicyIndex};
 use serde::{Deserialize, Serialize};
 
@@ -33,7 +34,7 @@ pub struct Agent {
     pub(crate) current: u8,
     /// Whether its facts are those of its last evaluation.
     pub(crate) is_unchanged: bool,
-    /// Whether there is nothing in `extra`.
+    /// Whether there is nothing in `extra` but a history.
     pub(crate) is_blank: bool,
     /// The version of the links with which the target of its proposal was in reach.
     pub(crate) reached: Option<LinksVersion>,
@@ -47,6 +48,8 @@ pub(crate) struct ExtraKnowledge {
     /// The number drawn for its next evaluation, if its policy asks for randomness.
     pub(crate) random: Option<u32>,
     pub(crate) remembered: Vec<Remembered<Target>>,
+    /// What happened before, if its policy looks back and it has evaluated.
+    pub(crate) history: Option<Box<History<RequestFact, Target>>>,
 }
 
 /// Whether an agent is there, and visited.
@@ -143,6 +146,16 @@ impl Agent {
         if self.is_blank { &[] } else { self.extra.as_ref().map_or(&[], |extra| &extra.remembered) }
     }
 
+    /// What it remembers of what happened; `None` unless its policy looks back and it has evaluated.
+    pub fn history(&self) -> Option<&History<RequestFact, Target>> {
+        self.extra.as_ref()?.history.as_deref()
+    }
+
+    /// How many evaluations it has made on its node.
+    pub fn age(&self) -> u32 {
+        self.evaluations - self.history().map_or(0, |history| history.arrived)
+    }
+
     /// What it proposed at its last evaluation.
     pub fn proposal(&self) -> Option<&Proposal> {
         self.proposal.as_ref()
@@ -175,7 +188,7 @@ impl Agent {
         if self.is_blank {
             return;
         }
-        let Some(ExtraKnowledge { remembered, random }) = self.extra.as_deref_mut() else { return };
+        let Some(ExtraKnowledge { remembered, random, .. }) = self.extra.as_deref_mut() else { return };
         let has_forgotten = match memory {
             Memory::Sliding => rules::expire(remembered, cycles, self.evaluations + 1),
             Memory::Periodic { every } => {
@@ -193,20 +206,46 @@ impl Agent {
         }
     }
 
+    /// An evaluation whose facts have been read becomes part of the history.
+    pub(crate) fn look_back(&mut self, remembers: Remembers) {
+        let mut extra = self.extra.take().unwrap_or_default();
+        let history = extra.history.get_or_insert_default();
+        let is_new = history.evaluated(remembers, self.requests(), self.evaluations + 1);
+        self.extra = Some(extra);
+        if is_new {
+            self.invalidate_cached_proposals();
+        }
+    }
+
+    /// An operation of the agent was accepted.
+    pub(crate) fn note_done(&mut self, remembers: Remembers, proposal: &Proposal) {
+        let Proposal { operation, target } = proposal.clone();
+        let done = Remembered { evaluation: self.evaluations, operation, target };
+        let Some(history) = self.extra.as_mut().and_then(|extra| extra.history.as_mut()) else { return };
+        history.accepted(remembers, done);
+        self.invalidate_cached_proposals();
+    }
+
     /// The instance is on another node now, where no client requests have reached it yet.
     pub(crate) fn set_node(&mut self, to: NodeIndex) {
         self.node = to;
         self.reached = None;
+        if let Some(history) = self.extra.as_mut().and_then(|extra| extra.history.as_mut()) {
+            history.arrived = self.evaluations;
+        }
         self.clear_snapshots();
         self.invalidate_cached_proposals();
     }
 
     /// Whether a restored agent is valid in a population of `nodes` nodes.
     pub(crate) fn holds_together(&self, nodes: usize) -> bool {
-        let remembered = self.extra.iter().flat_map(|extra| &extra.remembered);
+        let done = self.history().into_iter().flat_map(|history| &history.done);
+        let remembered = self.extra.iter().flat_map(|extra| &extra.remembered).chain(done);
+        let has_come = self.history().is_none_or(|history| history.arrived <= self.evaluations);
         let is_known = |target: &Target| !matches!(target, Target::Node(node) if node.position() >= nodes);
         let is_valid = |proposal: &Proposal| is_known(&proposal.target);
-        self.proposal.as_ref().is_none_or(is_valid)
+        has_come
+            && self.proposal.as_ref().is_none_or(is_valid)
             && self.has_valid_snapshots(is_valid)
             && remembered.clone().all(|one| one.evaluation <= self.evaluations && is_known(&one.target))
     }

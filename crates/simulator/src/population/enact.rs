@@ -43,6 +43,11 @@ impl Population {
 
     /// Performs an accepted operation. Returns the agent that appears by it.
     fn perform(&mut self, index: AgentIndex, proposal: &Proposal) -> Option<AgentIndex> {
+        if !self.only_counts() {
+            let agent = &mut self.agents[index.position()];
+            let remembers = self.policies[agent.policy.position()].remembers();
+            agent.note_done(remembers, proposal);
+        }
         let agent = self.agent(index);
         let (application, policy, own) = (agent.application, agent.policy, agent.node);
         let to = proposal.target.resolve(own)?;

@@ -1,6 +1,6 @@
 //! One evaluation: an agent's knowledge base put together, and its policy asked.
 
-use mario_colony::rules::{Remembered, Situation, know, visible};
+use mario_colony::rules::{History, Remembered, Situation, know, visible};
 use mario_domain::{Capacity, Fact};
 use mario_policy::{Constant, Decider, Decision, KnowledgeBase, Solution, Wanted};
 use mario_prolog::{Engine, Value};
@@ -79,6 +79,11 @@ impl Situation for Around<'_> {
         self.population.node(self.agent.node).manager().free()
     }
 
+    fn capacity(&self) -> Option<Capacity> {
+        let reads_kinds = self.population.policy(self.agent.policy).reads_kinds();
+        reads_kinds.then(|| self.population.node(self.agent.node).manager().capacity())
+    }
+
     fn neighbours(&self) -> impl Iterator<Item = Constant> {
         self.population
             .node(self.agent.node)
@@ -96,6 +101,24 @@ impl Situation for Around<'_> {
         let names = &self.population.names;
         let visible = self.population.visible_memory(self.agent).into_iter();
         visible.map(|remembered| (names.operation(remembered.operation), names.target(&remembered.target)))
+    }
+
+    fn earlier(&self) -> impl Iterator<Item = (u32, Constant, f64, f64)> {
+        let names = &self.population.names;
+        let earlier = self.agent.history().into_iter().flat_map(History::earlier);
+        earlier.map(|(ago, fact)| (ago, names.neighbour(fact.neighbour), fact.rate, fact.latency))
+    }
+
+    fn done(&self) -> impl Iterator<Item = (u32, Constant, Constant)> {
+        let (names, now) = (&self.population.names, self.agent.evaluations + 1);
+        let done = self.agent.history().into_iter().flat_map(move |history| history.done_before(now));
+        done.map(|(ago, done)| (ago, names.operation(done.operation), names.target(&done.target)))
+    }
+
+    fn age(&self) -> Option<u32> {
+        let reads_age =
+            !self.population.only_counts() && self.population.policy(self.agent.policy).remembers().reads_age;
+        reads_age.then(|| self.agent.age())
     }
 
     fn random(&self) -> Option<u32> {

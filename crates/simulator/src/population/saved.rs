@@ -46,6 +46,7 @@ impl Population {
             links_version,
             full_nodes: _,
             remembers_nothing: _,
+            past: _,
             has_acceptances: _,
             parked,
             parked_count: _,

@@ -43,6 +43,8 @@ pub struct Population {
     pub(crate) full_nodes: FullNodes,
     /// Whether no policy lets its agents remember what was inhibited.
     pub(crate) remembers_nothing: bool,
+    /// Whether any policy looks back at what happened.
+    pub(crate) past: PastUse,
     /// For each application, the proposals of parked agents since the last cycle; empty if there are none.
     pub(crate) parked: Vec<ParkedCounts>,
     pub(crate) parked_count: u64,
@@ -50,6 +52,15 @@ pub struct Population {
     pub(crate) to_unpark: Vec<AgentIndex>,
     /// Nodes that were full and, at some moment of this cycle, were not.
     pub(crate) freed: Vec<NodeIndex>,
+}
+
+/// Whether any policy looks back at what happened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum PastUse {
+    /// None does.
+    Unused,
+    /// At least one does.
+    Used,
 }
 
 /// What a population starts with.
@@ -113,10 +124,13 @@ impl Population {
             config.applications.iter().map(|application| application.id.id()),
         );
         let forgets = |policy: &Policy| policy.settings().memory == 0;
+        let remembers_nothing = config.memory == Memory::Sliding && config.policies.iter().all(forgets);
+        let looks_back = config.policies.iter().any(|policy| !policy.remembers().is_nothing());
         Population {
             has_node_facts: config.node_facts.iter().any(|facts| !facts.is_empty()),
             has_acceptances: config.nodes.iter().any(|node| node.acceptance().is_some()),
-            remembers_nothing: config.memory == Memory::Sliding && config.policies.iter().all(forgets),
+            remembers_nothing,
+            past: if looks_back { PastUse::Used } else { PastUse::Unused },
             full_nodes: FullNodes::new(&config.nodes),
             arbitration: config.arbitration,
             memory: config.memory,
@@ -242,14 +256,24 @@ impl Population {
 
     /// An agent proposes what it proposed last, and waits for the next cycle.
     pub fn repeat_proposal(&mut self, index: AgentIndex) {
+        let only_counts = self.only_counts();
         let agent = &mut self.agents[index.position()];
         agent.is_unchanged = true;
-        if self.remembers_nothing {
+        if only_counts {
             agent.evaluations += 1;
         } else {
-            agent.count_evaluation(self.memory, self.policies[agent.policy.position()].settings().memory);
+            let policy = &self.policies[agent.policy.position()];
+            agent.count_evaluation(self.memory, policy.settings().memory);
+            if !policy.remembers().is_nothing() {
+                agent.look_back(policy.remembers());
+            }
         }
         self.enqueue(index);
+    }
+
+    /// Whether an evaluation leaves nothing behind but its number.
+    pub(crate) fn only_counts(&self) -> bool {
+        self.remembers_nothing && self.past == PastUse::Unused
     }
 
     /// Creates an agent on a node that has room for it.

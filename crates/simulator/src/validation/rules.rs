@@ -83,9 +83,11 @@ fn rule_of_count(container: &str, field: &str) -> Rule {
         ("Nearest", "nodes") | ("Summing", _) => Rule::Any,
         ("Scenario" | "Commuters", "seed") | ("Capacity" | "Hardware" | "Id", _) => Rule::Any,
         (_, "capacity" | "free" | "hardware") => Rule::Any,
-        ("Batch" | "Agent" | "LinksVersion" | "Remembered" | "Rotation" | "Paths" | "Crowd" | "Cycle" | "Share", _) => {
-            Rule::SmallCount
-        }
+        (
+            "Batch" | "Agent" | "LinksVersion" | "Remembered" | "History" | "Rotation" | "Paths" | "Crowd" | "Cycle"
+            | "Share",
+            _,
+        ) => Rule::SmallCount,
         ("Turns", "cells" | "holders") | ("LeastUsed", "used") | ("Message", "hops") | ("Change", _) => {
             Rule::SmallCount
         }

@@ -13,6 +13,8 @@ use mario_scenario::{Arbitration, Fidelity, Management, Memory, Scenario};
 use mario_simulator::{Reuse, RunOptions, Simulation};
 
 use crate::random_worlds::drawn;
+use crate::random_worlds::kinds::of_kinds;
+use crate::random_worlds::remembering::remembering;
 use mirror::{Counts, Mirror};
 
 const WORLDS: u64 = 1_000;
@@ -31,14 +33,17 @@ impl Drop for Replay {
 
 /// The world of a number, as nodes by themselves run it: no planner sees the whole, managers judge, and memory slides.
 fn world(number: u64) -> Scenario {
-    let mut scenario = drawn::draw(number);
+    as_nodes(drawn::draw(number))
+}
+
+fn as_nodes(mut scenario: Scenario) -> Scenario {
     scenario.arbitration = Arbitration::Managers;
     scenario.memory = Memory::Sliding;
     scenario.management = Management::Agents;
     // Labels are the same up to the names of instances, so no policy may reckon with them.
     for text in scenario.policies.iter_mut().chain(&mut scenario.acceptances) {
         for (_, code) in &mut text.files {
-            *code = code.replace("I mod 2 =:= 0", "I == I").replace("I * 7 + ", "");
+            *code = code.replace("I mod 2 =:= 0", "I == I").replace("I * 7 + ", "").replace("(I + C)", "(1 + C)");
         }
     }
     scenario
@@ -71,6 +76,38 @@ fn nodes_with_instant_messages_come_to_the_labels_of_the_population() {
     if only.is_none() {
         // Worlds in which nothing happens prove nothing.
         assert!(total.is_varied(), "{total:?}");
+    }
+}
+
+#[test]
+fn nodes_remember_what_the_population_remembers() {
+    let only = std::env::var("MARIO_NODE_PAST").ok().map(|text| text.parse().expect("the number of a world"));
+    let mut total = Counts::default();
+    for number in only.map_or(0..300, |number: u64| number..number + 1) {
+        let replay = Replay(number);
+        let scenario = as_nodes(remembering(number));
+        if let Some(counts) = mirrored(&scenario, RunOptions::default()) {
+            total.add(&counts);
+        }
+        drop(replay);
+    }
+    for what in ["evaluations", "migrate", "replicate", "undeploy", "capacity"] {
+        assert!(only.is_some() || total.of(what) > 10, "{what}: {total:?}");
+    }
+}
+
+#[test]
+fn nodes_count_every_kind_of_hardware_as_the_population_does() {
+    let mut total = Counts::default();
+    for number in 0..200 {
+        let replay = Replay(number);
+        if let Some(counts) = mirrored(&as_nodes(of_kinds(number)), RunOptions::default()) {
+            total.add(&counts);
+        }
+        drop(replay);
+    }
+    for what in ["evaluations", "migrate", "replicate", "capacity", "acceptance"] {
+        assert!(total.of(what) > 20, "{what}: {total:?}");
     }
 }
 

@@ -3,6 +3,7 @@
 mod acceptance;
 mod context;
 mod driving;
+mod history;
 mod memory;
 mod operations;
 mod parking;

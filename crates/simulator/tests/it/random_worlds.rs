@@ -3,7 +3,9 @@
 //! `MARIO_WORLDS=10000` draws that many; `MARIO_WORLD=1234` replays one, and a failure prints that command.
 
 pub mod drawn;
+pub mod kinds;
 mod one_each;
+pub mod remembering;
 mod texts;
 
 use std::cell::RefCell;
@@ -89,13 +91,14 @@ impl Observer {
 /// What holds at every moment, seen from the population itself.
 fn look_over(simulation: &Simulation<'_>, scenario: &Scenario) {
     let population = simulation.population();
-    let mut used: BTreeMap<NodeIndex, u64> = BTreeMap::new();
+    let mut used: BTreeMap<NodeIndex, Hardware> = BTreeMap::new();
     let mut running: BTreeMap<ApplicationIndex, usize> = BTreeMap::new();
     let mut ids = std::collections::BTreeSet::new();
     for index in simulation.agents() {
         let agent = population.agent(index);
         let needed = scenario.applications[agent.application().position()].application.hardware;
-        *used.entry(agent.node()).or_default() += needed.as_units();
+        let sum = used.entry(agent.node()).or_default();
+        *sum = sum.checked_add(needed).expect("counted");
         *running.entry(agent.application()).or_default() += 1;
         let instance = population.instance(index);
         assert!(ids.insert(instance.clone()), "two instances are called {instance}");
@@ -104,7 +107,7 @@ fn look_over(simulation: &Simulation<'_>, scenario: &Scenario) {
     }
     for (node, described) in scenario.topology.nodes() {
         let manager = population.node(node).manager();
-        let taken = Hardware::units(used.get(&node).copied().unwrap_or(0));
+        let taken = used.get(&node).copied().unwrap_or_default();
         let free = described.capacity.take(taken);
         assert_eq!(free, Some(manager.free()), "node {} has what its instances leave", described.id);
         assert!(

@@ -10,7 +10,7 @@ use mario_domain::{
 use mario_trace::{
     ApplicationPlace, Cause, Decided, Deployed, Detail, Evaluation, Header, HeaderApplication, HeaderNode,
     HeaderPolicy, HeaderUser, Judged, NodePlace, PolicyPlace, Regret, RequestsSeen, Sent, Solution, Target,
-    TraceWriter, UserPlace, Worth,
+    TraceWriter, UserPlace, Version, Worth,
 };
 
 const APPLICATION: ApplicationPlace = ApplicationPlace(0);
@@ -35,6 +35,7 @@ fn written(detail: Detail, write: impl FnOnce(&mut TraceWriter<Vec<u8>>)) -> Vec
     let (application, nodes, users) = (application(), ["top", "edge"].map(node), [1, 2].map(Id::number));
     let files = [("p.pl".to_owned(), "operation(_, _, _) :- fail.\n".to_owned())];
     let header = Header {
+        version: Version::Second,
         scenario: "small",
         seed: 7,
         duration: Duration::of(100.0),
@@ -211,6 +212,7 @@ impl Write for Full {
 #[test]
 fn nothing_is_written_after_a_failure() {
     let header = Header {
+        version: Version::Second,
         scenario: "empty",
         seed: 0,
         duration: Duration::of(1.0),

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use mario_colony::routing::{Label, RoutingMessage, SequenceRequest, ToldRoute, Update};
-use mario_colony::rules::Remembered;
+use mario_colony::rules::{History, Remembered};
 use mario_colony::{
     Copies, Custody, DeployKey, Descriptor, Epoch, Grant, Hello, JournalId, Luggage, Message, OwnCause, Owned,
-    PolicyText, Prepare, Record, Token, TransferId, TransferKind, WorkloadId,
+    PolicyText, Prepare, Record, RequestFact, Token, TransferId, TransferKind, WorkloadId,
 };
 use mario_domain::{
     AgentOperation, Application, ApplicationId, Capacity, Fact, FactValue, Hardware, Id, Inhibition, InstanceId,
@@ -127,12 +127,30 @@ impl Draw {
     }
 
     fn luggage(&mut self) -> Arc<Luggage> {
-        let remembered = |draw: &mut Draw| Remembered {
-            evaluation: draw.short(),
-            operation: draw.operation(),
-            target: if draw.flag() { Target::Own } else { Target::Node(draw.node()) },
+        let (evaluations, memory) = (self.short(), self.list(5, Draw::remembered));
+        Arc::new(Luggage { evaluations, memory, history: History::default() })
+    }
+
+    fn target(&mut self) -> Target {
+        if self.flag() { Target::Own } else { Target::Node(self.node()) }
+    }
+
+    fn remembered(&mut self) -> Remembered<Target> {
+        Remembered { evaluation: self.short(), operation: self.operation(), target: self.target() }
+    }
+
+    /// What an agent whose policy looks back takes along.
+    pub fn past(&mut self) -> Arc<Luggage> {
+        let fact = |draw: &mut Draw| {
+            let (neighbour, rate) = (draw.target(), f64::from(draw.short()));
+            RequestFact { neighbour, rate, latency: rate / 7.0 }
         };
-        Arc::new(Luggage { evaluations: self.short(), memory: self.list(5, remembered) })
+        let history = History {
+            requests: self.list(4, |draw| draw.list(3, fact)).into(),
+            done: self.list(5, Draw::remembered),
+            arrived: self.short(),
+        };
+        Arc::new(Luggage { history, ..Luggage::clone(&self.luggage()) })
     }
 
     fn transfer(&mut self) -> TransferId {

@@ -1,6 +1,7 @@
 //! What is written is read as the same value; what is newer is skipped or refused.
 
-use mario_colony::{JournalId, Message};
+use mario_colony::{JournalId, Message, Token, TransferId};
+use mario_domain::{Capacity, Hardware, HardwareKind, Inhibition, NodeId, Rule};
 use mario_wire::{
     Body, Envelope, Framer, Ping, Pong, Problem, RECORD_FORMAT, decode, decode_record, encode, encode_frame,
     encode_record,
@@ -22,6 +23,29 @@ fn every_drawn_envelope_comes_back() {
         assert_eq!(decode(&bytes).as_ref(), Ok(&envelope), "seed {seed}");
         assert_eq!(encoded(&envelope), bytes, "seed {seed}");
     }
+}
+
+#[test]
+fn the_past_of_an_agent_comes_back() {
+    for seed in 0..500 {
+        let luggage = Draw::new(seed).past();
+        let transfer = TransferId { journal: JournalId(7), boot: 1, counter: 2 };
+        let message = Message::Transfer { transfer, token: Token(9), luggage };
+        let envelope = Envelope::new(JournalId(7), Some(JournalId(8)), Body::Colony(message));
+        assert_eq!(decode(&encoded(&envelope)), Ok(envelope), "seed {seed}");
+    }
+}
+
+#[test]
+fn hardware_of_several_kinds_comes_back() {
+    let hardware = Hardware::units(3).with(HardwareKind::MemoryMb, 2_048).expect("counted");
+    let free = Capacity::Bounded(Hardware::NONE.with(HardwareKind::Gpu, 1).expect("counted"));
+    let rule = Rule::Capacity { needed: hardware, free };
+    let inhibition = Inhibition { node: NodeId::number(3), rule };
+    let transfer = TransferId { journal: JournalId(7), boot: 1, counter: 2 };
+    let body = Body::Colony(Message::Inhibit { transfer, inhibition });
+    let envelope = Envelope::new(JournalId(7), Some(JournalId(8)), body);
+    assert_eq!(decode(&encoded(&envelope)), Ok(envelope));
 }
 
 #[test]

@@ -35,7 +35,7 @@ pub struct Arguments {
 pub(super) const LONG_ABOUT: &str = "Show what an agent proposes, given its facts.
 
 A knowledge base in Prolog has the facts that an agent may see: service/4, node/2 or node/3, serviceInstance/3, requests/4, \
-inhibited/3 (or refused/3) and fact/3. Each proposal is shown with the clause of the policy that gave it; `nop` means that \
+inhibited/3 (or refused/3), fact/3, earlier/5, done/4, age/2, needs/3 and free/3. Each proposal is shown with the clause of the policy that gave it; `nop` means that \
 there is none.
 
 In a batch, each line is a JSON object: `si` (the instance), `app`, `node`, `free_hw` (hardware by node; the other keys are the \

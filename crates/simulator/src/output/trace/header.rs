@@ -1,9 +1,9 @@
 //! The first line of a trace, from a scenario.
 
-use mario_scenario::{Arbitration, Memory, NodeDescription, Observation, PolicyText, Routing, Scenario};
+use mario_scenario::{Arbitration, Memory, NodeDescription, Observation, PolicyText, Routing, Scenario, remembers};
 use mario_trace::{
     AcceptancePlace, ApplicationPlace, Detail, Header, HeaderApplication, HeaderNode, HeaderPolicy, HeaderUser,
-    NodePlace, PolicyPlace,
+    NodePlace, PolicyPlace, Version,
 };
 
 /// The header of the trace of a scenario: its tables have the order of the scenario's.
@@ -21,7 +21,11 @@ pub(super) fn header(scenario: &Scenario, detail: Detail) -> Header<'_> {
     let of_applications = scenario.applications.iter().flat_map(|plan| &plan.facts);
     let of_nodes = topology.nodes().flat_map(|(_, node)| &node.facts);
     let users = scenario.attachments.users.iter().zip(&scenario.users);
+    let looks_back = scenario.policies.iter().any(|policy| !remembers(policy).is_nothing());
+    let has_kinds = scenario.applications.iter().any(|plan| plan.application.hardware.has_further())
+        || topology.nodes().any(|(_, node)| node.capacity.has_further());
     Header {
+        version: if looks_back || has_kinds { Version::Third } else { Version::Second },
         scenario: &scenario.name,
         seed: scenario.seed,
         duration: scenario.duration,

@@ -1,9 +1,10 @@
 //! What an agent knows, without names.
 
+use mario_colony::rules::History;
 use mario_domain::{AgentOperation, Capacity, Id};
 use mario_scenario::{ApplicationIndex, Memory, NodeIndex};
 
-use crate::population::agent::{Agent, Neighbour};
+use crate::population::agent::{Agent, Neighbour, RequestFact};
 use crate::population::proposal::Target;
 use crate::population::simulated_node::SimulatedNode;
 use crate::population::state::Population;
@@ -19,7 +20,14 @@ pub(super) const NODES_MAX: usize = 31;
 
 /// What is known besides client requests, memory and neighbours takes as many words.
 const HEAD: usize = 2;
-const WORDS_MAX: usize = HEAD + REMEMBERED_MAX / 8 + NEIGHBOURS_MAX / 8 + 3 * REQUESTS_MAX;
+/// More evaluations of the past than this are not compared.
+const EARLIER_MAX: usize = 16;
+/// More client requests of the past than this, in all, are not compared.
+const EARLIER_REQUESTS_MAX: usize = 36;
+/// More operations of the past than this are not compared.
+const DONE_MAX: usize = 16;
+const HISTORY_MAX: usize = 1 + EARLIER_MAX + 3 * EARLIER_REQUESTS_MAX + DONE_MAX;
+const WORDS_MAX: usize = HEAD + REMEMBERED_MAX / 8 + NEIGHBOURS_MAX / 8 + 3 * REQUESTS_MAX + HISTORY_MAX;
 
 /// Larger numbers are no words of the machine that runs policies, and cost it more than names do.
 const NUMBER_MAX: u64 = 1 << 56;
@@ -128,15 +136,11 @@ impl Key {
         let remembered = self.write_remembered(population.memory, agent)?;
         self.write_neighbours(neighbours);
         for fact in requests {
-            let place = u64::from(self.nodes.place(fact.neighbour)?);
-            match (short(fact.rate), short(fact.latency)) {
-                (Some(rate), Some(latency)) => self.push(place << 48 | rate << 24 | latency),
-                _ => {
-                    self.push(place << 48 | LONG);
-                    self.push(fact.rate.to_bits());
-                    self.push(fact.latency.to_bits());
-                }
-            }
+            self.write_request(fact)?;
+        }
+        if let Some(history) = agent.history() {
+            let reads_age = population.policy(agent.policy()).remembers().reads_age;
+            self.write_history(history, agent.evaluations() + 1, reads_age.then(|| agent.age()))?;
         }
         let own = [Neighbour::Own, Neighbour::Node(agent.node())].map(|own| self.nodes.place(own));
         // Each of these is below 32.
@@ -144,6 +148,42 @@ impl Key {
         let counts = counts.into_iter().fold(0, |word, count| word << 5 | u64::from(count));
         self.words[0] = counts << 32 | u64::from(policy) << 16 | u64::from(application);
         self.words[1] = free(node);
+        Some(())
+    }
+
+    fn write_request(&mut self, fact: &RequestFact) -> Option<()> {
+        let place = u64::from(self.nodes.place(fact.neighbour)?);
+        match (short(fact.rate), short(fact.latency)) {
+            (Some(rate), Some(latency)) => self.push(place << 48 | rate << 24 | latency),
+            _ => {
+                self.push(place << 48 | LONG);
+                self.push(fact.rate.to_bits());
+                self.push(fact.latency.to_bits());
+            }
+        }
+        Some(())
+    }
+
+    /// Writes what an agent remembers of what happened, as evaluation `now` is shown it.
+    fn write_history(&mut self, history: &History<RequestFact, Target>, now: u32, age: Option<u32>) -> Option<()> {
+        let History { requests, done, .. } = history;
+        let facts: usize = requests.iter().map(Vec::len).sum();
+        if requests.len() > EARLIER_MAX || facts > EARLIER_REQUESTS_MAX || done.len() > DONE_MAX {
+            return None;
+        }
+        // Each of the counts is below 32.
+        let counts = (requests.len() as u64) << 5 | done.len() as u64;
+        self.push(counts << 33 | age.map_or(0, |age| u64::from(age) << 1 | 1));
+        for earlier in requests {
+            self.push(earlier.len() as u64);
+            for fact in earlier {
+                self.write_request(fact)?;
+            }
+        }
+        for (ago, done) in history.done_before(now) {
+            let place = u64::from(self.place(&done.target)?);
+            self.push(u64::from(ago) << 16 | u64::from(done.operation.code()) << 8 | place);
+        }
         Some(())
     }
 
@@ -155,12 +195,17 @@ impl Key {
         for fact in agent.requests() {
             self.nodes.add(population, fact.neighbour)?;
         }
-        for remembered in agent.remembered() {
+        let history = agent.history();
+        let done = history.into_iter().flat_map(|history| &history.done);
+        for remembered in agent.remembered().iter().chain(done) {
             match &remembered.target {
                 Target::Own => {}
                 Target::Node(node) => self.nodes.add(population, Neighbour::Node(*node))?,
                 Target::Unknown(_) => return None,
             }
+        }
+        for (_, fact) in history.into_iter().flat_map(History::earlier) {
+            self.nodes.add(population, fact.neighbour)?;
         }
         for node in neighbours {
             self.nodes.add(population, Neighbour::Node(*node))?;

@@ -1,0 +1,148 @@
+//! What an agent remembers of what happened: earlier client requests, own operations, and how long it has been on its node.
+
+use std::collections::VecDeque;
+
+use mario_policy::Remembers;
+use serde::{Deserialize, Serialize};
+
+use super::memory::{Remembered, expire, remember};
+
+/// What an agent remembers of what happened, as far as its policy declares that it looks back. A migrating agent takes it along; a
+/// replica begins with none.
+///
+/// `R` is a fact about client requests, `T` a target, as their holder names them.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct History<R, T> {
+    /// The client requests of earlier evaluations, the latest first: `earlier/5`.
+    pub requests: VecDeque<Vec<R>>,
+    /// Own operations that were accepted: `done/4`.
+    pub done: Vec<Remembered<T>>,
+    /// How many evaluations the agent had made when it came to its node: `age/2` counts from there.
+    pub arrived: u32,
+}
+
+impl<R, T> Default for History<R, T> {
+    fn default() -> History<R, T> {
+        History { requests: VecDeque::new(), done: Vec::new(), arrived: 0 }
+    }
+}
+
+impl<R: Clone + PartialEq, T: PartialEq> History<R, T> {
+    /// The agent has evaluated, seeing these client requests; `next` is the number of its next evaluation. Returns whether that one
+    /// will be shown another history than this one was.
+    pub fn evaluated(&mut self, remembers: Remembers, seen: &[R], next: u32) -> bool {
+        // What was done is shown with how long ago that was.
+        let is_new = !self.done.is_empty() || remembers.reads_age;
+        expire(&mut self.done, remembers.operations, next);
+        self.push_requests(remembers.requests as usize, seen) || is_new
+    }
+
+    fn push_requests(&mut self, kept: usize, seen: &[R]) -> bool {
+        if self.requests.len() == kept && self.requests.iter().all(|requests| *requests == seen) {
+            return false;
+        }
+        let mut oldest = Vec::new();
+        while self.requests.len() >= kept.max(1) {
+            oldest = self.requests.pop_back().unwrap_or_default();
+        }
+        if kept > 0 {
+            oldest.clear();
+            oldest.extend_from_slice(seen);
+            self.requests.push_front(oldest);
+        }
+        true
+    }
+
+    /// An operation of the agent was accepted.
+    pub fn accepted(&mut self, remembers: Remembers, operation: Remembered<T>) {
+        remember(&mut self.done, remembers.operations, operation);
+    }
+
+    /// An operation that counted as accepted did not happen after all.
+    pub fn undone(&mut self, operation: &Remembered<T>) {
+        let is_it = |done: &Remembered<T>| done.operation == operation.operation && done.target == operation.target;
+        if let Some(position) = self.done.iter().rposition(is_it) {
+            self.done.remove(position);
+        }
+    }
+
+    /// Earlier client requests as a policy is shown them, each with how many evaluations ago it was.
+    pub fn earlier(&self) -> impl Iterator<Item = (u32, &R)> {
+        (1..).zip(&self.requests).flat_map(|(ago, requests)| requests.iter().map(move |fact| (ago, fact)))
+    }
+
+    /// What was done as evaluation `now` is shown it: the latest first, each with how many evaluations ago it was.
+    pub fn done_before(&self, now: u32) -> impl Iterator<Item = (u32, &Remembered<T>)> {
+        self.done.iter().rev().map(move |done| (now.saturating_sub(done.evaluation), done))
+    }
+
+    /// Whether nothing is in it but the time of arrival.
+    pub fn is_empty(&self) -> bool {
+        self.requests.is_empty() && self.done.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mario_domain::AgentOperation::{Migrate, Replicate};
+
+    use super::*;
+
+    #[test]
+    fn a_policy_is_shown_the_client_requests_of_the_evaluations_before() {
+        let mut history: History<i32, i32> = History::default();
+        let remembers = Remembers { requests: 2, ..Remembers::default() };
+        let mut shown = Vec::new();
+        let mut changes = Vec::new();
+        for (evaluation, seen) in (1..).zip([&[7, 8][..], &[], &[9], &[9], &[9], &[9]]) {
+            shown.push(history.earlier().map(|(ago, fact)| (ago, *fact)).collect::<Vec<_>>());
+            changes.push(history.evaluated(remembers, seen, evaluation + 1));
+        }
+        let expected = [
+            vec![],
+            vec![(1, 7), (1, 8)],
+            vec![(2, 7), (2, 8)],
+            vec![(1, 9)],
+            vec![(1, 9), (2, 9)],
+            vec![(1, 9), (2, 9)],
+        ];
+        assert_eq!(shown, expected);
+        assert_eq!(changes, [true, true, true, true, false, false], "the next evaluation is shown something else");
+    }
+
+    #[test]
+    fn an_operation_is_shown_with_how_long_ago_it_was_until_it_is_forgotten() {
+        let mut history: History<i32, i32> = History::default();
+        let remembers = Remembers { operations: 2, ..Remembers::default() };
+        let mut shown = Vec::new();
+        for evaluation in 1..=6 {
+            shown.push(history.done_before(evaluation).map(|(ago, done)| (ago, done.target)).collect::<Vec<_>>());
+            history.evaluated(remembers, &[], evaluation + 1);
+            if evaluation <= 3 {
+                history.accepted(remembers, Remembered { evaluation, operation: Replicate, target: evaluation as i32 });
+            }
+        }
+        assert_eq!(shown, [vec![], vec![(1, 1)], vec![(1, 2), (2, 1)], vec![(1, 3), (2, 2)], vec![(2, 3)], vec![]]);
+    }
+
+    #[test]
+    fn what_is_not_declared_is_not_kept() {
+        let mut history: History<i32, i32> = History::default();
+        for evaluation in 1..5 {
+            assert!(!history.evaluated(Remembers::default(), &[1, 2], evaluation + 1));
+            history.accepted(Remembers::default(), Remembered { evaluation, operation: Migrate, target: 1 });
+        }
+        assert!(history.is_empty());
+    }
+
+    #[test]
+    fn what_did_not_happen_after_all_is_taken_back_once() {
+        let mut history: History<i32, i32> = History::default();
+        let remembers = Remembers { operations: 9, ..Remembers::default() };
+        for evaluation in 1..3 {
+            history.accepted(remembers, Remembered { evaluation, operation: Migrate, target: 4 });
+        }
+        history.undone(&Remembered { evaluation: 7, operation: Migrate, target: 4 });
+        assert_eq!(history.done.iter().map(|done| done.evaluation).collect::<Vec<_>>(), [1]);
+    }
+}

@@ -1,0 +1,131 @@
+//! Facts beyond those of the paper: what happened before, and hardware by kind.
+
+use mario_domain::{Capacity, Hardware, HardwareKind};
+use mario_prolog::{Table, Value};
+
+use super::{Constant, KnowledgeBase, rows};
+
+/// What happened before: empty unless a policy declares that it looks back.
+#[derive(Clone, Debug)]
+pub(super) struct History {
+    pub(super) earlier: Table,
+    pub(super) done: Table,
+    pub(super) age: Table,
+}
+
+/// Hardware by kind.
+#[derive(Clone, Debug)]
+pub(super) struct Kinds {
+    pub(super) needs: Table,
+    pub(super) free: Table,
+}
+
+impl History {
+    pub(super) fn new() -> History {
+        History { earlier: Table::new(5), done: Table::new(4), age: Table::new(2) }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.earlier.clear();
+        self.done.clear();
+        self.age.clear();
+    }
+}
+
+impl Kinds {
+    pub(super) fn new() -> Kinds {
+        Kinds { needs: Table::new(3), free: Table::new(3) }
+    }
+}
+
+impl KnowledgeBase {
+    /// Adds `earlier(Ago, Instance, Neighbour, Rate, Latency)`: client requests that were seen so many evaluations ago.
+    pub fn push_earlier(&mut self, ago: u32, instance: Constant, [neighbour, rate, latency]: [Constant; 3]) {
+        self.history.earlier.push(&[Value::Integer(i64::from(ago)), instance, neighbour, rate, latency]);
+    }
+
+    /// Adds `done(Ago, Instance, Operation, Target)`: an own operation that was accepted.
+    pub fn push_done(&mut self, ago: u32, instance: Constant, operation: Constant, target: Constant) {
+        self.history.done.push(&[Value::Integer(i64::from(ago)), instance, operation, target]);
+    }
+
+    /// Adds `age(Instance, Evaluations)`: how many evaluations the agent has made on its node.
+    pub fn push_age(&mut self, instance: Constant, evaluations: u32) {
+        self.history.age.push(&[instance, Value::Integer(i64::from(evaluations))]);
+    }
+
+    /// Adds `free(Node, Kind, Amount)` for each kind that the node has, `capacity` being all that it has.
+    pub fn push_free(&mut self, node: Constant, free: Capacity, capacity: Capacity) {
+        for kind in HardwareKind::ALL {
+            let is_named = |capacity: Capacity| match capacity {
+                Capacity::Bounded(hardware) => kind == HardwareKind::Units || hardware.of(kind) > 0,
+                Capacity::Unbounded => true,
+            };
+            if is_named(capacity) || is_named(free) {
+                let amount = self.amount(free, kind);
+                let kind = self.constant(kind.as_str());
+                self.kinds.free.push(&[node, kind, amount]);
+            }
+        }
+    }
+
+    /// The constant for the amount of one kind.
+    pub(crate) fn amount(&self, capacity: Capacity, kind: HardwareKind) -> Constant {
+        match capacity {
+            Capacity::Bounded(hardware) => self.capacity(Capacity::units(hardware.of(kind))),
+            Capacity::Unbounded => self.capacity(Capacity::Unbounded),
+        }
+    }
+
+    /// Takes what happened before, and hardware by kind, from another knowledge base with the same names.
+    pub(crate) fn copy_unedited(&mut self, other: &KnowledgeBase) {
+        self.history.clone_from(&other.history);
+        self.kinds.clone_from(&other.kinds);
+    }
+
+    /// Adds a row that was read, to the facts of a predicate that has no form of its own.
+    pub(crate) fn push_row(&mut self, predicate: &str, row: &[Constant]) {
+        match predicate {
+            "earlier" => self.history.earlier.push(row),
+            "done" => self.history.done.push(row),
+            "age" => self.history.age.push(row),
+            "needs" => self.kinds.needs.push(row),
+            "free" => self.kinds.free.push(row),
+            _ => {}
+        }
+    }
+
+    /// Adds `needs(Application, Kind, Amount)` for each kind that an application names.
+    pub(super) fn push_needs(&mut self, application: Constant, hardware: Hardware) {
+        for (kind, _) in hardware.amounts() {
+            let amount = self.amount(Capacity::Bounded(hardware), kind);
+            let kind = self.constant(kind.as_str());
+            self.kinds.needs.push(&[application, kind, amount]);
+        }
+    }
+
+    /// The `earlier/5` facts.
+    pub fn earlier(&self) -> impl ExactSizeIterator<Item = [Constant; 5]> {
+        rows(&self.history.earlier)
+    }
+
+    /// The `done/4` facts.
+    pub fn done(&self) -> impl ExactSizeIterator<Item = [Constant; 4]> {
+        rows(&self.history.done)
+    }
+
+    /// The `needs/3` facts.
+    pub fn needs(&self) -> impl ExactSizeIterator<Item = [Constant; 3]> {
+        rows(&self.kinds.needs)
+    }
+
+    /// The `free/3` facts.
+    pub fn free(&self) -> impl ExactSizeIterator<Item = [Constant; 3]> {
+        rows(&self.kinds.free)
+    }
+
+    /// The `age/2` facts.
+    pub fn ages(&self) -> impl ExactSizeIterator<Item = [Constant; 2]> {
+        rows(&self.history.age)
+    }
+}

@@ -1,0 +1,142 @@
+//! How far back a policy looks: what its text declares.
+//!
+//! ```prolog
+//! :- remembers(requests, 3).
+//! :- remembers(operations, 5).
+//! :- remembers(inhibited, 10).
+//! ```
+//!
+//! Only what is declared is kept. The declarations are directives of the text, so that a policy and what it assumes about its
+//! memory cannot be parted.
+
+use mario_prolog::{LoadError, Loaded, Meaning, Place, Problem, SourceTree, TreeKind};
+
+/// The name of the directive, with two arguments.
+pub(crate) const DIRECTIVE: &str = "remembers";
+
+/// How far back a policy looks. Nothing, unless its text declares it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Remembers {
+    /// For how many evaluations its agents remember the client requests that they saw: `earlier/5`.
+    pub requests: u32,
+    /// For how many evaluations its agents remember their own operations that were accepted: `done/4`.
+    pub operations: u32,
+    /// For how many evaluations its agents remember what was inhibited, unless a setting says otherwise: `inhibited/3`.
+    pub inhibited: Option<u32>,
+    /// Whether its agents know how long they have been on their node: `age/2`.
+    pub reads_age: bool,
+}
+
+impl Remembers {
+    /// More evaluations of client requests are not kept: each agent keeps them, and takes them along.
+    pub const REQUESTS_MAX: u32 = 64;
+    /// More evaluations of operations and inhibitions are not kept.
+    pub const OPERATIONS_MAX: u32 = 1_000;
+
+    /// Whether agents know nothing of what happened before, inhibitions apart.
+    pub fn is_nothing(&self) -> bool {
+        self.requests == 0 && self.operations == 0 && !self.reads_age
+    }
+
+    /// What a text declares, or everything that is wrong with it. The largest of several declarations counts.
+    pub(crate) fn of(loaded: &Loaded) -> Result<Remembers, LoadError> {
+        let mut remembers = Remembers::default();
+        let mut errors = Vec::new();
+        for declaration in &loaded.declarations {
+            if let Err(problem) = remembers.declare(declaration) {
+                errors.push(problem);
+            }
+        }
+        if !errors.is_empty() {
+            return Err(LoadError { errors, warnings: loaded.warnings.clone() });
+        }
+        let is_fact = matches!(loaded.program.meaning("age", 2), Meaning::Relation);
+        remembers.reads_age = is_fact && loaded.program.mentions("age");
+        Ok(remembers)
+    }
+
+    fn declare(&mut self, declaration: &SourceTree) -> Result<(), Problem> {
+        let Some((_, [what, evaluations])) = declaration.tree.callable() else { return Ok(()) };
+        let word = match &what.kind {
+            TreeKind::Atom(word) => word.as_str(),
+            _ => "",
+        };
+        let (kept, most) = match word {
+            "requests" => (&mut self.requests, Remembers::REQUESTS_MAX),
+            "operations" => (&mut self.operations, Remembers::OPERATIONS_MAX),
+            "inhibited" => (self.inhibited.get_or_insert(0), Remembers::OPERATIONS_MAX),
+            _ => return Err(unknown(&declaration.place, word)),
+        };
+        match evaluations.kind {
+            TreeKind::Integer(count) if (0..=i64::from(most)).contains(&count) => *kept = (*kept).max(count as u32),
+            _ => {
+                let message = format!("a policy remembers {word} of 0 to {most} evaluations");
+                return Err(Problem::error(&declaration.place, message, None));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn unknown(place: &Place, word: &str) -> Problem {
+    let message = match word {
+        "" => "a policy declares by name what it remembers".to_owned(),
+        word => format!("a policy cannot remember `{word}`"),
+    };
+    let hint = match word {
+        "age" => "age/2 needs no declaration",
+        _ => "it can remember `requests`, `operations` and `inhibited`",
+    };
+    Problem::error(place, message, Some(hint.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use mario_prolog::Engine;
+
+    use super::*;
+    use crate::policy::{Policy, PolicyError, Settings};
+
+    fn load(text: &str) -> Result<Policy, PolicyError> {
+        let text = format!("{text}\noperation(undeploy, I, self) :- old(I).\n");
+        Policy::load(&Engine::new(), "policy.pl", &text, None, Settings::default())
+    }
+
+    #[test]
+    fn a_text_declares_how_far_back_it_looks() {
+        let nothing = Remembers::default();
+        for (text, expected) in [
+            ("old(_).", nothing),
+            (":- remembers(requests, 3). old(_).", Remembers { requests: 3, ..nothing }),
+            (
+                ":- remembers(requests, 3), remembers(operations, 5). :- remembers(requests, 2). old(_).",
+                Remembers { requests: 3, operations: 5, ..nothing },
+            ),
+            (":- remembers(inhibited, 0). old(_).", Remembers { inhibited: Some(0), ..nothing }),
+            (":- dynamic age/2. old(I) :- age(I, N), N > 3.", Remembers { reads_age: true, ..nothing }),
+            ("old(I) :- call(age, I, 3).", Remembers { reads_age: true, ..nothing }),
+            ("old(I) :- age(I, 3). age(_, 4).", nothing),
+            ("remembers(requests, 3). old(I) :- remembers(I, _).", nothing),
+        ] {
+            assert_eq!(load(text).expect(text).remembers(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_declaration_that_means_nothing_is_an_error_with_its_place() {
+        for (text, expected) in [
+            (":- remembers(request, 3). old(_).", "a policy cannot remember `request`"),
+            (":- remembers(age, 3). old(_).", "a policy cannot remember `age`"),
+            (":- remembers(requests, -1). old(_).", "a policy remembers requests of 0 to 64 evaluations"),
+            (":- remembers(requests, 65). old(_).", "a policy remembers requests of 0 to 64 evaluations"),
+            (":- remembers(operations, many). old(_).", "a policy remembers operations of 0 to 1000 evaluations"),
+            (":- remembers(_, 3). old(_).", "a policy declares by name what it remembers"),
+        ] {
+            let Err(PolicyError::Load { problems, .. }) = load(text) else { panic!("{text} is a policy") };
+            assert_eq!(problems.errors.len(), 1);
+            assert_eq!(problems.errors[0].message, expected);
+            let written = &text[problems.errors[0].span.clone()];
+            assert!(written.contains("remembers("), "{written}");
+        }
+    }
+}
