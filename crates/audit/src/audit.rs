@@ -4,6 +4,7 @@ mod context;
 mod cycles;
 mod evaluations;
 mod header;
+mod measured;
 mod regret;
 mod summed;
 mod sums;
@@ -73,6 +74,7 @@ pub struct Audit {
     sums: sums::Sums,
     /// How far the placement is said to be from the best.
     comparisons: regret::Comparisons,
+    measured: measured::Measured,
     /// When an agent evaluated for the first time.
     first_evaluation: Option<f64>,
     /// For each policy, whether numbers are drawn for its agents, once that is known.
@@ -157,6 +159,7 @@ impl Audit {
             promising: Vec::new(),
             stranded: Vec::new(),
             comparisons: regret::Comparisons::default(),
+            measured: measured::Measured::default(),
             first_evaluation: None,
             changed_at: None,
             counts: Counts::default(),
@@ -210,6 +213,8 @@ impl Audit {
             Record::Handovers(record) => self.handovers(record),
             Record::Counts(record) => self.counted(record),
             Record::Gone(record) => self.gone(record),
+            Record::Latency(record) => self.latency(record),
+            Record::Traffic(record) => self.traffic(record),
             Record::End(record) => self.end(record),
         }
         self.counts.instances_max = self.counts.instances_max.max(self.alive());

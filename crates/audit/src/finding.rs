@@ -76,7 +76,7 @@ kinds! {
     Regret, "regret", "The placement is compared at each activation of the managers and counted as it is; the best is worth no less.";
     Time, "time", "Times do not decrease, the run ends when the header says, and nothing follows the end.";
     Totals, "totals", "What is summed up is what was recorded, in whatever way it is summed up.";
-    Summary, "summary", "`summary.json` and `run.json` beside the trace say what follows from it.";
+    Summary, "summary", "`summary.json`, `measures.json` and `run.json` beside the trace say what follows from it.";
     Table, "table", "The tables beside the trace say what follows from it.";
 }
 

@@ -1,6 +1,7 @@
 //! Reads traces, one line at a time.
 
 mod header;
+mod measured;
 mod parse;
 mod record;
 mod regret;
@@ -16,6 +17,7 @@ use serde::Deserialize;
 pub use header::{
     Arbitration, Detail, FORMAT, Header, Memory, TracedApplication, TracedNode, TracedPolicy, TracedUser,
 };
+pub use measured::{Latency, Traffic};
 pub use record::{
     Cause, Cycle, Deployed, End, Evaluation, Handover, LinkEvent, Neighbour, NodeDown, NodeEvent, Outcome, Reason,
     Record, RequestFact, Responses, Rule, Seen, Solution, Target, Totals, Verdict, Wish,

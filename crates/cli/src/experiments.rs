@@ -5,9 +5,11 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::thread;
+use std::time::Duration;
 
 use clap::Args;
 use mario_diagnostics::Diagnostic;
+use mario_experiments::metric::{Metric, MetricCause, MetricError};
 use mario_experiments::runs::{Contender, RunError};
 use mario_experiments::study::{MergeError, Plan, Results, Shard, StoreError, StudyError, carry_out};
 use mario_scenario::Document;
@@ -38,7 +40,19 @@ pub(crate) fn run_failure(error: &RunError) -> Failure {
     match error {
         RunError::Scenario(error) => failure(error),
         RunError::Simulation(error) => not_runnable(error),
+        RunError::Metric(error) => metric_failure(error),
     }
+}
+
+fn metric_failure(error: &MetricError) -> Failure {
+    let hint = match &error.cause {
+        MetricCause::Start(..) => "write `--metric NAME=COMMAND` with a program that is installed, or its path",
+        MetricCause::Timeout(_) => "give it more time with `--metric-timeout SECONDS`",
+        MetricCause::Failed(..) => "the program gets the directory of a run as its last argument",
+        MetricCause::NotANumber(_) => "let the program print one finite number and nothing else",
+        MetricCause::Keep(_) => "see that there is room for the directory of a run",
+    };
+    Failure::input(Diagnostic::error(error.to_string()).caused_by(&error.cause).hint(hint))
 }
 
 pub(crate) fn cannot_write(path: &Path, error: &io::Error) -> Failure {
@@ -66,6 +80,16 @@ pub struct StudyArguments {
     /// Attach the users as this file says: JSON with `users` and `steps`
     #[arg(long, value_name = "FILE")]
     pub attachments: Option<PathBuf>,
+    /// Join a number of your own into tables and tests: COMMAND is run with the directory of each run as its last argument,
+    /// and prints one number; may be given again
+    #[arg(long = "metric", value_name = "NAME=COMMAND", value_parser = metric)]
+    pub metrics: Vec<Metric>,
+    /// How many seconds a metric's command may take for one run
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = seconds)]
+    pub metric_timeout: f64,
+    /// Keep the runs of these seeds with their traces, in `runs` below the directory of --out, as far as they are made now
+    #[arg(long, value_name = "SEED,…", value_delimiter = ',', requires = "out")]
+    pub keep_runs: Vec<u64>,
     /// How many threads.
     #[command(flatten)]
     pub jobs: Jobs,
@@ -100,8 +124,17 @@ impl StudyArguments {
             let diagnostic = Diagnostic::error(format!("the policy `{}` is there twice", self.policies[twice]));
             return Err(Failure::input(diagnostic.hint("name each policy once")));
         }
+        if let Some(twice) = (1..self.metrics.len())
+            .find(|place| self.metrics[..*place].iter().any(|metric| metric.name == self.metrics[*place].name))
+        {
+            let diagnostic = Diagnostic::error(format!("the metric `{}` is there twice", self.metrics[twice].name));
+            return Err(Failure::input(diagnostic.hint("give each metric a name of its own")));
+        }
         let document = self.document()?;
         let plan = Plan {
+            metrics: self.metrics.clone(),
+            metric_timeout: Duration::from_secs_f64(self.metric_timeout),
+            kept_seeds: self.keep_runs.clone(),
             document: &document,
             variants,
             contenders: self.policies.iter().map(|policy| Contender::read(policy)).collect(),
@@ -141,6 +174,15 @@ impl StudyArguments {
             }
         }
     }
+}
+
+fn metric(text: &str) -> Result<Metric, String> {
+    Metric::read(text).map_err(|error| error.to_string())
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.parse::<f64>().ok().filter(|seconds| (0.001..=1e6).contains(seconds));
+    seconds.ok_or_else(|| "a number of seconds from 0.001 to 1e6 is expected".to_owned())
 }
 
 /// Why runs cannot be kept, or those that were kept cannot be used.

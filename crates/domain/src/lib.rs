@@ -35,6 +35,7 @@ mod time;
 mod application;
 mod fact;
 mod infrastructure;
+mod models;
 
 mod operation;
 mod request;
@@ -45,6 +46,7 @@ pub use fact::{Fact, FactValue};
 pub use hardware::{Capacity, Hardware, HardwareKind};
 pub use id::{AgentId, ApplicationId, Id, IdError, InstanceId, Name, NodeId, OwnerId, SELF};
 pub use infrastructure::{Instance, Node, NodeError};
+pub use models::{Intensity, Models};
 pub use operation::{AgentOperation, Operation, OperationName, Target};
 pub use quantity::{Quantity, QuantityError};
 pub use request::{OperatorWord, Request, RequestError, Requester};

@@ -8,11 +8,11 @@ mod tests;
 mod text;
 mod words;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::measures::{LOST, Measure, Values, groups, key};
+use crate::measures::{Extra, LOST, Measure, Values, extra, groups, key};
 use crate::statistics::{Estimate, PairedTest, holm};
 use crate::study::Results;
 
@@ -33,6 +33,9 @@ pub struct Figure {
     /// What it measures; `None` for lost client requests.
     #[serde(skip)]
     measure: Option<Measure>,
+    /// What it means, where it is no figure of a group.
+    #[serde(skip)]
+    extra: Option<Extra>,
 }
 
 /// What policies came to, and how they differ.
@@ -177,9 +180,27 @@ fn figures(runs: &[BTreeMap<u64, &Values>]) -> Vec<Figure> {
     let mut figures = Vec::new();
     for measure in Measure::COMPARED {
         for group in &groups {
-            figures.push(Figure { name: key(group, measure), group: group.clone(), measure: Some(measure) });
+            figures.push(Figure {
+                name: key(group, measure),
+                group: group.clone(),
+                measure: Some(measure),
+                extra: None,
+            });
         }
     }
-    figures.push(Figure { name: LOST.to_owned(), group: "all".to_owned(), measure: None });
+    let of_run = |name: &str, extra: Option<Extra>| Figure {
+        name: name.to_owned(),
+        group: "all".to_owned(),
+        measure: None,
+        extra,
+    };
+    figures.push(of_run(LOST, None));
+    // A metric may be there for some runs only.
+    let names: BTreeSet<&String> =
+        runs.iter().flat_map(|seeds| seeds.values()).flat_map(|values| values.keys()).collect();
+    figures.extend(names.into_iter().filter_map(|name| {
+        let extra = extra(name).filter(|extra| extra.is_compared)?;
+        Some(of_run(name, Some(extra)))
+    }));
     figures
 }

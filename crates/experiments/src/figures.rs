@@ -7,6 +7,7 @@
 
 mod correlation;
 mod groups;
+mod measuring;
 mod reading;
 #[cfg(test)]
 mod tests;
@@ -19,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 pub use correlation::pearson;
 pub(crate) use groups::Groups;
+pub use measuring::{ApplicationFigures, Consumption, Inhibitions, Measured, TierFigures};
 pub use reading::Reading;
 
 /// The figures of a run.
@@ -146,6 +148,8 @@ pub struct TraceFigures {
     pub cycles: Vec<Vec<CycleFigures>>,
     /// Where instances were.
     pub whereabouts: Whereabouts,
+    /// What is measured of single applications, nodes and tiers.
+    pub measured: Measured,
     /// Whether the trace has an end. Without it there are no response times and no usage.
     pub is_complete: bool,
 }

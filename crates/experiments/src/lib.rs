@@ -13,6 +13,7 @@ pub mod figures;
 pub mod kept;
 
 pub mod measures;
+pub mod metric;
 pub mod statistics;
 
 pub mod runs;

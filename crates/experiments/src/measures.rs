@@ -1,5 +1,7 @@
 //! The figures of a run as a flat list of numbers, each with a name: what is averaged, compared and put into tables.
 
+mod extras;
+
 use std::collections::BTreeMap;
 
 use crate::figures::{GroupFigures, RunFigures};
@@ -40,6 +42,8 @@ pub enum Measure {
     /// Handovers, arrivals and departures.
     Movements,
 }
+
+pub use extras::{Extra, METRIC, extra, measured_values};
 
 /// One number of a run: of a group, or of the run as a whole.
 pub type Values = BTreeMap<String, Option<f64>>;
@@ -170,10 +174,12 @@ pub fn key(group: &str, measure: Measure) -> String {
     format!("{group}.{}", measure.as_str())
 }
 
-/// Whether figures can be called so: `GROUP.FIGURE`, or `lost`.
+/// Whether figures can be called so: `GROUP.FIGURE`, `lost`, or what is measured beside those.
 pub fn is_name(name: &str) -> bool {
     let measure = name.rsplit_once('.').map(|(_, measure)| measure);
-    name == LOST || measure.is_some_and(|name| Measure::ALL.iter().any(|measure| measure.as_str() == name))
+    name == LOST
+        || extra(name).is_some()
+        || measure.is_some_and(|name| Measure::ALL.iter().any(|measure| measure.as_str() == name))
 }
 
 /// The names of groups that a list of values is about, `all` first.
@@ -181,6 +187,7 @@ pub fn groups(values: &Values) -> Vec<String> {
     let mut groups: Vec<String> = Vec::new();
     for name in values.keys() {
         if let Some((group, _)) = name.rsplit_once('.')
+            && extra(name).is_none()
             && !groups.iter().any(|known| known == group)
         {
             groups.push(group.to_owned());

@@ -13,6 +13,7 @@ mod drawings;
 mod explanations;
 mod figures;
 mod fold;
+mod measured;
 mod page;
 mod placement;
 mod policies;
@@ -36,6 +37,7 @@ use crate::reproduce::Claim;
 use replay::Explain;
 
 pub use drawings::Drawing;
+pub use measured::{measured_tables, measured_text};
 pub use run::Run;
 pub use scale::{Scale, ScaleError};
 pub use server::{Limits, Server, Source};
@@ -102,6 +104,11 @@ impl Run {
     /// The same without explanations of decisions, which take longest: for whoever reads a run again and again as it grows.
     pub fn read_unexplained(trace: impl BufRead) -> Result<Run, ReadError> {
         fold::read(trace, Explain::No)
+    }
+
+    /// What was measured of single applications, nodes and tiers, as tables; none unless the scenario asked for it.
+    pub fn tables(&self, id: &str) -> Vec<Table> {
+        self.measured.as_ref().map(|measured| measured_tables(measured, id, &self.label)).unwrap_or_default()
     }
 
     /// The seed of the run.

@@ -3,14 +3,19 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
 use mario_scenario::{Document, Files, Resolved, Scenario, ScenarioError};
-use mario_simulator::{Detail, Effort, RunOptions, Simulation, SimulationError, Tally, TraceRecorder};
+use mario_simulator::{
+    Detail, Effort, Existing, Keep, KeepError, RunDirectory, RunOptions, Simulation, SimulationError, Tally,
+    TraceRecorder,
+};
 
 use crate::figures::{RunFigures, TraceFigures, from_trace};
+use crate::metric::{MetricCause, MetricError};
 
 /// Why a run did not take place.
 #[derive(Debug)]
@@ -19,6 +24,8 @@ pub enum RunError {
     Scenario(ScenarioError),
     /// It cannot be run.
     Simulation(SimulationError),
+    /// A metric of it cannot be computed.
+    Metric(MetricError),
 }
 
 /// One policy among those that are compared: what a scenario is run with.
@@ -88,11 +95,32 @@ pub fn counted(scenario: &Scenario) -> Result<(RunFigures, Effort), RunError> {
 
 /// Runs a scenario with a trace in memory, and computes everything from that.
 pub fn traced(scenario: &Scenario) -> Result<TraceFigures, RunError> {
+    traced_with_effort(scenario).map(|(figures, _)| figures)
+}
+
+/// The same, and how often policies were asked and gave no answer.
+pub fn traced_with_effort(scenario: &Scenario) -> Result<(TraceFigures, Effort), RunError> {
     let mut simulation = Simulation::new(scenario, RunOptions::default()).map_err(RunError::Simulation)?;
     let mut trace = TraceRecorder::new(Vec::new(), scenario, Detail::Operations);
-    simulation.run(&mut trace);
+    let effort = simulation.run(&mut trace);
+    trace.traffic(effort.hops);
     let trace = trace.finish(scenario.end()).expect("writing to memory does not fail");
-    Ok(from_trace(trace.as_slice()).expect("what was just written is a trace"))
+    Ok((from_trace(trace.as_slice()).expect("what was just written is a trace"), effort))
+}
+
+/// Runs a scenario and keeps everything in a directory, in the place of a run that is there.
+pub fn kept(resolved: &Resolved, directory: &Path) -> Result<Effort, RunError> {
+    let scenario = &resolved.scenario;
+    let mut simulation = Simulation::new(scenario, RunOptions::default()).map_err(RunError::Simulation)?;
+    let failed = |error: KeepError| {
+        let cause = error.source().map_or_else(String::new, |cause| format!(": {cause}"));
+        RunError::Metric(MetricError { name: "trace".to_owned(), cause: MetricCause::Keep(format!("{error}{cause}")) })
+    };
+    let keep = Keep { detail: Detail::Full, messages: false };
+    let mut run = RunDirectory::create(directory, resolved, keep, Existing::Replace).map_err(failed)?;
+    let effort = simulation.run(run.recorder());
+    run.complete(scenario, effort.clone()).map_err(failed)?;
+    Ok(effort)
 }
 
 /// Does all of these on so many threads. `done` gets the results in the order of `items`, as soon as they and all before
@@ -140,6 +168,7 @@ impl fmt::Display for RunError {
         match self {
             RunError::Scenario(error) => error.fmt(formatter),
             RunError::Simulation(error) => error.fmt(formatter),
+            RunError::Metric(error) => error.fmt(formatter),
         }
     }
 }
@@ -149,6 +178,7 @@ impl Error for RunError {
         match self {
             RunError::Scenario(error) => error.source(),
             RunError::Simulation(error) => error.source(),
+            RunError::Metric(error) => error.source(),
         }
     }
 }

@@ -5,18 +5,21 @@
 //! of several machines can be joined into one.
 
 mod fingerprint;
+mod making;
 mod results;
 mod store;
 
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt;
+use std::time::Duration;
 
 use mario_scenario::{Document, Files};
 use mario_simulator::Effort;
 
-use crate::measures::{Values, values};
-use crate::runs::{Contender, RunError, counted, in_parallel, resolve};
+use crate::measures::Values;
+use crate::metric::Metric;
+use crate::runs::{Contender, RunError, in_parallel, resolve};
 
 pub(crate) use results::cell;
 pub use results::{Identity, MergeError, Results, RunKey};
@@ -36,6 +39,12 @@ pub struct Plan<'a> {
     pub shard: Shard,
     /// How many threads.
     pub jobs: usize,
+    /// Programs that make a number of each run.
+    pub metrics: Vec<Metric>,
+    /// How long such a program may take.
+    pub metric_timeout: Duration,
+    /// Seeds whose runs are kept with their traces, in the directory of the study.
+    pub kept_seeds: Vec<u64>,
 }
 
 /// A part of many runs.
@@ -107,8 +116,7 @@ pub fn carry_out<F: Files>(
     let work = |run: &Missing| -> Result<(Values, Effort), RunError> {
         let document = managed(plan, run.variant, run.contender);
         let resolved = resolve(&document, run.seed, &mut files())?;
-        let (figures, effort) = counted(&resolved.scenario)?;
-        Ok((values(&figures), effort))
+        making::make(plan, &key(plan, run), &resolved, directory)
     };
     let mut silent: BTreeMap<usize, Silent> = BTreeMap::new();
     let mut failure = None;
@@ -116,6 +124,10 @@ pub fn carry_out<F: Files>(
         let made = result.map_err(StudyError::Run).and_then(|(values, effort)| {
             silent.entry(missing[done].contender).or_default().add(&effort);
             let key = key(plan, &missing[done]);
+            // What another metric made of the run before stays.
+            let mut joined = results.runs.remove(&key).unwrap_or_default();
+            joined.extend(values);
+            let values = joined;
             if let Some(store) = &mut store {
                 store.append(&key, &values).map_err(StudyError::Store)?;
             }
@@ -176,7 +188,8 @@ fn missing(plan: &Plan<'_>, seeds: &[u64], known: &Results) -> Vec<Missing> {
         for seed in seeds {
             for contender in 0..plan.contenders.len() {
                 let run = Missing { variant, contender, seed: *seed };
-                if plan.shard.has(place) && !known.runs.contains_key(&key(plan, &run)) {
+                let has_all = |values: &Values| plan.metrics.iter().all(|metric| values.contains_key(&metric.key()));
+                if plan.shard.has(place) && !known.runs.get(&key(plan, &run)).is_some_and(has_all) {
                     missing.push(run);
                 }
                 place += 1;

@@ -1,12 +1,13 @@
 //! Every combination of values of some keys of a scenario, and a table of what came out.
 
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::fmt::{self, Write};
 
 use serde_json::{Value, json};
 
 use crate::comparison::shown_estimate;
-use crate::measures::{LOST, Measure, Values, groups, key};
+use crate::measures::{LOST, METRIC, Measure, Values, extra, groups, key};
 use crate::runs::split_list;
 use crate::statistics::Estimate;
 use crate::study::{Results, cell};
@@ -58,8 +59,7 @@ struct Row<'a> {
 }
 
 fn rows(results: &Results) -> Vec<Row<'_>> {
-    let names: Vec<String> =
-        results.runs.values().next().map(|values| values.keys().cloned().collect()).unwrap_or_default();
+    let names = figure_names(results);
     let mut rows = Vec::new();
     for variant in &results.identity.variants {
         for policy in &results.identity.policies {
@@ -77,7 +77,8 @@ fn rows(results: &Results) -> Vec<Row<'_>> {
 
 /// The names of all figures that a table can show.
 pub fn figure_names(results: &Results) -> Vec<String> {
-    results.runs.values().next().map(|values| values.keys().cloned().collect()).unwrap_or_default()
+    let names: BTreeSet<&String> = results.runs.values().flat_map(|values| values.keys()).collect();
+    names.into_iter().cloned().collect()
 }
 
 /// The figures that a table shows unless told otherwise.
@@ -90,6 +91,10 @@ pub fn usual_figures(results: &Results) -> Vec<String> {
     let mut figures: Vec<String> = groups.iter().map(|group| key(group, Measure::Response)).collect();
     figures.extend([Measure::InstancesMean, Measure::Migrate, Measure::Inhibited].map(|measure| key("all", measure)));
     figures.push(LOST.to_owned());
+    let is_usual = |name: &&String| {
+        name.starts_with(METRIC) || ["energy_joules", "money", "carbon_grams"].contains(&name.as_str())
+    };
+    figures.extend(figure_names(results).iter().filter(is_usual).cloned());
     figures
 }
 
@@ -126,6 +131,9 @@ pub fn text(results: &Results, figures: &[String]) -> String {
 }
 
 fn decimals(figure: &str) -> usize {
+    if let Some(extra) = extra(figure) {
+        return extra.decimals;
+    }
     let measure = Measure::ALL.into_iter().find(|measure| figure.ends_with(&format!(".{}", measure.as_str())));
     measure.map_or(1, |measure| measure.decimals().max(1))
 }
@@ -135,7 +143,8 @@ pub fn csv(results: &Results) -> String {
     let mut text = "variant,policy,figure,seeds,mean,low,high\n".to_owned();
     for row in rows(results) {
         for (figure, estimate) in &row.estimates {
-            let _ = write!(text, "{},{},{figure},", cell(&row.variant.join(" ")), cell(row.policy));
+            let (variant, policy, figure) = (cell(&row.variant.join(" ")), cell(row.policy), cell(figure));
+            let _ = write!(text, "{variant},{policy},{figure},");
             match estimate {
                 None => text.push_str("0,,,"),
                 Some(Estimate { count, mean, interval }) => {

@@ -70,8 +70,8 @@ pub use position::{Area, Position};
 pub use presets::{names as preset_names, starting_text};
 pub use resolve::Resolved;
 pub use scenario::{
-    AgentTiming, ApplicationPlan, Arbitration, Deploy, Disturbance, DisturbanceEvent, Fidelity, Management, Memory,
-    Metric, Network, Numbering, Observation, Occupancy, Routing, Scenario, Search, UserPlan, Workload,
+    AgentTiming, ApplicationPlan, Arbitration, Deploy, Disturbance, DisturbanceEvent, Fidelity, Management, Measures,
+    Memory, Metric, Network, Numbering, Observation, Occupancy, Routing, Scenario, Search, UserPlan, Workload,
 };
 pub use schema::{schema, schema_text};
 pub use settings::Settings;

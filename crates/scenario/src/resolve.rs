@@ -7,6 +7,7 @@ mod churn;
 mod cost;
 mod drawn;
 mod infrastructure;
+mod models;
 mod node_table;
 mod recorded;
 mod users;
@@ -27,8 +28,8 @@ use crate::settings::{
 };
 use crate::topology::Topology;
 use crate::{
-    AgentTiming, Arbitration, Fidelity, Management, Memory, Metric, Network, Numbering, Observation, Occupancy,
-    Routing, Scenario, Search,
+    AgentTiming, Arbitration, Fidelity, Management, Measures, Memory, Metric, Network, Numbering, Observation,
+    Occupancy, Routing, Scenario, Search,
 };
 
 /// A scenario, and what it was made of.
@@ -79,6 +80,7 @@ impl Resolving<'_> {
         let attachments = self.attachments(&topology, &applications);
         let users = self.users(&topology, &applications, &attachments);
         let disturbances = self.disturbances(&topology);
+        let models = self.models();
         let cost = self.cost(&topology, &attachments);
         self.tell_what_never_happens();
         if !self.mistakes.is_empty() {
@@ -130,6 +132,7 @@ impl Resolving<'_> {
                 NumberingStrategy::Shared => Numbering::Shared,
             },
             disturbances,
+            measures: Measures { applications: settings.measures.applications, models },
             redeploy_delay: settings.redeploy.delay.map(crate::settings::Time::span),
         };
         self.note_unasked(&scenario);

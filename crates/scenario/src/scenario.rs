@@ -1,6 +1,6 @@
 //! A scenario, ready to be run: everything that a run depends on, as plain data.
 
-use mario_domain::{Application, Duration, Fact, Time};
+use mario_domain::{Application, Duration, Fact, Models, Time};
 use mario_policy::PolicyText;
 use serde::{Deserialize, Serialize};
 
@@ -58,12 +58,30 @@ pub struct Scenario {
     /// After how long the operator deploys an application again that users want and that has no instance left; `None` is
     /// never.
     pub redeploy_delay: Option<Duration>,
+    /// What is measured beside the usual figures.
+    pub measures: Measures,
 }
 
 impl Scenario {
     /// When the run ends.
     pub fn end(&self) -> Time {
         Time::ZERO + self.duration
+    }
+}
+
+/// What is measured beside the usual figures.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Measures {
+    /// Whether the trace tells of each application which requests were late and how long they took.
+    pub applications: bool,
+    /// How energy, money and carbon are reckoned; `None` when nobody asks for it.
+    pub models: Option<Models>,
+}
+
+impl Measures {
+    /// Whether anything is measured.
+    pub fn are_any(&self) -> bool {
+        self.applications || self.models.is_some()
     }
 }
 

@@ -7,6 +7,7 @@ mod churn;
 mod city;
 mod drawn;
 mod limits;
+mod measures;
 mod mobility;
 mod number;
 mod range;
@@ -19,12 +20,13 @@ pub use churn::{ChurnSettings, FailureSettings, LinkDown, LinkUp, NodeDown, Node
 pub use city::{CitySettings, PlaceSettings};
 pub use drawn::{DrawnApplications, SortSettings};
 pub use limits::LimitSettings;
+pub use measures::{CarbonSettings, EnergySettings, MeasureSettings, PriceSettings, RegionSettings};
 pub use mobility::{
     AfterKind, AttachKind, AttachmentSettings, BetweenKind, ClockKind, FileSettings, GeneratedSettings, MobilityFormat,
     MobilitySettings, StaticSettings,
 };
 pub(crate) use number::shown;
-pub use number::{Limit, Period, Positive, Size, Time};
+pub use number::{Amount, Limit, Period, Positive, Size, Time};
 pub use strategies::{
     ArbitrationSettings, ArbitrationStrategy, ManagementSettings, ManagementStrategy, MemorySettings, MemoryStrategy,
     NumberingSettings, NumberingStrategy, ObservationSettings, ObservationStrategy, RoutingMetric, RoutingSettings,
@@ -110,6 +112,18 @@ pub struct Settings {
     pub failures: Vec<FailureSettings>,
     /// When an operator deploys again what users want and nobody runs.
     pub redeploy: RedeploySettings,
+    /// What is measured beside the usual figures.
+    #[serde(skip_serializing_if = "MeasureSettings::is_empty")]
+    pub measures: MeasureSettings,
+    /// The power of nodes and the energy of links.
+    #[serde(skip_serializing_if = "EnergySettings::is_empty")]
+    pub energy: EnergySettings,
+    /// What hardware and traffic cost.
+    #[serde(skip_serializing_if = "PriceSettings::is_empty")]
+    pub price: PriceSettings,
+    /// The carbon intensity of electricity.
+    #[serde(skip_serializing_if = "CarbonSettings::is_empty")]
+    pub carbon: CarbonSettings,
     /// How much the run may cost.
     #[serde(skip_serializing_if = "LimitSettings::are_default")]
     pub limits: LimitSettings,
@@ -203,6 +217,10 @@ impl Default for Settings {
             churn: Vec::new(),
             failures: Vec::new(),
             redeploy: RedeploySettings::default(),
+            measures: MeasureSettings::default(),
+            energy: EnergySettings::default(),
+            price: PriceSettings::default(),
+            carbon: CarbonSettings::default(),
             limits: LimitSettings::default(),
         }
     }

@@ -47,10 +47,14 @@ impl<W: Write> TraceWriter<W> {
         seen.served += served;
         seen.lost += lost;
         seen.sum += response;
-        match served {
-            0 => {}
-            1 => seen.histogram.count(response.units(), 1),
-            _ => seen.histogram.count((response / served as f64 * (1.0 + BOUND_TOLERANCE)).units(), served),
+        let each = match served {
+            0 => return,
+            1 => response,
+            _ => response / served as f64 * (1.0 + BOUND_TOLERANCE),
+        };
+        seen.histogram.count(each.units(), served);
+        if let Some(latencies) = &mut self.latencies {
+            latencies[application.position()].count(each, served);
         }
     }
 

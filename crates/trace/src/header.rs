@@ -1,6 +1,6 @@
 //! The first line of a trace.
 
-use mario_domain::{Application, Capacity, Duration, Fact, Id, NodeId};
+use mario_domain::{Application, Capacity, Duration, Fact, Id, Models, NodeId};
 use serde::Serialize;
 
 use crate::place::{AcceptancePlace, ApplicationPlace, NodePlace, PolicyPlace};
@@ -11,7 +11,7 @@ use crate::record::Detail;
 pub enum Version {
     /// What every run has.
     Second,
-    /// For runs in which agents remember what happened, or hardware has several kinds.
+    /// For runs in which agents remember what happened, or hardware has several kinds. A run with measures or models is written so, too.
     Third,
 }
 
@@ -49,6 +49,12 @@ pub struct Header<'a> {
     /// The names of the tiers, from the top down; empty when they have none.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     pub tiers: &'a [String],
+    /// Whether the trace tells of each application which requests were late and how long they took.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub measures: bool,
+    /// How energy, money and carbon are reckoned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub models: Option<&'a Models>,
     /// The infrastructure.
     pub nodes: Vec<HeaderNode<'a>>,
     /// Extra facts.
@@ -128,8 +134,8 @@ impl Header<'_> {
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         let program = concat!("mario ", env!("CARGO_PKG_VERSION"));
         let mario_trace = match self.version {
-            Version::Second => 2,
-            Version::Third => 3,
+            Version::Second if !self.measures && self.models.is_none() => 2,
+            Version::Second | Version::Third => 3,
         };
         let line = Line { mario_trace, program, header: self };
         serde_json::to_writer(out, &line).expect("writing to memory does not fail");

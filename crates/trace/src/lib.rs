@@ -28,6 +28,7 @@ mod summing;
 
 mod histogram;
 pub mod json;
+mod latencies;
 mod saved;
 
 pub use cycle::Cycle;

@@ -12,14 +12,41 @@ impl<W: Write> TraceWriter<W> {
     /// All that the rest of the trace depends on, to be written down.
     pub fn saved(&self) -> impl Serialize + '_ {
         // A new field does not compile until it is decided here whether the rest of the trace depends on it.
-        let TraceWriter { out: _, detail: _, line: _, broken: _, seen, clients, usage, totals, summing } = self;
-        (seen, clients, usage, totals, summing)
+        let TraceWriter {
+            out: _,
+            detail: _,
+            line: _,
+            broken: _,
+            seen,
+            clients,
+            usage,
+            totals,
+            summing,
+            latencies,
+            hops: _,
+            has_models,
+        } = self;
+        (seen, clients, usage, totals, summing, latencies, has_models)
     }
 
     /// Resumes the trace of which [`TraceWriter::saved`] was written down.
     pub fn resumed<'de, D: Deserializer<'de>>(out: W, detail: Detail, saved: D) -> Result<TraceWriter<W>, D::Error> {
-        let (seen, clients, usage, totals, summing) = Deserialize::deserialize(saved)?;
-        Ok(TraceWriter { out, detail, line: Vec::new(), broken: None, seen, clients, usage, totals, summing })
+        let (seen, clients, usage, totals, summing, latencies, has_models) = Deserialize::deserialize(saved)?;
+        let (line, broken, hops) = (Vec::new(), None, None);
+        Ok(TraceWriter {
+            out,
+            detail,
+            line,
+            broken,
+            seen,
+            clients,
+            usage,
+            totals,
+            summing,
+            latencies,
+            hops,
+            has_models,
+        })
     }
 
     /// Whether what was resumed can be of a trace with this header.
@@ -31,6 +58,13 @@ impl<W: Write> TraceWriter<W> {
             && self.clients.len() == header.users.len()
             && self.seen.iter().all(|seen| seen.histogram.can_be())
             && self.summing.is_some() == is_summed
+            && self.has_models == header.models.is_some()
+            && self.latencies.is_some() == header.measures
+            && self.latencies.as_ref().is_none_or(|latencies| {
+                latencies.len() == applications
+                    && (latencies.iter().zip(&header.applications))
+                        .all(|(latency, listed)| latency.can_be(listed.application.max_latency.value()))
+            })
             && self.summing.as_ref().is_none_or(|summing| summing.is_of(header))
     }
 

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::header::Header;
 use crate::histogram::Histogram;
 use crate::json::{id, integer, natural, number, string};
+use crate::latencies::Latency;
 use crate::place::{ApplicationPlace, NodePlace, PolicyPlace, UserPlace};
 use crate::record::{Cause, Detail, Regret, Target};
 use crate::summing::Summing;
@@ -25,6 +26,11 @@ pub struct TraceWriter<W: Write> {
     pub(crate) totals: Totals,
     /// What is counted instead of told, where that is so.
     pub(crate) summing: Option<Box<Summing>>,
+    /// What the clients of each application saw in the whole run, where the header asks for it.
+    pub(crate) latencies: Option<Vec<Latency>>,
+    /// Links that client requests went over, once the run is over.
+    pub(crate) hops: Option<u64>,
+    pub(crate) has_models: bool,
 }
 
 /// What one user has seen.
@@ -77,6 +83,9 @@ impl<W: Write> TraceWriter<W> {
                 .map(|listed| Usage { max_rate: listed.application.max_rate.value(), ..Usage::default() })
                 .collect(),
             totals: Totals::default(),
+            latencies: Latency::of(header),
+            hops: None,
+            has_models: header.models.is_some(),
             summing: (header.detail == Detail::Summary).then(|| Box::new(Summing::new(header))),
         };
         header.write(&mut writer.line);
@@ -93,6 +102,8 @@ impl<W: Write> TraceWriter<W> {
     pub fn finish(mut self, time: Time) -> io::Result<W> {
         self.responses(time);
         self.usage_and_clients(time);
+        self.tell_latencies(time);
+        self.tell_traffic(time);
         let totals = self.totals;
         self.begin("end", time);
         self.line.extend_from_slice(b",{");

@@ -179,6 +179,11 @@ impl Audit {
         }
     }
 
+    /// How many client requests of an application were served by the records `responses`.
+    pub(super) fn served_of(&self, application: u32) -> u64 {
+        self.sums.responses[application as usize].served
+    }
+
     pub(super) fn usage(&mut self, record: &Usage) {
         let who = self.application_text(record.application);
         self.require_all_evaluated_once(record.time);
@@ -270,6 +275,7 @@ impl Audit {
     }
 
     pub(super) fn end(&mut self, record: &End) {
+        self.check_measured();
         self.has_ended = true;
         self.require_all_evaluated_once(record.time);
         let duration = self.header.duration;

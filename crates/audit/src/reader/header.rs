@@ -1,6 +1,6 @@
 //! The first line of a trace: what was run, where, by whom, and by which rules.
 
-use mario_domain::{Application, ApplicationId, Capacity, Fact, Hardware, Id, NodeId, OwnerId, Quantity};
+use mario_domain::{Application, ApplicationId, Capacity, Fact, Hardware, Id, Models, NodeId, OwnerId, Quantity};
 use serde::{Deserialize, Serialize};
 
 use super::record::Record;
@@ -43,6 +43,12 @@ pub struct Header {
     /// What the tiers are called, from the top down; empty when they have no names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tiers: Vec<String>,
+    /// Whether the trace tells of each application which requests were late and how long they took.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub measures: bool,
+    /// How energy, money and carbon are reckoned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub models: Option<Models>,
     /// Where.
     pub nodes: Vec<TracedNode>,
     /// What else is known.
@@ -84,7 +90,13 @@ impl Detail {
             | Record::LinkUp(_)
             | Record::Client(_) => self != Detail::Summary,
             Record::Handovers(_) | Record::Counts(_) | Record::Gone(_) | Record::Clients(_) => self == Detail::Summary,
-            Record::Deployed(_) | Record::Regret(_) | Record::Responses(_) | Record::Usage(_) | Record::End(_) => true,
+            Record::Deployed(_)
+            | Record::Regret(_)
+            | Record::Responses(_)
+            | Record::Usage(_)
+            | Record::Latency(_)
+            | Record::Traffic(_)
+            | Record::End(_) => true,
         }
     }
 }
@@ -236,6 +248,9 @@ impl Header {
                 "user {} uses the application {}, and there are {applications} applications",
                 lost.id, lost.application
             ));
+        }
+        if let Some(fault) = self.models.as_ref().and_then(Models::fault) {
+            return Some(fault.to_owned());
         }
         if self.memory == Memory::Periodic && self.forgets_every.is_none_or(|every| every == 0) {
             return Some("with a periodic memory, `forgets_every` is at least 1".to_owned());

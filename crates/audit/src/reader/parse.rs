@@ -117,6 +117,8 @@ enum Kind {
     Handovers,
     Counts,
     Gone,
+    Latency,
+    Traffic,
     End,
 }
 
@@ -124,7 +126,8 @@ from_word!(Kind, "a kind of record",
     "deployed" => Deployed, "handover" => Handover, "evaluation" => Evaluation, "cycle" => Cycle,
     "node-down" => NodeDown, "node-leaving" => NodeLeaving, "node-up" => NodeUp, "link-down" => LinkDown,
     "link-up" => LinkUp, "regret" => Regret, "responses" => Responses, "usage" => Usage, "client" => Client,
-    "clients" => Clients, "handovers" => Handovers, "counts" => Counts, "gone" => Gone, "end" => End);
+    "clients" => Clients, "handovers" => Handovers, "counts" => Counts, "gone" => Gone,
+    "latency" => Latency, "traffic" => Traffic, "end" => End);
 
 from_word!(Cause, "why a node is down: `absent`, `crash` or `leave`", "absent" => Absent, "crash" => Crash, "leave" => Leave);
 
@@ -179,6 +182,7 @@ fn record<'de, A: SeqAccess<'de>>(kind: Kind, time: f64, mut elements: Elements<
         Kind::Responses | Kind::Regret | Kind::Usage => summed::summed(kind, time, elements),
         Kind::Client | Kind::Clients => summed::clients(kind, time, elements),
         Kind::Handovers | Kind::Counts | Kind::Gone => summed::counted(kind, time, elements),
+        Kind::Latency | Kind::Traffic => summed::measured(kind, time, elements),
         Kind::End => {
             elements.what = "a record `end`";
             let totals = elements.next("totals")?;

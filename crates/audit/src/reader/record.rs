@@ -1,5 +1,6 @@
 //! What happened: the lines of a trace after the first.
 
+use super::measured::{Latency, Traffic};
 use super::regret::Regret;
 use super::summed::{self, Client, Clients, Counted, Gone, Handovers, Usage};
 use std::fmt;
@@ -45,6 +46,10 @@ pub enum Record {
     Counts(Counted),
     /// Instances went with their nodes, in a trace of counts.
     Gone(Gone),
+    /// What the clients of an application saw in the whole run, exactly.
+    Latency(Latency),
+    /// How far client requests travelled in the whole run.
+    Traffic(Traffic),
     /// The run is complete.
     End(End),
 }
@@ -390,6 +395,8 @@ impl Record {
             | Record::Handovers(Handovers { time, .. })
             | Record::Counts(Counted { time, .. })
             | Record::Gone(Gone { time, .. })
+            | Record::Latency(Latency { time, .. })
+            | Record::Traffic(Traffic { time, .. })
             | Record::End(End { time, .. }) => *time,
         }
     }
@@ -420,11 +427,12 @@ impl Record {
                 places.node(record.nodes[0]).node(record.nodes[1]).fault
             }
             Record::Responses(record) => places.application(record.application).fault,
+            Record::Latency(record) => places.application(record.application).fault,
             Record::Client(record) => places.user(record.user).fault,
             Record::Usage(_) | Record::Clients(_) | Record::Handovers(_) | Record::Counts(_) | Record::Gone(_) => {
                 summed::applications(self).into_iter().fold(places, Places::application).fault
             }
-            Record::Regret(_) | Record::End(_) => None,
+            Record::Regret(_) | Record::Traffic(_) | Record::End(_) => None,
         }
     }
 }

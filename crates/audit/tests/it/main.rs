@@ -2,6 +2,7 @@
 
 mod budget;
 mod golden;
+mod measured;
 mod mutations;
 mod promises;
 mod random;

@@ -13,7 +13,9 @@ use crate::{Console, Failure, Outcome};
 #[command(after_help = "Examples:
   mario compare paper --policy workload-aware --policy latency-aware
   mario compare scenario.toml --policy old.pl --policy new.pl --seeds 100 --out comparison
-  mario compare paper --set workload.period=20 --policy old.pl@memory.cycles=1 --policy old.pl@memory.cycles=10")]
+  mario compare paper --set workload.period=20 --policy old.pl@memory.cycles=1 --policy old.pl@memory.cycles=10
+  mario compare paper --policy old.pl --policy new.pl --set measures.applications=true
+  mario compare paper --policy old.pl --policy new.pl --metric jain='python3 jain.py' --out comparison --keep-runs 1")]
 pub struct Arguments {
     /// Which runs.
     #[command(flatten)]

@@ -88,6 +88,9 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     let explain = if arguments.no_explanations { Explain::No } else { Explain::Within(arguments.budget) };
     let read_one = |path: &Path| read_run(path, explain, console);
     let mut report = read_with(read_one, &expanded.collect::<Vec<PathBuf>>(), arguments.title.as_deref(), console)?;
+    let measured =
+        report.runs.iter().enumerate().flat_map(|(place, run)| run.tables(&format!("measured-{}", place + 1)));
+    report.tables = measured.collect();
     for (place, directory) in studies.iter().enumerate() {
         let results = load(directory).map_err(|error| store_failure(&error))?;
         for (nth, variant) in results.identity.variants.iter().enumerate() {

@@ -3,6 +3,7 @@
 mod acceptances;
 mod course;
 mod every;
+mod measures;
 mod summary;
 
 use std::error::Error;
@@ -10,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use mario_diagnostics::Diagnostic;
+use mario_experiments::report::measured_text;
 use mario_scenario::{Fidelity, Resolved, Scenario};
 use mario_simulator::{
     Checkpoint, Detail, Existing, Keep, KeepError, Reuse, RunDirectory, RunOptions, Simulation, SimulationError,
@@ -152,9 +154,11 @@ fn tell(
     directory: &Path,
     console: &Console,
 ) -> Result<Outcome, Failure> {
+    let measured = if scenario.measures.are_any() { Some(measures::keep(directory)?) } else { None };
     match arguments.format {
         SummaryFormat::Text => {
-            let text = summary::text(summary, scenario);
+            let mut text = summary::text(summary, scenario);
+            text += &measured.as_ref().map(measured_text).unwrap_or_default();
             console.write_data(|stdout| stdout.write_all(text.as_bytes()))?;
         }
         SummaryFormat::Json => console.write_data(|stdout| {

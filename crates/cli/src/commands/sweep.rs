@@ -16,7 +16,8 @@ use crate::{Console, Failure, Outcome};
 #[command(after_help = "Examples:
   mario sweep paper --key workload.period=20,40,80 --policy latency-aware
   mario sweep paper --key topology.size=4,8 --key mobility.users=51,200 --policy latency-aware --seeds 10 --out sizes
-  mario sweep paper --key memory.cycles=1,2,5,10 --policy workload-and-latency-aware-with-memory --shard 1/4 --out part-1")]
+  mario sweep paper --key memory.cycles=1,2,5,10 --policy workload-and-latency-aware-with-memory --shard 1/4 --out part-1
+  mario sweep paper --key workload.period=20,40 --policy latency-aware --metric jain='python3 jain.py'")]
 pub struct Arguments {
     /// Which runs.
     #[command(flatten)]

@@ -102,7 +102,7 @@ impl Comparison {
         };
         for pair in &self.pairs {
             for row in &pair.tests {
-                let _ = write!(text, "{},{},{},", cell(&pair.first), cell(&pair.second), row.figure.name);
+                let _ = write!(text, "{},{},{},", cell(&pair.first), cell(&pair.second), cell(&row.figure.name));
                 match &row.test {
                     None => text.push_str(EMPTY),
                     Some(test) => {

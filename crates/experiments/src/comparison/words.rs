@@ -1,7 +1,7 @@
 //! What a test means, in words.
 
 use super::{Figure, FigureTest};
-use crate::measures::Measure;
+use crate::measures::{Extra, Measure};
 use crate::statistics::PairedTest;
 
 /// What less of a figure is: cheaper or faster, or neither good nor bad.
@@ -14,18 +14,39 @@ enum Less {
 impl Figure {
     fn less(&self) -> Less {
         // A usage above 1 is too much and one far below is waste, so that less is not better by itself.
-        if self.measure == Some(Measure::ServiceUsage) { Less::Neither } else { Less::Better }
+        let is_neither =
+            self.measure == Some(Measure::ServiceUsage) || self.extra.as_ref().is_some_and(|extra| !extra.is_cost);
+        if is_neither { Less::Neither } else { Less::Better }
     }
 
     /// What a person calls it.
     pub fn title(&self) -> String {
-        let title = self.measure.map_or("lost client requests", Measure::title);
+        let title = self.plain_title();
         if self.group == "all" { title.to_owned() } else { format!("{title}, {}", self.group) }
+    }
+
+    /// What a person calls it, whatever group it is of.
+    fn plain_title(&self) -> &str {
+        match (&self.extra, self.measure) {
+            (Some(extra), _) => &extra.title,
+            (None, Some(measure)) => measure.title(),
+            (None, None) => "lost client requests",
+        }
+    }
+
+    /// Its unit; empty when it has none.
+    pub fn unit(&self) -> &'static str {
+        match (&self.extra, self.measure) {
+            (Some(extra), _) => extra.unit,
+            (None, Some(Measure::Response)) => "ms",
+            (None, _) => "",
+        }
     }
 
     /// How many decimals of a mean are worth showing.
     pub(super) fn decimals(&self) -> usize {
-        self.measure.map_or(1, |measure| measure.decimals().max(1))
+        let of_measure = || self.measure.map_or(1, |measure| measure.decimals().max(1));
+        self.extra.as_ref().map_or_else(of_measure, |extra| extra.decimals)
     }
 
     /// That somebody has less or more of it, in words.
@@ -35,6 +56,11 @@ impl Figure {
         let about = if self.group == "all" { String::new() } else { format!(" ({})", self.group) };
         let fewer = if is_less { "fewer" } else { "more" };
         let less = if is_less { "less" } else { "more" };
+        if let Some(Extra { title, unit, .. }) = &self.extra {
+            let space = if unit.is_empty() { "" } else { " " };
+            let lower = if is_less { "lower" } else { "higher" };
+            return format!("has {amount}{space}{unit} {lower} {title}");
+        }
         match self.measure {
             Some(Measure::Response) => {
                 let faster = if is_less { "faster" } else { "slower" };
@@ -137,7 +163,7 @@ pub(super) fn overall(tests: &[FigureTest], first: &str, second: &str) -> String
 pub(super) fn listed<'a>(figures: impl Iterator<Item = &'a Figure>) -> String {
     let mut list: Vec<(&str, Vec<&str>)> = Vec::new();
     for figure in figures {
-        let title = figure.measure.map_or("lost client requests", Measure::title);
+        let title = figure.plain_title();
         match list.iter_mut().find(|(known, _)| *known == title) {
             Some((_, groups)) => groups.push(&figure.group),
             None => list.push((title, vec![&figure.group])),

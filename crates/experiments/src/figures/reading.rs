@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use mario_audit::reader::{
-    Client, Counted, Cycle, Deployed, Handover, Handovers, Header, NodeDown, Outcome, Record, Rule, Target,
+    Client, Counted, Cycle, Deployed, Handover, Handovers, Header, NodeDown, NodeEvent, Outcome, Record, Rule, Target,
     TracedApplication, Usage, Verdict, Wish,
 };
 use mario_domain::{AgentOperation, Capacity, InstanceId};
 
 use super::groups::Groups;
+use super::measuring::Measuring;
 use super::{
     ApplicationWhereabouts, CycleFigures, GroupFigures, MeanAndMax, OperationCounts, OperationRatios, RunFigures,
     StepFigures, TraceFigures, Whereabouts, pearson,
@@ -39,6 +40,9 @@ pub struct Reading {
     /// Of a trace of counts.
     summed: Summed,
     whereabouts: Whereabouts,
+    measuring: Measuring,
+    /// The time of the last record.
+    now: f64,
     evaluations: u64,
     served: u64,
     lost: u64,
@@ -75,6 +79,8 @@ impl Reading {
                 applications: header.applications.iter().map(at_the_top).collect(),
                 ..Whereabouts::default()
             },
+            measuring: Measuring::new(&header),
+            now: 0.0,
             evaluations: 0,
             served: 0,
             lost: 0,
@@ -87,6 +93,7 @@ impl Reading {
 
     /// Reads one more record.
     pub fn read(&mut self, record: &Record) {
+        self.now = record.time();
         match record {
             Record::Deployed(Deployed { instance, application, node, .. }) => {
                 self.appear(instance, *application, *node);
@@ -99,12 +106,15 @@ impl Reading {
                 }
             }
             Record::Cycle(cycle) => self.cycle(cycle),
-            Record::NodeDown(NodeDown { instances, .. }) => {
+            Record::NodeDown(NodeDown { node, instances, .. }) => {
                 for instance in instances {
                     self.disappear(instance);
                 }
+                self.measuring.is_up(&self.header, *node, self.now, false);
             }
+            Record::NodeUp(NodeEvent { node, .. }) => self.measuring.is_up(&self.header, *node, self.now, true),
             Record::Responses(responses) => {
+                self.measuring.responses(responses);
                 self.served += responses.served;
                 self.lost += responses.lost;
             }
@@ -126,12 +136,13 @@ impl Reading {
                 }
             }
             Record::Counts(counted) => self.counted(counted),
+            Record::Latency(latency) => self.measuring.latency(latency),
+            Record::Traffic(traffic) => self.measuring.traffic(traffic.hops),
             Record::End(_) => self.is_complete = true,
             Record::Evaluation(_)
             | Record::Gone(_)
             | Record::Regret(_)
             | Record::NodeLeaving(_)
-            | Record::NodeUp(_)
             | Record::LinkDown(_)
             | Record::LinkUp(_) => {}
         }
@@ -155,6 +166,7 @@ impl Reading {
                 Outcome::Judged { instance, verdict: Verdict::Inhibited(reason), .. } => {
                     self.count(&mut counts, instance, |counts| counts.inhibited += 1);
                     self.inhibited(&reason.rule);
+                    self.measuring.inhibited(&reason.node, reason.rule.as_str());
                 }
                 Outcome::Deploy { node, application, verdict: Verdict::Accepted(Some(created)), .. } => {
                     self.appear(created, *application, *node);
@@ -166,6 +178,9 @@ impl Reading {
             self.enact(instance, wish, created);
         }
         self.look_for_overloads();
+        let mut of_applications = vec![0; self.header.applications.len()];
+        self.instances.values().for_each(|running| of_applications[running.application as usize] += 1);
+        self.measuring.after_cycle(&of_applications);
         let mut instances = vec![0; self.groups.names.len()];
         for running in self.instances.values() {
             for group in self.groups.of(running.application) {
@@ -181,19 +196,24 @@ impl Reading {
     fn counted(&mut self, cycle: &Counted) {
         let mut counts = vec![OperationCounts::default(); self.groups.names.len()];
         for outcome in &cycle.outcomes {
+            let operations = OperationCounts {
+                undeploy: outcome.undeploy,
+                nop: outcome.nop,
+                migrate: outcome.migrate,
+                replicate: outcome.replicate,
+                inhibited: outcome.inhibited,
+            };
+            self.measuring.count(outcome.application, |counts| counts.add(&operations));
             for group in self.groups.of(outcome.application) {
-                counts[group].add(&OperationCounts {
-                    undeploy: outcome.undeploy,
-                    nop: outcome.nop,
-                    migrate: outcome.migrate,
-                    replicate: outcome.replicate,
-                    inhibited: outcome.inhibited,
-                });
+                counts[group].add(&operations);
             }
         }
         for (rule, count) in &cycle.rules {
             *self.whereabouts.inhibited_by_rule.entry(rule.as_str()).or_default() += count;
         }
+        let mut of_applications = vec![0; self.header.applications.len()];
+        cycle.placed.iter().for_each(|placed| of_applications[placed.application as usize] += placed.instances);
+        self.measuring.after_cycle(&of_applications);
         let mut instances = vec![0; self.groups.names.len()];
         for placed in &cycle.placed {
             for group in self.groups.of(placed.application) {
@@ -208,9 +228,10 @@ impl Reading {
         }
     }
 
-    fn count(&self, counts: &mut [OperationCounts], instance: &InstanceId, count: impl Fn(&mut OperationCounts)) {
+    fn count(&mut self, counts: &mut [OperationCounts], instance: &InstanceId, count: impl Fn(&mut OperationCounts)) {
         // An instance that nobody deployed is for the auditor to find.
         let Some(running) = self.instances.get(instance) else { return };
+        self.measuring.count(running.application, &count);
         for group in self.groups.of(running.application) {
             count(&mut counts[group]);
         }
@@ -247,6 +268,7 @@ impl Reading {
         }
         let used = &mut self.used[node as usize];
         *used = used.saturating_add(header.applications[application as usize].hardware.as_units());
+        self.measuring.uses(header, node, self.now, *used);
         self.instances.insert(instance.clone(), Running { application, node });
     }
 
@@ -254,6 +276,7 @@ impl Reading {
         if let Some(Running { application, node }) = self.instances.remove(instance) {
             let used = &mut self.used[node as usize];
             *used = used.saturating_sub(self.header.applications[application as usize].hardware.as_units());
+            self.measuring.uses(&self.header, node, self.now, *used);
         }
     }
 
@@ -275,7 +298,9 @@ impl Reading {
     pub fn figures(self) -> TraceFigures {
         let groups = (0..self.groups.names.len()).map(|group| self.group(group)).collect();
         let figures = RunFigures { groups, evaluations: self.evaluations, served: self.served, lost: self.lost };
-        TraceFigures { figures, cycles: self.cycles, whereabouts: self.whereabouts, is_complete: self.is_complete }
+        let measured = self.measuring.finish(&self.header);
+        let Reading { cycles, whereabouts, is_complete, .. } = self;
+        TraceFigures { figures, cycles, whereabouts, measured, is_complete }
     }
 
     fn group(&self, group: usize) -> GroupFigures {

@@ -99,3 +99,103 @@ fn a_migration_under_a_new_id_is_one_instance() {
     assert_eq!(instances, [1, 0]);
     assert_eq!(found.figures.groups[1].operations.undeploy, 1);
 }
+
+/// An edge that is down from 200 to 250, and two instances that leave the cloud.
+const MEASURED: &str = r#"["deployed",0,1,0,0,0]
+    ["deployed",0,2,1,0,0]
+    ["cycle",10,[[1,"replicate",1,"accepted",3],[2,"nop"]]]
+    ["cycle",110,[[1,"migrate",1,"accepted"],[2,"replicate",1,"inhibited",{"node":"edge","rule":"capacity","needed":2,"free":0}],[3,"nop"]]]
+    ["cycle",120,[[3,"undeploy","accepted"]]]
+    ["node-down",200,1,"crash",[1]]
+    ["node-up",250,1]
+    ["responses",300,0,6,1,13,[[4,6]]]
+    ["usage",300,0,8,12]
+    ["usage",300,1,4,6]
+    ["latency",300,0,6,2.3,[[64,3],[73,3]]]
+    ["latency",300,1,0,0,[]]
+    ["traffic",300,1000]
+    ["end",300,{"evaluations":12,"operations":3,"inhibited":1,"handovers":0,"served":6,"lost":1,"instances":1}]
+"#;
+
+fn measured(header: &str) -> Measured {
+    let text = format!("{}\n{}", header.replace('\n', ""), MEASURED.replace("\n    ", "\n"));
+    from_trace(text.trim_start().as_bytes()).expect("a trace").measured
+}
+
+fn is_near(one: f64, other: f64) -> bool {
+    (one - other).abs() <= 1e-12 * other.abs()
+}
+
+#[test]
+fn applications_nodes_and_tiers_have_the_figures_that_a_person_finds() {
+    let found = measured(&HEADER.replace(r#""mario_trace":1"#, r#""mario_trace":3,"measures":true"#));
+    let [quick, strong] = &found.applications[..] else { panic!("two applications") };
+    assert_eq!((quick.application.as_str(), quick.kind.as_str(), quick.served, quick.lost), ("quick", "LS", 6, 1));
+    // 6 requests in 0.3 seconds, all of which took longer than the 1 ms that are tolerated.
+    assert_eq!((quick.throughput, quick.late_share, quick.response_max), (20.0, Some(1.0), Some(2.3)));
+    // Three took from 2 to 2.03125, three from 2.28125 to 2.3125: the middles of the bins of the third and of the sixth.
+    let percentiles = [quick.response_p50, quick.response_p95, quick.response_p99];
+    assert_eq!(percentiles, [Some(2.015_625), Some(2.296_875), Some(2.296_875)]);
+    assert_eq!((strong.late_share, strong.response_p50, strong.response_max), (None, None, None));
+    assert_eq!((quick.operations.replicate, quick.operations.migrate, quick.operations.undeploy), (1, 1, 1));
+    assert_eq!((strong.operations.inhibited, strong.operations.nop), (1, 1));
+    // After the three cycles there are 2, 2 and 1 instances of one, and always one of the other.
+    assert_eq!((quick.instances.max, strong.instances), (2, MeanAndMax { mean: 1.0, max: 1 }));
+    assert!(is_near(quick.instances.mean, 5.0 / 3.0));
+    let inhibitions = Inhibitions { node: "edge".to_owned(), rule: "capacity".to_owned(), count: 1 };
+    assert_eq!(found.inhibitions, [inhibitions]);
+    // The edge has one unit in use for 100, two for 10, one for 80, and none for 60 of the 250 for which it is up: 200 of 500.
+    let tiers: Vec<_> = found.tiers.iter().map(|tier| (tier.name.as_str(), tier.utilisation)).collect();
+    assert_eq!(tiers, [("0", None), ("1", Some(0.4))]);
+    assert_eq!(found.consumption, None);
+}
+
+#[test]
+fn percentiles_of_a_trace_without_exact_times_are_within_nine_percent() {
+    let found = measured(HEADER);
+    let p50 = found.applications[0].response_p50.expect("requests were served");
+    // The bin reaches from 2 to 2.378.
+    assert!(p50 > 2.0 && p50 < 2.378 && found.applications[0].response_max.is_some(), "{p50}");
+}
+
+#[test]
+fn energy_money_and_carbon_are_those_that_a_person_finds() {
+    let models = r#""mario_trace":3,"models":{"idle_watts":[100,10],"unit_watts":[5,2],"joules_per_bit":1e-6,"message_bits":8000,
+        "unit_hour_price":[3600,7200],"gigabyte_price":2,
+        "carbon":[{"region":null,"grams_per_kwh":[[0,360]]},{"region":"eu","grams_per_kwh":[[50,100],[150,400]]}]}"#;
+    let facts = r#""facts":[{"subject":"edge","key":"region","value":"eu"}],"policies":"#;
+    let header = HEADER.replace(r#""mario_trace":1"#, models).replace(r#""policies":"#, facts);
+    let found = measured(&header);
+    let cost = found.consumption.expect("there are models");
+    // The cloud has 3 units in use until 110 and 2 until 300, 710 unit-milliseconds; the edge is up for 250 ms and has 200.
+    let (cloud, edge) = ((100.0 * 300.0 + 5.0 * 710.0) / 1e3, (10.0 * 250.0 + 2.0 * 200.0) / 1e3);
+    assert!(is_near(cloud, 33.55) && is_near(edge, 2.9));
+    let of_tiers: Vec<f64> = found.tiers.iter().filter_map(|tier| tier.energy_joules).collect();
+    assert!(of_tiers.len() == 2 && is_near(of_tiers[0], cloud) && is_near(of_tiers[1], edge), "{of_tiers:?}");
+    // 1000 hops of 8000 bits at a microjoule each.
+    assert!(is_near(cost.node_joules, 36.45) && is_near(cost.link_joules, 8.0) && is_near(cost.energy_joules, 44.45));
+    // 710 and 200 unit-milliseconds at 1 and 2 for each unit-second, and a thousandth of a gigabyte at 2.
+    assert!(is_near(cost.money, 0.71 + 0.4 + 0.002), "{}", cost.money);
+    // Watts times milliseconds times grams for each kilowatt-hour. The edge takes 10, 12, 14, 12, 12 and, after it was down, 10 W.
+    let edge = 10.0 * 10.0 * 100.0
+        + 12.0 * 100.0 * 100.0
+        + 14.0 * 10.0 * 100.0
+        + 12.0 * 30.0 * 100.0
+        + 12.0 * 50.0 * 400.0
+        + 10.0 * 50.0 * 400.0;
+    let grams = (33_550.0 * 360.0 + edge + 8_000.0 * 360.0) / 3.6e9;
+    assert!(cost.carbon_grams.is_some_and(|found| is_near(found, grams)), "{cost:?} and {grams}");
+}
+
+#[test]
+fn a_trace_of_counts_tells_nothing_of_single_nodes() {
+    let header = HEADER.replace("operations", "summary");
+    let records = r#"["deployed",0,1,0,0,0]
+    ["counts",10,[[0,1,0,0,1,0,0,0]],[["capacity",2]],[[0,0,1],[0,1,1]]]
+    ["end",300,{"evaluations":0,"operations":1,"inhibited":2,"handovers":0,"served":0,"lost":0,"instances":2}]
+"#;
+    let text = format!("{}\n{}", header.replace('\n', ""), records.replace("\n    ", "\n"));
+    let found = from_trace(text.as_bytes()).expect("a trace").measured;
+    assert_eq!((found.tiers.len(), found.inhibitions.len(), found.consumption), (0, 0, None));
+    assert_eq!((found.applications[0].operations.replicate, found.applications[0].instances.max), (1, 2));
+}

@@ -100,13 +100,14 @@ impl Summed {
             let who = "emitted".to_owned();
             checked.find(FindingKind::Summary, "summary.json", 1, who, expected, found["emitted"].to_string());
         }
-        let expected = self.expected();
+        let (expected, measured) = self.expected();
         let mut wrong = Vec::new();
         compare("", &expected, &found, &mut wrong);
         for (who, expected, found) in wrong.into_iter().take(FINDINGS_MAX) {
             checked.find(FindingKind::Summary, "summary.json", 1, who, expected, found);
         }
         checked.checked.push("summary.json".to_owned());
+        check_measures(directory, &measured, checked)?;
         let untold = UNTOLD.iter().map(|(key, why)| format!("`{key}` in summary.json: {why}"));
         checked.unchecked.extend(untold);
         let keys = found.as_object().into_iter().flatten().map(|(key, _)| key);
@@ -140,9 +141,10 @@ impl Summed {
         Ok(())
     }
 
-    fn expected(self) -> Value {
+    /// What the summary has to say, and what is measured beside it.
+    fn expected(self) -> (Value, Value) {
         let Summed { header, reading, deploys, regret, .. } = self;
-        let TraceFigures { figures, cycles, .. } = reading.figures();
+        let TraceFigures { figures, cycles, measured, .. } = reading.figures();
         let groups = figures.groups.iter().enumerate().map(|(place, group)| {
             let deploys: Vec<u64> = deploys.iter().map(|cycle| cycle[place]).collect();
             let times: Vec<f64> = cycles[place].iter().map(|cycle| cycle.time).collect();
@@ -174,8 +176,22 @@ impl Summed {
                 "instances": versus(regret.instances, 1.0),
             });
         }
-        value
+        (value, json!(measured))
     }
+}
+
+/// `measures.json` says what follows from the trace.
+fn check_measures(directory: &Path, expected: &Value, checked: &mut Checked) -> io::Result<()> {
+    const MEASURES: &str = "measures.json";
+    let Some(file) = opened(directory, MEASURES)? else { return Ok(()) };
+    let found: Value = serde_json::from_reader(file).unwrap_or_default();
+    let mut wrong = Vec::new();
+    compare("", expected, &found, &mut wrong);
+    for (who, expected, found) in wrong.into_iter().take(FINDINGS_MAX) {
+        checked.find(FindingKind::Summary, MEASURES, 1, who, expected, found);
+    }
+    checked.checked.push(MEASURES.to_owned());
+    Ok(())
 }
 
 fn operations(counts: &OperationCounts, deploy: u64) -> Value {

@@ -109,7 +109,13 @@ impl Fold {
             Record::Responses(responses) => self.response(&responses),
             Record::Counts(counted) => self.counted(&counted),
             Record::Regret(regret) => self.regret.add(&regret),
-            Record::Usage(_) | Record::Client(_) | Record::Clients(_) | Record::Handovers(_) | Record::Gone(_) => {}
+            Record::Usage(_)
+            | Record::Client(_)
+            | Record::Clients(_)
+            | Record::Handovers(_)
+            | Record::Gone(_)
+            | Record::Latency(_)
+            | Record::Traffic(_) => {}
             Record::End(end) => {
                 self.about.is_complete = true;
                 self.about.evaluations = end.totals.evaluations;
@@ -274,7 +280,7 @@ impl Fold {
             Explain::Within(allowance, _) => (*allowance).clone(),
             Explain::No => Allowance::new(LOADING_INFERENCES),
         };
-        let TraceFigures { figures, cycles, .. } = self.reading.figures();
+        let TraceFigures { figures, cycles, measured, .. } = self.reading.figures();
         let nodes = Nodes::new(header);
         let is_replayed = nodes.is_some() && header.detail != Detail::Summary;
         let replay = if is_replayed { self.recording.finish(header, &self.placement, explain) } else { None };
@@ -304,6 +310,7 @@ impl Fold {
             regret: self.regret.finish(),
             replay,
             areas,
+            measured: (header.measures || header.models.is_some()).then_some(measured),
             about: self.about,
         }
     }

@@ -12,6 +12,7 @@ use super::policies::PolicyText;
 use super::regret::ShownRegret;
 use super::replay::Replay;
 use super::series::{Bars, Samples};
+use crate::figures::Measured;
 
 /// Everything that is drawn of one run.
 #[derive(Debug, Serialize)]
@@ -39,6 +40,9 @@ pub struct Run {
     pub(crate) regret: Option<ShownRegret>,
     pub(crate) replay: Option<Replay>,
     pub(crate) areas: Option<Areas>,
+    /// What was measured beside, if the scenario asked for it: on the page as tables.
+    #[serde(skip)]
+    pub(crate) measured: Option<Measured>,
 }
 
 /// Where a run comes from.

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::{Reproduced, Reproduction, WorldFigures};
 use crate::figures::TraceFigures;
-use crate::measures::{Values, values};
+use crate::measures::{Values, measured_values, values};
 use crate::reproduce::claims::{Claim, claims};
 use crate::statistics::Estimate;
 
@@ -54,7 +54,12 @@ impl Reproduced {
 
     /// All figures, beside what was published of them.
     pub fn differences(&self) -> Vec<Difference> {
-        let runs: Vec<Values> = self.runs().map(|run| values(&run.figures)).collect();
+        let all = |run: &TraceFigures| {
+            let mut all = values(&run.figures);
+            all.extend(measured_values(&run.measured));
+            all
+        };
+        let runs: Vec<Values> = self.runs().map(all).collect();
         let published = self.experiment.published_values();
         let row = |(figure, ours): (&String, &Option<f64>)| {
             let of_all: Vec<f64> = runs.iter().filter_map(|run| run.get(figure).copied().flatten()).collect();
@@ -110,6 +115,7 @@ impl Reproduction {
                 "findings_of_the_auditor": one.findings,
                 "figures": one.figures.figures,
                 "whereabouts": one.figures.whereabouts,
+                "measured": one.figures.measured,
                 "agreement": one.agreement(),
                 "differences": one.differences(),
             })
@@ -156,7 +162,8 @@ impl Reproduction {
                 let count = row.seeds.map_or(1, |seeds| seeds.count);
                 let cells = [row.ours, mean, low, high].map(cell).join(",");
                 let published = [row.paper, row.run].map(cell).join(",");
-                let _ = writeln!(text, "{},{},{cells},{count},{published}", one.experiment.name, row.figure);
+                let figure = crate::study::cell(&row.figure);
+                let _ = writeln!(text, "{},{figure},{cells},{count},{published}", one.experiment.name);
             }
         }
         text

@@ -90,6 +90,9 @@ impl Identity {
                 }
             }
         }
+        for metric in &plan.metrics {
+            identity.inputs.insert(format!("metric {}", metric.name), metric.command.join(" "));
+        }
         Ok(identity)
     }
 
@@ -156,12 +159,13 @@ impl Results {
     pub fn merge(&mut self, other: Results) -> Result<(), MergeError> {
         self.identity.join(&other.identity)?;
         for (key, values) in other.runs {
-            match self.runs.get(&key) {
-                Some(known) if *known != values => return Err(MergeError::Run(Box::new(key))),
-                _ => {
-                    self.runs.insert(key, values);
-                }
+            let known = self.runs.entry(key.clone()).or_default();
+            // A part that was made with another metric adds its number; what both have must be the same.
+            let is_other = |(name, value): (&String, &Option<f64>)| known.get(name).is_some_and(|known| known != value);
+            if values.iter().any(is_other) {
+                return Err(MergeError::Run(Box::new(key)));
             }
+            known.extend(values);
         }
         Ok(())
     }
@@ -205,11 +209,11 @@ impl Results {
 
     /// One row for each run.
     pub fn csv(&self) -> String {
-        let figures: Vec<&String> = self.runs.values().next().map(|values| values.keys().collect()).unwrap_or_default();
+        let figures: BTreeSet<&String> = self.runs.values().flat_map(|values| values.keys()).collect();
         let mut text = "variant,policy,seed".to_owned();
         for figure in &figures {
             text.push(',');
-            text.push_str(figure);
+            text.push_str(&cell(figure));
         }
         text.push('\n');
         for (key, values) in self.in_order() {
@@ -250,7 +254,7 @@ impl fmt::Display for MergeError {
                 write!(formatter, "some runs differ in {}, others in {}", shown(ones), shown(others))
             }
             MergeError::Inputs(name) => {
-                write!(formatter, "what `{name}` is made of has changed: a policy or a file")
+                write!(formatter, "what `{name}` is made of has changed: a policy, a file or a command")
             }
             MergeError::Run(key) => {
                 write!(formatter, "{key} came out in two ways")

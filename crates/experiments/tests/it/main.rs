@@ -2,6 +2,7 @@
 
 mod figures;
 mod kept;
+mod measured;
 mod report;
 mod reproduction;
 mod studies;

@@ -1,5 +1,6 @@
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use mario_experiments::comparison::{Comparison, DRAWN_FROM_THE_SEED};
 use mario_experiments::runs::Contender;
@@ -28,6 +29,9 @@ fn plan<'a>(document: &'a Document, policies: &[&str], keys: &[&str], seeds: u64
         seeds,
         shard: Shard::WHOLE,
         jobs: 2,
+        metrics: Vec::new(),
+        metric_timeout: Duration::from_secs(60),
+        kept_seeds: Vec::new(),
     }
 }
 
@@ -210,4 +214,93 @@ fn a_policy_that_gives_no_answer_is_noted_before_its_results_are_believed() {
     let told: Vec<&String> = results.identity.notes.iter().filter(|note| note.contains("gave no answer")).collect();
     assert_eq!(told.len(), 1, "{:?}", results.identity.notes);
     assert!(told[0].contains("misspelt.pl"), "{told:?}");
+}
+
+#[test]
+fn what_is_measured_of_applications_joins_tables_and_tests() {
+    let document = document(&["measures.applications=true", "energy.idle_watts=[100,10]", "energy.unit_watts=[5]"]);
+    let (results, _) = made(&plan(&document, &["latency-aware", "workload-aware"], &[], 6), None).expect("runs");
+    let comparison = Comparison::of(&results, &[]);
+    let names: Vec<&str> = comparison.figures.iter().map(|row| row.figure.name.as_str()).collect();
+    for name in ["application/app1.late_share", "application/app6.response_p95", "energy_joules"] {
+        assert!(names.contains(&name), "{name} of {names:?}");
+    }
+    assert!(names.iter().any(|name| name.starts_with("tier/") && name.ends_with(".utilisation")), "{names:?}");
+    // Groups are still the kinds of applications, and nothing is tested twice.
+    assert!(!names.iter().any(|name| name.starts_with("application/") && name.ends_with(".migrate")), "{names:?}");
+    let energy = comparison.pairs[0].tests.iter().find(|test| test.figure.name == "energy_joules").expect("tested");
+    assert!(energy.p_corrected.is_some() && energy.figure.unit() == "J", "{energy:?}");
+    let text = comparison.text();
+    assert!(text.contains("share of late requests, app1") && text.contains("energy"), "{text}");
+    let csv = sweep::csv(&results);
+    assert!(csv.contains(",application/app1.response_p99,6,"), "{csv}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_metric_of_ones_own_joins_tables_and_tests_and_parts_of_a_study() {
+    use mario_experiments::metric::{Metric, MetricCause};
+    use mario_experiments::runs::RunError;
+    let document = document(&[]);
+    let lines = Metric::read(r#"lines=sh -c 'wc -l <"$1/trace.jsonl"' sh"#).expect("a metric");
+    let seven = Metric::read(r#"seven=sh -c 'echo 7' sh"#).expect("a metric");
+    let wanted = |metrics: &[&Metric]| Plan {
+        metrics: metrics.iter().map(|metric| (*metric).clone()).collect(),
+        ..plan(&document, &POLICIES, &[], 3)
+    };
+    let directory = fresh_directory("metrics");
+    let (results, count) = made(&wanted(&[&lines]), Some(&directory)).expect("runs");
+    assert_eq!(count, 6);
+    assert!(results.runs.values().all(|values| values["metric/lines"].is_some_and(|lines| lines > 100.0)));
+    let comparison = Comparison::of(&results, &[]);
+    assert!(comparison.figures.iter().any(|row| row.figure.name == "metric/lines"));
+    // The figures are those without a metric.
+    let (plain, _) = made(&plan(&document, &POLICIES, &[], 3), None).expect("runs");
+    for (key, values) in &plain.runs {
+        assert!(values.iter().all(|(name, value)| results.runs[key][name] == *value), "{key}");
+    }
+    // Nothing is missing; with another metric, all runs are made again and keep the number of the first.
+    assert_eq!(made(&wanted(&[&lines]), Some(&directory)).expect("runs").1, 0);
+    let (both, count) = made(&wanted(&[&seven]), Some(&directory)).expect("runs");
+    assert_eq!(count, 6);
+    let has_both = |values: &mario_experiments::measures::Values| {
+        values["metric/seven"] == Some(7.0) && values["metric/lines"].is_some()
+    };
+    assert!(both.runs.values().all(has_both));
+    // Parts that several machines made come to the same as one machine.
+    let whole = load(&directory).expect("a study");
+    let parts = [1, 2].map(|part| {
+        let directory = fresh_directory(&format!("metrics-{part}"));
+        let plan = Plan { shard: Shard { part, of: 2 }, ..wanted(&[&lines, &seven]) };
+        made(&plan, Some(&directory)).expect("runs");
+        load(&directory).expect("a study")
+    });
+    let [mut joined, other] = parts;
+    joined.merge(other).expect("parts of one study");
+    assert_eq!(joined.csv(), whole.csv());
+    // Another command of the same name is another study, and a program that fails is told.
+    let eight = Metric::read("seven=echo 8").expect("a metric");
+    let refused = made(&wanted(&[&eight]), Some(&directory)).expect_err("another command");
+    assert!(matches!(refused, StudyError::Store(StoreError::Merge(_, MergeError::Inputs(_)))), "{refused:?}");
+    let failing = Metric::read("fails=false").expect("a metric");
+    let failed = made(&wanted(&[&failing]), None).expect_err("it fails");
+    let StudyError::Run(RunError::Metric(error)) = failed else { panic!("{failed:?}") };
+    assert!(matches!(error.cause, MetricCause::Failed(..)), "{error:?}");
+}
+
+#[test]
+fn chosen_runs_are_kept_with_their_traces() {
+    let document = document(&[]);
+    let directory = fresh_directory("kept-runs");
+    let plan = Plan { kept_seeds: vec![2], ..plan(&document, &POLICIES, &[], 3) };
+    made(&plan, Some(&directory)).expect("runs");
+    let kept: Vec<_> =
+        fs::read_dir(directory.join("runs")).expect("kept runs").map(|entry| entry.expect("one").path()).collect();
+    assert_eq!(kept.len(), 2, "{kept:?}");
+    for run in kept {
+        let trace = fs::File::open(run.join("trace.jsonl")).expect("a trace");
+        let report = mario_audit::audit(std::io::BufReader::new(trace), mario_audit::Options::default(), &mut |_| {});
+        assert!(report.expect("a trace").findings.is_empty());
+        assert!(run.join("summary.json").exists() && !run.join("PARTIAL").exists());
+    }
 }

@@ -61,6 +61,11 @@ impl<'t> Table<'t> {
         &self.columns
     }
 
+    /// The error that there is no row.
+    pub(crate) fn empty(&self) -> TraceError {
+        self.head_error(TraceProblem::Expected("at least one row after this line"))
+    }
+
     /// An error in the line that names the columns.
     pub(super) fn head_error(&self, problem: TraceProblem) -> TraceError {
         TraceError::new(first_line(self.text), problem)

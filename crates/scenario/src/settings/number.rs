@@ -116,9 +116,18 @@ numbers! {
     /// A number above 0.
     Positive: 1e-9 to 1e12, "this number", false,
         "products and quotients of such numbers are finite and above 0";
+    /// Power, energy, a price or an intensity; not negative.
+    Amount: 0.0 to 1e12, "an amount", false,
+        "sums and products of such numbers are finite";
     /// How much a run may cost.
     Limit: 1.0 to 1e18, "a limit", false,
         "no machine does more";
+}
+
+impl Default for Amount {
+    fn default() -> Amount {
+        Amount::of(0.0)
+    }
 }
 
 impl Time {

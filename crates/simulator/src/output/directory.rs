@@ -32,6 +32,9 @@ use crate::simulation::{AskedAcceptances, Effort};
 /// Says that a run is not complete. It is the first file to come and the last to go.
 pub(super) const MARKER: &str = "PARTIAL";
 
+/// What is computed from the trace when a run is complete, by whoever asks for it.
+const MEASURES: &str = "measures.json";
+
 /// What may be written while a run goes on.
 const OUTPUTS: [&str; 5] = ["trace.jsonl", "operations.csv", "moves.csv", "handovers.csv", "messages.csv"];
 
@@ -219,7 +222,8 @@ impl<'a> RunDirectory<'a> {
     /// Ends a run that came to its end.
     pub fn complete(self, scenario: &Scenario, effort: Effort) -> Result<Summary, KeepError> {
         let RunDirectory { path, scenario: _, keep: _, recorders, marker, run: _, sealed } = self;
-        let ((tally, regret), (trace, tables)) = recorders;
+        let ((tally, regret), (mut trace, tables)) = recorders;
+        trace.traffic(effort.hops);
         let failed = |error| KeepError::Write(path.clone(), error);
         let trace = trace.finish(scenario.end()).map_err(failed)?;
         let tables = tables.finish().map_err(failed)?;
@@ -267,7 +271,7 @@ fn prepare(path: &Path, existing: Existing) -> Result<(), KeepError> {
         return Err(KeepError::Busy(path.to_owned()));
     }
     remove(path, &OUTPUTS)?;
-    remove(path, &[SUMMARY, RUN, MARKER])?;
+    remove(path, &[SUMMARY, RUN, MARKER, MEASURES])?;
     remove(path, &checkpoint::FILES)
 }
 

@@ -37,6 +37,11 @@ impl<W: Write> TraceRecorder<W> {
         self.0.finish(time)
     }
 
+    /// Client requests went over this many links in the whole run. To be told before the end.
+    pub fn traffic(&mut self, hops: u64) {
+        self.0.traffic(hops);
+    }
+
     /// Ends the trace of a run that was broken off: there is no last record.
     pub fn close(self) -> io::Result<W> {
         self.0.close()

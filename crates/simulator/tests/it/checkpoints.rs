@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mario_domain::{Duration, Time};
-use mario_scenario::{Arbitration, Document, Fidelity, Management, NoFiles, Resolved, Scenario, Search};
+use mario_domain::{Duration, Models, Time};
+use mario_scenario::{Arbitration, Document, Fidelity, Management, Measures, NoFiles, Resolved, Scenario, Search};
 use mario_simulator::{
     Checkpoint, Detail, Effort, Existing, Keep, KeepError, ResumeError, Reuse, RunDirectory, RunOptions, Simulation,
 };
@@ -121,6 +121,10 @@ fn broken_off(resolved: &Resolved, path: &Path, way: Way, dice: &mut Pcg64) -> (
 /// Somebody with a view of everything manages some of the worlds.
 pub(crate) fn managed(number: u64) -> Scenario {
     let mut scenario = world(number);
+    if number % 4 == 1 {
+        let models = Models { idle_watts: vec![2.0], message_bits: 8.0, ..Models::default() };
+        scenario.measures = Measures { applications: true, models: Some(models) };
+    }
     let management = match number % 6 {
         0 => Management::EdgeFirstFit,
         1 => Management::Central(Search::Greedy),

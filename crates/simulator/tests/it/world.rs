@@ -72,6 +72,7 @@ pub fn scenario(topology: Topology) -> Scenario {
         numbering: Numbering::Counted,
         disturbances: Vec::new(),
         redeploy_delay: None,
+        measures: mario_scenario::Measures::default(),
     }
 }
 

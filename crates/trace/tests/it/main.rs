@@ -49,6 +49,8 @@ fn written(detail: Detail, write: impl FnOnce(&mut TraceWriter<Vec<u8>>)) -> Vec
         forgets_every: None,
         applications: vec![HeaderApplication { application: &application, kind: "WS", policy: PolicyPlace(0) }],
         tiers: &[],
+        measures: false,
+        models: None,
         nodes: (0..)
             .zip(&nodes)
             .map(|(tier, id)| HeaderNode {
@@ -226,6 +228,8 @@ fn nothing_is_written_after_a_failure() {
         forgets_every: None,
         applications: Vec::new(),
         tiers: &[],
+        measures: false,
+        models: None,
         nodes: Vec::new(),
         facts: Vec::new(),
         policies: Vec::new(),

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
 
 use super::{Elements, Kind};
+use crate::reader::measured::{Latency, Traffic};
 use crate::reader::record::{Record, Responses};
 use crate::reader::regret::{Regret, Search, Worth};
 use crate::reader::summed::{Client, Clients, Counted, Gone, Handovers, Usage};
@@ -64,6 +65,28 @@ pub(super) fn summed<'de, A: SeqAccess<'de>>(
             elements.end(Record::Usage(record))
         }
     }
+}
+
+/// A record of what is measured where the header asks for it.
+pub(super) fn measured<'de, A: SeqAccess<'de>>(
+    kind: Kind,
+    time: f64,
+    mut elements: Elements<'de, A>,
+) -> Result<Record, A::Error> {
+    if matches!(kind, Kind::Traffic) {
+        elements.what = "a record `traffic`";
+        let hops = elements.next("number of links")?;
+        return elements.end(Record::Traffic(Traffic { time, hops }));
+    }
+    elements.what = "a record `latency`";
+    let record = Latency {
+        time,
+        application: elements.next("application")?,
+        late: elements.next("number of late requests")?,
+        max: elements.next("longest response time")?,
+        histogram: elements.next("histogram")?,
+    };
+    elements.end(Record::Latency(record))
 }
 
 /// A record of what clients saw in the whole run.

@@ -61,6 +61,8 @@ pub(super) fn header(scenario: &Scenario, detail: Detail) -> Header<'_> {
             })
             .collect(),
         tiers: topology.tier_names(),
+        measures: scenario.measures.applications,
+        models: scenario.measures.models.as_ref(),
         nodes: nodes.collect(),
         facts: of_applications.chain(of_nodes).collect(),
         policies: scenario.policies.iter().map(policy).collect(),

@@ -1,0 +1,61 @@
+//! What is measured at the end where the header asks for it.
+
+use mario_audit::{Finding, FindingKind, Options, audit};
+
+const TRACE: &str = include_str!("../traces/small.jsonl");
+
+/// What 30 clients saw of an application that tolerates 5 ms: ten answers at once, and twenty from 3.5 to 3.53125 ms.
+const LATENCY: &str = r#"["latency",1000,0,0,3.52,[[null,10],[112,20]]]"#;
+const TRAFFIC: &str = r#"["traffic",1000,60]"#;
+
+/// What is found in the small trace with models, when these records come before its end.
+fn found(records: &[&str]) -> Vec<Finding> {
+    let models = r#""measures":true,"models":{"idle_watts":[9],"unit_watts":[],"joules_per_bit":0,"message_bits":8,
+        "unit_hour_price":[],"gigabyte_price":0,"carbon":[]},"nodes":"#;
+    let models = models.replace(['\n', ' '], "");
+    let text = TRACE.replacen("\"mario_trace\":1", "\"mario_trace\":3", 1).replacen("\"nodes\":", &models, 1);
+    let records: String = records.iter().map(|record| format!("{record}\n")).collect();
+    let text = text.replacen("[\"end\"", &format!("{records}[\"end\""), 1);
+    audit(text.as_bytes(), Options::default(), &mut |_| {}).expect("a trace").findings
+}
+
+#[test]
+fn what_was_measured_is_true() {
+    assert_eq!(found(&[LATENCY, TRAFFIC]), []);
+    // As many may be late as are in bins that reach beyond what the application tolerates: from 4.9375 to 5 none, from 5 on all.
+    let late = LATENCY.replace("[112,20]", "[142,12],[145,8]").replace("0,0,3.52", "0,8,5.1");
+    assert_eq!(found(&[&late.replace("142", "143"), TRAFFIC]), []);
+}
+
+#[test]
+fn a_lie_about_what_was_measured_is_found() {
+    for (from, to, expected) in [
+        ("[112,20]", "[112,19]", "a histogram of the 30 response times"),
+        ("[112,20]", "[112,20],[111,0]", "bins in order"),
+        ("3.52", "3.54", "a longest response time from 3.5 to 3.53125"),
+        ("3.52", "3.4", "a longest response time from 3.5 to 3.53125"),
+        ("1000,0,0", "1000,0,1", "from 0 to 0 requests that took longer than 5"),
+        ("[112,20]", "[160,20]", "from 20 to 20 requests that took longer than 5"),
+        ("1000,0", "999,0", "what the whole run came to, at 1000"),
+    ] {
+        let lie = LATENCY.replacen(from, to, 1);
+        let found = found(&[&lie, TRAFFIC]);
+        assert!(
+            found.iter().all(|finding| finding.kind == FindingKind::Totals || finding.kind == FindingKind::Time),
+            "{lie}"
+        );
+        assert!(found.iter().any(|finding| finding.expected.contains(expected)), "{lie}: {found:?}");
+    }
+}
+
+#[test]
+fn there_are_as_many_records_as_the_header_asks_for() {
+    for (records, expected) in [
+        (&[TRAFFIC][..], "1 records `latency`, as the header says"),
+        (&[LATENCY], "1 records `traffic`, as the header says"),
+        (&[LATENCY, LATENCY, TRAFFIC], "the record `latency` of place 1: one for each application, in their order"),
+    ] {
+        let found = found(records);
+        assert!(found.iter().any(|finding| finding.expected == expected), "{records:?}: {found:?}");
+    }
+}

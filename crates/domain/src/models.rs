@@ -1,0 +1,61 @@
+//! What hardware in use costs: energy, money and carbon.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Id;
+
+/// How energy, money and carbon are reckoned. Lists are by tier, from the top down; the last value holds for all tiers beyond, and
+/// an empty list is 0 everywhere.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Models {
+    /// The power of a node that is up, in watts.
+    pub idle_watts: Vec<f64>,
+    /// What each unit of hardware in use adds to it, in watts.
+    pub unit_watts: Vec<f64>,
+    /// The energy that each bit over a link takes, in joules.
+    pub joules_per_bit: f64,
+    /// The bits of one client request.
+    pub message_bits: f64,
+    /// The price of a unit of hardware in use for an hour.
+    pub unit_hour_price: Vec<f64>,
+    /// The price of 10^9 bytes over a link.
+    pub gigabyte_price: f64,
+    /// The carbon intensity of electricity: first where no region is known, then in regions. Empty when nobody asks for it.
+    pub carbon: Vec<Intensity>,
+}
+
+/// The carbon intensity of electricity somewhere.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Intensity {
+    /// In which region, the value of `fact(Node, region, Region)`; `None` for nodes of no listed region and for links.
+    pub region: Option<Id>,
+    /// From which time on, in milliseconds, how many grams for each kilowatt-hour. The first holds before it, too.
+    pub grams_per_kwh: Vec<(f64, f64)>,
+}
+
+impl Models {
+    /// What is wrong with the numbers, if anything is.
+    pub fn fault(&self) -> Option<&'static str> {
+        let is_amount = |amount: &f64| amount.is_finite() && *amount >= 0.0;
+        let lists = [&self.idle_watts, &self.unit_watts, &self.unit_hour_price];
+        let single = [self.joules_per_bit, self.message_bits, self.gigabyte_price];
+        if !lists.into_iter().flatten().chain(&single).all(is_amount) {
+            return Some("a model has an amount that is negative or not finite");
+        }
+        for (place, intensity) in self.carbon.iter().enumerate() {
+            if intensity.region.is_none() != (place == 0) {
+                return Some("the first carbon intensity, and no other, is of no region");
+            }
+            let times = &intensity.grams_per_kwh;
+            if times.is_empty() || !times.is_sorted_by(|one, other| one.0 < other.0) {
+                return Some("a carbon intensity needs times in ascending order");
+            }
+            if !times.iter().all(|(time, grams)| is_amount(time) && is_amount(grams)) {
+                return Some("a carbon intensity is negative or not finite");
+            }
+        }
+        None
+    }
+}

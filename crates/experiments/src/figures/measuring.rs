@@ -1,0 +1,401 @@
+//! What is measured of single applications, nodes and tiers, and what hardware in use costs.
+
+use std::collections::BTreeMap;
+
+use mario_audit::reader::{Detail, Header, Latency, Responses};
+use mario_domain::{Capacity, Id, Models};
+use serde::{Deserialize, Serialize};
+
+use super::{MeanAndMax, OperationCounts};
+
+/// What is measured of single applications, nodes and tiers.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Measured {
+    /// Of each application.
+    pub applications: Vec<ApplicationFigures>,
+    /// What was inhibited, by rule and node; empty for a trace of counts.
+    pub inhibitions: Vec<Inhibitions>,
+    /// Of each tier, from the top down; empty for a trace of counts.
+    pub tiers: Vec<TierFigures>,
+    /// What the run cost, where the scenario has models and the trace tells of single nodes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub consumption: Option<Consumption>,
+}
+
+/// The figures of one application.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ApplicationFigures {
+    /// Which application.
+    pub application: String,
+    /// The group that it belongs to.
+    pub kind: String,
+    /// Client requests served.
+    pub served: u64,
+    /// Client requests lost.
+    pub lost: u64,
+    /// Client requests served in a second of the run.
+    pub throughput: f64,
+    /// The share of served requests that took longer than the application tolerates, where the trace tells.
+    pub late_share: Option<f64>,
+    /// The response time that half of the requests did not exceed, in milliseconds.
+    pub response_p50: Option<f64>,
+    /// The response time that 95 % of the requests did not exceed.
+    pub response_p95: Option<f64>,
+    /// The response time that 99 % of the requests did not exceed.
+    pub response_p99: Option<f64>,
+    /// The longest response time, where the trace tells.
+    pub response_max: Option<f64>,
+    /// Operations that were accepted, proposals that were inhibited, and evaluations that proposed nothing.
+    pub operations: OperationCounts,
+    /// Mean and greatest number of instances after a cycle.
+    pub instances: MeanAndMax,
+}
+
+/// How often a rule of a node's manager inhibited something.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Inhibitions {
+    /// Whose manager.
+    pub node: String,
+    /// Which rule.
+    pub rule: String,
+    /// How often.
+    pub count: u64,
+}
+
+/// The figures of one tier.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct TierFigures {
+    /// Its distance from the top.
+    pub tier: u32,
+    /// What it is called: its name, or else its number.
+    pub name: String,
+    /// Hardware in use over all hardware, on average over time and over the nodes that are up; absent for unbounded hardware.
+    pub utilisation: Option<f64>,
+    /// The energy of its nodes, in joules.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub energy_joules: Option<f64>,
+}
+
+/// What a run cost.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Consumption {
+    /// The energy of all nodes, in joules.
+    pub node_joules: f64,
+    /// The energy of all links, in joules.
+    pub link_joules: f64,
+    /// The energy of all, in joules.
+    pub energy_joules: f64,
+    /// The price of hardware in use and of traffic, in the currency of the scenario.
+    pub money: f64,
+    /// The carbon of all energy, in grams; absent unless the scenario has intensities.
+    pub carbon_grams: Option<f64>,
+}
+
+/// Gathers it, record by record.
+pub(super) struct Measuring {
+    applications: Vec<Application>,
+    inhibitions: BTreeMap<(String, &'static str), u64>,
+    nodes: Vec<Node>,
+    /// For each node, its place in the carbon intensities of the models.
+    region: Vec<usize>,
+    hops: u64,
+    has_nodes: bool,
+}
+
+#[derive(Clone, Default)]
+struct Application {
+    served: u64,
+    lost: u64,
+    coarse: BTreeMap<Option<i64>, u64>,
+    latency: Option<Latency>,
+    operations: OperationCounts,
+    cycles: u64,
+    instances_sum: u64,
+    instances_max: u64,
+}
+
+/// A node, and what it came to until it last changed.
+#[derive(Clone)]
+struct Node {
+    is_up: bool,
+    used: u64,
+    since: f64,
+    /// Milliseconds for which it was up.
+    up: f64,
+    /// Units in use times milliseconds.
+    use_time: f64,
+    grams: f64,
+}
+
+/// Milliseconds in an hour.
+const HOUR: f64 = 3_600_000.0;
+
+/// Watts times milliseconds in a kilowatt-hour.
+const KILOWATT_HOUR: f64 = 1_000.0 * HOUR;
+
+impl Measuring {
+    pub(super) fn new(header: &Header) -> Measuring {
+        let node = Node { is_up: true, used: 0, since: 0.0, up: 0.0, use_time: 0.0, grams: 0.0 };
+        Measuring {
+            applications: vec![Application::default(); header.applications.len()],
+            inhibitions: BTreeMap::new(),
+            nodes: vec![node; header.nodes.len()],
+            region: regions(header),
+            hops: 0,
+            has_nodes: header.detail != Detail::Summary,
+        }
+    }
+
+    pub(super) fn count(&mut self, application: u32, count: impl Fn(&mut OperationCounts)) {
+        count(&mut self.applications[application as usize].operations);
+    }
+
+    pub(super) fn inhibited(&mut self, node: &Id, rule: &'static str) {
+        *self.inhibitions.entry((node.to_string(), rule)).or_default() += 1;
+    }
+
+    /// A cycle is over, and there are so many instances of each application.
+    pub(super) fn after_cycle(&mut self, instances: &[u64]) {
+        for (application, count) in self.applications.iter_mut().zip(instances) {
+            application.cycles += 1;
+            application.instances_sum += count;
+            application.instances_max = application.instances_max.max(*count);
+        }
+    }
+
+    pub(super) fn responses(&mut self, record: &Responses) {
+        let application = &mut self.applications[record.application as usize];
+        application.served = application.served.saturating_add(record.served);
+        application.lost = application.lost.saturating_add(record.lost);
+        for (bucket, count) in &record.histogram {
+            let known = application.coarse.entry(*bucket).or_default();
+            *known = known.saturating_add(*count);
+        }
+    }
+
+    pub(super) fn latency(&mut self, record: &Latency) {
+        self.applications[record.application as usize].latency = Some(record.clone());
+    }
+
+    pub(super) fn traffic(&mut self, hops: u64) {
+        self.hops = hops;
+    }
+
+    /// A node has this hardware in use from a time on.
+    pub(super) fn uses(&mut self, header: &Header, node: u32, time: f64, used: u64) {
+        self.settle(header, node, time);
+        self.nodes[node as usize].used = used;
+    }
+
+    /// A node is up or down from a time on.
+    pub(super) fn is_up(&mut self, header: &Header, node: u32, time: f64, is_up: bool) {
+        self.settle(header, node, time);
+        self.nodes[node as usize].is_up = is_up;
+    }
+
+    /// Counts what a node came to since it last changed.
+    fn settle(&mut self, header: &Header, place: u32, time: f64) {
+        let node = &mut self.nodes[place as usize];
+        let (from, to) = (node.since, time.clamp(node.since, header.duration.max(node.since)));
+        node.since = to;
+        if !node.is_up {
+            return;
+        }
+        node.up += to - from;
+        node.use_time += (to - from) * node.used as f64;
+        if let Some(models) = &header.models
+            && let Some(intensity) = models.carbon.get(self.region[place as usize])
+        {
+            let tier = header.nodes[place as usize].tier;
+            let watts = by_tier(&models.idle_watts, tier) + by_tier(&models.unit_watts, tier) * node.used as f64;
+            node.grams += watts * integral(&intensity.grams_per_kwh, from, to) / KILOWATT_HOUR;
+        }
+    }
+
+    /// What it comes to.
+    pub(super) fn finish(mut self, header: &Header) -> Measured {
+        for node in 0..self.nodes.len() as u32 {
+            self.settle(header, node, header.duration);
+        }
+        let applications = header.applications.iter().zip(&self.applications).map(|(listed, application)| {
+            let (id, kind) = (listed.id.to_string(), listed.kind.clone());
+            application.figures(id, kind, header.duration)
+        });
+        let inhibitions = self.inhibitions.iter().map(|((node, rule), count)| Inhibitions {
+            node: node.clone(),
+            rule: (*rule).to_owned(),
+            count: *count,
+        });
+        Measured {
+            applications: applications.collect(),
+            inhibitions: inhibitions.collect(),
+            tiers: if self.has_nodes { self.tiers(header) } else { Vec::new() },
+            consumption: header
+                .models
+                .as_ref()
+                .filter(|_| self.has_nodes)
+                .map(|models| self.consumption(header, models)),
+        }
+    }
+
+    fn tiers(&self, header: &Header) -> Vec<TierFigures> {
+        let mut tiers: BTreeMap<u32, (f64, f64, bool, f64)> = BTreeMap::new();
+        for (listed, node) in header.nodes.iter().zip(&self.nodes) {
+            let (used, all, is_unbounded, joules) = tiers.entry(listed.tier).or_default();
+            match listed.capacity {
+                Capacity::Bounded(hardware) => *all += hardware.as_units() as f64 * node.up,
+                Capacity::Unbounded => *is_unbounded = true,
+            }
+            *used += node.use_time;
+            *joules += header.models.as_ref().map_or(0.0, |models| node.joules(models, listed.tier));
+        }
+        let figures = |(tier, (used, all, is_unbounded, joules)): (u32, (f64, f64, bool, f64))| TierFigures {
+            tier,
+            name: header.tiers.get(tier as usize).cloned().unwrap_or_else(|| tier.to_string()),
+            utilisation: (!is_unbounded && all > 0.0).then(|| used / all),
+            energy_joules: header.models.is_some().then_some(joules),
+        };
+        tiers.into_iter().map(figures).collect()
+    }
+
+    fn consumption(&self, header: &Header, models: &Models) -> Consumption {
+        let (mut node_joules, mut money, mut grams) = (0.0, 0.0, 0.0);
+        for (listed, node) in header.nodes.iter().zip(&self.nodes) {
+            node_joules += node.joules(models, listed.tier);
+            money += node.use_time / HOUR * by_tier(&models.unit_hour_price, listed.tier);
+            grams += node.grams;
+        }
+        let bits = self.hops as f64 * models.message_bits;
+        let link_joules = bits * models.joules_per_bit;
+        money += bits / 8e9 * models.gigabyte_price;
+        if let Some(general) = models.carbon.first() {
+            // Nothing tells when messages were on their way, so links have the mean intensity of the run.
+            let mean = integral(&general.grams_per_kwh, 0.0, header.duration) / header.duration;
+            grams += link_joules / (KILOWATT_HOUR / 1_000.0) * mean;
+        }
+        Consumption {
+            node_joules,
+            link_joules,
+            energy_joules: node_joules + link_joules,
+            money,
+            carbon_grams: (!models.carbon.is_empty()).then_some(grams),
+        }
+    }
+}
+
+impl Node {
+    /// Idle power for as long as it was up, and power for each unit for as long as it was in use.
+    fn joules(&self, models: &Models, tier: u32) -> f64 {
+        (by_tier(&models.idle_watts, tier) * self.up + by_tier(&models.unit_watts, tier) * self.use_time) / 1_000.0
+    }
+}
+
+impl Application {
+    fn figures(&self, application: String, kind: String, duration: f64) -> ApplicationFigures {
+        let percentile = |share: f64| match &self.latency {
+            Some(latency) => {
+                let middle = |bucket: i64| (Latency::bound(bucket) + Latency::bound(bucket.saturating_add(1))) / 2.0;
+                percentile(latency.histogram.iter().copied(), share, middle).map(|value| value.min(latency.max))
+            }
+            None => {
+                let middle = |bucket: i64| ((bucket as f64 + 0.5) / 4.0).exp2();
+                percentile(self.coarse.iter().map(|(bucket, count)| (*bucket, *count)), share, middle)
+            }
+        };
+        let late = self.latency.as_ref().map(|latency| latency.late);
+        ApplicationFigures {
+            application,
+            kind,
+            served: self.served,
+            lost: self.lost,
+            throughput: self.served as f64 / duration * 1_000.0,
+            late_share: late.filter(|_| self.served > 0).map(|late| late as f64 / self.served as f64),
+            response_p50: percentile(0.5),
+            response_p95: percentile(0.95),
+            response_p99: percentile(0.99),
+            response_max: self.latency.as_ref().filter(|_| self.served > 0).map(|latency| latency.max),
+            operations: self.operations,
+            instances: MeanAndMax {
+                mean: self.instances_sum as f64 / self.cycles.max(1) as f64,
+                max: self.instances_max,
+            },
+        }
+    }
+}
+
+/// The middle of the bucket that holds the first value which at least this share of all values does not exceed.
+fn percentile(
+    buckets: impl Iterator<Item = (Option<i64>, u64)> + Clone,
+    share: f64,
+    middle: impl Fn(i64) -> f64,
+) -> Option<f64> {
+    let all: u64 = buckets.clone().map(|(_, count)| count).fold(0, u64::saturating_add);
+    let wanted = (all as f64 * share).ceil().max(1.0);
+    let mut so_far = 0_u64;
+    for (bucket, count) in buckets {
+        so_far = so_far.saturating_add(count);
+        if so_far as f64 >= wanted {
+            return Some(bucket.map_or(0.0, &middle));
+        }
+    }
+    None
+}
+
+/// The value of a tier in a list by tier.
+fn by_tier(list: &[f64], tier: u32) -> f64 {
+    list.get(tier as usize).or(list.last()).copied().unwrap_or(0.0)
+}
+
+/// The integral from one time to another of what has a value from each of these times on, and the first value before.
+fn integral(values: &[(f64, f64)], from: f64, to: f64) -> f64 {
+    let mut sum = 0.0;
+    for (place, (start, value)) in values.iter().enumerate() {
+        let start = if place == 0 { f64::NEG_INFINITY } else { *start };
+        let end = values.get(place + 1).map_or(f64::INFINITY, |next| next.0);
+        let (from, to) = (from.max(start), to.min(end));
+        if to > from {
+            sum += (to - from) * value;
+        }
+    }
+    sum
+}
+
+/// For each node, the place of its region among the carbon intensities; 0 for none that is listed.
+fn regions(header: &Header) -> Vec<usize> {
+    let Some(models) = header.models.as_ref().filter(|models| models.carbon.len() > 1) else {
+        return vec![0; header.nodes.len()];
+    };
+    let mut region_of: BTreeMap<String, usize> = BTreeMap::new();
+    for fact in header.facts.iter().filter(|fact| fact.key.to_string() == "region") {
+        let named = |region: &Id| fact.value == mario_domain::FactValue::Id(region.clone());
+        let place = models.carbon.iter().position(|intensity| intensity.region.as_ref().is_some_and(named));
+        region_of.entry(fact.subject.to_string()).or_insert(place.unwrap_or(0));
+    }
+    let place = |id: String| region_of.get(&id).copied().unwrap_or(0);
+    header.nodes.iter().map(|node| place(node.id.to_string())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_changes_over_time_is_integrated_piece_by_piece() {
+        let values = [(100.0, 2.0), (200.0, 5.0), (400.0, 1.0)];
+        // The first value holds before its time, too: 100 at 2, then 100 at 2, 200 at 5, 50 at 1.
+        assert_eq!(integral(&values, 0.0, 450.0).to_bits(), 1_450_f64.to_bits());
+        assert_eq!(integral(&values, 250.0, 300.0).to_bits(), 250_f64.to_bits());
+        assert_eq!(integral(&values, 300.0, 300.0).to_bits(), 0_f64.to_bits());
+    }
+
+    #[test]
+    fn a_percentile_is_the_first_value_that_enough_values_do_not_exceed() {
+        let buckets = [(None, 5), (Some(3), 44), (Some(7), 46), (Some(9), 5)];
+        let at = |share| percentile(buckets.into_iter(), share, |bucket| bucket as f64);
+        assert_eq!(
+            [0.05, 0.051, 0.49, 0.5, 0.95, 0.951, 1.0].map(at).map(Option::unwrap),
+            [0.0, 3.0, 3.0, 7.0, 7.0, 9.0, 9.0]
+        );
+        assert_eq!(percentile([].into_iter(), 0.5, |bucket| bucket as f64), None);
+    }
+}

@@ -1,0 +1,186 @@
+//! Numbers that a run has beside the figures of groups: of single applications and tiers, what it cost, and metrics of one's own.
+
+use std::collections::BTreeMap;
+
+use super::Values;
+use crate::figures::{ApplicationFigures, Measured};
+
+/// What a number is called and means.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Extra {
+    /// What a person calls it.
+    pub title: String,
+    /// Its unit; empty when it has none.
+    pub unit: &'static str,
+    /// How many decimals are worth showing.
+    pub decimals: usize,
+    /// Whether less of it is better.
+    pub is_cost: bool,
+    /// Whether policies are compared by it.
+    pub is_compared: bool,
+}
+
+/// What the names of metrics of one's own begin with.
+pub const METRIC: &str = "metric/";
+
+const APPLICATION: &str = "application/";
+const TIER: &str = "tier/";
+const RULE: &str = "rule/";
+
+/// What is measured of an application: its name in files, what a person calls it, its unit, decimals, whether less is better, and
+/// whether policies are compared by it. Counts of operations are those of groups again, so that nothing is compared by them.
+const OF_APPLICATION: [(&str, &str, &str, usize, bool, bool); 12] = [
+    ("late_share", "share of late requests", "", 4, true, true),
+    ("response_p50", "response time p50", "ms", 3, true, false),
+    ("response_p95", "response time p95", "ms", 3, true, true),
+    ("response_p99", "response time p99", "ms", 3, true, true),
+    ("response_max", "longest response time", "ms", 3, true, false),
+    ("throughput", "throughput", "requests/s", 3, false, true),
+    ("instances_mean", "instances, mean", "", 2, true, false),
+    ("instances_max", "instances, at most", "", 1, true, false),
+    ("replicate", "replicate", "", 1, true, false),
+    ("migrate", "migrate", "", 1, true, false),
+    ("undeploy", "undeploy", "", 1, true, false),
+    ("inhibited", "inhibited", "", 1, true, false),
+];
+
+/// What a run cost.
+const COSTS: [(&str, &str, &str); 5] = [
+    ("energy_joules", "energy", "J"),
+    ("node_joules", "energy of nodes", "J"),
+    ("link_joules", "energy of links", "J"),
+    ("money", "price", ""),
+    ("carbon_grams", "carbon", "g"),
+];
+
+/// What a number with this name means; `None` for figures of groups, and for what is no name.
+pub fn extra(name: &str) -> Option<Extra> {
+    let new =
+        |title: String, unit, decimals, is_cost, is_compared| Extra { title, unit, decimals, is_cost, is_compared };
+    if let Some(metric) = name.strip_prefix(METRIC) {
+        return (!metric.is_empty()).then(|| new(metric.to_owned(), "", 3, false, true));
+    }
+    if let Some((_, title, unit)) = COSTS.into_iter().find(|(known, ..)| *known == name) {
+        // The energy of all is the sum of the two others.
+        let is_compared = !["node_joules", "link_joules"].contains(&name);
+        return Some(new(title.to_owned(), unit, 3, true, is_compared));
+    }
+    let (of, measure) = name.rsplit_once('.')?;
+    if let Some(application) = of.strip_prefix(APPLICATION) {
+        let (_, title, unit, decimals, is_cost, is_compared) =
+            OF_APPLICATION.into_iter().find(|(known, ..)| *known == measure)?;
+        return Some(new(format!("{title}, {application}"), unit, decimals, is_cost, is_compared));
+    }
+    if let Some(tier) = of.strip_prefix(TIER) {
+        return match measure {
+            "utilisation" => Some(new(format!("utilisation of tier {tier}"), "", 4, false, true)),
+            "energy_joules" => Some(new(format!("energy of tier {tier}"), "J", 3, true, false)),
+            _ => None,
+        };
+    }
+    let rule = of.strip_prefix(RULE).filter(|_| measure == "inhibited")?;
+    Some(new(format!("inhibited by {rule}"), "", 1, true, false))
+}
+
+/// What is measured beside the figures of groups, by name.
+pub fn measured_values(measured: &Measured) -> Values {
+    let mut values = Values::new();
+    for figures in &measured.applications {
+        for (measure, ..) in OF_APPLICATION {
+            values.insert(format!("{APPLICATION}{}.{measure}", figures.application), of_application(figures, measure));
+        }
+    }
+    for tier in &measured.tiers {
+        values.insert(format!("{TIER}{}.utilisation", tier.name), tier.utilisation);
+        if tier.energy_joules.is_some() {
+            values.insert(format!("{TIER}{}.energy_joules", tier.name), tier.energy_joules);
+        }
+    }
+    let mut rules: BTreeMap<&str, u64> = BTreeMap::new();
+    for inhibitions in &measured.inhibitions {
+        *rules.entry(&inhibitions.rule).or_default() += inhibitions.count;
+    }
+    // Every run has a row of every rule, so that tables of many runs have the same columns.
+    for rule in mario_audit::reader::Rule::WORDS {
+        let count = rules.get(rule).copied().unwrap_or(0);
+        values.insert(format!("{RULE}{rule}.inhibited"), Some(count as f64));
+    }
+    if let Some(cost) = measured.consumption {
+        let amounts = [
+            Some(cost.energy_joules),
+            Some(cost.node_joules),
+            Some(cost.link_joules),
+            Some(cost.money),
+            cost.carbon_grams,
+        ];
+        values.extend(COSTS.into_iter().zip(amounts).map(|((name, ..), amount)| (name.to_owned(), amount)));
+    }
+    values
+}
+
+fn of_application(figures: &ApplicationFigures, measure: &str) -> Option<f64> {
+    let whole = |count: u64| Some(count as f64);
+    match measure {
+        "late_share" => figures.late_share,
+        "response_p50" => figures.response_p50,
+        "response_p95" => figures.response_p95,
+        "response_p99" => figures.response_p99,
+        "response_max" => figures.response_max,
+        "throughput" => Some(figures.throughput),
+        "instances_mean" => Some(figures.instances.mean),
+        "instances_max" => whole(figures.instances.max),
+        "replicate" => whole(figures.operations.replicate),
+        "migrate" => whole(figures.operations.migrate),
+        "undeploy" => whole(figures.operations.undeploy),
+        "inhibited" => whole(figures.operations.inhibited),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figures::{Consumption, Inhibitions, MeanAndMax, OperationCounts, TierFigures};
+
+    #[test]
+    fn every_name_of_a_run_says_what_it_means() {
+        let application = ApplicationFigures {
+            application: "a.b".to_owned(),
+            kind: "WS".to_owned(),
+            served: 4,
+            lost: 0,
+            throughput: 2.0,
+            late_share: Some(0.25),
+            response_p50: Some(1.0),
+            response_p95: Some(2.0),
+            response_p99: Some(3.0),
+            response_max: Some(4.0),
+            operations: OperationCounts { migrate: 7, ..OperationCounts::default() },
+            instances: MeanAndMax { mean: 1.5, max: 2 },
+        };
+        let tier = TierFigures { tier: 1, name: "edge".to_owned(), utilisation: None, energy_joules: Some(9.0) };
+        let inhibitions = Inhibitions { node: "n".to_owned(), rule: "capacity".to_owned(), count: 3 };
+        let consumption =
+            Consumption { node_joules: 1.0, link_joules: 2.0, energy_joules: 3.0, money: 4.0, carbon_grams: None };
+        let measured = Measured {
+            applications: vec![application],
+            inhibitions: vec![inhibitions.clone(), Inhibitions { node: "m".to_owned(), ..inhibitions }],
+            tiers: vec![tier],
+            consumption: Some(consumption),
+        };
+        let values = measured_values(&measured);
+        assert!(values.keys().all(|name| extra(name).is_some()), "{values:?}");
+        assert_eq!(values["application/a.b.migrate"], Some(7.0));
+        assert_eq!(values["application/a.b.late_share"], Some(0.25));
+        assert_eq!(values["rule/capacity.inhibited"], Some(6.0));
+        assert_eq!((values["money"], values["carbon_grams"]), (Some(4.0), None));
+        assert_eq!(
+            extra("application/a.b.response_p95").map(|extra| extra.title),
+            Some("response time p95, a.b".to_owned())
+        );
+        assert_eq!(extra("metric/jain").map(|extra| extra.title), Some("jain".to_owned()));
+        for name in ["all.response", "lost", "metric/", "application/a.colour", "tier/x.response"] {
+            assert_eq!(extra(name), None, "{name}");
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! Metrics of one's own: a program that looks at the directory of a run and prints one number.
+
+use std::error::Error;
+use std::fmt;
+use std::io::{self, Read};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::measures::METRIC;
+
+/// No program has more to say than this.
+const OUTPUT_MAX: u64 = 65_536;
+
+/// How often a program is asked whether it is done.
+const GLANCE: Duration = Duration::from_millis(5);
+
+/// A program that makes a number of a run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Metric {
+    /// What the number is called.
+    pub name: String,
+    /// The program and its arguments; the directory of the run follows as the last one.
+    pub command: Vec<String>,
+}
+
+/// Why something is no metric.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MetricSyntax {
+    /// It is not `NAME=COMMAND`.
+    Shape,
+    /// The name has something else than letters, digits, `-` and `_`.
+    Name,
+    /// There is no command.
+    Command,
+    /// A quote is not closed.
+    Quote,
+}
+
+/// Why a program made no number of a run.
+#[derive(Debug)]
+pub struct MetricError {
+    /// Of which metric.
+    pub name: String,
+    /// Why.
+    pub cause: MetricCause,
+}
+
+/// Why a program made no number of a run.
+#[derive(Debug)]
+pub enum MetricCause {
+    /// It could not be started.
+    Start(String, io::Error),
+    /// It took too long.
+    Timeout(Duration),
+    /// It failed, and wrote this to its standard error.
+    Failed(String, String),
+    /// It printed this instead of one number.
+    NotANumber(String),
+    /// The run could not be kept for it.
+    Keep(String),
+}
+
+impl Metric {
+    /// Reads `NAME=COMMAND`. Words of the command are separated by spaces, unless they are in quotes.
+    pub fn read(text: &str) -> Result<Metric, MetricSyntax> {
+        let (name, command) = text.split_once('=').ok_or(MetricSyntax::Shape)?;
+        let is_letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
+        if name.is_empty() || !name.chars().all(is_letter) {
+            return Err(MetricSyntax::Name);
+        }
+        let command = words(command)?;
+        if command.first().is_none_or(String::is_empty) {
+            return Err(MetricSyntax::Command);
+        }
+        Ok(Metric { name: name.to_owned(), command })
+    }
+
+    /// Its name among the numbers of a run.
+    pub fn key(&self) -> String {
+        format!("{METRIC}{}", self.name)
+    }
+
+    /// The number that the program makes of the run in a directory.
+    pub fn measure(&self, directory: &Path, timeout: Duration) -> Result<f64, MetricError> {
+        let failed = |cause| MetricError { name: self.name.clone(), cause };
+        let mut child = Command::new(&self.command[0])
+            .args(&self.command[1..])
+            .arg(directory)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|error| failed(MetricCause::Start(self.command[0].clone(), error)))?;
+        let output = child.stdout.take().map(listen);
+        let complaints = child.stderr.take().map(listen);
+        let status = wait(&mut child, timeout).map_err(failed)?;
+        // What a program started may still hold its output open, so that waiting for its end has an end, too.
+        let heard = |listening: Option<Receiver<Vec<u8>>>| {
+            let bytes = listening.and_then(|listening| listening.recv_timeout(timeout).ok()).unwrap_or_default();
+            String::from_utf8_lossy(&bytes).trim().to_owned()
+        };
+        let (output, complaints) = (heard(output), heard(complaints));
+        if let Some(status) = status {
+            return Err(failed(MetricCause::Failed(status, last_lines(&complaints))));
+        }
+        let number = output.parse::<f64>().ok().filter(|number| number.is_finite());
+        number.ok_or_else(|| failed(MetricCause::NotANumber(excerpt(&output))))
+    }
+}
+
+/// Waits until a program ends, and stops it when it takes too long. Returns how it failed, if it did.
+fn wait(child: &mut Child, timeout: Duration) -> Result<Option<String>, MetricCause> {
+    let end = Instant::now() + timeout;
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return Ok((!status.success()).then(|| status.to_string())),
+            Ok(None) if Instant::now() < end => thread::sleep(GLANCE),
+            Ok(None) => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(MetricCause::Timeout(timeout));
+            }
+            Err(error) => return Ok(Some(error.to_string())),
+        }
+    }
+}
+
+/// Reads what a program writes while it runs, up to a limit.
+fn listen(output: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        // What cannot be read is no number.
+        let _ = output.take(OUTPUT_MAX).read_to_end(&mut bytes);
+        let _ = sender.send(bytes);
+    });
+    receiver
+}
+
+/// The words of a command.
+fn words(text: &str) -> Result<Vec<String>, MetricSyntax> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    for letter in text.chars() {
+        match (letter, quote) {
+            (_, Some(open)) if letter == open => quote = None,
+            ('"' | '\'', None) => {
+                quote = Some(letter);
+                word.get_or_insert_default();
+            }
+            (' ' | '\t', None) => words.extend(word.take()),
+            _ => word.get_or_insert_default().push(letter),
+        }
+    }
+    if quote.is_some() {
+        return Err(MetricSyntax::Quote);
+    }
+    words.extend(word);
+    Ok(words)
+}
+
+fn excerpt(text: &str) -> String {
+    const LETTERS_MAX: usize = 80;
+    let mut short: String = text.chars().take(LETTERS_MAX).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    short
+}
+
+fn last_lines(text: &str) -> String {
+    const LINES: usize = 5;
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(LINES)..].iter().map(|line| excerpt(line)).collect::<Vec<_>>().join("\n")
+}
+
+impl fmt::Display for MetricSyntax {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            MetricSyntax::Shape => "a metric is written as NAME=COMMAND",
+            MetricSyntax::Name => "the name of a metric has letters, digits, `-` and `_`",
+            MetricSyntax::Command => "the metric has no command",
+            MetricSyntax::Quote => "a quote in the command is not closed",
+        })
+    }
+}
+
+impl Error for MetricSyntax {}
+
+impl fmt::Display for MetricError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "cannot compute the metric `{}`", self.name)
+    }
+}
+
+impl Error for MetricError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&self.cause)
+    }
+}
+
+impl fmt::Display for MetricCause {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MetricCause::Start(program, error) => write!(formatter, "cannot start `{program}`: {error}"),
+            MetricCause::Timeout(timeout) => {
+                write!(formatter, "the program was stopped: it took longer than {} s", timeout.as_secs_f64())
+            }
+            MetricCause::Failed(status, complaints) if complaints.is_empty() => {
+                write!(formatter, "the program failed with {status}")
+            }
+            MetricCause::Failed(status, complaints) => {
+                write!(formatter, "the program failed with {status}:\n{complaints}")
+            }
+            MetricCause::NotANumber(output) if output.is_empty() => {
+                formatter.write_str("the program printed nothing, where one number is expected")
+            }
+            MetricCause::NotANumber(output) => {
+                write!(formatter, "the program printed `{output}`, where one number is expected")
+            }
+            MetricCause::Keep(message) => write!(formatter, "the run could not be kept for it: {message}"),
+        }
+    }
+}
+
+impl Error for MetricCause {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_metric_is_a_name_and_a_command() {
+        let read = |text| Metric::read(text).map(|metric| (metric.name, metric.command));
+        let expected = ["python3", "my metric.py", "--scale=2", ""].map(str::to_owned).to_vec();
+        assert_eq!(read("jain=python3 'my metric.py'  --scale=2 \"\""), Ok(("jain".to_owned(), expected)));
+        for (text, problem) in [
+            ("jain", MetricSyntax::Shape),
+            ("=x", MetricSyntax::Name),
+            ("a.b=x", MetricSyntax::Name),
+            ("a= ", MetricSyntax::Command),
+            ("a=''", MetricSyntax::Command),
+            ("a='x", MetricSyntax::Quote),
+        ] {
+            assert_eq!(read(text), Err(problem), "{text}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_program_makes_a_number_of_a_directory_or_says_why_not() {
+        let measure = |script: &str, timeout| {
+            let command = ["sh", "-c", script, "sh"].map(str::to_owned).to_vec();
+            let metric = Metric { name: "m".to_owned(), command };
+            metric
+                .measure(Path::new("some/run"), Duration::from_secs_f64(timeout))
+                .map_err(|error| error.cause.to_string())
+        };
+        assert_eq!(measure("echo ' 2.5e1 '", 60.0), Ok(25.0));
+        assert_eq!(measure("printf %s \"$1\" | wc -c", 60.0), Ok(8.0));
+        assert_eq!(measure("echo no >&2; exit 3", 60.0), Err("the program failed with exit status: 3:\nno".to_owned()));
+        for (script, words) in [
+            ("echo 1 2", "the program printed `1 2`, where one number is expected"),
+            ("echo inf", "the program printed `inf`, where one number is expected"),
+            ("true", "the program printed nothing, where one number is expected"),
+        ] {
+            assert_eq!(measure(script, 60.0), Err(words.to_owned()));
+        }
+        // A program that writes without end is cut off, and one that does not end is stopped.
+        assert!(measure("yes", 60.0).is_err());
+        assert_eq!(measure("sleep 600", 0.05), Err("the program was stopped: it took longer than 0.05 s".to_owned()));
+        let missing = Metric { name: "m".to_owned(), command: vec!["no-such-program-of-anybody".to_owned()] };
+        let error = missing.measure(Path::new("."), Duration::from_secs(60)).expect_err("there is none");
+        assert!(error.cause.to_string().starts_with("cannot start `no-such-program-of-anybody`"), "{}", error.cause);
+    }
+}

@@ -1,0 +1,94 @@
+//! Makes one run of a study, and what is to be known of it.
+
+use std::fs::{self, File};
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use mario_scenario::Resolved;
+use mario_simulator::Effort;
+
+use super::{Plan, RunKey};
+use crate::figures::{TraceFigures, from_trace};
+use crate::measures::{Values, measured_values, values};
+use crate::metric::{MetricCause, MetricError};
+use crate::runs::{RunError, counted, kept, traced_with_effort};
+
+/// The directory of kept runs in that of a study.
+const RUNS: &str = "runs";
+
+/// Makes a run and returns all its numbers. It is kept where the plan says so; for metrics, it is kept until they have their numbers.
+pub(super) fn make(
+    plan: &Plan<'_>,
+    key: &RunKey,
+    resolved: &Resolved,
+    directory: Option<&Path>,
+) -> Result<(Values, Effort), RunError> {
+    let place = directory.filter(|_| plan.kept_seeds.contains(&key.seed)).map(|study| study.join(RUNS).join(name(key)));
+    if let Some(place) = &place {
+        return in_directory(plan, resolved, place);
+    }
+    if !plan.metrics.is_empty() {
+        let place = Temporary::new(key);
+        return in_directory(plan, resolved, &place.0);
+    }
+    if resolved.scenario.measures.are_any() {
+        let (figures, effort) = traced_with_effort(&resolved.scenario)?;
+        return Ok((all_values(&figures, resolved), effort));
+    }
+    let (figures, effort) = counted(&resolved.scenario)?;
+    Ok((values(&figures), effort))
+}
+
+fn in_directory(plan: &Plan<'_>, resolved: &Resolved, place: &Path) -> Result<(Values, Effort), RunError> {
+    let failed = |name: &str, message: String| {
+        RunError::Metric(MetricError { name: name.to_owned(), cause: MetricCause::Keep(message) })
+    };
+    fs::create_dir_all(place).map_err(|error| failed("trace", error.to_string()))?;
+    let effort = kept(resolved, place)?;
+    let trace = File::open(place.join("trace.jsonl")).map_err(|error| failed("trace", error.to_string()))?;
+    let figures = from_trace(BufReader::new(trace)).map_err(|error| failed("trace", error.to_string()))?;
+    let mut values = all_values(&figures, resolved);
+    for metric in &plan.metrics {
+        let number = metric.measure(place, plan.metric_timeout).map_err(RunError::Metric)?;
+        values.insert(metric.key(), Some(number));
+    }
+    Ok((values, effort))
+}
+
+/// The figures, and what is measured beside them if the scenario asks for it.
+fn all_values(figures: &TraceFigures, resolved: &Resolved) -> Values {
+    let mut all = values(&figures.figures);
+    if resolved.scenario.measures.are_any() {
+        all.extend(measured_values(&figures.measured));
+    }
+    all
+}
+
+/// The name of a directory for a run: what is no plain letter is `-`, and a number tells apart what is the same then.
+fn name(key: &RunKey) -> String {
+    let whole = format!("{key}");
+    let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
+    let words: String = whole.chars().map(plain).collect();
+    let words: Vec<&str> = words.split('-').filter(|word| !word.is_empty()).collect();
+    let hash = whole
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
+    let mut short = words.join("-");
+    short.truncate(100);
+    format!("{short}-{:06x}", hash & 0xff_ffff)
+}
+
+/// A directory that is gone when this is.
+struct Temporary(PathBuf);
+
+impl Temporary {
+    fn new(key: &RunKey) -> Temporary {
+        Temporary(std::env::temp_dir().join(format!("mario-{}-{}", std::process::id(), name(key))))
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,125 @@
+//! What the clients of each application saw in the whole run, exactly where that is asked for.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use mario_domain::{Duration, Time};
+use serde::{Deserialize, Serialize};
+
+use crate::header::Header;
+use crate::json::{integer, natural, number};
+use crate::writer::TraceWriter;
+
+/// A response time that is a bound but for what adding fractions loses is not beyond it.
+const BOUND_TOLERANCE: f64 = 1e-9;
+
+/// What the clients of one application saw.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Latency {
+    late: u64,
+    max: Duration,
+    max_latency: f64,
+    /// How many took how long; `None` is 0. Buckets are powers of two, each in 64 equal parts.
+    histogram: BTreeMap<Option<i32>, u64>,
+}
+
+impl Latency {
+    /// Nothing was seen yet of each application of a header; nothing at all unless it asks for it.
+    pub(crate) fn of(header: &Header<'_>) -> Option<Vec<Latency>> {
+        let new = |max_latency: f64| Latency { late: 0, max: Duration::ZERO, max_latency, histogram: BTreeMap::new() };
+        let applications = header.applications.iter().map(|listed| new(listed.application.max_latency.value()));
+        header.measures.then(|| applications.collect())
+    }
+
+    /// `served` requests took this long each.
+    pub(crate) fn count(&mut self, response: Duration, served: u64) {
+        let units = response.units();
+        if units > self.max_latency * (1.0 + BOUND_TOLERANCE) {
+            // What was restored may be any number.
+            self.late = self.late.saturating_add(served);
+        }
+        if response > self.max {
+            self.max = response;
+        }
+        let count = self.histogram.entry(bucket(units)).or_default();
+        *count = count.saturating_add(served);
+    }
+
+    /// Whether it can be of an application with this bound.
+    pub(crate) fn can_be(&self, max_latency: f64) -> bool {
+        const BUCKETS: std::ops::RangeInclusive<i32> = -80_000..=80_000;
+        self.max_latency.to_bits() == max_latency.to_bits()
+            && self.histogram.keys().flatten().all(|bucket| BUCKETS.contains(bucket))
+    }
+}
+
+impl<W: Write> TraceWriter<W> {
+    /// What clients saw in the whole run, application by application.
+    pub(crate) fn tell_latencies(&mut self, time: Time) {
+        for (application, latency) in self.latencies.take().into_iter().flatten().enumerate() {
+            self.begin("latency", time);
+            for count in [application as u64, latency.late] {
+                self.line.push(b',');
+                natural(&mut self.line, count);
+            }
+            self.line.push(b',');
+            number(&mut self.line, latency.max.units());
+            self.line.extend_from_slice(b",[");
+            for (position, (bucket, count)) in latency.histogram.into_iter().enumerate() {
+                self.line.extend_from_slice(if position > 0 { b",[" } else { b"[" });
+                match bucket {
+                    Some(bucket) => integer(&mut self.line, i64::from(bucket)),
+                    None => self.line.extend_from_slice(b"null"),
+                }
+                self.line.push(b',');
+                natural(&mut self.line, count);
+                self.line.push(b']');
+            }
+            self.line.extend_from_slice(b"]]");
+            self.end_line();
+        }
+    }
+
+    /// Client requests went over this many links in the whole run. Told at the end, if the header has models.
+    pub fn traffic(&mut self, hops: u64) {
+        self.hops = Some(hops);
+    }
+
+    pub(crate) fn tell_traffic(&mut self, time: Time) {
+        let Some(hops) = self.hops.filter(|_| self.has_models) else { return };
+        self.begin("traffic", time);
+        self.line.push(b',');
+        natural(&mut self.line, hops);
+        self.line.push(b']');
+        self.end_line();
+    }
+}
+
+/// The bucket of a value, from the bits of the number alone: 64 times the power of two, and which 64th of it.
+fn bucket(value: f64) -> Option<i32> {
+    const MANTISSA_BITS: u32 = 52;
+    const PART_BITS: u32 = 6;
+    const BIAS: i32 = 1_023;
+    if value < f64::MIN_POSITIVE {
+        return None;
+    }
+    let parts = (value.to_bits() >> (MANTISSA_BITS - PART_BITS)) as i32;
+    Some(parts - (BIAS << PART_BITS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_are_64ths_of_powers_of_two() {
+        assert_eq!([1.0, 1.016, 2.0, 3.0, 0.5].map(bucket), [Some(0), Some(1), Some(64), Some(96), Some(-64)]);
+        assert_eq!(bucket(0.0), None);
+        for value in [0.01, 0.99, 1.0, 6.01, 1e9] {
+            let bucket = bucket(value).expect("not zero");
+            let bound =
+                |bucket: i32| 2_f64.powi(bucket.div_euclid(64)) * (1.0 + f64::from(bucket.rem_euclid(64)) / 64.0);
+            assert!(bound(bucket) <= value && value < bound(bucket + 1), "{value} in {bucket}");
+        }
+    }
+}
