@@ -3,6 +3,7 @@
 mod header;
 mod measured;
 mod parse;
+mod places;
 mod record;
 mod regret;
 mod summed;

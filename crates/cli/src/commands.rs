@@ -6,6 +6,7 @@ mod bench;
 mod ca;
 mod compare;
 mod completions;
+mod figures;
 mod man;
 mod merge;
 pub(crate) mod node;
@@ -41,6 +42,9 @@ pub enum Command {
     Compare(compare::Arguments),
     /// Print a completion script for a shell.
     Completions(completions::Arguments),
+    /// Draw the figures of a comparison or a sweep, for a paper.
+    #[command(long_about = figures::LONG_ABOUT)]
+    Figures(figures::Arguments),
     /// Print the manual page, or write the pages of all commands.
     Man(man::Arguments),
     /// Join runs that were made apart.
@@ -81,6 +85,7 @@ pub(crate) fn run(command: Command, console: &Console) -> Result<Outcome, Failur
         Command::Ca(arguments) => ca::run(&arguments, console),
         Command::Compare(arguments) => compare::run(&arguments, console),
         Command::Completions(arguments) => completions::run(&arguments, console),
+        Command::Figures(arguments) => figures::run(&arguments, console),
         Command::Man(arguments) => man::run(&arguments, console),
         Command::Merge(arguments) => merge::run(&arguments, console),
         Command::Node(arguments) => node::run(&arguments, console),

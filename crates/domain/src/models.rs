@@ -21,7 +21,7 @@ pub struct Models {
     pub unit_hour_price: Vec<f64>,
     /// The price of 10^9 bytes over a link.
     pub gigabyte_price: f64,
-    /// The carbon intensity of electricity: first where no region is known, then in regions. Empty when nobody asks for it.
+    /// The carbon intensity of electricity: first where no region is known, then in regions. Empty when the scenario does not ask for carbon.
     pub carbon: Vec<Intensity>,
 }
 

@@ -24,6 +24,7 @@ pub mod reproduce;
 pub mod study;
 
 pub mod comparison;
+pub mod plot;
 pub mod sweep;
 
 pub mod report;

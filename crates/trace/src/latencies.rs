@@ -18,7 +18,8 @@ const BOUND_TOLERANCE: f64 = 1e-9;
 pub(crate) struct Latency {
     late: u64,
     max: Duration,
-    max_latency: f64,
+    /// What takes longer is late.
+    limit: f64,
     /// How many took how long; `None` is 0. Buckets are powers of two, each in 64 equal parts.
     histogram: BTreeMap<Option<i32>, u64>,
 }
@@ -26,7 +27,7 @@ pub(crate) struct Latency {
 impl Latency {
     /// Nothing was seen yet of each application of a header; nothing at all unless it asks for it.
     pub(crate) fn of(header: &Header<'_>) -> Option<Vec<Latency>> {
-        let new = |max_latency: f64| Latency { late: 0, max: Duration::ZERO, max_latency, histogram: BTreeMap::new() };
+        let new = |limit: f64| Latency { late: 0, max: Duration::ZERO, limit, histogram: BTreeMap::new() };
         let applications = header.applications.iter().map(|listed| new(listed.application.max_latency.value()));
         header.measures.then(|| applications.collect())
     }
@@ -34,7 +35,7 @@ impl Latency {
     /// `served` requests took this long each.
     pub(crate) fn count(&mut self, response: Duration, served: u64) {
         let units = response.units();
-        if units > self.max_latency * (1.0 + BOUND_TOLERANCE) {
+        if units > self.limit * (1.0 + BOUND_TOLERANCE) {
             // What was restored may be any number.
             self.late = self.late.saturating_add(served);
         }
@@ -46,9 +47,9 @@ impl Latency {
     }
 
     /// Whether it can be of an application with this bound.
-    pub(crate) fn can_be(&self, max_latency: f64) -> bool {
+    pub(crate) fn can_be(&self, limit: f64) -> bool {
         const BUCKETS: std::ops::RangeInclusive<i32> = -80_000..=80_000;
-        self.max_latency.to_bits() == max_latency.to_bits()
+        self.limit.to_bits() == limit.to_bits()
             && self.histogram.keys().flatten().all(|bucket| BUCKETS.contains(bucket))
     }
 }

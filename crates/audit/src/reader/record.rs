@@ -1,6 +1,7 @@
 //! What happened: the lines of a trace after the first.
 
 use super::measured::{Latency, Traffic};
+use super::places::Places;
 use super::regret::Regret;
 use super::summed::{self, Client, Clients, Counted, Gone, Handovers, Usage};
 use std::fmt;
@@ -433,74 +434,6 @@ impl Record {
                 summed::applications(self).into_iter().fold(places, Places::application).fault
             }
             Record::Regret(_) | Record::Traffic(_) | Record::End(_) => None,
-        }
-    }
-}
-
-/// Looks for the first place that is in no table of the header.
-struct Places<'a> {
-    header: &'a Header,
-    fault: Option<String>,
-}
-
-impl Places<'_> {
-    fn check(mut self, place: u32, count: usize, one: &str, many: &str) -> Self {
-        if place as usize >= count && self.fault.is_none() {
-            self.fault = Some(format!("it names the {one} {place}, and the header has {count} {many}"));
-        }
-        self
-    }
-
-    fn node(self, place: u32) -> Self {
-        let count = self.header.nodes.len();
-        self.check(place, count, "node", "nodes")
-    }
-
-    fn application(self, place: u32) -> Self {
-        let count = self.header.applications.len();
-        self.check(place, count, "application", "applications")
-    }
-
-    fn policy(self, place: u32) -> Self {
-        let count = self.header.policies.len();
-        self.check(place, count, "policy", "policies")
-    }
-
-    fn user(self, place: u32) -> Self {
-        let count = self.header.users.len();
-        self.check(place, count, "user", "users")
-    }
-
-    fn wish(self, wish: &Wish) -> Self {
-        match wish.target {
-            Target::Node(node) => self.node(node),
-            Target::Own | Target::Unknown(_) => self,
-        }
-    }
-
-    fn seen(self, seen: &Seen) -> Self {
-        let places = seen.requests.iter().fold(self, |places, fact| match fact.neighbour {
-            Neighbour::Node(node) => places.node(node),
-            Neighbour::Own => places,
-        });
-        let places = seen.inhibited.iter().fold(places, Places::wish);
-        seen.solutions.iter().fold(places, |places, solution| match solution {
-            Solution::Proposal { wish, .. } => places.wish(wish),
-            Solution::Invalid { .. } => places,
-        })
-    }
-
-    fn outcome(self, outcome: &Outcome) -> Self {
-        match outcome {
-            Outcome::Nop(_) => self,
-            Outcome::Judged { wish, .. } => self.wish(wish),
-            Outcome::Deploy { node, application, policy, .. } => {
-                let places = self.node(*node).application(*application);
-                match policy {
-                    Some(policy) => places.policy(*policy),
-                    None => places,
-                }
-            }
         }
     }
 }

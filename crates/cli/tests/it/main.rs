@@ -11,6 +11,7 @@ mod book;
 mod explain;
 mod help;
 mod input;
+mod measures;
 mod merge;
 #[cfg(unix)]
 mod outputs;

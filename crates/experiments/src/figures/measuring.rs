@@ -154,7 +154,7 @@ impl Measuring {
         *self.inhibitions.entry((node.to_string(), rule)).or_default() += 1;
     }
 
-    /// A cycle is over, and there are so many instances of each application.
+    /// A cycle is over; `instances` counts those of each application.
     pub(super) fn after_cycle(&mut self, instances: &[u64]) {
         for (application, count) in self.applications.iter_mut().zip(instances) {
             application.cycles += 1;
@@ -391,11 +391,9 @@ mod tests {
     #[test]
     fn a_percentile_is_the_first_value_that_enough_values_do_not_exceed() {
         let buckets = [(None, 5), (Some(3), 44), (Some(7), 46), (Some(9), 5)];
-        let at = |share| percentile(buckets.into_iter(), share, |bucket| bucket as f64);
-        assert_eq!(
-            [0.05, 0.051, 0.49, 0.5, 0.95, 0.951, 1.0].map(at).map(Option::unwrap),
-            [0.0, 3.0, 3.0, 7.0, 7.0, 9.0, 9.0]
-        );
+        let at = |share| percentile(buckets.into_iter(), share, |bucket| bucket as f64).map(|value| value as i64);
+        let found = [0.05, 0.051, 0.49, 0.5, 0.95, 0.951, 1.0].map(at);
+        assert_eq!(found, [0, 3, 3, 7, 7, 9, 9].map(Some));
         assert_eq!(percentile([].into_iter(), 0.5, |bucket| bucket as f64), None);
     }
 }

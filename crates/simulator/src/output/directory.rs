@@ -32,7 +32,7 @@ use crate::simulation::{AskedAcceptances, Effort};
 /// Says that a run is not complete. It is the first file to come and the last to go.
 pub(super) const MARKER: &str = "PARTIAL";
 
-/// What is computed from the trace when a run is complete, by whoever asks for it.
+/// What the command line computes from the trace of a complete run, where the scenario asks for it.
 const MEASURES: &str = "measures.json";
 
 /// What may be written while a run goes on.

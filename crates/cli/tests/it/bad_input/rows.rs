@@ -61,6 +61,13 @@ pub(super) const ROWS: &[Row] = &[
             (&["paper", "--policy", "latency-aware", "--policy", "latency-aware@colour=red"], "colour"),
             (&["paper", "--policy", "latency-aware", "--policy", "workload-aware", "--set", "colour=red"], "colour"),
             (&["paper", "--policy", "latency-aware", "--policy", "workload-aware", "--seeds", "0"], "0"),
+            (&["paper", "--policy", "latency-aware", "--policy", "workload-aware", "--metric", "jain"], "NAME=COMMAND"),
+            (
+                &["paper", "--policy", "latency-aware", "--policy", "workload-aware", "--metric", "a.b=x"],
+                "letters, digits",
+            ),
+            (&["paper", "--policy", "latency-aware", "--policy", "workload-aware", "--metric-timeout", "0"], "seconds"),
+            (&["paper", "--policy", "latency-aware", "--policy", "workload-aware", "--keep-runs", "1"], "--out"),
             (
                 &["paper", "--policy", "latency-aware", "--policy", "workload-aware", "--seed", "18446744073709551615"],
                 "18446744073709551615",
@@ -82,6 +89,17 @@ pub(super) const ROWS: &[Row] = &[
         refuses: &[(&["pages", "more"], "more"), (&[""], "DIR")],
         path: Some(&["PATH"]),
         accepts: &[Thing::Missing, Thing::MissingWithBytes, Thing::Directory],
+    },
+    Row {
+        command: "figures",
+        refuses: &[
+            (&[], "DIR"),
+            (&["no-such-directory"], "no-such-directory"),
+            (&[".", "--figure"], "--figure"),
+            (&[".", "--format", "png"], "png"),
+        ],
+        path: Some(&["PATH"]),
+        accepts: &[],
     },
     Row {
         command: "merge",

@@ -1,0 +1,72 @@
+//! Whether the places that a record names are in the tables of the header.
+
+use super::header::Header;
+use super::record::{Neighbour, Outcome, Seen, Solution, Target, Wish};
+
+/// Looks for the first place that is in no table of the header.
+pub(super) struct Places<'a> {
+    pub(super) header: &'a Header,
+    pub(super) fault: Option<String>,
+}
+
+impl Places<'_> {
+    fn check(mut self, place: u32, count: usize, one: &str, many: &str) -> Self {
+        if place as usize >= count && self.fault.is_none() {
+            self.fault = Some(format!("it names the {one} {place}, and the header has {count} {many}"));
+        }
+        self
+    }
+
+    pub(super) fn node(self, place: u32) -> Self {
+        let count = self.header.nodes.len();
+        self.check(place, count, "node", "nodes")
+    }
+
+    pub(super) fn application(self, place: u32) -> Self {
+        let count = self.header.applications.len();
+        self.check(place, count, "application", "applications")
+    }
+
+    pub(super) fn policy(self, place: u32) -> Self {
+        let count = self.header.policies.len();
+        self.check(place, count, "policy", "policies")
+    }
+
+    pub(super) fn user(self, place: u32) -> Self {
+        let count = self.header.users.len();
+        self.check(place, count, "user", "users")
+    }
+
+    fn wish(self, wish: &Wish) -> Self {
+        match wish.target {
+            Target::Node(node) => self.node(node),
+            Target::Own | Target::Unknown(_) => self,
+        }
+    }
+
+    pub(super) fn seen(self, seen: &Seen) -> Self {
+        let places = seen.requests.iter().fold(self, |places, fact| match fact.neighbour {
+            Neighbour::Node(node) => places.node(node),
+            Neighbour::Own => places,
+        });
+        let places = seen.inhibited.iter().fold(places, Places::wish);
+        seen.solutions.iter().fold(places, |places, solution| match solution {
+            Solution::Proposal { wish, .. } => places.wish(wish),
+            Solution::Invalid { .. } => places,
+        })
+    }
+
+    pub(super) fn outcome(self, outcome: &Outcome) -> Self {
+        match outcome {
+            Outcome::Nop(_) => self,
+            Outcome::Judged { wish, .. } => self.wish(wish),
+            Outcome::Deploy { node, application, policy, .. } => {
+                let places = self.node(*node).application(*application);
+                match policy {
+                    Some(policy) => places.policy(*policy),
+                    None => places,
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! `mario figures`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use mario_diagnostics::Diagnostic;
+use mario_experiments::comparison::Comparison;
+use mario_experiments::measures::Measure;
+use mario_experiments::plot::figures_of;
+use mario_experiments::study::{Results, load};
+use mario_experiments::sweep;
+
+use super::report::write;
+use crate::console::many;
+use crate::experiments::store_failure;
+use crate::{Console, Failure, Outcome};
+
+/// Arguments of `mario figures`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  mario figures comparison
+  mario figures sizes --figure LS.response --figure all.migrate --out paper/figures --format pdf")]
+pub struct Arguments {
+    /// The directory of `mario compare --out`, `mario sweep --out` or `mario merge --out`
+    #[arg(value_name = "DIR")]
+    pub directory: PathBuf,
+    /// Write the figures here; `figures` below DIR unless given
+    #[arg(long, value_name = "OUT")]
+    pub out: Option<PathBuf>,
+    /// A figure to draw, e.g. LS.response; may be given again. Those that policies are compared by unless given
+    #[arg(long = "figure", value_name = "FIGURE")]
+    pub figures: Vec<String>,
+    /// What to write
+    #[arg(long, value_name = "FORMAT", default_value = "both")]
+    pub format: Format,
+}
+
+/// What figures are written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// SVG and PDF.
+    Both,
+    /// SVG.
+    Svg,
+    /// PDF.
+    Pdf,
+}
+
+pub(super) const LONG_ABOUT: &str = "Draw the figures of a comparison or a sweep, for a paper.
+
+Each figure has the mean of each policy with its 95 % interval: as rows, or as lines over the values of the key where a sweep has one key with \
+numbers. Each is written as SVG and as PDF, NAME.svg and NAME.pdf. The same runs give the same bytes.";
+
+pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
+    let results = load(&arguments.directory).map_err(|error| store_failure(&error))?;
+    let names = names(&results, &arguments.figures)?;
+    let out = arguments.out.clone().unwrap_or_else(|| arguments.directory.join("figures"));
+    fs::create_dir_all(&out).map_err(|error| Failure::file(format!("cannot make `{}`", out.display()), &error))?;
+    let figures = figures_of(&results, &names);
+    let file = |name: &str, ending: &str| Path::new(&out).join(format!("{name}.{ending}"));
+    for figure in &figures {
+        if arguments.format != Format::Pdf {
+            write(&file(&figure.name, "svg"), figure.svg.as_bytes())?;
+        }
+        if arguments.format != Format::Svg {
+            write(&file(&figure.name, "pdf"), &figure.pdf)?;
+        }
+    }
+    console.inform(format!("{} in {}", many(figures.len(), "figure"), out.display()));
+    Ok(Outcome::Done)
+}
+
+/// The figures that are asked for, or those that policies are compared by.
+fn names(results: &Results, asked: &[String]) -> Result<Vec<String>, Failure> {
+    let known = sweep::figure_names(results);
+    if let Some(unknown) = asked.iter().find(|name| !known.contains(name)) {
+        let figures = Measure::ALL.map(Measure::as_str).join(", ");
+        let hint = format!("write GROUP.FIGURE, e.g. LS.response; figures are {figures}");
+        return Err(Failure::input(Diagnostic::error(format!("there is no figure `{unknown}`")).hint(hint)));
+    }
+    if !asked.is_empty() {
+        return Ok(asked.to_vec());
+    }
+    let variant = results.identity.variants.first().cloned().unwrap_or_default();
+    Ok(Comparison::of(results, &variant).figures.into_iter().map(|row| row.figure.name).collect())
+}
