@@ -71,12 +71,14 @@ pub fn compare(options: &Options) {
         if !theirs.is_empty() {
             let figure = runtime.block_on(measure(nginx_first, &theirs, length));
             println!("  run {run}: nginx {}", figure.text());
-            other.push(figure.per_hop_us);
+            if figure.failed == 0 {
+                other.push(figure.per_hop_us);
+            }
         }
     }
     let own = median(&mut own);
     if other.is_empty() {
-        println!("mario {own:.1} µs per request and hop (nginx was not found)");
+        println!("mario {own:.1} µs per request and hop (nginx was not found, or failed)");
     } else {
         let other = median(&mut other);
         println!("mario {own:.1} µs, nginx {other:.1} µs per request and hop: {:.2} times (goal: 1.5)", own / other);

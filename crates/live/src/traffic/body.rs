@@ -161,6 +161,9 @@ impl ReplayState {
                     self.is_kept_whole = false;
                     self.kept.clear();
                 }
+                // The last bytes are known as such, so that they end the stream between nodes: a frame of its own for that
+                // counts as a frame without use there, and links with too many of these are ended.
+                self.is_read = self.incoming.is_end_stream();
                 Poll::Ready(Some(Ok(Frame::data(data))))
             }
             Err(frame) => {
@@ -207,6 +210,14 @@ impl HttpBody for Attempt {
             Poll::Pending => {}
         }
         polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        if self.is_done {
+            return true;
+        }
+        let state = lock(&self.state);
+        state.is_read && state.trailers.is_none() && self.next >= state.kept.len()
     }
 
     fn size_hint(&self) -> SizeHint {

@@ -72,6 +72,8 @@ pub(super) struct Journey {
     /// Copies of this node that failed it.
     pub(super) failed_copies: Vec<WorkloadId>,
     pub(super) has_retried: bool,
+    /// Whether a copy may have seen it, so that it must not set out again.
+    pub(super) may_be_seen: bool,
 }
 
 /// Where a request goes next.
@@ -87,7 +89,7 @@ enum Attempt {
     Answered(Response<Body>),
     DeadEnd(Itinerary),
     /// No copy saw any of the request.
-    NotSent(String),
+    NotSent,
     /// A copy may have seen the request.
     NoResponse(String),
     Late,
@@ -126,7 +128,14 @@ impl Forwarder {
         let application = select::application(&routes, host, parts.uri.path()).ok_or(Failure::Unknown)?.clone();
         let mut itinerary = Itinerary::new();
         itinerary.visit(&routes.node);
-        Ok(Journey { application, itinerary, origin: Origin::Client, failed_copies: Vec::new(), has_retried: false })
+        Ok(Journey {
+            application,
+            itinerary,
+            origin: Origin::Client,
+            failed_copies: Vec::new(),
+            has_retried: false,
+            may_be_seen: false,
+        })
     }
 
     /// Answers a request that a neighbour forwarded.
@@ -148,6 +157,7 @@ impl Forwarder {
             origin: Origin::Neighbour(from),
             failed_copies: Vec::new(),
             has_retried: false,
+            may_be_seen: false,
         };
         self.serve(parts, incoming, journey).await
     }
@@ -179,6 +189,9 @@ impl Forwarder {
             };
             let is_dead_end = matches!(failure, Failure::Unreachable | Failure::TooFar | Failure::Busy);
             let may_wait = matches!(journey.origin, Origin::Client) && replay.is_replayable();
+            if is_dead_end && journey.may_be_seen {
+                break Failure::Failed("and no other is in reach".to_owned());
+            }
             if !is_dead_end || !may_wait || pause > self.settings.hold {
                 break failure;
             }
@@ -187,6 +200,7 @@ impl Forwarder {
             journey.itinerary = Itinerary::new();
             journey.itinerary.visit(&self.routes.load().node);
             journey.failed_copies.clear();
+            journey.has_retried = false;
         };
         let failure = match replay.cut() {
             Some(Cut::TooLong) => Failure::TooLong,
@@ -203,23 +217,25 @@ impl Forwarder {
         journey: &mut Journey,
     ) -> Result<Response<Body>, Failure> {
         loop {
-            let way = self.next_way(journey);
-            let (attempt, tried) = match way {
+            let attempt = match self.next_way(journey) {
                 Way::Copy(copy, pass) => {
-                    let tried = Some(copy.workload);
-                    (self.ask_copy(parts, replay, journey, &copy, pass).await, tried)
+                    let attempt = self.ask_copy(parts, replay, journey, &copy, pass).await;
+                    if !matches!(attempt, Attempt::Answered(_)) {
+                        journey.failed_copies.push(copy.workload);
+                    }
+                    attempt
                 }
                 Way::Hop(hop) => {
-                    // Whatever comes of it, the neighbour was visited and the hop is used.
                     journey.itinerary.hops_left -= 1;
                     let attempt = self.ask_hop(parts, replay, journey, &hop).await;
-                    journey.itinerary.visit(&headers::written(hop.neighbour.id()));
-                    (attempt, None)
+                    if !matches!(attempt, Attempt::Answered(_)) {
+                        journey.itinerary.visit(&headers::written(hop.neighbour.id()));
+                    }
+                    attempt
                 }
                 Way::DeadEnd(failure) => return Err(failure),
             };
-            journey.failed_copies.extend(tried);
-            let cause = match attempt {
+            let failure = match attempt {
                 Attempt::Answered(response) => return Ok(response),
                 Attempt::DeadEnd(dead_end) => {
                     journey.itinerary.learn(&dead_end);
@@ -230,12 +246,16 @@ impl Forwarder {
                     return Err(Failure::Unreachable);
                 }
                 Attempt::Late => return Err(Failure::Late),
-                Attempt::NotSent(cause) => cause,
-                Attempt::NoResponse(cause) if parts.method.is_idempotent() => cause,
+                // No copy has seen it: the nodes before this one may try elsewhere, too.
+                Attempt::NotSent => Failure::Unreachable,
+                Attempt::NoResponse(cause) if parts.method.is_idempotent() => {
+                    journey.may_be_seen = true;
+                    Failure::Failed(cause)
+                }
                 Attempt::NoResponse(cause) => return Err(Failure::Failed(cause)),
             };
             if journey.has_retried || !replay.is_replayable() {
-                return Err(Failure::Failed(cause));
+                return Err(failure);
             }
             journey.has_retried = true;
             self.totals.retried.fetch_add(1, Ordering::Relaxed);
@@ -291,7 +311,7 @@ impl Forwarder {
         };
         let (response, connection) = match sent {
             Ok(answer) => answer,
-            Err(CopyError::NotSent(cause)) => return Attempt::NotSent(cause),
+            Err(CopyError::NotSent(_)) => return Attempt::NotSent,
             Err(CopyError::NoResponse(cause)) => {
                 count(copy, journey);
                 return Attempt::NoResponse(cause);
@@ -318,7 +338,7 @@ impl Forwarder {
         };
         let response = match sent {
             Ok(response) => response,
-            Err(error @ LinkError::NotSent(_)) => return Attempt::NotSent(error.to_string()),
+            Err(LinkError::NotSent(_)) => return Attempt::NotSent,
             Err(error @ LinkError::NoResponse(_)) => return Attempt::NoResponse(error.to_string()),
         };
         let (mut head, incoming) = response.into_parts();

@@ -20,7 +20,7 @@ use mario_colony::WorkloadId;
 use mario_domain::{ApplicationId, InstanceId, NodeId};
 use mario_live::seams::{Backend, Body, DataLink, Forward, LocalCopy, NextHop, Protocol, Routes};
 use mario_live::traffic::{Forwarder, Ingress, Settings};
-use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{ClientConfig, RootCertStore, ServerConfig};
@@ -148,16 +148,17 @@ impl Authority {
         let key = KeyPair::generate().unwrap();
         let mut params = CertificateParams::new(Vec::new()).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        // Other programs tell issuers by their names.
+        params.distinguished_name.push(DnType::CommonName, "authority of tests");
         let root = params.self_signed(&key).unwrap().der().clone();
         Authority { issuer: Issuer::new(params, key), root }
     }
 
     pub fn certificate(&self, name: &str) -> (CertificateDer<'static>, PrivateKeyDer<'static>, String, String) {
         let key = KeyPair::generate().unwrap();
-        let certificate = CertificateParams::new(vec![name.to_owned(), "127.0.0.1".to_owned()])
-            .unwrap()
-            .signed_by(&key, &self.issuer)
-            .unwrap();
+        let mut params = CertificateParams::new(vec![name.to_owned(), "127.0.0.1".to_owned()]).unwrap();
+        params.distinguished_name.push(DnType::CommonName, name);
+        let certificate = params.signed_by(&key, &self.issuer).unwrap();
         let pem = (certificate.pem(), key.serialize_pem());
         (certificate.der().clone(), PrivateKeyDer::Pkcs8(key.serialize_der().into()), pem.0, pem.1)
     }
@@ -230,7 +231,7 @@ pub async fn link(authority: &Authority, from: &TestNode, to: &TestNode, quanta:
             let (forwarder, neighbour) = (forwarder.clone(), neighbour.clone());
             async move { Ok::<_, Infallible>(forwarder.forward(request, &neighbour, quanta).await) }
         });
-        let _ = hyper::server::conn::http2::Builder::new(TokioExecutor::new())
+        let served = hyper::server::conn::http2::Builder::new(TokioExecutor::new())
             .timer(TokioTimer::new())
             .max_concurrent_streams(1024)
             .initial_stream_window_size(256 << 10)
@@ -238,6 +239,9 @@ pub async fn link(authority: &Authority, from: &TestNode, to: &TestNode, quanta:
             .enable_connect_protocol()
             .serve_connection(TokioIo::new(stream), service)
             .await;
+        if let Err(error) = served {
+            eprintln!("a link ended: {error:?}");
+        }
     });
     let stream = TcpStream::connect(address).await.unwrap();
     stream.set_nodelay(true).unwrap();
@@ -250,6 +254,11 @@ pub async fn link(authority: &Authority, from: &TestNode, to: &TestNode, quanta:
         .handshake(TokioIo::new(stream))
         .await
         .unwrap();
-    tokio::spawn(connection);
+    let name = to.id.clone();
+    tokio::spawn(async move {
+        if let Err(error) = connection.await {
+            eprintln!("the link to {name} ended: {error:?}");
+        }
+    });
     NextHop { neighbour: to.id.clone(), link: DataLink::new(sender), latency_quanta: quanta }
 }
