@@ -32,8 +32,8 @@ pub(crate) struct ToldRoutes {
 
 impl Board {
     pub(crate) fn new(node: &NodeId, colony: &str, copies: Copies, links: Links) -> Board {
-        let routes = Arc::new(ArcSwap::from_pointee(Routes { node: node.to_string(), ..Routes::default() }));
-        let (node, colony) = (node.to_string(), colony.to_ascii_lowercase());
+        let (node, colony) = (crate::traffic::written(node.id()), colony.to_ascii_lowercase());
+        let routes = Arc::new(ArcSwap::from_pointee(Routes { node: node.clone(), ..Routes::default() }));
         Board { node, colony, routes, told: Arc::default(), copies, links }
     }
 

@@ -87,6 +87,7 @@ impl Documents {
         let mut environment: Vec<(String, String)> =
             opened.environment.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
         environment.extend([
+            ("MARIO_INGRESS".to_owned(), config.ingress.to_string()),
             ("MARIO_NODE".to_owned(), config.node.to_string()),
             ("MARIO_INSTANCE".to_owned(), instance.to_string()),
             ("MARIO_APPLICATION".to_owned(), application.to_string()),

@@ -82,6 +82,7 @@ where
         .max_header_list_size(HEADER_BYTES_MAX)
         .initial_stream_window_size(256 << 10)
         .initial_connection_window_size(4 << 20)
+        .enable_connect_protocol()
         .serve_connection(TokioIo::new(stream), service)
         .await;
     if let Err(error) = served {

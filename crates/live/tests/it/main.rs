@@ -6,6 +6,7 @@ mod nodes;
 mod crashes;
 mod daemons;
 mod hostile_clients;
+mod load;
 mod strangers;
 mod traffic;
 mod workloads;
