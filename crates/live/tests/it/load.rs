@@ -49,7 +49,10 @@ fn no_request_fails_while_an_instance_wanders_under_load() {
     });
     let reply = colony.deploy(0, "1", &colony.signed(WANDERS)).expect("an answer").json().expect("accepted");
     let instance = reply["instance"].as_str().expect("an id").to_owned();
-    colony.wait("it serves", |colony| colony.client(0, "/").is_some_and(|(status, _)| status == 200));
+    // A node knows the way once the instance was there or a neighbour told.
+    colony.wait("both nodes know the way", |colony| {
+        (0..2).all(|index| colony.client(index, "/").is_some_and(|(status, _)| status == 200))
+    });
 
     let ingresses = [colony.daemons[0].ingress, colony.daemons[1].ingress];
     let tally = Arc::new(Tally::default());
