@@ -48,7 +48,7 @@ impl Decisions {
         let policies = header
             .policies
             .iter()
-            .map(|policy| match policies::of_agents(engine, policy, allowance) {
+            .map(|policy| match policies::of_agents(engine, header, policy, allowance) {
                 Ok(policy) => Some(policy),
                 Err(message) => {
                     fault(format!("policy {}", policy.name), message);

@@ -3,7 +3,7 @@
 use mario_policy::{Acceptance, AcceptanceError, Policy, PolicyError, Settings};
 use mario_prolog::{Allowance, Engine, LoadError, Resolver};
 
-use crate::reader::TracedPolicy;
+use crate::reader::{Header, TracedPolicy};
 
 /// Finds the files of a policy in its header.
 struct Files(Vec<(String, String)>);
@@ -27,10 +27,18 @@ pub fn resolver(policy: &TracedPolicy) -> Box<dyn Resolver> {
     Box::new(Files(policy.files.clone()))
 }
 
-/// Compiles the policy of agents.
-pub(crate) fn of_agents(engine: &Engine, policy: &TracedPolicy, allowance: &Allowance) -> Result<Policy, String> {
+/// Compiles the policy of agents, with what the header says that a decision may cost: the allowance bounds all of them
+/// together.
+pub(crate) fn of_agents(
+    engine: &Engine,
+    header: &Header,
+    policy: &TracedPolicy,
+    allowance: &Allowance,
+) -> Result<Policy, String> {
     let (name, text, files) = parts(policy)?;
-    let settings = Settings::default();
+    let mut settings = Settings::default();
+    let inferences = &mut settings.budget.inferences;
+    *inferences = header.decision_budget.unwrap_or(*inferences);
     Policy::load_within(engine, name, text, Some(files), settings, allowance).map_err(|error| match &error {
         PolicyError::Load { problems, .. } => with_first(&error, problems),
         _ => error.to_string(),

@@ -29,6 +29,9 @@ pub struct ScenarioArguments {
     /// Draw everything random from this seed
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
+    /// Stop a decision of an agent after N inferences; the same as --set agents.budget=N
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub budget: Option<u64>,
     /// Attach the users as this file says: JSON with `users` and `steps`
     #[arg(long, value_name = "FILE")]
     pub attachments: Option<PathBuf>,
@@ -39,6 +42,9 @@ impl ScenarioArguments {
     pub(crate) fn resolve(&self) -> Result<Resolved, Failure> {
         let mut document = open(&self.scenario)?;
         document.set(&self.overrides);
+        if let Some(budget) = self.budget {
+            document.set(&[format!("agents.budget={budget}")]);
+        }
         // What is said of one application holds, wherever it stands beside what is said of all.
         let (of_one, of_all): (Vec<_>, Vec<_>) = self.policies.iter().partition(|policy| policy.contains('='));
         for policy in of_all.into_iter().chain(of_one) {

@@ -29,4 +29,6 @@ pub mod sweep;
 
 pub mod report;
 
+pub mod decision;
+
 pub mod scale;

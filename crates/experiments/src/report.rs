@@ -36,6 +36,8 @@ use crate::reproduce::Claim;
 
 use replay::Explain;
 
+pub(crate) use placement::Reach;
+
 pub use drawings::Drawing;
 pub use measured::{measured_tables, measured_text};
 pub use run::Run;

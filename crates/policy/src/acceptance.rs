@@ -347,6 +347,16 @@ impl Acceptance {
         &self.name
     }
 
+    /// The compiled program.
+    pub(crate) fn program(&self) -> &Arc<Program> {
+        &self.program
+    }
+
+    /// What one answer may cost.
+    pub(crate) fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
     /// What looked wrong when it was loaded.
     pub fn warnings(&self) -> &[Problem] {
         &self.warnings

@@ -14,10 +14,11 @@ mod finding;
 mod kinds;
 mod names;
 mod reach;
+mod supply;
 mod text;
 mod truth;
 
-use mario_prolog::{Engine, LoadError, Loaded, Place, Problem, Resolver, Topic};
+use mario_prolog::{Engine, LoadError, Loaded, Place, Problem, Resolver, Topic, Tree, TreeKind};
 
 use crate::acceptance::MANAGER_FACTS;
 use crate::explore::{Bounds, Exploration, Interests, explore};
@@ -28,6 +29,7 @@ use text::{Text, calls};
 
 pub use allow::Allowed;
 pub use finding::{Finding, FindingKind};
+pub(crate) use names::edit_distance;
 
 /// What a check gave.
 #[derive(Clone, Debug)]
@@ -133,6 +135,39 @@ pub fn check(
     Ok(Report { findings, allowed, exploration })
 }
 
+/// A clause as text: its head, its goals, and where it stands.
+pub(crate) struct ClauseGoals {
+    pub(crate) head: String,
+    pub(crate) goals: Vec<String>,
+    pub(crate) file: String,
+    pub(crate) line: usize,
+}
+
+/// The clauses of `accept/1` or `reject/2` of an acceptance policy, each with its goals as they are written.
+pub(crate) fn clauses_with_goals(
+    engine: &Engine,
+    name: &str,
+    text: &str,
+    resolvers: Resolvers<'_>,
+    predicate: &str,
+) -> Option<Vec<ClauseGoals>> {
+    let (loaded, _) = load(engine, name, text, resolvers).ok()?;
+    let text = Text::new(&loaded);
+    let arity = if predicate == "accept" { 1 } else { 2 };
+    let written = |place: &Place, tree: &Tree| match &tree.kind {
+        // An atom has no place of its own.
+        TreeKind::Atom(name) => name.clone(),
+        _ => place.source_text().get(tree.span.clone()).unwrap_or_default().to_owned(),
+    };
+    let clauses = text.clauses_of(predicate, arity).map(|clause| ClauseGoals {
+        head: written(clause.place, clause.head),
+        goals: text::conjunction(clause.body).into_iter().map(|goal| written(clause.place, goal)).collect(),
+        file: clause.place.source_name().to_owned(),
+        line: clause.place.position().0,
+    });
+    Some(clauses.collect())
+}
+
 /// The first goal of a text that calls a predicate nobody defines, `name/arity`: an exception names the predicate, but not
 /// the goal.
 pub fn find_unknown_call(
@@ -186,6 +221,7 @@ fn check_text(engine: &Engine, loaded: &Loaded, known: &Known, findings: &mut Ve
     let text = Text::new(loaded);
     names::check(&text, &loaded.program, known, findings);
     kinds::check(&text, known, findings);
+    supply::check(&text, known, findings);
     if known.role == Role::Policy {
         reach::check(&text, known, engine, findings);
     }

@@ -63,6 +63,8 @@ pub struct Exploration {
     pub inferences_max: u64,
     /// The lines of the clauses of `operation/3` that never gave what an agent asked for.
     pub silent_clauses: Vec<usize>,
+    /// Whether some agent asked for something in some world.
+    pub acted: bool,
     /// Why it ended before all worlds were run.
     pub ended_early: Option<String>,
 }
@@ -145,6 +147,7 @@ pub(crate) fn explore(
         decisions: minds.decisions(),
         inferences_max: minds.inferences_max,
         silent_clauses: policy.clauses().iter().enumerate().filter_map(silent).collect(),
+        acted: minds.clauses_used.contains(&true),
         ended_early,
     }
 }

@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use mario_prolog::{Engine, Tree, TreeKind, Value};
 
+use crate::check::edit_distance;
 use crate::knowledge_base::{Constant, KnowledgeBase, NodeConflict};
 use crate::vocabulary::{FACTS, FactArgument, FactKind, FactPredicate};
 
@@ -202,7 +203,11 @@ fn unknown_fact(tree: &Tree, name: &str, arity: usize) -> FactProblem {
         .map(|predicate| format!("{name}/{}", predicate.arity()))
         .collect();
     if same_name.is_empty() {
-        problem.hint(known_facts())
+        let near = FACTS.iter().map(|fact| (edit_distance(name, fact.name), fact)).min_by_key(|(cost, _)| *cost);
+        match near.filter(|(cost, _)| cost * 3 <= name.chars().count()) {
+            Some((_, fact)) => problem.hint(format!("did you mean {}/{}?", fact.name, fact.arity())),
+            None => problem.hint(known_facts()),
+        }
     } else {
         problem.hint(format!("did you mean {}?", same_name.join(" or ")))
     }
@@ -212,6 +217,14 @@ fn known_facts() -> String {
     let known: Vec<String> =
         FACTS.iter().map(|predicate| format!("{}/{}", predicate.name, predicate.arity())).collect();
     format!("facts are {}", known.join(", "))
+}
+
+impl FactsError {
+    /// That a text as a whole is not what it should be.
+    pub(crate) fn whole(name: &str, message: &str) -> FactsError {
+        let problem = FactProblem { span: 0..0, message: message.to_owned(), hint: None };
+        FactsError { name: name.to_owned(), problems: vec![problem] }
+    }
 }
 
 impl fmt::Display for FactsError {

@@ -57,6 +57,8 @@ mod explain;
 
 mod test_table;
 
+mod verdict;
+
 mod check;
 mod explore;
 
@@ -76,4 +78,5 @@ pub use recorded::{Recorded, RecordedError};
 pub use remembers::Remembers;
 pub use test_table::{DecisionClaim, DiffLine, Test, TestOutcome, TestTable, Tests, VerdictClaim};
 pub use text::PolicyText;
+pub use verdict::{AcceptanceText, ExplainedVerdict, JudgingClause, explain_verdict};
 pub use vocabulary::{FACTS, FactArgument, FactKind, FactPredicate};

@@ -77,6 +77,20 @@ pub struct VerdictClaim {
     expected: ExpectedVerdict,
 }
 
+impl<Claim> Test<Claim> {
+    /// What it claims.
+    pub(crate) fn into_claim(self) -> Claim {
+        self.claim
+    }
+}
+
+impl VerdictClaim {
+    /// What the manager sees.
+    pub(crate) fn view(&self) -> &ManagerView {
+        &self.view
+    }
+}
+
 /// Whether more solutions may follow the expected ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Rest {

@@ -186,6 +186,27 @@ impl Core {
     }
 }
 
+/// What to do about a variable that occurs once, beside these others.
+pub(crate) fn singleton_hint<'a>(name: &str, others: impl Iterator<Item = &'a str>) -> String {
+    match nearest_name(name, others) {
+        Some(near) => format!("did you mean `{near}`? write `_{name}` if it is meant to occur once"),
+        None => format!("write `_{name}` or `_` if it is meant to occur once"),
+    }
+}
+
+/// The name that was probably meant instead of `wanted`: the nearest of the others, if it is near enough to tell them apart.
+fn nearest_name<'a>(wanted: &str, others: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    // More are not worth comparing: clauses that people write have few variables.
+    const COMPARED_MAX: usize = 64;
+    let length = wanted.chars().count();
+    if wanted.len() > NAME_BYTES_MAX || length < 3 {
+        return None;
+    }
+    let near = others.filter(|other| other.len() <= NAME_BYTES_MAX).take(COMPARED_MAX);
+    let near = near.map(|other| (distance(&wanted.to_lowercase(), &other.to_lowercase()), other));
+    near.filter(|(cost, _)| cost * 3 <= length).min_by_key(|(cost, _)| *cost).map(|(_, other)| other)
+}
+
 /// How many letters to insert, delete or replace to get from one name to the other.
 fn distance(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();

@@ -23,6 +23,7 @@ use crate::allowance::Allowance;
 use crate::compiler::Neck;
 use crate::database::{DynamicPredicate, End, is_rule};
 use crate::engine::Engine;
+use crate::explain;
 use crate::host::{HostCall, HostError};
 use crate::instruction::PredicateId;
 use crate::interrupt::Interrupt;
@@ -327,8 +328,12 @@ impl Loader {
             return;
         }
         for (name, span) in &read.singletons {
+            if self.is_over() {
+                return;
+            }
             let message = format!("singleton variable `{name}`");
-            let hint = format!("write `_{name}` or `_` if it is meant to occur once");
+            let others = read.variables.iter().map(|(other, _)| &**other).filter(|other| *other != &**name);
+            let hint = explain::singleton_hint(name, others);
             self.warn(Topic::Singleton, source, span.clone(), message, Some(hint));
         }
     }

@@ -170,6 +170,7 @@ impl Document {
         let node = self.node(Value::String(policy.to_owned()), &place);
         let mut ids = Vec::new();
         let mut is_found = false;
+        let mut replaced: Vec<(String, String, Place)> = Vec::new();
         for list in ["application", "deploy"] {
             let Some(Node { value: Value::List(elements), .. }) = self.tree.get_mut(list) else { continue };
             for element in elements {
@@ -183,12 +184,19 @@ impl Document {
                 let has_policy = list == "application" || table.get("policy").is_some();
                 if application.is_none_or(|wanted| wanted == id) && has_policy {
                     is_found = true;
+                    if let (true, Some(Node { value: Value::String(before), place, .. })) =
+                        (list == "deploy", table.get("policy"))
+                        && before != policy
+                    {
+                        replaced.push((id.clone(), before.clone(), place.clone()));
+                    }
                     table.remove("policy");
                     table.entries.push(("policy".to_owned(), node.clone()));
                 }
                 ids.push(id);
             }
         }
+        self.tell_what_is_replaced(choice, &replaced);
         let draws = self.tree.get("applications").is_some();
         if let (None, Some(Node { value: Value::Table(drawn), .. })) = (application, self.tree.get_mut("applications"))
         {
@@ -211,6 +219,21 @@ impl Document {
             } else {
                 mistake
             });
+        }
+    }
+
+    /// Tells which policies of single deploys give way to a choice for their application.
+    fn tell_what_is_replaced(&mut self, choice: &str, replaced: &[(String, String, Place)]) {
+        const TOLD_MAX: usize = 3;
+        for (application, before, place) in replaced.iter().take(TOLD_MAX) {
+            let (line, _) = place.position();
+            let origin = &place.text.name;
+            self.notes.push(format!(
+                "--policy {choice} replaces the policy `{before}` that [[deploy]] has for `{application}` at {origin}:{line}"
+            ));
+        }
+        if let Some(more) = replaced.len().checked_sub(TOLD_MAX).filter(|more| *more > 0) {
+            self.notes.push(format!("--policy {choice} replaces the policies of {more} more deploys"));
         }
     }
 

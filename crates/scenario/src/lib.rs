@@ -65,7 +65,10 @@ pub use layers::{Files, NoFiles};
 pub use mistake::{Mistake, Place, ScenarioError, Text};
 pub use mobility::{Attachments, MobileUser, Presence, Traces};
 pub use overview::{ApplicationOverview, Overview, Tier};
-pub use policies::{asks_for, baseline_names, policy_names, remembers};
+pub use policies::{
+    acceptance_names, asks_for, baseline_names, is_path, policy_names, remembers, shipped_library, shipped_policy,
+    shipped_tests,
+};
 pub use position::{Area, Position};
 pub use presets::{names as preset_names, starting_text};
 pub use resolve::Resolved;

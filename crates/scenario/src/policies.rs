@@ -16,14 +16,27 @@ use crate::settings::ManagementStrategy;
 
 const LIBRARY: (&str, &str) = ("library.pl", include_str!("../../../policies/library.pl"));
 
+/// A policy that ships.
+struct Shipped {
+    name: &'static str,
+    file: &'static str,
+    text: &'static str,
+    /// The table of its tests.
+    tests: &'static str,
+}
+
 macro_rules! shipped {
     ($($name:literal,)*) => {
-        [$(($name, concat!($name, ".pl"), include_str!(concat!("../../../policies/", $name, ".pl"))),)*]
+        &[$(Shipped {
+            name: $name,
+            file: concat!($name, ".pl"),
+            text: include_str!(concat!("../../../policies/", $name, ".pl")),
+            tests: include_str!(concat!("../../../policies/", $name, ".test.pl")),
+        },)*]
     };
 }
 
-/// Name, file and text.
-const POLICIES: [(&str, &str, &str); 11] = shipped![
+const POLICIES: &[Shipped] = shipped![
     "workload-aware",
     "latency-aware",
     "workload-and-latency-aware",
@@ -40,11 +53,33 @@ const POLICIES: [(&str, &str, &str); 11] = shipped![
 /// The policies that ship to compare others with. The other baselines are strategies of management.
 const BASELINES: [&str; 3] = ["never-move", "popularity", "cells"];
 
-const ACCEPTANCES: [(&str, &str, &str); 1] = shipped!["accept-what-fits",];
+const ACCEPTANCES: &[Shipped] = shipped!["accept-what-fits",];
 
 /// The names of the policies that ship.
 pub fn policy_names() -> impl Iterator<Item = &'static str> {
-    POLICIES.iter().map(|(name, ..)| *name)
+    POLICIES.iter().map(|shipped| shipped.name)
+}
+
+/// The names of the acceptance policies that ship.
+pub fn acceptance_names() -> impl Iterator<Item = &'static str> {
+    ACCEPTANCES.iter().map(|shipped| shipped.name)
+}
+
+/// The text of the policy or acceptance policy that ships under this name, with what it loads; or that there is none.
+pub fn shipped_policy(name: &str) -> Result<PolicyText, Mistake> {
+    let found = shipped(Role::Agent, name).or_else(|| shipped(Role::Manager, name));
+    found.ok_or_else(|| not_shipped("policy", name, policy_names().chain(acceptance_names())))
+}
+
+/// The name and the text of the table of tests of a policy that ships.
+pub fn shipped_tests(name: &str) -> Option<(String, &'static str)> {
+    let found = POLICIES.iter().chain(ACCEPTANCES).find(|shipped| shipped.name == name)?;
+    Some((format!("{name}.test.pl"), found.tests))
+}
+
+/// The name and the text of the library that the shipped policies load.
+pub fn shipped_library() -> (&'static str, &'static str) {
+    LIBRARY
 }
 
 /// The names of all baselines: policies that ship to compare others with, and strategies of management other than agents.
@@ -76,22 +111,22 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    fn shipped(self) -> &'static [(&'static str, &'static str, &'static str)] {
+    fn shipped(self) -> &'static [Shipped] {
         match self {
-            Role::Agent => &POLICIES,
-            Role::Manager => &ACCEPTANCES,
+            Role::Agent => POLICIES,
+            Role::Manager => ACCEPTANCES,
         }
     }
 }
 
-/// What was written for a policy: a name or a path.
-pub(crate) fn is_path(written: &str) -> bool {
+/// Whether what was written for a policy is the path of a file, rather than the name of one that ships.
+pub fn is_path(written: &str) -> bool {
     written.contains(['/', '\\']) || Path::new(written).extension().is_some_and(|extension| extension == "pl")
 }
 
 /// The text of a policy that ships, with what it loads.
 pub(crate) fn shipped(role: Role, name: &str) -> Option<PolicyText> {
-    let (name, file, text) = role.shipped().iter().find(|(known, ..)| *known == name)?;
+    let Shipped { name, file, text, .. } = role.shipped().iter().find(|shipped| shipped.name == name)?;
     let mut files = vec![((*file).to_owned(), (*text).to_owned())];
     if text.contains(LIBRARY.0) {
         files.push((LIBRARY.0.to_owned(), LIBRARY.1.to_owned()));
@@ -105,9 +140,11 @@ pub(crate) fn unknown(role: Role, written: &str, place: Place) -> Mistake {
         Role::Agent => "policy",
         Role::Manager => "acceptance policy",
     };
-    let mistake = Mistake::new(format!("there is no {what} `{written}`")).at(Some(place));
-    let names = role.shipped().iter().map(|(name, ..)| *name);
-    let mistake = mistake.known(written, "known are", names);
+    not_shipped(what, written, role.shipped().iter().map(|shipped| shipped.name)).at(Some(place))
+}
+
+fn not_shipped<'a>(what: &str, written: &str, names: impl Iterator<Item = &'a str>) -> Mistake {
+    let mistake = Mistake::new(format!("there is no {what} `{written}`")).known(written, "known are", names);
     let hint = mistake.hint.clone().unwrap_or_default();
     mistake.hint(format!("the path of a file ends in `.pl`; {hint}"))
 }

@@ -6,6 +6,7 @@ mod applications;
 mod churn;
 mod cost;
 mod drawn;
+mod groups;
 mod infrastructure;
 mod models;
 mod node_table;
@@ -105,7 +106,11 @@ impl Resolving<'_> {
             attachments,
             users,
             step: self.step(),
-            agents: AgentTiming { start: settings.agents.start.moment(), period: settings.agents.period.span() },
+            agents: AgentTiming {
+                start: settings.agents.start.moment(),
+                period: settings.agents.period.span(),
+                budget: settings.agents.budget,
+            },
             management_period: settings.managers.period.span(),
             network: network(settings),
             observation: match settings.observation.strategy {

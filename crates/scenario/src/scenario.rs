@@ -150,13 +150,15 @@ pub enum Workload {
     },
 }
 
-/// When agents evaluate.
+/// When agents evaluate, and what that may cost.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct AgentTiming {
     /// Agents of instances that are deployed before this time exist from this time on.
     pub start: Time,
     /// The time between two evaluations of an agent, and before its first.
     pub period: Duration,
+    /// What one decision may cost, in inferences; `None` is the default of policies.
+    pub budget: Option<u64>,
 }
 
 /// How messages travel.

@@ -33,8 +33,9 @@ pub use strategies::{
     RoutingStrategy,
 };
 pub use topology::{
-    AreaSettings, BarabasiAlbertSettings, GraphFormat, GridSettings, NodeSettings, NodeTableSettings,
-    RandomGeometricSettings, TiledTreeSettings, TopologyFileSettings, TopologySettings, TreeSettings, UnmarkedKind,
+    AreaSettings, BarabasiAlbertSettings, GraphFormat, GridSettings, NodeSettings, NodeTableSettings, NodesSettings,
+    RandomGeometricSettings, TierChoice, TiledTreeSettings, TopologyFileSettings, TopologySettings, TreeSettings,
+    UnmarkedKind,
 };
 pub use workload::{
     AssignmentKind, OnOffSettings, PeriodicSettings, Phase, PhaseWord, PoissonSettings, UserSettings, WorkloadSettings,
@@ -45,7 +46,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The keys that hold lists of tables. They grow from layer to layer, where everything else is replaced.
-pub(crate) const LISTS: [&str; 6] = ["application", "node", "user", "deploy", "churn", "failures"];
+pub(crate) const LISTS: [&str; 7] = ["application", "nodes", "node", "user", "deploy", "churn", "failures"];
 
 /// What a scenario file says, with all defaults filled in.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -64,6 +65,10 @@ pub struct Settings {
     /// What the tiers are called, from the top down, for figures; they count if there is one for each tier.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tiers: Vec<String>,
+    /// What nodes of a tier, or with names of a pattern, have that the topology does not give them. What comes later takes the
+    /// place of what came before, and what `[[node]]` says of a single node that of all of it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<NodesSettings>,
     /// What nodes have that the topology does not give them, from the columns of a table.
     #[serde(skip_serializing_if = "NodeTableSettings::is_empty")]
     pub node_table: NodeTableSettings,
@@ -137,6 +142,11 @@ pub struct AgentSettings {
     pub start: Time,
     /// The time between two evaluations of an agent, and before its first.
     pub period: Period,
+    /// What one decision of an agent may cost, in inferences. A policy that needs more gives no answer, and its agent does
+    /// nothing. Without it, 10,000,000.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<range::Inferences>")]
+    pub budget: Option<u64>,
 }
 
 /// When managers judge, and what they accept.
@@ -197,6 +207,7 @@ impl Default for Settings {
             duration: Time::of(52_000.0),
             topology: TopologySettings::default(),
             tiers: Vec::new(),
+            nodes: Vec::new(),
             node_table: NodeTableSettings::default(),
             node: Vec::new(),
             application: Vec::new(),
@@ -228,7 +239,7 @@ impl Default for Settings {
 
 impl Default for AgentSettings {
     fn default() -> AgentSettings {
-        AgentSettings { start: Time::of(100.0), period: Period::of(200.0) }
+        AgentSettings { start: Time::of(100.0), period: Period::of(200.0), budget: None }
     }
 }
 

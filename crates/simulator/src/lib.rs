@@ -58,5 +58,6 @@ pub use output::{
 pub use queue::EventQueue;
 pub use recorder::{Cause, Compared, NullRecorder, Recorder, Sent, Served};
 pub use simulation::{
-    AskedAcceptances, Effort, FailedAcceptance, PolicyPlace, Reuse, RunOptions, Simulation, SimulationError,
+    AskedAcceptances, BudgetWatch, Effort, FailedAcceptance, FailedDecision, FirstReasons, InhibitedRequest,
+    PolicyPlace, Reuse, RunOptions, Simulation, SimulationError,
 };

@@ -6,6 +6,7 @@
 //! | `traffic` | client requests: sent, carried, served |
 //! | `movement` | users who come, move and go |
 //! | `management`, `evaluation_schedule`, `parking` | agents that evaluate, managers that judge, operators that deploy |
+//! | `reasons` | why agents get nothing done, the first time |
 //! | `acceptances` | acceptance policies of nodes that give no answer |
 //! | `planning` | what somebody who sees everything wants done, where that is who manages |
 //! | `disturbances` | nodes and links that go and come |
@@ -20,12 +21,14 @@ mod management;
 mod movement;
 mod parking;
 mod planning;
+mod reasons;
 mod setup;
 mod traffic;
 
 use std::collections::VecDeque;
 use std::error::Error;
 use std::fmt;
+use std::sync::Arc;
 
 use mario_domain::Time;
 use mario_policy::{AcceptanceError, PolicyError};
@@ -48,6 +51,7 @@ use crate::workload::Emitter;
 use evaluation_schedule::{BatchIndex, EvaluationSchedule};
 
 pub use acceptances::{AskedAcceptances, FailedAcceptance, PolicyPlace};
+pub use reasons::{BudgetWatch, FailedDecision, FirstReasons, InhibitedRequest};
 
 /// How to run a scenario. None of it changes the result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -115,6 +119,8 @@ pub struct Effort {
     pub emitted: u64,
     /// What became of asking the acceptance policies of nodes.
     pub acceptances: AskedAcceptances,
+    /// Why agents got nothing done, the first time.
+    pub first: FirstReasons,
 }
 
 /// A world at some moment of its run.
@@ -158,6 +164,8 @@ pub struct Simulation<'a> {
     has_ended: bool,
     agents_have_started: bool,
     effort: Effort,
+    /// How many decisions ran out of their budget since this process began to run it.
+    watch: Arc<BudgetWatch>,
     scratch: Scratch,
 }
 
@@ -339,6 +347,11 @@ impl Simulation<'_> {
     /// The population as it is now.
     pub fn population(&self) -> &Population {
         &self.population
+    }
+
+    /// Counts the decisions that run out of their budget; another thread may look at it while the run goes on.
+    pub fn budget_watch(&self) -> Arc<BudgetWatch> {
+        Arc::clone(&self.watch)
     }
 
     /// How much was done so far.

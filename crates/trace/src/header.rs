@@ -31,6 +31,9 @@ pub struct Header<'a> {
     pub step: Duration,
     /// The time between two evaluations of an agent.
     pub evaluation_period: Duration,
+    /// What one decision may cost, in inferences, if that is not the default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decision_budget: Option<u64>,
     /// How much the trace holds.
     pub detail: Detail,
     /// What agents see of their clients' requests, by the name of the strategy.

@@ -25,6 +25,9 @@ pub struct Header {
     pub step: f64,
     /// The time between two evaluations of one agent.
     pub evaluation_period: f64,
+    /// What one decision may cost, in inferences, if that is not the default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision_budget: Option<u64>,
     /// How much is recorded.
     pub detail: Detail,
     /// How agents see their clients' requests, by name.

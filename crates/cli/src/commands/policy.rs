@@ -6,7 +6,9 @@ mod check;
 mod decide;
 mod explain;
 mod inputs;
+mod show;
 mod test;
+mod texts;
 mod trouble;
 
 use clap::{Args, Subcommand};
@@ -21,6 +23,7 @@ use crate::{Console, Failure, Outcome};
   mario policy decide --policy policies/workload-aware.pl --facts facts.pl --all
   mario policy explain --policy policies/workload-aware.pl --facts facts.pl
   mario policy check policies/workload-aware.pl
+  mario policy show latency-aware
   mario policy test policies/workload-aware.test.pl"
 )]
 pub struct Arguments {
@@ -45,6 +48,9 @@ pub enum Command {
     /// Measure how fast a policy decides.
     #[command(long_about = bench::LONG_ABOUT)]
     Bench(bench::Arguments),
+    /// Print a policy that ships, or list them.
+    #[command(long_about = show::LONG_ABOUT)]
+    Show(show::Arguments),
     /// Run the tests that are kept next to policies.
     #[command(long_about = test::LONG_ABOUT)]
     Test(test::Arguments),
@@ -56,6 +62,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         Command::Explain(arguments) => explain::run(arguments, console),
         Command::Check(arguments) => check::run(arguments, console),
         Command::Bench(arguments) => bench::run(arguments, console),
+        Command::Show(arguments) => show::run(arguments, console),
         Command::Test(arguments) => test::run(arguments, console),
     }
 }

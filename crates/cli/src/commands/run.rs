@@ -4,6 +4,7 @@ mod acceptances;
 mod course;
 mod every;
 mod measures;
+mod reasons;
 mod summary;
 
 use std::error::Error;
@@ -15,9 +16,9 @@ use mario_experiments::report::measured_text;
 use mario_scenario::{Fidelity, Resolved, Scenario};
 use mario_simulator::{
     Checkpoint, Detail, Existing, Keep, KeepError, Reuse, RunDirectory, RunOptions, Simulation, SimulationError,
-    Summary,
 };
 
+use course::Finished;
 use every::Every;
 
 use crate::bug::quietly;
@@ -34,6 +35,7 @@ use crate::{Console, Failure, Outcome};
   mario run paper --set topology.size=16 --set mobility.users=200 --seed 7
   mario run city --set mobility.users=20000 --set topology.size=64 --trace summary
   mario run paper --policy baseline:central-greedy --regret
+  mario run paper --policy mine.pl --budget 100000
   mario run prototype --policy policies/latency-aware.pl --attachments users.json --out DIR
   mario run scenario.toml --policy app1=policies/workload-aware.pl --force --out DIR
   mario run city.toml --checkpoint-every 300 --out DIR
@@ -47,7 +49,7 @@ pub struct Arguments {
     /// Go on with the run in this directory from where it was last saved; nothing else needs to be said, but for how
     /// often it is saved from now on, if that is not to be the default
     #[arg(long, value_name = "DIR", conflicts_with_all = [
-        "scenario", "overrides", "policies", "seed", "attachments", "out", "force", "trace", "messages", "no_reuse", "regret",
+        "scenario", "overrides", "policies", "seed", "budget", "attachments", "out", "force", "trace", "messages", "no_reuse", "regret",
     ])]
     pub resume: Option<PathBuf>,
     /// How often the run is saved so that it can be gone on with: a number of seconds, of cycles (`20cycles`), or `never`
@@ -123,8 +125,8 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     for note in &resolved.notes {
         console.inform(format!("note: {note}"));
     }
-    let (summary, directory) = simulate(arguments, &resolved, console)?;
-    tell(arguments, &summary, &resolved.scenario, &directory, console)
+    let (finished, directory) = simulate(arguments, &resolved, console)?;
+    tell(arguments, &finished, &resolved.scenario, &directory, console)
 }
 
 /// Goes on with a run.
@@ -141,20 +143,21 @@ fn go_on(arguments: &Arguments, directory: &Path, console: &Console) -> Result<O
     let resumed = checkpoint.resume(usize::from(arguments.threads));
     let (simulation, kept) = resumed.map_err(|error| course::not_resumed(&error))?;
     console.inform(format!("going on at time {} of {}", simulation.now(), scenario.duration));
-    let summary =
+    let finished =
         course::finish(simulation, kept, scenario, (directory, arguments.checkpoint_every), &interrupted, console)?;
-    tell(arguments, &summary, scenario, directory, console)
+    tell(arguments, &finished, scenario, directory, console)
 }
 
 /// Tells what a run came to.
 fn tell(
     arguments: &Arguments,
-    summary: &Summary,
+    finished: &Finished,
     scenario: &Scenario,
     directory: &Path,
     console: &Console,
 ) -> Result<Outcome, Failure> {
     let measured = if scenario.measures.are_any() { Some(measures::keep(directory)?) } else { None };
+    let summary = &finished.summary;
     match arguments.format {
         SummaryFormat::Text => {
             let mut text = summary::text(summary, scenario);
@@ -169,11 +172,12 @@ fn tell(
     if let Some(failed) = &summary.failed_acceptances {
         console.show(&[acceptances::warning(failed, scenario)]);
     }
+    reasons::tell(finished, scenario, directory, console);
     console.inform(format!("kept in {}", directory.display()));
     Ok(Outcome::Done)
 }
 
-fn simulate(arguments: &Arguments, resolved: &Resolved, console: &Console) -> Result<(Summary, PathBuf), Failure> {
+fn simulate(arguments: &Arguments, resolved: &Resolved, console: &Console) -> Result<(Finished, PathBuf), Failure> {
     let detail = match arguments.trace {
         TraceDetail::Full => Detail::Full,
         TraceDetail::Operations => Detail::Operations,
@@ -195,8 +199,8 @@ fn simulate(arguments: &Arguments, resolved: &Resolved, console: &Console) -> Re
         kept = kept.with_regret(scenario);
     }
     let saving = (&*directory, arguments.checkpoint_every);
-    let summary = course::finish(simulation, kept, scenario, saving, &interrupted, console)?;
-    Ok((summary, directory.to_owned()))
+    let finished = course::finish(simulation, kept, scenario, saving, &interrupted, console)?;
+    Ok((finished, directory.to_owned()))
 }
 
 pub(super) fn not_kept(error: &KeepError) -> Failure {

@@ -19,6 +19,7 @@ mod policy;
 #[cfg(unix)]
 mod prompt;
 mod readme;
+mod reasons;
 mod report;
 #[cfg(unix)]
 mod resume;

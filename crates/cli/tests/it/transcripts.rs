@@ -76,8 +76,14 @@ fn replay(transcript: &str, directory: &Path) -> String {
 
 #[test]
 fn shows_what_the_transcripts_show() {
+    for name in ["prolog.txt", "first-policies.txt"] {
+        compare(name);
+    }
+}
+
+fn compare(name: &str) {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/transcripts");
-    let file = directory.join("prolog.txt");
+    let file = directory.join(name);
     let expected = fs::read_to_string(&file).expect("it belongs to the tests");
     let seen = replay(&expected, &directory);
     if std::env::var_os("UPDATE_TRANSCRIPTS").is_some() {

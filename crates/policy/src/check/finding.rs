@@ -50,6 +50,10 @@ pub enum FindingKind {
     FailedDirective,
     /// The text proposes nothing at all.
     NoOperation,
+    /// A goal reads facts that nothing supplies.
+    UnsuppliedFact,
+    /// A clause stores what the next evaluation should know, and it is gone by then.
+    LostState,
     /// A clause of `operation/3` has a goal that always fails.
     NeverFires,
     /// A clause of `operation/3` is never reached: an earlier one always gives the first solution.
@@ -76,7 +80,7 @@ pub enum FindingKind {
 
 impl FindingKind {
     /// All of them, from the text to the worlds.
-    pub const ALL: [FindingKind; 19] = [
+    pub const ALL: [FindingKind; 21] = [
         FindingKind::UnknownPredicate,
         FindingKind::WrongArity,
         FindingKind::WrongKind,
@@ -85,6 +89,8 @@ impl FindingKind {
         FindingKind::ScatteredClauses,
         FindingKind::FailedDirective,
         FindingKind::NoOperation,
+        FindingKind::UnsuppliedFact,
+        FindingKind::LostState,
         FindingKind::NeverFires,
         FindingKind::NeverWins,
         FindingKind::UnboundTarget,
@@ -109,6 +115,8 @@ impl FindingKind {
             FindingKind::ScatteredClauses => "scattered-clauses",
             FindingKind::FailedDirective => "failed-directive",
             FindingKind::NoOperation => "no-operation",
+            FindingKind::UnsuppliedFact => "unsupplied-fact",
+            FindingKind::LostState => "lost-state",
             FindingKind::NeverFires => "never-fires",
             FindingKind::NeverWins => "never-wins",
             FindingKind::UnboundTarget => "unbound-target",

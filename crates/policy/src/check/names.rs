@@ -82,7 +82,10 @@ fn unknown(
     );
     match nearest(name, arity, program) {
         Some(near) => finding.hint(format!("did you mean {near}?")),
-        None => finding.hint("define it, or load the file that does"),
+        None => {
+            let facts: Vec<String> = known.facts.iter().map(|fact| format!("{}/{}", fact.name, fact.arity())).collect();
+            finding.hint(format!("define it, or load the file that does; facts are {}", facts.join(", ")))
+        }
     }
 }
 
@@ -106,7 +109,7 @@ fn nearest(name: &str, arity: usize, program: &Program) -> Option<String> {
 }
 
 /// How many letters to insert, delete, change or swap with their neighbour to get from one name to the other.
-pub(super) fn edit_distance(from: &str, to: &str) -> usize {
+pub(crate) fn edit_distance(from: &str, to: &str) -> usize {
     let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
     let mut rows = vec![vec![0; to.len() + 1]; from.len() + 1];
     for (row, cells) in rows.iter_mut().enumerate() {

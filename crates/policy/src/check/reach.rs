@@ -17,11 +17,14 @@ pub(super) fn check(text: &Text<'_>, known: &Known, engine: &Engine, findings: &
     for clause in &clauses {
         unbound_target(clause, findings);
         if let Some(goal) = failing_goal(&mut judge, clause) {
-            let message = format!("this clause never fires: its goal `{}` always fails", shown(clause, goal));
-            findings.push(
-                Finding::new(FindingKind::NeverFires, exact_place(clause.place, goal), message)
-                    .hint("remove the clause, or the goal"),
-            );
+            let place = exact_place(clause.place, goal);
+            // A goal that only reads what nothing supplies was told as that, with what to read instead.
+            let is_told = |told: &Finding| told.kind == FindingKind::UnsuppliedFact && told.place.span == place.span;
+            if !findings.iter().any(is_told) {
+                let message = format!("this clause never fires: its goal `{}` always fails", shown(clause, goal));
+                let finding = Finding::new(FindingKind::NeverFires, place, message);
+                findings.push(finding.hint("remove the clause, or the goal"));
+            }
             continue;
         }
         if let Some((winner, why)) = earlier.iter().find_map(|winner| Some((winner, wins(&mut judge, winner, clause)?)))

@@ -58,11 +58,18 @@ impl Test<DecisionClaim> {
     }
 }
 
+impl VerdictClaim {
+    /// What the manager says to the request.
+    pub(crate) fn judge(&self, machine: &mut Machine, acceptance: &Acceptance) -> Verdict {
+        acceptance.judge(machine, &self.view, &self.request, self.needed)
+    }
+}
+
 impl Test<VerdictClaim> {
     /// Lets the manager judge.
     pub fn run(&self, machine: &mut Machine, acceptance: &Acceptance) -> TestOutcome {
         let claim = &self.claim;
-        let verdict = acceptance.judge(machine, &claim.view, &claim.request, claim.needed);
+        let verdict = claim.judge(machine, acceptance);
         let is_as_expected = match (&claim.expected, &verdict) {
             (ExpectedVerdict::Accepted, Verdict::Accepted) | (ExpectedVerdict::Inhibited, Verdict::Inhibited(_)) => {
                 true

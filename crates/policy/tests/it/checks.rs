@@ -107,7 +107,8 @@ fn points_at_what_is_wrong_in_the_text() {
         ("L = 3, requests(I, _, _, _), ( L > 5 ; L < 2 )", ("never-fires", "L > 5 ; L < 2")),
         ("\\+ node(_, _), atom(I)", ("never-fires", "\\+ node(_, _)")),
         ("atom(I), never(3)", ("never-fires", "never(3)")),
-        ("atom(I), gone(_)", ("never-fires", "gone(_)")),
+        ("atom(I), gone(_)", ("unsupplied-fact", "gone(_)")),
+        ("atom(I), \\+ \\+ gone(_)", ("never-fires", "\\+ \\+ gone(_)")),
     ] {
         let text =
             format!(":- dynamic gone/1.\nnever(X) :- number(X), fail.\noperation(undeploy, I, self) :- {body}.\n");
@@ -131,7 +132,7 @@ fn does_not_doubt_what_is_fine() {
         "kind(I)",
     ] {
         let text = format!(
-            ":- dynamic count/1.\nkind(I) :- fact(I, kind, _), !, fail.\nkind(_).\ncounted(I) :- count(X), X > 3, atom(I).\nadd :- assertz(count(1)).\n\
+            ":- dynamic count/1.\nkind(I) :- fact(I, kind, _), !, fail.\nkind(_).\ncounted(I) :- count(X), X > 3, atom(I).\n:- assertz(count(1)).\n\
              operation(undeploy, I, self) :- {body}.\n"
         );
         let findings = findings_in_text(&text);
@@ -194,7 +195,7 @@ fn suggests_what_may_be_meant() {
     assert_eq!(hint("request(I, _, _, _)"), "did you mean requests/4?");
     assert_eq!(hint("fidnall(X, requests(I, X, _, _), [])"), "did you mean findall/3?");
     assert!(hint("requests(I)").starts_with("did you mean requests/4 (the instance, "));
-    assert_eq!(hint("zzyzx_plugh(I)"), "define it, or load the file that does");
+    assert!(hint("zzyzx_plugh(I)").starts_with("define it, or load the file that does; facts are service/4, "));
 }
 
 #[test]
@@ -305,4 +306,62 @@ fn all_mistakes_of_syntax_are_told() {
         panic!("it does not load")
     };
     assert_eq!(problems.errors.len(), 2);
+}
+
+#[test]
+fn says_what_to_read_instead_of_what_nothing_supplies() {
+    for (declared, goal, hint) in [
+        ("request/4", "request(I, _, R, _), R > 5", "did you mean requests/4?"),
+        ("load/2", "load(I, 5)", "an agent sees service/4, "),
+        ("inhibitd/3", "\\+ inhibitd(migrate, I, _)", "did you mean inhibited/3?"),
+    ] {
+        let text = format!(":- dynamic {declared}.\noperation(undeploy, I, self) :- {goal}.\n");
+        let found = findings_in_text(&text);
+        let told: Vec<&Finding> = found.iter().filter(|finding| finding.kind == FindingKind::UnsuppliedFact).collect();
+        assert_eq!(told.len(), 1, "{found:?}");
+        assert!(told[0].message.contains(&format!("nothing supplies {declared}")), "{found:?}");
+        assert!(told[0].hint.as_ref().is_some_and(|told| told.contains(hint)), "{found:?}");
+    }
+}
+
+#[test]
+fn tells_state_that_is_gone_from_what_is_never_read() {
+    let lost = |text: &str| {
+        let findings = findings_in_text(text);
+        findings.iter().filter(|finding| finding.kind == FindingKind::LostState).count()
+    };
+    let head = ":- dynamic seen/2.\noperation(undeploy, I, self) :- \\+ requests(I, _, _, _)";
+    for (rest, count) in [
+        (", seen(I, N), N > 2, M is N + 1, assertz(seen(I, M)).\n", 1),
+        (", \\+ seen(I, _), assertz((seen(I, 1) :- true)).\n", 1),
+        (", retract(seen(I, N)), M is N + 1, assertz(seen(I, M)).\n", 1),
+        (", nb_setval(last, I), nb_getval(last, I).\n", 1),
+        // Written and never read, or in another predicate, or while the text is loaded.
+        (", assertz(seen(I, 1)).\n", 0),
+        (", nb_setval(last, I), nb_getval(first, I).\n", 0),
+        (", seen(I, _).\n:- assertz(seen(s1, 1)).\n", 0),
+    ] {
+        assert_eq!(lost(&format!("{head}{rest}")), count, "{rest}");
+    }
+}
+
+#[test]
+fn a_misspelt_variable_is_told_with_the_name_that_was_meant() {
+    for (clause, hint) in [
+        (
+            "operation(migrate, I, Neighbour) :- requests(I, Neighbor, R, _), R > Neighbour.",
+            "did you mean `Neighbour`?",
+        ),
+        (
+            "operation(undeploy, Instance, self) :- \\+ requests(Instence, _, _, _), atom(Instance).",
+            "did you mean `Instance`?",
+        ),
+        ("operation(undeploy, I, self) :- \\+ requests(I, N, _, _).", "write `_N`"),
+        ("operation(undeploy, Instance, self) :- \\+ requests(Instance, Hop, _, _).", "write `_Hop`"),
+    ] {
+        let found = findings_in_text(&format!("{clause}\n"));
+        let singletons = found.iter().filter(|finding| finding.kind == FindingKind::SingletonVariable);
+        let hints: Vec<&str> = singletons.filter_map(|finding| finding.hint.as_deref()).collect();
+        assert!(hints.len() == 1 && hints[0].starts_with(hint), "{clause}: {found:?}");
+    }
 }

@@ -62,6 +62,7 @@ impl Resolving<'_> {
         if let Some(bandwidth) = self.settings.network.bandwidth {
             topology.limit_bandwidth(bandwidth.value());
         }
+        self.groups_of_nodes(&mut topology);
         self.node_table(&mut topology);
         for (position, node) in self.settings.node.iter().enumerate() {
             let Some(index) = topology.find(&node.id) else {
@@ -79,7 +80,9 @@ impl Resolving<'_> {
                 let key = Id::name("owner").expect("it is not empty");
                 facts.push(Fact { subject, key, value: mario_domain::FactValue::Id(owner.id().clone()) });
             }
-            topology.add_facts(index, facts);
+            for fact in facts {
+                topology.set_fact(index, fact);
+            }
         }
         Some(topology)
     }
@@ -321,6 +324,14 @@ impl Resolving<'_> {
             None => None,
         };
         let mut acceptance_of = vec![general; topology.node_count()];
+        for (position, group) in self.settings.nodes.iter().enumerate() {
+            let Some(policy) = &group.acceptance else { continue };
+            let at = ["nodes".into(), position.into(), "acceptance".into()];
+            let place = place_of(self, policy, &at);
+            for index in self.chosen(topology, group) {
+                acceptance_of[index.position()] = place;
+            }
+        }
         for (position, node) in self.settings.node.iter().enumerate() {
             if let (Some(policy), Some(index)) = (&node.acceptance, topology.find(&node.id)) {
                 let at = ["node".into(), position.into(), "acceptance".into()];

@@ -279,6 +279,44 @@ pub struct NodeSettings {
     pub facts: Facts,
 }
 
+/// What some nodes have that the topology does not give them. They are chosen by their tier, by a pattern of their names, or
+/// by both. What is not given stays.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NodesSettings {
+    /// The nodes of this tier: its number, from the top down, or its name in `tiers`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tier: Option<TierChoice>,
+    /// The nodes whose ids match this, where `*` stands for any characters and `?` for one.
+    #[serde(default, rename = "match", skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<String>,
+    /// All the hardware each of them has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<WrittenCapacity>")]
+    pub capacity: Option<Capacity>,
+    /// Their managers' own policy: the name of a shipped one or the path of a `.pl` file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acceptance: Option<String>,
+    /// Who owns them: `fact(Node, owner, Owner)` in a policy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<WrittenId>")]
+    pub owner: Option<OwnerId>,
+    /// What else is known about each of them: `fact/3` in a policy.
+    #[serde(default, skip_serializing_if = "Facts::is_empty")]
+    #[schemars(with = "std::collections::BTreeMap<String, WrittenId>")]
+    pub facts: Facts,
+}
+
+/// A tier of nodes.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum TierChoice {
+    /// How far it is from the top.
+    Number(#[schemars(with = "super::range::TierNumber")] u16),
+    /// Its name in `tiers`.
+    Name(String),
+}
+
 impl TopologySettings {
     /// What the topology covers, where its settings say so.
     pub fn area(&self) -> Option<AreaSettings> {

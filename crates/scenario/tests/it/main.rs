@@ -6,6 +6,7 @@ mod city;
 mod dependents;
 mod documents;
 mod graphs;
+mod groups;
 mod mistakes;
 mod recorded;
 mod scenarios;

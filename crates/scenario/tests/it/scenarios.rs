@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use mario_domain::{Capacity, Duration, NodeId, Time};
+use mario_domain::{Capacity, Duration, Id, NodeId, Time};
 use mario_scenario::{
     Arbitration, Document, Files, Memory, NoFiles, Numbering, Observation, Occupancy, Resolved, Routing, ScenarioError,
     Settings, Workload, preset_names,
@@ -121,7 +121,7 @@ fn the_paper_and_the_prototype_differ_in_their_strategies() {
     };
     assert_eq!(ids(&paper), "app1 app2 app3 app4 app5 app6");
     assert_eq!(ids(&prototype), "1 2 3 4 5 6");
-    assert!(matches!(prototype.applications[0].application.id.id(), mario_domain::Id::Number(1)));
+    assert!(matches!(prototype.applications[0].application.id.id(), Id::Number(1)));
 }
 
 #[test]

@@ -17,6 +17,7 @@ impl<'a> Simulation<'a> {
             scenario: _,
             options: _,
             judge: _,
+            watch: _,
             evaluators: _,
             draws: _,
             scratch: _,

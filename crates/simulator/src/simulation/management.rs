@@ -6,6 +6,7 @@ use mario_scenario::{ApplicationIndex, Arbitration, Deploy, NodeIndex, Numbering
 use smallvec::SmallVec;
 
 use super::evaluation_schedule::{BatchIndex, Cursor, TOGETHER};
+use super::reasons::{FailedDecision, failed_decision};
 use super::{Event, Reuse, Service, Simulation};
 use crate::chance;
 use crate::flow::Seen;
@@ -28,6 +29,8 @@ struct Answer {
     /// Whether others who know the same may take it over.
     is_plain: bool,
     has_failed: bool,
+    /// Why, unless that was told already.
+    failed: Option<Box<FailedDecision>>,
     /// Kept only if somebody wants it.
     decision: Option<Decision>,
 }
@@ -191,10 +194,16 @@ impl Simulation<'_> {
         self.effort.evaluated += 1;
         let is_unchanged = self.population.is_unchanged(agent);
         let decision = self.evaluators[0].evaluate(&self.population, agent, wanted);
+        self.watch.count(decision);
         self.effort.failed += u64::from(decision.has_failed());
+        let failed = match self.effort.first.failed {
+            None => failed_decision(&self.population, agent, decision, self.queue.now()),
+            Some(_) => None,
+        };
         recorder.evaluation(self.queue.now(), agent, &self.population, (!is_unchanged).then_some(decision));
         let proposal = self.population.proposal(agent, decision);
         self.population.propose(agent, proposal);
+        self.note_failure(agent, failed);
     }
 
     /// Where all that policies say is wanted, nothing is known from others, and nobody keeps what was said.
@@ -278,6 +287,7 @@ impl Simulation<'_> {
     fn take(&mut self, agent: AgentIndex, slot: Option<SlotId>, answer: Answer, recorder: &mut impl Recorder) {
         self.effort.evaluated += 1;
         self.effort.failed += u64::from(answer.has_failed);
+        self.note_failure(agent, answer.failed);
         let decision = answer.decision.as_ref().filter(|_| !self.population.is_unchanged(agent));
         recorder.evaluation(self.queue.now(), agent, &self.population, decision);
         if let Some(slot) = slot {
@@ -288,14 +298,18 @@ impl Simulation<'_> {
 
     /// What the policies of these agents say, each thread asking its share of them.
     fn answers(&mut self, due: &[AgentIndex], wanted: Wanted) -> Vec<Vec<Answer>> {
-        let population = &self.population;
+        let (population, now, watch) = (&self.population, self.queue.now(), &*self.watch);
+        let is_first = self.effort.first.failed.is_none();
         let chunk = due.len().div_ceil(self.options.threads).max(AGENTS_PER_THREAD);
         let ask = |evaluator: &mut Evaluator, agent: AgentIndex| {
             let decision = evaluator.evaluate(population, agent, wanted);
             let proposal = population.proposal(agent, decision);
             let is_plain = population.is_plain(agent, decision);
+            watch.count(decision);
+            let failed = if is_first { failed_decision(population, agent, decision, now) } else { None };
             let has_failed = decision.has_failed();
-            Answer { proposal, is_plain, has_failed, decision: (wanted == Wanted::All).then(|| decision.clone()) }
+            let decision = (wanted == Wanted::All).then(|| decision.clone());
+            Answer { proposal, is_plain, has_failed, failed, decision }
         };
         if due.len() <= chunk {
             // A thread for the only share would be waited for.
@@ -333,6 +347,7 @@ impl Simulation<'_> {
                     self.count_acceptances();
                 }
             }
+            self.note_inhibited(&label);
             for outcome in label.accepted() {
                 self.follow(&outcome, recorder);
             }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mario_domain::{Rule, Time, Verdict};
 use mario_policy::{Acceptance, Policy, Settings};
-use mario_prolog::Engine;
+use mario_prolog::{Budget, Engine};
 use mario_scenario::asks_for;
 use mario_scenario::{
     ApplicationIndex, DisturbanceEvent, Fidelity, NodeIndex, Numbering, PolicyText, Scenario, UserIndex, engine,
@@ -89,6 +89,7 @@ impl<'a> Simulation<'a> {
             has_ended: false,
             agents_have_started: false,
             effort: Effort::default(),
+            watch: Arc::default(),
             scratch: Scratch::default(),
         })
     }
@@ -174,7 +175,7 @@ fn absent_at_first(scenario: &Scenario) -> Vec<NodeIndex> {
 
 /// The population of a scenario, without instances.
 fn found(engine: &Engine, scenario: &Scenario) -> Result<Population, SimulationError> {
-    let policies = scenario.policies.iter().map(|text| load_policy(engine, text));
+    let policies = scenario.policies.iter().map(|text| load_policy(engine, text, scenario.agents.budget));
     let acceptances = scenario.acceptances.iter().map(|text| load_acceptance(engine, text).map(Arc::new));
     let acceptances: Vec<Arc<Acceptance>> = acceptances.collect::<Result<_, _>>()?;
     let topology = &scenario.topology;
@@ -203,8 +204,10 @@ fn found(engine: &Engine, scenario: &Scenario) -> Result<Population, SimulationE
     Ok(Population::new(engine, config))
 }
 
-fn load_policy(engine: &Engine, text: &PolicyText) -> Result<Policy, SimulationError> {
-    let settings = Settings { memory: text.memory, ..Settings::default() };
+fn load_policy(engine: &Engine, text: &PolicyText, budget: Option<u64>) -> Result<Policy, SimulationError> {
+    let defaults = Settings::default();
+    let inferences = budget.unwrap_or(defaults.budget.inferences);
+    let settings = Settings { memory: text.memory, budget: Budget { inferences, ..defaults.budget } };
     let (name, main) = &text.files[0];
     Policy::load(engine, name, main, Some(text.resolver()), settings).map_err(SimulationError::Policy)
 }

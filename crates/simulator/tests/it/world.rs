@@ -61,7 +61,7 @@ pub fn scenario(topology: Topology) -> Scenario {
         attachments: Attachments { users: Vec::new(), steps: vec![Vec::new()], commuters: None },
         users: Vec::new(),
         step: Duration::of(1_000.0),
-        agents: AgentTiming { start: Time::at(100.0), period: Duration::of(200.0) },
+        agents: AgentTiming { start: Time::at(100.0), period: Duration::of(200.0), budget: None },
         management_period: Duration::of(100.0),
         network: Network { message_size: 1.0, occupancy: Occupancy::Latency, fidelity: Fidelity::Messages },
         observation: Observation::Arrivals,

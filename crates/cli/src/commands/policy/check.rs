@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use mario_diagnostics::{Diagnostic, Source};
-use mario_policy::{Bounds, Finding, PolicyError, Report, Settings, check};
+use mario_policy::{Bounds, Exploration, Finding, PolicyError, Report, Settings, check};
 use mario_prolog::{Budget, Engine};
 use serde_json::{Value, json};
 
-use super::inputs::{Format, NO_OPERATION_HINT, resolver};
+use super::inputs::{Format, NO_OPERATION_HINT};
+use super::texts::Text;
 use crate::problems::diagnostics;
-use crate::{Console, Failure, Outcome, read_text};
+use crate::{Console, Failure, Outcome};
 
 /// What one decision may cost in a small world, unless the user says otherwise.
 const INFERENCES_MAX: u64 = 1_000_000;
@@ -19,11 +20,11 @@ const INFERENCES_MAX: u64 = 1_000_000;
 /// Arguments of `mario policy check`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
-  mario policy check policies/workload-aware.pl
+  mario policy check workload-aware
   mario policy check policies/*.pl --format json")]
 pub struct Arguments {
-    /// Policies, acceptance policies, or libraries for them
-    #[arg(value_name = "FILE", required = true)]
+    /// Policies, acceptance policies, or libraries for them: files, or names of those that ship
+    #[arg(value_name = "POLICY", required = true)]
     pub files: Vec<PathBuf>,
     /// Take a decision that needs more than N inferences for one that does not end
     #[arg(long, value_name = "N", default_value_t = INFERENCES_MAX, value_parser = clap::value_parser!(u64).range(1..))]
@@ -77,12 +78,13 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
 }
 
 fn check_file(engine: &Engine, path: &Path, budget: u64, console: &Console) -> Result<Checked, Failure> {
-    let source = read_text(path)?;
+    let text = Text::find(path)?;
+    let source = &text.source;
     let settings = Settings::default();
     let settings = Settings { budget: Budget { inferences: budget, ..settings.budget }, ..settings };
     let mut progress = console.progress("worlds");
     let report =
-        check(engine, &source.name, &source.text, &|| resolver(path), settings, &Bounds::default(), &mut |worlds| {
+        check(engine, &source.name, &source.text, &|| text.resolver(), settings, &Bounds::default(), &mut |worlds| {
             progress.done(worlds);
         });
     match report {
@@ -143,13 +145,24 @@ fn write_summary(stdout: &mut dyn Write, checked: &Checked) -> io::Result<()> {
             count => format!("{count} inferences"),
         }
     )?;
+    if !exploration.acted {
+        writeln!(
+            stdout,
+            "  in none of them did an agent ask for anything: `mario policy explain` shows where each clause fails"
+        )?;
+        return write_end(stdout, exploration);
+    }
     for line in &exploration.silent_clauses {
         writeln!(stdout, "  the clause in line {line} never gave what an agent asked for")?;
     }
-    if let Some(reason) = &exploration.ended_early {
-        writeln!(stdout, "  exploration ended early: {reason}")?;
+    write_end(stdout, exploration)
+}
+
+fn write_end(stdout: &mut dyn Write, exploration: &Exploration) -> io::Result<()> {
+    match &exploration.ended_early {
+        Some(reason) => writeln!(stdout, "  exploration ended early: {reason}"),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 fn as_json(checked: &[Checked]) -> Value {
@@ -160,6 +173,7 @@ fn as_json(checked: &[Checked]) -> Value {
                 "decisions": exploration.decisions,
                 "inferences_max": exploration.inferences_max,
                 "silent_clauses": exploration.silent_clauses,
+                "acted": exploration.acted,
                 "ended_early": exploration.ended_early,
             })
         });

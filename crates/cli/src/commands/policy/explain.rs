@@ -1,5 +1,7 @@
 //! `mario policy explain`.
 
+mod judged;
+mod kept;
 mod page;
 mod text;
 
@@ -23,11 +25,28 @@ use crate::{Console, Failure, Outcome};
   mario policy explain --policy policies/workload-aware.pl --facts examples/video.pl
   mario policy explain --policy policy.pl --facts facts.pl --instance s1 --format json
   mario policy explain --policy policy.pl --facts facts.pl --html why.html
-  mario policy explain --policy policy.pl --batch agents.jsonl.gz --services services.pl > reasons.jsonl")]
+  mario policy explain --policy policy.pl --batch agents.jsonl.gz --services services.pl > reasons.jsonl
+  mario policy explain --run runs/paper-1 --instance 3 --time 2300
+  mario policy explain --acceptance accept-what-fits --facts manager.pl --request 'request(deploy, none, video, none, n42)'",
+  mut_arg("policy", |policy| policy.required(false).required_unless_present_any(["run", "acceptance"])),
+  mut_arg("facts", |facts| facts.required(false).required_unless_present_any(["batch", "run"])))]
 pub struct Arguments {
     /// With what to decide.
     #[command(flatten)]
     pub inputs: InputArguments,
+    /// Explain a decision of the run in this directory; the policy and the facts are those of its trace
+    #[arg(long, value_name = "DIR", requires = "instance",
+        conflicts_with_all = ["policy", "facts", "batch", "services", "acceptance", "html"])]
+    pub run: Option<PathBuf>,
+    /// With --run: explain the last decision until this time; without it, the last one of the run
+    #[arg(long, value_name = "TIME", requires = "run", value_parser = moment)]
+    pub time: Option<f64>,
+    /// Explain what a manager with this acceptance policy says to a request
+    #[arg(long, value_name = "POLICY", requires = "request", conflicts_with_all = ["policy", "batch", "services", "instance", "html"])]
+    pub acceptance: Option<PathBuf>,
+    /// With --acceptance: the request, as `request(Operation, Instance, Application, From, To)`
+    #[arg(long, value_name = "TERM", requires = "acceptance")]
+    pub request: Option<String>,
     /// How to print; a batch is printed as JSON lines
     #[arg(long, value_name = "FORMAT", conflicts_with = "html")]
     pub format: Option<Format>,
@@ -43,10 +62,23 @@ used, and the numbers that it compared. For each operation that is not proposed,
 it, with the goal where it failed and the values it had there. Where one is found, the smallest change of facts follows that \
 would make the clause fire; every such change has been verified by deciding again.
 
+With --run, a decision of a run that was kept is explained: what the agent of the instance knew then is taken from the trace, \
+and what the managers said to it follows.
+
+With --acceptance, the verdict of a node's manager is explained: the facts are what the manager sees, as in the tests of an \
+acceptance policy. A request that is inhibited is shown with the clause that rejected it or the goals where the clauses that \
+could have accepted it failed, and with the smallest changes of facts that would have it accepted, each verified by judging again.
+
 A policy that raises an exception or runs out of its budget ends with code 2, after the rest of the batch.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let engine = Engine::new();
+    if let Some(directory) = &arguments.run {
+        return kept::run(arguments, directory, console);
+    }
+    if let (Some(policy), Some(facts)) = (&arguments.acceptance, &arguments.inputs.facts) {
+        return judged::run(arguments, &engine, policy, facts, console);
+    }
     match (&arguments.inputs.facts, &arguments.inputs.batch) {
         (_, Some(path)) => explain_batch(arguments, &engine, path, console),
         (Some(path), None) => explain_one(arguments, &engine, path, console),
@@ -159,6 +191,12 @@ impl Reasons {
             progress.done(count);
         }
     }
+}
+
+/// A moment of a run.
+fn moment(typed: &str) -> Result<f64, String> {
+    let wrong = || "a time is a number that is not negative".to_owned();
+    typed.parse().ok().filter(|time: &f64| time.is_finite() && *time >= 0.0).ok_or_else(wrong)
 }
 
 fn json(explained: &Explained) -> serde_json::Value {

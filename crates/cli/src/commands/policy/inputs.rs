@@ -7,18 +7,18 @@ use mario_diagnostics::{Diagnostic, Source};
 use mario_policy::{
     Acceptance, AcceptanceError, Constant, Explainer, FactsError, KnowledgeBase, Policy, PolicyError, Settings,
 };
-use mario_prolog::{Budget, Directories, Engine, LoadError, Resolver};
+use mario_prolog::{Budget, Engine, LoadError};
 
-use crate::input::directory;
+use super::texts::Text;
 use crate::problems::diagnostics;
 use crate::{Console, Failure, read_text};
 
 /// Arguments that say with what to decide.
 #[derive(Clone, Debug, Args)]
 pub struct InputArguments {
-    /// The policy: Prolog text with clauses of operation/3
-    #[arg(long, value_name = "FILE")]
-    pub policy: PathBuf,
+    /// The policy: the name of one that ships, or a file with clauses of operation/3
+    #[arg(long, value_name = "POLICY", required = true)]
+    pub policy: Option<PathBuf>,
     /// The facts of one agent, as Prolog facts
     #[arg(long, value_name = "FILE", required_unless_present = "batch", conflicts_with = "batch")]
     pub facts: Option<PathBuf>,
@@ -47,16 +47,21 @@ pub enum Format {
 }
 
 impl InputArguments {
+    /// The policy as it was typed. Commands that need none do not ask for it.
+    pub(super) fn policy(&self) -> &Path {
+        self.policy.as_deref().unwrap_or(Path::new(""))
+    }
+
     pub(super) fn load_policy(&self, engine: &Engine, console: &Console) -> Result<Policy, Failure> {
-        load_policy(engine, &self.policy, self.settings(), console)
+        load_policy(engine, self.policy(), self.settings(), console)
     }
 
     /// The policy, ready to be explained.
     pub(super) fn load_explainer(&self, engine: &Engine, console: &Console) -> Result<Explainer, Failure> {
-        let source = read_text(&self.policy)?;
-        let resolver = Some(resolver(&self.policy));
-        let explainer = Explainer::load(engine, &source.name, &source.text, resolver, self.settings())
-            .map_err(|error| policy_failure(&error, engine, &source, &self.policy, console))?;
+        let text = Text::find(self.policy())?;
+        let (name, program) = (&text.source.name, &text.source.text);
+        let explainer = Explainer::load(engine, name, program, Some(text.resolver()), self.settings())
+            .map_err(|error| policy_failure(&error, engine, &text, console))?;
         console.show(&diagnostics(explainer.policy().warnings()));
         Ok(explainer)
     }
@@ -91,22 +96,23 @@ pub(super) fn load_policy(
     settings: Settings,
     console: &Console,
 ) -> Result<Policy, Failure> {
-    let source = read_text(path)?;
-    match Policy::load(engine, &source.name, &source.text, Some(resolver(path)), settings) {
+    let text = Text::find(path)?;
+    match Policy::load(engine, &text.source.name, &text.source.text, Some(text.resolver()), settings) {
         Ok(policy) => {
             console.show(&diagnostics(policy.warnings()));
             Ok(policy)
         }
-        Err(error) => Err(policy_failure(&error, engine, &source, path, console)),
+        Err(error) => Err(policy_failure(&error, engine, &text, console)),
     }
 }
 
-fn policy_failure(error: &PolicyError, engine: &Engine, source: &Source, path: &Path, console: &Console) -> Failure {
+fn policy_failure(error: &PolicyError, engine: &Engine, text: &Text, console: &Console) -> Failure {
     match error {
         PolicyError::Load { problems, .. } => load_failure(problems, console),
         PolicyError::NoOperation { .. } => {
             let budget = Settings::default().budget;
-            let accepts = Acceptance::load(engine, &source.name, &source.text, Some(resolver(path)), budget).is_ok();
+            let source = &text.source;
+            let accepts = Acceptance::load(engine, &source.name, &source.text, Some(text.resolver()), budget).is_ok();
             let hint = if accepts {
                 "this is the acceptance policy of a node's manager: `mario policy test` judges requests with it"
             } else {
@@ -120,9 +126,9 @@ fn policy_failure(error: &PolicyError, engine: &Engine, source: &Source, path: &
 
 /// Loads an acceptance policy; shows the warnings.
 pub(super) fn load_acceptance(engine: &Engine, path: &Path, console: &Console) -> Result<Acceptance, Failure> {
-    let source = read_text(path)?;
+    let text = Text::find(path)?;
     let budget = Settings::default().budget;
-    match Acceptance::load(engine, &source.name, &source.text, Some(resolver(path)), budget) {
+    match Acceptance::load(engine, &text.source.name, &text.source.text, Some(text.resolver()), budget) {
         Ok(acceptance) => {
             console.show(&diagnostics(acceptance.warnings()));
             Ok(acceptance)
@@ -132,11 +138,6 @@ pub(super) fn load_acceptance(engine: &Engine, path: &Path, console: &Console) -
             Err(Failure::input(Diagnostic::from_error(&error).hint("an acceptance policy says `accept(Request) :- …`")))
         }
     }
-}
-
-/// Finds the files beside a policy.
-pub(super) fn resolver(path: &Path) -> Box<dyn Resolver> {
-    Box::new(Directories::new([directory(path)]))
 }
 
 fn load_failure(problems: &LoadError, console: &Console) -> Failure {

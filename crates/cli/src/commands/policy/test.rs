@@ -4,11 +4,13 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use mario_diagnostics::Diagnostic;
+use mario_diagnostics::{Diagnostic, Source};
 use mario_policy::{Decider, DiffLine, Policy, Settings, TestOutcome, TestTable, Tests};
 use mario_prolog::{Engine, Machine};
+use mario_scenario::is_path;
 
 use super::inputs::{facts_failure, load_acceptance, load_policy};
+use super::texts::tests_by_name;
 use crate::input::directory;
 use crate::{Console, Failure, Outcome, read_text};
 
@@ -19,9 +21,10 @@ const ENDING: &str = "test.pl";
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
   mario policy test policies/workload-aware.test.pl
-  mario policy test policies/workload-aware.pl policies/latency-aware.pl")]
+  mario policy test policies/workload-aware.pl policies/latency-aware.pl
+  mario policy test latency-aware")]
 pub struct Arguments {
-    /// Tables of tests, or policies with a table beside them
+    /// Tables of tests, policies with a table beside them, or names of policies that ship
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
 }
@@ -34,7 +37,8 @@ The tests of `keep-close.pl` are in `keep-close.test.pl`: facts that hold in all
   test('asks first to move', [requests(s1, n41, 11, 5)], [operation(migrate, s1, n41)|_]).
 
 A test has a name, facts of its own, which replace the shared ones of the same predicate, and the operations that the policy \
-must propose: all of them in order, or with `|_` the first ones. `:- policy('name.pl').` names another policy.
+must propose: all of them in order, or with `|_` the first ones. `:- policy('name.pl').` names another policy, and \
+`:- policy('latency-aware').` one that ships.
 
 A test of an acceptance policy has a request and a verdict instead: `accepted`, `inhibited` or `inhibited(Reason)`.
 
@@ -46,7 +50,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     let engine = Engine::new();
     let mut report = Report::default();
     for file in &arguments.files {
-        run_table(&engine, &table_path(file)?, &mut report, console)?;
+        run_table(&engine, &Table::find(file)?, &mut report, console)?;
     }
     let Report { text, passed, failed } = report;
     console.write_data(|stdout| {
@@ -54,6 +58,27 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
         writeln!(stdout, "{passed} passed, {failed} failed")
     })?;
     Ok(if failed == 0 { Outcome::Done } else { Outcome::CheckFailed })
+}
+
+/// A table of tests as it is written.
+struct Table {
+    source: Source,
+    path: PathBuf,
+    /// The policy that it is about, unless it says otherwise.
+    policy: PathBuf,
+}
+
+impl Table {
+    /// The table that is meant: that of a policy that ships, or a file.
+    fn find(written: &Path) -> Result<Table, Failure> {
+        if let Some(source) = tests_by_name(written) {
+            return Ok(Table { path: PathBuf::from(&*source.name), source, policy: written.to_path_buf() });
+        }
+        let path = table_path(written)?;
+        // `keep-close.test.pl` without both of its endings.
+        let policy = path.with_extension("").with_extension("pl");
+        Ok(Table { source: read_text(&path)?, path, policy })
+    }
 }
 
 /// The table that is meant: the file itself, or the one beside a policy.
@@ -75,14 +100,14 @@ pub(super) fn is_table(file: &Path) -> bool {
     file.file_name().is_some_and(|name| name.to_string_lossy().ends_with(&format!(".{ENDING}")))
 }
 
-fn run_table(engine: &Engine, path: &Path, report: &mut Report, console: &Console) -> Result<(), Failure> {
-    let source = read_text(path)?;
+fn run_table(engine: &Engine, written: &Table, report: &mut Report, console: &Console) -> Result<(), Failure> {
+    let Table { source, path, policy } = written;
     let table =
-        TestTable::read(engine, &source.name, &source.text).map_err(|error| facts_failure(&error, &source, "tests"))?;
+        TestTable::read(engine, &source.name, &source.text).map_err(|error| facts_failure(&error, source, "tests"))?;
     let policy_path = match &table.policy {
-        Some(name) => directory(path).join(name),
-        // `keep-close.test.pl` without both of its endings.
-        None => path.with_extension("").with_extension("pl"),
+        Some(name) if is_path(name) || directory(path).join(name).exists() => directory(path).join(name),
+        Some(name) => PathBuf::from(name),
+        None => policy.clone(),
     };
     match &table.tests {
         Tests::OfPolicy(tests) => {

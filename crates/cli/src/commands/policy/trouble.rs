@@ -4,8 +4,9 @@ use mario_diagnostics::{Diagnostic, Source};
 use mario_policy::{Constant, Ending, KnowledgeBase, find_unknown_call};
 use mario_prolog::{Engine, Explanation};
 
-use super::inputs::{InputArguments, resolver};
-use crate::{Console, read_text};
+use super::inputs::InputArguments;
+use super::texts::Text;
+use crate::Console;
 
 /// How many applications without a descriptor are named.
 const NAMED_MAX: usize = 5;
@@ -49,9 +50,8 @@ fn unknown_call(
 ) -> Option<impl FnOnce(Diagnostic) -> Diagnostic> {
     let called = exception.term.strip_prefix("error(existence_error(procedure, ")?;
     let called = &called[..called.find("), ")?];
-    let source = read_text(&inputs.policy).ok()?;
-    let resolvers = || resolver(&inputs.policy);
-    let finding = find_unknown_call(engine, &source.name, &source.text, &resolvers, called)?;
+    let text = Text::find(inputs.policy()).ok()?;
+    let finding = find_unknown_call(engine, &text.source.name, &text.source.text, &|| text.resolver(), called)?;
     Some(move |diagnostic: Diagnostic| {
         let source = Source::new(finding.place.source_name(), finding.place.source_text());
         let mut diagnostic = diagnostic.at(&source, finding.place.span.clone(), "");

@@ -11,11 +11,18 @@ use mario_scenario::Scenario;
 use mario_simulator::{Checkpoint, Effort, KeepError, ResumeError, RunDirectory, Simulation, Summary};
 
 use super::every::{Every, Saving};
+use super::reasons::Watching;
 use super::{not_kept, not_runnable};
 use crate::{Console, Failure};
 
 /// How often a run looks up to tell how far it is.
 const GLANCE: Duration = Duration::from_millis(100);
+
+/// A run that is complete.
+pub(super) struct Finished {
+    pub(super) summary: Summary,
+    pub(super) effort: Effort,
+}
 
 /// Lets a run go on to its end.
 pub(super) fn finish(
@@ -25,7 +32,8 @@ pub(super) fn finish(
     (directory, every): (&Path, Every),
     interrupted: &AtomicBool,
     console: &Console,
-) -> Result<Summary, Failure> {
+) -> Result<Finished, Failure> {
+    let _watching = Watching::begin(&simulation, scenario, console);
     let mut progress = console.progress_bar(scenario.end(), simulation.now(), simulation.effort().emitted);
     let mut saving = Saving::new(every, Checkpoint::is_in(directory), scenario.management_period, simulation.now());
     while !simulation.is_over() && !kept.is_broken() {
@@ -67,15 +75,7 @@ pub(super) fn finish(
         not_kept(&error)
     })?;
     console.detail(format!("policies were asked for {} of {} decisions", effort.evaluated, effort.asked));
-    if effort.failed > 0 {
-        let title = format!(
-            "{} of the {} times that a policy was asked, it gave no answer that an agent could follow",
-            effort.failed, effort.evaluated
-        );
-        let hint = "it ran out of its budget, raised an error, or said what is no operation: a full trace has the reason each time";
-        console.show(&[Diagnostic::warning(title).hint(hint)]);
-    }
-    Ok(summary)
+    Ok(Finished { summary, effort })
 }
 
 /// The run in a directory, as it was when it was last saved.
@@ -92,10 +92,14 @@ fn broken_off(time: Time, directory: &Path) -> Failure {
 
 /// The command that goes on with the run in a directory, as a shell takes it.
 fn resuming(directory: &Path) -> String {
-    let shown = directory.display().to_string();
+    format!("mario run --resume {}", quoted(directory))
+}
+
+/// A path as a shell takes it.
+pub(super) fn quoted(path: &Path) -> String {
+    let shown = path.display().to_string();
     let is_plain = shown.chars().all(|letter| letter.is_alphanumeric() || "/._-+~".contains(letter));
-    let quoted = if is_plain { shown } else { format!("'{}'", shown.replace('\'', "'\\''")) };
-    format!("mario run --resume {quoted}")
+    if is_plain { shown } else { format!("'{}'", shown.replace('\'', "'\\''")) }
 }
 
 fn not_saved(error: &KeepError) -> Diagnostic {

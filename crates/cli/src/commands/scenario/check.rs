@@ -31,6 +31,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
             overrides: arguments.overrides.clone(),
             policies: Vec::new(),
             seed: None,
+            budget: None,
             attachments: None,
         };
         // What a run says and does at its beginning is said and done here, too, so that what passes can be run.

@@ -31,6 +31,7 @@ pub(super) fn header(scenario: &Scenario, detail: Detail) -> Header<'_> {
         duration: scenario.duration,
         step: scenario.step,
         evaluation_period: scenario.agents.period,
+        decision_budget: scenario.agents.budget,
         detail,
         observation: match scenario.observation {
             Observation::Arrivals => "arrivals",

@@ -127,7 +127,7 @@ impl Dice {
 
     fn timing(&mut self, scenario: &mut Scenario) {
         let period = Duration::of(self.of(&[200.0, 100.0, 33.3, 47.0]));
-        scenario.agents = AgentTiming { start: Time::at(self.of(&[0.0, 100.0, 17.5])), period };
+        scenario.agents = AgentTiming { start: Time::at(self.of(&[0.0, 100.0, 17.5])), period, budget: None };
         scenario.management_period = Duration::of(self.of(&[100.0, 200.0, 350.0, 21.7, 33.3]));
         // A policy that always makes copies doubles their number at each evaluation.
         let slowest = period.max(scenario.management_period);

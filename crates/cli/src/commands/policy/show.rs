@@ -1,0 +1,72 @@
+//! `mario policy show`.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use clap::Args;
+use mario_diagnostics::Diagnostic;
+use mario_scenario::{acceptance_names, policy_names, shipped_library, shipped_policy};
+
+use super::texts::{Text, tests_by_name};
+use crate::{Console, Failure, Outcome};
+
+/// Arguments of `mario policy show`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  mario policy show
+  mario policy show latency-aware
+  mario policy show library
+  mario policy show sustained-demand > mine.pl
+  mario policy show sustained-demand --tests > mine.test.pl")]
+pub struct Arguments {
+    /// The name of a policy that ships; without it, all of them are listed
+    #[arg(value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub name: Option<String>,
+    /// Print the tests of the policy instead
+    #[arg(long, requires = "name")]
+    pub tests: bool,
+}
+
+pub(super) const LONG_ABOUT: &str = "Print a policy that ships with mario.
+
+The name is one that `mario run --policy` takes, that of an acceptance policy, or `library`, which has the words that the \
+policies are written in. What is printed is a policy of one's own as soon as it is in a file; the library need not be \
+copied, because a `library.pl` that is not beside a policy is the one that ships.";
+
+pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
+    let Some(name) = &arguments.name else {
+        console.write_data(list)?;
+        return Ok(Outcome::Done);
+    };
+    // The policy is looked for first: a name that is wrong is told as such.
+    let policy = Text::shipped(name)?.source;
+    let source = if arguments.tests {
+        let missing = || Failure::input(Diagnostic::error(format!("no tests of `{name}` ship")));
+        tests_by_name(Path::new(name)).ok_or_else(missing)?
+    } else {
+        policy
+    };
+    console.write_data(|stdout| stdout.write_all(source.text.as_bytes()))?;
+    Ok(Outcome::Done)
+}
+
+fn list(stdout: &mut dyn Write) -> io::Result<()> {
+    let groups: [(&str, Vec<&str>); 2] =
+        [("policies of agents", policy_names().collect()), ("acceptance policies", acceptance_names().collect())];
+    for (title, names) in groups {
+        writeln!(stdout, "{title}")?;
+        for name in names {
+            let text = shipped_policy(name).ok();
+            let opening = text.as_ref().and_then(|text| text.main()).map_or("", |(_, text)| opening(text));
+            writeln!(stdout, "  {name:<40}{opening}")?;
+        }
+        writeln!(stdout)?;
+    }
+    let (library, text) = shipped_library();
+    writeln!(stdout, "library\n  {:<40}{}", library.trim_end_matches(".pl"), opening(text))
+}
+
+/// The first line of the comment that a text begins with.
+fn opening(text: &str) -> &str {
+    text.lines().next().and_then(|line| line.strip_prefix("% ")).unwrap_or_default()
+}

@@ -1,0 +1,90 @@
+//! The texts of policies that a user names: files, and those that ship.
+
+use std::path::{Path, PathBuf};
+
+use mario_diagnostics::{Diagnostic, Source};
+use mario_policy::PolicyText;
+use mario_prolog::{Directories, Resolver};
+use mario_scenario::{is_path, shipped_library, shipped_policy, shipped_tests};
+
+use crate::input::directory;
+use crate::{Failure, read_text};
+
+/// The text of a policy, and where what it loads is looked for.
+pub(super) struct Text {
+    pub(super) source: Source,
+    origin: Origin,
+}
+
+enum Origin {
+    File(PathBuf),
+    Shipped(PolicyText),
+}
+
+impl Text {
+    /// Finds a policy as `mario run` does: what has a slash or ends in `.pl` is the path of a file, and any other word is
+    /// the name of a policy that ships, or of the library that they share. A file without an ending is found, too, unless
+    /// a policy that ships has its name.
+    pub(super) fn find(written: &Path) -> Result<Text, Failure> {
+        match word(written).map(Text::shipped) {
+            None => Text::file(written),
+            Some(Err(_)) if written.exists() => Text::file(written),
+            Some(found) => found,
+        }
+    }
+
+    /// The policy that ships under this name; `library` is what they share.
+    pub(super) fn shipped(name: &str) -> Result<Text, Failure> {
+        let (library, text) = shipped_library();
+        let policy = if Some(name) == library.strip_suffix(".pl") {
+            let files = vec![(library.to_owned(), text.to_owned())];
+            PolicyText { name: name.to_owned(), files, memory: 0 }
+        } else {
+            shipped_policy(name).map_err(|mistake| {
+                let mut diagnostic = Diagnostic::error(mistake.message);
+                diagnostic.hints.extend(mistake.hint);
+                Failure::input(diagnostic.hint("`mario policy show` lists the policies that ship"))
+            })?
+        };
+        let (name, text) = policy.main().unwrap_or_default();
+        Ok(Text { source: Source::new(name, text), origin: Origin::Shipped(policy) })
+    }
+
+    fn file(path: &Path) -> Result<Text, Failure> {
+        Ok(Text { source: read_text(path)?, origin: Origin::File(path.to_path_buf()) })
+    }
+
+    /// Finds what the policy loads: beside its file, or what ships with it.
+    pub(super) fn resolver(&self) -> Box<dyn Resolver> {
+        match &self.origin {
+            Origin::File(path) => Box::new(BesideOrShipped(Directories::new([directory(path)]))),
+            Origin::Shipped(policy) => policy.resolver(),
+        }
+    }
+}
+
+/// The name and the text of the tests of a policy that ships, unless a file is meant.
+pub(super) fn tests_by_name(written: &Path) -> Option<Source> {
+    let name = word(written).filter(|_| !written.exists())?;
+    shipped_tests(name).map(|(file, text)| Source::new(file, text))
+}
+
+/// What was written, if it can be the name of a policy that ships.
+fn word(written: &Path) -> Option<&str> {
+    written.to_str().filter(|word| !word.is_empty() && !is_path(word))
+}
+
+/// Finds files in directories; a `library.pl` that is not there is the one that ships.
+struct BesideOrShipped(Directories);
+
+impl Resolver for BesideOrShipped {
+    fn resolve(&mut self, from: &str, wanted: &str) -> Result<(String, String), String> {
+        let (library, text) = shipped_library();
+        let found = self.0.resolve(from, wanted);
+        let is_library = wanted == library || library.strip_suffix(".pl") == Some(wanted);
+        match found {
+            Err(_) if is_library => Ok((library.to_owned(), text.to_owned())),
+            found => found,
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! What `mario run` says when agents get nothing done, and how the command that it names explains it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use crate::{mario, run, stderr, stdout};
+
+fn directory(name: &str) -> PathBuf {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("reasons").join(name);
+    let _ = fs::remove_dir_all(&directory);
+    fs::create_dir_all(&directory).expect("the tests' own directory is writable");
+    directory
+}
+
+fn policy(directory: &Path, text: &str) -> String {
+    let path = directory.join("policy.pl");
+    fs::write(&path, text).expect("writable");
+    path.to_str().expect("a path of the workspace").to_owned()
+}
+
+/// Runs the paper's world for a while; what was said, and what its directory is.
+fn short_run(directory: &Path, more: &[&str]) -> (String, String) {
+    let out = directory.join("run");
+    let out = out.to_str().expect("a path of the workspace");
+    let mut arguments = vec!["run", "paper", "--set", "duration=2000", "--out", out, "--force"];
+    arguments.extend(more);
+    let output = run(&arguments);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    (stderr(&output), out.to_owned())
+}
+
+/// The command that was named, without `mario`.
+fn named_command(said: &str) -> Vec<String> {
+    let line = said.lines().find_map(|line| line.split("mario policy explain").nth(1)).expect("a command is named");
+    let words = line.split_whitespace().map(|word| word.trim_matches('`').to_owned());
+    ["policy", "explain"].map(str::to_owned).into_iter().chain(words).collect()
+}
+
+#[test]
+fn the_first_reason_is_told_and_the_command_that_is_named_explains_it() {
+    for (name, text, reason, explained) in [
+        (
+            "odd",
+            "operation(move, I, self) :- requests(I, _, _, _).\n",
+            "operation(move, 1, self) is not an operation",
+            "move",
+        ),
+        (
+            "unknown",
+            "operation(undeploy, I, self) :- idel(I).\n",
+            "unknown procedure idel/1",
+            "no answer: the policy raised an exception: unknown procedure idel/1",
+        ),
+        (
+            "nowhere",
+            "operation(replicate, I, nowhere) :- requests(I, _, _, _).\n",
+            "nowhere is no target",
+            "was inhibited",
+        ),
+    ] {
+        let directory = directory(name);
+        let (said, out) = short_run(&directory, &["--policy", &policy(&directory, text)]);
+        assert!(said.contains(reason) && said.contains("first at time 300, instance 1"), "{said}");
+        let command = named_command(&said);
+        assert_eq!(command[2..], ["--run", &out, "--instance", "1", "--time", "300"], "{said}");
+        let output = run(&command);
+        let shown = stdout(&output);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        assert!(shown.starts_with("time 300: instance 1 on node n0lt0ln0"), "{shown}");
+        assert!(shown.contains(explained), "{shown}");
+    }
+}
+
+#[test]
+fn a_decision_of_a_kept_run_is_explained_as_it_was_made() {
+    let directory = directory("kept");
+    let (said, out) = short_run(&directory, &["--policy", "workload-and-latency-aware"]);
+    assert!(!said.contains("warning"), "{said}");
+    let moves = fs::read_to_string(Path::new(&out).join("moves.csv")).expect("it was kept");
+    let explain = |more: &[&str]| {
+        let mut arguments = vec!["policy", "explain", "--run", &out];
+        arguments.extend(more);
+        let output = run(&arguments);
+        (stdout(&output), stderr(&output), output.status.code())
+    };
+    // Whatever the first operation of an instance was, its explanation proposes it and says that it was accepted.
+    let row: Vec<&str> = moves.lines().nth(1).expect("something happened").split(',').collect();
+    let (instance, time) = (row[0], row[2]);
+    let (shown, _, code) = explain(&["--instance", instance, "--time", time]);
+    assert_eq!(code, Some(0));
+    assert!(shown.contains(&format!("time {time}: ")) && shown.contains("was accepted"), "{moves}\n{shown}");
+    let (shown, _, code) = explain(&["--instance", instance, "--time", time, "--format", "json"]);
+    assert!(code == Some(0) && shown.contains(r#""inhibited":null"#), "{shown}");
+    // Names and times that are not there are told with what is.
+    let (_, said, code) = explain(&["--instance", "999999"]);
+    assert!(code == Some(2) && said.contains("instances are 1, "), "{said}");
+    let (_, said, code) = explain(&["--instance", "1", "--time", "10"]);
+    assert!(code == Some(2) && said.contains("--time 300"), "{said}");
+}
+
+#[test]
+fn a_trace_without_evaluations_cannot_be_explained() {
+    let directory = directory("operations");
+    let (_, out) = short_run(&directory, &["--trace", "operations"]);
+    let output = run(["policy", "explain", "--run", &out, "--instance", "1"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("--trace full"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_budget_bounds_decisions_and_the_audit_knows_it() {
+    let directory = directory("budget");
+    // Counts to a thousand before it says anything: too long for a hundred inferences, and not for the default.
+    let text = "operation(replicate, I, self) :- count(1000), requests(I, _, R, _), R > 1000000.\n\
+        operation(undeploy, I, self) :- \\+ requests(I, _, _, _).\n\
+        count(0) :- !.\ncount(N) :- M is N - 1, count(M).\n";
+    let (said, out) = short_run(&directory, &["--policy", &policy(&directory, text), "--budget", "100"]);
+    assert!(said.contains("it ran out of inferences"), "{said}");
+    let audited = run(["audit", &out]);
+    assert_eq!(audited.status.code(), Some(0), "{}", stdout(&audited));
+    // Without the budget in its header, the trace says that a policy did not answer which would have.
+    let trace = Path::new(&out).join("trace.jsonl");
+    let told = fs::read_to_string(&trace).expect("it was kept");
+    assert!(told.contains(r#""decision_budget":100,"#));
+    let lie = directory.join("lie.jsonl");
+    fs::write(&lie, told.replacen(r#""decision_budget":100,"#, "", 1)).expect("writable");
+    let audited = run(["audit", lie.to_str().expect("a path of the workspace")]);
+    assert_eq!(audited.status.code(), Some(1), "{}", stdout(&audited));
+    let (said, _) = short_run(&directory, &["--policy", &policy(&directory, text)]);
+    assert!(!said.contains("ran out"), "{said}");
+}
+
+#[test]
+fn a_run_whose_policies_do_not_end_says_so_while_it_runs_and_without_a_terminal() {
+    let directory = directory("endless");
+    let text = "operation(undeploy, I, self) :- wait(I).\nwait(I) :- requests(I, _, _, _), wait(I).\n";
+    let policy = policy(&directory, text);
+    let out = directory.join("run");
+    let said = directory.join("said.txt");
+    let file = fs::File::create(&said).expect("writable");
+    let mut child = mario()
+        .args(["run", "paper", "--policy", &policy, "--out", out.to_str().expect("a path of the workspace")])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(file)
+        .spawn()
+        .expect("the binary was built and runs");
+    let begun = Instant::now();
+    let mut is_told = false;
+    // How long it takes depends on the machine; that it is told before the run ends does not.
+    while !is_told && begun.elapsed() < Duration::from_mins(2) && child.try_wait().expect("it is ours").is_none() {
+        std::thread::sleep(Duration::from_millis(100));
+        is_told =
+            fs::read_to_string(&said).is_ok_and(|said| said.contains("use up their budget of 10000000 inferences"));
+    }
+    child.kill().expect("it is ours");
+    child.wait().expect("it is ours");
+    assert!(is_told, "{}", fs::read_to_string(&said).unwrap_or_default());
+}
+
+#[test]
+fn what_a_choice_of_policy_replaces_is_told() {
+    let directory = directory("replaced");
+    let scenario = directory.join("scenario.toml");
+    let text = "preset = \"paper\"\nduration = 1000\n[[deploy]]\napplication = \"app1\"\npolicy = \"never-move\"\n";
+    fs::write(&scenario, text).expect("writable");
+    let scenario = scenario.to_str().expect("a path of the workspace");
+    let out = directory.join("run");
+    let out = out.to_str().expect("a path of the workspace");
+    let said = |more: &[&str]| {
+        let mut arguments = vec!["run", scenario, "--out", out, "--force"];
+        arguments.extend(more);
+        stderr(&run(&arguments))
+    };
+    let replaced = "note: --policy latency-aware replaces the policy `never-move` that [[deploy]] has for `app1`";
+    assert!(said(&["--policy", "latency-aware"]).contains(replaced));
+    assert!(!said(&["--policy", "app2=latency-aware"]).contains("replaces"));
+    assert!(!said(&["--policy", "never-move"]).contains("replaces"));
+    assert!(!said(&[]).contains("replaces"));
+}

@@ -1,0 +1,232 @@
+//! One decision of a kept run, explained from what its trace says.
+
+use std::fmt;
+use std::io::BufRead;
+
+use mario_audit::reader::{Detail, Evaluation, Header, Outcome, ReadError, Reason, Record, Seen, TraceReader, Verdict};
+use mario_audit::{Knowledge, Situation, resolver};
+use mario_domain::{Capacity, InstanceId};
+use mario_policy::{Explained, Explainer, Settings};
+use mario_prolog::Engine;
+use rustc_hash::FxHashMap;
+
+use crate::report::Reach;
+
+/// A decision of a run, with its reasons.
+#[derive(Clone, Debug)]
+pub struct DecisionOfRun {
+    /// When the agent evaluated.
+    pub time: f64,
+    /// Where its instance was.
+    pub node: String,
+    /// The name of its policy.
+    pub policy: String,
+    /// What it decided, and why.
+    pub explained: Explained,
+    /// What the managers said to it, and when; `None` if the trace ends before.
+    pub verdict: Option<JudgedDecision>,
+}
+
+/// What the managers said to a decision.
+#[derive(Clone, PartialEq, Debug)]
+pub struct JudgedDecision {
+    /// When.
+    pub time: f64,
+    /// Why it was inhibited; `None` if it was accepted, or asked for nothing.
+    pub inhibited: Option<Reason>,
+}
+
+/// Why a decision cannot be explained.
+#[derive(Debug)]
+pub enum DecisionError {
+    /// The trace cannot be read.
+    Read(ReadError),
+    /// The trace holds no evaluations.
+    NoEvaluations(Detail),
+    /// The instance is in no evaluation; some that are.
+    NoInstance(Vec<String>),
+    /// The first evaluation of the instance is later than was asked for.
+    NotYet(f64),
+    /// The policy cannot be loaded.
+    Policy(String),
+}
+
+/// Explains the last decision of an instance until a time, or of the whole run.
+pub fn explain_decision<R: BufRead>(
+    mut reader: TraceReader<R>,
+    instance: &str,
+    until: Option<f64>,
+) -> Result<DecisionOfRun, DecisionError> {
+    let header = std::sync::Arc::clone(reader.header());
+    if header.detail != Detail::Full {
+        return Err(DecisionError::NoEvaluations(header.detail));
+    }
+    let mut looking = Looking::new(&header, instance, until.unwrap_or(f64::INFINITY));
+    while !looking.is_done
+        && let Some(record) = reader.next_record().map_err(DecisionError::Read)?
+    {
+        looking.read(record);
+    }
+    let Some(found) = looking.found else {
+        return Err(match looking.first {
+            Some(first) => DecisionError::NotYet(first),
+            None => DecisionError::NoInstance(looking.others),
+        });
+    };
+    let engine = Engine::new();
+    let policy = &header.policies[found.policy as usize];
+    let (name, text) = policy.files.first().ok_or_else(|| DecisionError::Policy("it has no text".to_owned()))?;
+    let mut settings = Settings::default();
+    settings.budget.inferences = header.decision_budget.unwrap_or(settings.budget.inferences);
+    let mut explainer = Explainer::load(&engine, name, text, Some(resolver(policy)), settings)
+        .map_err(|error| DecisionError::Policy(error.to_string()))?;
+    let mut knowledge = Knowledge::new(&header, &engine);
+    let situation = Situation {
+        policy: found.policy,
+        application: found.application,
+        instance: &found.instance,
+        node: found.node,
+        free: found.free,
+        seen: &found.seen,
+    };
+    let (facts, constant) = knowledge.of(&header, &situation, |_, other| !found.unreached.contains(&other));
+    Ok(DecisionOfRun {
+        time: found.time,
+        node: header.nodes[found.node as usize].id.to_string(),
+        policy: policy.name.clone(),
+        explained: explainer.explain(facts, constant),
+        verdict: looking.verdict,
+    })
+}
+
+/// What an agent knew when it decided.
+struct Found {
+    time: f64,
+    instance: InstanceId,
+    application: u32,
+    policy: u32,
+    node: u32,
+    free: Capacity,
+    seen: Seen,
+    unreached: Vec<u32>,
+}
+
+/// A trace on its way, in search of one decision.
+struct Looking<'a> {
+    header: &'a Header,
+    wanted: &'a str,
+    until: f64,
+    reach: Reach,
+    /// Application and policy of each instance that came.
+    origins: FxHashMap<InstanceId, (u32, u32)>,
+    found: Option<Found>,
+    verdict: Option<JudgedDecision>,
+    /// When the instance evaluated first.
+    first: Option<f64>,
+    /// Other instances, to be named when this one is not there.
+    others: Vec<String>,
+    is_done: bool,
+}
+
+impl<'a> Looking<'a> {
+    fn new(header: &'a Header, wanted: &'a str, until: f64) -> Looking<'a> {
+        Looking {
+            header,
+            wanted,
+            until,
+            reach: Reach::default(),
+            origins: FxHashMap::default(),
+            found: None,
+            verdict: None,
+            first: None,
+            others: Vec::new(),
+            is_done: false,
+        }
+    }
+
+    fn read(&mut self, record: Record) {
+        self.reach.read(&record);
+        match record {
+            Record::Deployed(deployed) => {
+                self.origins.insert(deployed.instance, (deployed.application, deployed.policy));
+            }
+            Record::Evaluation(evaluation) => self.evaluation(evaluation),
+            Record::Cycle(cycle) => {
+                for outcome in &cycle.outcomes {
+                    self.outcome(cycle.time, outcome);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn evaluation(&mut self, evaluation: Evaluation) {
+        const OTHERS_MAX: usize = 8;
+        let name = evaluation.instance.to_string();
+        if name != self.wanted {
+            if self.others.len() < OTHERS_MAX && !self.others.contains(&name) {
+                self.others.push(name);
+            }
+            return;
+        }
+        self.first.get_or_insert(evaluation.time);
+        if evaluation.time > self.until {
+            self.is_done = true;
+            return;
+        }
+        let Some(&(application, policy)) = self.origins.get(&evaluation.instance) else { return };
+        // What is the same as at the last evaluation was read then.
+        let before = self.found.take().map(|found| found.seen);
+        let Some(seen) = evaluation.seen.or(before) else { return };
+        let unreached = self.reach.unreached(self.header, evaluation.node);
+        let Evaluation { time, instance, node, free, .. } = evaluation;
+        self.found = Some(Found { time, instance, application, policy, node, free, seen, unreached });
+        self.verdict = None;
+    }
+
+    fn outcome(&mut self, time: f64, outcome: &Outcome) {
+        match outcome {
+            Outcome::Nop(instance) => self.judged(time, instance, None),
+            Outcome::Judged { instance, verdict, .. } => {
+                let inhibited = match verdict {
+                    Verdict::Accepted(Some(new)) => {
+                        let origin = self.origins.get(instance).copied().unwrap_or_default();
+                        self.origins.insert(new.clone(), origin);
+                        None
+                    }
+                    Verdict::Accepted(None) => None,
+                    Verdict::Inhibited(reason) => Some(reason.clone()),
+                };
+                self.judged(time, instance, inhibited);
+            }
+            Outcome::Deploy { application, policy, verdict: Verdict::Accepted(Some(new)), .. } => {
+                let policy = policy.unwrap_or(self.header.applications[*application as usize].policy);
+                self.origins.insert(new.clone(), (*application, policy));
+            }
+            Outcome::Deploy { .. } => {}
+        }
+    }
+
+    fn judged(&mut self, time: f64, instance: &InstanceId, inhibited: Option<Reason>) {
+        let is_it = self.found.as_ref().is_some_and(|found| found.instance == *instance && found.time <= time);
+        if is_it && self.verdict.is_none() {
+            self.verdict = Some(JudgedDecision { time, inhibited });
+        }
+    }
+}
+
+impl fmt::Display for DecisionError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DecisionError::Read(error) => write!(formatter, "the trace cannot be read: {error}"),
+            DecisionError::NoEvaluations(_) => formatter.write_str("the trace holds no evaluations"),
+            DecisionError::NoInstance(_) => formatter.write_str("no agent of this instance evaluated"),
+            DecisionError::NotYet(first) => {
+                write!(formatter, "the first evaluation of this instance is at time {first}")
+            }
+            DecisionError::Policy(cause) => write!(formatter, "its policy cannot be loaded: {cause}"),
+        }
+    }
+}
+
+impl std::error::Error for DecisionError {}

@@ -1,0 +1,111 @@
+//! Policies that wait for what never comes: facts that nothing supplies, and state that is gone with the query.
+
+use std::collections::BTreeSet;
+
+use mario_prolog::{Place, Tree, TreeKind};
+
+use super::finding::{Finding, FindingKind};
+use super::names::edit_distance;
+use super::text::{Clause, Text, calls, exact_place};
+use super::{Known, Role};
+
+/// What an agent remembers by itself, for authors who kept it in the database.
+const REMEMBERED: &str = "the agent remembers for its policy: `:- remembers(requests, 3).` has it see `earlier/5`, and \
+                          `:- remembers(operations, 5).` has it see `done/4`; `inhibited/3` is what it asked for in vain";
+
+pub(super) fn check(text: &Text<'_>, known: &Known, findings: &mut Vec<Finding>) {
+    unsupplied(text, known, findings);
+    lost_state(text, findings);
+}
+
+/// Goals that read facts which are declared, and which nothing supplies: neither the text nor the agent.
+fn unsupplied(text: &Text<'_>, known: &Known, findings: &mut Vec<Finding>) {
+    let mut told = BTreeSet::new();
+    for (clause, call) in all_calls(text) {
+        let indicator = (call.name.to_owned(), call.arity);
+        let is_supplied = known.fact(call.name, call.arity).is_some()
+            || text.has_clauses(call.name, call.arity)
+            || text.may_change(call.name);
+        if is_supplied || !text.declared.contains(&indicator) || !told.insert(indicator) {
+            continue;
+        }
+        let who = if known.role == Role::Acceptance { "a manager" } else { "an agent" };
+        let message = format!(
+            "nothing supplies {}/{}: {who} sees no such facts, and the text has no clause of it",
+            call.name, call.arity
+        );
+        let finding = Finding::new(FindingKind::UnsuppliedFact, exact_place(clause.place, call.tree), message);
+        findings.push(finding.hint(instead(call.name, known, who)));
+    }
+}
+
+/// What to read instead: the fact with the most similar name, or one of all.
+fn instead(name: &str, known: &Known, who: &str) -> String {
+    let nearest = known.facts.iter().map(|fact| (edit_distance(name, fact.name), fact)).min_by_key(|(cost, _)| *cost);
+    match nearest {
+        Some((cost, fact)) if cost * 3 <= name.chars().count() => {
+            format!("did you mean {}/{}?", fact.name, fact.arity())
+        }
+        _ => {
+            let facts: Vec<String> = known.facts.iter().map(|fact| format!("{}/{}", fact.name, fact.arity())).collect();
+            format!("{who} sees {}; a scenario can supply others as `fact(Subject, Key, Value)`", facts.join(", "))
+        }
+    }
+}
+
+/// Goals of clauses that store something which other goals read. The next evaluation begins with the text as it was loaded.
+fn lost_state(text: &Text<'_>, findings: &mut Vec<Finding>) {
+    let read: BTreeSet<String> =
+        all_calls(text).filter_map(|(_, call)| kept(call.name, call.arguments, READING)).collect();
+    let mut told = BTreeSet::new();
+    for (clause, call) in all_calls(text) {
+        let Some(stored) = kept(call.name, call.arguments, STORING) else { continue };
+        let is_read =
+            read.contains(&stored) || all_calls(text).any(|(_, call)| is_call_of(&stored, call.name, call.arity));
+        if !is_read || !told.insert(stored.clone()) {
+            continue;
+        }
+        let place: Place = exact_place(clause.place, call.tree);
+        let message = format!(
+            "what this stores in `{stored}` is gone when the decision is made: each evaluation begins with the text as it was loaded"
+        );
+        findings.push(Finding::new(FindingKind::LostState, place, message).hint(REMEMBERED));
+    }
+}
+
+/// The predicates that store what their first argument says.
+const STORING: &[&str] = &["assert", "asserta", "assertz", "nb_setval", "b_setval"];
+
+/// Those that read it back, beside a call of the predicate itself.
+const READING: &[&str] = &["nb_getval", "b_getval", "retract"];
+
+/// What a goal stores or reads: `name/arity` of a clause, or the name of a global variable.
+fn kept(name: &str, arguments: &[Tree], wanted: &[&str]) -> Option<String> {
+    if !wanted.contains(&name) {
+        return None;
+    }
+    match (name, arguments) {
+        ("nb_setval" | "b_setval" | "nb_getval" | "b_getval", [key, _]) => match &key.kind {
+            TreeKind::Atom(key) => Some(key.clone()),
+            _ => None,
+        },
+        (_, [clause]) => {
+            let head = match clause.callable() {
+                Some((":-", [head, _])) => head,
+                _ => clause,
+            };
+            head.callable().map(|(name, arguments)| format!("{name}/{}", arguments.len()))
+        }
+        _ => None,
+    }
+}
+
+fn is_call_of(indicator: &str, name: &str, arity: usize) -> bool {
+    indicator.strip_prefix(name).and_then(|rest| rest.strip_prefix('/')).is_some_and(|rest| rest == arity.to_string())
+}
+
+/// All calls of all clauses; what directives store stays.
+fn all_calls<'t>(text: &'t Text<'t>) -> impl Iterator<Item = (&'t Clause<'t>, super::text::Call<'t>)> {
+    let bodies = text.clauses.iter().filter_map(|clause| Some((clause, clause.body?)));
+    bodies.flat_map(|(clause, body)| calls(body).into_iter().map(move |call| (clause, call)))
+}

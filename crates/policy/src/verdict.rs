@@ -1,0 +1,267 @@
+//! Why the manager of a node says what it says to a request, and what would have to be different for another answer.
+//!
+//! Nothing is derived: a goal is called the one where a clause failed because the goals before it hold and it does not, and
+//! a change of facts is shown only after judging again with it.
+
+use mario_domain::{Inhibition, Rule, Verdict};
+use mario_prolog::{Engine, Machine, Outcome, Resolver, Tree, TreeKind};
+use serde::Serialize;
+
+use crate::acceptance::Acceptance;
+use crate::check::clauses_with_goals;
+use crate::facts::FactsError;
+use crate::test_table::{TestTable, Tests, VerdictClaim};
+
+/// More changes than this are not shown: the first are the smallest.
+const CHANGES_MAX: usize = 3;
+
+/// So many instances are taken away at most to make a request acceptable.
+const REMOVED_MAX: usize = 16;
+
+/// So much more free hardware is tried, one unit after another.
+const UNITS_MAX: u64 = 64;
+
+/// A verdict with its reasons.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ExplainedVerdict {
+    /// Whether the request is accepted.
+    pub is_accepted: bool,
+    /// The reason of an inhibition, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The clause that decided: of `reject/2` if that inhibits, of `accept/1` if that accepts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clause: Option<JudgingClause>,
+    /// If no clause of `accept/1` holds: each of them, with the goal where it failed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<JudgingClause>,
+    /// The smallest changes of facts found that would make it accepted, each verified by judging again.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<String>,
+}
+
+/// A clause of an acceptance policy.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct JudgingClause {
+    /// The file it is in.
+    pub file: String,
+    /// The line that it starts on.
+    pub line: usize,
+    /// The goal where it failed, if it did; the head, if that does not match the request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goal: Option<String>,
+}
+
+/// The text of an acceptance policy, and how to find what it loads.
+pub struct AcceptanceText<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// The text.
+    pub text: &'a str,
+    /// Makes resolvers for the files that it loads.
+    pub resolvers: &'a dyn Fn() -> Box<dyn Resolver>,
+}
+
+/// Explains what a manager says to a request. `facts` are the manager's, as Prolog facts, and `request` is a term
+/// `request(Operation, Instance, Application, From, To)`.
+pub fn explain_verdict(
+    engine: &Engine,
+    acceptance: &Acceptance,
+    text: &AcceptanceText<'_>,
+    facts: (&str, &str),
+    request: &str,
+) -> Result<ExplainedVerdict, FactsError> {
+    let mut judging = Judging { engine, acceptance, machine: Machine::new(engine), name: facts.0, request };
+    let claim = judging.claim(facts.1)?;
+    let verdict = judging.verdict(&claim);
+    let mut explained = ExplainedVerdict {
+        is_accepted: verdict == Verdict::Accepted,
+        reason: None,
+        clause: None,
+        failed: Vec::new(),
+        changes: Vec::new(),
+    };
+    match verdict {
+        Verdict::Accepted => explained.clause = judging.holding(text, &claim, "accept"),
+        Verdict::Inhibited(Inhibition { rule: Rule::Acceptance { reason }, .. }) => {
+            explained.clause = judging.holding(text, &claim, "reject");
+            if explained.clause.is_none() {
+                explained.failed = judging.failed(text, &claim);
+            }
+            explained.reason = Some(reason);
+        }
+        Verdict::Inhibited(inhibition) => explained.reason = Some(inhibition.to_string()),
+    }
+    if !explained.is_accepted {
+        explained.changes = judging.changes(facts.1);
+    }
+    Ok(explained)
+}
+
+struct Judging<'a> {
+    engine: &'a Engine,
+    acceptance: &'a Acceptance,
+    machine: Machine,
+    name: &'a str,
+    request: &'a str,
+}
+
+impl Judging<'_> {
+    /// What the manager sees and what it is asked, from facts as text.
+    fn claim(&self, facts: &str) -> Result<VerdictClaim, FactsError> {
+        let table = format!("{facts}\ntest(explained, [], {}, accepted).\n", self.request);
+        let error = |message: &str| FactsError::whole(self.name, message);
+        match TestTable::read(self.engine, self.name, &table)?.tests {
+            Tests::OfAcceptance(mut tests) if tests.len() == 1 => Ok(tests.remove(0).into_claim()),
+            _ => Err(error("these are facts and tests: a manager sees facts only")),
+        }
+    }
+
+    fn verdict(&mut self, claim: &VerdictClaim) -> Verdict {
+        claim.judge(&mut self.machine, self.acceptance)
+    }
+
+    /// Whether a goal in the words of the policy has an answer.
+    fn holds(&mut self, claim: &VerdictClaim, goal: &str) -> bool {
+        let budget = self.acceptance.budget();
+        let query = self.machine.query(self.acceptance.program(), goal, claim.view(), budget);
+        query.is_ok_and(|mut query| query.next_answer() == Outcome::Answer)
+    }
+
+    /// The first clause of `accept/1` or `reject/2` that holds.
+    fn holding(&mut self, text: &AcceptanceText<'_>, claim: &VerdictClaim, predicate: &str) -> Option<JudgingClause> {
+        let clauses = clauses_with_goals(self.engine, text.name, text.text, text.resolvers, predicate)?;
+        clauses.iter().find_map(|clause| {
+            let goals: Vec<&str> = clause.goals.iter().map(String::as_str).collect();
+            self.holds(claim, &self.goal(&clause.head, &goals)).then(|| JudgingClause {
+                file: clause.file.clone(),
+                line: clause.line,
+                goal: None,
+            })
+        })
+    }
+
+    /// Each clause of `accept/1` with the first of its goals that fails.
+    fn failed(&mut self, text: &AcceptanceText<'_>, claim: &VerdictClaim) -> Vec<JudgingClause> {
+        let clauses = clauses_with_goals(self.engine, text.name, text.text, text.resolvers, "accept");
+        let mut failed = Vec::new();
+        for clause in clauses.unwrap_or_default() {
+            let goals: Vec<&str> = clause.goals.iter().map(String::as_str).collect();
+            let first = (0..=goals.len()).find(|count| !self.holds(claim, &self.goal(&clause.head, &goals[..*count])));
+            let goal = first.map(|count| match count.checked_sub(1) {
+                Some(last) => goals[last].to_owned(),
+                None => clause.head.clone(),
+            });
+            failed.push(JudgingClause { file: clause.file, line: clause.line, goal });
+        }
+        failed
+    }
+
+    /// A clause as a goal: its head is the request, and then its first goals.
+    fn goal(&self, head: &str, goals: &[&str]) -> String {
+        let request = self.request;
+        let matched = if head.starts_with("reject") {
+            format!("reject({request}, _) = {head}")
+        } else {
+            format!("accept({request}) = {head}")
+        };
+        // A goal such as `a ; b` is written without the brackets around it.
+        let goals = goals.iter().map(|goal| format!("({goal})"));
+        std::iter::once(matched).chain(goals).collect::<Vec<_>>().join(", ")
+    }
+
+    /// What would make it accepted, the least first.
+    fn changes(&mut self, facts: &str) -> Vec<String> {
+        let (trees, _) = self.engine.read_trees(self.name, facts);
+        let mut changes = Vec::new();
+        for (text, what) in candidates(facts, &trees) {
+            let is_accepted = self.claim(&text).is_ok_and(|claim| self.verdict(&claim) == Verdict::Accepted);
+            // More of what is enough already tells nothing new.
+            if is_accepted && !changes.iter().any(|(kind, _)| *kind == what.0) {
+                changes.push(what);
+            }
+            if changes.len() == CHANGES_MAX {
+                break;
+            }
+        }
+        changes.into_iter().map(|(_, text)| text).collect()
+    }
+}
+
+/// What kind of change it is: of each, the first that helps is shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    MoreFree,
+    FewerInstances,
+    NoFact(usize),
+}
+
+/// Facts with a change, and what the change is, the least of each kind first.
+fn candidates(facts: &str, trees: &[Tree]) -> Vec<(String, (Kind, String))> {
+    let mut found = Vec::new();
+    let Some((node, free)) = trees.iter().find_map(node_fact) else { return found };
+    let with_free = |text: String, more: u64| replace_free(&text, node, free + more);
+    let instances: Vec<(&Tree, u64)> = trees.iter().filter_map(|tree| instance_fact(tree, trees)).collect();
+    for more in 1..=UNITS_MAX {
+        let text = with_free(facts.to_owned(), more);
+        let units = free + more;
+        found.push((text, (Kind::MoreFree, format!("accepted if the node had {units} free instead of {free}"))));
+    }
+    for count in 1..=instances.len().min(REMOVED_MAX) {
+        // The last came last.
+        let gone = &instances[instances.len() - count..];
+        let without = gone.iter().fold(facts.to_owned(), |text, (tree, _)| blank(&text, tree));
+        let freed = gone.iter().map(|(_, units)| units).sum();
+        let names: Vec<&str> = gone.iter().map(|(tree, _)| facts[tree.span.clone()].trim()).collect();
+        let text = format!("accepted if {} were gone, with {freed} more free", names.join(" and "));
+        found.push((with_free(without, freed), (Kind::FewerInstances, text)));
+    }
+    for (position, tree) in trees.iter().enumerate() {
+        if let Some(("fact", [_, _, _]) | ("owner", [_, _])) = tree.callable() {
+            let text = format!("accepted without {}", facts[tree.span.clone()].trim());
+            found.push((blank(facts, tree), (Kind::NoFact(position), text)));
+        }
+    }
+    found
+}
+
+/// The own node with its free hardware, if that is a number.
+fn node_fact(tree: &Tree) -> Option<(&Tree, u64)> {
+    let Some(("node", [_, free, ..])) = tree.callable() else { return None };
+    match free.kind {
+        TreeKind::Integer(units) => u64::try_from(units).ok().map(|units| (tree, units)),
+        _ => None,
+    }
+}
+
+/// An instance on the node, and what it needs.
+fn instance_fact<'t>(tree: &'t Tree, trees: &[Tree]) -> Option<(&'t Tree, u64)> {
+    let Some(("serviceInstance", [_, application, _])) = tree.callable() else { return None };
+    let needs = trees.iter().find_map(|other| match other.callable() {
+        Some(("service", [described, units, _, _])) if described.kind == application.kind => match units.kind {
+            TreeKind::Integer(units) => u64::try_from(units).ok(),
+            _ => None,
+        },
+        _ => None,
+    });
+    Some((tree, needs.unwrap_or(0)))
+}
+
+/// The text with spaces in place of a fact and the full stop behind it; what stands elsewhere keeps its place.
+fn blank(text: &str, tree: &Tree) -> String {
+    let end = text[tree.span.end..].find('.').map_or(tree.span.end, |stop| tree.span.end + stop + 1);
+    format!("{}{}{}", &text[..tree.span.start], " ".repeat(end - tree.span.start), &text[end..])
+}
+
+/// The text with another number in place of the free hardware of the node.
+fn replace_free(text: &str, node: &Tree, units: u64) -> String {
+    let Some((_, [_, _, ..])) = node.callable() else { return text.to_owned() };
+    let written = &text[node.span.clone()];
+    // The id may be quoted and hold commas, but not the number that follows it: the number ends at the next comma or at the
+    // closing bracket, and neighbours stand in a list behind it.
+    let list = written.find('[').unwrap_or(written.len());
+    let head = written[..list].trim_end().trim_end_matches(',').trim_end().trim_end_matches(')');
+    let Some(comma) = head.rfind(',') else { return text.to_owned() };
+    let rest = &written[head.trim_end().len()..];
+    format!("{}{}, {units}{rest}{}", &text[..node.span.start], &head[..comma], &text[node.span.end..])
+}

@@ -1,0 +1,158 @@
+//! Why agents get nothing done: the first time that a policy gives no answer, and the first request that is inhibited while
+//! none was accepted yet.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use mario_domain::{InstanceId, Time, Verdict};
+use mario_policy::{Decision, Ending, Solution, find_unknown_call};
+use mario_scenario::engine;
+use serde::{Deserialize, Serialize};
+
+use super::{PolicyPlace, Simulation};
+use crate::population::{AgentIndex, Label, Outcome, Population, Target};
+
+/// Why agents got nothing done, the first time.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct FirstReasons {
+    /// The first decision that came to no answer that an agent could follow.
+    pub failed: Option<FailedDecision>,
+    /// The first request of an agent that was inhibited, unless one was accepted before.
+    pub inhibited: Option<InhibitedRequest>,
+    /// Whether a request of an agent was accepted.
+    pub has_accepted: bool,
+}
+
+/// A decision that came to no answer that an agent could follow.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct FailedDecision {
+    /// When the agent evaluated.
+    pub time: Time,
+    /// The agent's instance.
+    pub instance: InstanceId,
+    /// What the scenario calls the policy.
+    pub policy: String,
+    /// What happened.
+    pub cause: String,
+    /// What may help.
+    pub hint: Option<String>,
+    /// Where in the text of the policy, if that is known.
+    pub place: Option<PolicyPlace>,
+}
+
+/// A request that was inhibited.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct InhibitedRequest {
+    /// When it was judged.
+    pub time: Time,
+    /// Whose agent asked.
+    pub instance: InstanceId,
+    /// What for, in words: the operation, and the target if it has one.
+    pub request: String,
+    /// Why it was inhibited.
+    pub reason: String,
+}
+
+/// How many decisions were made, and how many of them ran out of their budget. Another thread may look at it while a run goes
+/// on: one evaluation of many agents whose policies do not end takes minutes.
+#[derive(Debug, Default)]
+pub struct BudgetWatch {
+    made: AtomicU64,
+    exhausted: AtomicU64,
+}
+
+impl BudgetWatch {
+    /// Counts a decision.
+    pub(super) fn count(&self, decision: &Decision) {
+        self.made.fetch_add(1, Ordering::Relaxed);
+        if matches!(decision.ending, Ending::Exhausted(_)) {
+            self.exhausted.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// How many decisions were made, and how many of them ran out of their budget.
+    pub fn counts(&self) -> (u64, u64) {
+        (self.made.load(Ordering::Relaxed), self.exhausted.load(Ordering::Relaxed))
+    }
+}
+
+/// Why a decision is none that an agent could follow; `None` if it is one.
+pub(super) fn failed_decision(
+    population: &Population,
+    agent: AgentIndex,
+    decision: &Decision,
+    time: Time,
+) -> Option<Box<FailedDecision>> {
+    if !decision.has_failed() {
+        return None;
+    }
+    let place =
+        |clause: usize| population.policy(population.agent(agent).policy()).clauses().get(clause).map(Into::into);
+    let (cause, hint, place) = match (decision.solutions.first(), &decision.ending) {
+        (Some(Solution::Invalid(invalid)), _) => {
+            let [operation, instance, target] = &invalid.arguments;
+            let cause = format!(
+                "operation({operation}, {instance}, {target}) is not an operation: {}",
+                invalid.fault.description()
+            );
+            (cause, None, place(invalid.clause))
+        }
+        (_, Ending::Exception(exception)) => {
+            let cause = format!("it raised an exception: {}", exception.message);
+            (format!("{cause}, {}", exception.term), exception.hint.clone(), None)
+        }
+        (_, Ending::Exhausted(resource)) => {
+            let hint = "does it loop? `mario policy check` looks for that; --budget sets what a decision may cost";
+            (format!("it ran out of {resource}"), Some(hint.to_owned()), None)
+        }
+        (_, ending) => (ending.to_string(), None, None),
+    };
+    let instance = population.instance(agent);
+    Some(Box::new(FailedDecision { time, instance, policy: String::new(), cause, hint, place }))
+}
+
+impl Simulation<'_> {
+    /// Keeps why the first decision failed that did.
+    pub(super) fn note_failure(&mut self, agent: AgentIndex, failed: Option<Box<FailedDecision>>) {
+        let (None, Some(mut failed)) = (&self.effort.first.failed, failed) else { return };
+        let policy = &self.scenario.policies[self.population.agent(agent).policy().position()];
+        failed.policy.clone_from(&policy.name);
+        // An exception has no place, but the goal can be found that calls what nobody defines.
+        let called = failed.cause.split("existence_error(procedure, ").nth(1).and_then(|rest| rest.split("), ").next());
+        if let (Some(called), Some((name, text))) = (called, policy.main())
+            && let Some(finding) = find_unknown_call(engine(), name, text, &|| policy.resolver(), called)
+        {
+            failed.place = Some(PolicyPlace::from(&finding.place));
+            failed.hint = finding.hint.or(failed.hint);
+        }
+        self.effort.first.failed = Some(*failed);
+    }
+
+    /// Keeps the first request that was inhibited, as long as nothing was accepted: from then on there is nothing to tell.
+    pub(super) fn note_inhibited(&mut self, label: &Label) {
+        if self.effort.first.has_accepted {
+            return;
+        }
+        let accepted = |outcome: Outcome| matches!(outcome, Outcome::Judged(_));
+        self.effort.first.has_accepted = label.accepted().any(accepted);
+        if self.effort.first.inhibited.is_some() {
+            return;
+        }
+        let population = &self.population;
+        self.effort.first.inhibited = label.iter().find_map(|outcome| {
+            let Outcome::Judged(judged) = outcome else { return None };
+            let agent = population.agent(judged.agent);
+            let Verdict::Inhibited(inhibition) = population.verdict(&judged.verdict, agent.application()) else {
+                return None;
+            };
+            let operation = judged.proposal.operation;
+            let request = match &judged.proposal.target {
+                _ if !operation.asks_for_place() => operation.to_string(),
+                Target::Own => format!("{operation} to its own node"),
+                Target::Node(node) => format!("{operation} to {}", population.node(*node).id()),
+                Target::Unknown(id) => format!("{operation} to {id}"),
+            };
+            let (time, instance) = (self.queue.now(), population.instance(judged.agent));
+            Some(InhibitedRequest { time, instance, request, reason: inhibition.to_string() })
+        });
+    }
+}
