@@ -5,7 +5,7 @@
 //! | `core` | the thread that owns the node and its journal |
 //! | `copies` | starts, watches and stops copies of applications |
 //! | `documents` | checks descriptions of applications |
-//! | `board` | where client requests go |
+//! | `board`, `routing` | where client requests go |
 //! | `answers` | what operators ask, and what they are told |
 //! | `events`, `metrics` | what happens, for logs, operators and monitoring |
 
@@ -16,6 +16,7 @@ mod core;
 mod documents;
 mod events;
 mod metrics;
+mod routing;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

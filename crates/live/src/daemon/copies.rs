@@ -185,6 +185,11 @@ impl Copies {
         Some(copy.backend.counts.drain())
     }
 
+    /// How far a copy is.
+    pub(crate) fn state(&self, workload: WorkloadId) -> Option<CopyState> {
+        self.table().get(&workload).map(|copy| copy.state)
+    }
+
     /// The copy of an instance, for operators.
     pub(crate) fn status(&self, workload: WorkloadId) -> Option<CopyStatus> {
         let table = self.table();

@@ -11,16 +11,18 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use mario_colony::routing::{Router, RouterConfig, RouterInput};
 use mario_colony::{Effect, Input, Message, Node, Observation, Record, Report, RequestFact};
-use mario_domain::{ApplicationId, InstanceId, NodeId, Operation, Request, Rule, Target, Time, Verdict};
+use mario_domain::{InstanceId, NodeId, Rule, Target, Time, Verdict};
 use mario_wire::{Body, Envelope};
 use tokio::sync::mpsc;
 
 use super::answers::Memory;
-use super::board::{Board, ToldRoutes};
+use super::board::Board;
 use super::copies::Copies;
 use super::documents::Documents;
 use super::events::{Told, report_json};
+use super::routing::Hosted;
 use super::{Ask, Event, Events};
 use crate::config::NodeConfig;
 use crate::fault::Fault;
@@ -29,9 +31,6 @@ use crate::links::{LinkEvent, Links};
 
 /// How soon a failed write is tried again.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
-
-/// How long requests are sent after an instance that went to a neighbour.
-const FOLLOW: Duration = Duration::from_mins(10);
 
 /// Events that are taken in before their records are written together.
 const BATCH_MAX: usize = 256;
@@ -59,8 +58,8 @@ pub(crate) struct Core {
     windows: BTreeMap<InstanceId, Instant>,
     /// Answers that wait until what they tell is on disk.
     answers: Vec<super::answers::Waiting>,
-    /// Where instances went to from here, and until when requests for them are sent after them.
-    departures: BTreeMap<(ApplicationId, NodeId), Instant>,
+    pub(crate) router: Router,
+    pub(crate) hosted: Hosted,
     pub(crate) is_draining: bool,
     /// When instances are next put to neighbours, while the node drains.
     pub(crate) drain_at: Instant,
@@ -95,6 +94,7 @@ pub(crate) struct Parts {
 
 impl Core {
     pub(crate) fn new(parts: Parts, first: Vec<Effect>) -> Core {
+        let router = Router::new(Arc::new(RouterConfig::new(parts.config.node.clone())), Time::at(0.0));
         let Parts { config, node, journal, links, copies, board, documents, events, start } = parts;
         Core {
             config,
@@ -113,7 +113,8 @@ impl Core {
             deferred: Vec::new(),
             windows: BTreeMap::new(),
             answers: Vec::new(),
-            departures: BTreeMap::new(),
+            router,
+            hosted: Hosted::default(),
             is_draining: false,
             drain_at: start,
             counts: CoreCounts::default(),
@@ -148,6 +149,8 @@ impl Core {
             }
             self.timers();
             self.flush();
+            self.tell_hosted();
+            self.send_routes();
         }
     }
 
@@ -157,15 +160,14 @@ impl Core {
     }
 
     fn wake(&self) -> Option<Instant> {
+        let instant = |at: Time| self.start + Duration::from_secs_f64(at.units().clamp(0.0, 1e12) / 1_000.0);
+        let routing = instant(self.router.next_timeout());
         if let Some((_, retry)) = &self.stalled {
-            return Some(*retry);
+            return Some(routing.min(*retry));
         }
-        let timeout = self.node.next_timeout().map(|at| {
-            let ms = at.units().clamp(0.0, 1e12);
-            self.start + Duration::from_secs_f64(ms / 1_000.0)
-        });
+        let timeout = self.node.next_timeout().map(instant);
         let drains = self.is_draining.then_some(self.drain_at);
-        timeout.into_iter().chain(drains).chain(self.windows.values().copied()).min()
+        timeout.into_iter().chain([routing]).chain(drains).chain(self.windows.values().copied()).min()
     }
 
     fn take_in(&mut self, event: Event) {
@@ -196,16 +198,20 @@ impl Core {
                 if self.up.get(&neighbour) == Some(&session) {
                     self.events.tell(Told::LinkDown { neighbour: neighbour.clone() });
                     self.up.remove(&neighbour);
+                    self.route(RouterInput::LinkDown { neighbour });
                     self.neighbours();
                 }
             }
             LinkEvent::Received { neighbour, session, envelope } => {
-                // What came over an older connection is as good as lost; so is all while nothing can be written down.
-                if self.up.get(&neighbour) == Some(&session) && self.stalled.is_none() {
+                // What came over an older connection is as good as lost.
+                if self.up.get(&neighbour) == Some(&session) {
                     self.received(neighbour, *envelope);
                 }
             }
-            LinkEvent::Changed => self.board.publish(),
+            LinkEvent::Changed => {
+                self.link_costs();
+                self.board.publish();
+            }
         }
     }
 
@@ -221,7 +227,18 @@ impl Core {
 
     fn received(&mut self, from: NodeId, envelope: Envelope) {
         let Envelope { sender, receiver, body, .. } = envelope;
-        let Body::Colony(message) = body else { return };
+        let message = match body {
+            Body::Colony(message) => message,
+            Body::Routing(message) => return self.routing_received(from, message),
+            Body::Ping(_) | Body::Pong(_) => return,
+        };
+        if matches!(message, Message::Hello(_)) {
+            self.greeted(&from);
+        }
+        // While nothing can be written down, messages of transfers are as good as lost, too.
+        if self.stalled.is_some() {
+            return;
+        }
         // A node hears of a descriptor only after its signature was checked.
         if let Message::Prepare(prepare) = &message
             && let Err(fault) = self.documents.check(&prepare.descriptor, &self.copies)
@@ -236,6 +253,9 @@ impl Core {
     }
 
     fn timers(&mut self) {
+        if self.router.next_timeout() <= self.now() {
+            self.route(RouterInput::Timeout);
+        }
         if self.stalled.is_some() {
             return;
         }
@@ -355,14 +375,12 @@ impl Core {
                 self.links.send(&to, &envelope);
             }
             Effect::Start { workload, instance, descriptor } => {
-                self.publish_told();
                 match self.documents.task(&self.config, workload, &instance, &descriptor) {
                     Ok(task) => self.copies.run(task, false),
                     Err(fault) => self.copies.not_started(workload, fault.line()),
                 }
             }
             Effect::Resume { workload, instance, descriptor } => {
-                self.publish_told();
                 match self.documents.task(&self.config, workload, &instance, &descriptor) {
                     Ok(task) => self.copies.run(task, true),
                     Err(fault) => self.copies.not_started(workload, fault.line()),
@@ -395,33 +413,6 @@ impl Core {
         if !matches!(report, Report::Evaluated { proposal: None, has_failed: false, .. }) {
             self.events.tell(Told::Report { report: json });
         }
-    }
-
-    /// An instance went to a neighbour: requests that still come here for it are sent there.
-    fn departed(&mut self, request: &Request) {
-        if let Operation::Migrate(Target::Node(target)) | Operation::Replicate(Target::Node(target)) =
-            request.operation()
-        {
-            let until = Instant::now() + FOLLOW;
-            self.departures.insert((request.application().clone(), target.clone()), until);
-            self.publish_told();
-        }
-    }
-
-    /// Puts together what is known of instances elsewhere.
-    pub(crate) fn publish_told(&mut self) {
-        let now = Instant::now();
-        self.departures.retain(|_, until| *until > now);
-        let mut told = ToldRoutes::default();
-        for (application, target) in self.departures.keys() {
-            told.next_hops.entry(application.clone()).or_default().push(target.clone());
-        }
-        for owned in self.node.ledger().owned() {
-            if let Some((hosts, prefixes)) = self.documents.names(&owned.descriptor.document) {
-                told.names.insert(owned.descriptor.application.id.clone(), (hosts, prefixes));
-            }
-        }
-        self.board.set_told(told);
     }
 
     pub(crate) fn push_effects(&self) -> impl Iterator<Item = &Effect> {

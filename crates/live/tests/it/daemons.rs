@@ -69,6 +69,37 @@ fn an_instance_moves_to_the_neighbour_and_clients_of_both_nodes_reach_it() {
 }
 
 #[test]
+fn clients_reach_an_instance_over_two_hops_and_follow_it_when_it_moves() {
+    let mut colony = Colony::new("hops", &["a", "b", "c"], 2);
+    for index in 0..3 {
+        colony.start(index, None);
+    }
+    let reply = colony.deploy(2, "1", &colony.signed(STAYS)).expect("an answer").json().expect("accepted");
+    let instance = reply["instance"].as_str().expect("an id").to_owned();
+    colony.wait("it is healthy", |colony| colony.healthy(2) == [instance.clone()]);
+    colony.wait("clients of all nodes reach it", |colony| {
+        (0..3).all(|index| {
+            colony.client(index, "/").is_some_and(|(status, body)| status == 200 && body.contains("node c"))
+        })
+    });
+    // It is handed to the next node, and no client notices but by the answer.
+    let drained = colony.ask(2, Method::PUT, "/v1/drain", &[], br#"{"is_draining":true}"#.to_vec()).expect("an answer");
+    assert_eq!(drained.status, 200, "{}", drained.text);
+    let mut answers = 0;
+    colony.wait("it has moved and all clients reach it there", |colony| {
+        let replies: Vec<_> = (0..3).map(|index| colony.client(index, "/").expect("an answer")).collect();
+        for (status, body) in &replies {
+            answers += 1;
+            assert_eq!(*status, 200, "{body}");
+        }
+        colony.healthy(1) == [instance.clone()] && replies.iter().all(|(_, body)| body.contains("node b"))
+    });
+    println!("{answers} answers, none failed");
+    let routes = colony.get(0, "/v1/routes");
+    assert_eq!(routes["next_hops"]["shop"][0]["neighbour"], "b", "{routes}");
+}
+
+#[test]
 fn pinned_instances_stay_and_drained_nodes_hand_over_what_is_not_pinned() {
     let mut colony = Colony::new("drains", &["a", "b"], 3);
     colony.start(0, None);
