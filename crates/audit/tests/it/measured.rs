@@ -14,7 +14,7 @@ fn found(records: &[&str]) -> Vec<Finding> {
         "unit_hour_price":[],"gigabyte_price":0,"carbon":[]},"nodes":"#;
     let models = models.replace(['\n', ' '], "");
     let text = TRACE.replacen("\"mario_trace\":1", "\"mario_trace\":3", 1).replacen("\"nodes\":", &models, 1);
-    let records: String = records.iter().map(|record| format!("{record}\n")).collect();
+    let records = records.join("\n") + "\n";
     let text = text.replacen("[\"end\"", &format!("{records}[\"end\""), 1);
     audit(text.as_bytes(), Options::default(), &mut |_| {}).expect("a trace").findings
 }
