@@ -274,7 +274,7 @@ mod tests {
         assert!(measure("yes", 60.0).is_err());
         assert_eq!(measure("sleep 600", 0.05), Err("the program was stopped: it took longer than 0.05 s".to_owned()));
         let missing = Metric { name: "m".to_owned(), command: vec!["no-such-program-of-anybody".to_owned()] };
-        let error = missing.measure(Path::new("."), Duration::from_secs(60)).expect_err("there is none");
+        let error = missing.measure(Path::new("."), Duration::from_mins(1)).expect_err("there is none");
         assert!(error.cause.to_string().starts_with("cannot start `no-such-program-of-anybody`"), "{}", error.cause);
     }
 }

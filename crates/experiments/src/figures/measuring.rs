@@ -294,7 +294,8 @@ impl Application {
     fn figures(&self, application: String, kind: String, duration: f64) -> ApplicationFigures {
         let percentile = |share: f64| match &self.latency {
             Some(latency) => {
-                let middle = |bucket: i64| (Latency::bound(bucket) + Latency::bound(bucket.saturating_add(1))) / 2.0;
+                let middle =
+                    |bucket: i64| f64::midpoint(Latency::bound(bucket), Latency::bound(bucket.saturating_add(1)));
                 percentile(latency.histogram.iter().copied(), share, middle).map(|value| value.min(latency.max))
             }
             None => {

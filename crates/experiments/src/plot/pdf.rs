@@ -41,7 +41,7 @@ pub(super) fn pdf(scene: &Scene) -> Vec<u8> {
     let start = file.len();
     let mut table = format!("xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1);
     for offset in offsets {
-        let _ = write!(table, "{offset:010} 00000 n \n");
+        let _ = writeln!(table, "{offset:010} 00000 n ");
     }
     let _ = write!(
         table,

@@ -30,7 +30,7 @@ fn plan<'a>(document: &'a Document, policies: &[&str], keys: &[&str], seeds: u64
         shard: Shard::WHOLE,
         jobs: 2,
         metrics: Vec::new(),
-        metric_timeout: Duration::from_secs(60),
+        metric_timeout: Duration::from_mins(1),
         kept_seeds: Vec::new(),
     }
 }
@@ -243,7 +243,7 @@ fn a_metric_of_ones_own_joins_tables_and_tests_and_parts_of_a_study() {
     use mario_experiments::runs::RunError;
     let document = document(&[]);
     let lines = Metric::read(r#"lines=sh -c 'wc -l <"$1/trace.jsonl"' sh"#).expect("a metric");
-    let seven = Metric::read(r#"seven=sh -c 'echo 7' sh"#).expect("a metric");
+    let seven = Metric::read("seven=sh -c 'echo 7' sh").expect("a metric");
     let wanted = |metrics: &[&Metric]| Plan {
         metrics: metrics.iter().map(|metric| (*metric).clone()).collect(),
         ..plan(&document, &POLICIES, &[], 3)

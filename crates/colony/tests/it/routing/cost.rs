@@ -6,6 +6,9 @@ use super::network::{Network, Tally};
 use super::shapes::Shape;
 use crate::colonies::random::Random;
 
+/// How many instances a network of some nodes has.
+type Density = fn(usize) -> usize;
+
 /// What one move costs on average: messages that cannot wait, and those of the ticks after it.
 struct Cost {
     nodes: usize,
@@ -88,7 +91,6 @@ fn a_move_costs_no_more_in_a_larger_network() {
     let moves = 15;
     let trees: Vec<usize> = [21, 85, 341, 1_365, 5_461, 21_845].into_iter().filter(|n| *n <= nodes_max).collect();
     let sides: Vec<usize> = [8, 16, 32, 64, 128].into_iter().filter(|side| side * side <= nodes_max).collect();
-    type Density = fn(usize) -> usize;
     let densities: [(&str, Density); 2] = [("alone", |_| 1), ("dense", |nodes| nodes / 20)];
     for (density, instances) in densities {
         let tree = |nodes: &usize| measure(&Shape::tree(*nodes, 4, 2_000), instances(*nodes), moves, 7);

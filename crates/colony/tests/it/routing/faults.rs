@@ -77,7 +77,10 @@ fn act(network: &mut Network, random: &mut Random) {
 
 fn live_through(seed: u64) -> Network {
     let _replay = Replay(seed);
-    let mut network = drawn(seed);
+    live_on(drawn(seed), seed)
+}
+
+fn live_on(mut network: Network, seed: u64) -> Network {
     let mut random = Random::new(!seed);
     network.weather = Weather { loss_percent: [0, 0, 5, 25][random.index(4)], is_reordering: random.percent(40) };
     for _ in 0..random.between(5, 60) {
@@ -93,7 +96,7 @@ fn live_through(seed: u64) -> Network {
     for link in 0..network.links.len() {
         network.connect(link);
     }
-    network.settle_for(Duration::of(200_000.0));
+    network.run_for(200_000.0);
     network
 }
 
@@ -109,5 +112,16 @@ fn no_route_ever_leads_in_a_circle_and_once_quiet_every_distance_is_right() {
 fn the_same_seed_is_the_same_network_message_by_message() {
     for seed in seeds().into_iter().take(20) {
         assert_eq!(live_through(seed).tally, live_through(seed).tally, "seed {seed}");
+    }
+}
+
+/// The check has to be able to fail: without the order of labels, requests do go in circles.
+#[test]
+#[should_panic(expected = "go in a circle")]
+fn where_labels_are_forged_the_check_finds_circles() {
+    for seed in 0..100 {
+        let mut network = drawn(seed);
+        network.is_forging = true;
+        live_on(network, seed);
     }
 }

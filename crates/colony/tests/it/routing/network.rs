@@ -1,14 +1,15 @@
 //! A network of routers in simulated time: links that delay, lose and reorder, nodes that crash, instances that move, clients.
 
+mod checks;
+mod clients;
+
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
 
 use mario_colony::Epoch;
-use mario_colony::routing::{
-    Forwarding, Router, RouterConfig, RouterEffect, RouterInput, RoutingMessage, Trail, forward,
-};
-use mario_domain::{ApplicationId, Duration, InstanceId, NodeId, Time};
+use mario_colony::routing::{Router, RouterConfig, RouterEffect, RouterInput, RoutingMessage, Trail};
+use mario_domain::{ApplicationId, InstanceId, NodeId, Time};
 
 use super::shapes::Shape;
 use crate::colonies::random::Random;
@@ -110,6 +111,8 @@ pub struct Network {
     config: RouterConfig,
     /// Whether the invariants are checked after every event.
     pub is_checked: bool,
+    /// Whether labels are changed on their way, so that nobody knows who told what.
+    pub is_forging: bool,
 }
 
 impl Network {
@@ -145,6 +148,7 @@ impl Network {
             tally: Tally::default(),
             config,
             is_checked: false,
+            is_forging: false,
         };
         network.routers = (0..shape.nodes).map(|node| Some(network.fresh_router(node))).collect();
         for node in 0..shape.nodes {
@@ -264,7 +268,14 @@ impl Network {
         }
     }
 
-    fn send(&mut self, from: usize, to: &NodeId, message: RoutingMessage) {
+    fn send(&mut self, from: usize, to: &NodeId, mut message: RoutingMessage) {
+        if let RoutingMessage::Update(update) = &mut message
+            && self.is_forging
+        {
+            for label in update.routes.iter_mut().filter_map(|route| route.label.as_mut()) {
+                label.sequence += self.random.below(3);
+            }
+        }
         match &message {
             RoutingMessage::Update(update) if update.routes.is_empty() => self.tally.marks += 1,
             RoutingMessage::Update(update) => {
@@ -420,7 +431,7 @@ impl Network {
 
     /// An instance moves to a neighbour over a link that works: the target takes requests, then hears the source of it.
     pub fn migrate(&mut self, application: usize, instance: &InstanceId, target: usize) {
-        let Some((source, epoch)) = self.hosts[application].get(instance).cloned() else { return };
+        let Some((source, epoch)) = self.hosts[application].get(instance).copied() else { return };
         let Some(link) = self.link_between(source, target).filter(|link| self.works(*link)) else { return };
         let epoch = epoch.next();
         self.hosts[application].insert(instance.clone(), (target, epoch));
@@ -428,136 +439,6 @@ impl Network {
         let delay = f64::from(self.links[link].cost) / 1_000.0 + 4.0;
         let instance = instance.clone();
         self.schedule(self.now + delay, Event::Gone { application, instance, source, target });
-    }
-
-    /// A client of a node sends a request.
-    pub fn ask(&mut self, application: usize, node: usize) {
-        let request = Request { application, trail: Trail::new(), way: Vec::new() };
-        self.arrive(node, None, request);
-    }
-
-    fn arrive(&mut self, at: usize, from: Option<usize>, mut request: Request) {
-        let Some(router) = &self.routers[at] else {
-            self.tally.broken += 1;
-            return;
-        };
-        if let Some(from) = from
-            && !self.link_between(from, at).is_some_and(|link| self.works(link))
-        {
-            self.tally.broken += 1;
-            return;
-        }
-        request.trail.arrive(&id(at));
-        let routes = router.routes();
-        let is_working = |next: &NodeId| self.link_between(at, number(next)).is_some_and(|link| self.works(link));
-        match forward(routes.get(&self.applications[request.application]), &request.trail, is_working) {
-            Forwarding::Here => {
-                self.tally.served += 1;
-                self.tally.hops += request.trail.visited.len() as u64 - 1;
-            }
-            Forwarding::To(next) => {
-                request.trail.leave();
-                request.way.push(at);
-                self.travel(at, number(next), request);
-            }
-            Forwarding::Back => match request.way.pop() {
-                Some(back) => self.travel(at, back, request),
-                None => self.fail(at, request.application),
-            },
-            Forwarding::UsedUp => self.tally.used_up += 1,
-        }
-    }
-
-    fn fail(&mut self, at: usize, application: usize) {
-        if self.distances(application)[at].is_some() {
-            self.tally.failed += 1;
-        }
-    }
-
-    fn travel(&mut self, from: usize, to: usize, request: Request) {
-        let link = self.link_between(from, to).expect("neighbours");
-        let at = self.now + f64::from(self.links[link].cost) / 1_000.0;
-        self.schedule(at, Event::Arrive { at: to, from: Some(from), request });
-    }
-
-    /// How far the nearest instance is from each node over links that work, by Dijkstra's algorithm.
-    pub fn distances(&self, application: usize) -> Vec<Option<u32>> {
-        let mut distances = vec![None; self.nodes()];
-        let alive = self.hosts[application].values().filter(|(host, _)| self.routers[*host].is_some());
-        let mut open: BTreeSet<(u32, usize)> = alive.map(|(host, _)| (0, *host)).collect();
-        while let Some((distance, node)) = open.pop_first() {
-            if distances[node].is_some() {
-                continue;
-            }
-            distances[node] = Some(distance);
-            for link in self.adjacent[node].iter().filter(|link| self.works(**link)) {
-                let [one, other] = self.links[*link].ends;
-                let next = if one == node { other } else { one };
-                if distances[next].is_none() {
-                    open.insert((distance + self.links[*link].cost, next));
-                }
-            }
-        }
-        distances
-    }
-
-    /// What must hold at every moment, around a node: no route leads in a circle, and every next hop is feasible.
-    fn check(&self, node: usize) {
-        let Some(router) = &self.routers[node] else { return };
-        for application in &self.applications {
-            let (mut at, mut steps) = (node, 0);
-            while let Some(next) = self.routers[at].as_ref().and_then(|router| router.next_hop(application)) {
-                let next = number(next);
-                if !self.link_between(at, next).is_some_and(|link| self.works(link)) {
-                    break;
-                }
-                at = next;
-                steps += 1;
-                assert!(
-                    steps <= self.nodes(),
-                    "at {}: requests for {application} from {node} go in a circle",
-                    self.now
-                );
-            }
-            let Some(next) = router.next_hop(application) else { continue };
-            let [told, heard] = router.labels(application, next);
-            let heard = heard.expect("a next hop has told a label");
-            let best = router.best_told(application);
-            assert!(best.is_none_or(|best| heard.is_better_than(best)), "{node} uses a label that is not feasible");
-            assert!(told.is_none(), "{node} tells its next hop of a way through it");
-            let neighbour = number(next);
-            if self.link_between(node, neighbour).is_some_and(|link| self.works(link)) {
-                let best = self.routers[neighbour].as_ref().and_then(|router| router.best_told(application));
-                assert!(best.is_some_and(|best| !heard.is_better_than(best)), "{neighbour} has forgotten what it told");
-            }
-        }
-    }
-
-    /// What must hold once everything is quiet: each node with a way to an instance has a route, its distance is right, and
-    /// following next hops leads to an instance at that distance.
-    pub fn check_quiet(&self) {
-        for application in 0..self.applications.len() {
-            let distances = self.distances(application);
-            for node in 0..self.nodes() {
-                let Some(router) = &self.routers[node] else { continue };
-                let name = &self.applications[application];
-                assert_eq!(router.distance(name), distances[node], "node {node}, application {name}, at {}", self.now);
-                let Some(expected) = distances[node] else { continue };
-                let (mut at, mut cost) = (node, 0);
-                while let Some(next) = self.routers[at].as_ref().and_then(|router| router.next_hop(name)) {
-                    let link = self.link_between(at, number(next)).expect("neighbours");
-                    assert!(self.works(link));
-                    cost += self.links[link].cost;
-                    at = number(next);
-                }
-                assert_eq!(cost, expected, "the way from {node}");
-                assert!(self.hosts[application].values().any(|(host, _)| *host == at), "{at} has no instance");
-            }
-        }
-    }
-
-    pub fn settle_for(&mut self, duration: Duration) {
-        self.run_for(duration.units());
     }
 }
 

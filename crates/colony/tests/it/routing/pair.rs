@@ -41,15 +41,15 @@ impl One {
         self.handle(RouterInput::LinkUp { neighbour: id(neighbour), cost: 10 })
     }
 
-    fn hear(&mut self, from: usize, number: u64, label: Option<Label>) -> Vec<(NodeId, RoutingMessage)> {
-        let routes = vec![ToldRoute { application: application(), label }];
+    fn hear(&mut self, from: usize, number: u64, label: Label) -> Vec<(NodeId, RoutingMessage)> {
+        let routes = vec![ToldRoute { application: application(), label: Some(label) }];
         let message = RoutingMessage::Update(Update { number, is_table: false, routes });
         self.handle(RouterInput::Received { from: id(from), message })
     }
 }
 
-fn label(sequence: u64, metric: u32) -> Option<Label> {
-    Some(Label { sequence, metric })
+fn label(sequence: u64, metric: u32) -> Label {
+    Label { sequence, metric }
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn a_label_that_is_not_better_than_what_was_told_is_not_used_until_its_sequence_
     one.up(2);
     one.hear(1, 1, label(1, 5));
     assert_eq!(one.router.next_hop(&application()), Some(&id(1)));
-    assert_eq!(one.router.best_told(&application()), label(1, 15));
+    assert_eq!(one.router.best_told(&application()), Some(label(1, 15)));
     // 20 is not better than 15: the way by 2 may lead through this node.
     one.hear(2, 1, label(1, 20));
     let sent = one.handle(RouterInput::LinkDown { neighbour: id(1) });
@@ -71,7 +71,7 @@ fn a_label_that_is_not_better_than_what_was_told_is_not_used_until_its_sequence_
 }
 
 #[test]
-fn who_hosts_an_instance_raises_the_sequence_when_asked_and_not_beyond_reason() {
+fn a_host_raises_the_sequence_when_asked_and_not_beyond_reason() {
     let mut one = One::new(|_| {});
     one.up(1);
     one.handle(RouterInput::Hosted { application: application(), instance: InstanceId::number(1), epoch: Epoch(1) });
@@ -96,7 +96,7 @@ fn tables_are_bounded_and_what_does_not_fit_is_counted() {
     one.up(1);
     one.up(2);
     for (from, names) in [(1, 0..10), (2, 10..20)] {
-        let routes = names.map(|name| ToldRoute { application: ApplicationId::number(name), label: label(1, 1) });
+        let routes = names.map(|name| ToldRoute { application: ApplicationId::number(name), label: Some(label(1, 1)) });
         let message = RoutingMessage::Update(Update { number: 1, is_table: true, routes: routes.collect() });
         one.handle(RouterInput::Received { from: id(from), message });
     }
@@ -123,7 +123,7 @@ fn what_is_overtaken_is_ignored_and_what_is_missing_is_asked_for() {
     let sent = one.hear(1, 3, label(1, 3));
     assert!(sent.contains(&(id(1), RoutingMessage::Repeat)), "{sent:?}");
     one.hear(1, 2, label(1, 4));
-    assert_eq!(one.router.labels(&application(), &id(1))[1], label(1, 3));
+    assert_eq!(one.router.labels(&application(), &id(1))[1], Some(label(1, 3)));
     let routes = Vec::new();
     let table = RoutingMessage::Update(Update { number: 4, is_table: true, routes });
     one.handle(RouterInput::Received { from: id(1), message: table });
@@ -163,7 +163,7 @@ fn requests_follow_an_instance_that_has_moved_although_no_route_to_it_is_known()
     one.handle(RouterInput::Hosted { application: application(), instance: instance.clone(), epoch: Epoch(1) });
     one.handle(RouterInput::Unhosted { application: application(), instance, moved_to: Some(id(1)) });
     assert_eq!(one.router.routes().get(&application()).expect("known").next, [id(1)]);
-    assert_eq!(one.router.labels(&application(), &id(1))[0], label(1, 0), "what was told stands");
+    assert_eq!(one.router.labels(&application(), &id(1))[0], Some(label(1, 0)), "what was told stands");
     one.now = 30_000.0;
     let sent = one.handle(RouterInput::Timeout);
     assert_eq!(one.router.routes().get(&application()), None);
