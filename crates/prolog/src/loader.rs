@@ -9,6 +9,7 @@ mod limits;
 mod link;
 mod problem;
 mod problems;
+mod report;
 mod resolver;
 mod rules;
 
@@ -23,7 +24,6 @@ use crate::allowance::Allowance;
 use crate::compiler::Neck;
 use crate::database::{DynamicPredicate, End, is_rule};
 use crate::engine::Engine;
-use crate::explain;
 use crate::host::{HostCall, HostError};
 use crate::instruction::PredicateId;
 use crate::interrupt::Interrupt;
@@ -32,14 +32,14 @@ use crate::meter::Budget;
 use crate::output::Sink;
 use crate::program::index::Key;
 use crate::program::{Definition, Origin, Predicate, Program};
-use crate::reader::{FullStop, ReadTerm, Reader, Syntax};
+use crate::reader::{FullStop, Reader, Syntax};
 use crate::store::{Store, View};
 use crate::stored::{Attributes, StoredTerm};
 use crate::symbols::{Atoms, Scope, atoms};
 use crate::term::{Functor, Term};
 use crate::tree::Tree;
 use limits::Spent;
-use problems::{Problems, Room};
+use problems::Problems;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 use std::sync::Arc;
@@ -321,35 +321,6 @@ impl Loader {
 
     fn is_end_of_file(&self, term: Term) -> bool {
         self.store.deref(term) == Term::atom(atoms::END_OF_FILE)
-    }
-
-    fn warn_singletons(&mut self, source: usize, read: &ReadTerm) {
-        if self.origin != Origin::User {
-            return;
-        }
-        for (name, span) in &read.singletons {
-            if self.is_over() {
-                return;
-            }
-            let message = format!("singleton variable `{name}`");
-            let others = read.variables.iter().map(|(other, _)| &**other).filter(|other| *other != &**name);
-            let hint = explain::singleton_hint(name, others);
-            self.warn(Topic::Singleton, source, span.clone(), message, Some(hint));
-        }
-    }
-
-    fn warn(&mut self, topic: Topic, source: usize, span: Range<usize>, message: String, hint: Option<String>) {
-        let problem = Problem::new(Severity::Warning, &self.sources[source], span, message, hint);
-        self.add_problem(problem.about(topic));
-    }
-
-    fn error(&mut self, source: usize, span: Range<usize>, message: String, hint: Option<&str>) {
-        let hint = hint.map(str::to_owned);
-        self.add_problem(Problem::new(Severity::Error, &self.sources[source], span, message, hint));
-    }
-
-    fn add_problem(&mut self, problem: Problem) {
-        self.is_stopped |= self.problems.add(problem) == Room::Full;
     }
 
     fn clause_or_directive(&mut self, source: usize, term: Term, span: Range<usize>) {

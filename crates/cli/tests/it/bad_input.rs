@@ -16,6 +16,18 @@ use crate::{mario, run, stderr};
 
 use rows::ROWS;
 
+/// What one command must refuse.
+struct Row {
+    /// The name of the command as it is typed after `mario`.
+    command: &'static str,
+    /// Arguments after the command that must be refused, and the part of them that the refusal must name.
+    refuses: &'static [(&'static [&'static str], &'static str)],
+    /// Arguments after the command with `PATH` where a path goes; `None` when the command takes no path.
+    path: Option<&'static [&'static str]>,
+    /// The things at that path that the command rightly accepts; it must refuse all the others.
+    accepts: &'static [Thing],
+}
+
 /// What a user may name where a file or a directory is expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Thing {

@@ -272,6 +272,8 @@ async fn a_record_with_a_recycled_number_is_not_adopted_and_its_process_not_touc
     let bench = Bench::new();
     let mut stranger = Command::new("/bin/sleep").arg("60").spawn().unwrap();
     let pid = stranger.id().cast_signed();
+    // Start times are told in ticks of the system's clock, of 10 ms: the copy must not start in the same one.
+    tokio::time::sleep(Duration::from_millis(50)).await;
     let task = task(1, sample(&[]));
     bench.driver.start(&task).await.unwrap();
     let path = bench.driver.workspace(task.workload).path().join("start.json");

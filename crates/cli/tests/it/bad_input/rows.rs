@@ -1,18 +1,6 @@
 //! What each command must refuse, command by command.
 
-use super::Thing;
-
-/// What one command must refuse.
-pub(super) struct Row {
-    /// The name of the command as it is typed after `mario`.
-    pub(super) command: &'static str,
-    /// Arguments after the command that must be refused, and the part of them that the refusal must name.
-    pub(super) refuses: &'static [(&'static [&'static str], &'static str)],
-    /// Arguments after the command with `PATH` where a path goes; `None` when the command takes no path.
-    pub(super) path: Option<&'static [&'static str]>,
-    /// The things at that path that the command rightly accepts; it must refuse all the others.
-    pub(super) accepts: &'static [Thing],
-}
+use super::{Row, Thing};
 
 pub(super) const ROWS: &[Row] = &[
     Row {

@@ -1,0 +1,164 @@
+//! What a node's manager sees.
+
+use std::sync::Arc;
+
+use mario_domain::{Application, ApplicationId, Capacity, Fact, HardwareKind, Id, Instance, Node, NodeId};
+use mario_prolog::{Relation, Relations, Symbols, Table, Value};
+
+use crate::knowledge_base::{Constant, KnowledgeBase};
+use crate::vocabulary::{FIRST_FACTS, NEEDS};
+
+/// What the id of a promised instance that has no id yet begins with; a number from 1 follows.
+const PROMISED: &str = "promised_";
+
+/// What a node's manager may see: its own node, what runs there, and what is known about applications.
+#[derive(Clone, Debug)]
+pub struct ManagerView {
+    pub(super) node: NodeId,
+    pub(super) free: Capacity,
+    pub(super) facts: KnowledgeBase,
+    owners: Table,
+    capacities: Table,
+    capacities_by_kind: Table,
+    /// The number of promised instances without an id.
+    promised_count: u32,
+}
+
+impl ManagerView {
+    /// The view of the manager of `node`, of which this much is free.
+    pub fn new(symbols: &Arc<Symbols>, node: &Node, free: Capacity) -> ManagerView {
+        let mut view = ManagerView {
+            node: node.id().clone(),
+            free,
+            facts: KnowledgeBase::new(symbols),
+            owners: Table::new(2),
+            capacities: Table::new(2),
+            capacities_by_kind: Table::new(3),
+            promised_count: 0,
+        };
+        view.set_node(node, free);
+        view
+    }
+
+    /// A view of facts that are there already, the node's own among them.
+    pub(crate) fn from_facts(
+        mut facts: KnowledgeBase,
+        node: &Node,
+        free: Capacity,
+        known_owners: &[[Constant; 2]],
+    ) -> ManagerView {
+        let (mut owners, mut capacities) = (Table::new(2), Table::new(2));
+        capacities.push(&[facts.id(node.id().id()), facts.capacity(node.capacity())]);
+        for row in known_owners {
+            owners.push(row);
+        }
+        let id = facts.id(node.id().id());
+        if facts.free().len() == 0 {
+            facts.push_free(id, free, node.capacity());
+        }
+        let mut capacities_by_kind = Table::new(3);
+        push_capacity(&mut capacities_by_kind, &facts, id, node.capacity());
+        let node = node.id().clone();
+        ManagerView { node, free, facts, owners, capacities, capacities_by_kind, promised_count: 0 }
+    }
+
+    /// Makes this the view of the manager of another node, or of the same at another moment. Applications and extra facts
+    /// stay; what runs on the node and what is promised to come is to be added again.
+    pub fn set_node(&mut self, node: &Node, free: Capacity) {
+        self.facts.clear_situation();
+        self.promised_count = 0;
+        self.capacities.clear();
+        self.capacities_by_kind.clear();
+        self.node.clone_from(node.id());
+        self.free = free;
+        let id = self.facts.id(node.id().id());
+        self.facts.push_free(id, free, node.capacity());
+        push_capacity(&mut self.capacities_by_kind, &self.facts, id, node.capacity());
+        let (free, capacity) = (self.facts.capacity(free), self.facts.capacity(node.capacity()));
+        let symbols = Arc::clone(self.facts.symbols());
+        let neighbours = node.neighbours().iter().map(|neighbour| constant(&symbols, neighbour.id()));
+        self.facts.push_node(id, free, neighbours);
+        self.capacities.push(&[id, capacity]);
+    }
+
+    /// Adds an application, and its owner if that is known.
+    pub fn push_application(&mut self, application: &Application) {
+        self.facts.push_application(application);
+        if let Some(owner) = &application.owner {
+            let row = [self.facts.id(application.id.id()), self.facts.id(owner.id())];
+            self.owners.push(&row);
+        }
+    }
+
+    /// Adds an instance that runs on the node, or one that migrates to it in this cycle.
+    pub fn push_instance(&mut self, instance: &Instance) {
+        self.push_row(instance.id.id(), &instance.application);
+    }
+
+    /// Adds an instance that was promised in this cycle and has no id yet: a replica, or what an operator deploys.
+    ///
+    /// It is called `promised_1`, `promised_2` and so on, in the order of the promises. Each has a name of its own, so that a
+    /// policy that collects instances with `setof/3` counts as many as one that uses `findall/3`. The id that it will get is
+    /// not used: ids are given when a cycle is enacted, and a manager of a live node could not know them before.
+    pub fn push_promised(&mut self, application: &ApplicationId) {
+        self.promised_count += 1;
+        let id = Id::name(&format!("{PROMISED}{}", self.promised_count)).expect("it has characters");
+        self.push_row(&id, application);
+    }
+
+    fn push_row(&mut self, id: &Id, application: &ApplicationId) {
+        let (id, application) = (self.facts.id(id), self.facts.id(application.id()));
+        let node = self.facts.id(self.node.id());
+        self.facts.push_instance(id, application, node);
+    }
+
+    /// Adds an extra fact.
+    pub fn push_fact(&mut self, fact: &Fact) {
+        self.facts.push_domain_fact(fact);
+    }
+
+    /// The hardware that is free.
+    pub fn free(&self) -> Capacity {
+        self.free
+    }
+}
+
+/// Adds `capacity(Node, Kind, Amount)` for each kind that a node names.
+fn push_capacity(table: &mut Table, facts: &KnowledgeBase, node: Constant, capacity: Capacity) {
+    for kind in HardwareKind::ALL {
+        let is_named = match capacity {
+            Capacity::Bounded(hardware) => kind == HardwareKind::Units || hardware.of(kind) > 0,
+            Capacity::Unbounded => true,
+        };
+        if is_named {
+            table.push(&[node, facts.constant(kind.as_str()), facts.amount(capacity, kind)]);
+        }
+    }
+}
+
+fn constant(symbols: &Symbols, id: &Id) -> Constant {
+    match id {
+        Id::Number(number) => Value::Integer(*number),
+        Id::Name(name) => Value::Atom(symbols.intern(name.as_str())),
+    }
+}
+
+impl Relations for ManagerView {
+    fn relation(&self, position: usize) -> Option<&dyn Relation> {
+        self.table(position).map(|table| table as &dyn Relation)
+    }
+
+    fn table(&self, position: usize) -> Option<&Table> {
+        // The positions are those of `MANAGER_FACTS`; what comes first is as in a knowledge base, where the extra facts
+        // are the last of the first.
+        match position {
+            0..=3 => self.facts.table(position),
+            4 => self.facts.table(FIRST_FACTS - 1),
+            5 => Some(&self.owners),
+            6 => Some(&self.capacities),
+            7 | 8 => self.facts.table(position + NEEDS - 7),
+            9 => Some(&self.capacities_by_kind),
+            _ => None,
+        }
+    }
+}
