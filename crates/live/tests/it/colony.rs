@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -247,16 +247,15 @@ impl Colony {
         Some((status, answer.split_once("\r\n\r\n").map(|(_, body)| body.to_owned()).unwrap_or_default()))
     }
 
-    /// The processes of workloads that this colony's daemons left: those that have its directory in their environment or arguments.
+    /// The processes of workloads that this colony's daemons left: those that run in its directory, without the daemons.
     pub fn workload_processes(&self) -> Vec<i32> {
-        let needle = self.directory.display().to_string();
+        let daemons: Vec<u32> = self.daemons.iter().filter_map(|daemon| Some(daemon.process.as_ref()?.id())).collect();
         let mut found = Vec::new();
         for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
-            let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else { continue };
-            let cwd = fs::read_link(entry.path().join("cwd")).unwrap_or_default();
-            let is_ours = cwd.starts_with(Path::new(&needle));
-            if is_ours {
-                found.push(pid);
+            let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
+            let directory = fs::read_link(entry.path().join("cwd")).unwrap_or_default();
+            if directory.starts_with(&self.directory) && !daemons.contains(&pid) {
+                found.push(pid.cast_signed());
             }
         }
         found
