@@ -1,6 +1,6 @@
 //! The data plane: client requests, hop by hop to the nearest copy.
 //!
-//! Start at [`Forwarder::forward`]: what a request meets on one node.
+//! Start at [`Forwarder`]: what a request meets on one node.
 //!
 //! ```text
 //! client ──HTTP/1.1, HTTP/2──► Ingress ─┐                                   ┌─► a copy here, over HTTP/1.1 or HTTP/2
