@@ -161,8 +161,8 @@ impl ReplayState {
                     self.is_kept_whole = false;
                     self.kept.clear();
                 }
-                // The last bytes are known as such, so that they end the stream between nodes: a frame of its own for that
-                // counts as a frame without use there, and links with too many of these are ended.
+                // The last bytes are known as such, so that they end the stream between nodes. Frames that are small and not
+                // the last one count against a budget of HTTP/2, and a link that exceeds it is ended.
                 self.is_read = self.incoming.is_end_stream();
                 Poll::Ready(Some(Ok(Frame::data(data))))
             }

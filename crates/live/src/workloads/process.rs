@@ -66,6 +66,9 @@ const PROBE_PATIENCE: Duration = Duration::from_secs(1);
 /// How long killed processes may take to vanish, before the kill is reported as failed.
 const KILL_PATIENCE: Duration = Duration::from_secs(10);
 
+/// How long a shim whose program has ended may take to note how.
+const NOTE_PATIENCE: Duration = Duration::from_secs(1);
+
 impl ProcessDriver {
     /// A driver for one node.
     pub fn new(context: DriverContext, launcher: Launcher, cgroups: Cgroups, ports: Ports) -> ProcessDriver {
@@ -374,15 +377,21 @@ impl Shared {
         let shim = copy.as_ref().map(|copy| &copy.shim).or(shim.as_ref());
         let mark = self.mark(workload);
         let deadline = Instant::now() + KILL_PATIENCE;
+        let mut shim_alone_since = None;
         loop {
             let session = shim.filter(|shim| shim.is_alive()).map(Process::pid);
             let mut members = identity::marked(&mark, session);
             if members.is_empty() {
                 break;
             }
-            // The shim goes last, so that it can note how the program ended.
+            // The shim goes last, and not at once, so that it can note how the program ended.
             if members.len() > 1 {
                 members.retain(|process| Some(process.pid()) != session);
+            } else if Some(members[0].pid()) == session
+                && shim_alone_since.get_or_insert_with(Instant::now).elapsed() < NOTE_PATIENCE
+            {
+                wait_a_little(&members);
+                continue;
             }
             for process in &members {
                 process.signal(Signal::KILL).map_err(failed("cannot kill a process of a workload"))?;
