@@ -213,7 +213,13 @@ mod tests {
     fn marks_are_found_in_any_session_and_belong_to_living_processes() {
         let mark = format!("test-{}/1.2", std::process::id());
         let mut child = Command::new("/bin/sleep").arg("60").env(MARK, &mark).spawn().unwrap();
-        let found = marked(&mark, None);
+        // The environment of a process is there a moment after the process is.
+        let found = (0..500)
+            .find_map(|_| {
+                std::thread::sleep(std::time::Duration::from_millis(10));
+                Some(marked(&mark, None)).filter(|found| !found.is_empty())
+            })
+            .unwrap_or_default();
         assert_eq!(found.iter().map(Process::pid).collect::<Vec<_>>(), [child.id().cast_signed()]);
         assert!(marks_with_prefix("test-").contains(&mark));
         child.kill().unwrap();

@@ -82,6 +82,15 @@ fn marked(prefix: &str) -> Vec<i32> {
     .collect()
 }
 
+/// Waits for a file by which another process says that it has come so far.
+async fn until_exists(path: &Path) {
+    let deadline = Instant::now() + PATIENCE;
+    while !path.exists() {
+        assert!(Instant::now() < deadline, "{} is not there", path.display());
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
 fn task(counter: u32, run: Run) -> Task {
     Task {
         workload: WorkloadId { boot: 1, counter },
@@ -222,9 +231,12 @@ async fn a_crash_is_told_with_its_cause() {
 #[tokio::test]
 async fn a_workload_that_hangs_never_becomes_healthy_and_is_killed() {
     let bench = Bench::new();
-    let task = task(1, shell("trap '' TERM HUP INT; while :; do sleep 1; done"));
+    let ready = bench.directory.join("ready");
+    let script = format!("trap '' TERM HUP INT; : > '{}'; while :; do sleep 1; done", ready.display());
+    let task = task(1, shell(&script));
     let address = bench.driver.start(&task).await.unwrap();
     assert!(matches!(bench.driver.health(&task, address).await, Health::Unhealthy(_)));
+    until_exists(&ready).await;
     // It ignores SIGTERM: the patience passes, and it is killed with its children.
     let begin = Instant::now();
     bench.driver.drain(task.workload, Duration::from_millis(300)).await.unwrap();
@@ -423,12 +435,7 @@ async fn a_workload_outlives_a_killed_daemon_and_is_found_again() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let ready = bench.directory.join("ready");
-    let deadline = Instant::now() + PATIENCE;
-    while !ready.exists() {
-        assert!(Instant::now() < deadline, "the daemon did not start its workload");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    until_exists(&bench.directory.join("ready")).await;
     daemon.kill().unwrap();
     daemon.wait().unwrap();
     let task = task(1, sample(&[]));
