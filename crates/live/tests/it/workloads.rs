@@ -123,7 +123,7 @@ fn shell(script: &str) -> Run {
 }
 
 async fn until_healthy(driver: &ProcessDriver, task: &Task, address: SocketAddr) -> Health {
-    let deadline = Instant::now() + Duration::from_secs(20);
+    let deadline = Instant::now() + PATIENCE;
     loop {
         match driver.health(task, address).await {
             Health::Unhealthy(cause) if Instant::now() > deadline => panic!("not healthy: {cause}"),
@@ -142,7 +142,7 @@ fn get(address: SocketAddr, path: &str) -> String {
 }
 
 async fn log_until(driver: &ProcessDriver, workload: WorkloadId, text: &str) -> String {
-    let deadline = Instant::now() + Duration::from_secs(20);
+    let deadline = Instant::now() + PATIENCE;
     loop {
         let log = String::from_utf8_lossy(&driver.log(workload, 1 << 20).unwrap_or_default()).into_owned();
         if log.contains(text) {
@@ -153,7 +153,7 @@ async fn log_until(driver: &ProcessDriver, workload: WorkloadId, text: &str) -> 
     }
 }
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 #[tokio::test]
 async fn the_sample_service_starts_serves_and_drains() {
