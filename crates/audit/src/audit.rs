@@ -277,6 +277,8 @@ impl Audit {
             say("single instances and users, and which nodes and links went and came: the trace has only counts");
         } else if self.options.decide == Decide::AsRecorded {
             say("that decisions follow from the facts: not wanted");
+        } else if self.decisions.as_ref().is_some_and(Decisions::have_policies_that_look_back) {
+            say("decisions of policies that look back: what their agents remembered is not put together again");
         }
         if let Some(line) = self.spent_at {
             let inferences = self.options.inferences;

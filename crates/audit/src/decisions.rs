@@ -78,6 +78,11 @@ impl Decisions {
         (self.made, self.computed)
     }
 
+    /// Whether a policy looks back, so that its decisions are not made again here.
+    pub(crate) fn have_policies_that_look_back(&self) -> bool {
+        self.policies.iter().flatten().any(|policy| !policy.remembers().is_nothing())
+    }
+
     /// Counts a decision from the same facts as the last one of the same agent, which needs no other look.
     pub(crate) fn repeat(&mut self) {
         self.made += 1;
