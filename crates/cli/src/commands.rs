@@ -7,6 +7,7 @@ mod ca;
 mod compare;
 mod completions;
 mod figures;
+mod live;
 mod man;
 mod merge;
 pub(crate) mod node;
@@ -45,6 +46,9 @@ pub enum Command {
     /// Draw the figures of a comparison or a sweep, for a paper.
     #[command(long_about = figures::LONG_ABOUT)]
     Figures(figures::Arguments),
+    /// Run a colony of real nodes on this machine.
+    #[command(long_about = live::LONG_ABOUT)]
+    Live(live::Arguments),
     /// Print the manual page, or write the pages of all commands.
     Man(man::Arguments),
     /// Join runs that were made apart.
@@ -86,6 +90,7 @@ pub(crate) fn run(command: Command, console: &Console) -> Result<Outcome, Failur
         Command::Compare(arguments) => compare::run(&arguments, console),
         Command::Completions(arguments) => completions::run(&arguments, console),
         Command::Figures(arguments) => figures::run(&arguments, console),
+        Command::Live(arguments) => live::run(&arguments, console),
         Command::Man(arguments) => man::run(&arguments, console),
         Command::Merge(arguments) => merge::run(&arguments, console),
         Command::Node(arguments) => node::run(&arguments, console),

@@ -226,6 +226,13 @@ impl Progress {
         }
     }
 
+    /// Says in words how far it is.
+    pub fn say(&mut self, text: &str) {
+        if self.is_due() {
+            self.show(text);
+        }
+    }
+
     /// Whether it is time to write again.
     fn is_due(&self) -> bool {
         const INTERVAL: Duration = Duration::from_millis(200);

@@ -70,6 +70,13 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     Exit::from(&result).into()
 }
 
+/// Whether these arguments start a process that lives on beside others: a daemon, or a process of a workload.
+pub fn is_long_lived(arguments: impl IntoIterator<Item = OsString>) -> bool {
+    let words = arguments.into_iter().skip(1);
+    let command = words.into_iter().find(|word| !word.to_string_lossy().starts_with('-'));
+    command.is_some_and(|word| commands::node::LONG_LIVED.iter().any(|known| word == *known))
+}
+
 /// The whole command line as clap knows it: the one source of help, completions, man pages and tests.
 pub fn command() -> clap::Command {
     judging_negative_numbers(Arguments::command())

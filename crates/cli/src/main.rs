@@ -28,8 +28,20 @@ fn keep_memory() {
     }
 }
 
+/// A process that lives for months beside others takes as little memory as it can: no huge pages, of which a daemon would touch 25
+/// for a few kilobytes each (36 MB instead of 9 in a development build), and what is free goes back to the system.
+fn stay_small() {
+    // Without it the process is larger, and works as well.
+    #[cfg(target_os = "linux")]
+    let _ = nix::sys::prctl::set_thp_disable(true);
+}
+
 fn main() -> ExitCode {
-    keep_memory();
+    if mario_cli::is_long_lived(std::env::args_os()) {
+        stay_small();
+    } else {
+        keep_memory();
+    }
     mario_cli::main(std::env::args_os())
 }
 

@@ -33,6 +33,7 @@ mod scenario;
 pub mod settings;
 
 mod document;
+mod emitter;
 mod layers;
 mod mistake;
 mod presets;
@@ -59,6 +60,7 @@ pub use mario_policy::PolicyText;
 
 pub use cost::Cost;
 pub use document::Document;
+pub use emitter::Emitter;
 pub use engine::engine;
 pub use index::{ApplicationIndex, NodeIndex, PolicyIndex, UserIndex};
 pub use layers::{Files, NoFiles};

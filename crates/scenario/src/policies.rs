@@ -96,11 +96,18 @@ pub fn asks_for(policy: &PolicyText, key: &str) -> bool {
 
 /// How far back a policy of agents looks, as its text declares.
 pub fn remembers(policy: &PolicyText) -> Remembers {
-    // Nearly all policies say neither word, and need not be compiled to know it.
-    let may_look_back = policy.files.iter().any(|(_, text)| text.contains("remembers") || text.contains("age"));
+    // Nearly all policies contain neither word, and need not be compiled to find that out.
+    let may_look_back = policy.files.iter().any(|(_, text)| text.contains("remembers(") || has_word(text, "age"));
     let Some((name, text)) = policy.main().filter(|_| may_look_back) else { return Remembers::default() };
     let loaded = Policy::load(engine(), name, text, Some(policy.resolver()), PolicySettings::default());
     loaded.map_or_else(|_| Remembers::default(), |policy| policy.remembers())
+}
+
+/// Whether a text contains a word by itself: `age`, and not `average`.
+fn has_word(text: &str, word: &str) -> bool {
+    let is_part_of_word = |character: char| character == '_' || character.is_alphanumeric();
+    text.match_indices(word)
+        .any(|(at, _)| !text[..at].ends_with(is_part_of_word) && !text[at + word.len()..].starts_with(is_part_of_word))
 }
 
 /// Whose policy it is.

@@ -36,7 +36,6 @@ mod placement;
 pub mod population;
 mod queue;
 mod routing;
-mod workload;
 
 mod recorder;
 mod simulation;

@@ -32,7 +32,7 @@ use std::sync::Arc;
 
 use mario_domain::Time;
 use mario_policy::{AcceptanceError, PolicyError};
-use mario_scenario::{ApplicationIndex, NodeIndex, Scenario, UserIndex};
+use mario_scenario::{ApplicationIndex, Emitter, NodeIndex, Scenario, UserIndex};
 use serde::{Deserialize, Serialize};
 
 use crate::flow::{Flow, FlowWorld};
@@ -47,7 +47,6 @@ use crate::population::{
 use crate::queue::EventQueue;
 use crate::recorder::Recorder;
 use crate::routing::{Nearest, Router, Terrain};
-use crate::workload::Emitter;
 use evaluation_schedule::{BatchIndex, EvaluationSchedule};
 
 pub use acceptances::{AskedAcceptances, FailedAcceptance, PolicyPlace};

@@ -118,6 +118,9 @@ pub struct LostArguments {
 const LAUNCH: &str = "workload-launch";
 const SAMPLE: &str = "workload-sample";
 
+/// The words of processes that live on beside others.
+pub(crate) const LONG_LIVED: [&str; 3] = ["node", LAUNCH, SAMPLE];
+
 /// Runs as a process of a workload, if this is what the program was started for; returns the exit code.
 pub(crate) fn workload_process(typed: &[OsString]) -> Option<u8> {
     let (word, rest) = (typed.get(1)?, typed.get(2..)?);

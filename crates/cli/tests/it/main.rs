@@ -11,6 +11,8 @@ mod book;
 mod explain;
 mod help;
 mod input;
+#[cfg(target_os = "linux")]
+mod live;
 mod measures;
 mod merge;
 #[cfg(unix)]

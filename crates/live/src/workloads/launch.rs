@@ -154,6 +154,9 @@ fn exec(workspace: PathBuf, confinement: &OsString, command: &[OsString]) -> u8 
 }
 
 fn confine(text: &OsString) -> io::Result<()> {
+    // The daemon does without huge pages, and processes inherit that. Whether the program does is its own choice.
+    #[cfg(target_os = "linux")]
+    let _ = nix::sys::prctl::set_thp_disable(false);
     let text = text.to_str().ok_or_else(|| io::Error::other("not a confinement"))?;
     let confinement: Confinement = serde_json::from_str(text)?;
     for group in &confinement.groups {

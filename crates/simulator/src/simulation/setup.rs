@@ -6,9 +6,9 @@ use std::sync::Arc;
 use mario_domain::{Rule, Time, Verdict};
 use mario_policy::{Acceptance, Policy, Settings};
 use mario_prolog::{Budget, Engine};
-use mario_scenario::asks_for;
 use mario_scenario::{
-    ApplicationIndex, DisturbanceEvent, Fidelity, NodeIndex, Numbering, PolicyText, Scenario, UserIndex, engine,
+    ApplicationIndex, DisturbanceEvent, Emitter, Fidelity, NodeIndex, Numbering, PolicyText, Scenario, UserIndex,
+    asks_for, engine,
 };
 
 use super::evaluation_schedule::EvaluationSchedule;
@@ -26,7 +26,6 @@ use crate::population::{
 use crate::queue::EventQueue;
 use crate::recorder::{Cause, NullRecorder, Recorder};
 use crate::routing::Router;
-use crate::workload::Emitter;
 
 impl<'a> Simulation<'a> {
     /// The world of a scenario at time 0, with what is deployed then and the users who are there then.

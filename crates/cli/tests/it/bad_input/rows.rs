@@ -90,6 +90,28 @@ pub(super) const ROWS: &[Row] = &[
         accepts: &[],
     },
     Row {
+        command: "live",
+        refuses: &[
+            (&["extra"], "extra"),
+            (&["--nodes", "7"], "7"),
+            (&["--nodes", "5", "--scenario", "paper"], "--scenario"),
+            (&["--scenario", "no-such-file.toml"], "no-such-file.toml"),
+            (&["--scenario", "city"], "users are generated"),
+            (&["--speed", "0"], "positive number"),
+            (&["--speed", "fast"], "fast"),
+            (&["--speed", "1e9"], "at most 4000"),
+            (&["--for", "0s"], "0s"),
+            (&["--for", "soon"], "soon"),
+            (&["--policy", "latency-awre"], "latency-awre"),
+            (&["--policy", "baseline:central-greedy"], "only agents manage"),
+            (&["--set", "topology.size=x"], "topology.size"),
+            (&["--seed", "-1"], "-1"),
+            (&["--out", "/", "--nodes", "5"], "not empty"),
+        ],
+        path: Some(&["--scenario", "PATH"]),
+        accepts: &[],
+    },
+    Row {
         command: "merge",
         refuses: &[
             (&[], "DIR"),

@@ -1,14 +1,16 @@
 //! When users send client requests.
 
 use mario_domain::{Duration, Time};
-use mario_scenario::{UserIndex, Workload};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use serde::{Deserialize, Serialize};
 
+use crate::index::UserIndex;
+use crate::scenario::Workload;
+
 /// The clock of one user.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Emitter {
+pub struct Emitter {
     workload: Workload,
     /// Where the user's randomness comes from; a user without needs none.
     random: Option<Pcg64Mcg>,
@@ -20,7 +22,8 @@ pub(crate) struct Emitter {
 const STREAM: u128 = 0x776f_726b_6c6f_6164;
 
 impl Emitter {
-    pub(crate) fn new(workload: Workload, seed: u64, user: UserIndex) -> Emitter {
+    /// The clock of a user with this workload. Every user has a random stream of its own.
+    pub fn new(workload: Workload, seed: u64, user: UserIndex) -> Emitter {
         let random = match workload {
             Workload::Periodic { .. } => None,
             Workload::Poisson { .. } | Workload::OnOff { .. } => {
@@ -32,13 +35,13 @@ impl Emitter {
     }
 
     /// Whether it is the clock of a user with this workload.
-    pub(crate) fn is_of(&self, workload: Workload) -> bool {
+    pub fn is_of(&self, workload: Workload) -> bool {
         let needs_none = matches!(workload, Workload::Periodic { .. });
         self.workload == workload && self.random.is_none() == needs_none
     }
 
     /// When the first request is sent by a user who arrives now.
-    pub(crate) fn first(&mut self, now: Time) -> Time {
+    pub fn first(&mut self, now: Time) -> Time {
         match self.workload {
             Workload::Periodic { phase, .. } => now + phase,
             Workload::Poisson { mean_period } => now + self.exponential(mean_period),
@@ -51,7 +54,7 @@ impl Emitter {
 
     /// When the next request is sent by a user who sends one now.
     #[inline]
-    pub(crate) fn next(&mut self, now: Time) -> Time {
+    pub fn next(&mut self, now: Time) -> Time {
         match self.workload {
             Workload::Periodic { period, .. } => now + period,
             Workload::Poisson { mean_period } => now + self.exponential(mean_period),

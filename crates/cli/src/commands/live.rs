@@ -1,0 +1,261 @@
+//! `mario live`.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use mario_diagnostics::Diagnostic;
+use mario_scenario::{Resolved, Scenario};
+use mario_testbed::{Options, Plan, Progress, Summary, run as run_colony, stop_signal};
+
+use crate::console::many;
+use crate::live::{Format, failure, runtime};
+use crate::result_directory::ResultDirectory;
+use crate::scenarios::ScenarioArguments;
+use crate::{Console, Failure, Outcome};
+
+/// Arguments of `mario live`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  mario live
+  mario live --for 60s --policy latency-aware
+  mario live --nodes 5 --for 30s --chaos
+  mario live --scenario scenario.toml --speed 100")]
+pub struct Arguments {
+    /// How many nodes the paper's tree has
+    #[arg(long, value_name = "N", default_value = "21", value_parser = ["5", "21", "85"], conflicts_with = "scenario")]
+    pub nodes: String,
+    /// Run this scenario instead: one that ships, or the path of a scenario file
+    #[arg(long, value_name = "SCENARIO")]
+    pub scenario: Option<PathBuf>,
+    /// Override a key of the scenario, e.g. workload.period=80; may be given again
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub overrides: Vec<String>,
+    /// The policy of all applications, or with APP=POLICY of one: the path of a file, or the name of one that ships
+    #[arg(long = "policy", value_name = "POLICY|APP=POLICY", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub policies: Vec<String>,
+    /// Draw everything random from this seed
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// How many time units of the scenario pass in one second; latencies stay as they are, in milliseconds
+    #[arg(long, value_name = "UNITS", default_value_t = 200.0)]
+    pub speed: f64,
+    /// Stop by itself after this long: a number with s, m or h, e.g. 90s; without it, at Ctrl-C
+    #[arg(long = "for", value_name = "TIME", value_parser = parse_time)]
+    pub length: Option<Duration>,
+    /// Kill daemons and cut links while it runs, drawn from the seed
+    #[arg(long)]
+    pub chaos: bool,
+    /// Where to keep the run; without it, in the first directory `runs/live-1`, `runs/live-2`, … that is not there yet
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// How to print the summary
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+pub(super) const LONG_ABOUT: &str = "Run a colony of real nodes on this machine.
+
+Each node of the scenario is a daemon of its own, as `mario node` runs it, with its own journal and certificate. The links \
+between them have the latencies of the scenario, the applications are small HTTP services, and the users send real HTTP requests \
+from the access points where the scenario puts them, at the times when the scenario says so, whether or not earlier ones were \
+answered. Everything listens on 127.0.0.1 and nothing needs to be installed.
+
+The time of the scenario runs at --speed: at 200 units a second, agents of the paper evaluate once a second and users move \
+every 10 seconds.
+
+It ends after --for, or at Ctrl-C, and stops every process that it started. The directory of the run keeps summary.json, \
+and of each node its configuration, its journal and its log.";
+
+pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
+    let resolved = scenario(arguments)?;
+    for note in &resolved.notes {
+        console.inform(format!("note: {note}"));
+    }
+    let plan = Plan::new(&resolved.scenario, arguments.speed).map_err(|fault| failure(&fault))?;
+    for note in &plan.notes {
+        console.inform(format!("note: {note}"));
+    }
+    let directory = ResultDirectory::named_or_free(arguments.out.as_deref(), "live")?;
+    must_be_empty(&directory)?;
+    let binary = std::env::current_exe().map_err(|error| Failure::file("cannot find the own program", &error))?;
+    let options = Options {
+        binary,
+        directory: std::path::absolute(&*directory)
+            .map_err(|error| Failure::file(format!("cannot use `{}`", directory.display()), &error))?,
+        length: arguments.length,
+        chaos: arguments.chaos.then_some(plan.seed),
+    };
+    tell_plan(&plan, &resolved.scenario, arguments, console);
+    let plan = Arc::new(plan);
+    let runtime = runtime(2)?;
+    let mut progress = console.progress("starting");
+    let summary = runtime.block_on(async {
+        let stop = stop_signal().map_err(|fault| failure(&fault))?;
+        let tell = |news: Progress| show(&news, &mut progress, console);
+        run_colony(&plan, &options, tell, stop).await.map_err(|fault| failure(&fault))
+    });
+    drop(progress);
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    let Some(summary) = summary? else { return Err(Failure::Interrupted(Vec::new())) };
+    match arguments.format {
+        Format::Text => console.write_data(|stdout| stdout.write_all(text(&summary).as_bytes()))?,
+        Format::Json => console.write_data(|stdout| {
+            serde_json::to_writer_pretty(&mut *stdout, &summary)?;
+            stdout.write_all(b"\n")
+        })?,
+    }
+    console.inform(format!("kept in {}", directory.display()));
+    Ok(Outcome::Done)
+}
+
+/// The scenario that the arguments name: the paper's tree at some size, or another.
+fn scenario(arguments: &Arguments) -> Result<Resolved, Failure> {
+    let mut overrides = Vec::new();
+    if arguments.scenario.is_none() {
+        // A tree with this many access points in each direction has that many nodes.
+        let size = match arguments.nodes.as_str() {
+            "5" => 2,
+            "85" => 8,
+            _ => 4,
+        };
+        overrides.push(format!("topology.size={size}"));
+    }
+    overrides.extend(arguments.overrides.iter().cloned());
+    let named = ScenarioArguments {
+        scenario: arguments.scenario.clone().unwrap_or_else(|| "paper".into()),
+        overrides,
+        policies: arguments.policies.clone(),
+        seed: arguments.seed,
+        budget: None,
+        attachments: None,
+    };
+    named.resolve()
+}
+
+/// Journals and keys of another colony are not mixed with those of this one.
+fn must_be_empty(directory: &Path) -> Result<(), Failure> {
+    if fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_some()) {
+        let diagnostic = Diagnostic::error(format!("cannot keep the colony: `{}` is not empty", directory.display()));
+        return Err(Failure::input(diagnostic.hint("name another directory with --out")));
+    }
+    Ok(())
+}
+
+fn tell_plan(plan: &Plan, scenario: &Scenario, arguments: &Arguments, console: &Console) {
+    let policies: std::collections::BTreeSet<&str> =
+        scenario.policies.iter().map(|policy| policy.name.as_str()).collect();
+    let end = match arguments.length {
+        Some(length) => format!("for {} s", length.as_secs_f64()),
+        None => "until Ctrl-C".to_owned(),
+    };
+    console.inform(format!(
+        "{}: {}, {}, {}, {}; {} time units a second, agents evaluate every {} ms, {end}",
+        plan.name,
+        many(plan.nodes.len(), "node"),
+        many(plan.applications.len(), "application"),
+        many(plan.users.len(), "user"),
+        policies.into_iter().collect::<Vec<_>>().join(", "),
+        plan.speed,
+        plan.evaluation.as_millis(),
+    ));
+}
+
+fn show(news: &Progress, progress: &mut crate::console::Progress, console: &Console) {
+    match news {
+        Progress::Starting { up, of } => progress.say(&format!("{up} of {of} daemons listen")),
+        Progress::Reaching { reached, of } => {
+            progress.say(&format!("{reached} of {of} pairs of access point and application answer"));
+        }
+        Progress::Serving { startup } => {
+            console.inform(format!("all daemons serve after {:.1} s; Ctrl-C ends the colony", startup.as_secs_f64()));
+        }
+        Progress::Happened { at, text } => console.inform(format!("{:6.1} s  {text}", at.as_secs_f64())),
+        Progress::Running { at, requests, failed } => {
+            progress.say(&format!("{:.0} s, {requests} client requests, {failed} failed", at.as_secs_f64()));
+        }
+        Progress::Stopping => progress.say("stopping every process"),
+    }
+}
+
+/// The summary, for people.
+fn text(summary: &Summary) -> String {
+    let mut text = String::new();
+    let mut line = |name: &str, value: String| {
+        let _ = writeln!(text, "{name:24}{value}");
+    };
+    line("client requests", format!("{}, {} failed", summary.requests, summary.failed));
+    for (reason, count) in &summary.failures {
+        line("", format!("{count} {reason}"));
+    }
+    if let Some(times) = &summary.response_ms {
+        let percentiles =
+            format!("p50 {:.1}, p95 {:.1}, p99 {:.1}, max {:.1}", times.p50, times.p95, times.p99, times.max);
+        line("response time, ms", percentiles);
+    }
+    line(
+        "accepted",
+        format!("{} migrate, {} replicate, {} undeploy", summary.migrate, summary.replicate, summary.undeploy),
+    );
+    line("inhibited", summary.inhibited.to_string());
+    line("evaluations", format!("{}, {} without a valid answer", summary.evaluations, summary.evaluations_failed));
+    line("instances at the end", summary.instances.to_string());
+    if summary.kills + summary.cuts > 0 {
+        line("faults", format!("{} daemons killed, {} links cut", summary.kills, summary.cuts));
+    }
+    line("memory of all processes", format!("{:.0} MB", summary.memory_bytes as f64 / 1e6));
+    let _ = writeln!(
+        text,
+        "\n{:12}{:>10}{:>8}{:>10}{:>10}{:>11}",
+        "application", "requests", "failed", "p50 ms", "p99 ms", "instances"
+    );
+    for application in &summary.applications {
+        let of = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.1}"));
+        let times = application.response_ms;
+        let _ = writeln!(
+            text,
+            "{:12}{:>10}{:>8}{:>10}{:>10}{:>11}",
+            application.id,
+            application.requests,
+            application.failed,
+            of(times.map(|times| times.p50)),
+            of(times.map(|times| times.p99)),
+            application.instances,
+        );
+    }
+    text
+}
+
+/// Reads `90s`, `5m`, `1h` or `90`.
+fn parse_time(text: &str) -> Result<Duration, String> {
+    let (number, unit_s) = match text.strip_suffix(['s', 'm', 'h']) {
+        Some(number) if text.ends_with('m') => (number, 60.0),
+        Some(number) if text.ends_with('h') => (number, 3_600.0),
+        Some(number) => (number, 1.0),
+        None => (text, 1.0),
+    };
+    let seconds = number.parse::<f64>().ok().map(|number| number * unit_s);
+    match seconds {
+        Some(seconds) if (1.0..=604_800.0).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
+        _ => Err("write a time from 1s to 168h, such as 90s, 5m or 1h".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_with_their_unit() {
+        assert_eq!(parse_time("90s"), Ok(Duration::from_secs(90)));
+        assert_eq!(parse_time("90"), Ok(Duration::from_secs(90)));
+        assert_eq!(parse_time("1.5m"), Ok(Duration::from_secs(90)));
+        assert_eq!(parse_time("2h"), Ok(Duration::from_hours(2)));
+        for wrong in ["", "s", "0s", "-1s", "1d", "nan", "inf", "1e300h", "s5"] {
+            assert!(parse_time(wrong).is_err(), "{wrong}");
+        }
+    }
+}

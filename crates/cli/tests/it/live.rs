@@ -1,0 +1,94 @@
+//! `mario live`: a colony of daemons, made, used and ended by one command.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::{mario, stderr, stdout};
+
+fn directory(test: &str) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("mario-live-{}-{test}", std::process::id()));
+    let _ = fs::remove_dir_all(&path);
+    path
+}
+
+/// The processes that were started with something below a directory.
+fn processes_below(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir("/proc").expect("a list of processes").flatten();
+    let is_number = |name: &str| name.bytes().all(|byte| byte.is_ascii_digit());
+    let pids = entries.filter_map(|entry| entry.file_name().into_string().ok()).filter(|name| is_number(name));
+    pids.filter(|pid| fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd.starts_with(directory))).collect()
+}
+
+fn summary(directory: &Path) -> Value {
+    let text = fs::read_to_string(directory.join("summary.json")).expect("a summary");
+    serde_json::from_str(&text).expect("JSON")
+}
+
+#[test]
+fn a_colony_serves_its_users_and_leaves_no_process() {
+    let out = directory("serves");
+    let output = mario().args(["live", "--nodes", "5", "--for", "12s", "--out"]).arg(&out).output().expect("it runs");
+    assert!(output.status.success(), "{}", stderr(&output));
+    let summary = summary(&out);
+    let number = |key: &str| summary[key].as_u64().unwrap_or_else(|| panic!("{key}: {summary}"));
+    assert!(number("requests") > 1_000, "{summary}");
+    assert_eq!(number("failed"), 0, "{summary}");
+    assert_eq!(number("requests"), number("answered"));
+    assert!(number("evaluations") > 20, "{summary}");
+    // All applications start in the cloud, which is too far for half of them.
+    assert!(number("migrate") + number("replicate") > 0, "{summary}");
+    for key in ["undeploy", "inhibited", "instances", "nodes", "users"] {
+        number(key);
+    }
+    assert_eq!(summary["applications"].as_array().map(Vec::len), Some(6));
+    assert!(stdout(&output).starts_with("client requests"), "{}", stdout(&output));
+    assert_eq!(processes_below(&out), Vec::<String>::new());
+    fs::remove_dir_all(out).expect("it was there");
+}
+
+#[test]
+fn faults_are_survived_and_counted() {
+    let out = directory("chaos");
+    let arguments = ["live", "--nodes", "5", "--for", "30s", "--chaos", "--seed", "3", "--format", "json", "--out"];
+    let output = mario().args(arguments).arg(&out).output().expect("it runs");
+    assert!(output.status.success(), "{}", stderr(&output));
+    let printed: Value = serde_json::from_str(&stdout(&output)).expect("JSON");
+    let summary = summary(&out);
+    assert_eq!(printed, summary);
+    assert!(summary["kills"].as_u64() > Some(0) && summary["cuts"].as_u64() > Some(0), "{summary}");
+    assert!(summary["answered"].as_u64() > Some(1_000), "{summary}");
+    assert_eq!(processes_below(&out), Vec::<String>::new());
+    fs::remove_dir_all(out).expect("it was there");
+}
+
+#[test]
+fn ctrl_c_ends_every_process_and_keeps_the_summary() {
+    let out = directory("interrupted");
+    let mut child = mario()
+        .args(["live", "--nodes", "5", "--out"])
+        .arg(&out)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it runs");
+    let deadline = Instant::now() + Duration::from_mins(2);
+    let is_serving = || {
+        let log = fs::read_to_string(out.join("nodes/n0lt0ln0/log.jsonl")).unwrap_or_default();
+        log.contains("\"kind\":\"evaluated\"")
+    };
+    while !is_serving() {
+        assert!(Instant::now() < deadline, "the colony does not serve");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let pid = nix::unistd::Pid::from_raw(child.id().cast_signed());
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).expect("it runs");
+    let status = child.wait().expect("a child");
+    assert!(status.success(), "{status}");
+    assert!(summary(&out)["requests"].as_u64().is_some());
+    assert_eq!(processes_below(&out), Vec::<String>::new());
+    fs::remove_dir_all(out).expect("it was there");
+}

@@ -1,0 +1,128 @@
+//! Faults drawn from a seed: daemons are killed and started again, links are cut and heal.
+//!
+//! In a tree, a cut link is a partition. At most one node is down and one link is cut at a time, so that every fault ends before
+//! the next of its kind begins, and the colony has to recover from each.
+
+use std::time::Duration;
+
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use serde::Serialize;
+
+use crate::plan::Plan;
+
+/// The mean time between two faults.
+const PAUSE_MEAN: Duration = Duration::from_secs(4);
+/// How long a fault lasts, at least and at most.
+const LASTS: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(8));
+
+/// A fault, or its end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(tag = "fault", rename_all = "kebab-case")]
+pub enum Fault {
+    /// The daemon of a node is killed with SIGKILL. Its workloads go on.
+    Kill {
+        /// The place of the node in the plan.
+        node: usize,
+    },
+    /// It is started again.
+    Start {
+        /// The place of the node in the plan.
+        node: usize,
+    },
+    /// A link is cut: nothing arrives any more.
+    Cut {
+        /// The place of the link in the plan.
+        link: usize,
+    },
+    /// It works again.
+    Heal {
+        /// The place of the link in the plan.
+        link: usize,
+    },
+}
+
+/// A fault and when it happens, from the beginning.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Planned {
+    /// When.
+    pub at: Duration,
+    /// What.
+    pub fault: Fault,
+}
+
+/// The faults of a run of some length: a pure function of the plan, the seed and the length. Everything works again a while before
+/// the end, so that what is left at the end is what the colony could not mend.
+pub fn draw(plan: &Plan, seed: u64, length: Duration) -> Vec<Planned> {
+    let mut random = Pcg64Mcg::seed_from_u64(seed ^ 0x6368_616f_7321_0000);
+    let last = length.saturating_sub(LASTS.1);
+    let mut faults = Vec::new();
+    let (mut now, mut node_up, mut link_up) = (Duration::ZERO, Duration::ZERO, Duration::ZERO);
+    loop {
+        now += PAUSE_MEAN.mul_f64(-(1.0 - random.random::<f64>()).ln());
+        let lasts = LASTS.0 + (LASTS.1 - LASTS.0).mul_f64(random.random::<f64>());
+        let end = now + lasts;
+        if end > last {
+            break;
+        }
+        let kills = random.random::<bool>();
+        if kills && now >= node_up {
+            let node = random.random_range(0..plan.nodes.len());
+            faults.push(Planned { at: now, fault: Fault::Kill { node } });
+            faults.push(Planned { at: end, fault: Fault::Start { node } });
+            node_up = end;
+        } else if !kills && now >= link_up && !plan.links.is_empty() {
+            let link = random.random_range(0..plan.links.len());
+            faults.push(Planned { at: now, fault: Fault::Cut { link } });
+            faults.push(Planned { at: end, fault: Fault::Heal { link } });
+            link_up = end;
+        }
+    }
+    faults.sort_by_key(|planned| planned.at);
+    faults
+}
+
+#[cfg(test)]
+mod tests {
+    use mario_scenario::{Document, NoFiles};
+
+    use super::*;
+
+    fn plan() -> Plan {
+        let mut document = Document::preset("paper").expect("it ships");
+        document.set(&["topology.size=4".to_owned()]);
+        Plan::new(&document.resolve(&mut NoFiles).expect("valid").scenario, 200.0).expect("it can be live")
+    }
+
+    #[test]
+    fn the_same_seed_draws_the_same_faults_and_another_draws_others() {
+        let length = Duration::from_mins(5);
+        assert_eq!(draw(&plan(), 1, length), draw(&plan(), 1, length));
+        assert_ne!(draw(&plan(), 1, length), draw(&plan(), 2, length));
+    }
+
+    #[test]
+    fn every_fault_ends_before_the_next_of_its_kind_and_before_the_run_does() {
+        for seed in 0..50 {
+            let length = Duration::from_mins(5);
+            let faults = draw(&plan(), seed, length);
+            assert!(faults.len() > 20, "seed {seed} has {} faults", faults.len());
+            let (mut down, mut cut) = (None, None);
+            for planned in &faults {
+                assert!(planned.at <= length.saturating_sub(LASTS.1));
+                match planned.fault {
+                    Fault::Kill { node } => assert_eq!(down.replace(node), None),
+                    Fault::Start { node } => assert_eq!(down.take(), Some(node)),
+                    Fault::Cut { link } => assert_eq!(cut.replace(link), None),
+                    Fault::Heal { link } => assert_eq!(cut.take(), Some(link)),
+                }
+            }
+            assert_eq!((down, cut), (None, None), "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn a_run_that_is_too_short_for_a_fault_has_none() {
+        assert!(draw(&plan(), 1, Duration::from_secs(5)).is_empty());
+    }
+}

@@ -1,0 +1,316 @@
+//! The users of a scenario as HTTP clients.
+//!
+//! An open loop: a user sends its requests at the times that the scenario says, whether or not earlier ones were answered. A slow
+//! colony is therefore seen as slow, and does not slow its clients down. Each request goes to the ingress of the access point
+//! that the user is connected to at that moment.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use http::{Request, StatusCode};
+use http_body_util::{BodyExt, Empty, Limited};
+use hyper::client::conn::http2::{SendRequest, handshake};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use mario_domain::Time;
+use mario_scenario::Emitter;
+use serde::Serialize;
+use tokio::net::TcpStream;
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinSet;
+use tokio::time::{sleep_until, timeout};
+
+use crate::directory::COLONY;
+use crate::plan::{Plan, PlannedUser};
+use crate::reach::{Excuse, Reach};
+
+/// How long a request may take.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
+/// Requests at once, of all users. What is more is counted as failed: this machine is not fast enough.
+const OPEN_REQUESTS_MAX: usize = 4_096;
+/// What is read of an answer.
+const ANSWER_BYTES_MAX: usize = 64 << 10;
+/// Response times that are kept for percentiles, of each application.
+const TIMES_MAX: usize = 1_000_000;
+
+/// Why a client request got no answer.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Failure {
+    /// The daemon of the user's access point was not there, or was killed while the request was on its way through it.
+    NodeKilled,
+    /// No instance of the application was on the user's side of the faults.
+    CutOff,
+    /// Something broke or was mended within four seconds before the request, which nodes take to notice it and to route around it.
+    Rerouting,
+    /// The ingress could not be reached, although its daemon was not killed.
+    Unreachable,
+    /// The connection ended before the answer.
+    Broken,
+    /// The answer was not a success: its status.
+    Status(u16),
+    /// There was no answer within ten seconds.
+    Late,
+    /// Too many requests were open at once.
+    Overload,
+}
+
+impl Failure {
+    /// Its name in tables.
+    pub fn name(self) -> String {
+        match self {
+            Failure::NodeKilled => "node-killed".to_owned(),
+            Failure::CutOff => "cut-off".to_owned(),
+            Failure::Rerouting => "rerouting".to_owned(),
+            Failure::Unreachable => "unreachable".to_owned(),
+            Failure::Broken => "broken".to_owned(),
+            Failure::Status(status) => format!("status-{status}"),
+            Failure::Late => "timeout".to_owned(),
+            Failure::Overload => "overload".to_owned(),
+        }
+    }
+}
+
+/// What came of the requests to one application.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// Requests that were sent.
+    pub requests: u64,
+    /// Those that got no answer, by the reason.
+    pub failures: BTreeMap<Failure, u64>,
+    /// Response times of those that were answered, in microseconds.
+    pub times_us: Vec<u32>,
+    /// The sum of all response times, in microseconds.
+    pub sum_us: u64,
+    /// Answered requests.
+    pub answered: u64,
+}
+
+impl Tally {
+    /// Requests that got no answer.
+    pub fn failed(&self) -> u64 {
+        self.failures.values().sum()
+    }
+
+    fn count(&mut self, outcome: Result<Duration, Failure>) {
+        self.requests += 1;
+        match outcome {
+            Ok(time) => {
+                let us = time.as_micros().min(u128::from(u32::MAX)) as u32;
+                self.answered += 1;
+                self.sum_us += u64::from(us);
+                if self.times_us.len() < TIMES_MAX {
+                    self.times_us.push(us);
+                }
+            }
+            Err(failure) => *self.failures.entry(failure).or_default() += 1,
+        }
+    }
+}
+
+/// What is known of the daemon at an access point.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Door {
+    /// Where it takes clients in; `None` while it does not run.
+    pub(crate) ingress: Option<SocketAddr>,
+    /// How often it was killed.
+    pub(crate) killed: u32,
+}
+
+/// The users of a colony.
+pub(crate) struct Clients {
+    shared: Arc<Shared>,
+    tasks: JoinSet<()>,
+}
+
+struct Shared {
+    plan: Arc<Plan>,
+    doors: Vec<watch::Receiver<Door>>,
+    reach: Arc<Reach>,
+    /// One connection for each access point.
+    connections: Vec<tokio::sync::Mutex<Option<(SocketAddr, SendRequest<Empty<Bytes>>)>>>,
+    tallies: Vec<Mutex<Tally>>,
+    places: Arc<Semaphore>,
+    begin: Instant,
+}
+
+impl Clients {
+    /// Lets the users send requests, from now on.
+    pub(crate) fn start(plan: &Arc<Plan>, doors: Vec<watch::Receiver<Door>>, reach: &Arc<Reach>) -> Clients {
+        let shared = Arc::new(Shared::new(plan, doors, reach));
+        let mut tasks = JoinSet::new();
+        for user in 0..plan.users.len() {
+            tasks.spawn(send_requests(Arc::clone(&shared), user));
+        }
+        Clients { shared, tasks }
+    }
+
+    /// What came of all requests so far, by application.
+    pub(crate) fn tallies(&self) -> Vec<Tally> {
+        let lock = |tally: &Mutex<Tally>| tally.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        self.shared.tallies.iter().map(lock).collect()
+    }
+
+    /// Requests so far, and those that failed.
+    pub(crate) fn counts(&self) -> (u64, u64) {
+        let lock = |tally: &Mutex<Tally>| {
+            let tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
+            (tally.requests, tally.failed())
+        };
+        let add = |(requests, failed), (more, more_failed)| (requests + more, failed + more_failed);
+        self.shared.tallies.iter().map(lock).fold((0, 0), add)
+    }
+
+    /// Sends no more requests, and waits until those on their way have ended.
+    pub(crate) async fn end(&mut self) {
+        self.tasks.shutdown().await;
+        let all = self.shared.places.acquire_many(OPEN_REQUESTS_MAX as u32);
+        let _ = timeout(REQUEST_TIMEOUT, all).await;
+    }
+}
+
+/// One user: sends each request when it is due.
+async fn send_requests(shared: Arc<Shared>, user: usize) {
+    let planned = &shared.plan.users[user];
+    let Some(arrival) = planned.arrival() else { return };
+    let mut emitter = Emitter::new(planned.workload, shared.plan.seed, planned.index);
+    let mut due = emitter.first(Time::at(arrival));
+    loop {
+        sleep_until((shared.begin + shared.plan.real(due.units())).into()).await;
+        if let Some(place) = planned.place(due.units()) {
+            let shared = Arc::clone(&shared);
+            let application = planned.application;
+            match Arc::clone(&shared.places).try_acquire_owned() {
+                Err(_) => shared.count(application, Err(Failure::Overload)),
+                Ok(open) => {
+                    tokio::spawn(async move {
+                        let outcome = shared.request(place, application).await;
+                        shared.count(application, outcome);
+                        drop(open);
+                    });
+                }
+            }
+        }
+        due = emitter.next(due);
+    }
+}
+
+impl Shared {
+    fn new(plan: &Arc<Plan>, doors: Vec<watch::Receiver<Door>>, reach: &Arc<Reach>) -> Shared {
+        Shared {
+            connections: doors.iter().map(|_| tokio::sync::Mutex::new(None)).collect(),
+            doors,
+            reach: Arc::clone(reach),
+            tallies: plan.applications.iter().map(|_| Mutex::new(Tally::default())).collect(),
+            places: Arc::new(Semaphore::new(OPEN_REQUESTS_MAX)),
+            plan: Arc::clone(plan),
+            begin: Instant::now(),
+        }
+    }
+
+    fn count(&self, application: usize, outcome: Result<Duration, Failure>) {
+        self.tallies[application].lock().unwrap_or_else(PoisonError::into_inner).count(outcome);
+    }
+
+    /// Sends one request to an application through an access point; returns how long the answer took.
+    async fn request(&self, place: usize, application: usize) -> Result<Duration, Failure> {
+        let begin = Instant::now();
+        let before = *self.doors[place].borrow();
+        let outcome = timeout(REQUEST_TIMEOUT, self.ask(place, &self.plan.applications[application].id)).await;
+        let failure = match outcome {
+            Ok(Ok(())) => return Ok(begin.elapsed()),
+            Ok(Err(failure)) => failure,
+            Err(_) => Failure::Late,
+        };
+        let after = *self.doors[place].borrow();
+        let was_killed = before.ingress.is_none() || after.ingress.is_none() || before.killed != after.killed;
+        Err(match self.reach.excuse(place, application, begin) {
+            _ if was_killed => Failure::NodeKilled,
+            Some(Excuse::CutOff) => Failure::CutOff,
+            Some(Excuse::Rerouting) => Failure::Rerouting,
+            None => failure,
+        })
+    }
+
+    async fn ask(&self, place: usize, application: &str) -> Result<(), Failure> {
+        let mut sender = self.connection(place).await?;
+        let request = Request::get(format!("http://{application}.{COLONY}/"))
+            .body(Empty::new())
+            .map_err(|_| Failure::Unreachable)?;
+        let answer = sender.send_request(request).await.map_err(|_| Failure::Broken)?;
+        let status = answer.status();
+        let body = Limited::new(answer.into_body(), ANSWER_BYTES_MAX).collect().await;
+        match (status, body) {
+            (StatusCode::OK, Ok(_)) => Ok(()),
+            (StatusCode::OK, Err(_)) => Err(Failure::Broken),
+            (status, _) => Err(Failure::Status(status.as_u16())),
+        }
+    }
+
+    /// The connection to an access point: the one that stands, or a new one.
+    async fn connection(&self, place: usize) -> Result<SendRequest<Empty<Bytes>>, Failure> {
+        let address = self.doors[place].borrow().ingress.ok_or(Failure::NodeKilled)?;
+        let mut kept = self.connections[place].lock().await;
+        if let Some((known, sender)) = kept.as_ref()
+            && *known == address
+            && !sender.is_closed()
+        {
+            return Ok(sender.clone());
+        }
+        let stream = TcpStream::connect(address).await.map_err(|_| Failure::Unreachable)?;
+        let _ = stream.set_nodelay(true);
+        let (sender, connection) =
+            handshake(TokioExecutor::new(), TokioIo::new(stream)).await.map_err(|_| Failure::Unreachable)?;
+        tokio::spawn(connection);
+        *kept = Some((address, sender.clone()));
+        Ok(sender)
+    }
+}
+
+/// Waits until every access point reaches every application, or `patience` has passed; returns whether they do.
+pub(crate) async fn wait_until_served(
+    plan: &Arc<Plan>,
+    doors: &[watch::Receiver<Door>],
+    patience: Duration,
+    mut progress: impl FnMut(usize, usize),
+) -> bool {
+    let shared = Shared::new(plan, doors.to_vec(), &Arc::new(Reach::new(plan)));
+    let deadline = Instant::now() + patience;
+    let used: Vec<usize> = (0..plan.applications.len())
+        .filter(|application| plan.users.iter().any(|user: &PlannedUser| user.application == *application))
+        .collect();
+    let doors = (0..plan.nodes.len()).filter(|place| plan.nodes[*place].is_access_point);
+    let all: Vec<(usize, usize)> =
+        doors.flat_map(|place| used.iter().map(move |application| (place, *application))).collect();
+    for (done, (place, application)) in all.iter().enumerate() {
+        progress(done, all.len());
+        while shared.request(*place, *application).await.is_err() {
+            if Instant::now() > deadline {
+                return false;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+    progress(all.len(), all.len());
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tally_counts_answers_and_failures() {
+        let mut tally = Tally::default();
+        tally.count(Ok(Duration::from_millis(3)));
+        tally.count(Ok(Duration::from_millis(5)));
+        tally.count(Err(Failure::Late));
+        tally.count(Err(Failure::Status(503)));
+        tally.count(Err(Failure::Status(503)));
+        assert_eq!((tally.requests, tally.answered, tally.failed(), tally.sum_us), (5, 2, 3, 8_000));
+        let names: Vec<String> = tally.failures.keys().map(|failure| failure.name()).collect();
+        assert_eq!(names, ["status-503", "timeout"]);
+    }
+}

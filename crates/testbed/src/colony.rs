@@ -1,0 +1,422 @@
+//! A colony from its first process to its last.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use mario_live::Fault;
+use mario_live::identity::Identity;
+use mario_live::operators::{Client, DEPLOY_KEY, Method};
+use serde_json::Value;
+use tokio::sync::watch;
+
+use crate::chaos::{self, Planned};
+use crate::clients::{Clients, Door, wait_until_served};
+use crate::daemons::{Daemons, Listens};
+use crate::directory::{Directory, make, write};
+use crate::plan::Plan;
+use crate::reach::Reach;
+use crate::relay::Relays;
+use crate::summary::{Ending, Operations, Summary};
+
+/// How long it may take until every access point reaches every application.
+const SERVING: Duration = Duration::from_mins(2);
+/// How often progress is told.
+const TICK: Duration = Duration::from_millis(500);
+/// How often nodes are asked for their instances while there are faults.
+const ASK: Duration = Duration::from_secs(2);
+/// How long a node may take to accept a deploy; it may still be looking for what an earlier life left running.
+const DEPLOY: Duration = Duration::from_secs(30);
+
+/// The memory that one node takes with what runs on it, about: a daemon, and the copies of one application.
+const NODE_BYTES: u64 = 24 << 20;
+
+/// What to run.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The program `mario`, which runs the daemons.
+    pub binary: PathBuf,
+    /// Where the colony is kept. It must not be there yet, or be empty.
+    pub directory: PathBuf,
+    /// For how long clients send requests; `None` is until `stop`.
+    pub length: Option<Duration>,
+    /// The seed that faults are drawn from; `None` is no faults.
+    pub chaos: Option<u64>,
+}
+
+/// How far a colony is.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Progress {
+    /// Daemons that listen, of all.
+    Starting {
+        /// Those that listen.
+        up: usize,
+        /// All.
+        of: usize,
+    },
+    /// Pairs of access point and application that answer, of all.
+    Reaching {
+        /// Those that answer.
+        reached: usize,
+        /// All.
+        of: usize,
+    },
+    /// Clients send requests from now on.
+    Serving {
+        /// How long that took.
+        startup: Duration,
+    },
+    /// Something that a person may want to see.
+    Happened {
+        /// When, since clients began.
+        at: Duration,
+        /// What.
+        text: String,
+    },
+    /// It goes on.
+    Running {
+        /// For how long, since clients began.
+        at: Duration,
+        /// Client requests so far.
+        requests: u64,
+        /// Those that failed.
+        failed: u64,
+    },
+    /// Everything is being stopped.
+    Stopping,
+}
+
+/// Runs a colony until its length has passed or `stop` is done; every process has ended when this returns. Returns `None` when it
+/// was stopped before it served.
+pub async fn run(
+    plan: &Arc<Plan>,
+    options: &Options,
+    mut tell: impl FnMut(Progress),
+    stop: impl Future<Output = ()>,
+) -> Result<Option<Summary>, Fault> {
+    let begin = Instant::now();
+    see_that_there_is_room(plan.nodes.len() as u64)?;
+    make(&options.directory)?;
+    let directory = Directory::new(&options.directory);
+    let relays = Relays::start(plan).await?;
+    let address = |from: usize, to: usize| relays.address(plan, from, to).expect("they are linked");
+    directory.write(plan, address)?;
+    let mut daemons =
+        Daemons::new(options.binary.clone(), directory.clone(), plan.nodes.iter().map(|node| node.id.clone()))?;
+    let mut colony = Colony {
+        plan: Arc::clone(plan),
+        directory,
+        relays,
+        doors: plan.nodes.iter().map(|_| watch::channel(Door::default()).0).collect(),
+        operators: vec![None; plan.nodes.len()],
+        reach: Arc::new(Reach::new(plan)),
+        kills: 0,
+        cuts: 0,
+    };
+    let outcome = colony.live(&mut daemons, options, begin, &mut tell, stop).await;
+    tell(Progress::Stopping);
+    daemons.end().await;
+    let Some(mut ended) = outcome? else { return Ok(None) };
+    for node in &plan.nodes {
+        let log = colony.directory.log(&node.id);
+        ended
+            .operations
+            .add_log(&log)
+            .map_err(|error| Fault::new(format!("cannot read the log {}", log.display())).caused_by(error))?;
+    }
+    let summary = Summary::new(&Ending {
+        plan,
+        tallies: &ended.tallies,
+        operations: ended.operations,
+        instances: &ended.instances,
+        startup: ended.startup,
+        duration: ended.duration,
+        kills: colony.kills,
+        cuts: colony.cuts,
+        memory_bytes: ended.memory_bytes,
+    });
+    save(&options.directory, &summary)?;
+    Ok(Some(summary))
+}
+
+/// A machine that runs out of memory kills processes of its choice, and not only ours.
+fn see_that_there_is_room(nodes: u64) -> Result<(), Fault> {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    let available = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok()).map(|kib| kib << 10);
+    let (needed, mb) = (nodes * NODE_BYTES, |bytes: u64| bytes / 1_000_000);
+    match available {
+        Some(available) if available < needed => {
+            let cause = format!("it takes about {} MB, and {} MB are free", mb(needed), mb(available));
+            Err(Fault::new(format!("there is no room for {nodes} nodes"))
+                .caused_by(cause)
+                .hint("take fewer with `--nodes`"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Is done when the colony is to end: at Ctrl-C, SIGTERM, or when the terminal closes.
+pub fn stop_signal() -> Result<impl Future<Output = ()> + Send, Fault> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let listen = |kind| signal(kind).map_err(|error| Fault::new("cannot listen for signals").caused_by(error));
+    let mut terminate = listen(SignalKind::terminate())?;
+    let mut interrupt = listen(SignalKind::interrupt())?;
+    let mut hangup = listen(SignalKind::hangup())?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+            _ = hangup.recv() => {}
+        }
+    })
+}
+
+fn save(directory: &Path, summary: &Summary) -> Result<(), Fault> {
+    let mut text = serde_json::to_string_pretty(summary)
+        .map_err(|error| Fault::new("cannot write the summary down").caused_by(error))?;
+    text.push('\n');
+    write(&directory.join("summary.json"), text.as_bytes())
+}
+
+struct Colony {
+    plan: Arc<Plan>,
+    directory: Directory,
+    relays: Relays,
+    doors: Vec<watch::Sender<Door>>,
+    operators: Vec<Option<std::net::SocketAddr>>,
+    reach: Arc<Reach>,
+    kills: u64,
+    cuts: u64,
+}
+
+/// What is known when the clients have ended.
+struct Ended {
+    tallies: Vec<crate::clients::Tally>,
+    operations: Operations,
+    instances: BTreeMap<String, usize>,
+    startup: Duration,
+    duration: Duration,
+    memory_bytes: u64,
+}
+
+impl Colony {
+    async fn live(
+        &mut self,
+        daemons: &mut Daemons,
+        options: &Options,
+        begin: Instant,
+        tell: &mut impl FnMut(Progress),
+        stop: impl Future<Output = ()>,
+    ) -> Result<Option<Ended>, Fault> {
+        let mut stop = pin!(stop);
+        let plan = Arc::clone(&self.plan);
+        let doors: Vec<_> = self.doors.iter().map(watch::Sender::subscribe).collect();
+        let starting = async {
+            tell(Progress::Starting { up: 0, of: plan.nodes.len() });
+            let mut up = 0;
+            daemons
+                .start_all(|node, listens| {
+                    self.is_up(node, listens);
+                    up += 1;
+                    tell(Progress::Starting { up, of: plan.nodes.len() });
+                })
+                .await?;
+            for deploy in plan.deploys.iter().filter(|deploy| deploy.at.is_zero()) {
+                self.deploy(deploy.application, deploy.node).await?;
+            }
+            let served = wait_until_served(&plan, &doors, SERVING, |reached, of| {
+                tell(Progress::Reaching { reached, of });
+            });
+            if !served.await {
+                return Err(Fault::new("not every access point reaches every application")
+                    .caused_by(format!("two minutes have passed; the logs are below {}", options.directory.display()))
+                    .hint("see whether the machine has room for it, or take fewer nodes with `--nodes 5`"));
+            }
+            Ok(())
+        };
+        tokio::select! {
+            started = starting => started?,
+            () = &mut stop => return Ok(None),
+        }
+        let startup = begin.elapsed();
+        tell(Progress::Serving { startup });
+        let mut clients = Clients::start(&self.plan, doors, &self.reach);
+        let result = self.serve(daemons, options, &clients, tell, stop).await;
+        clients.end().await;
+        let duration = result?;
+        let (instances, memory_bytes) = (self.instances().await, Daemons::memory_bytes());
+        let operations = Operations::default();
+        Ok(Some(Ended { tallies: clients.tallies(), operations, instances, startup, duration, memory_bytes }))
+    }
+
+    /// Lets time pass: later deploys, faults and progress; returns how long it was.
+    async fn serve(
+        &mut self,
+        daemons: &mut Daemons,
+        options: &Options,
+        clients: &Clients,
+        tell: &mut impl FnMut(Progress),
+        mut stop: impl Future<Output = ()> + Unpin,
+    ) -> Result<Duration, Fault> {
+        let begin = Instant::now();
+        let faults_until = options.length.unwrap_or(Duration::from_hours(24));
+        let faults = options.chaos.map_or_else(Vec::new, |seed| chaos::draw(&self.plan, seed, faults_until));
+        let mut faults = faults.into_iter().peekable();
+        let deploys = self.plan.deploys.clone();
+        let mut deploys = deploys.into_iter().filter(|deploy| !deploy.at.is_zero()).peekable();
+        let (mut told, mut asked) = (Instant::now(), Instant::now());
+        loop {
+            let at = begin.elapsed();
+            if options.length.is_some_and(|length| at >= length) {
+                return Ok(at);
+            }
+            while let Some(deploy) = deploys.next_if(|deploy| deploy.at <= at) {
+                self.deploy(deploy.application, deploy.node).await?;
+            }
+            while let Some(Planned { fault, .. }) = faults.next_if(|planned| planned.at <= at) {
+                // Who hosts what is asked before the fault: afterwards, some cannot be asked.
+                self.note_hosts().await;
+                let text = self.enact(daemons, fault).await?;
+                self.reach.note(fault);
+                tell(Progress::Happened { at, text });
+            }
+            if options.chaos.is_some() && asked.elapsed() >= ASK {
+                asked = Instant::now();
+                self.note_hosts().await;
+            }
+            if told.elapsed() >= TICK {
+                told = Instant::now();
+                let (requests, failed) = clients.counts();
+                tell(Progress::Running { at, requests, failed });
+                self.see_that_all_run(daemons, at)?;
+            }
+            let next =
+                [faults.peek().map(|planned| planned.at), deploys.peek().map(|deploy| deploy.at), options.length];
+            let next = next.into_iter().flatten().min().map_or(TICK, |next| next.saturating_sub(at).min(TICK));
+            tokio::select! {
+                () = tokio::time::sleep(next.max(Duration::from_millis(1))) => {}
+                () = &mut stop => return Ok(begin.elapsed()),
+            }
+        }
+    }
+
+    /// A daemon that ended by itself is a defect, and never to be overlooked.
+    fn see_that_all_run(&self, daemons: &mut Daemons, at: Duration) -> Result<(), Fault> {
+        for (place, node) in self.plan.nodes.iter().enumerate() {
+            if self.doors[place].borrow().ingress.is_some() && !daemons.runs(place) {
+                return Err(Fault::new(format!(
+                    "the daemon of node {} ended by itself after {} s",
+                    node.id,
+                    at.as_secs()
+                ))
+                .hint(format!("its log is {}", self.directory.log(&node.id).display())));
+            }
+        }
+        Ok(())
+    }
+
+    fn is_up(&mut self, node: usize, listens: Listens) {
+        self.relays.set_target(node, Some(listens.links));
+        self.operators[node] = Some(listens.operators);
+        self.doors[node].send_modify(|door| door.ingress = Some(listens.ingress));
+    }
+
+    async fn enact(&mut self, daemons: &mut Daemons, fault: chaos::Fault) -> Result<String, Fault> {
+        let plan = Arc::clone(&self.plan);
+        let ends = |link: usize| (&plan.nodes[plan.links[link].a].id, &plan.nodes[plan.links[link].b].id);
+        Ok(match fault {
+            chaos::Fault::Kill { node } => {
+                self.doors[node].send_modify(|door| *door = Door { ingress: None, killed: door.killed + 1 });
+                self.relays.set_target(node, None);
+                self.operators[node] = None;
+                daemons.kill(node).await;
+                self.kills += 1;
+                format!("the daemon of node {} is killed", plan.nodes[node].id)
+            }
+            chaos::Fault::Start { node } => {
+                let listens = daemons.start(node).await?;
+                self.is_up(node, listens);
+                format!("the daemon of node {} runs again", plan.nodes[node].id)
+            }
+            chaos::Fault::Cut { link } => {
+                self.relays.set_cut(link, true);
+                self.cuts += 1;
+                let (a, b) = ends(link);
+                format!("the link between {a} and {b} is cut")
+            }
+            chaos::Fault::Heal { link } => {
+                self.relays.set_cut(link, false);
+                let (a, b) = ends(link);
+                format!("the link between {a} and {b} works again")
+            }
+        })
+    }
+
+    /// Deploys an application on a node, as its operator.
+    async fn deploy(&self, application: usize, node: usize) -> Result<(), Fault> {
+        let document = self.directory.sign(&self.plan.applications[application])?;
+        let client = self.client(node)?;
+        let key = format!("{:032x}", mario_live::identifier());
+        let deadline = Instant::now() + DEPLOY;
+        loop {
+            let headers = [(DEPLOY_KEY, key.as_str())];
+            let reply = client.ask(Method::POST, "/v1/instances", &headers, document.clone()).await?;
+            match reply.json() {
+                Ok(_) => return Ok(()),
+                // The node is still looking for what an earlier life left running.
+                Err(_) if reply.status == 503 && Instant::now() < deadline => {
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                }
+                Err(fault) => {
+                    let id = &self.plan.applications[application].id;
+                    let attempted = format!("cannot deploy {id} on node {}", self.plan.nodes[node].id);
+                    return Err(Fault::new(attempted).caused_by(fault));
+                }
+            }
+        }
+    }
+
+    /// Instances on all nodes that answer, by application.
+    async fn instances(&self) -> BTreeMap<String, usize> {
+        let mut instances = BTreeMap::new();
+        for node in 0..self.plan.nodes.len() {
+            for application in self.hosted(node).await.unwrap_or_default() {
+                *instances.entry(application).or_default() += 1;
+            }
+        }
+        instances
+    }
+
+    /// Notes which applications have instances where, so that failed requests can be explained.
+    async fn note_hosts(&self) {
+        for node in 0..self.plan.nodes.len() {
+            if let Some(hosted) = self.hosted(node).await {
+                let place = |id: &String| self.plan.applications.iter().position(|application| application.id == *id);
+                self.reach.set_hosted(node, &hosted.iter().filter_map(place).collect());
+            }
+        }
+    }
+
+    /// The application of each instance on a node; `None` if the node does not answer.
+    async fn hosted(&self, node: usize) -> Option<Vec<String>> {
+        let reply = self.client(node).ok()?.ask(Method::GET, "/v1/instances", &[], Vec::new()).await.ok()?;
+        let answer = reply.json().ok()?;
+        let owned = answer["instances"].as_array()?.iter().filter(|instance| instance["state"] == "owned");
+        let id = |instance: &Value| match &instance["application"] {
+            Value::String(name) => name.clone(),
+            other => other.to_string(),
+        };
+        Some(owned.map(id).collect())
+    }
+
+    fn client(&self, node: usize) -> Result<Client, Fault> {
+        let address = self.operators[node]
+            .ok_or_else(|| Fault::new(format!("the daemon of node {} does not run", self.plan.nodes[node].id)))?;
+        let identity = Identity::load_bundle(&self.directory.operator())?;
+        Client::new(&identity, &address.to_string())
+    }
+}

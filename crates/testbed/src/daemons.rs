@@ -1,0 +1,258 @@
+//! The processes of a colony: one daemon for each node, and what the daemons start.
+//!
+//! Workloads outlive their daemons by design. So this process declares itself the reaper of all its descendants: what a daemon
+//! leaves behind becomes a child of this process, and [`Daemons::end`] ends it.
+
+use std::fs::{self, OpenOptions};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use mario_live::Fault;
+use nix::sys::signal::{Signal, kill};
+use nix::sys::wait::{WaitPidFlag, waitpid};
+use nix::unistd::Pid;
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
+use tokio::time::timeout;
+
+use crate::directory::Directory;
+
+/// How long a daemon may take to start.
+const START: Duration = Duration::from_secs(60);
+/// How long a daemon may take to end after SIGTERM; it finishes requests in flight first.
+const STOP: Duration = Duration::from_secs(15);
+/// How long the descendants may take to end after SIGKILL.
+const SWEEP: Duration = Duration::from_secs(10);
+
+/// Where a daemon listens.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Listens {
+    pub(crate) links: SocketAddr,
+    pub(crate) ingress: SocketAddr,
+    pub(crate) operators: SocketAddr,
+}
+
+/// All daemons of a colony.
+pub(crate) struct Daemons {
+    binary: PathBuf,
+    directory: Directory,
+    daemons: Vec<Daemon>,
+}
+
+struct Daemon {
+    id: String,
+    process: Option<Child>,
+}
+
+impl Daemons {
+    /// For nodes with these ids, none of which runs yet.
+    pub(crate) fn new(
+        binary: PathBuf,
+        directory: Directory,
+        ids: impl Iterator<Item = String>,
+    ) -> Result<Daemons, Fault> {
+        nix::sys::prctl::set_child_subreaper(true)
+            .map_err(|error| Fault::new("cannot look after the processes of the colony").caused_by(error))?;
+        Ok(Daemons { binary, directory, daemons: ids.map(|id| Daemon { id, process: None }).collect() })
+    }
+
+    /// Starts a daemon and waits until it listens.
+    pub(crate) async fn start(&mut self, node: usize) -> Result<Listens, Fault> {
+        let stdout = self.spawn(node)?;
+        self.listens(node, stdout).await
+    }
+
+    /// Starts all daemons side by side; `started` is told after each.
+    pub(crate) async fn start_all(&mut self, mut started: impl FnMut(usize, Listens)) -> Result<(), Fault> {
+        let mut outputs = Vec::new();
+        for node in 0..self.daemons.len() {
+            outputs.push(self.spawn(node)?);
+        }
+        for (node, stdout) in outputs.into_iter().enumerate() {
+            let listens = self.listens(node, stdout).await?;
+            started(node, listens);
+        }
+        Ok(())
+    }
+
+    fn spawn(&mut self, node: usize) -> Result<BufReader<tokio::process::ChildStdout>, Fault> {
+        let id = self.daemons[node].id.clone();
+        let unable =
+            |error: std::io::Error| Fault::new(format!("cannot start the daemon of node {id}")).caused_by(error);
+        let log = OpenOptions::new().create(true).append(true).open(self.directory.log(&id)).map_err(unable)?;
+        let mut command = Command::new(&self.binary);
+        command
+            .args(["node", "--config", "node.toml"])
+            .current_dir(self.directory.node(&id))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(log)
+            // Ctrl-C at the terminal is for this process, which ends the daemons in its own order.
+            .process_group(0);
+        let mut process = command.spawn().map_err(unable)?;
+        let stdout = process.stdout.take().map(BufReader::new);
+        self.daemons[node].process = Some(process);
+        stdout.ok_or_else(|| Fault::new(format!("cannot read what the daemon of node {id} says")))
+    }
+
+    async fn listens(
+        &mut self,
+        node: usize,
+        mut stdout: BufReader<tokio::process::ChildStdout>,
+    ) -> Result<Listens, Fault> {
+        let id = self.daemons[node].id.clone();
+        let mut line = String::new();
+        let read = timeout(START, stdout.read_line(&mut line)).await;
+        if let Some(listens) = parse(&line) {
+            return Ok(listens);
+        }
+        let cause = match read {
+            Err(_) => format!("it did not listen within {} s", START.as_secs()),
+            Ok(_) => last_lines(&self.directory.log(&id)),
+        };
+        Err(Fault::new(format!("the daemon of node {id} did not start"))
+            .caused_by(cause)
+            .hint(format!("its log is {}", self.directory.log(&id).display())))
+    }
+
+    /// Whether a daemon runs.
+    pub(crate) fn runs(&mut self, node: usize) -> bool {
+        self.daemons[node].process.as_mut().is_some_and(|process| matches!(process.try_wait(), Ok(None)))
+    }
+
+    /// kill -9. What the daemon started goes on.
+    pub(crate) async fn kill(&mut self, node: usize) {
+        if let Some(mut process) = self.daemons[node].process.take() {
+            let _ = process.kill().await;
+        }
+    }
+
+    /// The resident memory of all daemons and workloads, in bytes; shared pages are counted once, in proportion.
+    pub(crate) fn memory_bytes() -> u64 {
+        let of = |pid: i32| {
+            let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
+            let line = rollup.lines().find(|line| line.starts_with("Pss:"))?;
+            Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? << 10)
+        };
+        // A process that has ended meanwhile has none.
+        descendants(std::process::id().cast_signed()).into_iter().filter_map(of).sum()
+    }
+
+    /// Ends every daemon, and then everything that they started.
+    pub(crate) async fn end(&mut self) {
+        for daemon in &self.daemons {
+            if let Some(pid) = daemon.process.as_ref().and_then(Child::id) {
+                let _ = kill(Pid::from_raw(pid.cast_signed()), Signal::SIGTERM);
+            }
+        }
+        let deadline = Instant::now() + STOP;
+        for daemon in &mut self.daemons {
+            if let Some(mut process) = daemon.process.take() {
+                let left = deadline.saturating_duration_since(Instant::now());
+                if timeout(left, process.wait()).await.is_err() {
+                    let _ = process.kill().await;
+                }
+            }
+        }
+        let deadline = Instant::now() + SWEEP;
+        while sweep() && Instant::now() < deadline {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+}
+
+impl Drop for Daemons {
+    fn drop(&mut self) {
+        let deadline = Instant::now() + SWEEP;
+        while sweep() && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+/// Kills all descendants of this process and reaps its children; returns whether there were any.
+fn sweep() -> bool {
+    let own = std::process::id().cast_signed();
+    let found = descendants(own);
+    for pid in &found {
+        let _ = kill(Pid::from_raw(*pid), Signal::SIGKILL);
+    }
+    for pid in &found {
+        let _ = waitpid(Pid::from_raw(*pid), Some(WaitPidFlag::WNOHANG));
+    }
+    !found.is_empty()
+}
+
+/// The processes below a process.
+fn descendants(root: i32) -> Vec<i32> {
+    let parent = |pid: i32| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        // The name is in parentheses and may have any characters.
+        let after = &stat[stat.rfind(')')? + 1..];
+        Some((pid, after.split_whitespace().nth(1)?.parse::<i32>().ok()?))
+    };
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    let parents: Vec<(i32, i32)> = pids.filter_map(parent).collect();
+    let mut found = vec![root];
+    let mut next = 0;
+    while next < found.len() {
+        let above = found[next];
+        found.extend(parents.iter().filter(|(_, parent)| *parent == above).map(|(pid, _)| *pid));
+        next += 1;
+    }
+    found.split_off(1)
+}
+
+/// Reads `node ID: links A, clients B, operators C`.
+fn parse(line: &str) -> Option<Listens> {
+    let mut found = [None; 3];
+    for (slot, word) in found.iter_mut().zip(["links ", "clients ", "operators "]) {
+        let rest = &line[line.find(word)? + word.len()..];
+        *slot = rest.split([',', '\n']).next()?.trim().parse().ok();
+    }
+    Some(Listens { links: found[0]?, ingress: found[1]?, operators: found[2]? })
+}
+
+/// The end of a log, for people.
+fn last_lines(path: &std::path::Path) -> String {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let lines: Vec<&str> = text.lines().rev().take(4).collect();
+    if lines.is_empty() {
+        return "it ended without a word".to_owned();
+    }
+    lines.into_iter().rev().collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_of_a_daemon_tells_where_it_listens() {
+        let line = "node n0: links 127.0.0.1:1, clients 127.0.0.1:2, operators 127.0.0.1:3\n";
+        let listens = parse(line).expect("read");
+        assert_eq!((listens.links.port(), listens.ingress.port(), listens.operators.port()), (1, 2, 3));
+        assert_eq!(parse("error: cannot listen\n"), None);
+        assert_eq!(parse(""), None);
+    }
+
+    #[test]
+    fn descendants_are_found_through_their_parents() {
+        let mut child = std::process::Command::new("sh").args(["-c", "sleep 60 & wait"]).spawn().expect("sh");
+        let deadline = Instant::now() + Duration::from_secs(30);
+        let own = child.id().cast_signed();
+        while descendants(own).is_empty() && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let below = descendants(own);
+        assert_eq!(below.len(), 1, "the sleep");
+        for pid in below {
+            let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
+        }
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+}

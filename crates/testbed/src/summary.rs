@@ -1,0 +1,234 @@
+//! What came of a run of a live colony: `summary.json`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::clients::Tally;
+use crate::plan::Plan;
+
+/// What came of a run.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Summary {
+    /// The scenario.
+    pub scenario: String,
+    /// What everything random was drawn from.
+    pub seed: u64,
+    /// Daemons.
+    pub nodes: usize,
+    /// Users who sent requests.
+    pub users: usize,
+    /// Time units of the scenario that passed in one second.
+    pub speed: f64,
+    /// From the first process until every access point reached every application, in seconds.
+    pub startup_s: f64,
+    /// How long clients sent requests, in seconds.
+    pub duration_s: f64,
+    /// Client requests that were sent.
+    pub requests: u64,
+    /// Those that were answered.
+    pub answered: u64,
+    /// Those that were not.
+    pub failed: u64,
+    /// Those that were not, by the reason.
+    pub failures: BTreeMap<String, u64>,
+    /// Response times of all answered requests, in milliseconds.
+    pub response_ms: Option<Percentiles>,
+    /// Accepted migrations.
+    pub migrate: u64,
+    /// Accepted replications.
+    pub replicate: u64,
+    /// Accepted undeploys, asked by agents.
+    pub undeploy: u64,
+    /// Requests of agents that were inhibited.
+    pub inhibited: u64,
+    /// Evaluations of policies.
+    pub evaluations: u64,
+    /// Evaluations without a valid answer.
+    pub evaluations_failed: u64,
+    /// Instances at the end.
+    pub instances: usize,
+    /// Daemons that were killed on purpose.
+    pub kills: u64,
+    /// Links that were cut on purpose.
+    pub cuts: u64,
+    /// The resident memory of all processes of the colony when the clients ended, in bytes.
+    pub memory_bytes: u64,
+    /// Applications one by one.
+    pub applications: Vec<ApplicationSummary>,
+}
+
+/// What came of the requests to one application.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ApplicationSummary {
+    /// Which.
+    pub id: String,
+    /// Client requests that were sent.
+    pub requests: u64,
+    /// Those that were not answered.
+    pub failed: u64,
+    /// Response times of the answered ones, in milliseconds.
+    pub response_ms: Option<Percentiles>,
+    /// Instances at the end.
+    pub instances: usize,
+}
+
+/// Response times.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Percentiles {
+    /// The mean.
+    pub mean: f64,
+    /// The median.
+    pub p50: f64,
+    /// What 95 of 100 do not exceed.
+    pub p95: f64,
+    /// What 99 of 100 do not exceed.
+    pub p99: f64,
+    /// The longest.
+    pub max: f64,
+}
+
+impl Percentiles {
+    /// Of times in microseconds, in any order; `None` without any.
+    pub fn of(mut times_us: Vec<u32>) -> Option<Percentiles> {
+        times_us.sort_unstable();
+        let count = times_us.len();
+        let ms = |us: u32| f64::from(us) / 1_000.0;
+        // The nearest rank: the smallest value that is at least as large as this share of all.
+        let rank = |share: f64| ms(times_us[((share * count as f64).ceil() as usize).clamp(1, count) - 1]);
+        let sum: u64 = times_us.iter().map(|us| u64::from(*us)).sum();
+        (count > 0).then(|| Percentiles {
+            mean: sum as f64 / count as f64 / 1_000.0,
+            p50: rank(0.50),
+            p95: rank(0.95),
+            p99: rank(0.99),
+            max: rank(1.0),
+        })
+    }
+}
+
+/// What the logs of daemons tell of management.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Operations {
+    /// Accepted migrations.
+    pub migrate: u64,
+    /// Accepted replications.
+    pub replicate: u64,
+    /// Accepted undeploys.
+    pub undeploy: u64,
+    /// Inhibited requests.
+    pub inhibited: u64,
+    /// Evaluations.
+    pub evaluations: u64,
+    /// Evaluations without a valid answer.
+    pub evaluations_failed: u64,
+}
+
+impl Operations {
+    /// Adds what the log of a daemon tells. A last line that a killed daemon did not finish is left out.
+    pub fn add_log(&mut self, path: &Path) -> std::io::Result<()> {
+        for line in BufReader::new(fs::File::open(path)?).split(b'\n') {
+            if let Ok(event) = serde_json::from_slice::<Value>(&line?) {
+                self.add(&event["report"]);
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, report: &Value) {
+        match report["kind"].as_str() {
+            Some("evaluated") => {
+                self.evaluations += 1;
+                self.evaluations_failed += u64::from(report["has_failed"] == true);
+            }
+            Some("judged") => {
+                let operation = report["request"]["operation"].as_str().unwrap_or_default();
+                let counter = match (operation, report["is_accepted"] == true) {
+                    ("migrate", true) => &mut self.migrate,
+                    ("replicate", true) => &mut self.replicate,
+                    ("undeploy", true) => &mut self.undeploy,
+                    ("migrate" | "replicate" | "undeploy", false) => &mut self.inhibited,
+                    _ => return,
+                };
+                *counter += 1;
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What is known at the end of a run.
+pub(crate) struct Ending<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) tallies: &'a [Tally],
+    pub(crate) operations: Operations,
+    /// Instances at the end, by application.
+    pub(crate) instances: &'a BTreeMap<String, usize>,
+    pub(crate) startup: Duration,
+    pub(crate) duration: Duration,
+    pub(crate) kills: u64,
+    pub(crate) cuts: u64,
+    pub(crate) memory_bytes: u64,
+}
+
+impl Summary {
+    pub(crate) fn new(ending: &Ending<'_>) -> Summary {
+        let Ending { plan, tallies, operations, instances, startup, duration, kills, cuts, memory_bytes } = ending;
+        let mut failures = BTreeMap::new();
+        for (failure, count) in tallies.iter().flat_map(|tally| &tally.failures) {
+            *failures.entry(failure.name()).or_default() += count;
+        }
+        let applications = plan.applications.iter().zip(*tallies).map(|(application, tally)| ApplicationSummary {
+            id: application.id.clone(),
+            requests: tally.requests,
+            failed: tally.failed(),
+            response_ms: Percentiles::of(tally.times_us.clone()),
+            instances: instances.get(&application.id).copied().unwrap_or(0),
+        });
+        let all_times = tallies.iter().flat_map(|tally| tally.times_us.iter().copied()).collect();
+        Summary {
+            scenario: plan.name.clone(),
+            seed: plan.seed,
+            nodes: plan.nodes.len(),
+            users: plan.users.iter().filter(|user| user.arrival().is_some()).count(),
+            speed: plan.speed,
+            startup_s: startup.as_secs_f64(),
+            duration_s: duration.as_secs_f64(),
+            requests: tallies.iter().map(|tally| tally.requests).sum(),
+            answered: tallies.iter().map(|tally| tally.answered).sum(),
+            failed: tallies.iter().map(Tally::failed).sum(),
+            failures,
+            response_ms: Percentiles::of(all_times),
+            migrate: operations.migrate,
+            replicate: operations.replicate,
+            undeploy: operations.undeploy,
+            inhibited: operations.inhibited,
+            evaluations: operations.evaluations,
+            evaluations_failed: operations.evaluations_failed,
+            instances: instances.values().sum(),
+            kills: *kills,
+            cuts: *cuts,
+            memory_bytes: *memory_bytes,
+            applications: applications.collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_nearest_ranks() {
+        assert_eq!(Percentiles::of(Vec::new()), None);
+        let of = Percentiles::of((1..=100).rev().map(|ms| ms * 1_000).collect()).expect("some");
+        assert_eq!(of, Percentiles { mean: 50.5, p50: 50.0, p95: 95.0, p99: 99.0, max: 100.0 });
+        let one = Percentiles::of(vec![7_000]).expect("one");
+        assert_eq!(one, Percentiles { mean: 7.0, p50: 7.0, p95: 7.0, p99: 7.0, max: 7.0 });
+    }
+}
