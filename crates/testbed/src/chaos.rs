@@ -14,7 +14,8 @@ use crate::plan::Plan;
 /// The mean time between two faults.
 const PAUSE_MEAN: Duration = Duration::from_secs(4);
 /// How long a fault lasts, at least and at most.
-const LASTS: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(8));
+const LASTS_MIN: Duration = Duration::from_secs(2);
+const LASTS_MAX: Duration = Duration::from_secs(8);
 
 /// A fault, or its end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -55,12 +56,12 @@ pub struct Planned {
 /// the end, so that what is left at the end is what the colony could not mend.
 pub fn draw(plan: &Plan, seed: u64, length: Duration) -> Vec<Planned> {
     let mut random = Pcg64Mcg::seed_from_u64(seed ^ 0x6368_616f_7321_0000);
-    let last = length.saturating_sub(LASTS.1);
+    let last = length.saturating_sub(LASTS_MAX);
     let mut faults = Vec::new();
     let (mut now, mut node_up, mut link_up) = (Duration::ZERO, Duration::ZERO, Duration::ZERO);
     loop {
         now += PAUSE_MEAN.mul_f64(-(1.0 - random.random::<f64>()).ln());
-        let lasts = LASTS.0 + (LASTS.1 - LASTS.0).mul_f64(random.random::<f64>());
+        let lasts = LASTS_MIN + LASTS_MAX.saturating_sub(LASTS_MIN).mul_f64(random.random::<f64>());
         let end = now + lasts;
         if end > last {
             break;
@@ -109,7 +110,7 @@ mod tests {
             assert!(faults.len() > 20, "seed {seed} has {} faults", faults.len());
             let (mut down, mut cut) = (None, None);
             for planned in &faults {
-                assert!(planned.at <= length.saturating_sub(LASTS.1));
+                assert!(planned.at <= length.saturating_sub(LASTS_MAX));
                 match planned.fault {
                     Fault::Kill { node } => assert_eq!(down.replace(node), None),
                     Fault::Start { node } => assert_eq!(down.take(), Some(node)),

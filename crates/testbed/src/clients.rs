@@ -125,12 +125,15 @@ pub(crate) struct Clients {
     tasks: JoinSet<()>,
 }
 
+/// A connection, and where it leads to.
+type Connection = (SocketAddr, SendRequest<Empty<Bytes>>);
+
 struct Shared {
     plan: Arc<Plan>,
     doors: Vec<watch::Receiver<Door>>,
     reach: Arc<Reach>,
     /// One connection for each access point.
-    connections: Vec<tokio::sync::Mutex<Option<(SocketAddr, SendRequest<Empty<Bytes>>)>>>,
+    connections: Vec<tokio::sync::Mutex<Option<Connection>>>,
     tallies: Vec<Mutex<Tally>>,
     places: Arc<Semaphore>,
     begin: Instant,

@@ -20,7 +20,7 @@ use tokio::time::timeout;
 use crate::directory::Directory;
 
 /// How long a daemon may take to start.
-const START: Duration = Duration::from_secs(60);
+const START: Duration = Duration::from_mins(1);
 /// How long a daemon may take to end after SIGTERM; it finishes requests in flight first.
 const STOP: Duration = Duration::from_secs(15);
 /// How long the descendants may take to end after SIGKILL.
@@ -38,7 +38,7 @@ pub(crate) struct Listens {
 pub(crate) struct Daemons {
     binary: PathBuf,
     directory: Directory,
-    daemons: Vec<Daemon>,
+    nodes: Vec<Daemon>,
 }
 
 struct Daemon {
@@ -55,7 +55,7 @@ impl Daemons {
     ) -> Result<Daemons, Fault> {
         nix::sys::prctl::set_child_subreaper(true)
             .map_err(|error| Fault::new("cannot look after the processes of the colony").caused_by(error))?;
-        Ok(Daemons { binary, directory, daemons: ids.map(|id| Daemon { id, process: None }).collect() })
+        Ok(Daemons { binary, directory, nodes: ids.map(|id| Daemon { id, process: None }).collect() })
     }
 
     /// Starts a daemon and waits until it listens.
@@ -67,7 +67,7 @@ impl Daemons {
     /// Starts all daemons side by side; `started` is told after each.
     pub(crate) async fn start_all(&mut self, mut started: impl FnMut(usize, Listens)) -> Result<(), Fault> {
         let mut outputs = Vec::new();
-        for node in 0..self.daemons.len() {
+        for node in 0..self.nodes.len() {
             outputs.push(self.spawn(node)?);
         }
         for (node, stdout) in outputs.into_iter().enumerate() {
@@ -78,7 +78,7 @@ impl Daemons {
     }
 
     fn spawn(&mut self, node: usize) -> Result<BufReader<tokio::process::ChildStdout>, Fault> {
-        let id = self.daemons[node].id.clone();
+        let id = self.nodes[node].id.clone();
         let unable =
             |error: std::io::Error| Fault::new(format!("cannot start the daemon of node {id}")).caused_by(error);
         let log = OpenOptions::new().create(true).append(true).open(self.directory.log(&id)).map_err(unable)?;
@@ -93,7 +93,7 @@ impl Daemons {
             .process_group(0);
         let mut process = command.spawn().map_err(unable)?;
         let stdout = process.stdout.take().map(BufReader::new);
-        self.daemons[node].process = Some(process);
+        self.nodes[node].process = Some(process);
         stdout.ok_or_else(|| Fault::new(format!("cannot read what the daemon of node {id} says")))
     }
 
@@ -102,7 +102,7 @@ impl Daemons {
         node: usize,
         mut stdout: BufReader<tokio::process::ChildStdout>,
     ) -> Result<Listens, Fault> {
-        let id = self.daemons[node].id.clone();
+        let id = self.nodes[node].id.clone();
         let mut line = String::new();
         let read = timeout(START, stdout.read_line(&mut line)).await;
         if let Some(listens) = parse(&line) {
@@ -119,12 +119,12 @@ impl Daemons {
 
     /// Whether a daemon runs.
     pub(crate) fn runs(&mut self, node: usize) -> bool {
-        self.daemons[node].process.as_mut().is_some_and(|process| matches!(process.try_wait(), Ok(None)))
+        self.nodes[node].process.as_mut().is_some_and(|process| matches!(process.try_wait(), Ok(None)))
     }
 
     /// kill -9. What the daemon started goes on.
     pub(crate) async fn kill(&mut self, node: usize) {
-        if let Some(mut process) = self.daemons[node].process.take() {
+        if let Some(mut process) = self.nodes[node].process.take() {
             let _ = process.kill().await;
         }
     }
@@ -142,13 +142,13 @@ impl Daemons {
 
     /// Ends every daemon, and then everything that they started.
     pub(crate) async fn end(&mut self) {
-        for daemon in &self.daemons {
+        for daemon in &self.nodes {
             if let Some(pid) = daemon.process.as_ref().and_then(Child::id) {
                 let _ = kill(Pid::from_raw(pid.cast_signed()), Signal::SIGTERM);
             }
         }
         let deadline = Instant::now() + STOP;
-        for daemon in &mut self.daemons {
+        for daemon in &mut self.nodes {
             if let Some(mut process) = daemon.process.take() {
                 let left = deadline.saturating_duration_since(Instant::now());
                 if timeout(left, process.wait()).await.is_err() {

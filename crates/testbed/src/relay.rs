@@ -31,14 +31,14 @@ pub(crate) struct Relays {
     cuts: Vec<watch::Sender<bool>>,
     /// For each link, the address at which `a` finds `b`, and the address at which `b` finds `a`.
     addresses: Vec<(SocketAddr, SocketAddr)>,
-    _tasks: JoinSet<()>,
+    tasks: JoinSet<()>,
 }
 
 impl Relays {
     /// Listens for all links of a plan.
     pub(crate) async fn start(plan: &Plan) -> Result<Relays, Fault> {
         let targets: Vec<_> = plan.nodes.iter().map(|_| watch::channel(None).0).collect();
-        let mut relays = Relays { targets, cuts: Vec::new(), addresses: Vec::new(), _tasks: JoinSet::new() };
+        let mut relays = Relays { targets, cuts: Vec::new(), addresses: Vec::new(), tasks: JoinSet::new() };
         for link in &plan.links {
             let cut = watch::channel(false).0;
             let to_b = relays.listen(link.b, link.delay, &cut).await?;
@@ -74,7 +74,7 @@ impl Relays {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.map_err(unable)?;
         let address = listener.local_addr().map_err(unable)?;
         let (target, cut) = (self.targets[to].subscribe(), cut.subscribe());
-        self._tasks.spawn(async move {
+        self.tasks.spawn(async move {
             let mut connections = JoinSet::new();
             loop {
                 while connections.try_join_next().is_some() {}
