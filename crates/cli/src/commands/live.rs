@@ -72,15 +72,12 @@ and of each node its configuration, its journal and its log.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let resolved = scenario(arguments)?;
-    for note in &resolved.notes {
-        console.inform(format!("note: {note}"));
-    }
     let plan = Plan::new(&resolved.scenario, arguments.speed).map_err(|fault| failure(&fault))?;
-    for note in &plan.notes {
-        console.inform(format!("note: {note}"));
-    }
     let directory = ResultDirectory::named_or_free(arguments.out.as_deref(), "live")?;
     must_be_empty(&directory)?;
+    for note in resolved.notes.iter().chain(&plan.notes) {
+        console.inform(format!("note: {note}"));
+    }
     let binary = std::env::current_exe().map_err(|error| Failure::file("cannot find the own program", &error))?;
     let options = Options {
         binary,

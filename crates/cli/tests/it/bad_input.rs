@@ -1,6 +1,6 @@
 //! No input makes mario panic, and every refusal names what it refuses.
 //!
-//! A new command joins by a row in [`ROWS`]; [`every_command_has_a_row`] fails until it does.
+//! A new command joins by a row in [`rows`]; [`every_command_has_a_row`] fails until it does.
 
 mod rows;
 
@@ -14,7 +14,7 @@ use mario_cli::every_command;
 
 use crate::{mario, run, stderr};
 
-use rows::ROWS;
+use rows::rows;
 
 /// What one command must refuse.
 struct Row {
@@ -133,14 +133,14 @@ fn every_command_has_a_row() {
         }
         let name = command.get_bin_name().expect("it has a full name");
         let name = name.trim_start_matches("mario ");
-        let Some(row) = ROWS.iter().find(|row| row.command == name) else {
+        let Some(row) = rows().find(|row| row.command == name) else {
             panic!("`{name}` has no row in this test");
         };
         let takes_path = command.get_arguments().any(|argument| argument.get_value_parser().type_id() == path_type);
         assert_eq!(row.path.is_some(), takes_path, "the row of `{name}` must say how it takes paths, if it does");
         names.push(name.to_owned());
     }
-    for row in ROWS {
+    for row in rows() {
         let exists = names.iter().any(|name| name == row.command);
         assert!(exists, "`{}` has a row and does not exist", row.command);
     }
@@ -169,7 +169,7 @@ fn refuses_bad_arguments_of_mario_itself() {
 
 #[test]
 fn refuses_bad_arguments_of_each_command() {
-    for row in ROWS {
+    for row in rows() {
         let everywhere: [(&[&str], &str); 3] =
             [(&["--nonsense"], "--nonsense"), (&["--color=mauve"], "mauve"), (&["-vq"], "--quiet")];
         for (arguments, named) in row.refuses.iter().chain(&everywhere) {
@@ -203,7 +203,7 @@ fn refuses_arguments_that_are_not_unicode() {
     refuses(&[&bytes], &named);
     refuses(&[&option], &named);
     refuses(&["--color".as_ref(), &bytes], &named);
-    for row in ROWS {
+    for row in rows() {
         let words = row.command.split(' ').map(OsStr::new);
         let arguments: Vec<&OsStr> = words.chain([option.as_os_str()]).collect();
         refuses(&arguments, &named);
@@ -212,7 +212,7 @@ fn refuses_arguments_that_are_not_unicode() {
 
 #[test]
 fn refuses_each_thing_that_a_path_should_not_lead_to() {
-    for row in ROWS {
+    for row in rows() {
         let Some(template) = row.path else { continue };
         for thing in Thing::ALL {
             let directory = fresh_directory(&format!("{}-{thing:?}", row.command.replace(' ', "-")));
