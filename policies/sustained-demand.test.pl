@@ -3,33 +3,58 @@
 service(video, 4, 10, 25).
 node(n42, 10, [n41, n43]).
 serviceInstance(s1, video, n42).
+age(s1, 7).
 
-test('goes away without client requests, whatever it remembers', [inhibited(migrate, s1, n41)],
+test('goes away when nobody asked for long', [],
      [operation(undeploy, s1, self)]).
 
-test('does not mind a small overload', [requests(s1, n41, 12, 5)],
+test('stays if somebody asked two evaluations ago', [earlier(2, s1, n41, 1, 5)],
      []).
 
-test('follows a clear overload', [requests(s1, n41, 13, 5)],
+test('stays while it is too young to know', [age(s1, 1)],
+     []).
+
+test('goes away as soon as it can know', [age(s1, 2)],
+     [operation(undeploy, s1, self)]).
+
+test('follows a clear overload that held',
+     [requests(s1, n41, 13, 5), earlier(1, s1, n41, 13, 5), earlier(2, s1, n41, 14, 5)],
      [operation(migrate, s1, n41), operation(replicate, s1, n41)]).
 
-test('does not leave anybody behind', [requests(s1, n41, 50, 5), requests(s1, n43, 1, 5)],
+test('does not follow a clear overload that is new', [requests(s1, n41, 50, 5)],
+     []).
+
+test('does not follow one that paused', [requests(s1, n41, 50, 5), earlier(2, s1, n41, 50, 5)],
+     []).
+
+test('does not follow one that is over',
+     [requests(s1, n41, 1, 5), earlier(1, s1, n41, 50, 5), earlier(2, s1, n41, 50, 5)],
+     []).
+
+test('does not mind a small overload',
+     [requests(s1, n41, 12, 5), earlier(1, s1, n41, 50, 5), earlier(2, s1, n41, 50, 5)],
+     []).
+
+test('does not leave behind who asked a moment ago',
+     [requests(s1, n41, 50, 5), earlier(1, s1, n41, 50, 5), earlier(2, s1, n41, 50, 5), earlier(2, s1, n43, 1, 5)],
      [operation(replicate, s1, n41)]).
 
-test('stays at home when most clients are there', [requests(s1, n41, 4, 5), requests(s1, self, 10, 0)],
+test('multiplies at home when most clients are there',
+     [requests(s1, n41, 4, 5), requests(s1, self, 10, 0), earlier(1, s1, self, 13, 0), earlier(2, s1, self, 13, 0)],
      [operation(replicate, s1, self)]).
 
-test('does not multiply at home without room', [requests(s1, self, 14, 0), node(n42, 3)],
+test('does not multiply at home without room',
+     [requests(s1, self, 14, 0), earlier(1, s1, self, 14, 0), earlier(2, s1, self, 14, 0), node(n42, 3)],
      []).
 
-test('tolerates that half is late', [requests(s1, n41, 3, 26), requests(s1, self, 3, 0)],
+test('tolerates that half is late',
+     [requests(s1, n41, 3, 26), requests(s1, self, 3, 0), earlier(1, s1, n41, 3, 26), earlier(2, s1, n41, 3, 26)],
      []).
 
-test('multiplies when most is late', [requests(s1, n41, 4, 26), requests(s1, self, 1, 0)],
+test('multiplies when most was late throughout, towards those that are',
+     [requests(s1, n41, 4, 26), requests(s1, self, 1, 0), earlier(1, s1, n43, 4, 26), earlier(2, s1, n41, 4, 26)],
      [operation(replicate, s1, n41)]).
 
-test('moves when all is late', [requests(s1, n41, 4, 26)],
+test('moves when all was late throughout',
+     [requests(s1, n41, 4, 26), earlier(1, s1, n41, 4, 26), earlier(2, s1, n41, 4, 26)],
      [operation(migrate, s1, n41), operation(replicate, s1, n41)]).
-
-test('waits while it remembers anything inhibited', [requests(s1, n41, 50, 26), inhibited(replicate, s1, n43)],
-     []).

@@ -45,6 +45,8 @@ const POLICIES: &[Shipped] = shipped![
     "load-thresholds",
     "stay-in-region",
     "sustained-demand",
+    "several-resources",
+    "popularity-with-cool-down",
     "never-move",
     "popularity",
     "cells",

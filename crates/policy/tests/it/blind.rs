@@ -27,13 +27,19 @@ fn all_shipped(engine: &Engine) -> Vec<(String, Policy)> {
 fn all_shipped_policies_are_blind_to_names_where_nobody_tells_facts_about_nodes() {
     let engine = Engine::new();
     let policies = all_shipped(&engine);
-    assert_eq!(policies.len(), 11, "{policies:?}");
+    assert_eq!(policies.len(), 13, "{policies:?}");
     for (name, policy) in &policies {
         let found = blindness(&engine, policy);
+        // Kinds of hardware are names that mean the same everywhere, and are not told from others.
+        if name == "several-resources" {
+            assert!(found.is_err(), "{found:?}");
+            continue;
+        }
         let asks_for_facts =
-            ["cells", "cost-aware", "load-thresholds", "popularity", "stay-in-region"].contains(&name.as_str());
+            ["cells", "cost-aware", "load-thresholds", "popularity", "popularity-with-cool-down", "stay-in-region"]
+                .contains(&name.as_str());
         let facts = if asks_for_facts { FactsAllowed::None } else { FactsAllowed::Fixed };
-        let expected = Blindness { facts, sees_neighbours: name == "popularity", sees_applications: false };
+        let expected = Blindness { facts, sees_neighbours: name.starts_with("popularity"), sees_applications: false };
         assert_eq!(found, Ok(expected), "{name}");
     }
 }
@@ -352,10 +358,22 @@ impl Renaming {
     }
 }
 
+/// The agent saw before what it sees now, twice.
+fn remember_the_same(facts: &mut KnowledgeBase, instance: Constant) {
+    let requests: Vec<[Constant; 4]> = facts.requests().collect();
+    for ago in [1, 2] {
+        for [of, hop, rate, latency] in &requests {
+            facts.push_earlier(ago, *of, [*hop, *rate, *latency]);
+        }
+    }
+    facts.push_age(instance, 7);
+}
+
 #[test]
 fn blind_policies_propose_the_same_up_to_names_with_about_the_same_effort() {
     let engine = Engine::new();
     let mut policies = all_shipped(&engine);
+    policies.retain(|(name, _)| name != "several-resources");
     for (name, text) in [
         (
             "farthest",
@@ -381,6 +399,7 @@ fn blind_policies_propose_the_same_up_to_names_with_about_the_same_effort() {
         for ((name, policy), proposals) in policies.iter().zip(&mut proposals) {
             let [one, other] = renamings.each_ref().map(|renaming| {
                 let instance = renaming.apply(&generated).fill(engine.symbols(), &mut facts);
+                remember_the_same(&mut facts, instance);
                 let decision = decider.decide(policy, &facts, instance, Wanted::All);
                 // An exception tells names in its words.
                 let ending = match &decision.ending {

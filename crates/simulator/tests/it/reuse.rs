@@ -35,11 +35,13 @@ fn reuse_changes_no_byte_of_the_papers_experiments_and_saves_four_evaluations_in
 }
 
 /// The others that ship.
-const OTHERS: [&str; 7] = [
+const OTHERS: [&str; 9] = [
     "cost-aware",
     "load-thresholds",
     "stay-in-region",
     "sustained-demand",
+    "several-resources",
+    "popularity-with-cool-down",
     "baseline:never-move",
     "baseline:popularity",
     "baseline:cells",
