@@ -25,7 +25,7 @@ use crate::policy::Policy;
 use agents::{Agents, Asked};
 use run::{Run, Step, Verdict};
 use shape::{Shape, placements};
-use world::{APPLICATIONS, CAPACITIES, ExtraFact, ExtraValue, Spread, World};
+use world::{APPLICATIONS, CAPACITIES, ExtraFact, ExtraValue, Gpus, Spread, World};
 
 /// Exploration ends when all decisions together have cost this much; a policy in need of it deserves to be told.
 const INFERENCES_MAX: u64 = 2_000_000_000;
@@ -74,6 +74,8 @@ pub struct Exploration {
 pub(crate) struct Interests {
     /// It reads `inhibited/3` or `refused/3`.
     memory: bool,
+    /// It reads `needs/3` or `free/3`.
+    kinds: bool,
     extra: Vec<ExtraFact>,
 }
 
@@ -82,6 +84,7 @@ impl Interests {
     pub(crate) fn note(&mut self, name: &str, arguments: &[Tree]) {
         match (name, arguments) {
             ("inhibited" | "refused", [_, _, _]) => self.memory = true,
+            ("needs" | "free", [_, _, _]) => self.kinds = true,
             ("fact", [_, Tree { kind: TreeKind::Atom(key), .. }, value]) => self.note_extra(key, value),
             _ => {}
         }
@@ -166,6 +169,7 @@ struct Explorer<'a> {
 impl Explorer<'_> {
     fn explore(&mut self, interests: &Interests, progress: &mut dyn FnMut(usize)) {
         let memories: &[u32] = if interests.memory { &[1, 10] } else { &[0] };
+        let gpus: &[Gpus] = if interests.kinds { &[Gpus::NotAsked, Gpus::One] } else { &[Gpus::NotAsked] };
         let spreads: &[Spread] =
             if interests.extra.is_empty() { &[Spread::None] } else { &[Spread::InTurn, Spread::Same, Spread::None] };
         for nodes in 1..=self.bounds.nodes {
@@ -184,8 +188,12 @@ impl Explorer<'_> {
                                     memory: 0,
                                     extra: &interests.extra,
                                     spread: Spread::None,
+                                    gpus: Gpus::NotAsked,
                                 };
-                                self.explore_settings(&mut world, memories, spreads);
+                                for &gpus in gpus {
+                                    world.gpus = gpus;
+                                    self.explore_settings(&mut world, memories, spreads);
+                                }
                                 if self.ended_early.is_some() {
                                     return;
                                 }
@@ -203,7 +211,7 @@ impl Explorer<'_> {
         for application in APPLICATIONS {
             for capacity in CAPACITIES {
                 let crowd = |node: &usize| world.instances.iter().filter(|other| *other == node).count() as i64;
-                if world.instances.iter().any(|node| crowd(node) > capacity) {
+                if world.instances.iter().any(|node| crowd(node) > world.room(capacity)) {
                     continue;
                 }
                 for &memory in memories {

@@ -9,6 +9,7 @@ use mario_prolog::{Relation, Relations, Symbols, Table, Value};
 
 mod later;
 
+pub(crate) use later::Copied;
 use later::{History, Kinds};
 
 /// A name or a number in a fact. Names are those of one engine's [`Symbols`].

@@ -9,11 +9,18 @@
 //! keys are the neighbours, whose amounts the agent does not see. Each of `requests` is neighbour, rate and latency, each of
 //! `refused` an operation, an instance and a target. Integers become integers, strings become atoms, and other keys are
 //! ignored.
+//!
+//! What an agent remembers of what happened, and hardware by kind, may be there as well:
+//!
+//! ```json
+//! {"earlier": [[1, "n41", 2, 15]], "done": [[3, "migrate", "n42"]], "age": 5, "free": {"units": 10, "memory_mb": 512}}
+//! ```
 
 use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
 
+use mario_domain::HardwareKind;
 use mario_prolog::{Symbols, Value};
 use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
@@ -31,6 +38,10 @@ pub struct Recorded {
     neighbours: Vec<Constant>,
     requests: Vec<[Constant; 3]>,
     inhibited: Vec<[Constant; 3]>,
+    earlier: Vec<(u32, [Constant; 3])>,
+    done: Vec<(u32, [Constant; 2])>,
+    age: Option<u32>,
+    free_kinds: Vec<[Constant; 2]>,
 }
 
 /// Why a line is not a knowledge base.
@@ -72,7 +83,24 @@ impl Recorded {
             check_amount(rate, "a rate")?;
             check_amount(latency, "a latency")?;
         }
+        for RawEarlier(_, _, rate, latency) in &raw.earlier {
+            check_amount(rate, "a rate")?;
+            check_amount(latency, "a latency")?;
+        }
+        for (kind, amount) in &raw.free.0 {
+            check_amount(amount, "the free hardware of a kind")?;
+            if HardwareKind::with_name(kind).is_none() {
+                let known = HardwareKind::ALL.map(HardwareKind::as_str).join(", ");
+                return Err(RecordedError::whole(format!("`{kind}` is no kind of hardware; there are {known}")));
+            }
+        }
         let triple = |[a, b, c]: &[RawConstant<'_>; 3]| [constant(a), constant(b), constant(c)];
+        let earlier = |RawEarlier(ago, neighbour, rate, latency): &RawEarlier<'_>| {
+            (*ago, [constant(neighbour), constant(rate), constant(latency)])
+        };
+        let done = |RawDone(ago, operation, target): &RawDone<'_>| (*ago, [constant(operation), constant(target)]);
+        let of_kind =
+            |(kind, amount): &(Cow<'_, str>, RawConstant<'_>)| [Value::Atom(symbols.intern(kind)), constant(amount)];
         Ok(Recorded {
             instance: constant(&raw.si),
             application: constant(&raw.app),
@@ -81,6 +109,10 @@ impl Recorded {
             neighbours,
             requests: raw.requests.iter().map(triple).collect(),
             inhibited: raw.refused.iter().map(triple).collect(),
+            earlier: raw.earlier.iter().map(earlier).collect(),
+            done: raw.done.iter().map(done).collect(),
+            age: raw.age,
+            free_kinds: raw.free.0.iter().map(of_kind).collect(),
         })
     }
 
@@ -94,6 +126,18 @@ impl Recorded {
         }
         for [operation, instance, target] in &self.inhibited {
             facts.push_inhibited(*operation, *instance, *target);
+        }
+        for (ago, fact) in &self.earlier {
+            facts.push_earlier(*ago, self.instance, *fact);
+        }
+        for (ago, [operation, target]) in &self.done {
+            facts.push_done(*ago, self.instance, *operation, *target);
+        }
+        if let Some(age) = self.age {
+            facts.push_age(self.instance, age);
+        }
+        for [kind, amount] in &self.free_kinds {
+            facts.push_row("free", &[self.node, *kind, *amount]);
         }
     }
 }
@@ -131,7 +175,28 @@ struct Raw<'a> {
     requests: Vec<[RawConstant<'a>; 3]>,
     #[serde(borrow, default)]
     refused: Vec<[RawConstant<'a>; 3]>,
+    #[serde(borrow, default)]
+    earlier: Vec<RawEarlier<'a>>,
+    #[serde(borrow, default)]
+    done: Vec<RawDone<'a>>,
+    #[serde(default)]
+    age: Option<u32>,
+    #[serde(borrow, default)]
+    free: Amounts<'a>,
 }
+
+/// How many evaluations ago, neighbour, rate and latency.
+#[derive(Deserialize)]
+struct RawEarlier<'a>(
+    u32,
+    #[serde(borrow)] RawConstant<'a>,
+    #[serde(borrow)] RawConstant<'a>,
+    #[serde(borrow)] RawConstant<'a>,
+);
+
+/// How many evaluations ago, operation and target.
+#[derive(Deserialize)]
+struct RawDone<'a>(u32, #[serde(borrow)] RawConstant<'a>, #[serde(borrow)] RawConstant<'a>);
 
 enum RawConstant<'a> {
     Integer(i64),
@@ -178,6 +243,7 @@ impl<'de> Visitor<'de> for RawConstantVisitor {
 }
 
 /// The entries of an object in the order of the text, which the neighbours keep.
+#[derive(Default)]
 struct Amounts<'a>(Vec<(Cow<'a, str>, RawConstant<'a>)>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Amounts<'a> {
@@ -264,6 +330,25 @@ mod tests {
     }
 
     #[test]
+    fn what_happened_before_and_hardware_by_kind_may_be_there() {
+        let line = r#"{"si": 7, "app": 1, "node": "n42", "free_hw": {"n42": 10}, "requests": [],
+            "earlier": [[1, "n41", 2, 15], [2, "self", 0.5, 0]], "done": [[3, "migrate", "n42"]], "age": 5,
+            "free": {"units": 10, "memory_mb": 512}}"#;
+        let (facts, instance) = parse(line).expect("valid");
+        let (one, two) = (Value::Integer(1), Value::Integer(2));
+        let earlier = [
+            [one, instance, facts.constant("n41"), two, Value::Integer(15)],
+            [two, instance, facts.constant("self"), Value::Float(0.5), Value::Integer(0)],
+        ];
+        assert_eq!(facts.earlier().collect::<Vec<_>>(), earlier);
+        let done = [Value::Integer(3), instance, facts.constant("migrate"), facts.constant("n42")];
+        assert_eq!(facts.done().collect::<Vec<_>>(), [done]);
+        assert_eq!(facts.ages().collect::<Vec<_>>(), [[instance, Value::Integer(5)]]);
+        let free = |kind: &str, amount| [facts.constant("n42"), facts.constant(kind), Value::Integer(amount)];
+        assert_eq!(facts.free().collect::<Vec<_>>(), [free("units", 10), free("memory_mb", 512)]);
+    }
+
+    #[test]
     fn says_what_was_expected() {
         for (line, expected) in [
             ("", "EOF"),
@@ -281,6 +366,16 @@ mod tests {
             (r#"{"si":1,"app":1,"node":"n","free_hw":{"n":"big"},"requests":[]}"#, "the free hardware"),
             (r#"{"si":1,"app":1,"node":"n","free_hw":{"n":1}}"#, "missing field `requests`"),
             (r#"{"si":1,"app":1,"node":"n","free_hw":{"n":1},"requests":[]} x"#, "trailing characters"),
+            (r#"{"si":1,"app":1,"node":"n","free_hw":{"n":1},"requests":[],"earlier":[["n",1,1]]}"#, "expected u32"),
+            (
+                r#"{"si":1,"app":1,"node":"n","free_hw":{"n":1},"requests":[],"done":[[1,"migrate"]]}"#,
+                "invalid length 2",
+            ),
+            (r#"{"si":1,"app":1,"node":"n","free_hw":{"n":1},"requests":[],"age":-1}"#, "expected u32"),
+            (
+                r#"{"si":1,"app":1,"node":"n","free_hw":{"n":1},"requests":[],"free":{"memory":1}}"#,
+                "no kind of hardware",
+            ),
         ] {
             let error = parse(line).expect_err(line);
             assert!(error.contains(expected), "{line}: {error}");

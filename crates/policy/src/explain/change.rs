@@ -3,7 +3,7 @@
 use mario_prolog::Value;
 use serde::Serialize;
 
-use super::edit::{Kind, Row, Situation};
+use super::edit::{Kind, Row, Situation, ago};
 use crate::knowledge_base::{KnowledgeBase, NodeFact};
 
 /// A change of facts with which a clause fires, verified by deciding again.
@@ -83,6 +83,11 @@ pub(super) fn condition(base: &Situation, changed: &Situation, names: &Knowledge
                     let [operation, _, target] = [0, 1, 2].map(|column| names.text(before.values[column]));
                     parts.push(format!("it did not remember that {operation} to {target} was inhibited"));
                 }
+                None if kind == Kind::Done => {
+                    let [operation, target] = [2, 3].map(|column| names.text(before.values[column]));
+                    parts
+                        .push(format!("it did not remember {operation} to {target}, {}", evaluations_ago(ago(before))));
+                }
                 Some(_) | None => {}
             }
         }
@@ -91,7 +96,46 @@ pub(super) fn condition(base: &Situation, changed: &Situation, names: &Knowledge
         let [_, hop, rate, latency] = [0, 1, 2, 3].map(|column| names.text(added.values[column]));
         parts.push(format!("requests came through {hop} at rate {rate} with latency {latency}"));
     }
+    parts.extend(other_past(base, changed));
     parts.join(" and ")
+}
+
+fn evaluations_ago(ago: i64) -> String {
+    if ago == 1 { "1 evaluation ago".to_owned() } else { format!("{ago} evaluations ago") }
+}
+
+/// The earlier evaluations whose requests are others, each with what they are.
+fn other_past(base: &Situation, changed: &Situation) -> Vec<String> {
+    let is_new = |row: &&Row| row.origin.is_none();
+    let as_now: Vec<i64> = distinct(changed.rows(Kind::Earlier).iter().filter(is_new).map(ago));
+    let remains = |row: &Row| changed.rows(Kind::Earlier).iter().any(|after| after.origin == row.origin);
+    let gone = distinct(base.rows(Kind::Earlier).iter().filter(|row| !remains(row)).map(ago));
+    let gone: Vec<i64> = gone.into_iter().filter(|ago| !as_now.contains(ago)).collect();
+    let mut parts = Vec::new();
+    if !as_now.is_empty() {
+        parts.push(format!("requests had been as they are now {}", listed(&as_now)));
+    }
+    if !gone.is_empty() {
+        parts.push(format!("no requests had come {}", listed(&gone)));
+    }
+    parts
+}
+
+fn distinct(numbers: impl Iterator<Item = i64>) -> Vec<i64> {
+    let mut numbers: Vec<i64> = numbers.collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
+}
+
+/// `1 and 2 evaluations ago`.
+fn listed(ago: &[i64]) -> String {
+    let Some((last, others)) = ago.split_last() else { return String::new() };
+    if others.is_empty() {
+        return evaluations_ago(*last);
+    }
+    let others: Vec<String> = others.iter().map(ToString::to_string).collect();
+    format!("{} and {}", others.join(", "), evaluations_ago(*last))
 }
 
 fn removed_requests(base: &Situation, changed: &Situation, names: &KnowledgeBase) -> Vec<String> {
@@ -151,7 +195,19 @@ fn changed_part(kind: Kind, before: &Row, after: &Row, names: &KnowledgeBase) ->
                 }
             }
         }
-        Kind::Inhibited | Kind::Fact => {
+        Kind::Earlier => {
+            let column = if differs(3) { 3 } else { 4 };
+            let what = if differs(3) { "rate" } else { "latency" };
+            let (hop, then) = (text(before, 2), evaluations_ago(ago(before)));
+            let (now, was) = (text(after, column), text(before, column));
+            format!("the {what} of the requests through {hop} had been {now} instead of {was} {then}")
+        }
+        Kind::Age => format!("it had evaluated {} times on its node instead of {}", text(after, 1), text(before, 1)),
+        Kind::Free => {
+            let (kind, node) = (text(before, 1), text(before, 0));
+            format!("{} of {kind} were free on {node} instead of {}", text(after, 2), text(before, 2))
+        }
+        Kind::Inhibited | Kind::Done | Kind::Fact => {
             format!("{} of {} were {} instead of {}", text(before, 1), text(before, 0), text(after, 2), text(before, 2))
         }
     }

@@ -3,7 +3,8 @@
 use mario_prolog::Value;
 
 use super::step::{Comparison, Step};
-use crate::knowledge_base::{Constant, KnowledgeBase};
+use crate::knowledge_base::{Constant, Copied, KnowledgeBase};
+use crate::policy::Policy;
 
 /// Neighbours that are tried as the origin of requests that do not exist yet.
 const NEW_HOPS_MAX: usize = 3;
@@ -15,10 +16,15 @@ pub(super) enum Kind {
     Inhibited,
     Node,
     Fact,
+    Earlier,
+    Done,
+    Age,
+    Free,
 }
 
 impl Kind {
-    pub(super) const ALL: [Kind; 4] = [Kind::Requests, Kind::Inhibited, Kind::Node, Kind::Fact];
+    pub(super) const ALL: [Kind; 8] =
+        [Kind::Requests, Kind::Inhibited, Kind::Node, Kind::Fact, Kind::Earlier, Kind::Done, Kind::Age, Kind::Free];
 
     pub(super) fn predicate(self) -> &'static str {
         match self {
@@ -26,6 +32,10 @@ impl Kind {
             Kind::Inhibited => "inhibited",
             Kind::Node => "node",
             Kind::Fact => "fact",
+            Kind::Earlier => "earlier",
+            Kind::Done => "done",
+            Kind::Age => "age",
+            Kind::Free => "free",
         }
     }
 
@@ -33,9 +43,19 @@ impl Kind {
     fn quantities(self) -> &'static [usize] {
         match self {
             Kind::Requests => &[2, 3],
-            Kind::Inhibited => &[],
-            Kind::Node => &[1],
-            Kind::Fact => &[2],
+            Kind::Inhibited | Kind::Done => &[],
+            Kind::Node | Kind::Age => &[1],
+            Kind::Fact | Kind::Free => &[2],
+            Kind::Earlier => &[3, 4],
+        }
+    }
+
+    /// What a fact weighs that is gone, and one that is new. The requests of one earlier evaluation are several facts.
+    fn weights(self) -> (f64, f64) {
+        match self {
+            Kind::Inhibited | Kind::Done => (1.0, 3.0),
+            Kind::Earlier => (0.75, 0.75),
+            _ => (2.0, 3.0),
         }
     }
 }
@@ -50,7 +70,9 @@ pub(super) struct Row {
 /// The facts that may change, as they are or as they might be.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Situation {
-    rows: [Vec<Row>; 4],
+    rows: [Vec<Row>; 8],
+    /// How many earlier evaluations the policy is shown.
+    evaluations: u32,
 }
 
 /// A quantity in a situation.
@@ -63,8 +85,8 @@ pub(super) struct Cell {
 
 impl Situation {
     /// The facts as they are. Of the extra facts, only those about somebody near: an agent may see a whole region's prices,
-    /// and each of them would be tried.
-    pub(super) fn of(facts: &KnowledgeBase) -> Situation {
+    /// and each of them would be tried. Hardware by kind, only if the policy reads it.
+    pub(super) fn of(facts: &KnowledgeBase, policy: &Policy) -> Situation {
         fn rows<const COUNT: usize>(facts: impl Iterator<Item = [Constant; COUNT]>) -> Vec<Row> {
             facts.enumerate().map(|(index, values)| Row { origin: Some(index), values: values.to_vec() }).collect()
         }
@@ -76,7 +98,12 @@ impl Situation {
         }
         let mut extra = rows(facts.facts());
         extra.retain(|row| near.contains(&row.values[0]));
-        Situation { rows: [rows(facts.requests()), rows(facts.inhibited()), rows(nodes), extra] }
+        let (earlier, done, ages) = (rows(facts.earlier()), rows(facts.done()), rows(facts.ages()));
+        let free = if policy.reads_kinds() { rows(facts.free()) } else { Vec::new() };
+        Situation {
+            rows: [rows(facts.requests()), rows(facts.inhibited()), rows(nodes), extra, earlier, done, ages, free],
+            evaluations: policy.remembers().requests,
+        }
     }
 
     pub(super) fn rows(&self, kind: Kind) -> &[Row] {
@@ -103,7 +130,19 @@ impl Situation {
         for row in self.rows(Kind::Inhibited) {
             facts.push_inhibited(row.values[0], row.values[1], row.values[2]);
         }
-        facts.copy_unedited(base);
+        facts.copy_unedited(base, if self.rows(Kind::Free).is_empty() { Copied::AllKinds } else { Copied::NeedsOnly });
+        let mut earlier: Vec<&Row> = self.rows(Kind::Earlier).iter().collect();
+        earlier.sort_by_key(|row| ago(row));
+        for (kind, rows) in [
+            (Kind::Earlier, earlier),
+            (Kind::Done, self.rows(Kind::Done).iter().collect()),
+            (Kind::Age, self.rows(Kind::Age).iter().collect()),
+            (Kind::Free, self.rows(Kind::Free).iter().collect()),
+        ] {
+            for row in rows {
+                facts.push_row(kind.predicate(), &row.values);
+            }
+        }
         // They keep their order: policies may take the first.
         let mut changeable = self.rows(Kind::Fact).iter().peekable();
         for (index, [subject, key, value]) in base.facts().enumerate() {
@@ -116,16 +155,16 @@ impl Situation {
     pub(super) fn cost(&self, base: &Situation) -> f64 {
         let mut cost = 0.0;
         for kind in Kind::ALL {
+            let (gone, new) = kind.weights();
             for before in base.rows(kind) {
                 cost += match self.rows(kind).iter().find(|row| row.origin == before.origin) {
                     Some(after) => {
                         before.values.iter().zip(&after.values).map(|(&one, &other)| distance(one, other)).sum()
                     }
-                    None if kind == Kind::Inhibited => 1.0,
-                    None => 2.0,
+                    None => gone,
                 };
             }
-            cost += 3.0 * self.rows(kind).iter().filter(|row| row.origin.is_none()).count() as f64;
+            cost += new * self.rows(kind).iter().filter(|row| row.origin.is_none()).count() as f64;
         }
         cost
     }
@@ -179,16 +218,20 @@ impl Situation {
             }
         }
         found.extend(comparisons.iter().flat_map(|comparison| self.lowered(comparison, instance)));
-        let inhibited = self.rows(Kind::Inhibited);
-        for (index, row) in inhibited.iter().enumerate() {
-            if !inhibited[..index].iter().any(|earlier| earlier.values == row.values) {
-                found.push(self.without(Kind::Inhibited, |other| other.values == row.values));
-            }
-            if !inhibited[..index].iter().any(|earlier| earlier.values[0] == row.values[0]) {
-                found.push(self.without(Kind::Inhibited, |other| other.values[0] == row.values[0]));
+        // The operation is in the first argument of the one, and in the third of the other.
+        for (kind, operation) in [(Kind::Inhibited, 0), (Kind::Done, 2)] {
+            let rows = self.rows(kind);
+            for (index, row) in rows.iter().enumerate() {
+                if !rows[..index].iter().any(|before| before.values == row.values) {
+                    found.push(self.without(kind, |other| other.values == row.values));
+                }
+                if !rows[..index].iter().any(|before| before.values[operation] == row.values[operation]) {
+                    found.push(self.without(kind, |other| other.values[operation] == row.values[operation]));
+                }
             }
         }
         found.extend(self.other_requests(instance, base));
+        found.extend(self.other_past(instance));
         found.retain(|situation| situation != self);
         found
     }
@@ -256,6 +299,24 @@ impl Situation {
         found
     }
 
+    /// Without the requests of one earlier evaluation, or of all; or with those of now in their place.
+    fn other_past(&self, instance: Constant) -> Vec<Situation> {
+        let all = 1..=i64::from(self.evaluations);
+        let mut found = Vec::new();
+        for evaluations in all.clone().map(|ago| ago..=ago).chain([all]) {
+            let mut changed = self.without(Kind::Earlier, |row| evaluations.contains(&ago(row)));
+            found.push(changed.clone());
+            for ago in evaluations {
+                for row in self.rows(Kind::Requests).iter().filter(|row| row.values[0] == instance) {
+                    let values = [&[Value::Integer(ago)], row.values.as_slice()].concat();
+                    changed.rows[Kind::Earlier as usize].push(Row { origin: None, values });
+                }
+            }
+            found.push(changed);
+        }
+        found
+    }
+
     fn with_requests(&self, instance: Constant, hop: Constant) -> Situation {
         let mut changed = self.clone();
         let values = vec![instance, hop, Value::Integer(1), Value::Integer(0)];
@@ -271,6 +332,11 @@ impl Situation {
         }
         changed
     }
+}
+
+/// How many evaluations ago the requests of a row were.
+pub(super) fn ago(row: &Row) -> i64 {
+    as_number(row.values[0]).unwrap_or(0.0) as i64
 }
 
 /// The value without its borrow.

@@ -50,7 +50,7 @@ pub(super) fn changes(
     operation: AgentOperation,
     clause: usize,
 ) -> Vec<Change> {
-    let (trial, real) = (KnowledgeBase::new(base.symbols()), Situation::of(base));
+    let (trial, real) = (KnowledgeBase::new(base.symbols()), Situation::of(base, &explainer.policy));
     let mut search = Search { explainer, base, instance, operation, clause, trial, real };
     let mut found: Vec<(Situation, Proposal)> = search.run();
     for (situation, proposal) in &mut found {

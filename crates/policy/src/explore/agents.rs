@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use mario_domain::{AgentOperation, Capacity, HardwareKind};
 use mario_prolog::{Engine, Value};
 
-use super::world::{ExtraValue, HARDWARE, Spread, World, node_name};
+use super::world::{ExtraValue, Gpus, HARDWARE, Spread, World, node_name};
 use crate::decide::{Decider, Ending, ProposalFault, Solution, Wanted};
 use crate::knowledge_base::{Constant, KnowledgeBase};
 use crate::policy::Policy;
@@ -80,6 +80,9 @@ struct Situation {
     free: i64,
     limits: [i64; 2],
     spread: u8,
+    gpus: Gpus,
+    /// All units of each node, if the free GPUs depend on that.
+    capacity: i64,
     nodes: usize,
     heard: Vec<Heard>,
     past: Past,
@@ -139,6 +142,8 @@ impl<'p> Agents<'p> {
             free,
             limits: [world.application.max_rate, world.application.max_latency],
             spread: world.spread as u8,
+            gpus: world.gpus,
+            capacity: if world.gpus == Gpus::One { world.capacity } else { 0 },
             nodes: world.shape.nodes(),
             heard: heard.to_vec(),
             past,
@@ -206,6 +211,11 @@ impl<'p> Agents<'p> {
         self.tell_past(instance, &situation.past);
         let room = |units: i64| Capacity::units(units.max(0) as u64);
         self.facts.push_free(node, room(situation.free), room(world.capacity));
+        if world.gpus == Gpus::One {
+            let gpu = self.facts.constant(HardwareKind::Gpu.as_str());
+            self.facts.push_row("needs", &[application, gpu, Value::Integer(1)]);
+            self.facts.push_row("free", &[node, gpu, Value::Integer(world.free_gpus(situation.free))]);
+        }
         if world.spread != Spread::None {
             self.tell_extra(world, application, instance);
         }

@@ -3,7 +3,7 @@
 use mario_domain::AgentOperation;
 
 use super::agents::{Agents, Asked, Heard, Past, Target};
-use super::world::{HARDWARE, LINK_LATENCY, RATE, World, node_name};
+use super::world::{Gpus, HARDWARE, LINK_LATENCY, RATE, World, node_name};
 use crate::remembers::Remembers;
 
 /// An instance and what its agent remembers.
@@ -205,7 +205,8 @@ fn judge(world: &World<'_>, node: usize, operation: AgentOperation, target: Targ
         (_, Some(to)) if world.shape.neighbours[node].contains(&to) => to,
         _ => return Verdict::NotATarget,
     };
-    if free[to] < HARDWARE {
+    let has_gpu = world.gpus == Gpus::NotAsked || world.free_gpus(free[to]) > 0;
+    if free[to] < HARDWARE || !has_gpu {
         return Verdict::NoRoom;
     }
     free[to] -= HARDWARE;

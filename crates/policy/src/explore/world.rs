@@ -51,6 +51,15 @@ pub(super) enum Spread {
     InTurn,
 }
 
+/// Whether hardware has a further kind: GPUs.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Gpus {
+    /// An instance needs none, and no node names any.
+    NotAsked,
+    /// An instance needs one, and each node has one, whatever its units have room for.
+    One,
+}
+
 /// How a world begins.
 #[derive(Clone, Debug)]
 pub(super) struct World<'a> {
@@ -64,6 +73,7 @@ pub(super) struct World<'a> {
     pub(super) memory: u32,
     pub(super) extra: &'a [ExtraFact],
     pub(super) spread: Spread,
+    pub(super) gpus: Gpus,
 }
 
 impl World<'_> {
@@ -71,6 +81,19 @@ impl World<'_> {
     pub(super) fn instances_needed(&self) -> usize {
         let each = (RATE as usize).div_ceil(self.application.max_rate as usize);
         self.clients.len() * each
+    }
+
+    /// How much of an amount of units on an empty node can be used.
+    pub(super) fn room(&self, units: i64) -> i64 {
+        match self.gpus {
+            Gpus::NotAsked => units,
+            Gpus::One => units.min(HARDWARE),
+        }
+    }
+
+    /// The GPUs that are free on a node with this much free of its units.
+    pub(super) fn free_gpus(&self, free: i64) -> i64 {
+        (1 - (self.capacity - free) / HARDWARE).max(0)
     }
 
     /// The value of an extra fact for a node, or for the application.
@@ -108,6 +131,9 @@ impl World<'_> {
             },
             format!("instances: {}", on_nodes("i", &self.instances)),
         ];
+        if self.gpus == Gpus::One {
+            lines.push("hardware: an instance needs 1 gpu, and each node has 1".to_owned());
+        }
         if self.memory > 0 {
             lines.push(format!("agents remember the last {}", cycles(self.memory)));
         }

@@ -20,6 +20,13 @@ pub(super) struct Kinds {
     pub(super) free: Table,
 }
 
+/// Which hardware by kind is taken over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Copied {
+    AllKinds,
+    NeedsOnly,
+}
+
 impl History {
     pub(super) fn new() -> History {
         History { earlier: Table::new(5), done: Table::new(4), age: Table::new(2) }
@@ -77,10 +84,12 @@ impl KnowledgeBase {
         }
     }
 
-    /// Takes what happened before, and hardware by kind, from another knowledge base with the same names.
-    pub(crate) fn copy_unedited(&mut self, other: &KnowledgeBase) {
-        self.history.clone_from(&other.history);
+    /// Takes hardware by kind from another knowledge base with the same names.
+    pub(crate) fn copy_unedited(&mut self, other: &KnowledgeBase, copied: Copied) {
         self.kinds.clone_from(&other.kinds);
+        if copied == Copied::NeedsOnly {
+            self.kinds.free.clear();
+        }
     }
 
     /// Adds a row that was read, to the facts of a predicate that has no form of its own.

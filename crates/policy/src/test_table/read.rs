@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use mario_domain::{
-    AgentOperation, Capacity, Hardware, Id, Node, NodeId, Operation, OperationName, Request, RequestError, Target,
+    AgentOperation, Capacity, Hardware, HardwareKind, Id, Node, NodeId, Operation, OperationName, Request,
+    RequestError, Target,
 };
 use mario_prolog::{Engine, Symbols, Tree, TreeKind, Value};
 
 use super::{DecisionClaim, ExpectedVerdict, Rest, Test, TestTable, Tests, VerdictClaim};
 use crate::acceptance::ManagerView;
 use crate::facts::{FactProblem, FactsError};
-use crate::knowledge_base::KnowledgeBase;
+use crate::knowledge_base::{Constant, KnowledgeBase};
 
 impl TestTable {
     /// Reads a table.
@@ -126,7 +127,7 @@ impl<'a> Reading<'a> {
         let mut others = Vec::new();
         for fact in self.facts_of(&arguments[1])? {
             match fact.callable() {
-                Some(("owner" | "capacity", [_, _])) => others.push(fact),
+                Some(("owner" | "capacity", [_, _]) | ("capacity", [_, _, _])) => others.push(fact),
                 _ => agent_facts.push_tree(fact)?,
             }
         }
@@ -137,6 +138,7 @@ impl<'a> Reading<'a> {
             let message = format!("there is no service/4 fact of `{}`", request.application());
             return Err(FactProblem::new(tree, message));
         };
+        let needed = with_kinds(tree, &agent_facts, needed, agent_facts.needs().filter(|row| row[0] == application))?;
         let view = manager_view(tree, agent_facts, &others)?;
         Ok(VerdictClaim { view, request, needed, expected: expected_verdict(&arguments[3])? })
     }
@@ -273,7 +275,12 @@ fn manager_view(tree: &Tree, facts: KnowledgeBase, others: &[&Tree]) -> Result<M
     let free =
         amount(&facts, own.free).ok_or_else(|| wrong("free hardware is a number of units or `inf`".to_owned()))?;
     let neighbours = own.neighbours.iter().map(|&neighbour| node_id(neighbour)).collect::<Result<Vec<_>, _>>()?;
+    let free = match free {
+        Capacity::Unbounded => Capacity::Unbounded,
+        Capacity::Bounded(units) => Capacity::Bounded(with_kinds(tree, &facts, units, facts.free())?),
+    };
     let mut capacity = free;
+    let mut kinds = Vec::new();
     let mut owners = Vec::new();
     for other in others {
         match other.callable() {
@@ -282,17 +289,56 @@ fn manager_view(tree: &Tree, facts: KnowledgeBase, others: &[&Tree]) -> Result<M
                 _ => return Err(FactProblem::new(other, "an owner and an application are names or integers")),
             },
             Some((_, [_, whole])) => {
-                capacity = match &whole.kind {
-                    TreeKind::Integer(units) if *units >= 0 => Capacity::units(*units as u64),
-                    TreeKind::Atom(word) if word == "inf" => Capacity::Unbounded,
+                capacity = match (&whole.kind, capacity) {
+                    (TreeKind::Integer(units), Capacity::Bounded(free)) if *units >= 0 => {
+                        Capacity::Bounded(free.with(HardwareKind::Units, *units as u64).unwrap_or(free))
+                    }
+                    (TreeKind::Integer(units), Capacity::Unbounded) if *units >= 0 => Capacity::units(*units as u64),
+                    (TreeKind::Atom(word), _) if word == "inf" => Capacity::Unbounded,
                     _ => return Err(FactProblem::new(other, "a capacity is a number of units or `inf`")),
                 };
             }
+            Some((_, [node, kind, whole])) => match (id(node), id(kind), id(whole)) {
+                (Some(node), Some(kind), Some(whole)) => kinds.push([node, kind, whole].map(|id| facts.id(&id))),
+                _ => return Err(FactProblem::new(other, "a capacity has a node, a kind and a number")),
+            },
             _ => {}
         }
     }
+    if let Capacity::Bounded(hardware) = capacity {
+        capacity = Capacity::Bounded(with_kinds(tree, &facts, hardware, kinds.into_iter())?);
+    }
     let node = Node::new(node, capacity, neighbours).map_err(|error| wrong(error.to_string()))?;
     Ok(ManagerView::from_facts(facts, &node, free, &owners))
+}
+
+/// Hardware with the kinds that facts name in their second argument, and amounts in the third.
+fn with_kinds(
+    tree: &Tree,
+    facts: &KnowledgeBase,
+    units: Hardware,
+    rows: impl Iterator<Item = [Constant; 3]>,
+) -> Result<Hardware, FactProblem> {
+    let mut hardware = units;
+    for [_, kind, amount] in rows {
+        let word = facts.text(kind);
+        let Some(kind) = HardwareKind::with_name(&word) else {
+            let known = HardwareKind::ALL.map(HardwareKind::as_str).join(", ");
+            return Err(FactProblem::new(
+                tree,
+                format!("there is no hardware of the kind `{word}`: known are {known}"),
+            ));
+        };
+        let whole = match amount {
+            Value::Integer(amount) => u64::try_from(amount).ok(),
+            _ => None,
+        };
+        let with_kind = whole.and_then(|amount| hardware.with(kind, amount));
+        hardware = with_kind.ok_or_else(|| {
+            FactProblem::new(tree, format!("an amount of {word} is a whole number, where the node's units are one"))
+        })?;
+    }
+    Ok(hardware)
 }
 
 fn amount(facts: &KnowledgeBase, constant: Value<'static>) -> Option<Capacity> {

@@ -249,6 +249,8 @@ fn agents_of_small_worlds_remember_what_happened() {
          operation(undeploy, I, self) :- done(2, I, replicate, self).\n",
         "operation(undeploy, I, self) :- age(I, 2).\n",
         "operation(undeploy, I, self) :- node(N, _), free(N, units, _).\n",
+        "operation(undeploy, I, self) :- node(N, Free), Free > 1, free(N, gpu, 0).\n",
+        "operation(undeploy, I, self) :- serviceInstance(I, A, _), needs(A, K, _), K \\== units.\n",
     ] {
         let found = findings(text);
         let is_found = |finding: &Finding| matches!(finding.kind, FindingKind::LostService | FindingKind::Flapping);

@@ -184,6 +184,59 @@ fn suggests_the_smallest_change_that_works() {
     assert_eq!(sentences(&idle, "migrate"), [expected]);
 }
 
+/// The sentences of an operation, each verified by deciding again.
+#[track_caller]
+fn verified(engine: &Engine, name: &str, text: &str, operation: &str) -> Vec<String> {
+    let facts = facts(engine, text);
+    let explained = shipped_explainer(engine, name).explain(&facts, facts.constant("s1"));
+    for change in explained.missed.iter().flat_map(|missed| &missed.clauses).flat_map(|miss| &miss.changes) {
+        verify(engine, name, text, change);
+    }
+    sentences(&explained, operation)
+}
+
+#[test]
+fn suggests_changes_of_what_happened_before() {
+    let engine = Engine::new();
+    let common = "service(video, 4, 10, 25).\nserviceInstance(s1, video, n42).\nnode(n42, 10, [n41, n43]).";
+    let moved =
+        format!("{common}\nrequests(s1, n41, 13, 5).\ndone(3, s1, migrate, n42).\ndone(4, s1, replicate, n43).");
+    let found = verified(&engine, "popularity-with-cool-down", &moved, "migrate");
+    let expected = "would migrate to n41 if it did not remember migrate to n42, 3 evaluations ago: 13 >= 4";
+    assert!(found.iter().any(|text| text == expected), "{found:?}");
+
+    let sudden = format!("{common}\nrequests(s1, n41, 13, 5).\nearlier(1, s1, n41, 2, 5).\nage(s1, 9).");
+    let found = verified(&engine, "sustained-demand", &sudden, "migrate");
+    let expected = "would migrate to n41 if requests had been as they are now 1 and 2 evaluations ago";
+    assert!(found.iter().any(|text| text.starts_with(expected)), "{found:?}");
+
+    let paused = format!(
+        "{common}\nrequests(s1, n41, 13, 5).\nearlier(1, s1, n41, 12, 5).\nearlier(2, s1, n41, 13, 5).\nage(s1, 9)."
+    );
+    let found = verified(&engine, "sustained-demand", &paused, "migrate");
+    let expected =
+        "would migrate to n41 if the rate of the requests through n41 had been 13 instead of 12 1 evaluation ago";
+    assert!(found.iter().any(|text| text.starts_with(expected)), "{found:?}");
+
+    let lately = format!("{common}\nearlier(2, s1, n41, 13, 5).\nage(s1, 9).");
+    let found = verified(&engine, "sustained-demand", &lately, "undeploy");
+    assert_eq!(found, ["would undeploy if no requests had come 2 evaluations ago: 9 >= 2"]);
+
+    let young = format!("{common}\nage(s1, 1).");
+    let found = verified(&engine, "sustained-demand", &young, "undeploy");
+    assert_eq!(found, ["would undeploy if it had evaluated 2 times on its node instead of 1: 2 >= 2"]);
+}
+
+#[test]
+fn suggests_changes_of_hardware_by_kind() {
+    let engine = Engine::new();
+    let text = "service(video, 4, 10, 25).\nserviceInstance(s1, video, n42).\nnode(n42, 10, []).\nneeds(video, units, 4).\n\
+                needs(video, memory_mb, 2048).\nfree(n42, units, 10).\nfree(n42, memory_mb, 1024).\nrequests(s1, self, 11, 0).";
+    let found = verified(&engine, "several-resources", text, "replicate");
+    let expected = "would replicate to self if 2048 of memory_mb were free on n42 instead of 1024";
+    assert!(found.iter().any(|text| text.starts_with(expected)), "{found:?}");
+}
+
 /// All steps in the order in which they are read.
 fn flat(steps: &[Step]) -> Vec<&Step> {
     steps.iter().flat_map(|step| std::iter::once(step).chain(flat(&step.steps))).collect()

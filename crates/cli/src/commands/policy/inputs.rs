@@ -76,10 +76,11 @@ impl InputArguments {
         let mut facts = KnowledgeBase::new(engine.symbols());
         let Some(path) = &self.services else { return Ok(facts) };
         read_facts(engine, path, &mut facts)?;
-        let own = [facts.instances().len(), facts.requests().len(), facts.inhibited().len(), facts.nodes().len()];
-        if own != [0; 4] {
+        let situation = [facts.instances().len(), facts.requests().len(), facts.inhibited().len(), facts.nodes().len()];
+        let past_and_room = [facts.earlier().len(), facts.done().len(), facts.ages().len(), facts.free().len()];
+        if situation != [0; 4] || past_and_room != [0; 4] {
             let title = format!("`{}` has facts that belong to one agent", path.display());
-            let hint = "a batch shares service/4 and fact/3 facts only";
+            let hint = "a batch shares service/4, needs/3 and fact/3 facts only";
             return Err(Failure::input(Diagnostic::error(title).hint(hint)));
         }
         Ok(facts)
