@@ -18,6 +18,7 @@ use mario_prolog::{Allowance, Engine};
 use crate::acceptances::Acceptances;
 use crate::decisions::Decisions;
 use crate::finding::{Finding, FindingKind};
+use crate::past::Pasts;
 use crate::reader::{Arbitration, Cause, Deployed, Detail, Header, ReadError, Record, Target, TraceReader};
 use crate::report::{Counts, Provenance, Report, TraceEnding};
 use crate::world::{AgentPlace, Standing, World};
@@ -59,6 +60,8 @@ pub struct Audit {
     options: Options,
     world: World,
     decisions: Option<Decisions>,
+    /// What agents remember of what happened; nobody looks at it where no decisions are made again.
+    pasts: Option<Pasts>,
     acceptances: Option<Acceptances>,
     /// What the policies of the trace may use, all together.
     allowance: Allowance,
@@ -149,6 +152,7 @@ impl Audit {
             tiers: summed::Tiers::new(&header),
             sums: sums::Sums::new(&header),
             draws: vec![None; header.policies.len()],
+            pasts: decisions.as_ref().map(|decisions| decisions.pasts(&header)),
             decisions,
             acceptances,
             allowance,
@@ -217,6 +221,9 @@ impl Audit {
             Record::Traffic(record) => self.traffic(record),
             Record::End(record) => self.end(record),
         }
+        if let Some(pasts) = &mut self.pasts {
+            pasts.read(record);
+        }
         self.counts.instances_max = self.counts.instances_max.max(self.alive());
         if self.spent_at.is_none() && self.allowance.is_spent() {
             self.spent_at = Some(line);
@@ -224,6 +231,7 @@ impl Audit {
                 (self.counts.decisions, self.counts.computed_decisions) = decisions.counts();
             }
             self.acceptances = None;
+            self.pasts = None;
         }
     }
 
@@ -277,8 +285,6 @@ impl Audit {
             say("single instances and users, and which nodes and links went and came: the trace has only counts");
         } else if self.options.decide == Decide::AsRecorded {
             say("that decisions follow from the facts: not wanted");
-        } else if self.decisions.as_ref().is_some_and(Decisions::have_policies_that_look_back) {
-            say("decisions of policies that look back: what their agents remembered is not put together again");
         }
         if let Some(line) = self.spent_at {
             let inferences = self.options.inferences;

@@ -6,8 +6,9 @@ use mario_prolog::{Allowance, Engine};
 use rustc_hash::FxHashMap;
 
 use crate::knowledge::{Knowledge, Situation};
+use crate::past::Pasts;
 use crate::policies;
-use crate::reader::{Header, Neighbour, Solution, Target, Wish};
+use crate::reader::{Header, Neighbour, RequestFact, Solution, Target, Wish};
 use crate::texts::solutions_text;
 use crate::world::World;
 
@@ -78,9 +79,10 @@ impl Decisions {
         (self.made, self.computed)
     }
 
-    /// Whether a policy looks back, so that its decisions are not made again here.
-    pub(crate) fn have_policies_that_look_back(&self) -> bool {
-        self.policies.iter().flatten().any(|policy| !policy.remembers().is_nothing())
+    /// What the agents of these policies remember, before the first record.
+    pub(crate) fn pasts(&self, header: &Header) -> Pasts {
+        let remembers = |policy: &Option<Policy>| policy.as_ref().map_or_else(Default::default, Policy::remembers);
+        Pasts::of_policies(header, self.policies.iter().map(remembers))
     }
 
     /// Counts a decision from the same facts as the last one of the same agent, which needs no other look.
@@ -95,11 +97,7 @@ impl Decisions {
         world: &World,
         situation: &Situation<'_>,
     ) -> Option<(String, String)> {
-        let policy = self.policies[situation.policy as usize].as_ref()?;
-        if !policy.remembers().is_nothing() {
-            // What the agent knew of what happened before is not put together here.
-            return None;
-        }
+        self.policies[situation.policy as usize].as_ref()?;
         self.made += 1;
         self.encode(world, situation);
         if !self.kept.contains_key(self.key.as_slice()) {
@@ -181,37 +179,54 @@ impl Decisions {
                 }
             }
         }
-        key.extend((situation.seen.requests.len() as u64).to_le_bytes());
-        for fact in &situation.seen.requests {
-            match fact.neighbour {
-                Neighbour::Own => key.push(0),
-                Neighbour::Node(node) => {
-                    key.push(1);
-                    key.extend(node.to_le_bytes());
-                }
-            }
-            for quantity in [fact.rate, fact.latency] {
-                key.push(u8::from(quantity.as_whole().is_some()));
-                key.extend(quantity.value().to_le_bytes());
+        encode_requests(key, &situation.seen.requests);
+        key.extend((situation.seen.inhibited.len() as u64).to_le_bytes());
+        situation.seen.inhibited.iter().for_each(|wish| encode_wish(key, wish));
+        let recalled = situation.recalled;
+        key.extend((recalled.earlier.len() as u64).to_le_bytes());
+        recalled.earlier.iter().for_each(|requests| encode_requests(key, requests));
+        key.extend((recalled.done.len() as u64).to_le_bytes());
+        for (ago, wish) in &recalled.done {
+            key.extend(ago.to_le_bytes());
+            encode_wish(key, wish);
+        }
+        key.push(u8::from(recalled.age.is_some()));
+        key.extend(recalled.age.unwrap_or(0).to_le_bytes());
+    }
+}
+
+fn encode_requests(key: &mut Vec<u8>, requests: &[RequestFact]) {
+    key.extend((requests.len() as u64).to_le_bytes());
+    for fact in requests {
+        match fact.neighbour {
+            Neighbour::Own => key.push(0),
+            Neighbour::Node(node) => {
+                key.push(1);
+                key.extend(node.to_le_bytes());
             }
         }
-        for wish in &situation.seen.inhibited {
-            key.push(match wish.operation {
-                AgentOperation::Undeploy => 0,
-                AgentOperation::Migrate => 1,
-                AgentOperation::Replicate => 2,
-            });
-            match &wish.target {
-                Target::Own => key.push(0),
-                Target::Node(node) => {
-                    key.push(1);
-                    key.extend(node.to_le_bytes());
-                }
-                Target::Unknown(id) => {
-                    key.push(2);
-                    encode_id(key, id);
-                }
-            }
+        for quantity in [fact.rate, fact.latency] {
+            key.push(u8::from(quantity.as_whole().is_some()));
+            key.extend(quantity.value().to_le_bytes());
+        }
+    }
+}
+
+fn encode_wish(key: &mut Vec<u8>, wish: &Wish) {
+    key.push(match wish.operation {
+        AgentOperation::Undeploy => 0,
+        AgentOperation::Migrate => 1,
+        AgentOperation::Replicate => 2,
+    });
+    match &wish.target {
+        Target::Own => key.push(0),
+        Target::Node(node) => {
+            key.push(1);
+            key.extend(node.to_le_bytes());
+        }
+        Target::Unknown(id) => {
+            key.push(2);
+            encode_id(key, id);
         }
     }
 }

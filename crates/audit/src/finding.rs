@@ -62,7 +62,7 @@ kinds! {
     Proposal, "proposal", "What is judged is what the agent proposed at its last evaluation, and all of it is judged.";
     Verdict, "verdict", "What is inhibited goes against a rule.";
     Reason, "reason", "The reason of an inhibition is true.";
-    Memory, "memory", "An agent remembers what was inhibited as long as its strategy says, and nothing else.";
+    Memory, "memory", "What an agent remembers is what happened, for as long as its strategy and its policy say.";
     Free, "free", "The free hardware that an agent sees is the free hardware of its node.";
     Requests, "requests", "Client requests come through neighbours, one fact for each and its latency, in standard order.";
     Decision, "decision", "A decision follows from the policy and the facts that are recorded with it.";

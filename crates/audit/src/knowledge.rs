@@ -5,7 +5,8 @@ use mario_policy::{Constant, KnowledgeBase};
 use mario_prolog::{Engine, Value};
 
 use crate::facts::ExtraFacts;
-use crate::reader::{Header, Neighbour, Seen, Target};
+use crate::past::Recalled;
+use crate::reader::{Header, Neighbour, RequestFact, Seen, Target};
 
 /// Makes knowledge bases of recorded evaluations, one after the other in the same memory.
 pub struct Knowledge {
@@ -29,8 +30,10 @@ pub struct Situation<'a> {
     pub node: u32,
     /// The free hardware of that node.
     pub free: Capacity,
-    /// The rest.
+    /// The rest of what it saw.
     pub seen: &'a Seen,
+    /// What it remembers of what happened.
+    pub recalled: &'a Recalled,
 }
 
 impl Knowledge {
@@ -80,24 +83,46 @@ impl Knowledge {
         }
         let application = facts.id(header.applications[situation.application as usize].id.id());
         facts.push_instance(instance, application, own);
-        for fact in &situation.seen.requests {
+        let requests = |facts: &KnowledgeBase, fact: &RequestFact| {
             let neighbour = match fact.neighbour {
                 Neighbour::Own => facts.constant(mario_domain::SELF),
                 Neighbour::Node(node) => id(facts, node),
             };
-            facts.push_requests(instance, neighbour, number(fact.rate), number(fact.latency));
+            [neighbour, number(fact.rate), number(fact.latency)]
+        };
+        let target = |facts: &KnowledgeBase, target: &Target| match target {
+            Target::Own => facts.constant(mario_domain::SELF),
+            Target::Node(node) => id(facts, *node),
+            Target::Unknown(id) => facts.id(id),
+        };
+        for fact in &situation.seen.requests {
+            let [neighbour, rate, latency] = requests(facts, fact);
+            facts.push_requests(instance, neighbour, rate, latency);
         }
         for wish in &situation.seen.inhibited {
-            let operation = facts.constant(wish.operation.as_str());
-            let target = match &wish.target {
-                Target::Own => facts.constant(mario_domain::SELF),
-                Target::Node(node) => id(facts, *node),
-                Target::Unknown(id) => facts.id(id),
-            };
+            let (operation, target) = (facts.constant(wish.operation.as_str()), target(facts, &wish.target));
             facts.push_inhibited(operation, instance, target);
+        }
+        for (ago, earlier) in (1..).zip(&situation.recalled.earlier) {
+            for fact in earlier.iter() {
+                let fact = requests(facts, fact);
+                facts.push_earlier(ago, instance, fact);
+            }
+        }
+        for (ago, wish) in &situation.recalled.done {
+            let (operation, target) = (facts.constant(wish.operation.as_str()), target(facts, &wish.target));
+            facts.push_done(counted(*ago), instance, operation, target);
+        }
+        if let Some(age) = situation.recalled.age {
+            facts.push_age(instance, counted(age));
         }
         (&self.facts, instance)
     }
+}
+
+/// A number of evaluations as the facts hold it.
+fn counted(evaluations: u64) -> u32 {
+    u32::try_from(evaluations).unwrap_or(u32::MAX)
 }
 
 fn number(quantity: Quantity) -> Constant {

@@ -22,6 +22,7 @@ mod world;
 
 mod facts;
 mod knowledge;
+mod past;
 mod policies;
 
 mod acceptances;
@@ -33,5 +34,6 @@ mod texts;
 pub use audit::{Audit, Decide, INFERENCES, Options, audit};
 pub use finding::{Finding, FindingKind};
 pub use knowledge::{Knowledge, Situation};
+pub use past::{Pasts, Recalled};
 pub use policies::resolver;
 pub use report::{Counts, Provenance, Report, TraceEnding};

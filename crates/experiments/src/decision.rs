@@ -4,13 +4,16 @@ use std::fmt;
 use std::io::BufRead;
 
 use mario_audit::reader::{Detail, Evaluation, Header, Outcome, ReadError, Reason, Record, Seen, TraceReader, Verdict};
-use mario_audit::{Knowledge, Situation, resolver};
+use mario_audit::{Knowledge, Pasts, Recalled, Situation, resolver};
 use mario_domain::{Capacity, InstanceId};
 use mario_policy::{Explained, Explainer, Settings};
-use mario_prolog::Engine;
+use mario_prolog::{Allowance, Engine};
 use rustc_hash::FxHashMap;
 
 use crate::report::Reach;
+
+/// What the texts of all policies of a trace may use while they are loaded.
+const LOADING_INFERENCES: u64 = 100_000_000;
 
 /// A decision of a run, with its reasons.
 #[derive(Clone, Debug)]
@@ -61,7 +64,9 @@ pub fn explain_decision<R: BufRead>(
     if header.detail != Detail::Full {
         return Err(DecisionError::NoEvaluations(header.detail));
     }
-    let mut looking = Looking::new(&header, instance, until.unwrap_or(f64::INFINITY));
+    let engine = Engine::new();
+    let pasts = Pasts::new(&header, &engine, &Allowance::new(LOADING_INFERENCES));
+    let mut looking = Looking::new(&header, pasts, instance, until.unwrap_or(f64::INFINITY));
     while !looking.is_done
         && let Some(record) = reader.next_record().map_err(DecisionError::Read)?
     {
@@ -73,7 +78,6 @@ pub fn explain_decision<R: BufRead>(
             None => DecisionError::NoInstance(looking.others),
         });
     };
-    let engine = Engine::new();
     let policy = &header.policies[found.policy as usize];
     let (name, text) = policy.files.first().ok_or_else(|| DecisionError::Policy("it has no text".to_owned()))?;
     let mut settings = Settings::default();
@@ -88,6 +92,7 @@ pub fn explain_decision<R: BufRead>(
         node: found.node,
         free: found.free,
         seen: &found.seen,
+        recalled: &found.recalled,
     };
     let (facts, constant) = knowledge.of(&header, &situation, |_, other| !found.unreached.contains(&other));
     Ok(DecisionOfRun {
@@ -108,6 +113,7 @@ struct Found {
     node: u32,
     free: Capacity,
     seen: Seen,
+    recalled: Recalled,
     unreached: Vec<u32>,
 }
 
@@ -117,6 +123,7 @@ struct Looking<'a> {
     wanted: &'a str,
     until: f64,
     reach: Reach,
+    pasts: Pasts,
     /// Application and policy of each instance that came.
     origins: FxHashMap<InstanceId, (u32, u32)>,
     found: Option<Found>,
@@ -129,12 +136,13 @@ struct Looking<'a> {
 }
 
 impl<'a> Looking<'a> {
-    fn new(header: &'a Header, wanted: &'a str, until: f64) -> Looking<'a> {
+    fn new(header: &'a Header, pasts: Pasts, wanted: &'a str, until: f64) -> Looking<'a> {
         Looking {
             header,
             wanted,
             until,
             reach: Reach::default(),
+            pasts,
             origins: FxHashMap::default(),
             found: None,
             verdict: None,
@@ -146,11 +154,17 @@ impl<'a> Looking<'a> {
 
     fn read(&mut self, record: Record) {
         self.reach.read(&record);
+        // What an evaluation is shown is what happened before it.
+        let recalled = match &record {
+            Record::Evaluation(evaluation) => self.pasts.recalled(&evaluation.instance).clone(),
+            _ => Recalled::default(),
+        };
+        self.pasts.read(&record);
         match record {
             Record::Deployed(deployed) => {
                 self.origins.insert(deployed.instance, (deployed.application, deployed.policy));
             }
-            Record::Evaluation(evaluation) => self.evaluation(evaluation),
+            Record::Evaluation(evaluation) => self.evaluation(evaluation, recalled),
             Record::Cycle(cycle) => {
                 for outcome in &cycle.outcomes {
                     self.outcome(cycle.time, outcome);
@@ -160,7 +174,7 @@ impl<'a> Looking<'a> {
         }
     }
 
-    fn evaluation(&mut self, evaluation: Evaluation) {
+    fn evaluation(&mut self, evaluation: Evaluation, recalled: Recalled) {
         const OTHERS_MAX: usize = 8;
         let name = evaluation.instance.to_string();
         if name != self.wanted {
@@ -180,7 +194,7 @@ impl<'a> Looking<'a> {
         let Some(seen) = evaluation.seen.or(before) else { return };
         let unreached = self.reach.unreached(self.header, evaluation.node);
         let Evaluation { time, instance, node, free, .. } = evaluation;
-        self.found = Some(Found { time, instance, application, policy, node, free, seen, unreached });
+        self.found = Some(Found { time, instance, application, policy, node, free, seen, recalled, unreached });
         self.verdict = None;
     }
 

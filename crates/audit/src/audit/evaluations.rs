@@ -60,10 +60,11 @@ impl Audit {
     }
 
     fn decide_again(&mut self, place: AgentPlace, record: &Evaluation, seen: &Seen) {
-        let Some(decisions) = &mut self.decisions else { return };
+        let (Some(decisions), Some(pasts)) = (&mut self.decisions, &self.pasts) else { return };
         let here = Some((record.node, record.free, self.world.node(record.node).neighbourhood));
         let before = std::mem::replace(&mut self.world.agent_mut(place).decided_at, here);
-        if record.seen.is_none() && before == here {
+        let is_past_unchanged = pasts.is_unchanged(&record.instance);
+        if record.seen.is_none() && before == here && is_past_unchanged {
             decisions.repeat();
             return;
         }
@@ -75,9 +76,19 @@ impl Audit {
             node: record.node,
             free: record.free,
             seen,
+            recalled: pasts.recalled(&record.instance),
         };
         if let Some((expected, found)) = decisions.mismatch(&self.header, &self.world, &situation) {
             self.find(FindingKind::Decision, instance_text(&record.instance), expected, found);
+        }
+        if record.seen.is_none() && !is_past_unchanged {
+            let expected = "facts and solutions: what it remembers of what happened has changed";
+            self.find(
+                FindingKind::Memory,
+                instance_text(&record.instance),
+                expected,
+                "the same as at its last evaluation",
+            );
         }
     }
 

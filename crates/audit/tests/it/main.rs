@@ -8,6 +8,7 @@ mod promises;
 mod random;
 mod reading;
 mod regret;
+mod remembering;
 mod sums;
 mod trace;
 mod truth;

@@ -6,7 +6,7 @@ use std::num::NonZero;
 use std::thread;
 
 use mario_audit::reader::{Header, Seen};
-use mario_audit::{Knowledge, Situation, resolver};
+use mario_audit::{Knowledge, Recalled, Situation, resolver};
 use mario_domain::Capacity;
 use mario_policy::{Explainer, Line, Look, Settings};
 use mario_prolog::{Allowance, Engine};
@@ -33,6 +33,8 @@ pub(crate) struct Case {
     pub(crate) node: u32,
     pub(crate) free: Capacity,
     pub(crate) seen: Seen,
+    /// What it remembered of what happened.
+    pub(crate) recalled: Recalled,
     /// The neighbours that its node did not reach.
     pub(crate) unreached: Vec<u32>,
 }
@@ -99,6 +101,7 @@ fn explain_chunk(header: &Header, placement: &Placement, cases: &[Case], allowan
             node: case.node,
             free: case.free,
             seen: &case.seen,
+            recalled: &case.recalled,
         };
         let parts = explainer.as_mut().map(|explainer| {
             let (facts, instance) =

@@ -8,8 +8,9 @@ use mario_audit::reader::{
     Counted, Cycle, Detail, Handover, Header, NodeDown, Outcome, ReadError, Reason, Record, Responses, TraceReader,
     Verdict, Wish,
 };
+use mario_audit::{Pasts, Recalled};
 use mario_domain::{AgentOperation, InstanceId};
-use mario_prolog::Allowance;
+use mario_prolog::{Allowance, Engine};
 
 use super::areas::AreaCounts;
 use super::figures::{ShownFigures, counts};
@@ -30,6 +31,9 @@ const INHIBITING_NODES_MAX: usize = 40;
 pub(crate) fn read(input: impl BufRead, explain: Explain<'_>) -> Result<Run, ReadError> {
     let mut reader = TraceReader::new(input)?;
     let mut fold = Fold::new(Arc::clone(reader.header()));
+    if let Explain::Within(allowance, _) = &explain {
+        fold.pasts = Some(Pasts::new(reader.header(), &Engine::new(), allowance));
+    }
     while let Some(record) = reader.next_record()? {
         fold.record(record);
     }
@@ -47,6 +51,8 @@ struct Fold {
     about: About,
     placement: Placement,
     reach: Reach,
+    /// What agents remember of what happened, for explanations.
+    pasts: Option<Pasts>,
     recording: Recording,
     areas: AreaCounts,
     reading: Reading,
@@ -67,6 +73,7 @@ impl Fold {
             about: About::new(&header),
             placement: Placement::default(),
             reach: Reach::default(),
+            pasts: None,
             recording: Recording::default(),
             areas: AreaCounts::new(&header),
             reading: Reading::new(Arc::clone(&header)),
@@ -85,6 +92,14 @@ impl Fold {
     fn record(&mut self, record: Record) {
         self.reading.read(&record);
         self.reach.read(&record);
+        // What an evaluation is shown is what happened before it.
+        let recalled = match (&record, &self.pasts) {
+            (Record::Evaluation(evaluation), Some(pasts)) => pasts.recalled(&evaluation.instance).clone(),
+            _ => Recalled::default(),
+        };
+        if let Some(pasts) = &mut self.pasts {
+            pasts.read(&record);
+        }
         let time = record.time();
         self.about.until.0 = time;
         match record {
@@ -97,7 +112,7 @@ impl Fold {
                 self.about.evaluations += 1;
                 if let Some(instance) = self.placement.find(&evaluation.instance) {
                     let unreached = self.reach.unreached(&self.header, evaluation.node);
-                    self.recording.evaluation(instance, &evaluation, unreached);
+                    self.recording.evaluation(instance, &evaluation, &recalled, unreached);
                 }
             }
             Record::Cycle(cycle) => self.cycle(&cycle),

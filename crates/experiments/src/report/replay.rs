@@ -4,7 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use mario_audit::reader::{Evaluation, Header, Neighbour, Seen, Solution, Target, Wish};
+use mario_audit::Recalled;
+use mario_audit::reader::{Evaluation, Header, Neighbour, RequestFact, Seen, Solution, Target, Wish};
 use mario_domain::{AgentOperation, Capacity, InstanceId};
 use mario_prolog::Allowance;
 use rustc_hash::FxHashMap;
@@ -126,7 +127,7 @@ impl Recording {
     }
 
     /// Adds what an agent saw and decided, when its node did not reach some of its neighbours.
-    pub(crate) fn evaluation(&mut self, instance: u32, record: &Evaluation, unreached: Vec<u32>) {
+    pub(crate) fn evaluation(&mut self, instance: u32, record: &Evaluation, recalled: &Recalled, unreached: Vec<u32>) {
         if self.is_too_large || self.decision_count > DECISIONS_MAX {
             return;
         }
@@ -135,7 +136,8 @@ impl Recording {
             (Some(seen), _) => seen.clone(),
             (None, Some(last)) => {
                 let case = &self.cases[last.case as usize];
-                if (case.node, case.free, &case.unreached) == (record.node, record.free, &unreached) {
+                let is_there = (case.node, case.free, &case.unreached) == (record.node, record.free, &unreached);
+                if is_there && case.recalled == *recalled {
                     last.repeat(record.time);
                     return;
                 }
@@ -146,7 +148,7 @@ impl Recording {
         };
         let compact = compact(&seen);
         let (node, free) = (record.node, record.free);
-        let case = self.case(&compact, Case { instance, node, free, seen, unreached });
+        let case = self.case(&compact, Case { instance, node, free, seen, recalled: recalled.clone(), unreached });
         let of_instance = self.decisions.entry(instance).or_default();
         if let Some(last) = of_instance.last_mut()
             && last.case == case
@@ -165,8 +167,8 @@ impl Recording {
 
     /// The place of a case.
     fn case(&mut self, seen: &Value, case: Case) -> u32 {
-        let Case { instance, node, free, unreached, .. } = &case;
-        let key = format!("{instance} {node} {free} {unreached:?} {seen}");
+        let Case { instance, node, free, recalled, unreached, .. } = &case;
+        let key = format!("{instance} {node} {free} {unreached:?} {seen}{}", told_apart(recalled));
         let next = self.cases.len() as u32;
         let place = *self.case_places.entry(key).or_insert(next);
         if place == next {
@@ -201,6 +203,24 @@ impl Recording {
             reasons: self.reasons,
         })
     }
+}
+
+/// What an agent remembers of what happened, so that other memories have another text; empty for nothing.
+fn told_apart(recalled: &Recalled) -> String {
+    use std::fmt::Write;
+    let mut text = String::new();
+    let fact = |fact: &RequestFact| format!("{:?}{},{};", fact.neighbour, fact.rate, fact.latency);
+    for requests in &recalled.earlier {
+        text.push('|');
+        text.extend(requests.iter().map(fact));
+    }
+    for (ago, wish) in &recalled.done {
+        write!(text, "/{ago}{wish:?}").expect("a string takes everything");
+    }
+    if let Some(age) = recalled.age {
+        write!(text, "#{age}").expect("a string takes everything");
+    }
+    text
 }
 
 /// A recording as the page holds it.

@@ -114,3 +114,56 @@ fn the_page_explains_as_the_command_does() {
     }
     assert!(silent >= 3 && remembering >= 3, "{silent} asked for nothing, {remembering} remember something");
 }
+
+/// Reads each of the facts about what happened before.
+const LOOKS_BACK: &str = "\
+:- dynamic requests/4, earlier/5, done/4, age/2.
+:- remembers(requests, 2). :- remembers(operations, 3).
+operation(replicate, I, M) :-
+    requests(I, M, _, _), M \\== self, earlier(1, I, M, _, _), earlier(2, I, M, _, _), \\+ done(_, I, replicate, _).
+operation(migrate, I, M) :- age(I, A), A >= 3, requests(I, M, R, _), M \\== self, R > 4.
+";
+
+#[test]
+fn the_page_and_the_command_explain_decisions_that_look_back_as_they_were_made() {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("report").join("looking-back");
+    let _ = fs::remove_dir_all(&directory);
+    fs::create_dir_all(&directory).expect("the test's own directory is writable");
+    fs::write(directory.join("looks-back.pl"), LOOKS_BACK).expect("writable");
+    let mario = |arguments: &[&str]| {
+        let output = mario().args(arguments).current_dir(&directory).output().expect("it runs");
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", stderr(&output));
+        stdout(&output)
+    };
+    mario(&["run", "paper", "--policy", "looks-back.pl", "--set", "duration=4000", "--out", "run"]);
+    mario(&["report", "run"]);
+    let page = fs::read_to_string(directory.join("report.html")).expect("a page");
+    let (_, data) = page.split_once("id=\"data\">").expect("the page holds its data");
+    let data: Value = serde_json::from_str(data.split_once("</script>").expect("its end").0).expect("JSON");
+    let replay = &data["runs"][0]["replay"];
+    let trace = fs::read_to_string(directory.join("run/trace.jsonl")).expect("a trace");
+    let records: Vec<Value> = trace.lines().skip(1).map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let evaluations: Vec<&Value> =
+        records.iter().filter(|record| record[0] == "evaluation" && record[5].is_array()).collect();
+    let mut told = [0; 3];
+    for evaluation in evaluations.iter().step_by(evaluations.len().div_ceil(40)) {
+        let (time, instance) = (evaluation[1].to_string(), evaluation[2].to_string());
+        let text = mario(&["policy", "explain", "--run", "run", "--instance", &instance, "--time", &time]);
+        // What is proposed first is what was decided.
+        let first =
+            evaluation[7][0][0].as_str().map_or("nop: ".to_owned(), |operation| format!("{operation} {instance}"));
+        let (_, explained) = text.split_once("\n\n").unwrap_or(("", &text));
+        assert!(text.contains(&format!("\n{first}")), "{evaluation}\n{text}");
+        for (count, fact) in told.iter_mut().zip(["earlier(", "done(", "age("]) {
+            *count += usize::from(explained.contains(&format!("fact {fact}")));
+        }
+        let number = replay["instances"].as_array().expect("instances").iter().position(|one| one[0] == evaluation[2]);
+        let decisions = replay["decisions"][number.expect("it is there").to_string()].as_array().expect("decisions");
+        let when = evaluation[1].as_f64().expect("a time");
+        let within = |decision: &&Value| (decision[0].as_f64() <= Some(when)) && Some(when) <= decision[1].as_f64();
+        let decision = decisions.iter().find(within).expect("the page has it");
+        let shown = shown(&replay["explanations"], &decision[6]);
+        assert!(text.contains(shown.trim()), "{evaluation}\n{shown}\n{text}");
+    }
+    assert!(told.iter().all(|count| *count > 2), "{told:?}");
+}

@@ -156,6 +156,7 @@ believed! {
         "counts/outcomes/*/application" Sometimes [Other] ["summary"];
         "counts/outcomes/*/nop" Sometimes [More Less] ["summary"];
         "counts/rules/*/rule" Sometimes [Word] ["summary"];
+        "gone/instances/*/application" Sometimes [Other] ["summary"];
         "handovers/moves/*/application" Sometimes [Other] ["summary"];
         "responses/sum" Sometimes [More Less Much] ["summary"];
     ];

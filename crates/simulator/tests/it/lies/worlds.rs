@@ -11,6 +11,7 @@ use mario_scenario::{
 use mario_simulator::{Detail, Regret, RunOptions, Simulation, TraceRecorder};
 
 use crate::random_worlds::drawn::draw;
+use crate::random_worlds::remembering::remembering;
 use crate::world::{Furnish, STILL, described, policy_text, scenario};
 
 /// A world and its true trace.
@@ -38,6 +39,14 @@ operation(replicate, I, M) :- requests(I, M, R, _), M \\== self, R > 2, \\+ inhi
 /// Goes where it is drawn to.
 const DRAWS: &str = "\
 operation(migrate, I, M) :- fact(I, random, N), node(_, _, Ms), length(Ms, L), L > 0, K is N mod (L + 2), nth0(K, Ms, M).\n";
+
+/// Follows requests that held, waits after a replica, and goes when there was nothing for long.
+const LOOKS_BACK: &str = "\
+:- remembers(requests, 2). :- remembers(operations, 3).\n\
+operation(undeploy, I, self) :- \\+ requests(I, _, _, _), \\+ earlier(_, I, _, _, _).\n\
+operation(migrate, I, M) :- requests(I, M, R, L), M \\== self, R > 3, L > 3, earlier(1, I, M, P, _), P > 3, age(I, A), A > 1.\n\
+operation(replicate, I, M) :- requests(I, M, R, _), M \\== self, R > 3, earlier(2, I, M, _, _), \\+ done(_, I, replicate, _).\n\
+operation(migrate, I, M) :- done(1, I, replicate, M), M \\== self.\n";
 
 /// Takes no copies of the second application.
 const ACCEPTANCE: &str = "reject(request(replicate, _, app2, _, _), 'no copies').\n";
@@ -145,6 +154,7 @@ pub fn worlds() -> Vec<World> {
     central.management = Management::Central(Search::Greedy);
     worlds.push(traced("central", &central, Detail::Full, true));
     worlds.push(traced("drawn numbers", &base(DRAWS), Detail::Full, false));
+    worlds.push(traced("looking back", &troubled(LOOKS_BACK), Detail::Full, false));
     worlds
 }
 
@@ -158,11 +168,19 @@ fn is_decided_fast(world: &World) -> bool {
     report.spent_at.is_none()
 }
 
+/// A world drawn at random whose policies look back; `None` likewise.
+pub fn remembering_world(number: u64) -> Option<World> {
+    shortened(number, remembering(number), Detail::Full)
+}
+
 /// A world drawn at random; `None` where it cannot be run or takes long to audit.
 pub fn drawn_world(number: u64) -> Option<World> {
-    let mut scenario = draw(number);
-    scenario.duration = scenario.duration.min(Duration::of(1_000.0));
     let detail = [Detail::Full, Detail::Operations, Detail::Summary][number as usize % 3];
+    shortened(number, draw(number), detail)
+}
+
+fn shortened(number: u64, mut scenario: Scenario, detail: Detail) -> Option<World> {
+    scenario.duration = scenario.duration.min(Duration::of(1_000.0));
     Simulation::new(&scenario, RunOptions::default()).ok()?;
     let world = traced(&format!("world {number}"), &scenario, detail, number.is_multiple_of(2));
     // What takes long to audit is not worth the while: each lie about it is audited.

@@ -69,6 +69,8 @@ fn no_random_world_of_agents_that_remember_breaks_a_rule() {
         let scenario = remembering(number);
         let (trace, report, ..) = run(&scenario, RunOptions::default());
         assert!(report.is_clean(), "world {number}:\n{report}");
+        let counts = &report.counts;
+        assert_eq!(counts.decisions, counts.evaluations, "world {number}: every decision is made again");
         let everything = RunOptions { threads: 2, reuse: Reuse::Nothing };
         let ([again, ..], _) = outputs(&scenario, everything, Detail::Full);
         assert!(again == trace, "world {number} has another trace when everything is asked again");

@@ -1,0 +1,151 @@
+//! What agents remember of what happened, put together from the records of a trace alone.
+
+use std::sync::Arc;
+
+use mario_domain::InstanceId;
+use mario_policy::Remembers;
+use mario_prolog::{Allowance, Engine};
+use rustc_hash::FxHashMap;
+
+use crate::policies;
+use crate::reader::{Cycle, Detail, Evaluation, Header, Outcome, Record, RequestFact, Verdict, Wish};
+
+/// Agents remember what happened since this version of the format. The texts of older traces declared nothing, and what they
+/// called `age` was nobody's fact.
+const FIRST_FORMAT: u64 = 3;
+
+/// What an agent is shown of what happened before an evaluation.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Recalled {
+    /// The client requests of earlier evaluations, the latest first: `earlier/5`.
+    pub earlier: Vec<Arc<[RequestFact]>>,
+    /// Own operations that were accepted, each with how many evaluations ago that was, the latest first: `done/4`.
+    pub done: Vec<(u64, Wish)>,
+    /// How many evaluations the agent has made on its node, if its policy reads that: `age/2`.
+    pub age: Option<u64>,
+}
+
+/// What the agents of a trace remember. To be told every record, in order.
+#[derive(Debug)]
+pub struct Pasts {
+    /// How far back each policy of the header looks.
+    remembers: Vec<Remembers>,
+    /// The instances whose policy looks back.
+    of: FxHashMap<InstanceId, Past>,
+}
+
+/// What one agent remembers.
+#[derive(Debug)]
+struct Past {
+    policy: u32,
+    /// What its next evaluation is shown.
+    next: Recalled,
+    /// What its last evaluation was shown; `None` before the first.
+    last: Option<Recalled>,
+}
+
+static NOTHING: Recalled = Recalled { earlier: Vec::new(), done: Vec::new(), age: None };
+
+impl Pasts {
+    /// Compiles the policies of a header, to know how far back they look. Those that cannot be compiled look back at nothing.
+    pub fn new(header: &Header, engine: &Engine, allowance: &Allowance) -> Pasts {
+        let remembers =
+            |policy| policies::of_agents(engine, header, policy, allowance).map(|policy| policy.remembers());
+        Pasts::of_policies(header, header.policies.iter().map(|policy| remembers(policy).unwrap_or_default()))
+    }
+
+    /// For policies of which this is known, in the order of the header.
+    pub(crate) fn of_policies(header: &Header, remembers: impl Iterator<Item = Remembers>) -> Pasts {
+        let is_told = header.mario_trace >= FIRST_FORMAT && header.detail == Detail::Full;
+        let remembers = remembers.map(|remembers| if is_told { remembers } else { Remembers::default() });
+        Pasts { remembers: remembers.collect(), of: FxHashMap::default() }
+    }
+
+    /// What the next evaluation of an instance is shown.
+    pub fn recalled(&self, instance: &InstanceId) -> &Recalled {
+        self.of.get(instance).map_or(&NOTHING, |past| &past.next)
+    }
+
+    /// Whether the next evaluation of an instance is shown what its last one was shown.
+    pub(crate) fn is_unchanged(&self, instance: &InstanceId) -> bool {
+        self.of.get(instance).is_none_or(|past| past.last.as_ref() == Some(&past.next))
+    }
+
+    /// Takes note of a record.
+    pub fn read(&mut self, record: &Record) {
+        match record {
+            Record::Deployed(deployed) => self.appear(&deployed.instance, deployed.policy),
+            Record::Evaluation(evaluation) => self.evaluated(evaluation),
+            Record::Cycle(cycle) => self.judged(cycle),
+            Record::NodeDown(down) => {
+                for instance in &down.instances {
+                    self.of.remove(instance);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn appear(&mut self, instance: &InstanceId, policy: u32) {
+        let remembers = self.remembers[policy as usize];
+        if remembers.is_nothing() {
+            return;
+        }
+        let next = Recalled { age: remembers.reads_age.then_some(0), ..Recalled::default() };
+        self.of.entry(instance.clone()).or_insert(Past { policy, next, last: None });
+    }
+
+    fn evaluated(&mut self, evaluation: &Evaluation) {
+        let Some(past) = self.of.get_mut(&evaluation.instance) else { return };
+        let remembers = self.remembers[past.policy as usize];
+        let next = &mut past.next;
+        past.last = Some(next.clone());
+        if remembers.requests > 0 {
+            let requests = match &evaluation.seen {
+                Some(seen) => seen.requests.as_slice().into(),
+                None => next.earlier.first().cloned().unwrap_or_default(),
+            };
+            next.earlier.insert(0, requests);
+            next.earlier.truncate(remembers.requests as usize);
+        }
+        next.done.iter_mut().for_each(|(ago, _)| *ago += 1);
+        next.done.retain(|(ago, _)| *ago <= u64::from(remembers.operations));
+        next.age = next.age.map(|age| age + 1);
+    }
+
+    fn judged(&mut self, cycle: &Cycle) {
+        for outcome in &cycle.outcomes {
+            match outcome {
+                Outcome::Judged { instance, wish, verdict: Verdict::Accepted(new) } => {
+                    self.accepted(instance, wish, new.as_ref());
+                }
+                Outcome::Deploy { policy: Some(policy), verdict: Verdict::Accepted(Some(new)), .. } => {
+                    self.appear(new, *policy);
+                }
+                Outcome::Nop(_) | Outcome::Judged { .. } | Outcome::Deploy { .. } => {}
+            }
+        }
+    }
+
+    fn accepted(&mut self, instance: &InstanceId, wish: &Wish, new: Option<&InstanceId>) {
+        use mario_domain::AgentOperation::{Migrate, Replicate, Undeploy};
+        let Some(past) = self.of.get_mut(instance) else { return };
+        let policy = past.policy;
+        // A plan may also move an instance whose agent has not evaluated: then there is no evaluation that it could be counted from.
+        if past.last.is_some() && self.remembers[policy as usize].operations > 0 {
+            past.next.done.insert(0, (1, wish.clone()));
+        }
+        match (wish.operation, new) {
+            (Migrate, None) => past.next.age = past.next.age.map(|_| 0),
+            (Migrate, Some(new)) => {
+                self.of.remove(instance);
+                self.appear(new, policy);
+            }
+            (Replicate, Some(new)) => self.appear(new, policy),
+            (Undeploy, _) => {
+                self.of.remove(instance);
+            }
+            (Replicate, None) => {}
+        }
+    }
+}
