@@ -1,12 +1,17 @@
 //! One decision: what the agent of an instance proposes.
 
+use std::cell::Cell;
 use std::fmt;
 
 use mario_domain::{AgentOperation, Id, NodeId, Operation, Target};
-use mario_prolog::{Allowance, Argument, Engine, Explanation, Machine, Outcome, Query, Resource, Symbols, Value};
+use mario_prolog::{
+    Allowance, Argument, Engine, Explanation, Machine, Outcome, Query, Relation, Relations, Resource, Symbols, Table,
+    Value,
+};
 
 use crate::knowledge_base::{Constant, KnowledgeBase, constant_text};
 use crate::policy::Policy;
+use crate::vocabulary::HISTORY;
 
 /// How many solutions are wanted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,6 +31,8 @@ pub struct Decision {
     pub ending: Ending,
     /// What it cost.
     pub inferences: u64,
+    /// Whether the policy looked at what happened before: `earlier/5`, `done/4` or `age/2`. If not, it says the same whatever happened.
+    pub looked_back: bool,
 }
 
 impl Decision {
@@ -114,7 +121,7 @@ const CLAUSE: usize = 3;
 impl Decider {
     /// Memory for policies of this engine.
     pub fn new(engine: &Engine) -> Decider {
-        let decision = Decision { solutions: Vec::new(), ending: Ending::Complete, inferences: 0 };
+        let decision = Decision { solutions: Vec::new(), ending: Ending::Complete, inferences: 0, looked_back: false };
         Decider { machine: Machine::new(engine), decision }
     }
 
@@ -127,7 +134,10 @@ impl Decider {
     pub fn decide(&mut self, policy: &Policy, facts: &KnowledgeBase, instance: Constant, wanted: Wanted) -> &Decision {
         let arguments = [Argument::Unknown, Argument::Value(instance), Argument::Unknown, Argument::Unknown];
         let budget = &policy.settings().budget;
-        let mut query = self.machine.ask(policy.program(), policy.words.numbered_operation, &arguments, facts, budget);
+        let watched = Watched { facts, looked_back: Cell::new(false) };
+        let relations: &dyn Relations = if policy.remembers().is_nothing() { facts } else { &watched };
+        let operation = policy.words.numbered_operation;
+        let mut query = self.machine.ask(policy.program(), operation, &arguments, relations, budget);
         let decision = &mut self.decision;
         decision.solutions.clear();
         decision.ending = loop {
@@ -143,7 +153,34 @@ impl Decider {
             }
         };
         decision.inferences = query.inferences();
+        decision.looked_back = watched.looked_back.get();
         decision
+    }
+}
+
+/// The facts of an agent, and whether those of what happened before were looked at.
+struct Watched<'a> {
+    facts: &'a KnowledgeBase,
+    looked_back: Cell<bool>,
+}
+
+impl Watched<'_> {
+    fn watch(&self, position: usize) {
+        if HISTORY.contains(&position) {
+            self.looked_back.set(true);
+        }
+    }
+}
+
+impl Relations for Watched<'_> {
+    fn relation(&self, position: usize) -> Option<&dyn Relation> {
+        self.watch(position);
+        self.facts.relation(position)
+    }
+
+    fn table(&self, position: usize) -> Option<&Table> {
+        self.watch(position);
+        self.facts.table(position)
     }
 }
 

@@ -130,5 +130,8 @@ pub const FACTS: &[FactPredicate] = &[
 /// How many of [`FACTS`] have always been there. A text may define those that came later by itself, and then sees its own.
 pub(crate) const FIRST_FACTS: usize = 8;
 
+/// The positions of `earlier/5`, `done/4` and `age/2` in [`FACTS`]: what happened before.
+pub(crate) const HISTORY: std::ops::Range<usize> = FIRST_FACTS..NEEDS;
+
 /// The position of `needs/3` in [`FACTS`]; `free/3` follows.
 pub(crate) const NEEDS: usize = 11;

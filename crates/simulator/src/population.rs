@@ -52,6 +52,7 @@ pub use index::AgentIndex;
 pub use label::Label;
 pub use layers::decision_cache::{DecisionCache, Lookup, SavedDecisionCache, SlotId};
 pub use layers::parking::ParkedCounts;
+pub use layers::proposal_cache::Basis;
 pub use numbers::Numbers;
 pub use proposal::{CompactVerdict, Deployed, Deployment, Judged, Outcome, Proposal, Target};
 pub use saved::SavedPopulation;

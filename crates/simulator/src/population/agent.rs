@@ -213,7 +213,7 @@ impl Agent {
         let is_new = history.evaluated(remembers, self.requests(), self.evaluations + 1);
         self.extra = Some(extra);
         if is_new {
-            self.invalidate_cached_proposals();
+            self.invalidate_proposals_of_the_past();
         }
     }
 
@@ -223,7 +223,7 @@ impl Agent {
         let done = Remembered { evaluation: self.evaluations, operation, target };
         let Some(history) = self.extra.as_mut().and_then(|extra| extra.history.as_mut()) else { return };
         history.accepted(remembers, done);
-        self.invalidate_cached_proposals();
+        self.invalidate_proposals_of_the_past();
     }
 
     /// The instance is on another node now, where no client requests have reached it yet.

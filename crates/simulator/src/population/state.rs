@@ -11,6 +11,7 @@ use crate::population::index::{AgentIndex, LinksVersion};
 use crate::population::layers::full_nodes::FullNodes;
 use crate::population::layers::parking::ParkedCounts;
 use crate::population::layers::pending::{PendingRequest, PlaceRequest};
+use crate::population::layers::proposal_cache::Basis;
 use crate::population::names::Names;
 use crate::population::numbers::Numbers;
 use crate::population::proposal::{Proposal, Target};
@@ -235,8 +236,8 @@ impl Population {
     }
 
     /// An agent proposes this, and waits for the next cycle. What asks for no place concerns its own instance, whatever target came
-    /// with it.
-    pub fn propose(&mut self, agent: AgentIndex, mut proposal: Option<Proposal>) {
+    /// with it. `basis` says whether the agent would propose something else if something else had happened before.
+    pub fn propose(&mut self, agent: AgentIndex, mut proposal: Option<Proposal>, basis: Basis) {
         if let Some(proposal) = &mut proposal
             && !proposal.operation.asks_for_place()
         {
@@ -247,7 +248,7 @@ impl Population {
             let node = PlaceRequest::node(self.agent(agent).node, proposal)?;
             Some((proposal.operation, node)).filter(|_| self.full_nodes.contains(node))
         });
-        self.agents[agent.position()].set_proposal(proposal);
+        self.agents[agent.position()].set_proposal(proposal, basis);
         if let Some((operation, node)) = place {
             self.is_in_reach(agent, operation, node);
         }

@@ -12,7 +12,7 @@ use crate::chance;
 use crate::flow::Seen;
 use crate::observation::in_standard_order;
 use crate::population::{
-    AgentIndex, ContextChange, Deployed, Deployment, Evaluator, Lookup, Outcome, Proposal, SlotId,
+    AgentIndex, Basis, ContextChange, Deployed, Deployment, Evaluator, Lookup, Outcome, Proposal, SlotId,
 };
 use crate::recorder::Recorder;
 
@@ -28,6 +28,7 @@ struct Answer {
     proposal: Option<Proposal>,
     /// Whether others who know the same may take it over.
     is_plain: bool,
+    basis: Basis,
     has_failed: bool,
     /// Why, unless that was told already.
     failed: Option<Box<FailedDecision>>,
@@ -184,9 +185,9 @@ impl Simulation<'_> {
     }
 
     /// An agent proposes what another proposed who knew the same.
-    fn follow_others(&mut self, agent: AgentIndex, proposal: Option<Proposal>, recorder: &mut impl Recorder) {
+    fn follow_others(&mut self, agent: AgentIndex, found: (Option<Proposal>, Basis), recorder: &mut impl Recorder) {
         recorder.evaluation(self.queue.now(), agent, &self.population, None);
-        self.population.propose(agent, proposal);
+        self.population.propose(agent, found.0, found.1);
     }
 
     /// An agent asks its policy, and tells nobody.
@@ -201,8 +202,8 @@ impl Simulation<'_> {
             Some(_) => None,
         };
         recorder.evaluation(self.queue.now(), agent, &self.population, (!is_unchanged).then_some(decision));
-        let proposal = self.population.proposal(agent, decision);
-        self.population.propose(agent, proposal);
+        let (proposal, basis) = (self.population.proposal(agent, decision), Basis::of(decision));
+        self.population.propose(agent, proposal, basis);
         self.note_failure(agent, failed);
     }
 
@@ -265,10 +266,10 @@ impl Simulation<'_> {
         for (agent, found) in group.drain(..) {
             match found {
                 None => self.repeat(agent, recorder),
-                Some(Lookup::Hit(proposal)) => self.follow_others(agent, proposal, recorder),
+                Some(Lookup::Hit(proposal, basis)) => self.follow_others(agent, (proposal, basis), recorder),
                 Some(Lookup::Pending(slot)) => {
                     match self.decision_cache.lookup_pending(&self.population, agent, slot) {
-                        Some(proposal) => self.follow_others(agent, proposal, recorder),
+                        Some(found) => self.follow_others(agent, found, recorder),
                         None => self.ask(agent, wanted, recorder),
                     }
                 }
@@ -291,9 +292,10 @@ impl Simulation<'_> {
         let decision = answer.decision.as_ref().filter(|_| !self.population.is_unchanged(agent));
         recorder.evaluation(self.queue.now(), agent, &self.population, decision);
         if let Some(slot) = slot {
-            self.decision_cache.insert(slot, &self.population, agent, answer.proposal.as_ref(), answer.is_plain);
+            let Answer { is_plain, basis, .. } = answer;
+            self.decision_cache.insert(slot, &self.population, agent, answer.proposal.as_ref(), is_plain, basis);
         }
-        self.population.propose(agent, answer.proposal);
+        self.population.propose(agent, answer.proposal, answer.basis);
     }
 
     /// What the policies of these agents say, each thread asking its share of them.
@@ -304,12 +306,12 @@ impl Simulation<'_> {
         let ask = |evaluator: &mut Evaluator, agent: AgentIndex| {
             let decision = evaluator.evaluate(population, agent, wanted);
             let proposal = population.proposal(agent, decision);
-            let is_plain = population.is_plain(agent, decision);
+            let (is_plain, basis) = (population.is_plain(agent, decision), Basis::of(decision));
             watch.count(decision);
             let failed = if is_first { failed_decision(population, agent, decision, now) } else { None };
             let has_failed = decision.has_failed();
             let decision = (wanted == Wanted::All).then(|| decision.clone());
-            Answer { proposal, is_plain, has_failed, failed, decision }
+            Answer { proposal, is_plain, basis, has_failed, failed, decision }
         };
         if due.len() <= chunk {
             // A thread for the only share would be waited for.

@@ -27,6 +27,7 @@ use smallvec::SmallVec;
 use key::Key;
 
 use crate::population::index::AgentIndex;
+use crate::population::layers::proposal_cache::Basis;
 use crate::population::proposal::Proposal;
 use crate::population::state::Population;
 
@@ -79,6 +80,8 @@ enum Answer {
     /// Not to be shared.
     Private,
     Nothing,
+    /// The policy looks back at what happened before, which has to be part of the key.
+    LooksBack,
     /// This operation, towards the node at this position of the key.
     Proposal(AgentOperation, u8),
 }
@@ -93,6 +96,7 @@ impl Header {
             Answer::Pending => (0, 0),
             Answer::Private => (1, 0),
             Answer::Nothing => (2, 0),
+            Answer::LooksBack => (LOOKS_BACK, 0),
             Answer::Proposal(operation, position) => (FIRST_OPERATION + operation.code(), position),
         };
         Header((length as u64) << 16 | u64::from(position) << 8 | u64::from(tag))
@@ -110,6 +114,7 @@ impl Header {
             0 => Some(Answer::Pending),
             1 => Some(Answer::Private),
             2 => Some(Answer::Nothing),
+            LOOKS_BACK => Some(Answer::LooksBack),
             tag => {
                 let operation = AgentOperation::with_code(tag - FIRST_OPERATION)?;
                 Some(Answer::Proposal(operation, position))
@@ -121,6 +126,9 @@ impl Header {
 /// The tag of the first operation.
 const FIRST_OPERATION: u8 = 3;
 
+/// The tag of a decision that is based on the past.
+const LOOKS_BACK: u8 = u8::MAX;
+
 /// The slot of a decision that is being made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SlotId(u32);
@@ -128,8 +136,8 @@ pub struct SlotId(u32);
 /// The result of a lookup.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Lookup {
-    /// What the agent proposes, which may be nothing.
-    Hit(Option<Proposal>),
+    /// What the agent proposes, which may be nothing, and what that is based on.
+    Hit(Option<Proposal>, Basis),
     /// Its policy is to be asked, and the answer to be given to [`DecisionCache::insert`] if there is a slot.
     Miss(Option<SlotId>),
     /// Another agent's policy is being asked for it: look with [`DecisionCache::lookup_pending`] when that is answered.
@@ -183,7 +191,7 @@ impl DecisionCache {
         self.keys.resize_with(self.prefetched.slots.len() + 1, Key::new);
         for (position, agent) in agents.iter().enumerate() {
             self.current = position + 1;
-            let hash = self.write_key(population, *agent).map(|()| self.key().hash());
+            let hash = self.write_key(population, *agent, Basis::Present).map(|()| self.key().hash());
             self.prefetched.slots[position] = (*agent, hash);
         }
         let mask = self.index.len().wrapping_sub(1);
@@ -205,7 +213,7 @@ impl DecisionCache {
             return *hash;
         }
         self.current = 0;
-        self.write_key(population, agent).map(|()| self.key().hash())
+        self.write_key(population, agent, Basis::Present).map(|()| self.key().hash())
     }
 
     fn key(&self) -> &Key {
@@ -215,11 +223,25 @@ impl DecisionCache {
     /// Looks up the decision of an agent.
     pub fn lookup(&mut self, population: &Population, agent: AgentIndex) -> Lookup {
         let Some(hash) = self.hash(population, agent) else { return Lookup::Miss(None) };
-        match self.position(hash) {
+        // A decision is deterministic, so whether it looks back depends on the rest of what the agent knows alone.
+        if let Some(lookup) = self.lookup_key(hash, Basis::Present) {
+            return lookup;
+        }
+        let lookup = match self.write_key(population, agent, Basis::Past) {
+            Some(()) => self.lookup_key(self.key().hash(), Basis::Past),
+            None => None,
+        };
+        lookup.unwrap_or(Lookup::Miss(None))
+    }
+
+    /// Looks up the current key; `None` if what happened before has to be part of it.
+    fn lookup_key(&mut self, hash: u64, basis: Basis) -> Option<Lookup> {
+        Some(match self.position(hash) {
             Ok(position) => match Header(self.blocks[position]).answer() {
+                Some(Answer::LooksBack) => return None,
                 Some(Answer::Pending) => Lookup::Pending(SlotId(position as u32)),
                 Some(Answer::Private) | None => Lookup::Miss(None),
-                Some(answer) => Lookup::Hit(self.proposal(answer)),
+                Some(answer) => Lookup::Hit(self.proposal(answer), basis),
             },
             Err(_) if self.count >= self.limit => Lookup::Miss(None),
             Err(slot) => {
@@ -230,7 +252,7 @@ impl DecisionCache {
                 self.count += 1;
                 Lookup::Miss(Some(SlotId(position as u32)))
             }
-        }
+        })
     }
 
     /// Returns a decision that was pending; `None` if the policy is to be asked after all.
@@ -239,16 +261,26 @@ impl DecisionCache {
         population: &Population,
         agent: AgentIndex,
         slot: SlotId,
-    ) -> Option<Option<Proposal>> {
-        self.current = 0;
-        self.write_key(population, agent)?;
+    ) -> Option<(Option<Proposal>, Basis)> {
+        let basis = self.write_key_of(slot, population, agent)?;
         match Header(self.blocks[slot.0 as usize]).answer() {
-            Some(Answer::Pending | Answer::Private) | None => None,
-            Some(answer) => Some(self.proposal(answer)),
+            Some(Answer::Pending | Answer::Private | Answer::LooksBack) | None => None,
+            Some(answer) => Some((self.proposal(answer), basis)),
         }
     }
 
-    /// Stores what the policy of an agent said. `is_plain` says that it may be shared.
+    /// Writes the key of an agent as it is in a slot. Returns whether what happened before is part of it; `None` if the decision
+    /// cannot be shared.
+    fn write_key_of(&mut self, slot: SlotId, population: &Population, agent: AgentIndex) -> Option<Basis> {
+        self.current = 0;
+        self.write_key(population, agent, Basis::Present)?;
+        if self.key().words() == self.key_at(slot.0 as usize) {
+            return Some(Basis::Present);
+        }
+        self.write_key(population, agent, Basis::Past).map(|()| Basis::Past)
+    }
+
+    /// Stores what the policy of an agent said, and what that is based on. `is_plain` says that it may be shared.
     pub fn insert(
         &mut self,
         slot: SlotId,
@@ -256,13 +288,14 @@ impl DecisionCache {
         agent: AgentIndex,
         proposal: Option<&Proposal>,
         is_plain: bool,
+        basis: Basis,
     ) {
-        self.current = 0;
-        let is_said = is_plain && self.write_key(population, agent).is_some();
-        let answer = match proposal {
-            _ if !is_said => Answer::Private,
-            None => Answer::Nothing,
-            Some(proposal) => {
+        let key = if is_plain { self.write_key_of(slot, population, agent) } else { None };
+        let answer = match (key, proposal) {
+            (None, _) => Answer::Private,
+            (Some(Basis::Present), _) if basis == Basis::Past => Answer::LooksBack,
+            (Some(_), None) => Answer::Nothing,
+            (Some(_), Some(proposal)) => {
                 let place = self.key().place(&proposal.target);
                 place.map_or(Answer::Private, |place| Answer::Proposal(proposal.operation, place))
             }
@@ -272,12 +305,12 @@ impl DecisionCache {
     }
 
     /// Writes the key of an agent; `None` if its decision cannot be shared.
-    fn write_key(&mut self, population: &Population, agent: AgentIndex) -> Option<()> {
+    fn write_key(&mut self, population: &Population, agent: AgentIndex, basis: Basis) -> Option<()> {
         let agent = population.agent(agent);
         let blindness = self.policies[agent.policy().position()]?;
         let application = agent.application();
         let application = if blindness.sees_applications { application } else { self.alike[application.position()] };
-        self.keys[self.current].write(population, agent, application, blindness.sees_neighbours)
+        self.keys[self.current].write(population, agent, application, blindness.sees_neighbours, basis)
     }
 
     /// Returns what an answer means to the agent whose key was written last.
@@ -341,7 +374,7 @@ impl DecisionCache {
         while let Some(header) = self.blocks.get(position).copied().map(Header) {
             let has_place = match header.answer() {
                 Some(Answer::Pending) | None => false,
-                Some(Answer::Private | Answer::Nothing) => true,
+                Some(Answer::Private | Answer::Nothing | Answer::LooksBack) => true,
                 Some(Answer::Proposal(_, place)) => usize::from(place) < key::NODES_MAX,
             };
             if !has_place || header.length() > self.blocks.len() - position - 1 {

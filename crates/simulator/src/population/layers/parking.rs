@@ -63,6 +63,8 @@ impl Population {
         }
         let (proposal, reached) = match snapshot {
             None => (agent.proposal(), agent.reached),
+            // While requests change, so does the past of an agent that looks back.
+            Some(number) if agent.history().is_some() && !agent.sees(number) => return None,
             Some(number) => agent.cached_proposal(number)?,
         };
         let rate = agent.rate_in(snapshot);

@@ -4,6 +4,7 @@
 //! Requests that take turns among several instances reach each of them in a few recurring patterns. The simulation numbers the
 //! snapshots of such a pattern, so that from the second round on an agent is told a number and no facts.
 
+use mario_policy::Decision;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
@@ -29,6 +30,23 @@ struct CachedProposal {
     proposal: Option<Proposal>,
     /// The version of the links with which its target was in reach.
     reached: Option<LinksVersion>,
+    basis: Basis,
+}
+
+/// What a decision is based on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Basis {
+    /// What the agent sees now: the policy did not look back.
+    Present,
+    /// Also what happened before.
+    Past,
+}
+
+impl Basis {
+    /// What a decision was based on.
+    pub fn of(decision: &Decision) -> Basis {
+        if decision.looked_back { Basis::Past } else { Basis::Present }
+    }
 }
 
 impl RequestSnapshot {
@@ -147,9 +165,9 @@ impl Agent {
     }
 
     /// The agent proposes this to what it sees.
-    pub(crate) fn set_proposal(&mut self, proposal: Option<Proposal>) {
+    pub(crate) fn set_proposal(&mut self, proposal: Option<Proposal>, basis: Basis) {
         if let Some(snapshot) = self.snapshots.get_mut(usize::from(self.current)) {
-            snapshot.cached = Some(CachedProposal { proposal: proposal.clone(), reached: None });
+            snapshot.cached = Some(CachedProposal { proposal: proposal.clone(), reached: None, basis });
         }
         self.proposal = proposal;
         self.reached = None;
@@ -198,6 +216,19 @@ impl Agent {
         for snapshot in &mut self.snapshots {
             snapshot.cached = None;
         }
+    }
+
+    /// What happened before is no longer what it was at the last evaluation, so no cached proposal is valid that is based on it.
+    pub(crate) fn invalidate_proposals_of_the_past(&mut self) {
+        self.is_unchanged = false;
+        for snapshot in &mut self.snapshots {
+            snapshot.cached.take_if(|cached| cached.basis == Basis::Past);
+        }
+    }
+
+    /// Whether a snapshot of the recurring pattern has the requests that the agent sees.
+    pub(crate) fn sees(&self, number: u8) -> bool {
+        self.snapshots.get(usize::from(number)).is_some_and(|snapshot| snapshot.same_as == self.current)
     }
 
     /// Whether snapshots refer to snapshots, and each cached proposal satisfies `is_valid`.

@@ -5,7 +5,7 @@ use mario_domain::{Inhibition, Verdict};
 use mario_policy::Wanted;
 use mario_scenario::{ApplicationIndex, NodeIndex};
 use mario_simulator::population::{
-    AgentIndex, ContextChange, Neighbour, Outcome, Promise, Proposal, RequestFact, Target,
+    AgentIndex, Basis, ContextChange, Neighbour, Outcome, Promise, Proposal, RequestFact, Target,
 };
 
 use crate::population::world::{Plan, World, deployment, node};
@@ -45,7 +45,7 @@ fn a_round_at_once_gives_what_agents_one_by_one_give() {
         .collect();
     assert!(wishes.iter().all(Option::is_some));
     for (agent, proposal) in agents.iter().zip(wishes) {
-        at_once.population.propose(*agent, proposal);
+        at_once.population.propose(*agent, proposal, Basis::Past);
     }
     at_once.cycle(&[]);
     assert_eq!(at_once.label, one_by_one.label);

@@ -3,7 +3,7 @@
 use mario_domain::AgentOperation::{Migrate, Replicate};
 use mario_policy::Wanted;
 use mario_scenario::{Arbitration, NodeIndex};
-use mario_simulator::population::{AgentIndex, ContextChange, Neighbour, Outcome, RequestFact, Target};
+use mario_simulator::population::{AgentIndex, Basis, ContextChange, Neighbour, Outcome, RequestFact, Target};
 
 use crate::population::world::{Plan, World, node};
 
@@ -58,10 +58,10 @@ fn an_agent_is_shown_what_happened_before_and_takes_it_along() {
         "1 n1 7, 2 n1 5 | 1 migrate n1, 2 replicate self | 0",
         "its past goes with it"
     );
-    world.population.propose(agent, None);
+    world.population.propose(agent, None, Basis::Past);
     world.cycle(&[]);
     assert_eq!(shown(&mut world, agent), "2 n1 7 | 2 migrate n1, 3 replicate self | 1", "no requests came since");
-    world.population.propose(agent, None);
+    world.population.propose(agent, None, Basis::Past);
     world.cycle(&[]);
     assert_eq!(shown(&mut world, agent), " | 3 migrate n1 | 2");
 }

@@ -2,7 +2,7 @@
 
 use mario_domain::AgentOperation::{Migrate, Replicate, Undeploy};
 use mario_scenario::Memory;
-use mario_simulator::population::{Proposal, Target};
+use mario_simulator::population::{Basis, Proposal, Target};
 
 use crate::population::world::{Plan, STILL, World, node};
 
@@ -19,7 +19,7 @@ fn seen_at(world: &mut World, evaluations: u32) -> Vec<u32> {
         if !world.population.visible_memory(world.population.agent(agent)).is_empty() {
             seen.push(evaluation);
         }
-        world.population.propose(agent, None);
+        world.population.propose(agent, None, Basis::Past);
         world.cycle(&[]);
     }
     seen

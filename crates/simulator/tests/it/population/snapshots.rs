@@ -2,7 +2,7 @@
 
 use mario_policy::Wanted;
 use mario_scenario::NodeIndex;
-use mario_simulator::population::{AgentIndex, ContextChange, Neighbour, RequestFact};
+use mario_simulator::population::{AgentIndex, Basis, ContextChange, Neighbour, RequestFact};
 
 use crate::population::world::{Plan, World, deployment};
 
@@ -51,7 +51,7 @@ impl Watched {
             population.propose_cached(agent);
             self.recalled += 1;
         } else {
-            population.propose(agent, proposal.clone());
+            population.propose(agent, proposal.clone(), Basis::Past);
         }
         assert_eq!(population.agent(agent).proposal(), proposal.as_ref());
         self.evaluated = Some(facts.to_vec());

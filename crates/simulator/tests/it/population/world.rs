@@ -9,7 +9,7 @@ use mario_policy::{Acceptance, Policy, Settings, Wanted};
 use mario_prolog::Engine;
 use mario_scenario::{ApplicationIndex, Arbitration, Memory, NodeIndex, PolicyIndex};
 use mario_simulator::population::{
-    AcceptanceContext, AgentIndex, Deployed, Deployment, Evaluator, Label, Numbers, Outcome, Population,
+    AcceptanceContext, AgentIndex, Basis, Deployed, Deployment, Evaluator, Label, Numbers, Outcome, Population,
     PopulationConfig, Proposal, SimulatedNode, Target,
 };
 
@@ -144,14 +144,14 @@ impl World {
 
     /// An agent proposes, whatever its policy says.
     pub fn propose(&mut self, agent: AgentIndex, operation: AgentOperation, target: Target) {
-        self.population.propose(agent, Some(Proposal { operation, target }));
+        self.population.propose(agent, Some(Proposal { operation, target }), Basis::Past);
     }
 
     /// The policy of an agent is asked, and the agent waits for the managers.
     pub fn evaluate(&mut self, agent: AgentIndex) -> Option<Proposal> {
         let decision = self.evaluator.evaluate(&self.population, agent, Wanted::All);
         let proposal = self.population.proposal(agent, decision);
-        self.population.propose(agent, proposal.clone());
+        self.population.propose(agent, proposal.clone(), Basis::Past);
         proposal
     }
 

@@ -5,6 +5,7 @@ use mario_domain::{AgentOperation, Capacity, Id};
 use mario_scenario::{ApplicationIndex, Memory, NodeIndex};
 
 use crate::population::agent::{Agent, Neighbour, RequestFact};
+use crate::population::layers::proposal_cache::Basis;
 use crate::population::proposal::Target;
 use crate::population::simulated_node::SimulatedNode;
 use crate::population::state::Population;
@@ -28,6 +29,9 @@ const EARLIER_REQUESTS_MAX: usize = 36;
 const DONE_MAX: usize = 16;
 const HISTORY_MAX: usize = 1 + EARLIER_MAX + 3 * EARLIER_REQUESTS_MAX + DONE_MAX;
 const WORDS_MAX: usize = HEAD + REMEMBERED_MAX / 8 + NEIGHBOURS_MAX / 8 + 3 * REQUESTS_MAX + HISTORY_MAX;
+
+/// What an agent remembers of what happened.
+type Past = History<RequestFact, Target>;
 
 /// Larger numbers are no words of the machine that runs policies, and cost it more than names do.
 const NUMBER_MAX: u64 = 1 << 56;
@@ -111,14 +115,15 @@ impl Key {
         }
     }
 
-    /// Writes down what an agent of an application knows, its neighbours if `sees_neighbours` says so; `None` when it cannot
-    /// be said without names.
+    /// Writes down what an agent of an application knows, its neighbours if `sees_neighbours` says so, and what happened before if
+    /// `basis` says so; `None` when it cannot be said without names.
     pub(super) fn write(
         &mut self,
         population: &Population,
         agent: &Agent,
         application: ApplicationIndex,
         sees_neighbours: bool,
+        basis: Basis,
     ) -> Option<()> {
         let requests = agent.requests();
         let node = population.node(agent.node());
@@ -131,14 +136,15 @@ impl Key {
             return None;
         }
         let (policy, application) = (u16::try_from(agent.policy().0).ok()?, u16::try_from(application.0).ok()?);
-        self.find_nodes(population, agent, neighbours)?;
+        let history = agent.history().filter(|_| basis == Basis::Past);
+        self.find_nodes(population, agent, neighbours, history)?;
         self.length = HEAD;
         let remembered = self.write_remembered(population.memory, agent)?;
         self.write_neighbours(neighbours);
         for fact in requests {
             self.write_request(fact)?;
         }
-        if let Some(history) = agent.history() {
+        if basis == Basis::Past {
             let reads_age = population.policy(agent.policy()).remembers().reads_age;
             self.write_history(history, agent.evaluations() + 1, reads_age.then(|| agent.age()))?;
         }
@@ -165,7 +171,11 @@ impl Key {
     }
 
     /// Writes what an agent remembers of what happened, as evaluation `now` is shown it.
-    fn write_history(&mut self, history: &History<RequestFact, Target>, now: u32, age: Option<u32>) -> Option<()> {
+    fn write_history(&mut self, history: Option<&Past>, now: u32, age: Option<u32>) -> Option<()> {
+        let Some(history) = history else {
+            self.push(age.map_or(0, |age| u64::from(age) << 1 | 1));
+            return Some(());
+        };
         let History { requests, done, .. } = history;
         let facts: usize = requests.iter().map(Vec::len).sum();
         if requests.len() > EARLIER_MAX || facts > EARLIER_REQUESTS_MAX || done.len() > DONE_MAX {
@@ -188,14 +198,19 @@ impl Key {
     }
 
     /// Finds out which nodes occur.
-    fn find_nodes(&mut self, population: &Population, agent: &Agent, neighbours: &[NodeIndex]) -> Option<()> {
+    fn find_nodes(
+        &mut self,
+        population: &Population,
+        agent: &Agent,
+        neighbours: &[NodeIndex],
+        history: Option<&Past>,
+    ) -> Option<()> {
         self.nodes.count = 0;
         self.nodes.add(population, Neighbour::Own)?;
         self.nodes.add(population, Neighbour::Node(agent.node()))?;
         for fact in agent.requests() {
             self.nodes.add(population, fact.neighbour)?;
         }
-        let history = agent.history();
         let done = history.into_iter().flat_map(|history| &history.done);
         for remembered in agent.remembered().iter().chain(done) {
             match &remembered.target {

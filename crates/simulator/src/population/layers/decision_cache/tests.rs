@@ -10,7 +10,7 @@ use mario_prolog::{Budget, Directories};
 use mario_scenario::{ApplicationIndex, Arbitration, Memory, NodeIndex, PolicyIndex};
 
 use super::*;
-use mario_colony::rules::Remembered;
+use mario_colony::rules::{History, Remembered};
 
 use crate::population::agent::{Neighbour, RequestFact};
 use crate::population::evaluate::Evaluator;
@@ -20,7 +20,7 @@ use crate::population::simulated_node::SimulatedNode;
 use crate::population::state::{ContextChange, PopulationConfig};
 
 /// All shipped policies that need no facts to say something.
-const SHIPPED: [&str; 9] = [
+const SHIPPED: [&str; 10] = [
     "workload-aware",
     "latency-aware",
     "workload-and-latency-aware",
@@ -28,6 +28,7 @@ const SHIPPED: [&str; 9] = [
     "cost-aware",
     "load-thresholds",
     "popularity",
+    "popularity-with-cool-down",
     "stay-in-region",
     "sustained-demand",
 ];
@@ -147,6 +148,26 @@ fn tell(dice: &mut Dice, population: &mut Population, agent: AgentIndex) {
     let remembering = &mut population.agents[agent.position()];
     remembering.extra.get_or_insert_default().remembered = remembered.collect();
     remembering.is_blank = false;
+    tell_past(dice, population, agent, &facts);
+}
+
+/// Lets an agent whose policy looks back remember that it saw the same before, or nothing.
+fn tell_past(dice: &mut Dice, population: &mut Population, agent: AgentIndex, facts: &[RequestFact]) {
+    let remembers = population.policy(population.agent(agent).policy()).remembers();
+    if remembers.is_nothing() {
+        return;
+    }
+    let mut history = History { arrived: dice.below(3) as u32, ..History::default() };
+    for _ in 0..dice.pick(&[0, 1, 2, 2, 2]) {
+        history.evaluated(remembers, if dice.below(4) == 0 { &[] } else { facts }, 5);
+    }
+    if dice.below(4) == 0 {
+        let done = Remembered { evaluation: 3, operation: AgentOperation::Migrate, target: Target::Own };
+        history.accepted(remembers, done);
+    }
+    let remembering = &mut population.agents[agent.position()];
+    remembering.evaluations = 4;
+    remembering.extra.get_or_insert_default().history = Some(Box::new(history));
 }
 
 /// Lets the agents of a population see many things; holds what is found against what their policies say. Gives how much of
@@ -162,7 +183,7 @@ fn compare(dice: &mut Dice, mut population: Population, rounds: usize) -> [usize
         let decision = evaluator.evaluate(&population, agent, Wanted::First);
         let asked = population.proposal(agent, decision);
         match known {
-            Lookup::Hit(proposal) => {
+            Lookup::Hit(proposal, _) => {
                 assert_eq!(
                     proposal,
                     asked,
@@ -174,8 +195,8 @@ fn compare(dice: &mut Dice, mut population: Population, rounds: usize) -> [usize
                 found[1] += usize::from(proposal.is_some());
             }
             Lookup::Miss(Some(slot)) => {
-                let is_plain = population.is_plain(agent, decision);
-                decisions.insert(slot, &population, agent, asked.as_ref(), is_plain);
+                let (is_plain, basis) = (population.is_plain(agent, decision), Basis::of(decision));
+                decisions.insert(slot, &population, agent, asked.as_ref(), is_plain, basis);
             }
             Lookup::Miss(None) => {}
             Lookup::Pending(_) => panic!("nobody else is asked"),
@@ -196,7 +217,7 @@ fn what_is_found_is_what_the_policy_would_have_said() {
             let [all, proposals] = compare(&mut dice, population, 4_000);
             found = [found[0] + all, found[1] + proposals];
         }
-        assert!(found[0] > 5_000 && found[1] > 300, "{name}: {found:?} were found");
+        assert!(found[0] > 3_000 && found[1] > 300, "{name}: {found:?} were found");
     }
 }
 
@@ -256,10 +277,10 @@ fn a_place_is_taken_before_the_answer_is_there() {
     assert_eq!(decisions.lookup(&population, other), Lookup::Pending(slot));
     assert_eq!(decisions.lookup_pending(&population, other, slot), None);
     let proposal = Proposal { operation: AgentOperation::Replicate, target: Target::Own };
-    decisions.insert(slot, &population, first, Some(&proposal), true);
-    assert_eq!(decisions.lookup_pending(&population, other, slot), Some(Some(proposal.clone())));
-    assert_eq!(decisions.lookup(&population, other), Lookup::Hit(Some(proposal)));
-    decisions.insert(slot, &population, first, None, false);
+    decisions.insert(slot, &population, first, Some(&proposal), true, Basis::Present);
+    assert_eq!(decisions.lookup_pending(&population, other, slot), Some((Some(proposal.clone()), Basis::Present)));
+    assert_eq!(decisions.lookup(&population, other), Lookup::Hit(Some(proposal), Basis::Present));
+    decisions.insert(slot, &population, first, None, false, Basis::Present);
     assert_eq!(decisions.lookup_pending(&population, other, slot), None, "it is of no use to others");
     assert_eq!(decisions.lookup(&population, other), Lookup::Miss(None));
 }
@@ -277,7 +298,7 @@ fn when_all_places_are_taken_nothing_is_learnt_until_there_is_room() {
         population.r2(ContextChange::Requests { agent, facts: &facts });
         let found = decisions.lookup(&population, agent);
         if let Lookup::Miss(Some(slot)) = found {
-            decisions.insert(slot, &population, agent, None, true);
+            decisions.insert(slot, &population, agent, None, true, Basis::Present);
         }
         found
     };
@@ -286,10 +307,10 @@ fn when_all_places_are_taken_nothing_is_learnt_until_there_is_room() {
     }
     assert_eq!(find(&mut decisions, limit), Lookup::Miss(None));
     for rate in (0..limit).step_by(100) {
-        assert_eq!(find(&mut decisions, rate), Lookup::Hit(None));
+        assert_eq!(find(&mut decisions, rate), Lookup::Hit(None, Basis::Present));
     }
     decisions.make_room();
     assert!(matches!(find(&mut decisions, limit), Lookup::Miss(Some(_))));
     decisions.make_room();
-    assert_eq!(find(&mut decisions, limit), Lookup::Hit(None), "there is room left");
+    assert_eq!(find(&mut decisions, limit), Lookup::Hit(None, Basis::Present), "there is room left");
 }
