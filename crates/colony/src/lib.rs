@@ -51,4 +51,4 @@ pub use journal::{Custody, Draining, Grant, Ledger, OwnCause, Owned, PeerRecord,
 pub use manager::{Availability, Manager, Miscount, Reservation};
 pub use mario_policy::PolicyText;
 pub use message::{Hello, Luggage, Message, Prepare, TransferKind};
-pub use node::{Config, Limits, Node, Start, StartError, Timing};
+pub use node::{Config, Knowledge, Limits, Node, Start, StartError, Timing};

@@ -26,8 +26,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use mario_domain::{Capacity, Duration, Fact, Hardware, InstanceId, NodeId, Target, Time};
+use mario_policy::{Constant, KnowledgeBase};
 use mario_prolog::Engine;
 
+use crate::descriptor::Descriptor;
 use crate::ids::{IdSource, JournalId, Token, TransferId, WorkloadId};
 use crate::input::{Effect, Input, Proposal, Report, RequestFact};
 use crate::journal::{Ledger, Record};
@@ -154,6 +156,17 @@ pub enum StartError {
     },
 }
 
+/// What an agent decides by, for whoever explains its decisions.
+#[derive(Clone, Debug)]
+pub struct Knowledge {
+    /// The facts that it sees.
+    pub facts: KnowledgeBase,
+    /// Its instance, among the facts.
+    pub instance: Constant,
+    /// What it is an instance of, with its policy.
+    pub descriptor: Arc<Descriptor>,
+}
+
 impl Node {
     /// A node that starts, for the first time or again, with what its journal adds up to. The first effects are its recovery:
     /// what is owned is resumed, and nothing is promised before every copy that the ledger does not know is dead.
@@ -194,6 +207,12 @@ impl Node {
     /// What the agent of an instance here would take along now.
     pub fn luggage(&self, instance: &InstanceId) -> Option<Luggage> {
         self.state.minds.get(instance).map(Mind::luggage)
+    }
+
+    /// What the agent of an instance here would decide by now; `None` when it is not here, or its policy cannot be used.
+    pub fn knowledge(&mut self, instance: &InstanceId) -> Option<Knowledge> {
+        let (owned, mind) = (self.state.ledger.owned.get(instance)?, self.state.minds.get(instance)?);
+        self.reasoner.knowledge(&self.state, owned, mind)
     }
 
     /// Whether the agent of an instance here waits for a transfer, and proposes nothing meanwhile.

@@ -24,8 +24,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mario_colony::{Config, Effect, Input, JournalId, Node, Start};
-use mario_domain::Time;
+use mario_colony::{Config, Effect, Input, JournalId, Knowledge, Node, Start};
+use mario_domain::{InstanceId, Time};
 use mario_prolog::Engine;
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
@@ -62,6 +62,8 @@ pub(crate) enum Event {
     Happened(Input),
     /// An operator asks.
     Ask(Ask),
+    /// An operator wants the last decision of an instance explained: what its agent knew then.
+    Explain(InstanceId, oneshot::Sender<Option<Arc<Knowledge>>>),
     /// The daemon ends.
     Stop,
 }
@@ -153,7 +155,7 @@ pub async fn run(
     let (stop_sender, stopped) = tokio::sync::watch::channel(false);
     let ingress = Ingress::new(forwarder.clone(), None);
     let ingress = tokio::spawn(async move { ingress.serve(ingress_listener, stopped, LAST_REQUESTS).await });
-    let desk = operators::Desk::new(core_sender.clone(), events.clone(), copies, forwarder);
+    let desk = operators::Desk::new(core_sender.clone(), events.clone(), copies, forwarder, engine);
     operators::spawn(desk, &checked.identity, operators_listener, &mut tasks)?;
     ready(addresses);
 

@@ -3,6 +3,8 @@
 //! `openapi.json` beside this crate describes it; a test holds that against [`ROUTES`].
 
 mod client;
+mod connection;
+mod explanation;
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -17,6 +19,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use mario_colony::{DeployKey, JournalId, WorkloadId};
 use mario_domain::InstanceId;
+use mario_prolog::Engine;
 use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, mpsc, oneshot};
@@ -32,7 +35,10 @@ use crate::seams::Body;
 use crate::traffic::Forwarder;
 
 pub use client::{Client, Reply};
+pub use connection::{Connection, EventStream};
 pub use http::Method;
+
+use explanation::Explanations;
 
 /// Connections of operators at once.
 const CONNECTIONS_MAX: usize = 64;
@@ -46,13 +52,14 @@ const LOG_BYTES_MAX: usize = 64 << 10;
 pub const DEPLOY_KEY: &str = "mario-deploy-key";
 
 /// What can be asked: method, path with names in braces, and the role that it takes.
-pub const ROUTES: [(Method, &str, Option<Role>); 16] = [
+pub const ROUTES: [(Method, &str, Option<Role>); 17] = [
     (Method::GET, "/healthz", None),
     (Method::GET, "/metrics", None),
     (Method::GET, "/v1/status", Some(Role::Look)),
     (Method::GET, "/v1/instances", Some(Role::Look)),
     (Method::GET, "/v1/instances/{instance}", Some(Role::Look)),
     (Method::GET, "/v1/instances/{instance}/log", Some(Role::Look)),
+    (Method::GET, "/v1/instances/{instance}/explanation", Some(Role::Look)),
     (Method::GET, "/v1/links", Some(Role::Look)),
     (Method::GET, "/v1/routes", Some(Role::Look)),
     (Method::GET, "/v1/journal", Some(Role::Look)),
@@ -72,6 +79,7 @@ pub(crate) struct Desk {
     events: Events,
     copies: Copies,
     forwarder: Forwarder,
+    explanations: Explanations,
 }
 
 /// Who asks.
@@ -82,8 +90,14 @@ struct Operator {
 }
 
 impl Desk {
-    pub(crate) fn new(core: mpsc::Sender<Event>, events: Events, copies: Copies, forwarder: Forwarder) -> Desk {
-        Desk { core, events, copies, forwarder }
+    pub(crate) fn new(
+        core: mpsc::Sender<Event>,
+        events: Events,
+        copies: Copies,
+        forwarder: Forwarder,
+        engine: &Engine,
+    ) -> Desk {
+        Desk { core, events, copies, forwarder, explanations: Explanations::new(engine) }
     }
 }
 
@@ -195,6 +209,7 @@ impl Desk {
             ("GET", "/metrics") => return self.metrics().await,
             ("GET", "/v1/events") => return Ok(self.stream(query)),
             ("GET", "/v1/instances/{instance}/log") => return self.log(instance()?).await,
+            ("GET", "/v1/instances/{instance}/explanation") => return self.explanation(instance()?).await,
             ("GET", "/v1/status") => Question::Status,
             ("GET", "/v1/instances") => Question::Instances,
             ("GET", "/v1/instances/{instance}") => Question::Instance(instance()?),
@@ -232,6 +247,16 @@ impl Desk {
         let ends = || refusal(503, "the node ends");
         self.core.send(Event::Ask(Ask { question, reply })).await.map_err(|_| ends())?;
         answer.await.map_err(|_| ends())?
+    }
+
+    async fn explanation(&self, instance: InstanceId) -> Result<Response<Body>, Refusal> {
+        let (reply, known) = oneshot::channel();
+        let ends = || refusal(503, "the node ends");
+        self.core.send(Event::Explain(instance.clone(), reply)).await.map_err(|_| ends())?;
+        let Some(knowledge) = known.await.map_err(|_| ends())? else {
+            return Err(refusal(404, format!("instance {instance} has not decided anything on this node")));
+        };
+        self.explanations.explain(knowledge).await.map(|answer| json_response(StatusCode::OK, &answer))
     }
 
     async fn health(&self) -> Result<Response<Body>, Refusal> {

@@ -12,7 +12,7 @@ use mario_policy::{
 };
 use mario_prolog::{Allowance, Engine, Machine};
 
-use super::{Mind, State};
+use super::{Knowledge, Mind, State};
 use crate::descriptor::Descriptor;
 use crate::input::Proposal;
 use crate::journal::Owned;
@@ -82,20 +82,32 @@ impl Reasoner {
         let Ok(policy) = self.policy(state, &owned.descriptor.policy) else {
             return Answer { proposal: None, has_failed: true, remembers: Remembers::default() };
         };
-        self.facts.clear();
-        for descriptor in state.descriptors(None) {
-            self.facts.push_application(&descriptor.application);
-        }
         let remembers = policy.remembers();
-        let reads_kinds = policy.reads_kinds();
-        let around = Around { state, owned, mind, remembers, reads_kinds, names: &self.names };
-        let instance = know(&mut self.facts, &around);
+        let instance = self.know(state, owned, mind, &policy);
         let decision = self.decider.decide(&policy, &self.facts, instance, Wanted::First);
         let proposed = match decision.solutions.first() {
             Some(Solution::Proposal(proposal)) => proposal.operation(&self.facts),
             _ => None,
         };
         Answer { has_failed: decision.has_failed(), proposal: proposed.and_then(Proposal::of), remembers }
+    }
+
+    /// Fills `facts` with what the agent of an instance knows; returns the instance among them.
+    fn know(&mut self, state: &State, owned: &Owned, mind: &Mind, policy: &Policy) -> Constant {
+        self.facts.clear();
+        for descriptor in state.descriptors(None) {
+            self.facts.push_application(&descriptor.application);
+        }
+        let (remembers, reads_kinds) = (policy.remembers(), policy.reads_kinds());
+        let around = Around { state, owned, mind, remembers, reads_kinds, names: &self.names };
+        know(&mut self.facts, &around)
+    }
+
+    /// What the agent of an instance knows; `None` when its policy cannot be used.
+    pub(super) fn knowledge(&mut self, state: &State, owned: &Owned, mind: &Mind) -> Option<Knowledge> {
+        let policy = self.policy(state, &owned.descriptor.policy).ok()?;
+        let instance = self.know(state, owned, mind, &policy);
+        Some(Knowledge { facts: self.facts.clone(), instance, descriptor: Arc::clone(&owned.descriptor) })
     }
 
     /// How far back the policy of an instance looks.

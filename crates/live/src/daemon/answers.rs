@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mario_colony::{Availability, Command, DeployKey, Effect, Input, JournalId, Report, RequestFact, WorkloadId};
+use mario_colony::{
+    Availability, Command, DeployKey, Effect, Input, JournalId, Knowledge, Report, RequestFact, WorkloadId,
+};
 use mario_domain::{InstanceId, Operation, Rule, Verdict};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
@@ -93,12 +95,23 @@ pub(crate) struct Memory {
 #[derive(Default)]
 struct Remembered {
     requests: Vec<RequestFact>,
+    /// What its agent knew when it last decided.
+    knowledge: Option<Arc<Knowledge>>,
     decisions: VecDeque<Value>,
 }
 
 impl Memory {
     pub(crate) fn observed(&mut self, instance: &InstanceId, requests: &[RequestFact]) {
         self.instances.entry(instance.clone()).or_default().requests = requests.to_vec();
+    }
+
+    pub(crate) fn knows(&mut self, instance: &InstanceId, knowledge: Option<Knowledge>) {
+        self.instances.entry(instance.clone()).or_default().knowledge = knowledge.map(Arc::new);
+    }
+
+    /// What the agent of an instance knew when it last decided; `None` when it has not decided here.
+    pub(crate) fn knowledge(&self, instance: &InstanceId) -> Option<Arc<Knowledge>> {
+        self.instances.get(instance)?.knowledge.clone()
     }
 
     pub(crate) fn reported(&mut self, report: &Report, json: &Value) {
@@ -261,6 +274,8 @@ impl Core {
             "journal": format!("{:032x}", self.node.journal().0),
             "journal_fault": self.stalled.as_ref().map(|(fault, _)| fault.line()),
             "is_draining": self.is_draining,
+            "evaluation_ms": self.config.timing.evaluation_ms,
+            "acceptance_policy": self.config.policy.as_ref().and_then(|path| path.file_name()?.to_str()),
             "capacity": manager.capacity(),
             "free": manager.free(),
             "unreserved": manager.unreserved(),

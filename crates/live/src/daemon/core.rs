@@ -176,6 +176,9 @@ impl Core {
             Event::Happened(input) if self.stalled.is_some() => self.deferred.push(input),
             Event::Happened(input) => self.handle(input),
             Event::Ask(ask) => self.ask(ask),
+            Event::Explain(instance, reply) => {
+                let _ = reply.send(self.memory.knowledge(&instance));
+            }
             Event::Stop => {}
         }
     }
@@ -303,6 +306,10 @@ impl Core {
             self.memory.observed(instance, &requests);
             let random = Some(crate::random::number() as u32);
             self.handle(Input::Observed(Observation { instance: instance.clone(), requests, random }));
+            // An agent that waits for a transfer does not evaluate.
+            if !self.node.is_frozen(instance) {
+                self.memory.knows(instance, self.node.knowledge(instance));
+            }
             self.handle(Input::Evaluate(instance.clone()));
         }
         for instance in due {

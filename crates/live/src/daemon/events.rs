@@ -112,14 +112,15 @@ pub(crate) fn report_json(report: &Report) -> Value {
                 Verdict::Accepted => (true, None),
                 Verdict::Inhibited(inhibition) => (false, Some(inhibition.to_string())),
             };
-            let rule = match verdict {
-                Verdict::Inhibited(inhibition) => Some(inhibition.rule.as_str()),
-                Verdict::Accepted => None,
+            let (rule, node) = match verdict {
+                Verdict::Inhibited(inhibition) => (Some(inhibition.rule.as_str()), Some(&inhibition.node)),
+                Verdict::Accepted => (None, None),
             };
             json!({
                 "kind": "judged",
                 "request": request,
                 "is_accepted": is_accepted,
+                "inhibited_by": node,
                 "rule": rule,
                 "reason": reason,
                 "created": created,

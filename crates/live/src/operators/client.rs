@@ -8,6 +8,7 @@ use bytes::Bytes;
 use http::{Method, Request};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::{Frame, Incoming};
+use hyper::client::conn::http1::SendRequest;
 use hyper_util::rt::TokioIo;
 use rustls::pki_types::ServerName;
 use serde_json::Value;
@@ -26,7 +27,11 @@ const PATIENCE: Duration = Duration::from_secs(40);
 /// The longest answer that is read.
 const ANSWER_BYTES_MAX: usize = 64 << 20;
 
+/// Why a node may close a connection without an answer.
+pub(super) const REFUSED: &str = "a certificate that the node does not believe is refused without a word";
+
 /// An operator who asks one node.
+#[derive(Clone)]
 pub struct Client {
     connector: TlsConnector,
     address: String,
@@ -104,27 +109,30 @@ impl Client {
         headers: &[(&str, &str)],
         body: Vec<u8>,
     ) -> Result<http::Response<Incoming>, Fault> {
-        let hint = "see that the daemon runs and that `--node` is its address for operators";
-        let stream =
-            TcpStream::connect(&self.address).await.map_err(|error| self.fault().caused_by(error).hint(hint))?;
-        let name = ServerName::try_from("node.mario").map_err(|error| self.fault().caused_by(error))?;
-        let stream = self.connector.connect(name, stream).await.map_err(|error| self.fault().caused_by(error))?;
-        let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
-            .await
-            .map_err(|error| self.fault().caused_by(error))?;
-        tokio::spawn(connection);
+        let mut sender = self.handshake().await?;
         let mut request = Request::builder().method(method).uri(path).header("host", "node.mario");
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
         let request = request.body(Full::new(Bytes::from(body))).map_err(|error| self.fault().caused_by(error))?;
-        sender.send_request(request).await.map_err(|error| {
-            let refused = "a certificate that the node does not believe is refused without a word";
-            self.fault().caused_by(error).hint(refused)
-        })
+        sender.send_request(request).await.map_err(|error| self.fault().caused_by(error).hint(REFUSED))
     }
 
-    fn fault(&self) -> Fault {
+    /// Connects, with TLS; the node does not say yet whether it believes the certificate.
+    pub(super) async fn handshake(&self) -> Result<SendRequest<Full<Bytes>>, Fault> {
+        let hint = "see that the daemon runs and that `--node` is its address for operators";
+        let stream =
+            TcpStream::connect(&self.address).await.map_err(|error| self.fault().caused_by(error).hint(hint))?;
+        let name = ServerName::try_from("node.mario").map_err(|error| self.fault().caused_by(error))?;
+        let stream = self.connector.connect(name, stream).await.map_err(|error| self.fault().caused_by(error))?;
+        let (sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
+            .await
+            .map_err(|error| self.fault().caused_by(error))?;
+        tokio::spawn(connection);
+        Ok(sender)
+    }
+
+    pub(super) fn fault(&self) -> Fault {
         Fault::new(format!("cannot ask the node at {}", self.address))
     }
 }

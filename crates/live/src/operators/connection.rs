@@ -1,0 +1,117 @@
+//! Connections to a node that stay open: for many questions, and for its events.
+
+use bytes::Bytes;
+use http::Request;
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::Incoming;
+use hyper::client::conn::http1::SendRequest;
+use serde_json::Value;
+
+use super::client::{Client, REFUSED, Reply};
+use crate::fault::Fault;
+
+/// The longest event that is read.
+const EVENT_BYTES_MAX: usize = 1 << 20;
+
+/// A connection for questions, one after the other. A TLS handshake costs a node more than most answers.
+pub struct Connection {
+    client: Client,
+    sender: SendRequest<Full<Bytes>>,
+}
+
+/// What happens on a node, as it happens.
+pub struct EventStream {
+    client: Client,
+    body: Incoming,
+    /// What was read and not yet returned.
+    buffer: Vec<u8>,
+}
+
+impl Client {
+    /// Connects, for several questions.
+    pub async fn connect(&self) -> Result<Connection, Fault> {
+        Ok(Connection { client: self.clone(), sender: self.handshake().await? })
+    }
+
+    /// Follows what happens on the node: what it still knows after the event of number `since`, and then each event as it happens.
+    pub async fn follow(&self, since: u64) -> Result<EventStream, Fault> {
+        let mut connection = self.connect().await?;
+        let response = connection.send(&format!("/v1/events?since={since}")).await?;
+        if !response.status().is_success() {
+            let reply = collect(self, response, EVENT_BYTES_MAX).await?;
+            return Err(reply.into_text().err().unwrap_or_else(|| self.fault()));
+        }
+        Ok(EventStream { client: self.clone(), body: response.into_body(), buffer: Vec::new() })
+    }
+}
+
+impl Connection {
+    /// Asks, and waits for the whole answer, of at most `bytes_max` bytes. After a fault the connection is of no use.
+    pub async fn get(&mut self, path: &str, bytes_max: usize) -> Result<Reply, Fault> {
+        let response = self.send(path).await?;
+        collect(&self.client, response, bytes_max).await
+    }
+
+    async fn send(&mut self, path: &str) -> Result<http::Response<Incoming>, Fault> {
+        let fault = || self.client.fault();
+        let request = Request::builder().uri(path).header("host", "node.mario").body(Full::default());
+        let request = request.map_err(|error| fault().caused_by(error))?;
+        self.sender.ready().await.map_err(|error| fault().caused_by(error).hint(REFUSED))?;
+        self.sender.send_request(request).await.map_err(|error| fault().caused_by(error).hint(REFUSED))
+    }
+}
+
+async fn collect(client: &Client, response: http::Response<Incoming>, bytes_max: usize) -> Result<Reply, Fault> {
+    let status = response.status().as_u16();
+    let body = Limited::new(response.into_body(), bytes_max);
+    let bytes = body.collect().await.map_err(|error| client.fault().caused_by(error))?.to_bytes();
+    Ok(Reply { status, text: String::from_utf8_lossy(&bytes).into_owned() })
+}
+
+impl EventStream {
+    /// The next event; `None` when the node ends the stream, which it does when it ends or when the reader is too slow.
+    pub async fn next(&mut self) -> Result<Option<Value>, Fault> {
+        loop {
+            if let Some(event) = next_event(&mut self.buffer) {
+                let unreadable = |error| self.client.fault().caused_by(error);
+                return serde_json::from_slice(&event).map(Some).map_err(unreadable);
+            }
+            if self.buffer.len() > EVENT_BYTES_MAX {
+                return Err(self.client.fault().caused_by(format!("an event has more than {EVENT_BYTES_MAX} bytes")));
+            }
+            match self.body.frame().await {
+                None => return Ok(None),
+                Some(Err(error)) => return Err(self.client.fault().caused_by(error)),
+                Some(Ok(frame)) => self.buffer.extend(frame.into_data().unwrap_or_default()),
+            }
+        }
+    }
+}
+
+/// Takes the data of the first whole event out of what was read; comments and other fields are dropped.
+fn next_event(buffer: &mut Vec<u8>) -> Option<Vec<u8>> {
+    loop {
+        let end = buffer.windows(2).position(|pair| pair == b"\n\n")?;
+        let event: Vec<u8> = buffer.drain(..end + 2).collect();
+        let data: Vec<&[u8]> =
+            event.split(|byte| *byte == b'\n').filter_map(|line| line.strip_prefix(b"data:")).collect();
+        if !data.is_empty() {
+            return Some(data.join(&b'\n'));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_are_taken_apart_wherever_they_were_cut() {
+        let mut buffer = b": hello\n\ndata: {\"number\":1}\n\ndata: {\"num".to_vec();
+        assert_eq!(next_event(&mut buffer).as_deref(), Some(&b" {\"number\":1}"[..]));
+        assert_eq!(next_event(&mut buffer), None);
+        buffer.extend(b"ber\":2}\n\n");
+        assert_eq!(next_event(&mut buffer).as_deref(), Some(&b" {\"number\":2}"[..]));
+        assert!(buffer.is_empty());
+    }
+}

@@ -1,0 +1,84 @@
+//! Why an agent decided as it did last: its policy is asked again, away from the thread that owns the node.
+
+use std::sync::Arc;
+
+use mario_colony::Knowledge;
+use mario_policy::{Explainer, Line, Look, Settings};
+use mario_prolog::{Allowance, Engine};
+use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+
+use super::refusal;
+use crate::BUDGET;
+use crate::daemon::{Answer, Refusal};
+
+/// Explanations that are made at once.
+const AT_ONCE: usize = 2;
+
+/// What one explanation may cost, all questions to the policy together: a decision is explained by deciding again with other facts.
+const INFERENCES_MAX: u64 = 20_000_000;
+
+/// Makes explanations. A clone is a handle to the same.
+#[derive(Clone)]
+pub(super) struct Explanations {
+    engine: Engine,
+    places: Arc<Semaphore>,
+}
+
+impl Explanations {
+    pub(super) fn new(engine: &Engine) -> Explanations {
+        Explanations { engine: engine.clone(), places: Arc::new(Semaphore::new(AT_ONCE)) }
+    }
+
+    /// Why an agent that knew this decided as it did, and what would have to change.
+    pub(super) async fn explain(&self, knowledge: Arc<Knowledge>) -> Answer {
+        let Ok(place) = Arc::clone(&self.places).try_acquire_owned() else {
+            return Err(Refusal {
+                status: 503,
+                message: "other decisions are being explained".to_owned(),
+                hint: Some("repeat it in a moment".to_owned()),
+            });
+        };
+        let engine = self.engine.clone();
+        let explaining = tokio::task::spawn_blocking(move || {
+            let answer = explained(&engine, &knowledge);
+            drop(place);
+            answer
+        });
+        explaining.await.unwrap_or_else(|_| Err(refusal(500, "the decision cannot be explained")))
+    }
+}
+
+fn explained(engine: &Engine, knowledge: &Knowledge) -> Answer {
+    let text = &knowledge.descriptor.policy;
+    let Some((name, main)) = text.main() else { return Err(refusal(422, "its policy has no text")) };
+    let settings = Settings { memory: text.memory, budget: BUDGET };
+    let allowance = Allowance::new(INFERENCES_MAX);
+    let explainer = Explainer::load_within(engine, name, main, Some(text.resolver()), settings, &allowance);
+    let mut explainer = explainer.map_err(|error| refusal(422, format!("its policy cannot be explained: {error}")))?;
+    let explained = explainer.explain(&knowledge.facts, knowledge.instance);
+    let parts: Vec<Vec<Value>> = explained.parts().iter().map(|lines| lines.iter().map(line_json).collect()).collect();
+    Ok(json!({
+        "explanation": explained,
+        "parts": parts,
+        "error": explained.error,
+        "is_complete": !allowance.is_spent(),
+    }))
+}
+
+/// A line, as pages show it.
+fn line_json(line: &Line) -> Value {
+    let look = match line.look {
+        Look::Proposed => "proposed",
+        Look::Missed => "missed",
+        Look::Code => "code",
+        Look::Met => "met",
+        Look::Failed => "failed",
+        Look::Fact => "fact",
+        Look::Change => "change",
+        Look::Remark => "remark",
+    };
+    json!({
+        "depth": line.depth, "look": look, "before": line.before, "text": line.text, "after": line.after, "place": line.place,
+    })
+}
