@@ -6,6 +6,7 @@ mod bench;
 mod ca;
 mod compare;
 mod completions;
+mod dashboard;
 mod figures;
 mod live;
 mod man;
@@ -43,6 +44,9 @@ pub enum Command {
     Compare(compare::Arguments),
     /// Print a completion script for a shell.
     Completions(completions::Arguments),
+    /// Show a live colony as a page, while it works.
+    #[command(long_about = dashboard::LONG_ABOUT)]
+    Dashboard(dashboard::Arguments),
     /// Draw the figures of a comparison or a sweep, for a paper.
     #[command(long_about = figures::LONG_ABOUT)]
     Figures(figures::Arguments),
@@ -89,6 +93,7 @@ pub(crate) fn run(command: Command, console: &Console) -> Result<Outcome, Failur
         Command::Ca(arguments) => ca::run(&arguments, console),
         Command::Compare(arguments) => compare::run(&arguments, console),
         Command::Completions(arguments) => completions::run(&arguments, console),
+        Command::Dashboard(arguments) => dashboard::run(&arguments, console),
         Command::Figures(arguments) => figures::run(&arguments, console),
         Command::Live(arguments) => live::run(&arguments, console),
         Command::Man(arguments) => man::run(&arguments, console),

@@ -8,6 +8,8 @@ mod baselines;
 mod bench;
 #[cfg(unix)]
 mod book;
+#[cfg(unix)]
+mod dashboard;
 mod explain;
 mod help;
 mod input;

@@ -1,10 +1,14 @@
 //! The parts of the live node, and whole daemons, with real processes and real connections on loopback.
 
+#[path = "../../../experiments/tests/it/report/browser.rs"]
+#[allow(dead_code, reason = "the tests of the report use more of it")]
+mod browser;
 mod colony;
 mod nodes;
 
 mod crashes;
 mod daemons;
+mod dashboard;
 mod hostile_clients;
 mod load;
 mod strangers;

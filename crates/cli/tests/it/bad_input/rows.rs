@@ -390,6 +390,16 @@ const ROWS: &[Row] = &[
     },
     Row { command: "policy test", refuses: &[(&[], "FILE")], path: Some(&["PATH"]), accepts: &[] },
     Row {
+        command: "dashboard",
+        refuses: &[
+            (&[], "--node"),
+            (&["--node", "127.0.0.1:1"], "--as"),
+            (&["--node", "127.0.0.1:1", "--as", "x.pem", "--port", "65536"], "65536"),
+        ],
+        path: Some(&["--node", "127.0.0.1:1", "--as", "PATH"]),
+        accepts: &[],
+    },
+    Row {
         command: "view",
         refuses: &[
             (&[], "DIR"),

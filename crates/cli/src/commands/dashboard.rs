@@ -1,0 +1,111 @@
+//! `mario dashboard`.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use clap::Args;
+use mario_dashboard::{Dashboard, NodeSource, SOURCES_MAX};
+use mario_diagnostics::Diagnostic;
+use mario_live::Fault;
+use mario_live::identity::Identity;
+use mario_live::operators::{Client, Method};
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use crate::interruptions::interruptions;
+use crate::live::{failure, runtime};
+use crate::{Console, Failure, Outcome};
+
+/// Arguments of `mario dashboard`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  mario dashboard --node 127.0.0.1:7441 --as ada.pem
+  mario dashboard --node 127.0.0.1:7441 127.0.0.1:7451 --as ada.pem --port 8090")]
+pub struct Arguments {
+    /// The addresses of nodes for operators, e.g. 127.0.0.1:7441; more nodes show more of the colony
+    #[arg(long, value_name = "ADDRESS", required = true, num_args = 1..)]
+    pub node: Vec<String>,
+    /// The certificate of the operator who asks, with the role `look`; its key is beside it
+    #[arg(long = "as", value_name = "FILE")]
+    pub operator: PathBuf,
+    /// The port to listen on; 0 takes any that is free
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    pub port: u16,
+}
+
+pub(super) const LONG_ABOUT: &str = "Show a live colony as a page, while it works.
+
+The page shows what the nodes tell an operator: nodes, links with round trips, instances with facts and decisions, each \
+operation as it happens, and at the top what is wrong. One node shows itself and what it knows of its neighbours. Nodes that do \
+not answer are asked again; nothing is kept.
+
+The server listens on 127.0.0.1 only; it prints its address and answers until Ctrl-C or SIGTERM ends it, with code 130. \
+It answers GET and HEAD to clients that call it 127.0.0.1 or localhost, with the limits of `mario view`.";
+
+/// How long the first answer of a node may take.
+const FIRST_ANSWER: Duration = Duration::from_secs(10);
+
+/// How often somebody looks whether there was a signal.
+const STOP_INTERVAL: Duration = Duration::from_millis(50);
+
+pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
+    if arguments.node.len() > SOURCES_MAX {
+        let diagnostic = Diagnostic::error(format!("{} nodes are more than can be asked", arguments.node.len()));
+        return Err(Failure::input(diagnostic.hint(format!("name at most {SOURCES_MAX} with --node"))));
+    }
+    let identity = Arc::new(Identity::load_bundle(&arguments.operator).map_err(|fault| failure(&fault))?);
+    let runtime = runtime(2)?;
+    let unable = |error: &std::io::Error| {
+        let diagnostic = Diagnostic::error(format!("cannot listen on port {} of 127.0.0.1", arguments.port));
+        Failure::Environment(vec![diagnostic.caused_by(error).hint("choose another port with --port")])
+    };
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, arguments.port));
+    let listener = runtime.block_on(tokio::net::TcpListener::bind(address)).map_err(|error| unable(&error))?;
+    let address = listener.local_addr().map_err(|error| unable(&error))?;
+    runtime.block_on(somebody_answers(&identity, &arguments.node))?;
+    let stop = interruptions()?;
+    console.write_data(|stdout| writeln!(stdout, "http://{address}/"))?;
+    console.inform("interrupt to end");
+    let sources = arguments.node.iter().map(|node| NodeSource::fixed(Arc::clone(&identity), node.clone()));
+    let dashboard = Dashboard::new(sources.collect(), None);
+    runtime.block_on(dashboard.serve(listener, stopped(stop))).map_err(|error| unable(&error))?;
+    runtime.shutdown_background();
+    // It only ends by itself when it was told to.
+    Err(Failure::Interrupted(Vec::new()))
+}
+
+/// Sees that one of the nodes answers this operator: a wrong address, a foreign certificate or a missing role is told here rather than
+/// on a page that shows nothing. Nodes that start later than the dashboard may be among the others.
+async fn somebody_answers(identity: &Identity, nodes: &[String]) -> Result<(), Failure> {
+    let mut asking = JoinSet::new();
+    for (place, node) in nodes.iter().enumerate() {
+        let client = Client::new(identity, node).map_err(|fault| failure(&fault))?;
+        let late = Fault::new(format!("the node at {node} does not answer"));
+        asking.spawn(async move {
+            let asked = async { client.ask(Method::GET, "/v1/status", &[], Vec::new()).await?.json() };
+            (place, timeout(FIRST_ANSWER, asked).await.unwrap_or(Err(late)))
+        });
+    }
+    let mut faults = Vec::new();
+    while let Some(answered) = asking.join_next().await {
+        match answered {
+            Ok((_, Ok(_))) => return Ok(()),
+            Ok((place, Err(fault))) => faults.push((place, fault)),
+            Err(_) => {}
+        }
+    }
+    faults.sort_by_key(|(place, _)| *place);
+    let faults: Vec<Fault> = faults.into_iter().map(|(_, fault)| fault).collect();
+    let diagnostics = faults.iter().flat_map(|fault| failure(fault).diagnostics().to_vec());
+    Err(Failure::Input(diagnostics.collect()))
+}
+
+/// Waits until somebody wants the process to stop.
+async fn stopped(stop: Arc<AtomicBool>) {
+    while !stop.load(Ordering::Relaxed) {
+        tokio::time::sleep(STOP_INTERVAL).await;
+    }
+}

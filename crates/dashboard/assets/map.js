@@ -1,0 +1,255 @@
+// The map: nodes with their units, the instances on them, links, users, and what happens.
+
+const MARK_MS = 5000;
+// How far down a link its label stands.
+const LABEL_AT = 0.84;
+
+class ColonyMap {
+  constructor(pick) {
+    this.pick = pick;
+    this.svg = s("svg", { class: "stage live", role: "img", "aria-label": "Nodes, links and instances" });
+    this.layers = Object.fromEntries(["links", "nodes", "chips", "labels", "marks"].map((name) => [name, s("g", { class: name })]));
+    this.svg.append(...Object.values(this.layers));
+    this.root = h("div", { class: "stage-root" }, this.svg);
+    this.chips = new Map();
+    this.slots = new Map();
+    this.nodes = new Map();
+    this.links = new Map();
+    this.shape = "";
+    this.width = 0;
+    new ResizeObserver(() => {
+      const width = Math.floor(this.root.clientWidth);
+      if (width && Math.abs(width - this.width) > 4) requestAnimationFrame(() => { this.shape = ""; if (this.picture) this.show(this.picture); });
+    }).observe(this.root);
+  }
+
+  show(picture) {
+    this.picture = picture;
+    const width = Math.floor(this.root.clientWidth);
+    if (!width) return;
+    this.width = width;
+    const shape = JSON.stringify([width, picture.nodes.map((node) => [node.id, unitsOf(node), node.tier, node.tier_name]), picture.links.map((link) => link.ends)]);
+    const isNew = shape !== this.shape;
+    if (isNew) this.arrange(picture, shape);
+    this.svg.classList.toggle("moving", !isNew);
+    picture.nodes.forEach((node) => this.showNode(node));
+    picture.links.forEach((link) => this.showLink(link));
+    this.showInstances(picture);
+    if (this.picked) this.select(this.picked);
+  }
+
+  // Draws what stays when only numbers change.
+  arrange(picture, shape) {
+    this.shape = shape;
+    this.layout = layoutOf(picture.nodes, picture.links, this.width);
+    const { width, height, boxes, labels } = this.layout;
+    this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    this.svg.style.height = `${height}px`;
+    this.svg.classList.toggle("wrapped", !this.layout.isTree);
+    this.nodes.clear();
+    this.links.clear();
+    const nodes = picture.nodes.map((node) => {
+      const box = boxes.get(node.id);
+      const cells = Array.from({ length: box.units }, (_, slot) => {
+        const [x, y] = unitPlace(box, slot);
+        return s("rect", { x: x - CELL / 2 + 1, y: y - CELL / 2 + 1, width: CELL - 2, height: CELL - 2, rx: 2, class: "cell" });
+      });
+      const title = s("title", {});
+      const name = s("text", { x: box.middleX, y: box.y + box.height + 12, class: "node-name" }, shortened(node.id, this.layout.slot));
+      const rate = s("text", { x: box.middleX, y: box.y + box.height + 23, class: "node-rate" });
+      const users = s("g", { class: "node-users" });
+      const group = s("g", { class: "node", "data-node": node.id, onclick: () => this.pick({ node: node.id }) },
+        title, s("rect", { x: box.x, y: box.y, width: box.width, height: box.height, rx: 4, class: "box" }), cells, name, rate, users);
+      this.nodes.set(node.id, { group, title, rate, users, box });
+      return group;
+    });
+    const links = picture.links.map((link) => {
+      const [one, other] = link.ends.map((id) => boxes.get(id)).sort((a, b) => a.y - b.y);
+      const line = s("path", { class: "link", d: this.linkPath(one, other) });
+      // Near the lower end, where lines that come from one node are apart.
+      const [x, y] = [one.middleX + (other.middleX - one.middleX) * LABEL_AT, one.y === other.y ? one.middleY : one.y + one.height + (other.y - one.y - one.height) * LABEL_AT];
+      const label = s("text", { x, y: one.y === other.y ? y - 5 : y + 3, class: "link-label" });
+      const title = s("title", {});
+      line.append(title);
+      this.links.set(link.ends.join(" "), { line, label, title });
+      return [line, label];
+    });
+    const showsLabels = picture.links.length <= 40 && this.layout.isTree;
+    this.layers.links.replaceChildren(...links.flatMap(([line]) => line));
+    this.layers.labels.replaceChildren(...labels.map(({ text, y }) => s("text", { x: 2, y, class: "tier-label" }, text)), ...(showsLabels ? links.map(([, label]) => label) : []));
+    this.layers.nodes.replaceChildren(...nodes);
+    this.layers.marks.replaceChildren();
+  }
+
+  linkPath(one, other) {
+    if (one.y === other.y) {
+      const [left, right] = one.middleX < other.middleX ? [one, other] : [other, one];
+      return `M${left.x + left.width} ${left.middleY}H${right.x}`;
+    }
+    return `M${one.middleX} ${one.middleY}L${other.middleX} ${other.y}`;
+  }
+
+  showNode(node) {
+    const { group, title, rate, users, box } = this.nodes.get(node.id);
+    const state = { answers: "", silent: ", does not answer", unwatched: ", not asked", unknown: ", not heard yet" }[node.reach];
+    const toggle = (name, is) => group.classList.toggle(name, Boolean(is));
+    toggle("down", node.reach === "silent");
+    toggle("unwatched", node.reach === "unwatched" || node.reach === "unknown");
+    toggle("going", node.is_draining);
+    toggle("faulty", node.journal_fault);
+    toggle("full", node.free === 0);
+    title.textContent = `${node.id}${state}${node.is_draining ? ", drains" : ""}${node.journal_fault ? ", its journal fails" : ""}`;
+    rate.textContent = node.reach === "silent" ? "no answer" : perSecond(node.requests_per_s) ?? "";
+    const count = node.users ?? 0;
+    if (users.dataset.count === String(count)) return;
+    users.dataset.count = count;
+    const shown = Math.min(count, 7);
+    const rest = count > shown ? s("text", { x: box.middleX + shown * 4 + 2, y: box.y + box.height + 36, class: "node-rate start" }, `+${count - shown}`) : "";
+    users.replaceChildren(s("title", {}, plural(count, "user")), ...Array.from({ length: shown }, (_, place) => s("circle", { cx: box.middleX + (place - (shown - 1) / 2) * 8, cy: box.y + box.height + 32, r: 2.8 })), rest);
+  }
+
+  showLink(link) {
+    const { line, label, title } = this.links.get(link.ends.join(" "));
+    const isDown = link.is_up === false;
+    line.classList.toggle("down", isDown);
+    line.classList.toggle("unknown", link.is_up === null);
+    const trip = link.round_trip_ms === null ? "" : `${milliseconds(link.round_trip_ms)}`;
+    label.textContent = isDown ? "down" : trip;
+    label.classList.toggle("bad", isDown);
+    title.textContent = `${link.ends.join(" – ")}: ${isDown ? "down" : link.is_up === null ? "not known" : trip ? `round trip ${trip}` : "up"}`;
+  }
+
+  // Each instance keeps its unit for as long as it is on a node.
+  showInstances(picture) {
+    const present = new Set();
+    const taken = new Map();
+    const place = (node, slot, size) => { for (let unit = slot; unit < slot + size; unit += 1) taken.get(node).add(unit); };
+    const instances = picture.instances.filter((instance) => this.layout.boxes.has(instance.node));
+    instances.forEach((instance) => taken.set(instance.node, taken.get(instance.node) ?? new Set()));
+    for (const instance of instances) {
+      const kept = this.slots.get(instance.id);
+      if (kept && kept.node === instance.node) place(kept.node, kept.slot, sizeOf(instance));
+    }
+    for (const instance of instances) {
+      present.add(instance.id);
+      const kept = this.slots.get(instance.id);
+      if (kept && kept.node === instance.node) continue;
+      let slot = 0;
+      while (taken.get(instance.node).has(slot)) slot += 1;
+      place(instance.node, slot, sizeOf(instance));
+      this.slots.set(instance.id, { node: instance.node, slot });
+    }
+    for (const instance of instances) this.showChip(instance, picture);
+    for (const [id, chip] of this.chips) {
+      if (present.has(id)) continue;
+      this.chips.delete(id);
+      this.slots.delete(id);
+      chip.classList.add("leaving");
+      setTimeout(() => chip.remove(), 450);
+    }
+  }
+
+  showChip(instance, picture) {
+    let chip = this.chips.get(instance.id);
+    if (!chip) {
+      const colour = colourOf(picture, instance.application);
+      const side = CELL - 2;
+      chip = s("g", { class: "chip", "data-instance": instance.id, onclick: (event) => { event.stopPropagation(); this.pick({ instance: instance.id }); } },
+        s("title", {}), s("rect", { x: -side / 2, y: -side / 2, width: side, height: side, rx: 3, style: `fill:${colour}` }),
+        s("text", { y: 4, "font-size": 11, style: `fill:${inkOn(colour)}` }, shortName(instance.application ?? "?")));
+      this.layers.chips.append(chip);
+      this.chips.set(instance.id, chip);
+    }
+    const { node, slot } = this.slots.get(instance.id);
+    const [x, y] = unitPlace(this.layout.boxes.get(node), slot);
+    chip.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)`;
+    chip.dataset.on = node;
+    chip.classList.toggle("starting", instance.state !== "healthy" && !instance.is_moving);
+    chip.classList.toggle("moves", Boolean(instance.is_moving));
+    chip.classList.toggle("doubtful", Boolean(instance.is_silent) || instance.state === "elsewhere");
+    chip.classList.toggle("unanswered", Boolean(instance.has_no_answer));
+    chip.querySelector("title").textContent = `instance ${brief(instance.id)} of ${instance.application}, ${stateWords(instance)}`;
+  }
+
+  // Marks what happened for a few seconds: an arrow between nodes, a ring where something ends, a cross where something is refused.
+  happened({ kind, instance, from, to }) {
+    const boxes = this.layout?.boxes;
+    const [start, end] = [boxes?.get(from), boxes?.get(to)];
+    if (!["migrate", "replicate", "undeploy", "deploy", "inhibited", "arrived"].includes(kind) || !(start || end)) return;
+    const looks = kind === "arrived" ? "migrate" : kind;
+    // The node that an instance leaves and the one that it arrives on tell the same.
+    const key = `${looks} ${instance} ${to}`;
+    if ([...this.layers.marks.children].some((mark) => mark.dataset.key === key)) return;
+    const at = (box) => [box.middleX, box.middleY];
+    const mark = s("g", { class: `happening ${looks}`, "data-key": key });
+    if (start && end && start !== end) {
+      const [a, b] = [at(start), at(end)];
+      mark.append(s("path", { d: bowed(a, b), class: `mark ${looks}` }));
+      if (kind === "inhibited") mark.append(cross(b));
+      else mark.append(s("rect", { x: end.x - 4, y: end.y - 4, width: end.width + 8, height: end.height + 8, rx: 6, class: `mark ${looks}` }));
+    } else {
+      const box = end ?? start;
+      mark.append(kind === "inhibited" ? cross(at(box)) : s("rect", { x: box.x - 4, y: box.y - 4, width: box.width + 8, height: box.height + 8, rx: 6, class: `mark ${looks}` }));
+    }
+    this.layers.marks.append(mark);
+    setTimeout(() => mark.remove(), MARK_MS);
+  }
+
+  select(picked) {
+    this.picked = picked;
+    this.svg.querySelectorAll(".picked").forEach((element) => element.classList.remove("picked"));
+    if (picked?.instance) this.chips.get(picked.instance)?.classList.add("picked");
+    if (picked?.node) this.nodes.get(picked.node)?.group.classList.add("picked");
+  }
+}
+
+function sizeOf(instance) {
+  const units = typeof instance.hardware === "object" && instance.hardware ? instance.hardware.units : instance.hardware;
+  return Math.max(1, Number(units) || 1);
+}
+
+function bowed([x0, y0], [x1, y1]) {
+  const [x, y] = [(x0 + x1) / 2 - (y1 - y0) * 0.14, (y0 + y1) / 2 + (x1 - x0) * 0.14];
+  return `M${x0.toFixed(1)} ${y0.toFixed(1)}Q${x.toFixed(1)} ${y.toFixed(1)} ${x1.toFixed(1)} ${y1.toFixed(1)}`;
+}
+
+function cross([x, y]) {
+  const size = 6;
+  return s("path", { d: `M${x - size} ${y - size}L${x + size} ${y + size}M${x + size} ${y - size}L${x - size} ${y + size}`, class: "mark cross" });
+}
+
+// Ids of instances begin with the journal of the node that made them, of which a few digits tell enough.
+function brief(text) {
+  return String(text).replace(/\b([0-9a-f]{6})[0-9a-f]{26}(?=-\d)/g, "$1\u2026");
+}
+
+function shortened(text, room) {
+  const fits = Math.max(4, Math.floor((room - 4) / 6.2));
+  return text.length > fits ? `${text.slice(0, fits - 1)}…` : text;
+}
+
+// What fits on a chip: the number at the end of a name, else its first letter.
+function shortName(id) {
+  const number = /(\d{1,2})$/.exec(id);
+  return number ? number[1] : id.charAt(0);
+}
+
+function colourOf(picture, application) {
+  const place = picture.applications.findIndex(({ id }) => id === application);
+  return applicationColour(Math.max(0, place));
+}
+
+function perSecond(rate) {
+  return typeof rate === "number" ? `${rate >= 10 ? whole(rate) : fixed(rate, 1)}/s` : null;
+}
+
+function milliseconds(value) {
+  return `${value >= 10 ? whole(value) : fixed(value, value >= 1 ? 1 : 2)} ms`;
+}
+
+function stateWords(instance) {
+  if (instance.state === "elsewhere") return `went to ${instance.node}, says ${instance.told_by}`;
+  if (instance.is_silent) return `last seen on ${instance.node}, which does not answer`;
+  if (instance.state === "in-custody") return `handed over from ${instance.node} to ${instance.target}`;
+  return `${instance.is_moving ? "moves from" : "on"} ${instance.node}, its copy is ${instance.state ?? "not there"}`;
+}

@@ -1,0 +1,137 @@
+//! The picture of a running dashboard, and who is told of news.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use bytes::Bytes;
+use serde_json::{Value, json};
+use tokio::sync::{Notify, broadcast};
+use tokio::time::{MissedTickBehavior, interval, sleep};
+
+use crate::NodeSource;
+use crate::picture::{Answer, Happening, Picture};
+
+/// How long news are gathered before browsers are sent a new picture. What happens is sent at once.
+const GATHERING: Duration = Duration::from_millis(250);
+
+/// How often a point is added to what is shown over time.
+pub(crate) const SAMPLE_EVERY: Duration = Duration::from_secs(1);
+
+/// Happenings that a slow browser may be behind; one that is further behind starts again.
+const BEHIND_MAX: usize = 1_024;
+
+pub(crate) struct Hub {
+    picture: Mutex<Picture>,
+    pub(crate) sources: Vec<NodeSource>,
+    has_news: Notify,
+    news: broadcast::Sender<Message>,
+    /// Tells this dashboard from one before it on the same port.
+    pub(crate) name: String,
+}
+
+/// A frame of server-sent events that all browsers get.
+pub(crate) type Message = Bytes;
+
+impl Hub {
+    pub(crate) fn new(picture: Picture, sources: Vec<NodeSource>) -> Arc<Hub> {
+        Arc::new(Hub {
+            picture: Mutex::new(picture),
+            sources,
+            has_news: Notify::new(),
+            news: broadcast::channel(BEHIND_MAX).0,
+            name: format!("{:016x}", mario_live::identifier() as u64),
+        })
+    }
+
+    pub(crate) fn picture(&self) -> MutexGuard<'_, Picture> {
+        self.picture.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn answered(&self, source: usize, answer: Answer) {
+        self.picture().answered(source, now_ms(), answer);
+        self.has_news.notify_one();
+    }
+
+    pub(crate) fn silent(&self, source: usize, cause: &str) {
+        self.picture().silent(source, now_ms(), cause);
+        self.has_news.notify_one();
+    }
+
+    pub(crate) fn moved(&self, source: usize, address: &str) {
+        self.picture().moved(source, address);
+        self.has_news.notify_one();
+    }
+
+    pub(crate) fn set_extra(&self, extra: Value) {
+        self.picture().set_extra(extra);
+        self.has_news.notify_one();
+    }
+
+    /// Takes in an event; returns whether it is new.
+    pub(crate) fn happened(&self, source: usize, event: &Value) -> bool {
+        let mut picture = self.picture();
+        let Some(happening) = picture.happened(source, now_ms(), event) else { return false };
+        // Sent under the lock, so that a browser that connects gets each happening once.
+        let _ = self.news.send(self.happening_frame(&happening));
+        drop(picture);
+        self.has_news.notify_one();
+        true
+    }
+
+    fn happening_frame(&self, happening: &Happening) -> Bytes {
+        frame("happened", Some(&format!("{}-{}", self.name, happening.number)), &json!(happening))
+    }
+
+    /// What a browser is sent first, and where it hears what follows. `last` is the last happening that it has seen, of this
+    /// dashboard.
+    pub(crate) fn subscribe(&self, last: Option<u64>) -> (Vec<Bytes>, broadcast::Receiver<Message>) {
+        let picture = self.picture();
+        let news = self.news.subscribe();
+        let mut first = vec![
+            frame("hello", None, &json!({ "name": self.name, "is_resumed": last.is_some() })),
+            frame("picture", None, &picture.snapshot(now_ms())),
+            frame("history", None, &picture.history()),
+        ];
+        first.extend(picture.happenings(last).map(|happening| self.happening_frame(happening)));
+        (first, news)
+    }
+
+    /// The number of the last happening that a browser has seen, from what it says was its last id; `None` when that was an id of
+    /// another dashboard.
+    pub(crate) fn last_seen(&self, id: &str) -> Option<u64> {
+        let (name, number) = id.split_once('-')?;
+        if name == self.name { number.parse().ok() } else { None }
+    }
+}
+
+/// Sends pictures while there are news, and samples.
+pub(crate) async fn publish(hub: Arc<Hub>) {
+    let mut ticks = interval(SAMPLE_EVERY);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            () = hub.has_news.notified() => {
+                sleep(GATHERING).await;
+                if hub.news.receiver_count() > 0 {
+                    let picture = hub.picture().snapshot(now_ms());
+                    let _ = hub.news.send(frame("picture", None, &picture));
+                }
+            }
+            _ = ticks.tick() => {
+                let sample = hub.picture().sample(now_ms());
+                let _ = hub.news.send(frame("sample", None, &sample));
+            }
+        }
+    }
+}
+
+fn frame(kind: &str, id: Option<&str>, data: &Value) -> Bytes {
+    // JSON has no line breaks but those that it escapes.
+    let id = id.map_or_else(String::new, |id| format!("id: {id}\n"));
+    Bytes::from(format!("event: {kind}\n{id}data: {data}\n\n"))
+}
+
+/// Milliseconds since 1970.
+pub(crate) fn now_ms() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
+}

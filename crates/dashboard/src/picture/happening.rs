@@ -1,0 +1,154 @@
+//! What happened, in words and as the page draws it.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{clipped, text};
+
+/// What is told within this time after it happened is drawn as it happens; older things are only listed.
+pub(super) const FRESH_MS: u64 = 10_000;
+
+/// Something that happened on a node.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Happening {
+    /// Counts what this picture was told, from 1.
+    pub number: u64,
+    /// When, by the clock of the node: milliseconds since 1970.
+    pub time_ms: u64,
+    /// Who told it.
+    pub node: String,
+    /// `migrate`, `replicate`, `undeploy` and `deploy` that were accepted, `inhibited`, `arrived`, `proposed`, `policy`, `copy`,
+    /// `link`, `journal`, `fault` or `node`.
+    pub kind: &'static str,
+    /// In words.
+    pub text: String,
+    /// The instance that it is about.
+    pub instance: Option<String>,
+    /// Its application, where that is known.
+    pub application: Option<String>,
+    /// Where the instance was.
+    pub from: Option<String>,
+    /// Where it went, was copied to, or was refused.
+    pub to: Option<String>,
+    /// Whether it was told as it happened.
+    pub is_fresh: bool,
+}
+
+impl Happening {
+    /// What an event of a node tells.
+    pub(super) fn read(event: &Value, node: &str, application_of: impl Fn(&str) -> Option<String>) -> Happening {
+        let mut happening = Happening {
+            number: 0,
+            time_ms: event["time_ms"].as_u64().unwrap_or(0),
+            node: node.to_owned(),
+            kind: "node",
+            text: String::new(),
+            instance: text(&event["instance"]),
+            application: None,
+            from: None,
+            to: None,
+            is_fresh: false,
+        };
+        let word = |key: &str| text(&event[key]).unwrap_or_default();
+        let (kind, words) = match event["event"].as_str().unwrap_or_default() {
+            "report" => {
+                let report = &event["report"];
+                happening.instance = text(&report["instance"]);
+                happening.report(report)
+            }
+            "started" => ("node", "the daemon started".to_owned()),
+            "stopping" => ("node", "the daemon ends".to_owned()),
+            "fault" => ("fault", word("message")),
+            "link-up" => ("link", format!("the link to {} is up", word("neighbour"))),
+            "link-down" => ("link", format!("the link to {} is down", word("neighbour"))),
+            "link-failed" => ("link", format!("a connection with {} ended: {}", word("neighbour"), word("cause"))),
+            "refused" => ("fault", format!("refused a connection from {}: {}", word("address"), word("cause"))),
+            "copy" => ("copy", format!("the copy {} of {} is {}", word("workload"), word("instance"), word("state"))),
+            "journal-fails" => ("journal", format!("the journal cannot be written: {}", word("cause"))),
+            "trace-fails" => ("journal", format!("the trace cannot be written: {}", word("cause"))),
+            "trace-works" => ("journal", "the trace can be written again".to_owned()),
+            "journal-works" => ("journal", "the journal can be written again".to_owned()),
+            other => ("node", other.to_owned()),
+        };
+        happening.kind = kind;
+        happening.text = clipped(&words);
+        if happening.application.is_none() {
+            happening.application = happening.instance.as_deref().and_then(application_of);
+        }
+        happening
+    }
+
+    fn report(&mut self, report: &Value) -> (&'static str, String) {
+        let instance = self.instance.clone().unwrap_or_default();
+        match report["kind"].as_str().unwrap_or_default() {
+            "evaluated" if report["has_failed"] == true => {
+                ("policy", format!("the policy of {instance} has no valid answer"))
+            }
+            "evaluated" => {
+                let target = text(&report["target"]);
+                let asked = operation_words(report["operation"].as_str().unwrap_or("nothing"), target.as_deref());
+                ("proposed", format!("{instance} asks to {asked}"))
+            }
+            "judged" => self.judged(report),
+            "arrived" => {
+                (self.from, self.to) = (text(&report["from"]), Some(self.node.clone()));
+                let from = self.from.clone().unwrap_or_default();
+                ("arrived", format!("{instance} arrived from {from}"))
+            }
+            "undeployed" => ("copy", format!("{instance} was undeployed")),
+            "lives-on" => ("copy", format!("{instance} lives on at {}", text(&report["node"]).unwrap_or_default())),
+            "acceptance-failed" => {
+                let cause = text(&report["cause"]).unwrap_or_default();
+                ("policy", format!("the acceptance policy of {} has no answer: {cause}", self.node))
+            }
+            "refused-peer" => {
+                let peer = text(&report["node"]).unwrap_or_default();
+                ("fault", format!("{peer} is refused: its journal is not the one it had"))
+            }
+            other => ("node", other.to_owned()),
+        }
+    }
+
+    fn judged(&mut self, report: &Value) -> (&'static str, String) {
+        let request = &report["request"];
+        let requester = &request["requester"];
+        let operation = request["operation"].as_str().unwrap_or_default();
+        self.instance = text(&requester["instance"]);
+        self.application = text(&request["application"]);
+        self.from = text(&requester["node"]);
+        self.to = match text(&request["target"]) {
+            Some(target) if target == "self" => self.from.clone(),
+            other => other,
+        };
+        let who = self.instance.clone().or_else(|| self.application.clone()).unwrap_or_default();
+        let asked = operation_words(operation, self.to.as_deref());
+        if report["is_accepted"] != true {
+            let reason = text(&report["reason"]).unwrap_or_default();
+            return ("inhibited", format!("{who}: {asked} inhibited: {reason}"));
+        }
+        let created = text(&report["created"]);
+        match operation {
+            "migrate" => ("migrate", format!("{who} migrates to {}", self.to.clone().unwrap_or_default())),
+            "replicate" => {
+                let as_whom = created.map_or_else(String::new, |created| format!(" as {created}"));
+                ("replicate", format!("{who} replicates to {}{as_whom}", self.to.clone().unwrap_or_default()))
+            }
+            "undeploy" => ("undeploy", format!("{who} undeploys")),
+            "deploy" => {
+                let what = created.clone().unwrap_or_default();
+                self.instance = created;
+                ("deploy", format!("{who} is deployed on {} as {what}", self.to.clone().unwrap_or_default()))
+            }
+            _ => ("node", format!("{who}: {asked} accepted")),
+        }
+    }
+}
+
+fn operation_words(operation: &str, target: Option<&str>) -> String {
+    match (operation, target) {
+        ("undeploy", _) | (_, None) => operation.to_owned(),
+        ("deploy", Some(target)) => format!("deploy on {target}"),
+        (_, Some("self")) => format!("{operation} on its own node"),
+        (_, Some(target)) => format!("{operation} to {target}"),
+    }
+}

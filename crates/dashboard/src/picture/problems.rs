@@ -1,0 +1,160 @@
+//! What is wrong.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::source::{Reach, Source};
+use super::{Picture, text};
+
+/// A node that said no this often in a row, within [`REFUSALS_WITHIN_MS`], refuses everything.
+const REFUSALS_MIN: usize = 5;
+const REFUSALS_WITHIN_MS: u64 = 120_000;
+/// Problems that are told one by one.
+const PROBLEMS_MAX: usize = 100;
+
+/// How bad it is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Something does not work.
+    Bad,
+    /// Something that an operator should know.
+    Notice,
+}
+
+/// Something that is wrong.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Problem {
+    /// How bad it is.
+    pub severity: Severity,
+    /// In words.
+    pub text: String,
+    /// The node that it is about.
+    pub node: Option<String>,
+    /// The instance that it is about.
+    pub instance: Option<String>,
+}
+
+pub(super) fn find(picture: &Picture, now_ms: u64) -> Vec<Problem> {
+    let mut found = Found(Vec::new());
+    for source in &picture.sources {
+        of_node(&mut found, source, now_ms);
+    }
+    links(&mut found, picture);
+    verdicts(&mut found, picture, now_ms);
+    versions(&mut found, picture);
+    let mut problems = found.0;
+    problems.sort_by_key(|problem| problem.severity);
+    problems.truncate(PROBLEMS_MAX);
+    problems
+}
+
+struct Found(Vec<Problem>);
+
+impl Found {
+    fn add(&mut self, severity: Severity, node: Option<String>, instance: Option<&str>, text: String) {
+        self.0.push(Problem { severity, text, node, instance: instance.map(str::to_owned) });
+    }
+}
+
+fn of_node(found: &mut Found, source: &Source, now_ms: u64) {
+    let name = source.name();
+    match &source.reach {
+        Reach::Unknown => return,
+        Reach::Silent { since_ms, cause } => {
+            let seconds = now_ms.saturating_sub(*since_ms) / 1_000;
+            let since = if seconds < 2 { String::new() } else { format!(" for {seconds} s") };
+            let words = format!("Node {name} has not answered{since}: {cause}");
+            return found.add(Severity::Bad, source.id.clone(), None, words);
+        }
+        Reach::Answers => {}
+    }
+    if let Some(fault) = text(&source.status["journal_fault"]) {
+        let words = format!("The journal of {name} cannot be written, so that it promises nothing new: {fault}");
+        found.add(Severity::Bad, Some(name.clone()), None, words);
+    }
+    if let Some(fault) = text(&source.status["trace_fault"]) {
+        found.add(
+            Severity::Notice,
+            Some(name.clone()),
+            None,
+            format!("The trace of {name} cannot be written: {fault}"),
+        );
+    }
+    if source.status["is_draining"] == true {
+        let left = source.instances.len();
+        let words = format!("Node {name} drains: it takes nothing new; {left} instances are left on it");
+        found.add(Severity::Notice, Some(name.clone()), None, words);
+    }
+    for (instance, told) in &source.instances {
+        if Source::has_no_answer(told) {
+            let application = text(&told["application"]).unwrap_or_default();
+            let words = format!("The policy of {application} has no valid answer for {instance} on {name}");
+            found.add(Severity::Bad, Some(name.clone()), Some(instance), words);
+        }
+        if told["state"] == "owned" && told["copy"]["state"] == "ended" {
+            let words = format!("The copy of {instance} on {name} has ended");
+            found.add(Severity::Bad, Some(name.clone()), Some(instance), words);
+        }
+    }
+}
+
+/// Links that do not work, each once.
+fn links(found: &mut Found, picture: &Picture) {
+    let mut told: BTreeMap<(String, String), &'static str> = BTreeMap::new();
+    for source in picture.sources.iter().filter(|source| source.answers()) {
+        let name = source.name();
+        for link in &source.links {
+            let Some(neighbour) = text(&link["neighbour"]) else { continue };
+            let trouble = match (link["is_up"] == true, link["has_data"] == true) {
+                (true, true) => continue,
+                (true, false) => "passes no client requests",
+                (false, _) => "is down",
+            };
+            let pair = if name < neighbour { (name.clone(), neighbour) } else { (neighbour, name.clone()) };
+            let known = told.entry(pair).or_insert(trouble);
+            if trouble == "is down" {
+                *known = trouble;
+            }
+        }
+    }
+    for ((one, other), trouble) in told {
+        found.add(Severity::Bad, Some(one.clone()), None, format!("The link {one} – {other} {trouble}"));
+    }
+}
+
+/// Nodes whose managers say no to everything.
+fn verdicts(found: &mut Found, picture: &Picture, now_ms: u64) {
+    for (node, verdicts) in &picture.verdicts {
+        let recent =
+            verdicts.iter().rev().take_while(|verdict| now_ms.saturating_sub(verdict.time_ms) < REFUSALS_WITHIN_MS);
+        let refusals = recent.take_while(|verdict| !verdict.is_accepted).count();
+        if refusals >= REFUSALS_MIN {
+            let last = verdicts.back().map(|verdict| verdict.text.clone()).unwrap_or_default();
+            let words = format!(
+                "Node {node} refuses everything: the last {refusals} requests were inhibited, the last one: {last}"
+            );
+            found.add(Severity::Notice, Some(node.clone()), None, words);
+        }
+    }
+}
+
+/// Nodes that run different versions.
+fn versions(found: &mut Found, picture: &Picture) {
+    let mut versions: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for source in picture.sources.iter().filter(|source| source.answers()) {
+        if let Some(version) = text(&source.status["version"]) {
+            versions.entry(version).or_default().push(source.name());
+        }
+    }
+    if versions.len() > 1 {
+        let told = versions.iter().map(|(version, nodes)| match nodes.as_slice() {
+            [one] => format!("{one} runs {version}"),
+            [one, rest @ ..] => format!("{one} and {} more run {version}", rest.len()),
+            [] => String::new(),
+        });
+        let words = format!("Nodes run different versions: {}", told.collect::<Vec<_>>().join(", "));
+        found.add(Severity::Notice, None, None, words);
+    }
+}

@@ -1,0 +1,248 @@
+use super::*;
+
+const START_MS: u64 = 1_700_000_000_000;
+
+/// A picture of nodes `a` and `b`, which answer and are linked.
+fn two_nodes() -> Picture {
+    let mut picture = Picture::new(vec!["127.0.0.1:1".to_owned(), "127.0.0.1:2".to_owned()]);
+    for (source, (node, neighbour)) in [("a", "b"), ("b", "a")].into_iter().enumerate() {
+        let status = json!({ "node": node, "version": "0.1.0", "capacity": 4, "free": 3, "evaluation_ms": 2_000 });
+        picture.answered(source, START_MS, Answer::json(Topic::Status, status));
+        let link = json!({ "neighbour": neighbour, "is_up": true, "has_data": true, "round_trip_ms": 0.5 });
+        picture.answered(source, START_MS, Answer::json(Topic::Links, json!({ "links": [link] })));
+    }
+    picture
+}
+
+fn instance(id: &str, state: &str) -> Value {
+    json!({
+        "instance": id, "application": "shop", "state": state, "epoch": 1, "copy": { "state": "healthy" },
+        "facts": { "requests": [{ "neighbour": "self", "rate": 8.0, "latency": 1.0 }, { "neighbour": "b", "rate": 2.0, "latency": 9.0 }] },
+        "decisions": [],
+    })
+}
+
+fn hosts(picture: &mut Picture, source: usize, instances: &[Value]) {
+    picture.answered(source, START_MS, Answer::json(Topic::Instances, json!({ "instances": instances })));
+}
+
+fn judged(number: u64, operation: &str, target: &str, verdict: &Value) -> Value {
+    let request = json!({
+        "requester": { "agent": 1, "instance": "i1", "node": "a" }, "application": "shop", "operation": operation, "target": target,
+    });
+    let mut report = json!({ "kind": "judged", "request": request });
+    for (key, value) in verdict.as_object().expect("an object") {
+        report[key] = value.clone();
+    }
+    json!({ "number": number, "time_ms": START_MS + number, "event": "report", "report": report })
+}
+
+fn inhibited(number: u64) -> Value {
+    judged(number, "migrate", "b", &json!({ "is_accepted": false, "inhibited_by": "b", "reason": "node b is full" }))
+}
+
+fn texts(problems: &[Problem]) -> Vec<&str> {
+    problems.iter().map(|problem| problem.text.as_str()).collect()
+}
+
+#[test]
+fn nodes_instances_and_links_are_shown_once_each() {
+    let mut picture = two_nodes();
+    // During a transfer, the source tells of custody and the target of the instance.
+    hosts(&mut picture, 0, &[instance("i1", "in-custody"), instance("i2", "owned")]);
+    hosts(&mut picture, 1, &[instance("i1", "owned")]);
+    let shown = picture.snapshot(START_MS);
+    assert_eq!(shown["nodes"].as_array().map(Vec::len), Some(2));
+    assert_eq!(shown["links"], json!([{ "ends": ["a", "b"], "is_up": true, "has_data": true, "round_trip_ms": 0.5 }]));
+    let places: Vec<(&Value, &Value)> =
+        shown["instances"].as_array().expect("a list").iter().map(|one| (&one["id"], &one["node"])).collect();
+    assert_eq!(places, [(&json!("i1"), &json!("b")), (&json!("i2"), &json!("a"))]);
+    // Ten requests in a window of two seconds, twice.
+    assert_eq!(shown["applications"][0]["requests_per_s"], 10.0);
+    assert_eq!(shown["problems"], json!([]));
+}
+
+#[test]
+fn what_is_not_asked_is_shown_as_far_as_neighbours_tell() {
+    let mut picture = two_nodes();
+    let links = json!({ "links": [{ "neighbour": "far", "is_up": false, "has_data": false, "round_trip_ms": null }] });
+    picture.answered(1, START_MS, Answer::json(Topic::Links, links));
+    hosts(&mut picture, 0, &[instance("i1", "owned")]);
+    let moved = judged(1, "migrate", "far", &json!({ "is_accepted": true }));
+    picture.happened(0, START_MS, &moved).expect("it is new");
+    hosts(&mut picture, 0, &[]);
+    let shown = picture.snapshot(START_MS);
+    let far = shown["nodes"].as_array().expect("a list").iter().find(|node| node["id"] == "far").expect("it is named");
+    assert_eq!(far["reach"], "unwatched");
+    let instance = &shown["instances"][0];
+    assert_eq!(
+        (&instance["node"], &instance["state"], &instance["told_by"]),
+        (&json!("far"), &json!("elsewhere"), &json!("a"))
+    );
+    // When it comes back, its node knows better.
+    hosts(&mut picture, 1, &[self::instance("i1", "owned")]);
+    let shown = picture.snapshot(START_MS);
+    assert_eq!((shown["instances"].as_array().map(Vec::len), &shown["instances"][0]["node"]), (Some(1), &json!("b")));
+}
+
+#[test]
+fn an_event_is_taken_in_once_also_when_a_daemon_counts_from_one_again() {
+    let mut picture = two_nodes();
+    let event = |number: u64, time_ms: u64| json!({ "number": number, "time_ms": time_ms, "event": "link-up", "neighbour": "b" });
+    assert!(picture.happened(0, START_MS, &event(1, START_MS)).is_some());
+    assert!(picture.happened(0, START_MS, &event(2, START_MS)).is_some());
+    // The stream is opened again, and tells everything again.
+    assert!(picture.happened(0, START_MS, &event(1, START_MS)).is_none());
+    assert!(picture.happened(0, START_MS, &event(2, START_MS)).is_none());
+    assert!(picture.happened(1, START_MS, &event(1, START_MS)).is_some(), "another node counts for itself");
+    // Another daemon.
+    assert!(picture.happened(0, START_MS, &event(1, START_MS + 5)).is_some());
+    assert!(picture.happened(0, START_MS, &event(2, START_MS + 6)).is_some());
+    assert_eq!(picture.happenings(None).count(), 5);
+    assert_eq!(picture.happenings(Some(3)).count(), 2);
+}
+
+#[test]
+fn happenings_are_kept_in_the_order_of_time_and_only_the_last_of_them() {
+    let mut picture = two_nodes();
+    let event = |number: u64, time_ms: u64| json!({ "number": number, "time_ms": time_ms, "event": "stopping" });
+    for number in 1..=HAPPENINGS_MAX as u64 {
+        picture.happened(0, START_MS, &event(number, START_MS + 10 * number));
+    }
+    // A node that is heard later tells of the past.
+    picture.happened(1, START_MS, &event(1, START_MS + 25));
+    let times: Vec<u64> = picture.happenings(None).map(|happening| happening.time_ms - START_MS).collect();
+    assert_eq!(times.len(), HAPPENINGS_MAX);
+    assert_eq!(times[..3], [20, 25, 30]);
+}
+
+#[test]
+fn operations_are_told_in_words_and_with_both_ends() {
+    let mut picture = two_nodes();
+    let accepted = json!({ "is_accepted": true, "created": "i9" });
+    let cases = [
+        (judged(1, "migrate", "b", &json!({ "is_accepted": true })), "migrate", "i1 migrates to b", ("a", "b")),
+        (judged(2, "replicate", "self", &accepted), "replicate", "i1 replicates to a as i9", ("a", "a")),
+        (inhibited(3), "inhibited", "i1: migrate to b inhibited: node b is full", ("a", "b")),
+    ];
+    for (event, kind, text, (from, to)) in cases {
+        let told = picture.happened(0, START_MS, &event).expect("new");
+        assert_eq!((told.kind, told.text.as_str()), (kind, text));
+        assert_eq!((told.from.as_deref(), told.to.as_deref()), (Some(from), Some(to)));
+        assert_eq!(told.application.as_deref(), Some("shop"));
+        assert!(told.is_fresh);
+    }
+    let old = picture.happened(0, START_MS + 60_000, &inhibited(4)).expect("new");
+    assert!(!old.is_fresh, "what was told long after is not drawn as if it happened now");
+}
+
+#[test]
+fn a_silent_node_is_a_problem_until_it_answers() {
+    let mut picture = two_nodes();
+    hosts(&mut picture, 0, &[instance("i1", "owned")]);
+    picture.silent(0, START_MS, "connection refused");
+    picture.silent(0, START_MS + 5_000, "connection refused");
+    let problems = picture.problems(START_MS + 7_000);
+    assert_eq!(texts(&problems), ["Node a has not answered for 7 s: connection refused"]);
+    let shown = picture.snapshot(START_MS);
+    assert_eq!((&shown["nodes"][0]["reach"], &shown["answering"]), (&json!("silent"), &json!(1)));
+    assert_eq!(shown["instances"][0]["is_silent"], true, "what it told last is marked as such");
+    // It may have moved before its node went silent: what answers is believed.
+    hosts(&mut picture, 1, &[instance("i1", "owned")]);
+    assert_eq!(picture.snapshot(START_MS)["instances"][0]["node"], "b");
+    hosts(&mut picture, 0, &[]);
+    assert!(picture.problems(START_MS).is_empty());
+}
+
+#[test]
+fn links_journals_policies_and_managers_that_do_not_work_are_problems() {
+    let mut picture = two_nodes();
+    let down = json!({ "links": [{ "neighbour": "a", "is_up": false, "has_data": false, "round_trip_ms": null }] });
+    picture.answered(1, START_MS, Answer::json(Topic::Links, down));
+    let status = json!({ "node": "a", "version": "0.2.0", "journal_fault": "no space left" });
+    picture.answered(0, START_MS, Answer::json(Topic::Status, status));
+    let mut unanswered = instance("i1", "owned");
+    unanswered["decisions"] = json!([
+        { "kind": "evaluated", "has_failed": false }, { "kind": "evaluated", "has_failed": true }, { "kind": "judged" },
+    ]);
+    hosts(&mut picture, 0, &[unanswered]);
+    for number in 1..=problems_in_a_row() {
+        picture.happened(0, START_MS, &inhibited(number));
+    }
+    let problems = picture.problems(START_MS);
+    let told = texts(&problems);
+    let expected = [
+        "The journal of a cannot be written, so that it promises nothing new: no space left",
+        "The policy of shop has no valid answer for i1 on a",
+        "The link a – b is down",
+        "Node b refuses everything: the last 5 requests were inhibited, the last one: i1: migrate to b inhibited: node b is full",
+        "Nodes run different versions: b runs 0.1.0, a runs 0.2.0",
+    ];
+    assert_eq!(told, expected);
+    assert_eq!(problems[3].node.as_deref(), Some("b"));
+    // One request that is accepted, and it does not refuse everything.
+    picture.happened(0, START_MS, &judged(9, "migrate", "b", &json!({ "is_accepted": true })));
+    assert!(!texts(&picture.problems(START_MS)).iter().any(|text| text.contains("refuses everything")));
+}
+
+const fn problems_in_a_row() -> u64 {
+    5
+}
+
+#[test]
+fn rates_follow_from_counters_and_begin_again_with_the_daemon() {
+    let mut picture = two_nodes();
+    let count = |picture: &mut Picture, after_ms: u64, count: u64| {
+        let text =
+            format!("# TYPE x counter\nmario_requests_ingress_total {count}\nmario_link_up{{neighbour=\"b\"}} 1\n");
+        picture.answered(0, START_MS + after_ms, Answer::metrics(&text));
+        picture.snapshot(START_MS)["nodes"][0]["requests_per_s"].clone()
+    };
+    assert_eq!(count(&mut picture, 0, 100), Value::Null);
+    assert_eq!(count(&mut picture, 2_000, 130), 15.0);
+    assert_eq!(count(&mut picture, 2_100, 131), 15.0, "too soon to tell");
+    assert_eq!(count(&mut picture, 4_000, 10), Value::Null, "it was begun again");
+    assert_eq!(count(&mut picture, 5_000, 20), 10.0);
+}
+
+#[test]
+fn what_a_testbed_knows_is_shown_beside_what_nodes_tell() {
+    let mut picture = two_nodes();
+    picture.set_extra(json!({
+        "title": "paper", "nodes": { "a": { "tier": 1, "users": 3 }, "z": { "tier": 0 } },
+        "applications": { "shop": { "requests_per_s": 7.5, "p95_ms": 12.0 } }, "faults": ["a is cut off"],
+    }));
+    let shown = picture.snapshot(START_MS);
+    assert_eq!((&shown["nodes"][0]["tier"], &shown["nodes"][0]["users"]), (&json!(1), &json!(3)));
+    assert_eq!((&shown["nodes"][2]["id"], &shown["nodes"][2]["tier"]), (&json!("z"), &json!(0)));
+    assert_eq!(shown["applications"][0]["requests_per_s"], 7.5);
+    assert_eq!(picture.sample(START_MS)["applications"]["shop"], json!([0, 7.5, 12.0]));
+    assert_eq!(picture.history().as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn nothing_that_nodes_tell_breaks_a_picture() {
+    let mut picture = two_nodes();
+    let long = "x".repeat(1 << 20);
+    let odd = [
+        json!(null),
+        json!(7),
+        json!([]),
+        json!({ "instances": 1 }),
+        json!({ "instances": [1, { "instance": long }] }),
+    ];
+    for value in &odd {
+        for topic in [Topic::Status, Topic::Instances, Topic::Links, Topic::Routes, Topic::Journal] {
+            picture.answered(0, START_MS, Answer::json(topic, value.clone()));
+        }
+        picture.happened(0, START_MS, value);
+        picture.set_extra(value.clone());
+        let _ = (picture.snapshot(START_MS), picture.sample(START_MS), picture.everything(START_MS));
+    }
+    picture.answered(0, START_MS, Answer::metrics(&long));
+    let event = json!({ "number": 9, "time_ms": START_MS, "event": "fault", "message": long });
+    let told = picture.happened(0, START_MS, &event).expect("new");
+    assert!(told.text.len() < 4 * TEXT_CHARS_MAX);
+    picture.answered(99, START_MS, Answer::metrics(""));
+    assert!(picture.node_details("nobody").is_none() && picture.instance_details("nothing").is_none());
+}

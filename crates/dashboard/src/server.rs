@@ -1,0 +1,118 @@
+//! Answers browsers on this machine.
+//!
+//! The limits, and what is refused, are those of the server of reports (decision 9 in `docs/decisions`); beside whole answers it has
+//! streams of events, of which there are at most half as many as connections.
+//!
+//! **Invariant:** no client ends the server, fills its memory, or keeps others from being answered for longer than a timeout.
+//! **Invariant:** nothing is read from a client but the head of a request.
+
+mod connections;
+mod patience;
+mod reply;
+mod stream;
+
+use std::convert::Infallible;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::time::sleep;
+
+use crate::hub::Hub;
+use connections::{Activity, Connections};
+use patience::Patient;
+
+/// What browsers may take of the process.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Connections that are open at once. One more closes the one that has been open for longest of those that are not being
+    /// answered; if all are, it waits.
+    pub connections: usize,
+    /// Bytes of a request's head. The library takes no fewer than 8192.
+    pub head_bytes: usize,
+    /// How long a client may take to send the head of a request, and how long a connection may be idle.
+    pub head_timeout: Duration,
+    /// How long a client may take to read the next 16 KiB of an answer.
+    pub write_timeout: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            connections: 64,
+            head_bytes: 32 << 10,
+            head_timeout: Duration::from_secs(10),
+            write_timeout: Duration::from_secs(30),
+        }
+    }
+}
+
+/// How long the server waits when all connections are being answered, or when the system gives none.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// After this many failures in a row, listening has failed.
+const ACCEPT_FAILURES_MAX: u32 = 100;
+
+/// What answers requests. A clone is a handle to the same.
+#[derive(Clone)]
+pub(crate) struct Desk {
+    hub: Arc<Hub>,
+    /// Streams of events that may still be opened.
+    streams: Arc<Semaphore>,
+}
+
+/// Answers until listening fails.
+pub(crate) async fn serve(hub: Arc<Hub>, listener: TcpListener, limits: Limits) -> io::Result<()> {
+    let desk = Desk { hub, streams: Arc::new(Semaphore::new((limits.connections / 2).max(1))) };
+    let mut connections = Connections::default();
+    let mut failures = 0;
+    loop {
+        if !connections.has_room(limits.connections) {
+            sleep(PAUSE).await;
+            continue;
+        }
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                failures = 0;
+                let activity = Activity::default();
+                let talking = talk(desk.clone(), stream, activity.clone(), limits);
+                connections.add(talking, activity, limits.connections);
+            }
+            Err(error) => {
+                failures += 1;
+                if failures == ACCEPT_FAILURES_MAX {
+                    return Err(error);
+                }
+                sleep(PAUSE).await;
+            }
+        }
+    }
+}
+
+/// Answers the requests of one connection until the client closes it or exceeds a limit.
+async fn talk(desk: Desk, stream: TcpStream, activity: Activity, limits: Limits) {
+    // What happens is to be seen as it happens, not when a packet is full.
+    let _ = stream.set_nodelay(true);
+    let stream = Patient::new(stream, limits.write_timeout, activity.clone());
+    let service = service_fn(|request| {
+        let (desk, activity) = (desk.clone(), activity.clone());
+        async move {
+            activity.answering();
+            let reply = desk.reply(request).await;
+            activity.writing();
+            Ok::<_, Infallible>(reply)
+        }
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits.head_timeout)
+        .max_buf_size(limits.head_bytes)
+        .serve_connection(TokioIo::new(stream), service);
+    // A client that breaks the protocol or goes away is answered as far as it can be, and is no reason to stop.
+    let _ = connection.await;
+}

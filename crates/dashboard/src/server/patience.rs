@@ -1,0 +1,71 @@
+//! A connection that fails when the client is too slow in reading. The HTTP library bounds how slow it may be in writing.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::time::{Sleep, sleep};
+
+use super::connections::Activity;
+
+/// A client that reads this much of an answer in time has as much time for the next.
+const PROGRESS_BYTES: usize = 16 << 10;
+
+pub(super) struct Patient {
+    inner: TcpStream,
+    timeout: Duration,
+    /// Runs while the client has not read what was sent to it.
+    stalled: Option<Pin<Box<Sleep>>>,
+    /// Bytes that were taken since `stalled` runs.
+    written: usize,
+    activity: Activity,
+}
+
+impl Patient {
+    pub(super) fn new(inner: TcpStream, timeout: Duration, activity: Activity) -> Patient {
+        Patient { inner, timeout, stalled: None, written: 0, activity }
+    }
+}
+
+impl AsyncRead for Patient {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.inner).poll_read(context, buffer)
+    }
+}
+
+impl AsyncWrite for Patient {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        match Pin::new(&mut self.inner).poll_write(context, bytes) {
+            Poll::Pending => {
+                let timeout = self.timeout;
+                let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(timeout)));
+                stalled.as_mut().poll(context).map(|()| Err(io::ErrorKind::TimedOut.into()))
+            }
+            Poll::Ready(written) => {
+                self.written += *written.as_ref().unwrap_or(&0);
+                if self.written >= PROGRESS_BYTES {
+                    (self.stalled, self.written) = (None, 0);
+                }
+                Poll::Ready(written)
+            }
+        }
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        // The library flushes when it has nothing more to write.
+        (self.stalled, self.written) = (None, 0);
+        self.activity.flushed();
+        Pin::new(&mut self.inner).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.inner).poll_shutdown(context)
+    }
+}

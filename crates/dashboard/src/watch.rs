@@ -1,0 +1,129 @@
+//! Asks one node, and follows what happens on it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mario_live::Fault;
+use mario_live::operators::{Client, Connection};
+use serde_json::Value;
+use tokio::sync::{Notify, watch};
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::NodeSource;
+use crate::hub::Hub;
+use crate::picture::{Answer, Topic};
+
+/// How often a node is asked when nothing happens on it.
+const ASK_EVERY: Duration = Duration::from_secs(1);
+/// This many nodes are asked that often; of more, each is asked less often.
+const NODES_AT_FULL_PACE: u32 = 24;
+/// Idle connections are closed by nodes after 10 seconds.
+const ASK_EVERY_MAX: Duration = Duration::from_secs(8);
+/// How often what seldom changes is asked for.
+const SELDOM: Duration = Duration::from_secs(5);
+/// After an event, more events are waited for this long before the node is asked what has become of it.
+const GATHERING: Duration = Duration::from_millis(80);
+/// How soon a node that did not answer is asked again.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+/// How long a node may take to answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// The longest answer that is read.
+const ANSWER_BYTES_MAX: usize = 8 << 20;
+
+/// Watches a node for as long as it is polled.
+pub(crate) async fn watch(hub: Arc<Hub>, index: usize, source: NodeSource) {
+    let mut address = source.address.clone();
+    loop {
+        let current = address.borrow_and_update().clone();
+        hub.moved(index, &current);
+        let attending = async {
+            match Client::new(&source.identity, &current) {
+                Ok(client) => attend(&hub, index, &client).await,
+                Err(fault) => hub.silent(index, &fault.line()),
+            }
+            sleep(RETRY_AFTER).await;
+        };
+        tokio::select! {
+            () = attending => {}
+            () = changed(&mut address) => {}
+        }
+    }
+}
+
+/// Waits for another address; for ever when nobody can set one any more.
+async fn changed(address: &mut watch::Receiver<String>) {
+    if address.changed().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}
+
+/// Asks and follows until the node does not answer.
+async fn attend(hub: &Hub, index: usize, client: &Client) {
+    let happened = Notify::new();
+    tokio::select! {
+        Err(fault) = ask(hub, index, client, &happened) => hub.silent(index, &fault.line()),
+        () = follow(hub, index, client, &happened) => {}
+    }
+}
+
+async fn ask(hub: &Hub, index: usize, client: &Client, happened: &Notify) -> Result<(), Fault> {
+    let mut connection = patient(client.connect()).await?;
+    let pace = ASK_EVERY * (hub.sources.len() as u32).div_ceil(NODES_AT_FULL_PACE).max(1);
+    let pace = pace.min(ASK_EVERY_MAX);
+    let mut seldom_at = Instant::now();
+    loop {
+        for topic in [Topic::Status, Topic::Instances, Topic::Links, Topic::Metrics] {
+            question(hub, index, &mut connection, topic).await?;
+        }
+        if Instant::now() >= seldom_at {
+            seldom_at = Instant::now() + SELDOM;
+            for topic in [Topic::Routes, Topic::Journal] {
+                question(hub, index, &mut connection, topic).await?;
+            }
+        }
+        if timeout(pace, happened.notified()).await.is_ok() {
+            sleep(GATHERING).await;
+        }
+    }
+}
+
+async fn question(hub: &Hub, index: usize, connection: &mut Connection, topic: Topic) -> Result<(), Fault> {
+    let reply = patient(connection.get(topic.path(), ANSWER_BYTES_MAX)).await?;
+    let answer = match topic {
+        Topic::Metrics => Answer::metrics(&reply.into_text()?),
+        _ => Answer::json(topic, reply.json()?),
+    };
+    hub.answered(index, answer);
+    Ok(())
+}
+
+/// Follows events, over one stream after the other. Whether the node answers at all is for [`ask`] to say.
+async fn follow(hub: &Hub, index: usize, client: &Client, happened: &Notify) {
+    loop {
+        // All that the node still knows: what was seen already is told apart, also when a new daemon counts from 1 again.
+        if let Ok(mut stream) = patient(client.follow(0)).await {
+            while let Ok(Some(event)) = stream.next().await {
+                if hub.happened(index, &event) {
+                    happened.notify_one();
+                }
+            }
+        }
+        sleep(RETRY_AFTER).await;
+    }
+}
+
+async fn patient<T>(asking: impl Future<Output = Result<T, Fault>>) -> Result<T, Fault> {
+    let late = || Err(Fault::new(format!("the node did not answer within {} seconds", PATIENCE.as_secs())));
+    timeout(PATIENCE, asking).await.unwrap_or_else(|_| late())
+}
+
+/// Takes in what only the testbed knows, for as long as it tells.
+pub(crate) async fn take_extra(hub: Arc<Hub>, mut extra: watch::Receiver<Value>) {
+    loop {
+        let told = extra.borrow_and_update().clone();
+        hub.set_extra(told);
+        if extra.changed().await.is_err() {
+            return;
+        }
+    }
+}

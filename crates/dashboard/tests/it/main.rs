@@ -1,0 +1,10 @@
+//! The dashboard as browsers and nodes meet it.
+
+#[path = "../../../experiments/tests/it/report/browser.rs"]
+#[allow(dead_code, reason = "the tests of the report use more of it")]
+mod browser;
+
+mod canned;
+mod http;
+mod nodes;
+mod page;

@@ -1,0 +1,191 @@
+//! Nodes that answer, that do not, and that do not believe who asks.
+
+use std::net::{SocketAddr, TcpListener as Listener};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use mario_dashboard::{Dashboard, NodeSource};
+use mario_live::config::{NodeConfig, check};
+use mario_live::daemon::{self, Equipment};
+use mario_live::identity::{Authority, Certified, Identity, Role, node_id, write_private, write_public};
+use mario_live::workloads::Launcher;
+use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// A directory that is removed at the end.
+struct Place(PathBuf);
+
+impl Place {
+    fn new(test: &str) -> Place {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("mario-dashboard-{}-{test}-{number}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("a temporary directory");
+        Place(path)
+    }
+
+    fn certificate(&self, authority: &Authority, name: &str, certified: &Certified) -> PathBuf {
+        authority.save(&self.0).ok();
+        let issued = authority.issue(certified, 5).expect("issued");
+        let path = self.0.join(format!("{name}.pem"));
+        write_public(&path, &issued.certificate_pem).expect("written");
+        write_private(&path.with_extension("key"), &issued.key_pem).expect("written");
+        path
+    }
+
+    fn operator(&self, authority: &Authority, name: &str, roles: Vec<Role>) -> Arc<Identity> {
+        let certified = authority.operator(name, roles).expect("a name");
+        let path = self.certificate(authority, name, &certified);
+        Arc::new(Identity::load_bundle(&path).expect("an identity"))
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn free_address() -> SocketAddr {
+    Listener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port")
+}
+
+/// Runs a node without instances in this process; returns where it listens for operators, and what ends it.
+async fn node(place: &Place, authority: &Authority, name: &str) -> (SocketAddr, watch::Sender<bool>) {
+    let certified = authority.node(node_id(name).expect("a name"), Vec::new());
+    let certificate = place.certificate(authority, name, &certified);
+    let [links, ingress, operators] = [(); 3].map(|()| free_address());
+    let text = format!(
+        "id = \"{name}\"\ncapacity = 2\ndata = \"data-{name}-{}\"\n[listen]\nlinks = \"{links}\"\ningress = \"{ingress}\"\n\
+         operators = \"{operators}\"\n[identity]\nauthority = \"ca.pem\"\ncertificate = \"{}\"\nkey = \"{}\"\n\
+         [[neighbours]]\nid = \"far\"\naddress = \"127.0.0.1:9\"\n",
+        operators.port(),
+        certificate.display(),
+        certificate.with_extension("key").display(),
+    );
+    let engine: &'static mario_prolog::Engine = Box::leak(Box::new(mario_prolog::Engine::new()));
+    let config = NodeConfig::read("node.toml", &text, Path::new(&place.0)).expect("a configuration");
+    let checked = check(&config, engine).unwrap_or_else(|error| panic!("{:?}", error.mistakes));
+    let nothing = Launcher { binary: PathBuf::from("/bin/false"), launch: Vec::new(), sample: Vec::new() };
+    let (stop, mut stopped) = watch::channel(false);
+    let (ready, is_ready) = tokio::sync::oneshot::channel();
+    tokio::spawn(async move {
+        let ended = Box::pin(async move {
+            let _ = stopped.wait_for(|is_stopped| *is_stopped).await;
+        });
+        let tell = move |_: daemon::Addresses| {
+            let _ = ready.send(());
+        };
+        daemon::run(config, checked, engine, Equipment { launcher: nothing }, tell, ended).await.expect("it runs");
+    });
+    is_ready.await.expect("it starts");
+    (operators, stop)
+}
+
+/// A dashboard of some sources; returns where it is.
+async fn dashboard(sources: Vec<NodeSource>, extra: Option<watch::Receiver<Value>>) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let address = listener.local_addr().expect("an address");
+    tokio::spawn(Dashboard::new(sources, extra).serve(listener, std::future::pending()));
+    address
+}
+
+async fn snapshot(address: SocketAddr) -> Value {
+    let mut stream = TcpStream::connect(address).await.expect("it listens");
+    stream
+        .write_all(b"GET /snapshot.json HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
+        .await
+        .expect("sent");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.expect("it answers");
+    serde_json::from_str(answer.split_once("\r\n\r\n").expect("a body").1).expect("JSON")
+}
+
+async fn wait(address: SocketAddr, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
+    let begun = Instant::now();
+    loop {
+        let shown = snapshot(address).await;
+        if is_so(&shown) {
+            return shown;
+        }
+        assert!(begun.elapsed() < PATIENCE, "{what}: {shown:#}");
+        tokio::time::sleep(Duration::from_millis(30)).await;
+    }
+}
+
+fn problems(shown: &Value) -> String {
+    shown["problems"].to_string()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_node_alone_shows_itself_and_the_neighbours_that_it_names() {
+    let place = Place::new("alone");
+    let authority = Authority::new("harbour", 10).expect("an authority");
+    let ada = place.operator(&authority, "ada", vec![Role::Look]);
+    let (address, _stop) = node(&place, &authority, "a").await;
+    let page = dashboard(vec![NodeSource::fixed(ada, address.to_string())], None).await;
+    let shown = wait(page, "the node is shown", |shown| shown["details"][0]["journal"]["records"].is_u64()).await;
+    assert_eq!((&shown["nodes"][0]["id"], &shown["nodes"][0]["reach"]), (&"a".into(), &"answers".into()));
+    assert_eq!((&shown["nodes"][1]["id"], &shown["nodes"][1]["reach"]), (&"far".into(), &"unwatched".into()));
+    assert_eq!((&shown["nodes"][0]["capacity"], &shown["nodes"][0]["free"]), (&2.into(), &2.into()));
+    assert!(problems(&shown).contains("The link a – far is down"), "{}", problems(&shown));
+    wait(page, "its events are followed", |shown| shown["happenings"].to_string().contains("the daemon started")).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_that_does_not_answer_keeps_nothing_else_from_being_shown() {
+    let place = Place::new("silent");
+    let authority = Authority::new("harbour", 10).expect("an authority");
+    let ada = place.operator(&authority, "ada", vec![Role::Look]);
+    let (address, stop) = node(&place, &authority, "a").await;
+    // Nobody listens at one address, and at another one listens who says nothing.
+    let mute = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let (moving, addresses) = watch::channel(free_address().to_string());
+    let (tell, extra) = watch::channel(serde_json::json!({ "title": "a testbed" }));
+    let sources = vec![
+        NodeSource::moving(Arc::clone(&ada), addresses),
+        NodeSource::fixed(Arc::clone(&ada), mute.local_addr().expect("an address").to_string()),
+        NodeSource::fixed(ada, address.to_string()),
+    ];
+    let page = dashboard(sources, Some(extra)).await;
+    let shown = wait(page, "one answers, one is silent", |shown| {
+        shown["answering"] == 1 && problems(shown).contains("has not answered")
+    })
+    .await;
+    assert_eq!(shown["title"], "a testbed");
+    assert!(problems(&shown).contains("refused"), "{}", problems(&shown));
+    // The first daemon starts at another address.
+    let (other, _other_stop) = node(&place, &authority, "b").await;
+    moving.send(other.to_string()).expect("it is watched");
+    wait(page, "both answer", |shown| shown["answering"] == 2 && shown["nodes"].to_string().contains("\"b\"")).await;
+    tell.send(serde_json::json!({ "title": "still a testbed" })).expect("it is watched");
+    wait(page, "the testbed's news are taken in", |shown| shown["title"] == "still a testbed").await;
+    // A daemon that ends is noticed.
+    stop.send(true).expect("it runs");
+    wait(page, "it ended", |shown| shown["answering"] == 1 && problems(shown).contains("Node a has not answered"))
+        .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn strangers_and_operators_without_the_role_are_told_why_they_see_nothing() {
+    let (place, foreign_place) = (Place::new("strangers"), Place::new("foreign"));
+    let authority = Authority::new("harbour", 10).expect("an authority");
+    let foreign = Authority::new("harbour", 10).expect("an authority");
+    let (address, _stop) = node(&place, &authority, "a").await;
+    let blind = place.operator(&authority, "bob", vec![Role::Deploy]);
+    let stranger = foreign_place.operator(&foreign, "eve", vec![Role::Look]);
+    let sources = vec![NodeSource::fixed(blind, address.to_string()), NodeSource::fixed(stranger, address.to_string())];
+    let page = dashboard(sources, None).await;
+    let shown = wait(page, "both are refused", |shown| {
+        let problems = problems(shown);
+        problems.contains("does not have the role `look`") && problems.contains("not one of this colony's authority")
+    })
+    .await;
+    assert_eq!(shown["answering"], 0);
+}

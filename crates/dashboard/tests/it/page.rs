@@ -1,0 +1,200 @@
+//! The page in a real browser, with a picture that is put together by the test.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use mario_dashboard::{Picture, serve_picture};
+use serde_json::Value;
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+use tokio::sync::oneshot;
+
+use crate::browser::Browser;
+use crate::canned;
+
+/// A server that runs until it is dropped.
+struct Served {
+    runtime: Runtime,
+    address: SocketAddr,
+    stop: Option<oneshot::Sender<()>>,
+}
+
+impl Served {
+    fn new(picture: Picture, port: u16) -> Served {
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a thread");
+        let listener = runtime.block_on(TcpListener::bind(("127.0.0.1", port))).expect("a free port");
+        let address = listener.local_addr().expect("an address");
+        let (stop, stopped) = oneshot::channel();
+        runtime.spawn(async move {
+            let ended = async {
+                let _ = stopped.await;
+            };
+            serve_picture(picture, listener, ended).await.expect("it serves");
+        });
+        Served { runtime, address, stop: Some(stop) }
+    }
+
+    fn page(&self) -> String {
+        format!("http://{}/", self.address)
+    }
+
+    fn end(mut self) -> SocketAddr {
+        let _ = self.stop.take().map(|stop| stop.send(()));
+        let address = self.address;
+        self.runtime.shutdown_timeout(std::time::Duration::from_secs(5));
+        address
+    }
+}
+
+fn now_ms() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_millis() as u64
+}
+
+/// What is wrong on the console. Requests to the server are what a page does that it serves.
+fn complaints(browser: &Browser) -> Vec<String> {
+    browser.complaints().into_iter().filter(|complaint| !complaint.starts_with("asked for http://127.0.0.1:")).collect()
+}
+
+#[test]
+fn the_page_shows_nodes_links_instances_and_what_is_wrong() {
+    let Some(browser) = Browser::start(1280, 900) else { return };
+    let served = Served::new(canned::picture(now_ms()), 0);
+    browser.visit(&served.page());
+    browser.wait_for("document.querySelectorAll('.stage .node').length === 21");
+    assert_eq!(browser.number("document.querySelectorAll('.stage .link').length"), 20);
+    assert_eq!(browser.number("document.querySelectorAll('.stage .link.down').length"), 1);
+    assert_eq!(browser.number("document.querySelectorAll('.stage .node.down').length"), 1);
+    let instances = browser.number("document.querySelectorAll('.chip').length");
+    assert!(instances > 20, "{instances}");
+    let problems = browser.text(".problems");
+    for part in
+        ["Node ap16 has not answered", "The link ap7 – edge2 is down", "has no valid answer", "Node edge4 drains"]
+    {
+        assert!(problems.contains(part), "{part}: {problems}");
+    }
+    assert!(browser.text("#state").contains("Caused on purpose: the link edge2 – ap7 is cut"));
+    assert!(browser.text("h1").contains("The paper's tree"));
+    assert!(browser.text(".applications").contains("video"));
+    browser.wait_for("document.querySelectorAll('.log-list li').length === 3");
+    // What happened just now is marked, for a while.
+    assert!(browser.text("#log").contains("vi-1 migrates to ap2"));
+    assert_eq!(complaints(&browser), Vec::<String>::new());
+}
+
+#[test]
+fn a_choice_by_mouse_or_list_shows_what_is_behind_it() {
+    let Some(browser) = Browser::start(1280, 900) else { return };
+    let served = Served::new(canned::picture(now_ms()), 0);
+    browser.visit(&served.page());
+    browser.wait_for("document.querySelectorAll('.stage .node').length === 21");
+    browser.click(".node[data-node='edge2'] .box");
+    browser.wait_for("document.querySelector('.details h3')?.textContent === 'edge2'");
+    let details = browser.text(".details");
+    for part in ["1 unit free of 6 units", "Links", "ap7", "down", "122 records", "Routes to 1 application"] {
+        assert!(details.contains(part), "{part}: {details}");
+    }
+    browser.evaluate(
+        "(() => { const list = document.querySelector('[data-pick=instance]'); list.value = list.options[3].value; \
+         list.dispatchEvent(new Event('change')); return 1; })()",
+    );
+    browser.wait_for("document.querySelector('.details h3')?.textContent.startsWith('Instance ')");
+    let details = browser.text(".details");
+    for part in [
+        "51 client requests reached it in the last 5 s",
+        "it is overloaded",
+        "30 of them were later than the tolerated 20 ms",
+        "asked for nothing",
+        "inhibited: node ap1",
+    ] {
+        assert!(details.contains(part), "{part}: {details}");
+    }
+    browser.evaluate("document.dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape'})); 1");
+    browser.wait_for("document.querySelector('.details').textContent.includes('Choose an instance')");
+    // The filter of the log.
+    browser.evaluate("(() => { const input = document.querySelector('input[type=search]'); input.value = 'ap10'; input.dispatchEvent(new Event('input')); return 1; })()");
+    browser.wait_for("document.querySelectorAll('.log-list li').length === 1");
+    assert_eq!(complaints(&browser), Vec::<String>::new());
+}
+
+#[test]
+fn texts_of_nodes_stay_texts() {
+    let Some(browser) = Browser::start(800, 700) else { return };
+    let mut picture = canned::picture(now_ms());
+    let markup = "<img src=x onerror=\"document.title='harmed'\"><b>bold</b>";
+    picture.silent(3, now_ms(), markup);
+    let event = serde_json::json!({ "number": 99, "time_ms": now_ms(), "event": "fault", "message": markup });
+    picture.happened(2, now_ms(), &event).expect("new");
+    let served = Served::new(picture, 0);
+    browser.visit(&served.page());
+    browser.wait_for("document.querySelector('.problems')?.textContent.includes('<b>bold</b>')");
+    browser.wait_for("document.querySelector('.log-list')?.textContent.includes('<b>bold</b>')");
+    assert_eq!(browser.number("document.querySelectorAll('main b, main img').length"), 0);
+    assert!(!browser.evaluate("document.title").as_str().expect("a title").contains("harmed"));
+}
+
+#[test]
+fn the_page_says_that_the_connection_is_lost_and_goes_on_when_it_is_back() {
+    let Some(browser) = Browser::start(1280, 900) else { return };
+    let served = Served::new(canned::picture(now_ms()), 0);
+    let page = served.page();
+    browser.visit(&page);
+    browser.wait_for("document.querySelectorAll('.stage .node').length === 21");
+    let port = served.end().port();
+    browser.wait_for("!document.querySelector('.lost-note').hidden");
+    assert_eq!(browser.number("document.querySelectorAll('.stage .node').length"), 21, "what was known stays");
+    // Another program on the same port: it is followed without loading the page again.
+    let mut picture = canned::picture(now_ms());
+    picture.happened(5, now_ms(), &canned::judged(7, now_ms(), "undeploy", "edge2", "self", true));
+    let _served = Served::new(picture, port);
+    browser.wait_for("document.querySelector('.lost-note').hidden");
+    browser.wait_for("document.querySelectorAll('.log-list li').length === 4");
+}
+
+#[test]
+fn axe_finds_nothing_serious_in_light_and_dark_on_desktop_and_phone() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../experiments/tests/accessibility/node_modules/axe-core/axe.min.js");
+    let Ok(axe) = std::fs::read_to_string(path) else {
+        assert!(
+            std::env::var("CI").as_deref() != Ok("true"),
+            "axe-core is not installed, and CI must not skip this test"
+        );
+        println!("skipped: axe-core is not installed; `./test` installs it");
+        return;
+    };
+    let Some(browser) = Browser::start(1280, 900) else { return };
+    let served = Served::new(canned::picture(now_ms()), 0);
+    for (width, scheme) in [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")] {
+        browser.resize(width, 900);
+        browser.prefer(scheme);
+        browser.visit(&served.page());
+        browser.wait_for("document.querySelectorAll('.stage .node').length === 21");
+        browser.evaluate("document.querySelector('.chip').dispatchEvent(new MouseEvent('click', {bubbles: true})); 1");
+        browser.wait_for("document.querySelector('.details h3')?.textContent.startsWith('Instance ')");
+        browser.evaluate(&format!("{axe}\n1"));
+        let found = browser.evaluate(
+            "axe.run(document, {resultTypes: ['violations']}).then(({violations}) => violations \
+             .filter(({impact}) => impact === 'serious' || impact === 'critical') \
+             .map(({id, nodes}) => `${id}: ${nodes.slice(0, 3).map(node => node.target.join(' ')).join(', ')}`))",
+        );
+        assert_eq!(found, Value::Array(Vec::new()), "{scheme}, {width} wide");
+    }
+}
+
+#[test]
+fn nothing_scrolls_sideways_on_a_phone() {
+    let Some(browser) = Browser::start(390, 844) else { return };
+    let served = Served::new(canned::picture(now_ms()), 0);
+    browser.visit(&served.page());
+    browser.wait_for("document.querySelectorAll('.stage .node').length === 21");
+    browser.click(".node[data-node='edge2'] .box");
+    browser.wait_for("document.querySelector('.details h3')?.textContent === 'edge2'");
+    assert_eq!(browser.number("document.documentElement.scrollWidth"), 390);
+    let wide = browser.evaluate(
+        "[...document.querySelectorAll('main *, footer *')].filter(element => element.getBoundingClientRect().right > 391) \
+         .map(element => `${element.tagName} ${element.getAttribute('class')}`)",
+    );
+    assert_eq!(wide, Value::Array(Vec::new()));
+}
