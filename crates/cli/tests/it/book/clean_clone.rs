@@ -113,9 +113,9 @@ fn everything_the_readme_and_the_tutorial_say_can_be_typed_in_a_clean_clone() {
         fs::read_to_string(clone.join("runs/reproduction-1/report.html")).expect("the page that the README names");
     assert!(page.contains("The paper's experiments, reproduced"));
 
-    for name in ["first-run", "first-policy", "first-comparison", "live-colony"] {
+    for name in ["first-run", "first-policy", "first-comparison", "remembering", "live-colony"] {
         let page = format!("docs/book/tutorial/{name}.md");
         assert!(walk(&page, &clone, newcomers_shell) > 2, "{page}");
     }
-    assert_eq!(pages_in("docs/book/tutorial").len(), 4, "all of it is walked through");
+    assert_eq!(pages_in("docs/book/tutorial").len(), 5, "all of it is walked through");
 }

@@ -53,6 +53,12 @@ fn show(page: &str, block: &Block, directory: &Path, shell: Shell) {
 }
 
 #[test]
+fn the_tutorial_on_memory_can_be_followed() {
+    let count = walk("docs/book/tutorial/remembering.md", &place("remembering"), shell);
+    assert!(count > 5, "{count} commands");
+}
+
+#[test]
 fn every_guide_and_explanation_can_be_followed() {
     for page in [pages_in("docs/book/guides"), pages_in("docs/book/explanation")].concat() {
         let name = page.rsplit('/').next().unwrap_or_default();
