@@ -4,10 +4,12 @@ mod context;
 mod cycles;
 mod evaluations;
 mod header;
+mod live;
 mod measured;
 mod regret;
 mod summed;
 mod sums;
+mod unchecked;
 
 use std::io::BufRead;
 use std::sync::Arc;
@@ -86,6 +88,8 @@ pub struct Audit {
     changed_at: Option<f64>,
     /// Where instances are, in a trace of counts.
     tiers: summed::Tiers,
+    /// What live nodes told, in a trace of theirs.
+    live: Option<Box<live::LiveWorld>>,
     counts: Counts,
     line: u64,
     time: f64,
@@ -123,7 +127,8 @@ impl Audit {
         }
         let allowance = Allowance::new(options.inferences);
         let (mut decisions, mut acceptances) = (None, None);
-        if options.decide == Decide::Again {
+        let live = live::LiveWorld::new(&header, options.decide, engine, &allowance).map(Box::new);
+        if options.decide == Decide::Again && live.is_none() {
             let mut fault = |who: String, found: String| {
                 // A text whose directives were cut short may be one that can be loaded.
                 if allowance.is_spent() {
@@ -150,6 +155,7 @@ impl Audit {
         Audit {
             world: World::new(&header),
             tiers: summed::Tiers::new(&header),
+            live,
             sums: sums::Sums::new(&header),
             draws: vec![None; header.policies.len()],
             pasts: decisions.as_ref().map(|decisions| decisions.pasts(&header)),
@@ -198,8 +204,15 @@ impl Audit {
         self.line = line;
         self.counts.records += 1;
         self.check_time(record.time());
+        if let Some(mut live) = self.live.take() {
+            self.observe_live(&mut live, record);
+            self.live = Some(live);
+            self.note_spent(line);
+            return;
+        }
         self.before_record(record);
         match record {
+            Record::Live(_) => self.find(FindingKind::Header, "the record", "nothing of live nodes", "a record of one"),
             Record::Deployed(record) => self.deployed(record),
             Record::Handover(record) => self.handover(record),
             Record::Evaluation(record) => self.evaluation(record),
@@ -225,6 +238,11 @@ impl Audit {
             pasts.read(record);
         }
         self.counts.instances_max = self.counts.instances_max.max(self.alive());
+        self.note_spent(line);
+    }
+
+    /// Once the policies of the trace have used all that they may, nothing more is decided.
+    fn note_spent(&mut self, line: u64) {
         if self.spent_at.is_none() && self.allowance.is_spent() {
             self.spent_at = Some(line);
             if let Some(decisions) = self.decisions.take() {
@@ -238,6 +256,10 @@ impl Audit {
     /// Nothing follows.
     pub fn finish(mut self) -> Report {
         self.counts.instances = self.alive();
+        if let Some(live) = self.live.take() {
+            self.count_live(&live);
+            self.live = Some(live);
+        }
         if let Some(decisions) = &self.decisions {
             (self.counts.decisions, self.counts.computed_decisions) = decisions.counts();
         }
@@ -252,64 +274,6 @@ impl Audit {
             found: self.findings.found,
             findings: self.findings.kept,
         }
-    }
-
-    /// What is said once only, in words.
-    fn taken(&self) -> Vec<&'static str> {
-        let mut taken = vec![
-            "names, kinds and positions, the seed and the program, and texts that no decision depends on",
-            "how client requests travelled: through which neighbour and how late, and when they were served or lost",
-            "which access point a user has, and when users, nodes, links and managers act, within what other times allow",
-        ];
-        if self.header.detail != Detail::Full {
-            taken.push("when agents evaluate, and how much instances were used");
-        }
-        if self.draws.contains(&Some(true)) {
-            taken.push("the numbers drawn for agents");
-        }
-        if self.comparisons.has_any() {
-            taken.push("which users are satisfied, how late those served are, and what the best placement is worth");
-        }
-        taken
-    }
-
-    /// What could not be checked, in words.
-    fn unchecked(&self) -> Vec<String> {
-        let mut unchecked = Vec::new();
-        let mut say = |words: &str| unchecked.push(words.to_owned());
-        if self.header.detail == Detail::Operations {
-            say("decisions, facts, memory and proposals: the trace has no evaluations");
-        } else if self.header.detail == Detail::Summary {
-            say("decisions, facts, memory, proposals, targets, verdicts and their reasons: the trace has only counts");
-            say("the hardware of single nodes: the trace has only counts; that of each tier was checked");
-            say("single instances and users, and which nodes and links went and came: the trace has only counts");
-        } else if self.options.decide == Decide::AsRecorded {
-            say("that decisions follow from the facts: not wanted");
-        }
-        if let Some(line) = self.spent_at {
-            let inferences = self.options.inferences;
-            say(&format!(
-                "decisions from line {line} on: the policies of the trace took all of {inferences} inferences"
-            ));
-        }
-        if self.header.arbitration == Arbitration::Central {
-            say("that operations were proposed: they are those of a plan");
-            if self.header.nodes.iter().any(|node| node.acceptance.is_some()) {
-                say("that nodes with policies of their own accepted them: no rule of this arbitration");
-            }
-        }
-        if self.header.arbitration != Arbitration::Managers {
-            say("that targets are neighbours: not a rule of this arbitration; counted instead");
-        }
-        if self.header.observation != "arrivals" {
-            say("the order and the neighbours of requests: not rules of this observation");
-        } else if self.header.routing != "nearest" {
-            say("the neighbours of requests: not a rule of this routing");
-        }
-        if !self.has_ended {
-            say("the totals: the trace has no end");
-        }
-        unchecked
     }
 
     fn find(

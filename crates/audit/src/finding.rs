@@ -76,6 +76,10 @@ kinds! {
     Regret, "regret", "The placement is compared at each activation of the managers and counted as it is; the best is worth no less.";
     Time, "time", "Times do not decrease, the run ends when the header says, and nothing follows the end.";
     Totals, "totals", "What is summed up is what was recorded, in whatever way it is summed up.";
+    Ownership, "ownership", "A live instance has one owner at a time, is never lost on the way, and is never owned again after its end.";
+    Epoch, "epoch", "The epochs of a live instance grow with each owner, and who keeps it in custody has an epoch of its own.";
+    Transfer, "transfer", "What arrives has left, what is said to be taken has arrived, and an agent has one transfer open.";
+    Journal, "journal", "The trace of a live node tells every record of its journal, and what the node has follows from them.";
     Summary, "summary", "`summary.json`, `measures.json` and `run.json` beside the trace say what follows from it.";
     Table, "table", "The tables beside the trace say what follows from it.";
 }

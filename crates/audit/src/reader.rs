@@ -1,6 +1,7 @@
 //! Reads traces, one line at a time.
 
 mod header;
+mod live;
 mod measured;
 mod parse;
 mod places;
@@ -17,6 +18,10 @@ use serde::Deserialize;
 
 pub use header::{
     Arbitration, Detail, FORMAT, Header, Memory, TracedApplication, TracedNode, TracedPolicy, TracedUser,
+};
+pub use live::{
+    Cause as OwnCause, CustodyState, Happened, Live, LiveRule, NodeState, OfferState, OwnedState, ReservedState,
+    TracedLive,
 };
 pub use measured::{Latency, Traffic};
 pub use record::{

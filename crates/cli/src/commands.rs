@@ -19,6 +19,7 @@ mod reproduce;
 mod run;
 mod scenario;
 mod sweep;
+mod trace;
 mod view;
 
 use clap::Subcommand;
@@ -80,6 +81,8 @@ pub enum Command {
     /// Run a scenario with every combination of values of some keys.
     #[command(long_about = sweep::LONG_ABOUT)]
     Sweep(sweep::Arguments),
+    /// Join the parts of traces that live nodes wrote.
+    Trace(trace::Arguments),
     /// Serve the report of runs on this machine, and follow those that are still going.
     #[command(long_about = view::LONG_ABOUT)]
     View(view::Arguments),
@@ -106,6 +109,7 @@ pub(crate) fn run(command: Command, console: &Console) -> Result<Outcome, Failur
         Command::Run(arguments) => run::run(&arguments, console),
         Command::Scenario(arguments) => scenario::run(&arguments, console),
         Command::Sweep(arguments) => sweep::run(&arguments, console),
+        Command::Trace(arguments) => trace::run(&arguments, console),
         Command::View(arguments) => view::run(&arguments, console),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mario_domain::{AgentOperation, InstanceId, NodeId, Request, Target, Verdict};
+use mario_domain::{AgentOperation, Capacity, InstanceId, NodeId, Request, Target, Verdict};
 use mario_policy::AcceptanceFailure;
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use crate::descriptor::Descriptor;
 use crate::ids::{DeployKey, Epoch, JournalId, TransferId, WorkloadId};
 use crate::journal::Record;
 use crate::manager::Availability;
-use crate::message::Message;
+use crate::message::{Message, TransferKind};
 
 /// Something that happens to a node.
 #[derive(Clone, PartialEq, Debug)]
@@ -164,7 +164,58 @@ pub enum Report {
         proposal: Option<Proposal>,
         /// Whether the policy gave no valid answer.
         has_failed: bool,
+        /// What it decided by.
+        seen: Box<Seen>,
     },
+    /// The links that work have changed, or a neighbour introduced itself.
+    Neighbours {
+        /// The neighbours that are reached, in the order in which agents see them.
+        up: Vec<NodeId>,
+        /// Those of them whose facts are known.
+        told: Vec<NodeId>,
+    },
+    /// The node takes new instances, or not.
+    Availability(Availability),
+    /// An agent's own manager has accepted: the target is asked, and the agent is frozen.
+    Preparing {
+        /// By which transfer.
+        transfer: TransferId,
+        /// The instance whose agent asks.
+        instance: InstanceId,
+        /// Migrate or replicate.
+        kind: TransferKind,
+        /// Whom.
+        target: NodeId,
+    },
+    /// A transfer that was being prepared was given up.
+    GaveUp {
+        /// Which transfer.
+        transfer: TransferId,
+    },
+    /// A place is kept for an instance that may come.
+    Reserved {
+        /// By which transfer.
+        transfer: TransferId,
+        /// Who asks.
+        from: NodeId,
+        /// The instance.
+        instance: InstanceId,
+        /// Its copy.
+        workload: WorkloadId,
+        /// What is run.
+        descriptor: Arc<Descriptor>,
+    },
+    /// A place is no longer kept.
+    Released {
+        /// Which transfer.
+        transfer: TransferId,
+        /// The copy in it.
+        workload: WorkloadId,
+        /// Whether that was started, so that it counts as hardware until it is [`Report::Freed`].
+        is_started: bool,
+    },
+    /// The copy of a place that was released has stopped.
+    Freed(WorkloadId),
     /// A request was accepted and enacted, or inhibited: a label of rule r1.
     Judged {
         /// The request.
@@ -203,6 +254,46 @@ pub enum Report {
     },
     /// A neighbour's journal has fewer records than before; nothing from it is believed until it is replaced.
     RefusedPeer(NodeId),
+}
+
+/// What an agent decided by, and how.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Seen {
+    /// What it is an instance of.
+    pub descriptor: Arc<Descriptor>,
+    /// The free hardware of its node.
+    pub free: Capacity,
+    /// The client requests of the last evaluation period.
+    pub requests: Vec<RequestFact>,
+    /// What it remembers as inhibited, in the order seen.
+    pub inhibited: Vec<(AgentOperation, Target)>,
+    /// The first solution of its policy.
+    pub solution: Option<FirstSolution>,
+    /// What stopped the policy before it gave a solution.
+    pub ending: Option<String>,
+    /// What was drawn for this evaluation.
+    pub random: Option<u32>,
+}
+
+/// The first solution of a policy, with the clause of `operation/3` that it is from, counted from 0.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum FirstSolution {
+    /// An operation.
+    Proposal {
+        /// Which.
+        operation: AgentOperation,
+        /// Where it leads to, as the policy wrote it.
+        target: Target,
+        /// From where in the policy.
+        clause: usize,
+    },
+    /// No operation.
+    Invalid {
+        /// Why not.
+        fault: String,
+        /// From where in the policy.
+        clause: usize,
+    },
 }
 
 /// Why an acceptance policy gave no answer.

@@ -46,6 +46,8 @@ pub enum Record {
     Gone {
         /// Which transfer.
         transfer: TransferId,
+        /// What the target told of its journal; 0 if an operator declared it lost.
+        told: u64,
     },
     /// The target will never take what was offered, or what was in custody and has been ended.
     NotTaken {
@@ -123,6 +125,8 @@ pub enum OwnCause {
         transfer: TransferId,
         /// Who.
         from: NodeId,
+        /// What the source told of its journal.
+        told: u64,
     },
     /// An agent on this node replicated onto it.
     Replicated {
@@ -201,6 +205,8 @@ pub struct PeerRecord {
     pub journal: JournalId,
     /// The most records that it was seen to have.
     pub sequence: u64,
+    /// The highest number of a record that it told; see [`Hello::told`](crate::Hello::told).
+    pub told: u64,
 }
 
 /// How many of the operators' keys are kept, the newest.
@@ -222,6 +228,8 @@ pub struct Ledger {
     pub(crate) draining: BTreeMap<WorkloadId, Draining>,
     pub(crate) deploys: Vec<(DeployKey, InstanceId)>,
     pub(crate) peers: BTreeMap<NodeId, PeerRecord>,
+    /// The number of the last record that concerns each neighbour.
+    pub(crate) concerning: BTreeMap<NodeId, u64>,
     /// Journals that will never come back, as operators declared.
     pub(crate) lost: BTreeSet<JournalId>,
 }
@@ -234,6 +242,7 @@ impl Ledger {
             Record::Boot { node, journal, boot } => self.boot = Some((node.clone(), *journal, *boot)),
             Record::Own { owned, cause } => self.own(owned, cause),
             Record::Custody(custody) => {
+                self.concerning.insert(custody.target.clone(), self.sequence);
                 self.owned.remove(&custody.owned.instance);
                 self.custody.insert(custody.owned.instance.clone(), custody.clone());
             }
@@ -248,11 +257,15 @@ impl Ledger {
                 if let (Some(parent), Some([left, _])) = (self.owned.get_mut(&grant.parent), grant.replications_left) {
                     parent.replications_left = Some(left);
                 }
+                self.concerning.insert(grant.target.clone(), self.sequence);
                 self.grants.insert(grant.transfer, grant.clone());
             }
-            Record::Gone { transfer } => {
-                self.grants.remove(transfer);
+            Record::Gone { transfer, told } => {
+                if let Some(grant) = self.grants.remove(transfer) {
+                    self.was_told(&grant.target, grant.receiver, *told);
+                }
                 if let Some(custody) = self.end_custody(*transfer) {
+                    self.was_told(&custody.target, custody.receiver, *told);
                     self.drain_copy(&custody);
                 }
             }
@@ -288,8 +301,17 @@ impl Ledger {
                 self.lost.insert(*journal);
             }
             Record::Peer { node, journal, sequence } => {
-                self.peers.insert(node.clone(), PeerRecord { journal: *journal, sequence: *sequence });
+                let before = self.peers.get(node).filter(|peer| peer.journal == *journal);
+                let told = before.map_or(0, |peer| peer.told);
+                self.peers.insert(node.clone(), PeerRecord { journal: *journal, sequence: *sequence, told });
             }
+        }
+    }
+
+    /// A neighbour told the number of a record of its journal.
+    fn was_told(&mut self, node: &NodeId, journal: JournalId, told: u64) {
+        if let Some(peer) = self.peers.get_mut(node).filter(|peer| peer.journal == journal) {
+            peer.told = peer.told.max(told);
         }
     }
 
@@ -301,7 +323,9 @@ impl Ledger {
                 }
                 self.deploys.push((*key, owned.instance.clone()));
             }
-            OwnCause::Taken { transfer, from } => {
+            OwnCause::Taken { transfer, from, told } => {
+                self.concerning.insert(from.clone(), self.sequence);
+                self.was_told(from, transfer.journal, *told);
                 self.taken.insert(*transfer, from.clone());
                 // The instance came back before its old custody ended: the old copy goes.
                 if let Some(custody) = self.custody.remove(&owned.instance) {
@@ -384,6 +408,16 @@ impl Ledger {
     /// The neighbours as they last introduced themselves, in the order of their ids.
     pub fn peers(&self) -> impl Iterator<Item = (&NodeId, &PeerRecord)> {
         self.peers.iter()
+    }
+
+    /// The number of the last record that concerns a neighbour.
+    pub(crate) fn concerning(&self, neighbour: &NodeId) -> u64 {
+        self.concerning.get(neighbour).copied().unwrap_or(0)
+    }
+
+    /// Transfers that were taken and not forgotten yet, with their sources.
+    pub fn taken(&self) -> impl Iterator<Item = (&TransferId, &NodeId)> {
+        self.taken.iter()
     }
 
     /// Transfers that were taken and whose sources may still ask about them.

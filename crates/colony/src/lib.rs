@@ -46,7 +46,7 @@ pub mod routing;
 
 pub use descriptor::{Copies, Descriptor};
 pub use ids::{DeployKey, Epoch, JournalId, Token, TransferId, WorkloadId};
-pub use input::{Command, Effect, Failure, Input, Observation, Proposal, Report, RequestFact};
+pub use input::{Command, Effect, Failure, FirstSolution, Input, Observation, Proposal, Report, RequestFact, Seen};
 pub use journal::{Custody, Draining, Grant, Ledger, OwnCause, Owned, PeerRecord, Record};
 pub use manager::{Availability, Manager, Miscount, Reservation};
 pub use mario_policy::PolicyText;

@@ -45,11 +45,15 @@ pub enum Message {
         token: Token,
         /// What the agent takes along.
         luggage: Arc<Luggage>,
+        /// As in [`Hello::told`].
+        told: u64,
     },
     /// The instance is the target's. Sent until the source says [`Message::Forget`].
     Taken {
         /// Which transfer.
         transfer: TransferId,
+        /// As in [`Hello::told`].
+        told: u64,
     },
     /// The instance is not the target's and will never be by this transfer.
     NotTaken {
@@ -70,6 +74,9 @@ pub struct Hello {
     pub journal: JournalId,
     /// How many records its journal has. Fewer than before: a disk was restored from a copy, and the node is refused.
     pub sequence: u64,
+    /// The number of the last record of its journal that concerns the receiver. What hands over and what takes tells it, too: less than was told
+    /// before means that a disk was restored from a copy, however many records it has got since.
+    pub told: u64,
     /// The transfers that it is the source of and that are open.
     pub open: Vec<TransferId>,
     /// Facts about it for its neighbours' agents.
@@ -151,7 +158,7 @@ impl Message {
             | Message::Inhibit { transfer, .. }
             | Message::Abort { transfer }
             | Message::Transfer { transfer, .. }
-            | Message::Taken { transfer }
+            | Message::Taken { transfer, .. }
             | Message::NotTaken { transfer }
             | Message::Forget { transfer } => Some(*transfer),
         }
@@ -163,6 +170,6 @@ impl Eq for Hello {}
 
 impl std::hash::Hash for Hello {
     fn hash<H: std::hash::Hasher>(&self, hasher: &mut H) {
-        (self.journal, self.sequence, &self.open).hash(hasher);
+        (self.journal, self.sequence, self.told, &self.open).hash(hasher);
     }
 }

@@ -272,7 +272,10 @@ impl State {
             Input::Stopped(workload) => step.stopped(workload),
             Input::Swept => step.state.is_recovering = false,
             Input::Operator(command) => step.command(command),
-            Input::Availability(availability) => step.state.manager.set_availability(availability),
+            Input::Availability(availability) => {
+                step.state.manager.set_availability(availability);
+                step.report(Report::Availability(availability));
+            }
             Input::Timeout => step.timeout(),
         }
     }
@@ -314,19 +317,29 @@ impl Step<'_> {
         self.effects.push(Effect::Report(report));
     }
 
+    /// Tells which neighbours agents see, and of which they know facts.
+    fn report_neighbours(&mut self) {
+        let up = self.state.neighbours.clone();
+        let told = up.iter().filter(|neighbour| self.state.neighbour_facts.contains_key(neighbour)).cloned().collect();
+        self.report(Report::Neighbours { up, told });
+    }
+
     /// Other links work than before: new neighbours are greeted.
     fn set_neighbours(&mut self, neighbours: Vec<NodeId>) {
         let before = std::mem::replace(&mut self.state.neighbours, neighbours);
+        self.report_neighbours();
         let State { ledger, outgoing, .. } = &*self.state;
         let open = ledger.custody.values().map(|custody| custody.transfer);
         let hello = Hello {
             journal: self.state.ids.journal,
             sequence: ledger.sequence,
+            told: 0,
             open: open.chain(ledger.grants.keys().copied()).chain(outgoing.keys().copied()).collect(),
             facts: self.state.config.facts.clone(),
         };
         for neighbour in self.state.neighbours.iter().filter(|neighbour| !before.contains(neighbour)) {
-            let message = Message::Hello(hello.clone());
+            let told = self.state.ledger.concerning(neighbour);
+            let message = Message::Hello(Hello { told, ..hello.clone() });
             self.effects.push(Effect::Send { to: neighbour.clone(), receiver: None, message });
         }
     }
@@ -344,11 +357,13 @@ impl Step<'_> {
             Message::Hello(_) => {}
             Message::Prepare(prepare) => self.prepare(from, sender, prepare),
             Message::Abort { transfer } => self.aborted(sender, transfer),
-            Message::Transfer { transfer, token, luggage } => self.transfer(from, sender, transfer, token, &luggage),
+            Message::Transfer { transfer, token, luggage, told } => {
+                self.transfer(from, sender, (transfer, token), &luggage, told);
+            }
             Message::Forget { transfer } => self.forget(sender, transfer),
             Message::Ready { transfer, token } => self.ready(from, sender, transfer, token),
             Message::Inhibit { transfer, inhibition } => self.inhibited(sender, transfer, inhibition),
-            Message::Taken { transfer } => self.taken(from, sender, transfer),
+            Message::Taken { transfer, told } => self.taken(from, sender, transfer, told),
             Message::NotTaken { transfer } => self.not_taken(sender, transfer),
         }
     }
@@ -358,7 +373,7 @@ impl Step<'_> {
         let known = self.state.ledger.peers.get(from).copied();
         if let Some(known) = known
             && known.journal == hello.journal
-            && known.sequence > hello.sequence
+            && (known.sequence > hello.sequence || known.told > hello.told)
         {
             if self.state.refused.insert(from.clone()) {
                 // No number of records makes up for those that are missing.
@@ -369,7 +384,10 @@ impl Step<'_> {
             return;
         }
         self.state.refused.remove(from);
-        self.state.neighbour_facts.insert(from.clone(), NeighbourFacts(Arc::new(hello.facts)));
+        let facts = NeighbourFacts(Arc::new(hello.facts));
+        if self.state.neighbour_facts.insert(from.clone(), facts).is_none() {
+            self.report_neighbours();
+        }
         if known.is_none_or(|known| known.journal != hello.journal || known.sequence != hello.sequence) {
             self.journal(Record::Peer { node: from.clone(), journal: hello.journal, sequence: hello.sequence });
         }
@@ -397,6 +415,7 @@ impl Step<'_> {
         } else if let Some(needed) = self.state.dropped.remove(&workload) {
             let is_counted = self.state.manager.give_back(needed);
             debug_assert!(is_counted.is_ok(), "a dropped place was counted");
+            self.report(Report::Freed(workload));
         } else {
             self.own_copy_stopped(workload);
         }

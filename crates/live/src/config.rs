@@ -32,6 +32,9 @@ const DRIVERS: [&str; 2] = ["process", "sample"];
 /// The neighbours that a node may have.
 pub const NEIGHBOURS_MAX: usize = 256;
 
+/// The fewest bytes that the trace of a node may have, if it has any.
+const TRACE_BYTES_LEAST: u64 = 64 << 10;
+
 /// The file that sets a node up.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -62,6 +65,24 @@ pub struct NodeFile {
     /// How workloads are run.
     #[serde(default)]
     pub workloads: WorkloadsFile,
+    /// The node's part of the trace of its colony.
+    #[serde(default)]
+    pub trace: TraceFile,
+}
+
+/// The node's part of the trace of its colony, in `trace` in the data directory.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct TraceFile {
+    /// The bytes that it may have; the oldest are removed first. With 0, nothing is written.
+    #[schemars(range(max = 1_099_511_627_776_u64))]
+    pub bytes_max: u64,
+}
+
+impl Default for TraceFile {
+    fn default() -> TraceFile {
+        TraceFile { bytes_max: 64 << 20 }
+    }
 }
 
 /// Where a node listens.
@@ -206,6 +227,8 @@ pub struct NodeConfig {
     pub timing: TimingFile,
     /// How workloads are run.
     pub workloads: WorkloadsFile,
+    /// The node's part of the trace of its colony.
+    pub trace: TraceFile,
 }
 
 /// A node that this one talks to.
@@ -279,6 +302,7 @@ impl NodeConfig {
             neighbours,
             timing: file.timing,
             workloads,
+            trace: file.trace,
         })
     }
 
@@ -361,6 +385,12 @@ fn check_ranges(file: &NodeFile, places: &Places<'_>, mistakes: &mut Vec<Mistake
             let message = format!("`{}` is {value}", path[1]);
             mistakes.push(places.mistake(&path, message).hint(format!("write a number from {min} to {max}")));
         }
+    }
+    let bytes_max = file.trace.bytes_max;
+    if bytes_max != 0 && !(TRACE_BYTES_LEAST..=1 << 40).contains(&bytes_max) {
+        let message = format!("`bytes_max` of the trace is {bytes_max}");
+        let hint = format!("write 0 for no trace, or a number from {TRACE_BYTES_LEAST} to {}", 1_u64 << 40);
+        mistakes.push(places.mistake(&["trace", "bytes_max"], message).hint(hint));
     }
     if reservation_ms < prepare_ms {
         let message = "`reservation_ms` is shorter than `prepare_ms`".to_owned();

@@ -27,6 +27,7 @@ use std::time::{Duration, Instant};
 use mario_colony::{Config, Effect, Input, JournalId, Knowledge, Node, Start};
 use mario_domain::{InstanceId, Time};
 use mario_prolog::Engine;
+use mario_trace::live::{PART_VERSION, PartHeader};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
@@ -36,13 +37,14 @@ use crate::fault::Fault;
 use crate::journal::DiskJournal;
 use crate::links::{LinkEvent, Links};
 use crate::operators;
+use crate::recorder::Recorder;
 use crate::seams::{Driver, DriverContext, Forward};
 use crate::traffic::{Forwarder, Ingress};
 use crate::workloads::{Cgroups, Launcher, Ports, ProcessDriver};
 
 pub(crate) use answers::{Answer, Question, Refusal};
 pub(crate) use copies::Copies;
-pub(crate) use events::{Events, Told};
+pub(crate) use events::{Events, Told, workload_text};
 
 use board::Board;
 use core::{Core, Parts};
@@ -104,6 +106,7 @@ pub async fn run(
     let config = Arc::new(config);
     let start = Instant::now();
     let (node, journal, effects) = start_node(&config, &checked, engine)?;
+    let recorder = recorder(&config, &checked, &node, &journal)?;
     let (links_listener, ingress_listener, operators_listener) =
         (listen(config.links).await?, listen(config.ingress).await?, listen(config.operators).await?);
     let addresses = Addresses {
@@ -140,6 +143,7 @@ pub async fn run(
         board,
         documents: Documents::new(Arc::clone(&checked.identity)),
         events: events.clone(),
+        recorder,
         start,
     };
     let core = Core::new(parts, effects);
@@ -197,6 +201,35 @@ fn start_node(
     let node = Node::start(engine, starting, Time::at(0.0), &mut effects)
         .map_err(|error| Fault::new(format!("cannot start node {}", config.node)).caused_by(error))?;
     Ok((node, journal, effects))
+}
+
+/// What writes the node's part of the trace. What the journal has and the trace has not is told at once.
+fn recorder(config: &NodeConfig, checked: &Checked, node: &Node, journal: &DiskJournal) -> Result<Recorder, Fault> {
+    let header = PartHeader {
+        mario_trace_part: PART_VERSION,
+        program: concat!("mario ", env!("CARGO_PKG_VERSION")).to_owned(),
+        colony: checked.identity.certified().colony.clone(),
+        node: config.node.clone(),
+        journal: format!("{:032x}", node.journal().0),
+        part: 0,
+        capacity: config.capacity,
+        neighbours: config.neighbours.iter().map(|neighbour| neighbour.id.clone()).collect(),
+        facts: config.facts.clone(),
+        has_acceptance: checked.acceptance.is_some(),
+        evaluation_ms: config.timing.evaluation_ms,
+        decision_budget: crate::BUDGET.inferences,
+    };
+    let (mut recorder, last) = Recorder::open(&config.data, header, config.trace.bytes_max);
+    let count = crate::journal::Journal::count(journal);
+    let untold = match last {
+        Some(last) => journal.records_after(last)?,
+        // A new journal: nothing has happened yet.
+        None => (count == 0).then(Vec::new),
+    };
+    if let Some(untold) = untold {
+        recorder.catch_up(&untold);
+    }
+    Ok(recorder)
 }
 
 /// Is done when somebody wants the daemon to end: SIGTERM, or Ctrl-C.

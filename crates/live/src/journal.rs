@@ -53,6 +53,23 @@ impl DiskJournal {
         let count = ledger.1;
         Ok((DiskJournal { path, database: Some(database), count, crash: crash::Plan::from_environment() }, ledger.0))
     }
+
+    /// The records after the one of a number, counted from 1, with their numbers; `None` if it has fewer than that.
+    pub fn records_after(&self, number: u64) -> Result<Option<Vec<(u64, Record)>>, Fault> {
+        let failed = |error: AnyError| Fault::new("cannot read the journal").caused_by(error);
+        let Some(database) = self.database.as_ref().filter(|_| number <= self.count) else { return Ok(None) };
+        if number == self.count {
+            return Ok(Some(Vec::new()));
+        }
+        let transaction = database.begin_read().map_err(|error| failed(error.into()))?;
+        let table = transaction.open_table(RECORDS).map_err(|error| failed(error.into()))?;
+        let mut records = Vec::new();
+        for entry in table.range(number..).map_err(|error| failed(error.into()))? {
+            let (at, bytes) = entry.map_err(|error| failed(error.into()))?;
+            records.push((at.value() + 1, decode(bytes.value(), at.value())?));
+        }
+        Ok(Some(records))
+    }
 }
 
 impl Journal for DiskJournal {

@@ -8,6 +8,7 @@
 //! | [`identity`] | the authority of a colony, certificates, and TLS with them |
 //! | [`application`] | applications as their owners describe and sign them |
 //! | [`journal`] | the records of a node on disk |
+//! | `recorder` | the node's part of the trace of its colony |
 //! | `links` | two connections with mutual TLS for each neighbour |
 //! | [`daemon`] | the node's loop, its copies, its routes |
 //! | [`operators`] | the interface of operators, and a client for it |
@@ -35,6 +36,7 @@ pub mod traffic;
 pub mod workloads;
 
 mod links;
+mod recorder;
 
 pub mod daemon;
 pub mod operators;

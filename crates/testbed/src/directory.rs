@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use mario_live::Fault;
 use mario_live::application::{ApplicationFile, RunFile, sign};
-use mario_live::config::{IdentityFile, ListenFile, NeighbourFile, NodeFile, TimingFile, WorkloadsFile};
+use mario_live::config::{IdentityFile, ListenFile, NeighbourFile, NodeFile, TimingFile, TraceFile, WorkloadsFile};
 use mario_live::identity::{
     Authority, Certified, Identity, Role, application_id, node_id, write_private, write_public,
 };
@@ -129,6 +129,7 @@ fn node_file(plan: &Plan, place: usize, address: &impl Fn(usize, usize) -> Socke
             ..TimingFile::default()
         },
         workloads: WorkloadsFile { ports_min, ports_max: ports_min + ports - 1, ..WorkloadsFile::default() },
+        trace: TraceFile::default(),
     }
 }
 

@@ -13,6 +13,8 @@ pub enum Version {
     Second,
     /// For runs in which agents remember what happened, or hardware has several kinds. A run with measures or models is written so, too.
     Third,
+    /// For live nodes: [`Header::live`] is there.
+    Fourth,
 }
 
 /// What is known before the run. The fields are the keys of the first line, in its order.
@@ -58,6 +60,9 @@ pub struct Header<'a> {
     /// How energy, money and carbon are reckoned.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub models: Option<&'a Models>,
+    /// What is so of live nodes alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub live: Option<HeaderLive>,
     /// The infrastructure.
     pub nodes: Vec<HeaderNode<'a>>,
     /// Extra facts.
@@ -68,6 +73,19 @@ pub struct Header<'a> {
     pub acceptances: Vec<HeaderPolicy<'a>>,
     /// The users.
     pub users: Vec<HeaderUser<'a>>,
+}
+
+/// What the header of live nodes says beside.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct HeaderLive {
+    /// The time 0 of the trace, in milliseconds since 1970.
+    pub began_ms: u64,
+    /// Nodes that are named and of which no part was there.
+    pub silent: Vec<NodePlace>,
+    /// Nodes with an acceptance policy of their own.
+    pub acceptances: Vec<NodePlace>,
+    /// Nodes whose facts changed between two of their parts; `facts` has the last ones.
+    pub facts_changed: Vec<NodePlace>,
 }
 
 /// An application in a header.
@@ -139,6 +157,7 @@ impl Header<'_> {
         let mario_trace = match self.version {
             Version::Second if !self.measures && self.models.is_none() => 2,
             Version::Second | Version::Third => 3,
+            Version::Fourth => 4,
         };
         let line = Line { mario_trace, program, header: self };
         serde_json::to_writer(out, &line).expect("writing to memory does not fail");

@@ -13,6 +13,8 @@
 //! one buffer.
 //! **Invariant:** a failed write is [kept](TraceWriter::failure) and nothing is written after it, so no trace has a gap.
 //!
+//! A live node writes parts of a trace: the lines of [`live`]. [`join`](join::join) makes one trace of the parts of many nodes.
+//!
 //! Not here: what happens (`simulator`, or a live node), files, and reading (`audit`, which shares no code with this).
 
 mod header;
@@ -20,6 +22,9 @@ mod place;
 mod record;
 
 mod writer;
+
+pub mod join;
+pub mod live;
 
 mod clients;
 mod cycle;
@@ -32,7 +37,7 @@ mod latencies;
 mod saved;
 
 pub use cycle::Cycle;
-pub use header::{Header, HeaderApplication, HeaderNode, HeaderPolicy, HeaderUser, Version};
+pub use header::{Header, HeaderApplication, HeaderLive, HeaderNode, HeaderPolicy, HeaderUser, Version};
 pub use place::{AcceptancePlace, ApplicationPlace, NodePlace, PolicyPlace, UserPlace};
 pub use record::{
     Cause, Decided, Deployed, Detail, Evaluation, Judged, Regret, RequestsSeen, Sent, Solution, Target, Worth,

@@ -24,6 +24,9 @@ pub struct Envelope {
     pub receiver: Option<JournalId>,
     /// The versions that the sender speaks: in a hello, and nowhere else.
     pub versions: Option<Versions>,
+    /// The hybrid logical clock of the sender: milliseconds since 1970 times 65,536, and a counter. Traces are put in order by it, and
+    /// nothing else rests on it.
+    pub clock: Option<u64>,
     /// What it says.
     pub body: Body,
 }
@@ -72,7 +75,7 @@ impl Envelope {
     /// An envelope around what a node says. A hello says which versions this build speaks.
     pub fn new(sender: JournalId, receiver: Option<JournalId>, body: Body) -> Envelope {
         let versions = matches!(body, Body::Colony(Message::Hello(_))).then_some(Versions::OURS);
-        Envelope { sender, receiver, versions, body }
+        Envelope { sender, receiver, versions, clock: None, body }
     }
 }
 
@@ -112,6 +115,7 @@ message! { Envelope {
     2 receiver: Option<JournalId> = Optional(Bits128),
     3 versions: Option<Versions> = Optional(Nested),
     4 body: Body = Required(Nested),
+    5 clock: Option<u64> = Optional(Unsigned),
 } }
 
 message! { Versions { 1 min: u32 = Required(Unsigned), 2 max: u32 = Required(Unsigned) } }
@@ -150,8 +154,9 @@ alternatives! { Message {
             1 transfer: TransferId = Required(Nested),
             2 token: Token = Required(Bits128),
             3 luggage: Arc<Luggage> = Required(Nested),
+            4 told: u64 = Required(Unsigned),
         },
-        7 taken: Taken { 1 transfer: TransferId = Required(Nested) },
+        7 taken: Taken { 1 transfer: TransferId = Required(Nested), 2 told: u64 = Required(Unsigned) },
         8 not_taken: NotTaken { 1 transfer: TransferId = Required(Nested) },
         9 forget: Forget { 1 transfer: TransferId = Required(Nested) },
     }
@@ -162,6 +167,7 @@ message! { Hello {
     2 sequence: u64 = Required(Unsigned),
     3 open: Vec<TransferId> = List(Nested, OPEN_TRANSFERS_MAX),
     4 facts: Vec<Fact> = List(Nested, FACTS_MAX),
+    5 told: u64 = Required(Unsigned),
 } }
 
 const KIND: Word<TransferKind> =

@@ -54,7 +54,7 @@ alternatives! { Record {
         },
         2 own: Own { 1 owned: Owned = Required(Nested), 2 cause: OwnCause = Required(Nested) },
         4 custody_ended: CustodyEnded { 1 instance: InstanceId = Required(Nested) },
-        6 gone: Gone { 1 transfer: TransferId = Required(Nested) },
+        6 gone: Gone { 1 transfer: TransferId = Required(Nested), 2 told: u64 = Required(Unsigned) },
         7 not_taken: NotTaken { 1 transfer: TransferId = Required(Nested) },
         8 undeployed: Undeployed { 1 instance: InstanceId = Required(Nested) },
         9 stopped: Stopped { 1 workload: WorkloadId = Required(Nested) },
@@ -83,7 +83,11 @@ alternatives! { OwnCause {
     values {}
     fields {
         1 deployed: Deployed { 1 key: DeployKey = Required(Bits128) },
-        2 taken: Taken { 1 transfer: TransferId = Required(Nested), 2 from: NodeId = Required(Nested) },
+        2 taken: Taken {
+            1 transfer: TransferId = Required(Nested),
+            2 from: NodeId = Required(Nested),
+            3 told: u64 = Required(Unsigned),
+        },
         3 replicated: Replicated {
             1 parent: InstanceId = Required(Nested),
             2 replications_left: Option<u32> = Optional(Unsigned),

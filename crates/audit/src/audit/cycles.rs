@@ -391,6 +391,8 @@ impl Audit {
                 let mut with_text = concerned.filter(|node| self.header.nodes[*node as usize].acceptance.is_some());
                 with_text.any(|node| *self.node_id(node).id() == reason.node)
             }
+            // Simulated nodes have none of these.
+            Rule::Live(_) => false,
         };
         if is_true {
             return None;

@@ -51,7 +51,16 @@ pub(super) fn faults(header: &Header) -> Vec<Fault> {
         let found = header.tiers.len().to_string();
         faults.push(("the tiers".to_owned(), format!("as many names as tiers, {tier_count}"), found));
     }
-    same_ids("application", header.applications.iter().map(|application| &application.id), &mut faults);
+    let is_fourth = header.mario_trace == 4;
+    if is_fourth != header.live.is_some() {
+        let words = |is_live: bool| if is_live { "`live`" } else { "no `live`" }.to_owned();
+        let who = format!("format {}", header.mario_trace);
+        faults.push((who, words(is_fourth), words(header.live.is_some())));
+    }
+    // An application that was described anew while the nodes ran is there as often as it was described.
+    if header.live.is_none() {
+        same_ids("application", header.applications.iter().map(|application| &application.id), &mut faults);
+    }
     same_ids("node", header.nodes.iter().map(|node| &node.id), &mut faults);
     same_ids("user", header.users.iter().map(|user| &user.id), &mut faults);
     links(header, &mut faults);

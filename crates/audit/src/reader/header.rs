@@ -3,10 +3,11 @@
 use mario_domain::{Application, ApplicationId, Capacity, Fact, Hardware, Id, Models, NodeId, OwnerId, Quantity};
 use serde::{Deserialize, Serialize};
 
+use super::live::TracedLive;
 use super::record::Record;
 
 /// The newest version of the format that is read here; all before it are read, too.
-pub const FORMAT: u64 = 3;
+pub const FORMAT: u64 = 4;
 
 /// What was run, where, by whom, and by which rules.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -52,6 +53,9 @@ pub struct Header {
     /// How energy, money and carbon are reckoned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub models: Option<Models>,
+    /// What is so of live nodes alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub live: Option<TracedLive>,
     /// Where.
     pub nodes: Vec<TracedNode>,
     /// What else is known.
@@ -99,6 +103,7 @@ impl Detail {
             | Record::Usage(_)
             | Record::Latency(_)
             | Record::Traffic(_)
+            | Record::Live(_)
             | Record::End(_) => true,
         }
     }
@@ -216,6 +221,12 @@ impl Header {
         for table in [nodes, applications, policies, self.users.len()] {
             if u32::try_from(table).is_err() {
                 return Some("a table has more than 2^32 entries".to_owned());
+            }
+        }
+        if let Some(live) = &self.live {
+            let named = live.silent.iter().chain(&live.acceptances).chain(&live.facts_changed);
+            if let Some(node) = named.copied().find(|node| *node as usize >= nodes) {
+                return Some(format!("`live` names the node {node}, and there are {nodes} nodes"));
             }
         }
         for (place, node) in self.nodes.iter().enumerate() {

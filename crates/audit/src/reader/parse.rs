@@ -10,6 +10,7 @@ use mario_domain::{AgentOperation, Capacity, Hardware, Id, InstanceId, Quantity}
 use serde::Deserialize;
 use serde::de::{self, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use super::live::{Live, LiveRule};
 use super::record::{
     Cause, Cycle, Deployed, End, Evaluation, Handover, LinkEvent, Neighbour, NodeDown, NodeEvent, Outcome, Reason,
     Record, RequestFact, Rule, Seen, Solution, Target, Verdict, Wish,
@@ -119,6 +120,7 @@ enum Kind {
     Gone,
     Latency,
     Traffic,
+    Live,
     End,
 }
 
@@ -127,7 +129,7 @@ from_word!(Kind, "a kind of record",
     "node-down" => NodeDown, "node-leaving" => NodeLeaving, "node-up" => NodeUp, "link-down" => LinkDown,
     "link-up" => LinkUp, "regret" => Regret, "responses" => Responses, "usage" => Usage, "client" => Client,
     "clients" => Clients, "handovers" => Handovers, "counts" => Counts, "gone" => Gone,
-    "latency" => Latency, "traffic" => Traffic, "end" => End);
+    "latency" => Latency, "traffic" => Traffic, "live" => Live, "end" => End);
 
 from_word!(Cause, "why a node is down: `absent`, `crash` or `leave`", "absent" => Absent, "crash" => Crash, "leave" => Leave);
 
@@ -183,6 +185,12 @@ fn record<'de, A: SeqAccess<'de>>(kind: Kind, time: f64, mut elements: Elements<
         Kind::Client | Kind::Clients => summed::clients(kind, time, elements),
         Kind::Handovers | Kind::Counts | Kind::Gone => summed::counted(kind, time, elements),
         Kind::Latency | Kind::Traffic => summed::measured(kind, time, elements),
+        Kind::Live => {
+            elements.what = "a record `live`";
+            let (node, number) = (elements.next("node")?, elements.next("number")?);
+            let happened = elements.next("event")?;
+            elements.end(Record::Live(Live { time, node, number, happened }))
+        }
         Kind::End => {
             elements.what = "a record `end`";
             let totals = elements.next("totals")?;
@@ -432,7 +440,10 @@ impl<'de> Deserialize<'de> for Reason {
             "down" => Rule::Down,
             "acceptance" => Rule::Acceptance { reason: written.reason.ok_or_else(|| missing("reason"))? },
             "acceptance-failed" => Rule::AcceptanceFailed { cause: written.cause.ok_or_else(|| missing("cause"))? },
-            other => return Err(de::Error::custom(format_args!("`{other}` is not a rule"))),
+            other => match LiveRule::with_word(other, written.cause) {
+                Some(rule) => Rule::Live(rule),
+                None => return Err(de::Error::custom(format_args!("`{other}` is not a rule"))),
+            },
         };
         Ok(Reason { node: written.node, rule })
     }

@@ -1,5 +1,6 @@
 //! What happened: the lines of a trace after the first.
 
+use super::live::{Live, LiveRule};
 use super::measured::{Latency, Traffic};
 use super::places::Places;
 use super::regret::Regret;
@@ -51,6 +52,8 @@ pub enum Record {
     Latency(Latency),
     /// How far client requests travelled in the whole run.
     Traffic(Traffic),
+    /// Something happened on a live node.
+    Live(Live),
     /// The run is complete.
     End(End),
 }
@@ -255,6 +258,8 @@ pub enum Rule {
         /// What happened to it.
         cause: String,
     },
+    /// What only live nodes inhibit for.
+    Live(LiveRule),
 }
 
 /// How a node went.
@@ -358,6 +363,16 @@ impl Rule {
             Rule::Down => "down",
             Rule::Acceptance { .. } => "acceptance",
             Rule::AcceptanceFailed { .. } => "acceptance-failed",
+            Rule::Live(rule) => rule.word,
+        }
+    }
+}
+
+impl Rule {
+    fn live_text(&self) -> &'static str {
+        match self {
+            Rule::Live(rule) => rule.text(),
+            _ => "",
         }
     }
 }
@@ -371,6 +386,8 @@ impl fmt::Display for Rule {
             Rule::Down => formatter.write_str("it is down"),
             Rule::Acceptance { reason } => write!(formatter, "it does not accept it: {reason}"),
             Rule::AcceptanceFailed { cause } => write!(formatter, "its policy gave no answer: {cause}"),
+            Rule::Live(LiveRule { detail: None, .. }) => formatter.write_str(self.live_text()),
+            Rule::Live(LiveRule { detail: Some(detail), .. }) => write!(formatter, "{}: {detail}", self.live_text()),
         }
     }
 }
@@ -398,6 +415,7 @@ impl Record {
             | Record::Gone(Gone { time, .. })
             | Record::Latency(Latency { time, .. })
             | Record::Traffic(Traffic { time, .. })
+            | Record::Live(Live { time, .. })
             | Record::End(End { time, .. }) => *time,
         }
     }
@@ -433,6 +451,7 @@ impl Record {
             Record::Usage(_) | Record::Clients(_) | Record::Handovers(_) | Record::Counts(_) | Record::Gone(_) => {
                 summed::applications(self).into_iter().fold(places, Places::application).fault
             }
+            Record::Live(record) => record.places(places).fault,
             Record::Regret(_) | Record::Traffic(_) | Record::End(_) => None,
         }
     }

@@ -2,6 +2,7 @@
 
 mod budget;
 mod golden;
+mod live;
 mod measured;
 mod mutations;
 mod promises;

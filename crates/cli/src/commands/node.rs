@@ -188,6 +188,7 @@ fn status(node: &Asking, console: &Console) -> Result<Outcome, Failure> {
             "uptime_ms",
             "journal",
             "journal_fault",
+            "trace_fault",
             "is_draining",
             "capacity",
             "free",

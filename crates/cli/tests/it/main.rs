@@ -17,6 +17,8 @@ mod input;
 mod live;
 mod measures;
 mod merge;
+#[cfg(target_os = "linux")]
+mod namespaces;
 #[cfg(unix)]
 mod outputs;
 mod policy;

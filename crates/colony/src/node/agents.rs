@@ -9,10 +9,10 @@ use mario_domain::{
 use super::{Mind, Step};
 use crate::descriptor::Descriptor;
 use crate::ids::Epoch;
-use crate::input::{Effect, Failure, Proposal, Report};
+use crate::input::{Effect, Failure, Proposal, Report, Seen};
 use crate::journal::{OwnCause, Owned, Record};
 use crate::message::{Luggage, TransferKind};
-use crate::rules::{Concern, Refusal, Remembered, consent, expire, judge, remember};
+use crate::rules::{Concern, Refusal, Remembered, consent, expire, judge, remember, visible};
 
 impl Step<'_> {
     /// An agent evaluates its policy. One that waits for a transfer does not.
@@ -24,15 +24,25 @@ impl Step<'_> {
             return;
         }
         let answer = self.reasoner.decide(self.state, owned, mind);
+        let order = |target: &Target| mario_domain::Id::from(target.clone());
+        let inhibited = visible(&mind.memory, order).into_iter().map(|one| (one.operation, one.target.clone()));
+        let seen = Box::new(Seen {
+            descriptor: Arc::clone(&owned.descriptor),
+            free: self.state.manager.free(),
+            requests: mind.requests.clone(),
+            inhibited: inhibited.collect(),
+            solution: answer.solution,
+            ending: answer.ending,
+            random: mind.random,
+        });
         let Some(mind) = self.state.minds.get_mut(instance) else { return };
         mind.evaluations = mind.evaluations.saturating_add(1);
         let next = mind.evaluations.saturating_add(1);
         expire(&mut mind.memory, cycles, next);
         mind.history.evaluated(answer.remembers, &mind.requests, next);
         mind.proposal.clone_from(&answer.proposal);
-        let report =
-            Report::Evaluated { instance: instance.clone(), proposal: answer.proposal, has_failed: answer.has_failed };
-        self.report(report);
+        let (proposal, has_failed) = (answer.proposal, answer.has_failed);
+        self.report(Report::Evaluated { instance: instance.clone(), proposal, has_failed, seen });
     }
 
     /// The manager of this node judges what an agent on it proposed. What concerns this node alone is enacted; what concerns

@@ -133,7 +133,7 @@ impl Step<'_> {
         let grants: Vec<TransferId> = grants.map(|grant| grant.transfer).collect();
         for transfer in grants {
             self.state.retries.remove(&transfer);
-            self.journal(Record::Gone { transfer });
+            self.journal(Record::Gone { transfer, told: 0 });
         }
         let places = self.state.incoming.iter().filter(|(_, place)| place.sender == journal);
         let places: Vec<TransferId> = places.map(|(transfer, _)| *transfer).collect();

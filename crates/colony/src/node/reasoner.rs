@@ -7,14 +7,14 @@ use mario_domain::{
     ApplicationId, Capacity, Fact, Instance, InstanceId, Node as NodeDescription, NodeId, Operation, Rule, SELF, Target,
 };
 use mario_policy::{
-    AcceptanceFailure, Constant, Decider, KnowledgeBase, ManagerView, Policy, PolicyText, Remembers, Settings,
+    AcceptanceFailure, Constant, Decider, Ending, KnowledgeBase, ManagerView, Policy, PolicyText, Remembers, Settings,
     Solution, Wanted,
 };
 use mario_prolog::{Allowance, Engine, Machine};
 
 use super::{Knowledge, Mind, State};
 use crate::descriptor::Descriptor;
-use crate::input::Proposal;
+use crate::input::{FirstSolution, Proposal};
 use crate::journal::Owned;
 use crate::message::TransferKind;
 use crate::rules::{Situation, know, visible};
@@ -38,6 +38,10 @@ const POLICIES_MAX: usize = 256;
 pub(super) struct Answer {
     pub(super) proposal: Option<Proposal>,
     pub(super) has_failed: bool,
+    /// The first solution.
+    pub(super) solution: Option<FirstSolution>,
+    /// What stopped the policy.
+    pub(super) ending: Option<String>,
     /// How far back the policy looks.
     pub(super) remembers: Remembers,
 }
@@ -79,8 +83,13 @@ impl Reasoner {
 
     /// What the agent of an instance proposes.
     pub(super) fn decide(&mut self, state: &State, owned: &Owned, mind: &Mind) -> Answer {
-        let Ok(policy) = self.policy(state, &owned.descriptor.policy) else {
-            return Answer { proposal: None, has_failed: true, remembers: Remembers::default() };
+        let policy = match self.policy(state, &owned.descriptor.policy) {
+            Ok(policy) => policy,
+            Err(rule) => {
+                let ending = Some(format!("it cannot be loaded: {}", rule.as_str()));
+                let remembers = Remembers::default();
+                return Answer { proposal: None, has_failed: true, solution: None, ending, remembers };
+            }
         };
         let remembers = policy.remembers();
         let instance = self.know(state, owned, mind, &policy);
@@ -89,7 +98,20 @@ impl Reasoner {
             Some(Solution::Proposal(proposal)) => proposal.operation(&self.facts),
             _ => None,
         };
-        Answer { has_failed: decision.has_failed(), proposal: proposed.and_then(Proposal::of), remembers }
+        let proposal = proposed.and_then(Proposal::of);
+        let solution = decision.solutions.first().map(|solution| match (solution, &proposal) {
+            (Solution::Proposal(solved), Some(Proposal { operation, target })) => {
+                FirstSolution::Proposal { operation: *operation, target: target.clone(), clause: solved.clause }
+            }
+            (Solution::Proposal(solved), None) => {
+                FirstSolution::Invalid { fault: "no operation".to_owned(), clause: solved.clause }
+            }
+            (Solution::Invalid(invalid), _) => {
+                FirstSolution::Invalid { fault: invalid.fault.description().to_owned(), clause: invalid.clause }
+            }
+        });
+        let ending = (decision.ending != Ending::Complete).then(|| decision.ending.to_string());
+        Answer { has_failed: decision.has_failed(), proposal, solution, ending, remembers }
     }
 
     /// Fills `facts` with what the agent of an instance knows; returns the instance among them.

@@ -59,6 +59,7 @@ impl Step<'_> {
         };
         self.state.outgoing.insert(transfer, outgoing);
         self.retry_later(transfer);
+        self.report(Report::Preparing { transfer, instance: instance.clone(), kind, target: target.clone() });
         self.send(target, peer.journal, Message::Prepare(prepare));
     }
 
@@ -192,7 +193,8 @@ impl Step<'_> {
             (None, Some(grant)) => (grant.target.clone(), grant.receiver, grant.token, Arc::new(Luggage::default())),
             (None, None) => return,
         };
-        self.send(&target, receiver, Message::Transfer { transfer, token, luggage });
+        let told = ledger.concerning(&target);
+        self.send(&target, receiver, Message::Transfer { transfer, token, luggage, told });
     }
 
     /// The target has no place. It may have kept one for a repeated message, so it is told that none is wanted.
@@ -212,6 +214,7 @@ impl Step<'_> {
     pub(super) fn abort(&mut self, transfer: TransferId) -> Option<(InstanceId, Proposal)> {
         let outgoing = self.state.outgoing.remove(&transfer)?;
         self.state.retries.remove(&transfer);
+        self.report(Report::GaveUp { transfer });
         self.send(&outgoing.target, outgoing.receiver, Message::Abort { transfer });
         if let Some(mind) = self.state.minds.get_mut(&outgoing.asked_by) {
             mind.frozen_by = None;
@@ -220,7 +223,7 @@ impl Step<'_> {
     }
 
     /// The instance is the target's. Without custody or grant, `Gone` was written earlier: the target may forget the transfer.
-    pub(super) fn taken(&mut self, from: &NodeId, sender: JournalId, transfer: TransferId) {
+    pub(super) fn taken(&mut self, from: &NodeId, sender: JournalId, transfer: TransferId, told: u64) {
         if transfer.journal != self.state.ids.journal {
             return;
         }
@@ -229,7 +232,7 @@ impl Step<'_> {
             if custody.receiver != sender {
                 return;
             }
-            self.journal(Record::Gone { transfer });
+            self.journal(Record::Gone { transfer, told });
             if custody.is_running {
                 self.effects.push(Effect::Drain(custody.owned.workload));
             }
@@ -242,7 +245,7 @@ impl Step<'_> {
             if grant.receiver != sender {
                 return;
             }
-            self.journal(Record::Gone { transfer });
+            self.journal(Record::Gone { transfer, told });
             self.report_taken(&grant.parent, &grant.application, from, Some(grant.instance));
         }
         self.state.retries.remove(&transfer);

@@ -38,6 +38,8 @@ impl Step<'_> {
         let place = Incoming { from: from.clone(), sender, prepare, workload, token: None, expires };
         let is_exclusive = place.is_exclusive();
         self.state.incoming.insert(transfer, place);
+        let (from, kept) = (from.clone(), Arc::clone(&descriptor));
+        self.report(Report::Reserved { transfer, from, instance: instance.clone(), workload, descriptor: kept });
         if is_exclusive {
             // The copy starts when the instance is this node's. So does a replica's: this message may be late, and the
             // replica live elsewhere by now.
@@ -114,6 +116,7 @@ impl Step<'_> {
         let Some(place) = self.state.incoming.remove(&transfer) else { return };
         let reserved = self.state.manager.release(&transfer);
         let is_started = !place.is_exclusive();
+        self.report(Report::Released { transfer, workload: place.workload, is_started });
         if let Some(needed) = reserved.filter(|_| is_started) {
             let is_counted = self.state.manager.take(needed);
             debug_assert!(is_counted.is_ok(), "what was reserved fits");
@@ -127,15 +130,16 @@ impl Step<'_> {
         &mut self,
         from: &NodeId,
         sender: JournalId,
-        transfer: TransferId,
-        token: Token,
+        (transfer, token): (TransferId, Token),
         luggage: &Arc<Luggage>,
+        told: u64,
     ) {
         if transfer.journal != sender {
             return;
         }
         if self.state.ledger.taken.contains_key(&transfer) {
-            return self.send(from, sender, Message::Taken { transfer });
+            let told = self.state.ledger.concerning(from);
+            return self.send(from, sender, Message::Taken { transfer, told });
         }
         let place = self.state.incoming.get(&transfer);
         let is_valid = place.is_some_and(|place| place.token == Some(token) && self.is_newer(&place.prepare))
@@ -144,12 +148,13 @@ impl Step<'_> {
             self.drop_place(transfer);
             return self.send(from, sender, Message::NotTaken { transfer });
         }
-        self.take(transfer, from, luggage);
+        self.take(transfer, from, luggage, told);
         self.retry_later(transfer);
-        self.send(from, sender, Message::Taken { transfer });
+        let told = self.state.ledger.concerning(from);
+        self.send(from, sender, Message::Taken { transfer, told });
     }
 
-    fn take(&mut self, transfer: TransferId, from: &NodeId, luggage: &Arc<Luggage>) {
+    fn take(&mut self, transfer: TransferId, from: &NodeId, luggage: &Arc<Luggage>, told: u64) {
         let Some(place) = self.state.incoming.remove(&transfer) else { return };
         self.state.manager.release(&transfer);
         let is_exclusive = place.is_exclusive();
@@ -167,7 +172,7 @@ impl Step<'_> {
         };
         let arrived =
             Report::Arrived { instance: owned.instance.clone(), epoch: owned.epoch, from: from.clone(), transfer };
-        let cause = OwnCause::Taken { transfer, from: from.clone() };
+        let cause = OwnCause::Taken { transfer, from: from.clone(), told };
         if is_exclusive {
             self.own(owned, cause);
         } else {

@@ -93,7 +93,8 @@ impl Step<'_> {
             let (target, receiver) = (outgoing.target.clone(), outgoing.receiver);
             self.send(&target, receiver, message);
         } else if let Some(source) = self.state.ledger.taken.get(&transfer).cloned() {
-            self.send(&source, transfer.journal, Message::Taken { transfer });
+            let told = self.state.ledger.concerning(&source);
+            self.send(&source, transfer.journal, Message::Taken { transfer, told });
         } else {
             self.send_transfer(transfer);
         }

@@ -64,12 +64,12 @@ impl Peer {
                 self.sequence += 1;
                 let sequence = if self.random.percent(10) { 0 } else { self.sequence };
                 let open = vec![transfer];
-                Message::Hello(Hello { journal, sequence, open, facts: Vec::new() })
+                Message::Hello(Hello { journal, sequence, told: u64::MAX, open, facts: Vec::new() })
             }
             1..5 => Message::Prepare(Arc::new(self.prepare())),
             5..8 => {
                 let (transfer, token) = self.promise(sent);
-                Message::Transfer { transfer, token, luggage: Arc::new(Luggage::default()) }
+                Message::Transfer { transfer, token, luggage: Arc::new(Luggage::default()), told: 0 }
             }
             8 => Message::Ready { transfer, token: Token(u128::from(self.random.below(4))) },
             9 => {
@@ -77,7 +77,7 @@ impl Peer {
                 Message::Inhibit { transfer, inhibition: Inhibition { node, rule: Rule::Busy } }
             }
             10 => Message::Abort { transfer },
-            _ => [Message::Taken { transfer }, Message::NotTaken { transfer }, Message::Forget { transfer }]
+            _ => [Message::Taken { transfer, told: 0 }, Message::NotTaken { transfer }, Message::Forget { transfer }]
                 [self.random.index(3)]
             .clone(),
         }

@@ -41,7 +41,7 @@ fn a_source_that_offers_what_the_target_owns_changes_nothing() {
         matches!(answer, Some(Message::Inhibit { inhibition, .. }) if inhibition.rule == Rule::Unanswered);
     assert!(is_inhibited, "{answer:?}");
     let luggage = Arc::new(Luggage::default());
-    says(&mut pair, Message::Transfer { transfer: FORGED, token: Token(1), luggage });
+    says(&mut pair, Message::Transfer { transfer: FORGED, token: Token(1), luggage, told: 0 });
     assert_eq!(pair.sides[0].sent.last(), Some(&Message::NotTaken { transfer: FORGED }));
     assert_eq!((pair.sides[0].records.len(), pair.sides[0].free()), (records, free));
     assert!(pair.sides[0].owns(&instance) && pair.copies(&instance) == 1);
@@ -60,7 +60,7 @@ fn a_source_cannot_use_a_place_for_an_instance_that_came_meanwhile() {
     pair.ask(1, &instance, Ask::Migrate);
     assert!(pair.sides[0].owns(&instance));
     let luggage = Arc::new(Luggage::default());
-    says(&mut pair, Message::Transfer { transfer: FORGED, token: token.expect("a place"), luggage });
+    says(&mut pair, Message::Transfer { transfer: FORGED, token: token.expect("a place"), luggage, told: 0 });
     assert_eq!(pair.sides[0].sent.last(), Some(&Message::NotTaken { transfer: FORGED }));
     assert_eq!((pair.sides[0].free(), pair.copies(&instance)), (8, 1));
 }
@@ -71,7 +71,7 @@ fn a_transfer_with_another_token_is_not_taken() {
     let instance = pair.deploy(1, &descriptor());
     says(&mut pair, prepare(&instance, FORGED));
     let luggage = Arc::new(Luggage::default());
-    says(&mut pair, Message::Transfer { transfer: FORGED, token: Token(1), luggage });
+    says(&mut pair, Message::Transfer { transfer: FORGED, token: Token(1), luggage, told: 0 });
     assert_eq!(pair.sides[0].sent.last(), Some(&Message::NotTaken { transfer: FORGED }));
     assert!(!pair.sides[0].owns(&instance) && pair.sides[0].free() == 10);
 }
@@ -84,7 +84,7 @@ fn an_answer_of_another_journal_than_the_target_changes_nothing() {
     pair.ask(0, &instance, Ask::Migrate);
     let transfer = pair.withheld[0].message.transfer().expect("a transfer");
     let records = pair.sides[0].records.len();
-    for message in [Message::Taken { transfer }, Message::NotTaken { transfer }] {
+    for message in [Message::Taken { transfer, told: 0 }, Message::NotTaken { transfer }] {
         pair.hand(Letter { to: 0, sender: JournalId(3), receiver: Some(JournalId(1)), message });
     }
     assert_eq!(pair.sides[0].records.len(), records);
@@ -111,7 +111,7 @@ fn a_peer_whose_journal_went_back_is_refused_until_it_is_replaced() {
     let mut pair = Pair::new();
     let instance = pair.deploy(1, &descriptor());
     pair.link();
-    let hello = |journal, sequence| Message::Hello(Hello { journal, sequence, open: Vec::new(), facts: Vec::new() });
+    let hello = |journal, sequence| hello(journal, sequence, u64::MAX);
     says(&mut pair, hello(JournalId(2), 1));
     let refused = mario_colony::Report::RefusedPeer(pair.sides[1].id.clone());
     assert_eq!(pair.sides[0].reports.last(), Some(&refused));
@@ -122,6 +122,28 @@ fn a_peer_whose_journal_went_back_is_refused_until_it_is_replaced() {
     pair.input(0, Input::Received { from, sender, receiver: None, message });
     let known = pair.sides[0].records.last();
     assert!(matches!(known, Some(Record::Peer { journal: JournalId(5), .. })), "a new disk is a new node");
+}
+
+fn hello(journal: JournalId, sequence: u64, told: u64) -> Message {
+    Message::Hello(Hello { journal, sequence, told, open: Vec::new(), facts: Vec::new() })
+}
+
+#[test]
+fn a_disk_restored_from_before_a_transfer_is_noticed_however_many_records_it_has_got_since() {
+    let mut pair = Pair::new();
+    let instance = pair.deploy(0, &descriptor());
+    pair.link();
+    pair.ask(0, &instance, Ask::Migrate);
+    assert!(pair.sides[1].owns(&instance) && pair.sides[0].node.is_quiet());
+    let owned =
+        pair.sides[1].records.iter().position(|record| matches!(record, Record::Own { .. })).expect("it took it");
+    let told = owned as u64 + 1;
+    let refused = mario_colony::Report::RefusedPeer(pair.sides[1].id.clone());
+    // Whole, it is believed; restored from before it took the instance, it is not, though it has more records than ever.
+    says(&mut pair, hello(JournalId(2), 1_000, told));
+    assert!(!pair.sides[0].reports.contains(&refused));
+    says(&mut pair, hello(JournalId(2), 2_000, told - 1));
+    assert_eq!(pair.sides[0].reports.last(), Some(&refused));
 }
 
 #[test]

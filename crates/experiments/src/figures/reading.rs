@@ -142,6 +142,7 @@ impl Reading {
             Record::Evaluation(_)
             | Record::Gone(_)
             | Record::Regret(_)
+            | Record::Live(_)
             | Record::NodeLeaving(_)
             | Record::LinkDown(_)
             | Record::LinkUp(_) => {}

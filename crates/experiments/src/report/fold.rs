@@ -130,7 +130,8 @@ impl Fold {
             | Record::Handovers(_)
             | Record::Gone(_)
             | Record::Latency(_)
-            | Record::Traffic(_) => {}
+            | Record::Traffic(_)
+            | Record::Live(_) => {}
             Record::End(end) => {
                 self.about.is_complete = true;
                 self.about.evaluations = end.totals.evaluations;

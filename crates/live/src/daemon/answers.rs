@@ -273,6 +273,7 @@ impl Core {
             "uptime_ms": self.start.elapsed().as_millis() as u64,
             "journal": format!("{:032x}", self.node.journal().0),
             "journal_fault": self.stalled.as_ref().map(|(fault, _)| fault.line()),
+            "trace_fault": self.recorder.fault(),
             "is_draining": self.is_draining,
             "evaluation_ms": self.config.timing.evaluation_ms,
             "acceptance_policy": self.config.policy.as_ref().and_then(|path| path.file_name()?.to_str()),

@@ -28,6 +28,7 @@ use crate::config::NodeConfig;
 use crate::fault::Fault;
 use crate::journal::Journal;
 use crate::links::{LinkEvent, Links};
+use crate::recorder::{Change, Recorder};
 
 /// How soon a failed write is tried again.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
@@ -44,6 +45,7 @@ pub(crate) struct Core {
     pub(crate) board: Board,
     pub(crate) documents: Documents,
     pub(crate) events: Events,
+    pub(crate) recorder: Recorder,
     pub(crate) memory: Memory,
     pub(crate) start: Instant,
     /// Neighbours whose links work, and their sessions.
@@ -89,13 +91,14 @@ pub(crate) struct Parts {
     pub(crate) board: Board,
     pub(crate) documents: Documents,
     pub(crate) events: Events,
+    pub(crate) recorder: Recorder,
     pub(crate) start: Instant,
 }
 
 impl Core {
     pub(crate) fn new(parts: Parts, first: Vec<Effect>) -> Core {
         let router = Router::new(Arc::new(RouterConfig::new(parts.config.node.clone())), Time::at(0.0));
-        let Parts { config, node, journal, links, copies, board, documents, events, start } = parts;
+        let Parts { config, node, journal, links, copies, board, documents, events, recorder, start } = parts;
         Core {
             config,
             node,
@@ -105,6 +108,7 @@ impl Core {
             board,
             documents,
             events,
+            recorder,
             memory: Memory::default(),
             start,
             up: BTreeMap::new(),
@@ -229,7 +233,8 @@ impl Core {
     }
 
     fn received(&mut self, from: NodeId, envelope: Envelope) {
-        let Envelope { sender, receiver, body, .. } = envelope;
+        let Envelope { sender, receiver, clock, body, .. } = envelope;
+        self.recorder.heard(clock);
         let message = match body {
             Body::Colony(message) => message,
             Body::Routing(message) => return self.routing_received(from, message),
@@ -339,6 +344,7 @@ impl Core {
                     _ => None,
                 })
                 .collect();
+            let first = self.journal.count() + 1;
             if !records.is_empty() {
                 if let Err(fault) = self.journal.append(&records) {
                     return self.stall(fault);
@@ -347,6 +353,7 @@ impl Core {
                 self.counts.writes += 1;
             }
             let was_stalled = self.stalled.take().is_some();
+            self.trace(first);
             for effect in std::mem::take(&mut self.stream) {
                 self.perform(effect);
             }
@@ -354,6 +361,25 @@ impl Core {
             if was_stalled {
                 self.recover();
             }
+        }
+    }
+
+    /// Tells the trace what is about to be performed, whose records are on disk; `number` is that of the first of them.
+    fn trace(&mut self, mut number: u64) {
+        for effect in &self.stream {
+            match effect {
+                Effect::Journal(record) => {
+                    self.recorder.record(number, record);
+                    number += 1;
+                }
+                Effect::Report(report) => self.recorder.report(report),
+                _ => {}
+            }
+        }
+        match self.recorder.flush(self.node.ledger()) {
+            Some(Change::Fails(cause)) => self.events.tell(Told::TraceFails { cause }),
+            Some(Change::Works) => self.events.tell(Told::TraceWorks),
+            None => {}
         }
     }
 
@@ -378,7 +404,8 @@ impl Core {
         match effect {
             Effect::Journal(_) => {}
             Effect::Send { to, receiver, message } => {
-                let envelope = Envelope::new(self.node.journal(), receiver, Body::Colony(message));
+                let mut envelope = Envelope::new(self.node.journal(), receiver, Body::Colony(message));
+                envelope.clock = Some(self.recorder.now());
                 self.links.send(&to, &envelope);
             }
             Effect::Start { workload, instance, descriptor } => {
@@ -415,6 +442,10 @@ impl Core {
             _ => {}
         }
         let json = report_json(report);
+        // Only the trace tells of promises.
+        if json.is_null() {
+            return;
+        }
         self.memory.reported(report, &json);
         // Agents that propose nothing, which is what they mostly do, would fill the log.
         if !matches!(report, Report::Evaluated { proposal: None, has_failed: false, .. }) {

@@ -38,6 +38,10 @@ pub(crate) enum Told {
     JournalFails { cause: String },
     /// The journal can be written again.
     JournalWorks,
+    /// The node's part of the trace cannot be written. Nothing else is the worse for it.
+    TraceFails { cause: String },
+    /// It can be written again.
+    TraceWorks,
     /// What the node's rules report.
     Report { report: Value },
 }
@@ -100,7 +104,7 @@ impl Events {
 /// A report of the node's rules, as operators read it.
 pub(crate) fn report_json(report: &Report) -> Value {
     match report {
-        Report::Evaluated { instance, proposal, has_failed } => json!({
+        Report::Evaluated { instance, proposal, has_failed, .. } => json!({
             "kind": "evaluated",
             "instance": instance,
             "operation": proposal.as_ref().map(|proposal| proposal.operation.as_str()),
@@ -135,6 +139,13 @@ pub(crate) fn report_json(report: &Report) -> Value {
             json!({ "kind": "acceptance-failed", "request": request, "cause": failure.0.cause })
         }
         Report::RefusedPeer(node) => json!({ "kind": "refused-peer", "node": node }),
+        Report::Neighbours { .. }
+        | Report::Availability(_)
+        | Report::Preparing { .. }
+        | Report::GaveUp { .. }
+        | Report::Reserved { .. }
+        | Report::Released { .. }
+        | Report::Freed(_) => Value::Null,
     }
 }
 

@@ -42,6 +42,11 @@ pub(super) fn text(core: &Core) -> String {
             "1 while the journal cannot be written, else 0.",
             f64::from(u8::from(core.stalled.is_some())),
         ),
+        (
+            "mario_trace_fails",
+            "1 while the node's part of the trace cannot be written, else 0.",
+            f64::from(u8::from(core.recorder.fault().is_some())),
+        ),
         ("mario_uptime_seconds", "Seconds since the daemon started.", core.start.elapsed().as_secs_f64()),
     ];
     for (name, help, value) in gauges {

@@ -88,6 +88,11 @@ impl Authority {
 
     /// Makes a key and a certificate. `days` may be negative, for a certificate that is no longer valid.
     pub fn issue(&self, certified: &Certified, days: i64) -> Result<Issued, Fault> {
+        self.issue_between(certified, days.min(0), days)
+    }
+
+    /// Makes a key and a certificate that is valid from some days from now until others.
+    pub fn issue_between(&self, certified: &Certified, from_days: i64, to_days: i64) -> Result<Issued, Fault> {
         let what = "a certificate";
         let mut params = CertificateParams::default();
         params.distinguished_name = distinguished(&certified.uri());
@@ -107,8 +112,8 @@ impl Authority {
         params.subject_alt_names = names;
         let now = OffsetDateTime::now_utc();
         // Clocks of machines differ: it is valid a little before it was made.
-        params.not_before = now.min(now + Duration::days(days)) - Duration::hours(1);
-        params.not_after = now + Duration::days(days);
+        params.not_before = now + Duration::days(from_days) - Duration::hours(1);
+        params.not_after = now + Duration::days(to_days);
         params.is_ca = IsCa::ExplicitNoCa;
         params.use_authority_key_identifier_extension = true;
         params.key_usages = vec![KeyUsagePurpose::DigitalSignature];

@@ -14,6 +14,7 @@ use mario_live::identity::{
 };
 use mario_live::operators::{Client, DEPLOY_KEY, Method, Reply};
 use mario_policy::PolicyText;
+use mario_trace::join::join;
 use serde_json::Value;
 
 /// How long anything may take before a test fails. The machine may be busy.
@@ -108,6 +109,13 @@ impl Colony {
         fs::write(&daemon.config, text).expect("written");
     }
 
+    /// Adds settings to what a daemon is set up with.
+    pub fn configure(&self, index: usize, settings: &str) {
+        let path = &self.daemons[index].config;
+        let text = fs::read_to_string(path).expect("written before");
+        fs::write(path, text + settings).expect("written");
+    }
+
     /// Starts a daemon and waits until it listens. `crash` says around which write it is to die.
     pub fn start(&mut self, index: usize, crash: Option<&str>) {
         let log = fs::OpenOptions::new()
@@ -196,13 +204,18 @@ impl Colony {
 
     /// A signed application `shop` with a policy.
     pub fn signed(&self, policy: &str) -> Vec<u8> {
-        let file: ApplicationFile = toml::from_str(
+        self.signed_with(policy, "")
+    }
+
+    /// The same with more settings.
+    pub fn signed_with(&self, policy: &str, settings: &str) -> Vec<u8> {
+        let file: ApplicationFile = toml::from_str(&format!(
             "id = \"shop\"\nhardware = 1\nmax_rate = 100\nmax_latency = 50\npolicy = \"p.pl\"\nprefixes = [\"/shop\"]\n\
-             run = { driver = \"sample\", start_timeout_ms = 30000, drain_timeout_ms = 2000 }\n",
-        )
+             run = {{ driver = \"sample\", start_timeout_ms = 30000, drain_timeout_ms = 2000 }}\n{settings}",
+        ))
         .expect("an application");
         let files = vec![("p.pl".to_owned(), policy.to_owned())];
-        let policy = PolicyText { name: "p".to_owned(), files, memory: 0 };
+        let policy = PolicyText { name: "p".to_owned(), files, memory: file.memory };
         let shop = Identity::load_bundle(&self.directory.join("shop.pem")).expect("an identity");
         sign(&file, &policy, &shop).expect("signed")
     }
@@ -247,6 +260,61 @@ impl Colony {
         Some((status, answer.split_once("\r\n\r\n").map(|(_, body)| body.to_owned()).unwrap_or_default()))
     }
 
+    /// Ends every instance and every daemon, joins the parts of their traces, and audits the whole. Returns the trace and what the
+    /// auditor says.
+    pub fn audited(&mut self) -> (String, mario_audit::Report) {
+        self.end_instances();
+        for index in 0..self.daemons.len() {
+            if self.daemons[index].process.is_some() {
+                assert!(self.stop(index), "{} ends", self.daemons[index].name);
+            }
+        }
+        let trace = self.joined();
+        let report = mario_audit::audit(trace.as_bytes(), mario_audit::Options::default(), &mut |_| ());
+        (trace.clone(), report.unwrap_or_else(|error| panic!("{error}\n{trace}")))
+    }
+
+    /// One trace of the parts that the daemons have written.
+    pub fn joined(&self) -> String {
+        let parts: Vec<Vec<PathBuf>> = self.daemons.iter().map(|daemon| self.parts(&daemon.name)).collect();
+        let parts: Vec<Vec<PathBuf>> = parts.into_iter().filter(|parts| !parts.is_empty()).collect();
+        let open = |path: &std::path::Path| -> std::io::Result<Box<dyn BufRead>> {
+            Ok(Box::new(BufReader::new(fs::File::open(path)?)))
+        };
+        let (trace, _) = join(&parts, &open, Vec::new()).expect("parts of a trace");
+        String::from_utf8(trace).expect("text")
+    }
+
+    /// The parts of the trace of a daemon, in their order.
+    pub fn parts(&self, name: &str) -> Vec<PathBuf> {
+        let directory = self.directory.join(name).join("data/trace");
+        let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+        let mut parts: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+        parts.sort();
+        parts
+    }
+
+    /// Undeploys everything, and waits until no process of a workload is left.
+    pub fn end_instances(&mut self) {
+        let begun = Instant::now();
+        loop {
+            for index in 0..self.daemons.len() {
+                if self.daemons[index].process.is_none() {
+                    continue;
+                }
+                let answer = self.get(index, "/v1/instances");
+                for one in answer["instances"].as_array().cloned().unwrap_or_default() {
+                    let path = format!("/v1/instances/{}", one["instance"].as_str().unwrap_or_default());
+                    let _ = self.ask(index, Method::DELETE, &path, &[], Vec::new());
+                }
+            }
+            if self.workload_processes().is_empty() || begun.elapsed() > Duration::from_secs(20) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
     /// The processes of workloads that this colony's daemons left: those that run in its directory, without the daemons.
     pub fn workload_processes(&self) -> Vec<i32> {
         let daemons: Vec<u32> = self.daemons.iter().filter_map(|daemon| Some(daemon.process.as_ref()?.id())).collect();
@@ -265,20 +333,7 @@ impl Colony {
 impl Drop for Colony {
     fn drop(&mut self) {
         // Daemons end their workloads before they are killed themselves, so that none is left behind.
-        for index in 0..self.daemons.len() {
-            if self.daemons[index].process.is_none() {
-                continue;
-            }
-            let answer = self.get(index, "/v1/instances");
-            for one in answer["instances"].as_array().cloned().unwrap_or_default() {
-                let path = format!("/v1/instances/{}", one["instance"].as_str().unwrap_or_default());
-                let _ = self.ask(index, Method::DELETE, &path, &[], Vec::new());
-            }
-        }
-        let begun = Instant::now();
-        while begun.elapsed() < Duration::from_secs(10) && !self.workload_processes().is_empty() {
-            std::thread::sleep(Duration::from_millis(50));
-        }
+        self.end_instances();
         for index in 0..self.daemons.len() {
             self.kill(index);
         }

@@ -3,7 +3,10 @@
 use crate::colony::Colony;
 use crate::daemons::MOVES;
 
-/// More writes than a migration takes on either side; a daemon that does not reach one does not crash, and that is seen.
+/// A policy that makes one copy of itself on `b`.
+const REPLICATES: &str = "operation(replicate, I, b) :- serviceInstance(I, _, a).";
+
+/// More writes than a migration or a replication takes on either side; a daemon that does not reach one does not crash, and that is seen.
 const WRITES: std::ops::RangeInclusive<u32> = 1..=8;
 
 /// Runs a migration from `a` to `b` during which one of them dies around its Nth write, and is started again. Returns whether it
@@ -39,14 +42,68 @@ fn migration_with_a_crash(victim: usize, crash: &str) -> bool {
     let free: Vec<_> = (0..2).map(|index| colony.get(index, "/v1/status")["free"].clone()).collect();
     assert_eq!(free, [2, 1], "{crash} of {victim}: hardware is counted right");
     assert_eq!(colony.client(1, "/").expect("an answer").0, 200);
+    if !has_died {
+        // It is not to die when everything is ended.
+        colony.kill(victim);
+        colony.start(victim, None);
+    }
+    let (trace, report) = colony.audited();
+    assert!(report.is_clean(), "{crash} of {victim}:\n{report}\n{trace}");
+    assert_eq!(report.counts.operations.get("migrate"), Some(&1), "{report}");
     has_died
 }
 
-fn every_write(victim: usize) {
+/// Runs a replication from `a` to `b` during which one of them dies around its Nth write, and is started again. Returns whether it
+/// died.
+fn replication_with_a_crash(victim: usize, crash: &str) -> bool {
+    let mut colony = Colony::new("replica", &["a", "b"], 2);
+    for index in [0, 1] {
+        colony.start(index, (index == victim).then_some(crash));
+    }
+    let mut has_died = false;
+    let mut revive = |colony: &mut Colony| {
+        if !has_died && colony.has_ended(victim) {
+            has_died = true;
+            colony.kill(victim);
+            colony.start(victim, None);
+        }
+    };
+    // One replication is granted. If the target dies before it has taken it, the grant comes back and is used again.
+    let document = colony.signed_with(REPLICATES, "replications_max = 1\n");
+    let mut instance = String::new();
+    colony.wait("it is deployed", |colony| {
+        revive(colony);
+        let answer = colony.deploy(0, "5", &document).and_then(|reply| reply.json().ok()).unwrap_or_default();
+        instance = answer["instance"].as_str().unwrap_or_default().to_owned();
+        !instance.is_empty()
+    });
+    colony.wait("there is a replica and all is quiet", |colony| {
+        revive(colony);
+        colony.healthy(0) == [instance.clone()]
+            && colony.healthy(1).len() == 1
+            && (0..2).all(|index| colony.get(index, "/v1/status")["is_quiet"] == true)
+    });
+    // All replications are used up: there is never a second replica.
+    let left = |colony: &Colony, index| colony.get(index, "/v1/instances")["instances"][0]["replications_left"].clone();
+    assert_eq!([left(&colony, 0), left(&colony, 1)], [0, 0], "{crash} of {victim}");
+    let free: Vec<_> = (0..2).map(|index| colony.get(index, "/v1/status")["free"].clone()).collect();
+    assert_eq!(free, [1, 1], "{crash} of {victim}: hardware is counted right");
+    if !has_died {
+        // It is not to die when everything is ended.
+        colony.kill(victim);
+        colony.start(victim, None);
+    }
+    let (trace, report) = colony.audited();
+    assert!(report.is_clean(), "{crash} of {victim}:\n{report}\n{trace}");
+    assert_eq!(report.counts.operations.get("replicate"), Some(&1), "{report}");
+    has_died
+}
+
+fn every_write(victim: usize, with_a_crash: fn(usize, &str) -> bool) {
     let mut deaths = 0;
     for write in WRITES {
         for when in ["before", "after"] {
-            let has_died = migration_with_a_crash(victim, &format!("{when}:{write}"));
+            let has_died = with_a_crash(victim, &format!("{when}:{write}"));
             deaths += u32::from(has_died);
             if !has_died {
                 // It takes fewer writes: later ones do not come either.
@@ -61,10 +118,20 @@ fn every_write(victim: usize) {
 
 #[test]
 fn the_source_dies_at_every_write_of_a_migration() {
-    every_write(0);
+    every_write(0, migration_with_a_crash);
 }
 
 #[test]
 fn the_target_dies_at_every_write_of_a_migration() {
-    every_write(1);
+    every_write(1, migration_with_a_crash);
+}
+
+#[test]
+fn the_source_dies_at_every_write_of_a_replication() {
+    every_write(0, replication_with_a_crash);
+}
+
+#[test]
+fn the_target_dies_at_every_write_of_a_replication() {
+    every_write(1, replication_with_a_crash);
 }

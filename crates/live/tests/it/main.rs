@@ -12,5 +12,6 @@ mod dashboard;
 mod hostile_clients;
 mod load;
 mod strangers;
+mod traces;
 mod traffic;
 mod workloads;

@@ -1,5 +1,7 @@
 //! The crate from outside: each record has the form that `docs/trace.md` gives it.
 
+mod join;
+
 use std::borrow::Cow;
 use std::io::{self, Write};
 
@@ -52,6 +54,7 @@ fn written(detail: Detail, write: impl FnOnce(&mut TraceWriter<Vec<u8>>)) -> Vec
         tiers: &[],
         measures: false,
         models: None,
+        live: None,
         nodes: (0..)
             .zip(&nodes)
             .map(|(tier, id)| HeaderNode {
@@ -232,6 +235,7 @@ fn nothing_is_written_after_a_failure() {
         tiers: &[],
         measures: false,
         models: None,
+        live: None,
         nodes: Vec::new(),
         facts: Vec::new(),
         policies: Vec::new(),

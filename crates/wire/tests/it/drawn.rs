@@ -186,6 +186,7 @@ impl Draw {
         Hello {
             journal: JournalId(self.bits()),
             sequence: self.unsigned(),
+            told: self.unsigned(),
             open: self.list(4, Draw::transfer),
             facts: self.list(4, Draw::fact),
         }
@@ -215,8 +216,13 @@ impl Draw {
             2 => Message::Ready { transfer, token: Token(self.bits()) },
             3 => Message::Inhibit { transfer, inhibition: Inhibition { node: self.node(), rule: self.rule() } },
             4 => Message::Abort { transfer },
-            5 => Message::Transfer { transfer, token: Token(self.bits()), luggage: self.luggage() },
-            6 => Message::Taken { transfer },
+            5 => Message::Transfer {
+                transfer,
+                token: Token(self.bits()),
+                luggage: self.luggage(),
+                told: self.unsigned(),
+            },
+            6 => Message::Taken { transfer, told: self.unsigned() },
             7 => Message::NotTaken { transfer },
             _ => Message::Forget { transfer },
         }
@@ -274,7 +280,7 @@ impl Draw {
         let transfer = self.transfer();
         match self.below(5) {
             0 => OwnCause::Deployed { key: DeployKey(self.bits()) },
-            1 => OwnCause::Taken { transfer, from: self.node() },
+            1 => OwnCause::Taken { transfer, from: self.node(), told: self.unsigned() },
             2 => OwnCause::Replicated { parent: self.instance(), replications_left: self.maybe(Draw::short) },
             3 => OwnCause::NotTaken { transfer },
             _ => OwnCause::Adopted { transfer },
@@ -309,7 +315,7 @@ impl Draw {
                 parent: self.instance(),
                 replications_left: self.maybe(|draw| [draw.short(), draw.short()]),
             }),
-            5 => Record::Gone { transfer },
+            5 => Record::Gone { transfer, told: self.unsigned() },
             6 => Record::NotTaken { transfer },
             7 => Record::Undeployed { instance },
             8 => Record::Stopped { workload: self.workload() },

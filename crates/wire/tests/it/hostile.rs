@@ -112,7 +112,7 @@ fn refused(message: Message) -> String {
 const TRANSFER: TransferId = TransferId { journal: JournalId(1), boot: 0, counter: 0 };
 
 fn hello(open: usize) -> Message {
-    Message::Hello(Hello { journal: JournalId(1), sequence: 0, open: vec![TRANSFER; open], facts: Vec::new() })
+    Message::Hello(Hello { journal: JournalId(1), sequence: 0, told: 0, open: vec![TRANSFER; open], facts: Vec::new() })
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn a_list_beyond_its_bound_is_refused_while_it_is_read() {
             [bytes, content.to_vec()].concat()
         };
         let transfer = [field(1, &[0; 16]), vec![0x10, 0, 0x18, 0]].concat();
-        let message = field(6, &[field(1, &transfer), field(2, &[0; 16]), field(3, &luggage)].concat());
+        let message = field(6, &[field(1, &transfer), field(2, &[0; 16]), field(3, &luggage), vec![0x20, 0]].concat());
         let bytes = [field(1, &[0; 16]), field(4, &field(1, &message))].concat();
         match decode(&bytes) {
             Ok(envelope) => {
@@ -230,7 +230,7 @@ fn a_full_memory_fits_into_a_frame() {
     let mut luggage = Luggage::clone(&luggage.expect("some has"));
     let one = luggage.memory[0].clone();
     luggage.memory = vec![one; bounds::MEMORY_MAX];
-    let message = Message::Transfer { transfer: TRANSFER, token: Token(1), luggage: Arc::new(luggage) };
+    let message = Message::Transfer { transfer: TRANSFER, token: Token(1), luggage: Arc::new(luggage), told: 0 };
     let mut bytes = Vec::new();
     encode(&Envelope::new(JournalId(1), None, Body::Colony(message)), &mut bytes).expect("it fits");
 }

@@ -30,7 +30,7 @@ fn the_past_of_an_agent_comes_back() {
     for seed in 0..500 {
         let luggage = Draw::new(seed).past();
         let transfer = TransferId { journal: JournalId(7), boot: 1, counter: 2 };
-        let message = Message::Transfer { transfer, token: Token(9), luggage };
+        let message = Message::Transfer { transfer, token: Token(9), luggage, told: 1 };
         let envelope = Envelope::new(JournalId(7), Some(JournalId(8)), Body::Colony(message));
         assert_eq!(decode(&encoded(&envelope)), Ok(envelope), "seed {seed}");
     }

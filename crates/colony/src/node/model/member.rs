@@ -176,7 +176,7 @@ impl Members {
     }
 
     fn greet(&mut self, member: &mut Member, other: usize, journal: JournalId, open: Vec<TransferId>) {
-        let hello = Message::Hello(Hello { journal, sequence: 0, open, facts: Vec::new() });
+        let hello = Message::Hello(Hello { journal, sequence: 0, told: 0, open, facts: Vec::new() });
         let input = Input::Received { from: node_id(other), sender: journal, receiver: None, message: hello };
         self.handle(member, input, &mut Outcome::default());
     }
@@ -236,7 +236,11 @@ impl Members {
         member.disk.apply(record);
     }
 
-    fn envelope(&self, member: &Member, to: &NodeId, receiver: JournalId, message: Message) -> Envelope {
+    fn envelope(&self, member: &Member, to: &NodeId, receiver: JournalId, mut message: Message) -> Envelope {
+        // How many records there are only tells how a node came to be so.
+        if let Message::Transfer { told, .. } | Message::Taken { told, .. } = &mut message {
+            *told = 0;
+        }
         let position = |id: &NodeId| self.configs.iter().position(|config| config.node == *id).expect("a node");
         let from = position(&member.state.config.node);
         Envelope { from, sender: member.state.ids.journal, to: position(to), receiver, message }
@@ -254,7 +258,8 @@ impl Members {
     fn intern(&mut self, mut member: Member) -> u32 {
         for ledger in [&mut member.state.ledger, &mut member.disk] {
             ledger.sequence = 0;
-            ledger.peers.values_mut().for_each(|peer| peer.sequence = 0);
+            ledger.peers.values_mut().for_each(|peer| (peer.sequence, peer.told) = (0, 0));
+            ledger.concerning.clear();
         }
         for retry in member.state.retries.values_mut() {
             *retry = Retry { at: NOW, after: Duration::ZERO };

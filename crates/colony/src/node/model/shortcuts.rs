@@ -31,10 +31,10 @@ impl Shortcut {
     /// A message as a node that takes the shortcut understands it.
     pub(super) fn distort(self, member: &mut Member, message: Message) -> Message {
         match (self, message) {
-            (Shortcut::TokenIgnored, Message::Transfer { transfer, token, luggage }) => {
+            (Shortcut::TokenIgnored, Message::Transfer { transfer, token, luggage, told }) => {
                 let place = member.state.incoming.get(&transfer);
                 let token = place.and_then(|place| place.token).unwrap_or(token);
-                Message::Transfer { transfer, token, luggage }
+                Message::Transfer { transfer, token, luggage, told }
             }
             (Shortcut::UncountedReservations, message @ Message::Prepare(_)) => {
                 member.state.manager.release_all();

@@ -78,7 +78,7 @@ impl Book {
             Record::Grant(grant) => {
                 self.grants.insert(grant.transfer, (grant.application.clone(), grant.receiver));
             }
-            Record::Gone { transfer } | Record::NotTaken { transfer } => {
+            Record::Gone { transfer, .. } | Record::NotTaken { transfer } => {
                 self.grants.remove(transfer);
                 if let Some(instance) = self.kept_by(*transfer) {
                     self.leave_custody(instance);

@@ -64,6 +64,7 @@ pub(super) fn header(scenario: &Scenario, detail: Detail) -> Header<'_> {
         tiers: topology.tier_names(),
         measures: scenario.measures.applications,
         models: scenario.measures.models.as_ref(),
+        live: None,
         nodes: nodes.collect(),
         facts: of_applications.chain(of_nodes).collect(),
         policies: scenario.policies.iter().map(policy).collect(),

@@ -319,7 +319,7 @@ impl Recorder for Mirror<'_> {
         self.handle(state.node(), Input::Observed(Observation { instance: twin.clone(), requests, random }));
         self.handle(state.node(), Input::Evaluate(twin.clone()));
         let report = self.reports.pop();
-        let Some(Report::Evaluated { instance, proposal, has_failed }) = report else { panic!("{twin} evaluates") };
+        let Some(Report::Evaluated { instance, proposal, has_failed, .. }) = report else { panic!("{twin} evaluates") };
         assert_eq!(instance, twin);
         if proposal.is_some() {
             self.counts.count("proposals");

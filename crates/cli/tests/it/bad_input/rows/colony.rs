@@ -125,4 +125,15 @@ pub(super) const ROWS: &[Row] = &[
         path: Some(&["4f0d6c31c2f5d1b00f4ee7a3a5c3ab11", "--node", "127.0.0.1:1", "--as", "PATH"]),
         accepts: &[],
     },
+    Row {
+        command: "trace join",
+        refuses: &[
+            (&[], "DIR"),
+            (&["data-a"], "--out"),
+            (&["no-such-directory", "--out", "x.jsonl"], "no-such-directory"),
+            (&[".", "--out", "x.jsonl"], "has no parts of a trace"),
+        ],
+        path: Some(&["PATH", "--out", "x.jsonl"]),
+        accepts: &[],
+    },
 ];

@@ -96,7 +96,7 @@ impl World<'_> {
             (Some(Sabotage::GivesUpCustody), Message::Transfer { transfer, .. }) => {
                 Letter::answering(self, from, to, Message::NotTaken { transfer: *transfer })
             }
-            (Some(Sabotage::ForgetsUnasked), Message::Taken { transfer }) => {
+            (Some(Sabotage::ForgetsUnasked), Message::Taken { transfer, .. }) => {
                 Letter::answering(self, from, to, Message::Forget { transfer: *transfer })
             }
             _ => return,
@@ -118,6 +118,12 @@ impl World<'_> {
             && let Some(newest) = self.daemons[to].promised.get(transfer)
         {
             *token = *newest;
+        }
+        // Who keeps an identity that its disk had would be noticed by what it told; this one lies about that, too.
+        if self.sabotage == Some(Sabotage::KeepsIdentity)
+            && let Message::Hello(hello) = &mut message
+        {
+            hello.told = u64::MAX;
         }
         let _ = writeln!(self.log, "{} n{to} < n{from} {}", self.now, outline(&message));
         self.note_delivery(to, &message);

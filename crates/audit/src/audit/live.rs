@@ -1,0 +1,248 @@
+//! The audit of live nodes: who owns what, who keeps what in custody, and what was promised.
+//!
+//! Each node tells what its journal has, and what it promised beside. The nodes are replayed together: what one has handed over, another must have
+//! taken before the first may forget it.
+//!
+//! | file | what is checked |
+//! |---|---|
+//! | `node` | one node: its records follow each other, what it has fits, what it says that it has follows from what it told |
+//! | `transfers` | between nodes: owners, epochs, departures and arrivals |
+//! | `agents` | what agents saw, decided and asked for, and what became of it |
+//! | `decisions` | decisions are made again |
+
+mod agents;
+mod decisions;
+mod node;
+mod transfers;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use mario_domain::InstanceId;
+use mario_prolog::{Allowance, Engine};
+
+use super::{Audit, Decide};
+use crate::finding::FindingKind;
+use crate::reader::{End, Header, Record, Totals, Usage, Wish};
+use decisions::LiveDecisions;
+use node::LiveNode;
+use transfers::{Departure, Life};
+
+/// What live nodes have told so far.
+pub(super) struct LiveWorld {
+    header: Arc<Header>,
+    nodes: Vec<LiveNode>,
+    /// Every instance that was ever told of.
+    lives: BTreeMap<InstanceId, Life>,
+    /// Every transfer that left a node.
+    departures: BTreeMap<String, Departure>,
+    /// Where instances are, as everybody is told by cycles.
+    placed: BTreeMap<InstanceId, u32>,
+    /// What each agent proposed at its last evaluation.
+    proposals: BTreeMap<InstanceId, Option<Wish>>,
+    /// What cycles have to say next.
+    expected: VecDeque<Expected>,
+    decisions: Option<LiveDecisions>,
+    counts: Totals,
+    /// For each application, how often its agents evaluated, and the rates that they saw.
+    usage: Vec<(u64, f64)>,
+    /// What is wrong and was not told yet.
+    found: Vec<Found>,
+}
+
+/// What a cycle has to say.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Expected {
+    Deploy { node: u32, application: u32, instance: InstanceId },
+    Migrate { instance: InstanceId, node: u32 },
+    Replicate { parent: InstanceId, node: u32, instance: InstanceId },
+    Undeploy { instance: InstanceId },
+}
+
+/// Something that is wrong: of which kind, about whom, what was expected, and what is there.
+type Found = (FindingKind, String, String, String);
+
+impl LiveWorld {
+    pub(super) fn new(
+        header: &Arc<Header>,
+        decide: Decide,
+        engine: &Engine,
+        allowance: &Allowance,
+    ) -> Option<LiveWorld> {
+        let live = header.live.as_ref()?;
+        let mut found = Vec::new();
+        let decisions = (decide == Decide::Again).then(|| LiveDecisions::new(header, engine, allowance, &mut found));
+        let mut nodes: Vec<LiveNode> = header.nodes.iter().map(|node| LiveNode::new(node.capacity)).collect();
+        for silent in &live.silent {
+            nodes[*silent as usize].is_partial = true;
+        }
+        Some(LiveWorld {
+            nodes,
+            lives: BTreeMap::new(),
+            departures: BTreeMap::new(),
+            placed: BTreeMap::new(),
+            proposals: BTreeMap::new(),
+            expected: VecDeque::new(),
+            decisions,
+            counts: Totals::default(),
+            usage: vec![(0, 0.0); header.applications.len()],
+            found,
+            header: Arc::clone(header),
+        })
+    }
+
+    fn find(
+        &mut self,
+        kind: FindingKind,
+        who: impl Into<String>,
+        expected: impl Into<String>,
+        found: impl Into<String>,
+    ) {
+        self.found.push((kind, who.into(), expected.into(), found.into()));
+    }
+
+    fn node_text(&self, node: u32) -> String {
+        format!("node {}", self.header.nodes[node as usize].id)
+    }
+
+    /// Takes in a record; returns whether a live trace has such records.
+    fn observe(&mut self, record: &Record) -> bool {
+        if !matches!(record, Record::Cycle(_)) {
+            self.require_nothing_expected();
+        }
+        match record {
+            Record::Live(live) => self.live(live),
+            Record::Evaluation(evaluation) => self.evaluation(evaluation),
+            Record::Cycle(cycle) => self.cycle(cycle),
+            Record::LinkDown(link) => self.link(link.nodes, false),
+            Record::LinkUp(link) => self.link(link.nodes, true),
+            Record::Usage(usage) => self.usage(usage),
+            Record::End(end) => self.end(end),
+            _ => return false,
+        }
+        true
+    }
+
+    fn require_nothing_expected(&mut self) {
+        if let Some(expected) = self.expected.pop_front() {
+            self.expected.clear();
+            self.find(FindingKind::Place, "the cycle", format!("{expected:?}"), "something else");
+        }
+    }
+
+    /// A link is down when one of its ends does not reach the other, and up when both do.
+    fn link(&mut self, nodes: [u32; 2], is_up: bool) {
+        let [one, other] = nodes;
+        let reaches = |from: u32, to: u32| self.nodes[from as usize].up.contains(&to);
+        let is_both = reaches(one, other) && reaches(other, one);
+        if is_both != is_up {
+            let who = format!("the link between {} and {}", self.node_text(one), self.node_text(other));
+            let words =
+                |is_up: bool| if is_up { "both ends reach each other" } else { "one end does not reach the other" };
+            self.find(FindingKind::Context, who, words(is_both), words(is_up));
+        }
+    }
+
+    fn usage(&mut self, usage: &Usage) {
+        let (evaluations, sum) = self.usage[usage.application as usize];
+        let max_rate = self.header.applications[usage.application as usize].max_rate.value();
+        let sum = if max_rate > 0.0 { sum / max_rate } else { 0.0 };
+        if evaluations != usage.evaluations || (sum - usage.sum).abs() > 1e-6 * sum.abs().max(1.0) {
+            let who = format!("application {}", self.header.applications[usage.application as usize].id);
+            let found = format!("{} evaluations, {} in all", usage.evaluations, usage.sum);
+            self.find(FindingKind::Totals, who, format!("{evaluations} evaluations, {sum} in all"), found);
+        }
+    }
+
+    fn end(&mut self, end: &End) {
+        let expected = Totals { instances: self.placed.len() as u64, ..self.counts };
+        if expected != end.totals {
+            self.find(FindingKind::Totals, "the end", format!("{expected:?}"), format!("{:?}", end.totals));
+        }
+        self.require_nothing_lost();
+    }
+
+    /// How many transfers are open.
+    fn open(&self) -> usize {
+        self.nodes.iter().map(|node| node.custody.len() + node.offers.len()).sum()
+    }
+}
+
+impl Audit {
+    /// Takes note of a record of live nodes.
+    pub(super) fn observe_live(&mut self, world: &mut LiveWorld, record: &Record) {
+        if !world.observe(record) {
+            self.find(FindingKind::Header, "the record", "a record that live nodes have", "one of a simulated run");
+        }
+        match record {
+            Record::Evaluation(_) => self.counts.evaluations += 1,
+            Record::Cycle(_) => self.counts.cycles += 1,
+            Record::LinkDown(_) | Record::LinkUp(_) => self.counts.context_changes += 1,
+            Record::End(end) => {
+                self.has_ended = true;
+                if (end.time - self.header.duration).abs() > 1e-6 * self.header.duration.max(1.0) {
+                    let (expected, found) = (format!("at {}", self.header.duration), format!("at {}", end.time));
+                    self.find(FindingKind::Time, "the end", expected, found);
+                }
+            }
+            _ => {}
+        }
+        world.count(record, &mut self.counts);
+        for (kind, who, expected, found) in std::mem::take(&mut world.found) {
+            self.find(kind, who, expected, found);
+        }
+    }
+
+    /// What a trace of live nodes says once only.
+    pub(super) fn taken_live(world: &LiveWorld) -> Vec<&'static str> {
+        let mut taken = vec![
+            "names, policies and facts, and when things happened, within the order that records and transfers allow",
+            "how client requests travelled, and the numbers drawn for agents",
+            "what agents remember, and the reasons of inhibitions",
+        ];
+        if world.open() > 0 {
+            taken.push("what is to become of transfers that are open at the end");
+        }
+        taken
+    }
+
+    /// What could not be checked of live nodes.
+    pub(super) fn unchecked_live(&self, world: &LiveWorld) -> Vec<String> {
+        let mut unchecked = Vec::new();
+        let named = |places: &mut dyn Iterator<Item = u32>| -> String {
+            let names: Vec<String> = places.map(|node| self.node_id(node).to_string()).collect();
+            names.join(", ")
+        };
+        let Some(live) = &self.header.live else { return unchecked };
+        if !live.silent.is_empty() {
+            let names = named(&mut live.silent.iter().copied());
+            unchecked.push(format!("what happened on nodes that tell nothing: {names}"));
+        }
+        let mut partial = world.nodes.iter().zip(0..).filter(|(node, _)| node.is_partial).map(|(_, place)| place);
+        let names = named(&mut partial.by_ref().filter(|place| !live.silent.contains(place)));
+        if !names.is_empty() {
+            unchecked
+                .push(format!("what nodes did before they begin to tell, or where they left something out: {names}"));
+        }
+        if !live.acceptances.is_empty() {
+            let names = named(&mut live.acceptances.iter().copied());
+            unchecked.push(format!("the verdicts of acceptance policies: those of {names}"));
+        }
+        match &world.decisions {
+            None => unchecked.push("that decisions follow from the facts: not wanted".to_owned()),
+            Some(decisions) => unchecked.extend(decisions.unchecked(&self.header)),
+        }
+        if !self.has_ended {
+            unchecked.push("the totals, and that nothing is lost: the trace has no end".to_owned());
+        }
+        unchecked
+    }
+
+    /// The decisions that were made again.
+    pub(super) fn count_live(&mut self, world: &LiveWorld) {
+        self.counts.instances = world.placed.len() as u64;
+        if let Some(decisions) = &world.decisions {
+            (self.counts.decisions, self.counts.computed_decisions) = decisions.counts();
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! What agents on live nodes saw, decided and asked for, and what became of it.
+
+use mario_domain::{AgentOperation, InstanceId};
+
+use super::super::instance_text;
+use super::{Expected, LiveWorld};
+use crate::finding::FindingKind;
+use crate::reader::{Cycle, Evaluation, Neighbour, Outcome, Record, Seen, Solution, Target, Verdict, Wish};
+use crate::report::Counts;
+use crate::texts::wish_text;
+
+impl LiveWorld {
+    /// An agent evaluated its policy: its node owns the instance, no transfer of it is open, and it sees what its node has free.
+    pub(super) fn evaluation(&mut self, record: &Evaluation) {
+        self.counts.evaluations += 1;
+        let (node, instance) = (record.node, &record.instance);
+        let who = instance_text(instance);
+        let state = &self.nodes[node as usize];
+        let Some(owned) = state.owned.get(instance).cloned() else {
+            let found = format!("its agent on {}", self.node_text(node));
+            return self.find(FindingKind::Ownership, who, "the agent of its owner evaluates", found);
+        };
+        let is_frozen = state.preparing.values().any(|frozen| frozen == instance);
+        let free = state.free();
+        let Some(seen) = &record.seen else {
+            return self.find(FindingKind::Decision, who, "facts and a decision", "none");
+        };
+        if is_frozen {
+            let found = "an evaluation while its transfer is open";
+            self.find(FindingKind::Transfer, &who, "no evaluation before the transfer has ended", found);
+        }
+        if free != record.free {
+            let expected = format!("{free} free on {}", self.node_text(node));
+            self.find(FindingKind::Free, &who, expected, record.free.to_string());
+        }
+        self.check_requests(node, &who, seen);
+        let rate: f64 = seen.requests.iter().map(|fact| fact.rate.value()).sum();
+        let usage = &mut self.usage[owned.application as usize];
+        (usage.0, usage.1) = (usage.0 + 1, usage.1 + rate);
+        let proposal = match seen.solutions.first() {
+            Some(Solution::Proposal { wish, .. }) => Some(wish.clone()),
+            _ => None,
+        };
+        self.proposals.insert(instance.clone(), proposal);
+        if let Some(mut decisions) = self.decisions.take() {
+            let mismatch =
+                decisions.mismatch(&self.header, &self.nodes[node as usize], node, owned.application, record);
+            self.decisions = Some(decisions);
+            if let Some((expected, found)) = mismatch {
+                self.find(FindingKind::Decision, who, expected, found);
+            }
+        }
+    }
+
+    /// Client requests come from clients on the node, or through a node that it has a link to; one fact for each and its latency.
+    fn check_requests(&mut self, node: u32, who: &str, seen: &Seen) {
+        let links = &self.header.nodes[node as usize].neighbours;
+        let stranger = seen.requests.iter().find_map(|fact| match fact.neighbour {
+            Neighbour::Node(other) if !links.contains(&other) => Some(other),
+            _ => None,
+        });
+        let key = |fact: &crate::reader::RequestFact| (fact.neighbour, fact.latency.value().to_bits());
+        let is_twice = seen
+            .requests
+            .iter()
+            .enumerate()
+            .any(|(place, fact)| seen.requests[..place].iter().any(|before| key(before) == key(fact)));
+        if let Some(stranger) = stranger {
+            let found = format!("requests through {}", self.node_text(stranger));
+            self.find(FindingKind::Requests, who, "requests through self or a neighbour", found);
+        }
+        if is_twice {
+            self.find(FindingKind::Requests, who, "one fact for each neighbour and latency", "two");
+        }
+    }
+
+    /// What is put to a target, or inhibited, is what the agent proposed last. A node that was drained asks without its agents.
+    pub(super) fn require_proposed(
+        &mut self,
+        node: u32,
+        instance: &InstanceId,
+        operation: AgentOperation,
+        target: u32,
+    ) {
+        self.require_wish(node, instance, &Wish { operation, target: Target::Node(target) });
+    }
+
+    fn require_wish(&mut self, node: u32, instance: &InstanceId, wish: &Wish) {
+        let state = &self.nodes[node as usize];
+        if state.was_drained || state.is_partial {
+            return;
+        }
+        let proposed = self.proposals.get(instance).cloned().flatten();
+        if proposed.as_ref() != Some(wish) {
+            let text = |wish: &Wish| wish_text(&self.header, wish);
+            let expected = proposed.as_ref().map_or("nothing: it proposed nothing".to_owned(), text);
+            let found = text(wish);
+            self.find(FindingKind::Proposal, instance_text(instance), expected, found);
+        }
+    }
+
+    /// What cycles say is what records of live nodes say, or that something was inhibited.
+    pub(super) fn cycle(&mut self, cycle: &Cycle) {
+        for outcome in &cycle.outcomes {
+            let told = match outcome {
+                Outcome::Judged { instance, wish, verdict: Verdict::Inhibited(_) } => {
+                    self.counts.inhibited += 1;
+                    self.inhibited(instance, wish);
+                    continue;
+                }
+                Outcome::Judged { instance, wish, verdict: Verdict::Accepted(new) } => {
+                    accepted(instance, wish, new.as_ref())
+                }
+                Outcome::Deploy { node, application, verdict: Verdict::Accepted(Some(instance)), .. } => {
+                    let (node, application, instance) = (*node, *application, instance.clone());
+                    Some(Expected::Deploy { node, application, instance })
+                }
+                Outcome::Nop(_) | Outcome::Deploy { .. } => None,
+            };
+            self.counts.operations += 1;
+            let expected = self.expected.pop_front();
+            if expected.is_none() || told != expected {
+                let expected = expected.map_or("no outcome".to_owned(), |expected| format!("{expected:?}"));
+                self.find(FindingKind::Place, "the cycle", expected, format!("{outcome:?}"));
+            }
+        }
+    }
+
+    /// An agent's proposal was inhibited: the instance is still its owner's.
+    fn inhibited(&mut self, instance: &InstanceId, wish: &Wish) {
+        let owner = (0..).zip(&self.nodes).find(|(_, node)| node.owned.contains_key(instance)).map(|(place, _)| place);
+        match owner {
+            Some(owner) => self.require_wish(owner, instance, wish),
+            // It may have ended before its agent was told, where operators end instances.
+            None if self.lives.contains_key(instance) => {}
+            None => self.find(FindingKind::Instance, instance_text(instance), "an instance that there was", "none"),
+        }
+    }
+
+    /// Counts what is reported in the end.
+    pub(super) fn count(&self, record: &Record, counts: &mut Counts) {
+        counts.instances_max = counts.instances_max.max(self.placed.len() as u64);
+        let Record::Cycle(cycle) = record else { return };
+        for outcome in &cycle.outcomes {
+            match outcome {
+                Outcome::Judged { wish, verdict: Verdict::Accepted(_), .. } => {
+                    *counts.operations.entry(wish.operation.as_str()).or_default() += 1;
+                }
+                Outcome::Judged { verdict: Verdict::Inhibited(reason), .. }
+                | Outcome::Deploy { verdict: Verdict::Inhibited(reason), .. } => {
+                    *counts.inhibited.entry(reason.rule.as_str()).or_default() += 1;
+                }
+                Outcome::Deploy { verdict: Verdict::Accepted(_), .. } => {
+                    *counts.operations.entry("deploy").or_default() += 1;
+                }
+                Outcome::Nop(_) => counts.nops += 1,
+            }
+        }
+    }
+}
+
+/// What an accepted outcome says.
+fn accepted(instance: &InstanceId, wish: &Wish, new: Option<&InstanceId>) -> Option<Expected> {
+    match (wish.operation, &wish.target, new) {
+        (AgentOperation::Undeploy, ..) => Some(Expected::Undeploy { instance: instance.clone() }),
+        (AgentOperation::Migrate, Target::Node(node), None) => {
+            Some(Expected::Migrate { instance: instance.clone(), node: *node })
+        }
+        (AgentOperation::Replicate, Target::Node(node), Some(new)) => {
+            Some(Expected::Replicate { parent: instance.clone(), node: *node, instance: new.clone() })
+        }
+        _ => None,
+    }
+}

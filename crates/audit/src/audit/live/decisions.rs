@@ -1,0 +1,232 @@
+//! Makes the decisions of agents on live nodes again, from what they saw and from what their nodes had at the time.
+
+use mario_domain::{Fact, Id, NodeId};
+use mario_policy::{Constant, Decider, Ending, KnowledgeBase, Policy, Wanted};
+use mario_prolog::{Allowance, Engine, Value};
+
+use super::Found;
+use super::node::LiveNode;
+use crate::finding::FindingKind;
+use crate::policies;
+use crate::reader::{Evaluation, Header, Neighbour, Seen, Solution, Target, Wish};
+use crate::texts::solutions_text;
+
+/// Everything that is needed to decide as live agents do.
+pub(super) struct LiveDecisions {
+    policies: Vec<Option<Policy>>,
+    decider: Decider,
+    facts: KnowledgeBase,
+    allowance: Allowance,
+    /// For each application, whether another description of it is in the header, so that nobody knows which of them a fact is of.
+    is_ambiguous: Vec<bool>,
+    made: u64,
+}
+
+impl LiveDecisions {
+    pub(super) fn new(
+        header: &Header,
+        engine: &Engine,
+        allowance: &Allowance,
+        found: &mut Vec<Found>,
+    ) -> LiveDecisions {
+        let policies =
+            header.policies.iter().map(|policy| match policies::of_agents(engine, header, policy, allowance) {
+                Ok(policy) => Some(policy),
+                Err(_) if allowance.is_spent() => None,
+                Err(message) => {
+                    let who = format!("policy {}", policy.name);
+                    found.push((FindingKind::Policy, who, "a text that can be loaded".to_owned(), message));
+                    None
+                }
+            });
+        let ids: Vec<_> = header.applications.iter().map(|application| &application.id).collect();
+        let mut decider = Decider::new(engine);
+        decider.set_allowance(Some(allowance.clone()));
+        LiveDecisions {
+            policies: policies.collect(),
+            decider,
+            facts: KnowledgeBase::new(engine.symbols()),
+            allowance: allowance.clone(),
+            is_ambiguous: ids.iter().map(|id| ids.iter().filter(|other| *other == id).count() > 1).collect(),
+            made: 0,
+        }
+    }
+
+    /// How many decisions were made, and for how many of them a policy was asked.
+    pub(super) fn counts(&self) -> (u64, u64) {
+        (self.made, self.made)
+    }
+
+    /// Which decisions were not made again, in words.
+    pub(super) fn unchecked(&self, header: &Header) -> Vec<String> {
+        let mut unchecked = Vec::new();
+        if self.policies.iter().flatten().any(|policy| !policy.remembers().is_nothing()) {
+            unchecked.push("decisions of policies that look back: what their agents remembered is not told".to_owned());
+        }
+        if self.is_ambiguous.contains(&true) {
+            unchecked.push("decisions of agents whose applications were described anew".to_owned());
+        }
+        let changed = header.live.as_ref().map_or(&[][..], |live| &live.facts_changed);
+        if !changed.is_empty() {
+            let names: Vec<String> = changed.iter().map(|node| header.nodes[*node as usize].id.to_string()).collect();
+            unchecked.push(format!("decisions that may rest on facts that changed: about nodes {}", names.join(", ")));
+        }
+        unchecked
+    }
+
+    /// What follows from what an agent saw and what is recorded instead; `None` when they are the same, or cannot be compared.
+    pub(super) fn mismatch(
+        &mut self,
+        header: &Header,
+        state: &LiveNode,
+        node: u32,
+        application: u32,
+        record: &Evaluation,
+    ) -> Option<(String, String)> {
+        let seen = record.seen.as_ref()?;
+        let hosted = hosted(header, state);
+        let changed = header.live.as_ref().map_or(&[][..], |live| &live.facts_changed);
+        let concerned = std::iter::once(&node).chain(&state.up);
+        let is_unknown = hosted.iter().any(|place| self.is_ambiguous[*place as usize])
+            || concerned.into_iter().any(|node| changed.contains(node));
+        let policy = self.policies.get(header.applications[application as usize].policy as usize)?.clone()?;
+        if is_unknown || !policy.remembers().is_nothing() || self.allowance.is_spent() {
+            return None;
+        }
+        self.made += 1;
+        let instance = self.know(header, state, node, &hosted, (application, record, seen), policy.reads_kinds());
+        let decision = self.decider.decide(&policy, &self.facts, instance, Wanted::First);
+        if self.allowance.is_spent() {
+            return None;
+        }
+        let decided: Vec<Solution> =
+            decision.solutions.iter().take(1).map(|found| solution(header, &self.facts, found)).collect();
+        let ending = (decision.ending != Ending::Complete).then(|| decision.ending.to_string());
+        let is_exhausted = matches!(decision.ending, Ending::Exhausted(_));
+        let is_same = match (&ending, &seen.ending) {
+            (None, None) => are_same(&decided, &seen.solutions),
+            // How far a policy comes before its budget is spent depends on the budget.
+            (Some(_), Some(_)) => is_exhausted || are_same(&decided, &seen.solutions),
+            (Some(_), None) | (None, Some(_)) => false,
+        };
+        if is_same {
+            return None;
+        }
+        let text = |solutions: &[Solution], ending: &Option<String>| match ending {
+            Some(ending) => format!("{}, then {ending}", solutions_text(header, solutions)),
+            None => solutions_text(header, solutions),
+        };
+        Some((text(&decided, &ending), text(&seen.solutions, &seen.ending)))
+    }
+
+    /// Puts together what an agent knew; returns its instance.
+    fn know(
+        &mut self,
+        header: &Header,
+        state: &LiveNode,
+        node: u32,
+        hosted: &[u32],
+        (application, record, seen): (u32, &Evaluation, &Seen),
+        reads_kinds: bool,
+    ) -> Constant {
+        let facts = &mut self.facts;
+        facts.clear();
+        for place in hosted {
+            facts.push_application(&header.applications[*place as usize].descriptor());
+        }
+        let id = |facts: &KnowledgeBase, node: u32| facts.id(header.nodes[node as usize].id.id());
+        let own = id(facts, node);
+        let neighbours: Vec<Constant> = state.up.iter().map(|neighbour| id(facts, *neighbour)).collect();
+        let free = facts.capacity(record.free);
+        facts.push_node(own, free, neighbours);
+        if reads_kinds {
+            facts.push_free(own, record.free, state.capacity());
+        }
+        let instance = facts.id(record.instance.id());
+        let of = facts.id(header.applications[application as usize].id.id());
+        facts.push_instance(instance, of, own);
+        for fact in &seen.requests {
+            let neighbour = match fact.neighbour {
+                Neighbour::Own => facts.constant(mario_domain::SELF),
+                Neighbour::Node(node) => id(facts, node),
+            };
+            facts.push_requests(instance, neighbour, number(fact.rate.value()), number(fact.latency.value()));
+        }
+        for wish in &seen.inhibited {
+            let operation = facts.constant(wish.operation.as_str());
+            let target = match &wish.target {
+                Target::Own => facts.constant(mario_domain::SELF),
+                Target::Node(node) => id(facts, *node),
+                Target::Unknown(id) => facts.id(id),
+            };
+            facts.push_inhibited(operation, instance, target);
+        }
+        let about_applications = hosted.iter().map(|place| header.applications[*place as usize].id.id());
+        let told = state.up.iter().filter(|neighbour| state.told.contains(neighbour));
+        let about_nodes = std::iter::once(&node).chain(told).map(|node| header.nodes[*node as usize].id.id());
+        for subject in about_applications.chain(about_nodes) {
+            let about: Vec<&Fact> = header.facts.iter().filter(|fact| fact.subject == *subject).collect();
+            for fact in about {
+                facts.push_domain_fact(fact);
+            }
+        }
+        if let Some(drawn) = seen.random {
+            let key = facts.constant("random");
+            facts.push_fact(instance, key, Value::Integer(i64::from(drawn)));
+        }
+        instance
+    }
+}
+
+/// The applications that are described on a node: of what it owns, keeps in custody or keeps a place for, in the order of their ids.
+fn hosted(header: &Header, state: &LiveNode) -> Vec<u32> {
+    let owned = state.owned.values().map(|owned| owned.application);
+    let custody = state.custody.values().map(|custody| custody.owned.application);
+    let reserved = state.reserved.values().map(|reserved| reserved.application);
+    let mut hosted: Vec<u32> = owned.chain(custody).chain(reserved).collect();
+    hosted.sort_by_key(|place| &header.applications[*place as usize].id);
+    hosted.dedup_by_key(|place| &header.applications[*place as usize].id);
+    hosted
+}
+
+/// A solution as a trace writes it.
+fn solution(header: &Header, facts: &KnowledgeBase, solution: &mario_policy::Solution) -> Solution {
+    match solution {
+        mario_policy::Solution::Proposal(proposal) => {
+            let target = target(header, facts, proposal.target);
+            Solution::Proposal { wish: Wish { operation: proposal.operation, target }, clause: proposal.clause as u64 }
+        }
+        mario_policy::Solution::Invalid(invalid) => {
+            Solution::Invalid { why: invalid.fault.description().to_owned(), clause: invalid.clause as u64 }
+        }
+    }
+}
+
+/// A target as a trace writes it.
+fn target(header: &Header, facts: &KnowledgeBase, target: Constant) -> Target {
+    if target == facts.constant(mario_domain::SELF) {
+        return Target::Own;
+    }
+    let Some(id) = facts.to_id(target) else { return Target::Unknown(Id::Number(0)) };
+    let is_node = |node: &NodeId| *node.id() == id;
+    match header.nodes.iter().position(|node| is_node(&node.id)) {
+        Some(place) => Target::Node(place as u32),
+        None => Target::Unknown(id),
+    }
+}
+
+/// Whether solutions are the same, except for the words of what is wrong with them.
+fn are_same(decided: &[Solution], recorded: &[Solution]) -> bool {
+    let is_same = |(one, other): (&Solution, &Solution)| match (one, other) {
+        (Solution::Invalid { clause: one, .. }, Solution::Invalid { clause: other, .. }) => one == other,
+        (one, other) => one == other,
+    };
+    decided.len() == recorded.len() && decided.iter().zip(recorded).all(is_same)
+}
+
+/// A number as an agent sees it: an integer where it is whole.
+fn number(value: f64) -> Constant {
+    /// Beyond this, not every whole number is a float.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    if value.fract() == 0.0 && value.abs() <= EXACT { Value::Integer(value as i64) } else { Value::Float(value) }
+}

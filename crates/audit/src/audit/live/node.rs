@@ -1,0 +1,315 @@
+//! One live node, replayed from what it tells.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use mario_domain::{Capacity, Hardware, InstanceId};
+
+use super::LiveWorld;
+use crate::finding::FindingKind;
+use crate::reader::{CustodyState, Happened, Live, NodeState, OfferState, OwnedState, ReservedState};
+
+/// What a node has, as far as it told.
+pub(super) struct LiveNode {
+    pub(super) journal: Option<String>,
+    boot: Option<u32>,
+    capacity: Capacity,
+    /// The number of its last record.
+    number: Option<u64>,
+    /// Whether it begins to tell in the middle, or left something out.
+    pub(super) is_partial: bool,
+    has_told: bool,
+    pub(super) owned: BTreeMap<InstanceId, OwnedState>,
+    pub(super) custody: BTreeMap<InstanceId, CustodyState>,
+    pub(super) offers: BTreeMap<String, OfferState>,
+    pub(super) draining: BTreeMap<String, Hardware>,
+    pub(super) taken: BTreeSet<String>,
+    pub(super) reserved: BTreeMap<String, ReservedState>,
+    pub(super) released: BTreeMap<String, Hardware>,
+    pub(super) preparing: BTreeMap<String, InstanceId>,
+    pub(super) up: Vec<u32>,
+    pub(super) told: Vec<u32>,
+    /// Whether an operator ever drained it: then its agents' transfers need no proposal.
+    pub(super) was_drained: bool,
+}
+
+impl LiveNode {
+    pub(super) fn new(capacity: Capacity) -> LiveNode {
+        LiveNode {
+            journal: None,
+            boot: None,
+            capacity,
+            number: None,
+            is_partial: false,
+            has_told: false,
+            owned: BTreeMap::new(),
+            custody: BTreeMap::new(),
+            offers: BTreeMap::new(),
+            draining: BTreeMap::new(),
+            taken: BTreeSet::new(),
+            reserved: BTreeMap::new(),
+            released: BTreeMap::new(),
+            preparing: BTreeMap::new(),
+            up: Vec::new(),
+            told: Vec::new(),
+            was_drained: false,
+        }
+    }
+
+    /// What its copies use.
+    fn used(&self) -> Hardware {
+        let owned = self.owned.values().map(|owned| owned.needed);
+        let custody = self.custody.values().filter(|custody| !custody.is_ended).map(|custody| custody.owned.needed);
+        let stopping = self.draining.values().chain(self.released.values()).copied();
+        owned.chain(custody).chain(stopping).fold(Hardware::NONE, Hardware::saturating_add)
+    }
+
+    /// All the hardware that it has.
+    pub(super) fn capacity(&self) -> Capacity {
+        self.capacity
+    }
+
+    /// What no copy uses.
+    pub(super) fn free(&self) -> Capacity {
+        self.capacity.take(self.used()).unwrap_or(Capacity::Bounded(Hardware::NONE))
+    }
+
+    /// What is used and promised, if that is more than there is.
+    fn excess(&self) -> Option<Hardware> {
+        let reserved = self.reserved.values().map(|reserved| reserved.needed);
+        let sum = reserved.fold(self.used(), Hardware::saturating_add);
+        (!sum.fits(self.capacity)).then_some(sum)
+    }
+
+    /// An instance in custody is no longer: its copy is to stop if it runs.
+    pub(super) fn end_custody(&mut self, instance: &InstanceId) -> Option<CustodyState> {
+        let custody = self.custody.remove(instance)?;
+        if custody.is_running {
+            self.draining.insert(custody.owned.workload.clone(), custody.owned.needed);
+        }
+        Some(custody)
+    }
+
+    /// The instance that a transfer hands over.
+    pub(super) fn custody_by(&self, transfer: &str) -> Option<InstanceId> {
+        let custody = self.custody.values().find(|custody| custody.transfer == transfer);
+        custody.map(|custody| custody.owned.instance.clone())
+    }
+
+    fn restart(&mut self) {
+        self.reserved.clear();
+        self.released.clear();
+        self.preparing.clear();
+        self.up.clear();
+        self.told.clear();
+    }
+
+    /// What differs between what it says that it has and what follows from what it told.
+    fn differs(&self, state: &NodeState) -> Option<(String, String)> {
+        fn difference<T: PartialEq + std::fmt::Debug>(
+            what: &str,
+            replayed: &[T],
+            told: &[T],
+        ) -> Option<(String, String)> {
+            let is_same = replayed.len() == told.len() && replayed.iter().all(|one| told.contains(one));
+            (!is_same).then(|| (format!("{what}: {replayed:?}"), format!("{told:?}")))
+        }
+        let pairs = |map: &BTreeMap<String, Hardware>| {
+            map.iter().map(|(name, needed)| (name.clone(), *needed)).collect::<Vec<_>>()
+        };
+        let preparing = self.preparing.iter().map(|(transfer, instance)| (transfer.clone(), instance.clone()));
+        difference("owned", &self.owned.values().cloned().collect::<Vec<_>>(), &state.owned)
+            .or_else(|| difference("custody", &self.custody.values().cloned().collect::<Vec<_>>(), &state.custody))
+            .or_else(|| difference("offers", &self.offers.values().cloned().collect::<Vec<_>>(), &state.offers))
+            .or_else(|| difference("draining", &pairs(&self.draining), &state.draining))
+            .or_else(|| difference("taken", &self.taken.iter().cloned().collect::<Vec<_>>(), &state.taken))
+            .or_else(|| difference("reserved", &self.reserved.values().cloned().collect::<Vec<_>>(), &state.reserved))
+            .or_else(|| difference("released", &pairs(&self.released), &state.released))
+            .or_else(|| difference("preparing", &preparing.collect::<Vec<_>>(), &state.preparing))
+    }
+
+    /// Takes what it says that it has for what it has.
+    fn set(&mut self, state: &NodeState) {
+        let state = state.clone();
+        self.number = Some(state.records);
+        self.owned = state.owned.into_iter().map(|owned| (owned.instance.clone(), owned)).collect();
+        let custody = state.custody.into_iter();
+        self.custody = custody.map(|custody| (custody.owned.instance.clone(), custody)).collect();
+        self.offers = state.offers.into_iter().map(|offer| (offer.transfer.clone(), offer)).collect();
+        self.draining = state.draining.into_iter().collect();
+        self.taken = state.taken.into_iter().collect();
+        self.reserved = state.reserved.into_iter().map(|reserved| (reserved.transfer.clone(), reserved)).collect();
+        self.released = state.released.into_iter().collect();
+        self.preparing = state.preparing.into_iter().collect();
+    }
+}
+
+impl LiveWorld {
+    /// Something happened on a node.
+    pub(super) fn live(&mut self, live: &Live) {
+        let node = live.node;
+        if !self.nodes[node as usize].has_told {
+            self.nodes[node as usize].has_told = true;
+            // A part that is gone, or a journal that was there before the trace.
+            self.nodes[node as usize].is_partial |= live.number != Some(1);
+        }
+        let is_numbered = !matches!(
+            live.happened,
+            Happened::State(_)
+                | Happened::Prepare { .. }
+                | Happened::GaveUp { .. }
+                | Happened::Reserved(_)
+                | Happened::Released { .. }
+                | Happened::Freed { .. }
+                | Happened::Neighbours { .. }
+                | Happened::Draining { .. }
+        );
+        self.number(live, is_numbered);
+        self.happened(node, &live.happened);
+        if let Some(excess) = self.nodes[node as usize].excess() {
+            let expected = format!("at most {} used and promised", self.nodes[node as usize].capacity);
+            self.find(FindingKind::Capacity, self.node_text(node), expected, excess.to_string());
+        }
+    }
+
+    /// Each record of a journal is told once, in its order.
+    fn number(&mut self, live: &Live, is_numbered: bool) {
+        let state = &mut self.nodes[live.node as usize];
+        let is_new_journal = match &live.happened {
+            Happened::Boot { journal, .. } => state.journal.as_ref().is_some_and(|known| known != journal),
+            _ => false,
+        };
+        let last = if is_new_journal { Some(0) } else { state.number };
+        let fits = match (live.number, last) {
+            (None, _) => !is_numbered,
+            (Some(number), Some(last)) => is_numbered && number == last + 1,
+            (Some(_), None) => is_numbered,
+        };
+        let expected = match last {
+            _ if !is_numbered => "nothing of the journal".to_owned(),
+            Some(last) => format!("record {} of its journal", last + 1),
+            None => "a record of its journal".to_owned(),
+        };
+        state.number = live.number.or(state.number);
+        if !fits {
+            let found = live.number.map_or("none".to_owned(), |number| format!("record {number}"));
+            self.find(FindingKind::Journal, self.node_text(live.node), expected, found);
+        }
+    }
+
+    fn happened(&mut self, node: u32, happened: &Happened) {
+        match happened {
+            Happened::Boot { journal, boot, capacity } => self.boot(node, journal, *boot, *capacity),
+            Happened::State(state) => self.state(node, state),
+            Happened::Own { owned, cause } => self.own(node, owned, cause),
+            Happened::Custody { instance, epoch, transfer, target, is_running } => {
+                self.hand_over(node, instance, *epoch, transfer, *target, *is_running);
+            }
+            Happened::CustodyEnded { instance } => self.end_while_away(node, instance),
+            Happened::Offer(offer) => self.offer(node, offer),
+            Happened::Taken { transfer } => self.is_taken(node, transfer),
+            Happened::NotTaken { transfer } => self.is_not_taken(node, transfer),
+            Happened::Undeployed { instance } => self.undeployed(node, instance),
+            Happened::Stopped { workload } => {
+                let was_there = self.nodes[node as usize].draining.remove(workload).is_some();
+                self.require(was_there, node, FindingKind::Journal, "a copy that is to stop", workload);
+            }
+            Happened::Forgotten { transfer } => {
+                let was_there = self.nodes[node as usize].taken.remove(transfer);
+                self.require(was_there, node, FindingKind::Transfer, "a transfer that it took", transfer);
+            }
+            Happened::Pinned { instance, .. } => {
+                let is_there = self.nodes[node as usize].owned.contains_key(instance);
+                self.require(is_there, node, FindingKind::Journal, "an instance that it owns", &instance.to_string());
+            }
+            Happened::Lost { .. } | Happened::Peer { .. } => {}
+            Happened::Prepare { transfer, instance, operation, target } => {
+                self.prepare(node, transfer, instance, *operation, *target);
+            }
+            Happened::GaveUp { transfer } => {
+                let was_there = self.nodes[node as usize].preparing.remove(transfer).is_some();
+                self.require(was_there, node, FindingKind::Transfer, "a transfer that it prepares", transfer);
+            }
+            Happened::Reserved(reserved) => {
+                let before = self.nodes[node as usize].reserved.insert(reserved.transfer.clone(), reserved.clone());
+                let transfer = &reserved.transfer;
+                self.require(before.is_none(), node, FindingKind::Transfer, "one place for each transfer", transfer);
+            }
+            Happened::Released { transfer, is_started } => self.release(node, transfer, *is_started),
+            Happened::Freed { workload } => {
+                let was_there = self.nodes[node as usize].released.remove(workload).is_some();
+                self.require(was_there, node, FindingKind::Transfer, "the copy of a place that was released", workload);
+            }
+            Happened::Neighbours { up, told } => {
+                let state = &mut self.nodes[node as usize];
+                (state.up, state.told) = (up.clone(), told.clone());
+                let links = &self.header.nodes[node as usize].neighbours;
+                if let Some(stranger) = up.iter().find(|other| !links.contains(other)) {
+                    let found = self.node_text(*stranger);
+                    self.find(FindingKind::Context, self.node_text(node), "neighbours that the header has", found);
+                }
+            }
+            Happened::Draining { is_draining } => self.nodes[node as usize].was_drained |= is_draining,
+        }
+    }
+
+    pub(super) fn require(&mut self, holds: bool, node: u32, kind: FindingKind, expected: &str, found: &str) {
+        if !holds {
+            self.find(kind, self.node_text(node), expected, found);
+        }
+    }
+
+    fn boot(&mut self, node: u32, journal: &str, boot: u32, capacity: Capacity) {
+        let state = &mut self.nodes[node as usize];
+        let is_same = state.journal.as_deref() == Some(journal);
+        let is_next = state.boot.is_none_or(|last| boot == last + 1);
+        let was_there = state.journal.is_some();
+        state.restart();
+        (state.journal, state.boot, state.capacity) = (Some(journal.to_owned()), Some(boot), capacity);
+        if is_same || !was_there {
+            self.require(is_next, node, FindingKind::Journal, "one start after another", &format!("start {boot}"));
+            return;
+        }
+        // It lost its disk, and is another node from now on: what it had is lost with it.
+        let lost: Vec<InstanceId> = state.owned.keys().chain(state.custody.keys()).cloned().collect();
+        let is_partial = state.is_partial;
+        let header = self.nodes[node as usize].capacity;
+        self.nodes[node as usize] = LiveNode { is_partial, has_told: true, number: Some(1), ..LiveNode::new(header) };
+        (self.nodes[node as usize].journal, self.nodes[node as usize].boot) = (Some(journal.to_owned()), Some(boot));
+        for instance in lost {
+            self.lost_with_disk(node, &instance);
+        }
+    }
+
+    fn state(&mut self, node: u32, state: &NodeState) {
+        let known = &mut self.nodes[node as usize];
+        if state.follows && known.number.is_some() {
+            let expected = known.number.unwrap_or(0);
+            let differs = known.differs(state);
+            self.require(
+                state.records == expected,
+                node,
+                FindingKind::Journal,
+                &format!("{expected} records"),
+                &state.records.to_string(),
+            );
+            if let Some((expected, found)) = differs {
+                self.find(FindingKind::Journal, self.node_text(node), expected, found);
+            }
+            return;
+        }
+        known.is_partial = true;
+        let before: Vec<InstanceId> = known.owned.keys().cloned().collect();
+        known.set(state);
+        self.claim_all(node, &before, state);
+    }
+
+    fn release(&mut self, node: u32, transfer: &str, is_started: bool) {
+        let state = &mut self.nodes[node as usize];
+        let Some(reserved) = state.reserved.remove(transfer) else {
+            return self.require(false, node, FindingKind::Transfer, "a place that it keeps", transfer);
+        };
+        if is_started {
+            state.released.insert(reserved.workload, reserved.needed);
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! `mario trace …`.
+
+use std::fs::{self, File};
+use std::io::{BufReader, BufWriter};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use mario_diagnostics::Diagnostic;
+use mario_trace::join::{JoinError, JoinProblem, Joined, join};
+
+use crate::{Console, Failure, Outcome};
+
+/// Arguments of `mario trace`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  mario trace join data-a data-b --out colony.jsonl")]
+pub struct Arguments {
+    /// What to do with traces.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do with traces.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Command {
+    /// Make one trace of the parts that the nodes of a colony wrote.
+    #[command(long_about = JOIN_ABOUT)]
+    Join(JoinArguments),
+}
+
+const JOIN_ABOUT: &str = "Make one trace of the parts that the nodes of a colony wrote.
+
+Each daemon writes its part into `trace` in its data directory. The parts are put in one order by their hybrid logical clocks and by the ids of \
+transfers: what arrives stands after what left. `mario audit` judges the trace, `mario report` shows it.
+
+A node whose data directory is not given is told of by its neighbours alone. The same parts make the same trace.";
+
+/// Arguments of `mario trace join`.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "Examples:
+  mario trace join data-a data-b --out colony.jsonl
+  mario trace join nodes/* --out colony.jsonl")]
+pub struct JoinArguments {
+    /// The data directories of the nodes, or the directories with their parts
+    #[arg(value_name = "DIR", required = true)]
+    pub directories: Vec<PathBuf>,
+    /// Where the trace goes; a file that is there is replaced only if it is a trace
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+}
+
+pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
+    match &arguments.command {
+        Command::Join(arguments) => join_parts(arguments, console),
+    }
+}
+
+fn join_parts(arguments: &JoinArguments, console: &Console) -> Result<Outcome, Failure> {
+    let mut parts = Vec::new();
+    for directory in &arguments.directories {
+        parts.push(parts_in(directory)?);
+    }
+    refuse_to_replace(&arguments.out)?;
+    let unfinished = unfinished_name(&arguments.out);
+    let cannot_write =
+        |error: &std::io::Error| Failure::file(format!("cannot write `{}`", arguments.out.display()), error);
+    let file = File::create(&unfinished).map_err(|error| cannot_write(&error))?;
+    let open = |path: &Path| -> std::io::Result<Box<dyn std::io::BufRead>> {
+        Ok(Box::new(BufReader::with_capacity(1 << 16, File::open(path)?)))
+    };
+    let joined = join(&parts, &open, BufWriter::with_capacity(1 << 16, file)).map_err(|error| {
+        let _ = fs::remove_file(&unfinished);
+        failed(&error, &arguments.out)
+    });
+    let (_, joined) = joined?;
+    fs::rename(&unfinished, &arguments.out).map_err(|error| cannot_write(&error))?;
+    tell(&joined, &arguments.out, console);
+    Ok(Outcome::Done)
+}
+
+fn tell(joined: &Joined, out: &Path, console: &Console) {
+    let Joined { nodes, silent, lines, reordered, unordered } = joined;
+    console.inform(format!("{}: {nodes} nodes, {lines} lines of their parts", out.display()));
+    if *reordered > 0 {
+        console.inform(format!(
+            "{reordered} records waited for what they follow from, although their clocks were earlier"
+        ));
+    }
+    if *unordered > 0 {
+        console.inform(format!(
+            "note: {unordered} records stand before what they follow from: the parts contradict each other"
+        ));
+    }
+    if !silent.is_empty() {
+        let names: Vec<String> = silent.iter().map(ToString::to_string).collect();
+        console.inform(format!(
+            "note: nothing was given of {}; `mario audit` takes on trust what they did",
+            names.join(", ")
+        ));
+    }
+}
+
+/// The parts in a directory, or in `trace` in it, in the order in which they were written.
+fn parts_in(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let inside = directory.join("trace");
+    let directory = if inside.is_dir() { &inside } else { directory };
+    let entries = fs::read_dir(directory)
+        .map_err(|error| Failure::file(format!("cannot read the directory `{}`", directory.display()), &error))?;
+    let number = |path: &Path| -> Option<u64> { path.file_name()?.to_str()?.strip_suffix(".jsonl")?.parse().ok() };
+    let mut parts: Vec<(u64, PathBuf)> =
+        entries.flatten().filter_map(|entry| Some((number(&entry.path())?, entry.path()))).collect();
+    parts.sort();
+    if parts.is_empty() {
+        let diagnostic = Diagnostic::error(format!("`{}` has no parts of a trace", directory.display()));
+        let hint = "name the data directory of a node that ran with a `bytes_max` above 0 in `[trace]`";
+        return Err(Failure::input(diagnostic.hint(hint)));
+    }
+    Ok(parts.into_iter().map(|(_, path)| path).collect())
+}
+
+fn unfinished_name(out: &Path) -> PathBuf {
+    let mut name = out.file_name().unwrap_or_default().to_owned();
+    name.push(".unfinished");
+    out.with_file_name(name)
+}
+
+/// A file that is there is replaced only if it is a trace.
+fn refuse_to_replace(path: &Path) -> Result<(), Failure> {
+    let Ok(file) = File::open(path) else { return Ok(()) };
+    let mut first = [0; 14];
+    let is_empty = file.metadata().is_ok_and(|metadata| metadata.len() == 0);
+    let is_trace =
+        std::io::Read::read_exact(&mut BufReader::new(file), &mut first).is_ok() && first == *b"{\"mario_trace\"";
+    if is_empty || is_trace {
+        return Ok(());
+    }
+    let diagnostic = Diagnostic::error(format!("`{}` is there already and is no trace", path.display()));
+    Err(Failure::input(diagnostic.hint("remove it, or name another file with --out")))
+}
+
+fn failed(error: &JoinError, out: &Path) -> Failure {
+    let path = if error.path.as_os_str().is_empty() { out } else { &error.path };
+    let title = format!("cannot join `{}`", path.display());
+    match &error.problem {
+        JoinProblem::Io(cause) => Failure::file(title, cause),
+        JoinProblem::Version(_) => {
+            Failure::input(Diagnostic::error(title).caused_by(error).hint("use the version of mario that wrote it"))
+        }
+        JoinProblem::Mixed { .. } => {
+            let hint = "each node has a data directory of its own: give each by itself";
+            Failure::input(Diagnostic::error(title).caused_by(error).hint(hint))
+        }
+        JoinProblem::NotAPart | JoinProblem::Record(_) | JoinProblem::Empty => {
+            Failure::input(Diagnostic::error(title).caused_by(error).hint("docs/trace.md describes parts of traces"))
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Clients that send at their own pace, whether they are answered or not.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::runtime::Handle;
+
+use super::nodes::Nodes;
+
+/// How often each client sends.
+const EVERY: Duration = Duration::from_millis(200);
+
+/// How long a client waits for an answer.
+const LONGEST: Duration = Duration::from_secs(30);
+
+/// Clients that send until they are told to stop.
+pub struct Load {
+    shared: Arc<Shared>,
+    runtime: Handle,
+}
+
+#[derive(Default)]
+struct Shared {
+    is_over: AtomicBool,
+    answered: AtomicU64,
+    failed: AtomicU64,
+    open: AtomicU64,
+}
+
+impl Load {
+    /// A client at the ingress of each node, for an application.
+    pub fn begin(nodes: &Nodes, runtime: &Handle, clients: &[(&str, &str)]) -> Load {
+        let shared: Arc<Shared> = Arc::default();
+        for (node, host) in clients {
+            let (address, host) = (nodes.ingress(nodes.index(node)), (*host).to_owned());
+            let shared = Arc::clone(&shared);
+            runtime.spawn(async move {
+                let mut ticks = tokio::time::interval(EVERY);
+                while !shared.is_over.load(Ordering::Relaxed) {
+                    ticks.tick().await;
+                    let (shared, host) = (Arc::clone(&shared), host.clone());
+                    shared.open.fetch_add(1, Ordering::Relaxed);
+                    tokio::spawn(async move {
+                        let is_good = request(address, &host).await == Some(200);
+                        let count = if is_good { &shared.answered } else { &shared.failed };
+                        count.fetch_add(1, Ordering::Relaxed);
+                        shared.open.fetch_sub(1, Ordering::Relaxed);
+                    });
+                }
+            });
+        }
+        Load { shared, runtime: runtime.clone() }
+    }
+
+    /// Requests answered with 200, and others.
+    pub fn counts(&self) -> (u64, u64) {
+        (self.shared.answered.load(Ordering::Relaxed), self.shared.failed.load(Ordering::Relaxed))
+    }
+
+    /// Ends the load, and waits for what is open.
+    pub fn stop(self) -> (u64, u64) {
+        self.shared.is_over.store(true, Ordering::Relaxed);
+        self.runtime.block_on(async {
+            while self.shared.open.load(Ordering::Relaxed) > 0 {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        });
+        self.counts()
+    }
+}
+
+async fn request(address: SocketAddr, host: &str) -> Option<u16> {
+    let asked = async {
+        let mut stream = TcpStream::connect(address).await.ok()?;
+        let text = format!("GET / HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
+        stream.write_all(text.as_bytes()).await.ok()?;
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).await.ok()?;
+        String::from_utf8_lossy(&answer).split(' ').nth(1)?.parse().ok()
+    };
+    tokio::time::timeout(LONGEST, asked).await.ok()?
+}
+
+/// Whether a client of a node gets an answer from an application.
+pub fn is_served(nodes: &Nodes, index: usize, host: &str) -> bool {
+    nodes.block_on(request(nodes.ingress(index), host)) == Some(200)
+}

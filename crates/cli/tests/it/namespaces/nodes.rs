@@ -1,0 +1,324 @@
+//! The daemons, their namespaces, and who operates them.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use mario_live::application::{ApplicationFile, sign};
+use mario_live::identity::{
+    Authority, Certified, Identity, Role, application_id, node_id, write_private, write_public,
+};
+use mario_live::operators::{Client, DEPLOY_KEY, Method, Reply};
+use mario_policy::PolicyText;
+use serde_json::Value;
+use tokio::runtime::Handle;
+
+/// The nodes, each with the one above it: a tree of 13.
+pub const TREE: [(&str, Option<&str>); 13] = [
+    ("r", None),
+    ("a", Some("r")),
+    ("b", Some("r")),
+    ("c", Some("r")),
+    ("a1", Some("a")),
+    ("a2", Some("a")),
+    ("a3", Some("a")),
+    ("b1", Some("b")),
+    ("b2", Some("b")),
+    ("b3", Some("b")),
+    ("c1", Some("c")),
+    ("c2", Some("c")),
+    ("c3", Some("c")),
+];
+
+/// The node whose data directory is a small disk.
+pub const SMALL_DISK: &str = "b3";
+
+/// Goes to the only neighbour that asks; with several, it makes a copy at the first.
+pub const FOLLOWS: &str = "
+operation(migrate, I, N) :- asks(I, N), \\+ (asks_at_all(I, M), M \\== N).
+operation(replicate, I, N) :- asks(I, N), asks_at_all(I, M), M \\== N, !.
+asks(I, N) :- requests(I, N, _, _), N \\== self.
+asks_at_all(I, N) :- requests(I, N, _, _).
+";
+
+/// Goes to and fro.
+pub const WANDERS: &str = "
+operation(migrate, I, b) :- serviceInstance(I, _, r).
+operation(migrate, I, b1) :- serviceInstance(I, _, b), fact(I, random, R), 0 is R mod 2.
+operation(migrate, I, r) :- serviceInstance(I, _, b).
+operation(migrate, I, b) :- serviceInstance(I, _, b1).
+";
+
+/// Asks for nothing.
+pub const STAYS: &str = "operation(undeploy, I, self) :- serviceInstance(I, _, nowhere).";
+
+/// Neighbours of the root that are no daemons.
+pub const IMPOSTORS: [&str; 2] = ["babble", "mute"];
+
+/// The daemons.
+pub struct Nodes {
+    pub begun: Instant,
+    pub directory: PathBuf,
+    pub authority: Authority,
+    runtime: Handle,
+    daemons: Vec<Option<Child>>,
+}
+
+fn ip(arguments: &str) {
+    let output = Command::new("ip").args(arguments.split(' ')).output().expect("iproute2");
+    assert!(output.status.success(), "ip {arguments}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+impl Nodes {
+    /// Makes a bridge, a namespace for each node, certificates and configurations.
+    pub fn new(directory: &Path, runtime: Handle) -> Nodes {
+        let mounted = Command::new("mount").args(["-t", "tmpfs", "tmpfs", "/run"]).status().expect("mount");
+        assert!(mounted.success());
+        fs::create_dir_all("/run/netns").expect("made");
+        ip("link set lo up");
+        ip("link add br0 type bridge");
+        ip("addr add 10.77.0.1/24 dev br0");
+        ip("link set br0 up");
+        let authority = Authority::new("harbour", 10).expect("an authority");
+        authority.save(directory).expect("saved");
+        let daemons = TREE.iter().map(|_| None).collect();
+        let nodes = Nodes { begun: Instant::now(), directory: directory.to_path_buf(), authority, runtime, daemons };
+        let ada = nodes.authority.operator("ada", Role::ALL.to_vec()).expect("a name");
+        nodes.certificate("ada", &ada, 0, 5);
+        for name in ["shop", "nomad", "ballast"] {
+            let id = application_id(name).expect("a name");
+            let application = nodes.authority.application(id, Vec::new(), vec![format!("/{name}")]);
+            nodes.certificate(name, &application, 0, 5);
+        }
+        for name in IMPOSTORS {
+            nodes.certificate(name, &nodes.authority.node(node_id(name).expect("a name"), Vec::new()), 0, 5);
+        }
+        for index in 0..TREE.len() {
+            nodes.prepare(index);
+        }
+        nodes
+    }
+
+    /// Makes `NAME.pem` and `NAME.key`, valid from some days from now to others.
+    pub fn certificate(&self, name: &str, certified: &Certified, from: i64, to: i64) {
+        let issued = self.authority.issue_between(certified, from, to).expect("issued");
+        let path = self.directory.join(format!("{name}.pem"));
+        write_public(&path, &issued.certificate_pem).expect("written");
+        write_private(&path.with_extension("key"), &issued.key_pem).expect("written");
+    }
+
+    fn prepare(&self, index: usize) {
+        let name = TREE[index].0;
+        ip(&format!("netns add {name}"));
+        ip(&format!("link add to-{name} type veth peer name eth0 netns {name}"));
+        ip(&format!("link set to-{name} master br0 up"));
+        ip(&format!("-n {name} addr add {}/24 dev eth0", self.address(index)));
+        ip(&format!("-n {name} link set eth0 up"));
+        ip(&format!("-n {name} link set lo up"));
+        let certified = self.authority.node(node_id(name).expect("a name"), Vec::new());
+        self.certificate(name, &certified, 0, 5);
+        let home = self.directory.join(name);
+        fs::create_dir_all(self.data(index)).expect("made");
+        if name == SMALL_DISK {
+            let mut mount = Command::new("mount");
+            let mounted = mount.args(["-t", "tmpfs", "-o", "size=4m", "tmpfs"]).arg(self.data(index)).status();
+            assert!(mounted.expect("mount").success());
+        }
+        let mut text = format!(
+            "id = \"{name}\"\ncapacity = 3\n[listen]\nlinks = \"0.0.0.0:7440\"\ningress = \"0.0.0.0:8080\"\n\
+             operators = \"0.0.0.0:7441\"\n[identity]\nauthority = \"../ca.pem\"\ncertificate = \"../{name}.pem\"\n\
+             key = \"../{name}.key\"\n[timing]\nevaluation_ms = 1500\nprepare_ms = 30000\nreservation_ms = 60000\n\
+             resend_ms = 200\nresend_ms_max = 2000\nsilence_ms = 4000\n",
+        );
+        let impostors = IMPOSTORS.into_iter().filter(|_| index == 0);
+        for neighbour in Nodes::neighbours(index).into_iter().chain(impostors) {
+            let address = match TREE.iter().position(|(other, _)| *other == neighbour) {
+                Some(other) => format!("10.77.0.1:{}", relay_port(index, other)),
+                // Nobody listens there: they come by themselves.
+                None => "10.77.0.1:9".to_owned(),
+            };
+            text += &format!("[[neighbours]]\nid = \"{neighbour}\"\naddress = \"{address}\"\n");
+        }
+        fs::write(home.join("node.toml"), text).expect("written");
+    }
+
+    /// The daemons that a node is set up to talk to.
+    pub fn neighbours(index: usize) -> Vec<&'static str> {
+        let (name, above) = TREE[index];
+        let below = TREE.iter().filter(|(_, above)| *above == Some(name)).map(|(below, _)| *below);
+        above.into_iter().chain(below).collect()
+    }
+
+    /// Waits for something that is done elsewhere.
+    pub fn block_on<T>(&self, done: impl Future<Output = T>) -> T {
+        self.runtime.block_on(done)
+    }
+
+    pub fn index(&self, name: &str) -> usize {
+        TREE.iter().position(|(known, _)| *known == name).expect("a node")
+    }
+
+    pub fn address(&self, index: usize) -> String {
+        format!("10.77.0.{}", 11 + index)
+    }
+
+    pub fn links(&self, index: usize) -> SocketAddr {
+        format!("{}:7440", self.address(index)).parse().expect("an address")
+    }
+
+    pub fn ingress(&self, index: usize) -> SocketAddr {
+        format!("{}:8080", self.address(index)).parse().expect("an address")
+    }
+
+    pub fn data(&self, index: usize) -> PathBuf {
+        self.directory.join(TREE[index].0).join("data")
+    }
+
+    pub fn log(&self, index: usize) -> String {
+        fs::read_to_string(self.directory.join(format!("{}.log", TREE[index].0))).unwrap_or_default()
+    }
+
+    /// Shows the ends of all logs.
+    pub fn show_logs(&self) {
+        for (index, (name, _)) in TREE.iter().enumerate() {
+            let log = self.log(index);
+            let lines: Vec<&str> = log.lines().collect();
+            eprintln!("--- {name}\n{}", lines[lines.len().saturating_sub(12)..].join("\n"));
+        }
+    }
+
+    /// Starts a daemon in its namespace.
+    pub fn start(&mut self, index: usize) {
+        let name = TREE[index].0;
+        let path = self.directory.join(format!("{name}.log"));
+        let log = fs::OpenOptions::new().create(true).append(true).open(path).expect("a log");
+        let child = Command::new("ip")
+            .args(["netns", "exec", name, env!("CARGO_BIN_EXE_mario"), "node", "--config", "node.toml"])
+            .current_dir(self.directory.join(name))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log)
+            .spawn();
+        self.daemons[index] = Some(child.expect("ip runs"));
+    }
+
+    /// kill -9. `ip netns exec` becomes the daemon, so this is it.
+    pub fn kill(&mut self, index: usize) {
+        if let Some(mut daemon) = self.daemons[index].take() {
+            let _ = daemon.kill();
+            let _ = daemon.wait();
+        }
+    }
+
+    /// SIGTERM, and waits.
+    pub fn stop(&mut self, index: usize) {
+        let Some(mut daemon) = self.daemons[index].take() else { return };
+        let pid = nix::unistd::Pid::from_raw(daemon.id().cast_signed());
+        nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGTERM).expect("it runs");
+        assert!(daemon.wait().expect("a child").success(), "{} ends well", TREE[index].0);
+    }
+
+    fn ask(&self, index: usize, method: Method, path: &str, headers: &[(&str, &str)], body: Vec<u8>) -> Option<Reply> {
+        let identity = Identity::load_bundle(&self.directory.join("ada.pem")).expect("an identity");
+        let client = Client::new(&identity, &format!("{}:7441", self.address(index))).expect("a client");
+        let asked = async {
+            tokio::time::timeout(Duration::from_secs(20), client.ask(method, path, headers, body)).await.ok()?.ok()
+        };
+        self.runtime.block_on(asked)
+    }
+
+    /// What a daemon answers, or null.
+    pub fn get(&self, index: usize, path: &str) -> Value {
+        self.ask(index, Method::GET, path, &[], Vec::new())
+            .and_then(|reply| serde_json::from_str(&reply.text).ok())
+            .unwrap_or_default()
+    }
+
+    /// A number that all nodes count, summed up.
+    pub fn counted(&self, metric: &str) -> f64 {
+        let of = |index: usize| -> f64 {
+            let text =
+                self.ask(index, Method::GET, "/metrics", &[], Vec::new()).map(|reply| reply.text).unwrap_or_default();
+            let line = text.lines().find(|line| line.starts_with(&format!("{metric} "))).map(str::to_owned);
+            line.and_then(|line| line.rsplit(' ').next()?.parse().ok()).unwrap_or(0.0)
+        };
+        (0..TREE.len()).map(of).sum()
+    }
+
+    /// Deploys an application with a policy; returns its instance.
+    pub fn deploy(&self, node: &str, application: &str, policy: &str) -> String {
+        static NEXT: AtomicU32 = AtomicU32::new(1);
+        let key = NEXT.fetch_add(1, Ordering::Relaxed);
+        let begun = Instant::now();
+        loop {
+            if let Some(Ok(answer)) = self.try_deploy(node, application, policy, key).map(|reply| reply.json()) {
+                return answer["instance"].as_str().expect("an id").to_owned();
+            }
+            assert!(begun.elapsed() < super::PATIENCE, "{application} is not deployed on {node}");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+
+    /// Asks for a deploy once.
+    pub fn try_deploy(&self, node: &str, application: &str, policy: &str, key: u32) -> Option<Reply> {
+        let file: ApplicationFile = toml::from_str(&format!(
+            "id = \"{application}\"\nhardware = 1\nmax_rate = 100\nmax_latency = 50\npolicy = \"p.pl\"\nprefixes = [\"/{application}\"]\n\
+             run = {{ driver = \"sample\", start_timeout_ms = 60000, drain_timeout_ms = 5000 }}\n",
+        ))
+        .expect("an application");
+        let files = vec![("p.pl".to_owned(), policy.to_owned())];
+        let policy = PolicyText { name: "p".to_owned(), files, memory: 0 };
+        let owner = Identity::load_bundle(&self.directory.join(format!("{application}.pem"))).expect("an identity");
+        let document = sign(&file, &policy, &owner).expect("signed");
+        self.ask(self.index(node), Method::POST, "/v1/instances", &[(DEPLOY_KEY, &key.to_string())], document)
+    }
+
+    /// Whether a node owns an instance of an application whose copy is healthy.
+    pub fn hosts(&self, index: usize, application: &str) -> bool {
+        let answer = self.get(index, "/v1/instances");
+        let is_it = |one: &Value| {
+            one["application"] == application && one["state"] == "owned" && one["copy"]["state"] == "healthy"
+        };
+        answer["instances"].as_array().is_some_and(|instances| instances.iter().any(is_it))
+    }
+
+    /// The sample services that run for a node.
+    pub fn workloads(&self, index: usize) -> Vec<i32> {
+        let home = self.directory.join(TREE[index].0);
+        let mut found = Vec::new();
+        for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
+            let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else { continue };
+            let is_here = fs::read_link(entry.path().join("cwd")).is_ok_and(|path| path.starts_with(&home));
+            let words = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+            if is_here && words.split(|byte| *byte == 0).nth(1) == Some(b"workload-sample") {
+                found.push(pid);
+            }
+        }
+        found
+    }
+
+    /// Undeploys everything, and waits until no copy is left.
+    pub fn end_instances(&self) {
+        super::wait(self, "nothing is deployed any more", || {
+            let mut is_empty = true;
+            for index in 0..TREE.len() {
+                let answer = self.get(index, "/v1/instances");
+                for one in answer["instances"].as_array().cloned().unwrap_or_default() {
+                    is_empty = false;
+                    let path = format!("/v1/instances/{}", one["instance"].as_str().unwrap_or_default());
+                    let _ = self.ask(index, Method::DELETE, &path, &[], Vec::new());
+                }
+                is_empty &= self.get(index, "/v1/status")["is_quiet"] == true;
+            }
+            is_empty
+        });
+    }
+}
+
+/// The port of the relay from one node to another.
+pub fn relay_port(from: usize, to: usize) -> u16 {
+    10_000 + (from * 100 + to) as u16
+}

@@ -1,0 +1,272 @@
+//! Records and reports as lines of a part.
+
+use std::sync::Arc;
+
+use mario_colony::{
+    Availability, Custody, Descriptor, FirstSolution, Grant, JournalId, Ledger, OwnCause, Owned, Record, Report, Seen,
+    TransferId,
+};
+use mario_domain::{AgentOperation, InstanceId, NodeId, Operation, Request, Target, Verdict};
+use mario_trace::live::{
+    Cause, CustodyState, Happened, NodeState, OfferState, OwnedState, PartApplication, PartEvaluation, PartInhibited,
+    PartLine, PartSolution, ReservedState,
+};
+
+use super::Recorder;
+use crate::daemon::workload_text;
+
+pub(crate) fn journal_text(journal: JournalId) -> String {
+    format!("{:032x}", journal.0)
+}
+
+fn transfer_text(transfer: TransferId) -> String {
+    format!("{}.{}.{}", journal_text(transfer.journal), transfer.boot, transfer.counter)
+}
+
+fn target_node(target: &Target) -> Option<NodeId> {
+    match target {
+        Target::Own => None,
+        Target::Node(node) => Some(node.clone()),
+    }
+}
+
+impl Recorder {
+    /// The place of an application, which is described first if the part has not done so.
+    fn application(&mut self, descriptor: &Arc<Descriptor>) -> u32 {
+        let is_same = |known: &Arc<Descriptor>| Arc::ptr_eq(known, descriptor) || **known == **descriptor;
+        if let Some(place) = self.applications.iter().position(is_same) {
+            return place as u32;
+        }
+        let policy = &descriptor.policy;
+        let application = PartApplication {
+            application: descriptor.application.clone(),
+            facts: descriptor.facts.clone(),
+            policy: policy.name.clone(),
+            memory: policy.memory,
+            files: policy.files.clone(),
+        };
+        self.line(None, &PartLine::Application(Box::new(application)));
+        self.applications.push(Arc::clone(descriptor));
+        (self.applications.len() - 1) as u32
+    }
+
+    fn owned(&mut self, owned: &Owned) -> OwnedState {
+        OwnedState {
+            instance: owned.instance.clone(),
+            epoch: owned.epoch.0,
+            application: self.application(&owned.descriptor),
+            needed: owned.needed(),
+            workload: workload_text(owned.workload),
+        }
+    }
+
+    /// What a record tells.
+    pub(super) fn happened(&mut self, record: &Record) -> Happened<NodeId> {
+        let transfer_of = |transfer: &TransferId| transfer_text(*transfer);
+        match record {
+            Record::Boot { journal, boot, .. } => {
+                Happened::Boot { journal: journal_text(*journal), boot: *boot, capacity: self.header.capacity }
+            }
+            Record::Own { owned, cause } => Happened::Own { owned: self.owned(owned), cause: cause_of(cause) },
+            Record::Custody(custody) => Happened::Custody {
+                instance: custody.owned.instance.clone(),
+                epoch: custody.owned.epoch.0,
+                transfer: transfer_text(custody.transfer),
+                target: custody.target.clone(),
+                is_running: custody.is_running,
+            },
+            Record::CustodyEnded { instance } => Happened::CustodyEnded { instance: instance.clone() },
+            Record::Grant(grant) => Happened::Offer(offer(grant)),
+            Record::Gone { transfer, .. } => Happened::Taken { transfer: transfer_of(transfer) },
+            Record::NotTaken { transfer } => Happened::NotTaken { transfer: transfer_of(transfer) },
+            Record::Undeployed { instance } => Happened::Undeployed { instance: instance.clone() },
+            Record::Stopped { workload } => Happened::Stopped { workload: workload_text(*workload) },
+            Record::Forgotten { transfer } => Happened::Forgotten { transfer: transfer_of(transfer) },
+            Record::Pinned { instance, is_pinned } => {
+                Happened::Pinned { instance: instance.clone(), is_pinned: *is_pinned }
+            }
+            Record::Lost { journal } => Happened::Lost { journal: journal_text(*journal) },
+            Record::Peer { node, journal, .. } => {
+                Happened::Peer { node: node.clone(), journal: journal_text(*journal) }
+            }
+        }
+    }
+
+    /// What a report tells; `None` for what records tell.
+    pub(super) fn reported(&mut self, report: &Report) -> Option<PartLine> {
+        let happened = match report {
+            Report::Evaluated { instance, seen, .. } => return Some(self.evaluation(instance, seen)),
+            Report::Judged { request, verdict, .. } => return Recorder::judged(request, verdict),
+            Report::Neighbours { up, told } => Happened::Neighbours { up: up.clone(), told: told.clone() },
+            Report::Preparing { transfer, instance, kind, target } => Happened::Prepare {
+                transfer: transfer_text(*transfer),
+                instance: instance.clone(),
+                operation: kind.operation(),
+                target: target.clone(),
+            },
+            Report::Availability(availability) => Happened::Draining { is_draining: *availability != Availability::Up },
+            Report::GaveUp { transfer } => Happened::GaveUp { transfer: transfer_text(*transfer) },
+            Report::Reserved { transfer, instance, workload, descriptor, .. } => {
+                let reserved = ReservedState {
+                    transfer: transfer_text(*transfer),
+                    instance: instance.clone(),
+                    application: self.application(descriptor),
+                    needed: descriptor.application.hardware,
+                    workload: workload_text(*workload),
+                };
+                self.promised.reserved.insert(*transfer, (reserved.clone(), Arc::clone(descriptor)));
+                Happened::Reserved(reserved)
+            }
+            Report::Released { transfer, is_started, .. } => {
+                Happened::Released { transfer: transfer_text(*transfer), is_started: *is_started }
+            }
+            Report::Freed(workload) => Happened::Freed { workload: workload_text(*workload) },
+            Report::Arrived { .. }
+            | Report::Undeployed(_)
+            | Report::LivesOn { .. }
+            | Report::AcceptanceFailed { .. }
+            | Report::RefusedPeer(_) => return None,
+        };
+        Some(PartLine::Happened(happened))
+    }
+
+    fn evaluation(&mut self, instance: &InstanceId, seen: &Seen) -> PartLine {
+        let requests = seen.requests.iter().map(|fact| (target_node(&fact.neighbour), fact.rate, fact.latency));
+        let inhibited = seen.inhibited.iter().map(|(operation, target)| (*operation, target_node(target)));
+        let solution = seen.solution.as_ref().map(|solution| match solution {
+            FirstSolution::Proposal { operation, target, clause } => {
+                PartSolution::Proposal(*operation, target_node(target), *clause)
+            }
+            FirstSolution::Invalid { fault, clause } => PartSolution::Invalid(fault.clone(), *clause),
+        });
+        PartLine::Evaluation(Box::new(PartEvaluation {
+            instance: instance.clone(),
+            application: self.application(&seen.descriptor),
+            free: seen.free,
+            requests: requests.collect(),
+            inhibited: inhibited.collect(),
+            solution,
+            ending: seen.ending.clone(),
+            random: seen.random,
+        }))
+    }
+
+    /// What managers said to an agent, if they inhibited it.
+    fn judged(request: &Request, verdict: &Verdict) -> Option<PartLine> {
+        // What was accepted is in the journal.
+        let Verdict::Inhibited(inhibition) = verdict else { return None };
+        let (operation, target) = match request.operation() {
+            Operation::Deploy(_) => return None,
+            Operation::Undeploy => (AgentOperation::Undeploy, None),
+            Operation::Migrate(target) => (AgentOperation::Migrate, target_node(target)),
+            Operation::Replicate(target) => (AgentOperation::Replicate, target_node(target)),
+        };
+        let (instance, inhibition) = (request.instance()?.clone(), inhibition.clone());
+        Some(PartLine::Inhibited(Box::new(PartInhibited { instance, operation, target, inhibition })))
+    }
+
+    /// Tells everything that the node has.
+    pub(super) fn state(&mut self, ledger: &Ledger) {
+        let owned: Vec<OwnedState> = ledger.owned().map(|owned| self.owned(owned)).collect();
+        let custody: Vec<CustodyState<NodeId>> = ledger.custody().map(|custody| self.custody(custody)).collect();
+        let draining = ledger.draining().map(|(workload, draining)| (workload_text(*workload), draining.needed));
+        let mut reserved: Vec<ReservedState> = self.promised.reserved.values().map(|(kept, _)| kept.clone()).collect();
+        let places: Vec<Arc<Descriptor>> =
+            self.promised.reserved.values().map(|(_, descriptor)| Arc::clone(descriptor)).collect();
+        for (kept, descriptor) in reserved.iter_mut().zip(&places) {
+            kept.application = self.application(descriptor);
+        }
+        let released = self.promised.released.iter().map(|(workload, needed)| (workload_text(*workload), *needed));
+        let preparing = &self.promised.preparing;
+        let state = NodeState {
+            records: ledger.sequence(),
+            follows: !self.has_gap,
+            owned,
+            custody,
+            offers: ledger.grants().map(offer).collect(),
+            draining: draining.collect(),
+            taken: ledger.taken().map(|(transfer, _)| transfer_text(*transfer)).collect(),
+            reserved,
+            released: released.collect(),
+            preparing: preparing
+                .iter()
+                .map(|(transfer, instance)| (transfer_text(*transfer), instance.clone()))
+                .collect(),
+        };
+        self.has_gap = false;
+        self.line(None, &PartLine::Happened(Happened::State(Box::new(state))));
+    }
+
+    fn custody(&mut self, custody: &Custody) -> CustodyState<NodeId> {
+        CustodyState {
+            owned: self.owned(&custody.owned),
+            transfer: transfer_text(custody.transfer),
+            target: custody.target.clone(),
+            is_running: custody.is_running,
+            is_ended: custody.is_ended,
+        }
+    }
+
+    /// Keeps in mind what a record changes of what was promised.
+    pub(super) fn note_record(&mut self, record: &Record) {
+        let promised = &mut self.promised;
+        match record {
+            Record::Own { cause: OwnCause::Taken { transfer, .. }, .. } => {
+                promised.reserved.remove(transfer);
+            }
+            Record::Custody(custody) => {
+                promised.preparing.remove(&custody.transfer);
+            }
+            Record::Grant(grant) => {
+                promised.preparing.remove(&grant.transfer);
+            }
+            Record::Boot { .. } => *promised = super::Promised::default(),
+            _ => {}
+        }
+    }
+
+    /// Keeps in mind what a report changes of what was promised.
+    pub(super) fn note_report(&mut self, report: &Report) {
+        let promised = &mut self.promised;
+        match report {
+            Report::Preparing { transfer, instance, .. } => {
+                promised.preparing.insert(*transfer, instance.clone());
+            }
+            Report::GaveUp { transfer } => {
+                promised.preparing.remove(transfer);
+            }
+            Report::Released { transfer, workload, is_started } => {
+                if let Some((kept, _)) = promised.reserved.remove(transfer)
+                    && *is_started
+                {
+                    promised.released.insert(*workload, kept.needed);
+                }
+            }
+            Report::Freed(workload) => {
+                promised.released.remove(workload);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn cause_of(cause: &OwnCause) -> Cause<NodeId> {
+    match cause {
+        OwnCause::Deployed { .. } => Cause::Deployed,
+        OwnCause::Taken { transfer, from, .. } => {
+            Cause::Taken { transfer: transfer_text(*transfer), from: from.clone() }
+        }
+        OwnCause::Replicated { parent, .. } => Cause::Replicated { parent: parent.clone() },
+        OwnCause::NotTaken { transfer } => Cause::NotTaken { transfer: transfer_text(*transfer) },
+        OwnCause::Adopted { transfer } => Cause::Adopted { transfer: transfer_text(*transfer) },
+    }
+}
+
+fn offer(grant: &Grant) -> OfferState<NodeId> {
+    OfferState {
+        transfer: transfer_text(grant.transfer),
+        instance: grant.instance.clone(),
+        parent: grant.parent.clone(),
+        target: grant.target.clone(),
+    }
+}

@@ -1,0 +1,140 @@
+//! The files of a trace's parts: `trace/00000001.jsonl` and so on in the data directory, the oldest removed when there are too many bytes.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+
+use mario_trace::live::{PartHeader, Stamp};
+use serde::Deserialize;
+use serde_json::Value;
+
+/// A part is full when it has this share of the bytes that all parts may have.
+const PARTS_KEPT: u64 = 4;
+
+/// The files of a trace.
+pub(super) struct Parts {
+    directory: PathBuf,
+    bytes_max: u64,
+    number: u64,
+    open: Option<Part>,
+}
+
+struct Part {
+    file: File,
+    bytes: u64,
+}
+
+/// How a trace ends that an earlier life of the daemon wrote.
+pub(super) struct LastLine {
+    pub(super) journal: String,
+    pub(super) stamp: Stamp,
+    /// The number of the last record of the journal that it tells.
+    pub(super) number: Option<u64>,
+}
+
+/// What is read of a line.
+#[derive(Deserialize)]
+struct Told(Stamp, Option<u64>, Value);
+
+impl Parts {
+    /// The files in a directory, and how the newest of them ends.
+    pub(super) fn open(directory: &Path, bytes_max: u64) -> (Parts, Option<LastLine>) {
+        let newest = numbered(directory).pop();
+        let last = newest.as_ref().and_then(|(_, path, _)| last_line(path));
+        let number = newest.map_or(0, |(number, ..)| number);
+        (Parts { directory: directory.to_path_buf(), bytes_max, number, open: None }, last)
+    }
+
+    /// The number of the part that [`Parts::begin`] begins.
+    pub(super) fn next_number(&self) -> u64 {
+        self.number + 1
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.open.as_ref().is_some_and(|part| part.bytes >= self.bytes_max / PARTS_KEPT)
+    }
+
+    /// What follows is for another part.
+    pub(super) fn close(&mut self) {
+        self.open = None;
+    }
+
+    /// Begins a part with these bytes. What goes beyond the bound is removed first, the oldest before the others.
+    pub(super) fn begin(&mut self, bytes: &[u8]) -> io::Result<()> {
+        fs::create_dir_all(&self.directory)?;
+        let mut present = numbered(&self.directory);
+        let mut sum: u64 = present.iter().map(|(_, _, bytes)| bytes).sum();
+        let rest = self.bytes_max - self.bytes_max / PARTS_KEPT;
+        while sum > rest && !present.is_empty() {
+            let (_, path, bytes) = present.remove(0);
+            fs::remove_file(&path)?;
+            sum -= bytes;
+        }
+        let path = self.directory.join(format!("{:08}.jsonl", self.number + 1));
+        let mut file = OpenOptions::new().write(true).create(true).truncate(true).open(&path)?;
+        if let Err(error) = file.write_all(bytes) {
+            // Half a part would be no part.
+            let _ = fs::remove_file(&path);
+            return Err(error);
+        }
+        self.number += 1;
+        self.open = Some(Part { file, bytes: bytes.len() as u64 });
+        Ok(())
+    }
+
+    /// Writes lines behind the others. After an error, the part is as before, or closed.
+    pub(super) fn write(&mut self, lines: &[u8]) -> io::Result<()> {
+        let Some(part) = &mut self.open else { return Err(io::Error::other("no part is open")) };
+        let written = part.file.write_all(lines);
+        if written.is_ok() {
+            part.bytes += lines.len() as u64;
+        } else if part.file.set_len(part.bytes).is_err() || seek_end(&mut part.file).is_err() {
+            self.open = None;
+        }
+        written
+    }
+}
+
+fn seek_end(file: &mut File) -> io::Result<u64> {
+    io::Seek::seek(file, io::SeekFrom::End(0))
+}
+
+/// The parts in a directory, in their order, with their numbers and sizes.
+fn numbered(directory: &Path) -> Vec<(u64, PathBuf, u64)> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut parts: Vec<(u64, PathBuf, u64)> = entries
+        .filter_map(|entry| {
+            let path = entry.path();
+            let number = path.file_name()?.to_str()?.strip_suffix(".jsonl")?.parse().ok()?;
+            Some((number, path, entry.metadata().ok()?.len()))
+        })
+        .collect();
+    parts.sort();
+    parts
+}
+
+/// How a part ends; `None` for a part that cannot be read. A line that was cut off does not count.
+fn last_line(path: &Path) -> Option<LastLine> {
+    let mut input = BufReader::new(File::open(path).ok()?);
+    let mut line = Vec::new();
+    input.read_until(b'\n', &mut line).ok()?;
+    let header: PartHeader = serde_json::from_slice(&line).ok()?;
+    let mut last = None;
+    let mut number = None;
+    loop {
+        line.clear();
+        input.read_until(b'\n', &mut line).ok()?;
+        if line.last() != Some(&b'\n') {
+            break;
+        }
+        let Told(stamp, told, happened) = serde_json::from_slice(&line).ok()?;
+        let records = happened.get("state").and_then(|state| state["records"].as_u64());
+        number = told.or(records).or(number);
+        last = Some(stamp);
+    }
+    Some(LastLine { journal: header.journal, stamp: last.unwrap_or_default(), number })
+}

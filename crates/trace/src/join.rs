@@ -1,0 +1,110 @@
+//! One trace of the parts that the daemons of a colony wrote.
+//!
+//! ```text
+//! parts of each node, in their order ──► survey: tables of the header, which transfers are told by whom
+//!                                   └──► merge: by hybrid logical clock, and nothing before what it follows from ──► trace
+//! ```
+//!
+//! Clocks of messages make later what was caused by a message. That is not enough where a clock was set back, or where a daemon told
+//! its last records only after it had started again. So what arrives waits for its departure, and what is said to be taken for its
+//! arrival, by the ids of transfers.
+//!
+//! Nothing is believed here: a part that lies makes a trace that lies, which `audit` finds.
+
+mod merge;
+mod parts;
+mod survey;
+
+use std::error::Error;
+use std::fmt;
+use std::io::{self, BufRead, Write};
+use std::path::{Path, PathBuf};
+
+use mario_domain::NodeId;
+
+/// Opens a part by its path.
+pub type Open<'a> = dyn Fn(&Path) -> io::Result<Box<dyn BufRead>> + 'a;
+
+/// What parts were joined to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Joined {
+    /// The nodes that are named, in the order of the header.
+    pub nodes: usize,
+    /// Those of them of which no part was there.
+    pub silent: Vec<NodeId>,
+    /// Lines of parts that were read.
+    pub lines: u64,
+    /// Records that had to wait for what they follow from, although their clocks were earlier.
+    pub reordered: u64,
+    /// Records that were written before what they follow from, because each of two waited for the other.
+    pub unordered: u64,
+}
+
+/// Why parts cannot be joined.
+#[derive(Debug)]
+pub struct JoinError {
+    /// The part.
+    pub path: PathBuf,
+    /// The line, from 1; 0 where it is about the whole.
+    pub line: u64,
+    /// What is wrong.
+    pub problem: JoinProblem,
+}
+
+/// What is wrong with a part.
+#[derive(Debug)]
+pub enum JoinProblem {
+    /// It cannot be read, or the trace cannot be written.
+    Io(io::Error),
+    /// Its first line is not the header of a part.
+    NotAPart,
+    /// It is of a version that is not read here.
+    Version(u32),
+    /// A line is no record.
+    Record(String),
+    /// It is of another node than the parts beside it.
+    Mixed {
+        /// The node of the parts before.
+        expected: NodeId,
+        /// The node of this part.
+        found: NodeId,
+    },
+    /// There is nothing to join.
+    Empty,
+}
+
+/// Joins the parts of some nodes: each list has the parts of one data directory, in the order in which they were written. The same
+/// parts make the same trace, in whatever order the lists are given.
+pub fn join<W: Write>(directories: &[Vec<PathBuf>], open: &Open<'_>, out: W) -> Result<(W, Joined), JoinError> {
+    let survey = survey::Survey::of(directories, open)?;
+    merge::merge(&survey, open, out)
+}
+
+impl fmt::Display for JoinError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.line > 0 {
+            write!(formatter, "line {}: ", self.line)?;
+        }
+        match &self.problem {
+            JoinProblem::Io(_) => formatter.write_str("it cannot be read or written"),
+            JoinProblem::NotAPart => formatter.write_str("this is not the header of a part of a trace"),
+            JoinProblem::Version(version) => {
+                write!(formatter, "this part has format {version}; this mario reads {}", crate::live::PART_VERSION)
+            }
+            JoinProblem::Record(message) => write!(formatter, "this is not a record: {message}"),
+            JoinProblem::Mixed { expected, found } => {
+                write!(formatter, "this part is of node {found}, and those before it are of node {expected}")
+            }
+            JoinProblem::Empty => formatter.write_str("there are no parts of traces"),
+        }
+    }
+}
+
+impl Error for JoinError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match &self.problem {
+            JoinProblem::Io(error) => Some(error),
+            _ => None,
+        }
+    }
+}

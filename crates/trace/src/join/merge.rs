@@ -1,0 +1,404 @@
+//! The second reading: all parts at once, in an order in which nothing stands before what it follows from.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::io::Write;
+use std::path::PathBuf;
+
+use mario_domain::{AgentOperation, Duration, InstanceId, NodeId, Time, Verdict};
+
+use super::parts::{Line, Reader};
+use super::survey::{Survey, Told};
+use super::{JoinError, JoinProblem, Joined, Open};
+use crate::header::{Header, HeaderApplication, HeaderLive, HeaderNode, HeaderPolicy, Version};
+use crate::live::{Cause, Happened, PartEvaluation, PartInhibited, PartLine, PartRecord, PartSolution};
+use crate::place::{ApplicationPlace, NodePlace, PolicyPlace};
+use crate::record::{Decided, Deployed, Detail, Evaluation, Judged, RequestsSeen, Solution, Target};
+use crate::writer::TraceWriter;
+
+pub(super) fn merge<W: Write>(survey: &Survey<'_>, open: &Open<'_>, out: W) -> Result<(W, Joined), JoinError> {
+    let mut cursors = Vec::new();
+    for directory in &survey.directories {
+        let mut cursor = Cursor { reader: Reader::new(directory.paths, open), next: None };
+        cursor.step()?;
+        cursors.push(cursor);
+    }
+    let silent = survey.nodes.iter().filter(|node| node.is_silent).map(|node| node.id.clone()).collect();
+    let mut joined = Joined { nodes: survey.nodes.len(), silent, lines: survey.lines, reordered: 0, unordered: 0 };
+    let mut merge = Merge {
+        survey,
+        writer: TraceWriter::new(out, &header(survey)),
+        so_far: Told::default(),
+        departures: BTreeMap::new(),
+        placed: BTreeMap::new(),
+        links: Links::default(),
+        begun: BTreeSet::new(),
+        now: 0.0,
+    };
+    while let Some(place) = merge.choose(&cursors, &mut joined) {
+        let part = cursors[place].reader.part();
+        if let Some(record) = cursors[place].next.take() {
+            let directory = &survey.directories[place];
+            merge.tell(directory.node, &directory.applications[part], *record);
+        }
+        cursors[place].step()?;
+    }
+    let end = Time::at(merge.now.max(1.0));
+    let finished = merge.writer.finish(end);
+    let failed = |error| JoinError { path: PathBuf::new(), line: 0, problem: JoinProblem::Io(error) };
+    finished.map(|out| (out, joined)).map_err(failed)
+}
+
+/// The parts of one directory, and the next record of them.
+struct Cursor<'a> {
+    reader: Reader<'a>,
+    next: Option<Box<PartRecord>>,
+}
+
+impl Cursor<'_> {
+    fn step(&mut self) -> Result<(), JoinError> {
+        loop {
+            self.next = match self.reader.next()? {
+                Some(Line::Header(_)) => continue,
+                Some(Line::Record(record)) if matches!(record.2, PartLine::Application(_)) => continue,
+                Some(Line::Record(record)) => Some(record),
+                None => None,
+            };
+            return Ok(());
+        }
+    }
+}
+
+struct Merge<'a, W: Write> {
+    survey: &'a Survey<'a>,
+    writer: TraceWriter<W>,
+    /// What of transfers is in the trace already.
+    so_far: Told,
+    departures: BTreeMap<String, Departure>,
+    /// Where instances are.
+    placed: BTreeMap<InstanceId, (NodePlace, u32)>,
+    links: Links,
+    /// Nodes that have told something.
+    begun: BTreeSet<NodePlace>,
+    now: f64,
+}
+
+/// What left a node, and has not arrived.
+enum Departure {
+    Migrates { instance: InstanceId, is_ended: bool },
+    Replicates { parent: InstanceId },
+}
+
+/// Which links work, as each end sees it.
+#[derive(Default)]
+struct Links {
+    reached: BTreeMap<u32, BTreeSet<u32>>,
+    /// Links that the trace says are down, the lesser place first.
+    down: BTreeSet<(u32, u32)>,
+}
+
+impl<W: Write> Merge<'_, W> {
+    /// The place of the directory whose next record comes next: the earliest of those that wait for nothing.
+    fn choose(&self, cursors: &[Cursor<'_>], joined: &mut Joined) -> Option<usize> {
+        let waiting = cursors.iter().enumerate().filter_map(|(place, cursor)| Some((cursor.next.as_ref()?, place)));
+        let earliest = waiting.clone().min_by_key(|(record, place)| (record.0, *place))?.1;
+        let free = waiting.filter(|(record, _)| self.waits_for_nothing(&record.2));
+        match free.min_by_key(|(record, place)| (record.0, *place)) {
+            Some((_, place)) => {
+                joined.reordered += u64::from(place != earliest);
+                Some(place)
+            }
+            // Each waits for another: the parts contradict each other, and the auditor will say so.
+            None => {
+                joined.unordered += 1;
+                Some(earliest)
+            }
+        }
+    }
+
+    fn waits_for_nothing(&self, line: &PartLine) -> bool {
+        let PartLine::Happened(happened) = line else { return true };
+        let (told, so_far) = (&self.survey.told, &self.so_far);
+        match happened {
+            Happened::Own { cause: Cause::Taken { transfer, .. }, .. } => {
+                !told.departures.contains(transfer) || so_far.departures.contains(transfer)
+            }
+            Happened::Taken { transfer } => !told.arrivals.contains(transfer) || so_far.arrivals.contains(transfer),
+            Happened::Forgotten { transfer } => !told.taken.contains(transfer) || so_far.taken.contains(transfer),
+            _ => true,
+        }
+    }
+
+    fn tell(&mut self, node: NodePlace, applications: &[u32], record: PartRecord) {
+        let PartRecord(stamp, number, line) = record;
+        // Times never decrease: what had to wait is told at the time of what it waited for.
+        self.now = self.now.max(stamp.0.saturating_sub(self.survey.first.0) as f64);
+        let time = Time::at(self.now);
+        match line {
+            PartLine::Application(_) => {}
+            PartLine::Evaluation(evaluation) => self.evaluation(time, node, applications, &evaluation),
+            PartLine::Inhibited(inhibited) => self.inhibited(time, &inhibited),
+            PartLine::Happened(happened) => {
+                let survey = self.survey;
+                let happened =
+                    happened.map(&mut |node: NodeId| survey.place(&node), &mut |place| applications[place as usize]);
+                self.writer.live(time, node, number, &happened);
+                self.follow(time, node, happened);
+            }
+        }
+    }
+
+    fn target(&self, target: Option<&NodeId>) -> Target<'static> {
+        match target {
+            None => Target::Own,
+            Some(id) => match self.survey.place_if_known(id) {
+                Some(place) => Target::Node(place),
+                None => Target::Unknown(Cow::Owned(id.clone())),
+            },
+        }
+    }
+
+    fn evaluation(&mut self, time: Time, node: NodePlace, applications: &[u32], seen: &PartEvaluation) {
+        let evaluation = Evaluation {
+            instance: &seen.instance,
+            application: ApplicationPlace(applications[seen.application as usize]),
+            node,
+            free: seen.free,
+            rate: seen.requests.iter().map(|(_, rate, _)| rate).sum(),
+        };
+        let survey = self.survey;
+        let requests = seen.requests.iter().map(|(hop, rate, latency)| RequestsSeen {
+            neighbour: hop.as_ref().map(|hop| survey.place(hop)),
+            rate: *rate,
+            latency: *latency,
+        });
+        let inhibited: Vec<_> =
+            seen.inhibited.iter().map(|(operation, target)| (*operation, self.target(target.as_ref()))).collect();
+        let solutions: Vec<_> = seen
+            .solution
+            .iter()
+            .map(|solution| match solution {
+                PartSolution::Proposal(operation, target, clause) => {
+                    Solution::Proposal { operation: *operation, target: self.target(target.as_ref()), clause: *clause }
+                }
+                PartSolution::Invalid(fault, clause) => Solution::Invalid { fault, clause: *clause },
+            })
+            .collect();
+        let decided = Decided { requests, inhibited, solutions, ending: seen.ending.clone(), random: seen.random };
+        self.writer.evaluation(time, &evaluation, Some(decided));
+    }
+
+    fn inhibited(&mut self, time: Time, inhibited: &PartInhibited) {
+        let verdict = &Verdict::Inhibited(inhibited.inhibition.clone());
+        let target = self.target(inhibited.target.as_ref());
+        let (instance, operation) = (&inhibited.instance, inhibited.operation);
+        self.writer.cycle(time, |cycle| {
+            cycle.judged(&Judged { instance, operation, target, verdict, created: None });
+        });
+    }
+
+    /// Tells what follows for the placement, for everybody who reads traces of any sort.
+    fn follow(&mut self, time: Time, node: NodePlace, happened: Happened<NodePlace>) {
+        let is_first = self.begun.insert(node);
+        match happened {
+            Happened::Own { owned, cause } => {
+                if let Cause::Taken { transfer, .. } = &cause {
+                    self.so_far.arrivals.insert(transfer.clone());
+                }
+                self.came(time, node, &owned.instance, owned.application, &cause);
+            }
+            // What led to it is not told.
+            Happened::State(state) if is_first || !state.follows => {
+                for owned in &state.owned {
+                    if self.placed.get(&owned.instance).is_none_or(|(known, _)| *known != node) {
+                        self.came(time, node, &owned.instance, owned.application, &Cause::Deployed);
+                    }
+                }
+            }
+            Happened::Custody { instance, transfer, .. } => {
+                self.so_far.departures.insert(transfer.clone());
+                self.departures.insert(transfer, Departure::Migrates { instance, is_ended: false });
+            }
+            Happened::CustodyEnded { instance: ended } => {
+                for departure in self.departures.values_mut() {
+                    if let Departure::Migrates { instance, is_ended } = departure
+                        && *instance == ended
+                    {
+                        *is_ended = true;
+                    }
+                }
+            }
+            Happened::Offer(offer) => {
+                self.so_far.departures.insert(offer.transfer.clone());
+                self.departures.insert(offer.transfer, Departure::Replicates { parent: offer.parent });
+            }
+            Happened::Taken { transfer } => {
+                self.departures.remove(&transfer);
+                self.so_far.taken.insert(transfer);
+            }
+            Happened::NotTaken { transfer } => {
+                if let Some(Departure::Migrates { instance, is_ended: true }) = self.departures.remove(&transfer) {
+                    self.went(time, &instance);
+                }
+            }
+            Happened::Undeployed { instance } => self.went(time, &instance),
+            Happened::Neighbours { up, .. } => self.neighbours(time, node, &up),
+            // A daemon that starts reaches nobody yet.
+            Happened::Boot { .. } => self.neighbours(time, node, &[]),
+            _ => {}
+        }
+    }
+
+    /// An instance is on a node now.
+    fn came(&mut self, time: Time, node: NodePlace, instance: &InstanceId, application: u32, cause: &Cause<NodePlace>) {
+        let before = self.placed.insert(instance.clone(), (node, application));
+        let target = Target::Node(node);
+        let parent = match cause {
+            Cause::Taken { transfer, .. } => match self.departures.get(transfer) {
+                Some(Departure::Replicates { parent }) => Some(parent.clone()),
+                _ => None,
+            },
+            Cause::Replicated { parent } => Some(parent.clone()),
+            _ => None,
+        };
+        let parent = parent.filter(|parent| self.placed.contains_key(parent));
+        // It was here all the time.
+        if matches!(cause, Cause::NotTaken { .. }) && before.is_some() {
+            return;
+        }
+        let verdict = &Verdict::Accepted;
+        self.writer.cycle(time, |cycle| match (before, &parent) {
+            (Some(_), _) => {
+                let operation = AgentOperation::Migrate;
+                cycle.judged(&Judged { instance, operation, target, verdict, created: None });
+            }
+            (None, Some(parent)) => {
+                let (operation, created) = (AgentOperation::Replicate, Some(instance.clone()));
+                cycle.judged(&Judged { instance: parent, operation, target, verdict, created });
+            }
+            (None, None) => {
+                let (application, policy) = (ApplicationPlace(application), PolicyPlace(application));
+                cycle.deployed(&Deployed { application, node, policy, verdict, created: Some(instance.clone()) });
+            }
+        });
+    }
+
+    /// An instance has ended.
+    fn went(&mut self, time: Time, instance: &InstanceId) {
+        if self.placed.remove(instance).is_none() {
+            return;
+        }
+        let (operation, target, verdict) = (AgentOperation::Undeploy, Target::Own, &Verdict::Accepted);
+        self.writer.cycle(time, |cycle| {
+            cycle.judged(&Judged { instance, operation, target, verdict, created: None });
+        });
+    }
+
+    /// A link is down when the first of its ends says so, and up when both do.
+    fn neighbours(&mut self, time: Time, node: NodePlace, up: &[NodePlace]) {
+        let own = node.0;
+        let up: BTreeSet<u32> = up.iter().map(|node| node.0).collect();
+        let before = self.links.reached.insert(own, up.clone()).unwrap_or_default();
+        for neighbour in &self.survey.nodes[own as usize].neighbours {
+            let link = (own.min(*neighbour), own.max(*neighbour));
+            let (one, other) = (NodePlace(link.0), NodePlace(link.1));
+            let is_both = || self.links.reached.get(neighbour).is_some_and(|theirs| theirs.contains(&own));
+            if before.contains(neighbour) && !up.contains(neighbour) {
+                if self.links.down.insert(link) {
+                    self.writer.link_down(time, one, other);
+                }
+            } else if up.contains(neighbour) && is_both() && self.links.down.remove(&link) {
+                self.writer.link_up(time, one, other);
+            }
+        }
+    }
+}
+
+fn header<'a>(survey: &'a Survey<'_>) -> Header<'a> {
+    let places = |has: &dyn Fn(&super::survey::SurveyedNode) -> bool| {
+        let nodes = survey.nodes.iter().zip(0..).filter(|(node, _)| has(node));
+        nodes.map(|(_, place)| NodePlace(place)).collect()
+    };
+    let duration = survey.last.0.saturating_sub(survey.first.0).max(1) as f64;
+    let tiers = tiers(survey);
+    Header {
+        version: Version::Fourth,
+        scenario: &survey.colony,
+        seed: 0,
+        duration: Duration::of(duration),
+        step: Duration::of(survey.evaluation_ms as f64),
+        evaluation_period: Duration::of(survey.evaluation_ms as f64),
+        decision_budget: Some(survey.decision_budget),
+        detail: Detail::Full,
+        observation: "arrivals",
+        routing: "nearest",
+        arbitration: "managers",
+        memory: "sliding",
+        forgets_every: None,
+        applications: (survey.applications.iter().zip(0..))
+            .map(|(application, place)| HeaderApplication {
+                application: &application.application,
+                kind: "live",
+                policy: PolicyPlace(place),
+            })
+            .collect(),
+        tiers: &[],
+        measures: false,
+        models: None,
+        live: Some(HeaderLive {
+            began_ms: survey.first.0,
+            silent: places(&|node| node.is_silent),
+            acceptances: places(&|node| node.has_acceptance),
+            facts_changed: places(&|node| node.have_facts_changed),
+        }),
+        nodes: (survey.nodes.iter().zip(tiers))
+            .map(|(node, tier)| HeaderNode {
+                id: &node.id,
+                capacity: node.capacity,
+                tier,
+                neighbours: node.neighbours.iter().map(|neighbour| NodePlace(*neighbour)).collect(),
+                position: None,
+                is_access_point: false,
+                acceptance: None,
+            })
+            .collect(),
+        facts: (survey.applications.iter().flat_map(|application| &application.facts))
+            .chain(survey.nodes.iter().flat_map(|node| &node.facts))
+            .collect(),
+        policies: (survey.applications.iter())
+            .map(|application| HeaderPolicy {
+                name: &application.policy,
+                memory: application.memory,
+                files: &application.files,
+            })
+            .collect(),
+        acceptances: Vec::new(),
+        users: Vec::new(),
+    }
+}
+
+/// How far each node is from the one with most neighbours: live nodes have no tiers, and the page draws nodes by them.
+fn tiers(survey: &Survey<'_>) -> Vec<u16> {
+    let nodes = &survey.nodes;
+    let mut tiers = vec![None; nodes.len()];
+    let mut tops: Vec<usize> = (0..nodes.len()).collect();
+    tops.sort_by_key(|place| std::cmp::Reverse(nodes[*place].neighbours.len()));
+    for top in tops {
+        if tiers[top].is_some() {
+            continue;
+        }
+        tiers[top] = Some(0);
+        let mut queue = VecDeque::from([top]);
+        while let Some(place) = queue.pop_front() {
+            let next = tiers[place].unwrap_or(0_u16).saturating_add(1);
+            for neighbour in &nodes[place].neighbours {
+                let neighbour = *neighbour as usize;
+                if tiers[neighbour].is_none() {
+                    tiers[neighbour] = Some(next);
+                    queue.push_back(neighbour);
+                }
+            }
+        }
+    }
+    tiers.into_iter().map(Option::unwrap_or_default).collect()
+}

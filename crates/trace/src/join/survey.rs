@@ -1,0 +1,257 @@
+//! The first reading of all parts: what the header of the trace has to have, and which transfers are told by whom.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use mario_domain::{Capacity, Fact, NodeId};
+
+use super::parts::{Line, Reader};
+use super::{JoinError, JoinProblem, Open};
+use crate::live::{Cause, Happened, PartApplication, PartHeader, PartLine, Stamp};
+use crate::place::NodePlace;
+
+/// What a first reading finds.
+pub(super) struct Survey<'a> {
+    pub(super) directories: Vec<Directory<'a>>,
+    pub(super) nodes: Vec<SurveyedNode>,
+    /// Every application that is described, with its text.
+    pub(super) applications: Vec<PartApplication>,
+    /// What was told of transfers.
+    pub(super) told: Told,
+    pub(super) first: Stamp,
+    pub(super) last: Stamp,
+    pub(super) evaluation_ms: u64,
+    pub(super) decision_budget: u64,
+    pub(super) colony: String,
+    pub(super) lines: u64,
+}
+
+/// The parts of one data directory.
+pub(super) struct Directory<'a> {
+    pub(super) paths: &'a [PathBuf],
+    pub(super) node: NodePlace,
+    /// For each part, the places in the trace of the applications that it describes.
+    pub(super) applications: Vec<Vec<u32>>,
+}
+
+pub(super) struct SurveyedNode {
+    pub(super) id: NodeId,
+    pub(super) capacity: Capacity,
+    pub(super) neighbours: BTreeSet<u32>,
+    pub(super) facts: Vec<Fact>,
+    pub(super) have_facts_changed: bool,
+    pub(super) has_acceptance: bool,
+    pub(super) is_silent: bool,
+}
+
+/// Which events of transfers some part tells: only for these does anything wait.
+#[derive(Default)]
+pub(super) struct Told {
+    pub(super) departures: BTreeSet<String>,
+    pub(super) arrivals: BTreeSet<String>,
+    pub(super) taken: BTreeSet<String>,
+}
+
+/// What was read of one directory.
+struct Read {
+    header: PartHeader,
+    have_facts_changed: bool,
+    applications: Vec<Vec<PartApplication>>,
+    named: BTreeSet<NodeId>,
+    first: Stamp,
+    last: Stamp,
+    lines: u64,
+}
+
+impl<'a> Survey<'a> {
+    pub(super) fn of(directories: &'a [Vec<PathBuf>], open: &Open<'_>) -> Result<Survey<'a>, JoinError> {
+        let mut told = Told::default();
+        let mut read = Vec::new();
+        for paths in directories.iter().filter(|paths| !paths.is_empty()) {
+            read.push((paths.as_slice(), read_directory(paths, open, &mut told)?));
+        }
+        // The order in which directories are given makes no difference.
+        read.sort_by(|(_, one), (_, other)| {
+            (&one.header.node, &one.header.journal, one.first).cmp(&(
+                &other.header.node,
+                &other.header.journal,
+                other.first,
+            ))
+        });
+        let Some((_, any)) = read.first() else {
+            return Err(JoinError { path: PathBuf::new(), line: 0, problem: JoinProblem::Empty });
+        };
+        let mut survey = Survey {
+            directories: Vec::new(),
+            nodes: nodes(&read),
+            applications: Vec::new(),
+            told,
+            first: read
+                .iter()
+                .filter(|(_, read)| read.first <= read.last)
+                .map(|(_, read)| read.first)
+                .min()
+                .unwrap_or_default(),
+            last: read.iter().map(|(_, read)| read.last).max().unwrap_or_default(),
+            evaluation_ms: any.header.evaluation_ms.max(1),
+            decision_budget: any.header.decision_budget,
+            colony: any.header.colony.clone(),
+            lines: read.iter().map(|(_, read)| read.lines).sum(),
+        };
+        let mut places: BTreeMap<String, u32> = BTreeMap::new();
+        for (paths, read) in read {
+            let node = survey.place(&read.header.node);
+            let mut applications = Vec::new();
+            for part in read.applications {
+                let mut of_part = Vec::new();
+                for application in part {
+                    let text = serde_json::to_string(&application).unwrap_or_default();
+                    let next = survey.applications.len() as u32;
+                    let place = *places.entry(text).or_insert(next);
+                    if place == next {
+                        survey.applications.push(application);
+                    }
+                    of_part.push(place);
+                }
+                applications.push(of_part);
+            }
+            survey.directories.push(Directory { paths, node, applications });
+        }
+        Ok(survey)
+    }
+
+    /// The place of a node. Every node that a part names has one.
+    pub(super) fn place(&self, node: &NodeId) -> NodePlace {
+        let place = self.nodes.binary_search_by(|known| known.id.cmp(node)).unwrap_or(0);
+        NodePlace(place as u32)
+    }
+
+    /// The place of a node that a policy named: there may be none.
+    pub(super) fn place_if_known(&self, node: &NodeId) -> Option<NodePlace> {
+        self.nodes.binary_search_by(|known| known.id.cmp(node)).ok().map(|place| NodePlace(place as u32))
+    }
+}
+
+/// The nodes that are named, in the order of their ids.
+fn nodes(read: &[(&[PathBuf], Read)]) -> Vec<SurveyedNode> {
+    let ids: BTreeSet<&NodeId> = read.iter().flat_map(|(_, read)| &read.named).collect();
+    let mut nodes: Vec<SurveyedNode> = ids
+        .into_iter()
+        .map(|id| SurveyedNode {
+            id: id.clone(),
+            capacity: Capacity::Unbounded,
+            neighbours: BTreeSet::new(),
+            facts: Vec::new(),
+            have_facts_changed: false,
+            has_acceptance: false,
+            is_silent: true,
+        })
+        .collect();
+    for (_, read) in read {
+        let find = |id: &NodeId| nodes.binary_search_by(|node| node.id.cmp(id));
+        let Ok(place) = find(&read.header.node) else { continue };
+        let neighbours: Vec<usize> = read.header.neighbours.iter().filter_map(|id| find(id).ok()).collect();
+        let node = &mut nodes[place];
+        node.have_facts_changed |= read.have_facts_changed || (!node.is_silent && node.facts != read.header.facts);
+        node.capacity = read.header.capacity;
+        node.facts.clone_from(&read.header.facts);
+        node.has_acceptance |= read.header.has_acceptance;
+        node.is_silent = false;
+        // A link leads both ways, whoever is set up to use it.
+        for neighbour in neighbours.into_iter().filter(|neighbour| *neighbour != place) {
+            nodes[place].neighbours.insert(neighbour as u32);
+            nodes[neighbour].neighbours.insert(place as u32);
+        }
+    }
+    nodes
+}
+
+fn read_directory(paths: &[PathBuf], open: &Open<'_>, told: &mut Told) -> Result<Read, JoinError> {
+    let mut reader = Reader::new(paths, open);
+    let mut read: Option<Read> = None;
+    while let Some(line) = reader.next()? {
+        match (line, &mut read) {
+            (Line::Header(header), None) => {
+                let named = header.neighbours.iter().cloned().chain([header.node.clone()]).collect();
+                read = Some(Read {
+                    header: *header,
+                    have_facts_changed: false,
+                    applications: vec![Vec::new()],
+                    named,
+                    first: Stamp(u64::MAX, 0),
+                    last: Stamp::default(),
+                    lines: 1,
+                });
+            }
+            (Line::Header(header), Some(read)) => {
+                // The journal may be another: that of a node whose disk was replaced.
+                if header.node != read.header.node {
+                    let (expected, found) = (read.header.node.clone(), header.node);
+                    return Err(reader.error(JoinProblem::Mixed { expected, found }));
+                }
+                read.have_facts_changed |= header.facts != read.header.facts;
+                read.named.extend(header.neighbours.iter().cloned());
+                read.header = *header;
+                read.applications.resize(reader.part() + 1, Vec::new());
+                read.lines += 1;
+            }
+            (Line::Record(record), Some(read)) => {
+                read.lines += 1;
+                (read.first, read.last) = (read.first.min(record.0), read.last.max(record.0));
+                let part = reader.part();
+                read.applications.resize(part + 1, Vec::new());
+                let known = read.applications[part].len();
+                if let Some(application) = named_application(&record.2).find(|place| *place as usize >= known) {
+                    let message =
+                        format!("it names application {application}, and the part describes {known} before it");
+                    return Err(reader.error(JoinProblem::Record(message)));
+                }
+                match record.2 {
+                    PartLine::Application(application) => read.applications[part].push(*application),
+                    PartLine::Happened(happened) => {
+                        told.note(&happened);
+                        let named = &mut read.named;
+                        happened.map(&mut |node| named.insert(node), &mut |place| place);
+                    }
+                    PartLine::Evaluation(evaluation) => {
+                        read.named.extend(evaluation.requests.into_iter().filter_map(|(hop, ..)| hop));
+                    }
+                    PartLine::Inhibited(_) => {}
+                }
+            }
+            // Each part begins with its header: the reader sees to it.
+            (Line::Record(_), None) => return Err(reader.error(JoinProblem::NotAPart)),
+        }
+    }
+    let mut read = read.ok_or_else(|| reader.error(JoinProblem::NotAPart))?;
+    read.applications.resize(paths.len(), Vec::new());
+    Ok(read)
+}
+
+/// The places of applications that a line names.
+fn named_application(line: &PartLine) -> impl Iterator<Item = u32> {
+    let mut named = Vec::new();
+    match line {
+        PartLine::Application(_) | PartLine::Inhibited(_) => {}
+        PartLine::Evaluation(evaluation) => named.push(evaluation.application),
+        PartLine::Happened(happened) => {
+            happened.clone().map(&mut |node| node, &mut |place| {
+                named.push(place);
+                place
+            });
+        }
+    }
+    named.into_iter()
+}
+
+impl Told {
+    fn note<N>(&mut self, happened: &Happened<N>) {
+        match happened {
+            Happened::Custody { transfer, .. } => self.departures.insert(transfer.clone()),
+            Happened::Offer(offer) => self.departures.insert(offer.transfer.clone()),
+            Happened::Own { cause: Cause::Taken { transfer, .. }, .. } => self.arrivals.insert(transfer.clone()),
+            Happened::Taken { transfer } => self.taken.insert(transfer.clone()),
+            _ => false,
+        };
+    }
+}

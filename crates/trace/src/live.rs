@@ -1,0 +1,495 @@
+//! What happens on a live node, as it stands in the parts of a trace that daemons write, and in the trace that they are joined to.
+
+use std::io::Write;
+
+use mario_domain::{AgentOperation, Application, Capacity, Fact, Hardware, Inhibition, InstanceId, NodeId, Time};
+use serde::{Deserialize, Serialize};
+
+use crate::json::natural;
+use crate::place::NodePlace;
+use crate::writer::TraceWriter;
+
+/// The version of the format of parts.
+pub const PART_VERSION: u32 = 1;
+
+/// A moment by a hybrid logical clock: no earlier than anything that its node knew of, and close to the time of the wall.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
+pub struct Stamp(
+    /// Milliseconds since 1970.
+    pub u64,
+    /// Tells moments of one millisecond apart.
+    pub u32,
+);
+
+/// The first line of a part.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct PartHeader {
+    /// The version of the format.
+    pub mario_trace_part: u32,
+    /// What wrote it.
+    pub program: String,
+    /// The colony that the node is of.
+    pub colony: String,
+    /// The node.
+    pub node: NodeId,
+    /// Its journal: 32 hexadecimal digits.
+    pub journal: String,
+    /// Counts the parts of a data directory, from 1.
+    pub part: u64,
+    /// Its hardware.
+    pub capacity: Capacity,
+    /// Its neighbours, in the order in which its agents see them.
+    pub neighbours: Vec<NodeId>,
+    /// Facts about it.
+    pub facts: Vec<Fact>,
+    /// Whether it has an acceptance policy of its own.
+    pub has_acceptance: bool,
+    /// The time between two evaluations of an agent, in milliseconds.
+    pub evaluation_ms: u64,
+    /// What one decision may cost, in inferences.
+    pub decision_budget: u64,
+}
+
+/// A line after the first: when, which record of the journal it tells, counted from 1, and what happened.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct PartRecord(
+    /// When.
+    pub Stamp,
+    /// The number of the record; `None` for what is not in the journal.
+    pub Option<u64>,
+    /// What.
+    pub PartLine,
+);
+
+/// What a line of a part tells.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PartLine {
+    /// An application that later lines of the part name by its place among these lines, from 0.
+    Application(Box<PartApplication>),
+    /// An agent evaluated its policy.
+    Evaluation(Box<PartEvaluation>),
+    /// What an agent asked for was inhibited.
+    Inhibited(Box<PartInhibited>),
+    /// Anything else.
+    #[serde(untagged)]
+    Happened(Happened<NodeId>),
+}
+
+/// An application that is described on the node.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct PartApplication {
+    /// What is run.
+    pub application: Application,
+    /// Facts about it.
+    pub facts: Vec<Fact>,
+    /// What people call its policy.
+    pub policy: String,
+    /// For how many evaluations its agents remember what was inhibited.
+    pub memory: u32,
+    /// Names and texts of the policy's files, the policy first.
+    pub files: Vec<(String, String)>,
+}
+
+/// What an agent decided by, and how.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct PartEvaluation {
+    /// Its instance.
+    pub instance: InstanceId,
+    /// The place of its application.
+    pub application: u32,
+    /// The free hardware that it saw.
+    pub free: Capacity,
+    /// Last hop, rate and latency of client requests; no hop for clients on the node itself.
+    pub requests: Vec<(Option<NodeId>, f64, f64)>,
+    /// What it remembers as inhibited; no node for `self`.
+    pub inhibited: Vec<(AgentOperation, Option<NodeId>)>,
+    /// The first solution of its policy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub solution: Option<PartSolution>,
+    /// What stopped the policy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ending: Option<String>,
+    /// What was drawn for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub random: Option<u32>,
+}
+
+/// A solution of a policy and its clause.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PartSolution {
+    /// An operation, its target as the policy wrote it, and the clause; no node for `self`.
+    Proposal(AgentOperation, Option<NodeId>, usize),
+    /// What is wrong with it, and the clause.
+    Invalid(String, usize),
+}
+
+/// Something that was inhibited.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct PartInhibited {
+    /// The instance whose agent asked.
+    pub instance: InstanceId,
+    /// What was asked for.
+    pub operation: AgentOperation,
+    /// Where to; `None` for `self`.
+    pub target: Option<NodeId>,
+    /// Who inhibited it, and why.
+    pub inhibition: Inhibition,
+}
+
+/// What happens on a live node. `N` is how nodes are named: by id in a part, by place in a trace.
+///
+/// Transfers are named `JOURNAL.BOOT.COUNTER`, copies `BOOT.COUNTER`, and applications by place.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Happened<N> {
+    /// The daemon started. In the journal.
+    Boot {
+        /// Its journal.
+        journal: String,
+        /// How often that was opened before.
+        boot: u32,
+        /// The hardware of the node.
+        capacity: Capacity,
+    },
+    /// Everything that the node has, as its journal adds it up, and what it has promised beside.
+    State(Box<NodeState<N>>),
+    /// An instance is the node's. In the journal.
+    Own {
+        /// The instance and its copy.
+        #[serde(flatten)]
+        owned: OwnedState,
+        /// How it became so.
+        cause: Cause<N>,
+    },
+    /// An instance is handed over and kept until the target has answered. In the journal.
+    Custody {
+        /// The instance.
+        instance: InstanceId,
+        /// Its epoch here.
+        epoch: u32,
+        /// By which transfer.
+        transfer: String,
+        /// To whom.
+        target: N,
+        /// Whether its copy runs on meanwhile.
+        is_running: bool,
+    },
+    /// An operator ended an instance that is handed over. In the journal.
+    CustodyEnded {
+        /// The instance.
+        instance: InstanceId,
+    },
+    /// A new instance is offered to a target. In the journal.
+    Offer(OfferState<N>),
+    /// The target has said that it took what was handed over or offered. In the journal.
+    Taken {
+        /// Which transfer.
+        transfer: String,
+    },
+    /// The target has said that it will never take what was offered, or what an operator ended meanwhile. In the journal.
+    NotTaken {
+        /// Which transfer.
+        transfer: String,
+    },
+    /// An instance ended here. In the journal.
+    Undeployed {
+        /// The instance.
+        instance: InstanceId,
+    },
+    /// A copy that was to stop has stopped. In the journal.
+    Stopped {
+        /// The copy.
+        workload: String,
+    },
+    /// The source has said that it needs no more answers. In the journal.
+    Forgotten {
+        /// Which transfer.
+        transfer: String,
+    },
+    /// An operator pinned an instance, or let it go. In the journal.
+    Pinned {
+        /// The instance.
+        instance: InstanceId,
+        /// Whether it is pinned now.
+        is_pinned: bool,
+    },
+    /// An operator declared that a journal will never come back. In the journal.
+    Lost {
+        /// Which journal.
+        journal: String,
+    },
+    /// A neighbour introduced itself. In the journal.
+    Peer {
+        /// The neighbour.
+        node: N,
+        /// Its journal.
+        journal: String,
+    },
+    /// An agent's proposal is put to a target, and the agent is frozen.
+    Prepare {
+        /// By which transfer.
+        transfer: String,
+        /// The instance whose agent asks.
+        instance: InstanceId,
+        /// Migrate or replicate.
+        operation: AgentOperation,
+        /// Whom.
+        target: N,
+    },
+    /// A transfer that was being prepared was given up.
+    GaveUp {
+        /// Which transfer.
+        transfer: String,
+    },
+    /// A place is kept for an instance that may come.
+    Reserved(ReservedState),
+    /// A place is no longer kept. A copy that was started in it counts as hardware until it is freed.
+    Released {
+        /// Which transfer.
+        transfer: String,
+        /// Whether a copy was started in it.
+        is_started: bool,
+    },
+    /// The copy of a place that was released has stopped.
+    Freed {
+        /// The copy.
+        workload: String,
+    },
+    /// Other neighbours are reached than before, or the facts of one became known.
+    Neighbours {
+        /// Those that are reached, in the order in which agents see them.
+        up: Vec<N>,
+        /// Those of them whose facts are known.
+        told: Vec<N>,
+    },
+    /// An operator drains the node, or lets it take instances again.
+    Draining {
+        /// Whether it is drained now.
+        is_draining: bool,
+    },
+}
+
+/// How an instance became a node's.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cause<N> {
+    /// An operator deployed it.
+    Deployed,
+    /// A neighbour handed it over.
+    Taken {
+        /// By which transfer.
+        transfer: String,
+        /// Who.
+        from: N,
+    },
+    /// An agent on the node replicated onto it.
+    Replicated {
+        /// That agent's instance.
+        parent: InstanceId,
+    },
+    /// It was handed over, and the target will never take it.
+    NotTaken {
+        /// Which transfer.
+        transfer: String,
+    },
+    /// It is the copy of an instance that was handed over to a node that an operator declared lost, under a fresh id.
+    Adopted {
+        /// Which transfer.
+        transfer: String,
+    },
+}
+
+/// Everything that a node has.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct NodeState<N> {
+    /// How many records its journal has.
+    pub records: u64,
+    /// Whether the trace tells everything that led to it. If not, something was not told, or its part is gone.
+    pub follows: bool,
+    /// What it owns.
+    pub owned: Vec<OwnedState>,
+    /// What it handed over and has heard nothing of.
+    pub custody: Vec<CustodyState<N>>,
+    /// What it offered and has heard nothing of.
+    pub offers: Vec<OfferState<N>>,
+    /// Copies that are to stop, and what they use.
+    pub draining: Vec<(String, Hardware)>,
+    /// Transfers that it took and whose sources may still ask.
+    pub taken: Vec<String>,
+    /// Places that it keeps.
+    pub reserved: Vec<ReservedState>,
+    /// Copies of places that it no longer keeps, and what they use.
+    pub released: Vec<(String, Hardware)>,
+    /// Transfers that it prepares, and the instances whose agents asked.
+    pub preparing: Vec<(String, InstanceId)>,
+}
+
+/// An instance that is a node's.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct OwnedState {
+    /// The instance.
+    pub instance: InstanceId,
+    /// Counts its owners, from 1.
+    pub epoch: u32,
+    /// The place of its application.
+    pub application: u32,
+    /// What its copy uses.
+    pub needed: Hardware,
+    /// Its copy.
+    pub workload: String,
+}
+
+/// An instance that was handed over.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct CustodyState<N> {
+    /// The instance as it was.
+    #[serde(flatten)]
+    pub owned: OwnedState,
+    /// By which transfer.
+    pub transfer: String,
+    /// To whom.
+    pub target: N,
+    /// Whether its copy runs.
+    pub is_running: bool,
+    /// Whether an operator ended it meanwhile.
+    pub is_ended: bool,
+}
+
+/// A new instance that was offered.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct OfferState<N> {
+    /// By which transfer.
+    pub transfer: String,
+    /// The new instance.
+    pub instance: InstanceId,
+    /// The instance whose agent replicates.
+    pub parent: InstanceId,
+    /// To whom.
+    pub target: N,
+}
+
+/// A place that is kept.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ReservedState {
+    /// By which transfer.
+    pub transfer: String,
+    /// The instance that may come.
+    pub instance: InstanceId,
+    /// The place of its application.
+    pub application: u32,
+    /// What is set aside.
+    pub needed: Hardware,
+    /// The copy in it.
+    pub workload: String,
+}
+
+impl<N> Happened<N> {
+    /// The same with other names for nodes and other places of applications.
+    pub fn map<M>(self, node: &mut impl FnMut(N) -> M, application: &mut impl FnMut(u32) -> u32) -> Happened<M> {
+        match self {
+            Happened::Boot { journal, boot, capacity } => Happened::Boot { journal, boot, capacity },
+            Happened::State(state) => Happened::State(Box::new(state.map(node, application))),
+            Happened::Own { owned, cause } => Happened::Own { owned: owned.map(application), cause: cause.map(node) },
+            Happened::Custody { instance, epoch, transfer, target, is_running } => {
+                Happened::Custody { instance, epoch, transfer, target: node(target), is_running }
+            }
+            Happened::CustodyEnded { instance } => Happened::CustodyEnded { instance },
+            Happened::Offer(offer) => Happened::Offer(offer.map(node)),
+            Happened::Taken { transfer } => Happened::Taken { transfer },
+            Happened::NotTaken { transfer } => Happened::NotTaken { transfer },
+            Happened::Undeployed { instance } => Happened::Undeployed { instance },
+            Happened::Stopped { workload } => Happened::Stopped { workload },
+            Happened::Forgotten { transfer } => Happened::Forgotten { transfer },
+            Happened::Pinned { instance, is_pinned } => Happened::Pinned { instance, is_pinned },
+            Happened::Lost { journal } => Happened::Lost { journal },
+            Happened::Peer { node: peer, journal } => Happened::Peer { node: node(peer), journal },
+            Happened::Prepare { transfer, instance, operation, target } => {
+                Happened::Prepare { transfer, instance, operation, target: node(target) }
+            }
+            Happened::GaveUp { transfer } => Happened::GaveUp { transfer },
+            Happened::Reserved(reserved) => Happened::Reserved(reserved.map(application)),
+            Happened::Released { transfer, is_started } => Happened::Released { transfer, is_started },
+            Happened::Freed { workload } => Happened::Freed { workload },
+            Happened::Neighbours { up, told } => Happened::Neighbours {
+                up: up.into_iter().map(&mut *node).collect(),
+                told: told.into_iter().map(node).collect(),
+            },
+            Happened::Draining { is_draining } => Happened::Draining { is_draining },
+        }
+    }
+}
+
+impl<N> NodeState<N> {
+    fn map<M>(self, node: &mut impl FnMut(N) -> M, application: &mut impl FnMut(u32) -> u32) -> NodeState<M> {
+        let custody = self.custody.into_iter().map(|custody| CustodyState {
+            owned: custody.owned.map(application),
+            transfer: custody.transfer,
+            target: node(custody.target),
+            is_running: custody.is_running,
+            is_ended: custody.is_ended,
+        });
+        let custody = custody.collect();
+        NodeState {
+            records: self.records,
+            follows: self.follows,
+            owned: self.owned.into_iter().map(|owned| owned.map(application)).collect(),
+            custody,
+            offers: self.offers.into_iter().map(|offer| offer.map(node)).collect(),
+            draining: self.draining,
+            taken: self.taken,
+            reserved: self.reserved.into_iter().map(|reserved| reserved.map(application)).collect(),
+            released: self.released,
+            preparing: self.preparing,
+        }
+    }
+}
+
+impl<N> Cause<N> {
+    fn map<M>(self, node: &mut impl FnMut(N) -> M) -> Cause<M> {
+        match self {
+            Cause::Deployed => Cause::Deployed,
+            Cause::Taken { transfer, from } => Cause::Taken { transfer, from: node(from) },
+            Cause::Replicated { parent } => Cause::Replicated { parent },
+            Cause::NotTaken { transfer } => Cause::NotTaken { transfer },
+            Cause::Adopted { transfer } => Cause::Adopted { transfer },
+        }
+    }
+}
+
+impl<N> OfferState<N> {
+    fn map<M>(self, node: &mut impl FnMut(N) -> M) -> OfferState<M> {
+        let OfferState { transfer, instance, parent, target } = self;
+        OfferState { transfer, instance, parent, target: node(target) }
+    }
+}
+
+impl OwnedState {
+    fn map(self, application: &mut impl FnMut(u32) -> u32) -> OwnedState {
+        OwnedState { application: application(self.application), ..self }
+    }
+}
+
+impl ReservedState {
+    fn map(self, application: &mut impl FnMut(u32) -> u32) -> ReservedState {
+        ReservedState { application: application(self.application), ..self }
+    }
+}
+
+impl<W: Write> TraceWriter<W> {
+    /// Something happened on a live node; `number` is that of the record of its journal, if it is in there.
+    pub fn live(&mut self, time: Time, node: NodePlace, number: Option<u64>, happened: &Happened<NodePlace>) {
+        self.begin("live", time);
+        self.comma_node(Some(node));
+        self.line.push(b',');
+        match number {
+            Some(number) => natural(&mut self.line, number),
+            None => self.line.extend_from_slice(b"null"),
+        }
+        self.line.push(b',');
+        serde_json::to_writer(&mut self.line, happened).expect("writing to memory does not fail");
+        self.line.push(b']');
+        self.end_line();
+    }
+}

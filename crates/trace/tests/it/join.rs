@@ -1,0 +1,124 @@
+//! Parts of live nodes become one trace, in an order in which nothing stands before what it follows from.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead};
+use std::path::{Path, PathBuf};
+
+use mario_trace::join::{JoinProblem, Joined, join};
+
+/// Files by name.
+struct Files(BTreeMap<PathBuf, String>);
+
+impl Files {
+    fn new(files: &[(&str, String)]) -> Files {
+        Files(files.iter().map(|(name, text)| (PathBuf::from(name), text.clone())).collect())
+    }
+
+    fn join(&self, directories: &[&[&str]]) -> Result<(String, Joined), mario_trace::join::JoinError> {
+        let directories: Vec<Vec<PathBuf>> =
+            directories.iter().map(|names| names.iter().map(PathBuf::from).collect()).collect();
+        let open = |path: &Path| -> io::Result<Box<dyn BufRead>> {
+            let text = self.0.get(path).ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
+            Ok(Box::new(io::Cursor::new(text.clone().into_bytes())))
+        };
+        let (trace, joined) = join(&directories, &open, Vec::new())?;
+        Ok((String::from_utf8(trace).expect("text"), joined))
+    }
+}
+
+fn header(node: &str, neighbour: &str) -> String {
+    format!(
+        "{{\"mario_trace_part\":1,\"program\":\"mario\",\"colony\":\"harbour\",\"node\":\"{node}\",\"journal\":\"{node}{node}\",\"part\":1,\
+         \"capacity\":2,\"neighbours\":[\"{neighbour}\"],\"facts\":[],\"has_acceptance\":false,\"evaluation_ms\":100,\"decision_budget\":1000}}\n"
+    )
+}
+
+const APPLICATION: &str = "{\"application\":{\"application\":{\"id\":\"shop\",\"hardware\":1,\"max_rate\":1,\"max_latency\":1},\
+    \"facts\":[],\"policy\":\"p\",\"memory\":0,\"files\":[[\"p.pl\",\"operation(a, b, c).\"]]}}";
+
+fn own(epoch: u32, cause: &str) -> String {
+    format!(
+        "{{\"own\":{{\"instance\":\"i\",\"epoch\":{epoch},\"application\":0,\"needed\":1,\"workload\":\"0.0\",\"cause\":{cause}}}}}"
+    )
+}
+
+/// The parts of two nodes between which an instance moves. The clock of `b` is ten seconds behind.
+fn skewed() -> Files {
+    let a = [
+        header("a", "b"),
+        format!("[[20000,0],null,{APPLICATION}]\n"),
+        format!("[[20000,1],1,{}]\n", own(1, "\"deployed\"")),
+        "[[20005,0],2,{\"custody\":{\"instance\":\"i\",\"epoch\":1,\"transfer\":\"aa.0.0\",\"target\":\"b\",\"is_running\":true}}]\n".to_owned(),
+        "[[20009,0],3,{\"taken\":{\"transfer\":\"aa.0.0\"}}]\n".to_owned(),
+    ];
+    let b = [
+        header("b", "a"),
+        format!("[[10000,0],null,{APPLICATION}]\n"),
+        format!("[[10007,0],1,{}]\n", own(2, "{\"taken\":{\"transfer\":\"aa.0.0\",\"from\":\"a\"}}")),
+        "[[10011,0],2,{\"forgotten\":{\"transfer\":\"aa.0.0\"}}]\n".to_owned(),
+    ];
+    Files::new(&[("a/1", a.concat()), ("b/1", b.concat())])
+}
+
+/// The kinds of live records, in order.
+fn kinds(trace: &str) -> Vec<String> {
+    let kind = |line: &str| {
+        let value: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        value[4].as_object().and_then(|object| object.keys().next().cloned())
+    };
+    trace.lines().skip(1).filter_map(kind).collect()
+}
+
+#[test]
+fn an_arrival_stands_after_its_departure_whatever_the_clocks_say() {
+    let (trace, joined) = skewed().join(&[&["a/1"], &["b/1"]]).expect("parts");
+    assert_eq!(kinds(&trace), ["own", "custody", "own", "taken", "forgotten"], "{trace}");
+    assert!(joined.reordered > 0 && joined.unordered == 0, "{joined:?}");
+    // What all readers of traces see of it: a deploy and a migration.
+    let cycles: Vec<&str> = trace.lines().filter(|line| line.starts_with("[\"cycle\"")).collect();
+    assert_eq!(
+        cycles,
+        [
+            "[\"cycle\",10000,[[null,\"deploy\",0,\"accepted\",\"i\",0,0]]]",
+            "[\"cycle\",10005,[[\"i\",\"migrate\",1,\"accepted\"]]]"
+        ]
+    );
+    let (other, _) = skewed().join(&[&["b/1"], &["a/1"]]).expect("parts");
+    assert_eq!(trace, other, "the order in which directories are given makes no difference");
+}
+
+#[test]
+fn a_node_without_parts_is_named_and_a_line_that_was_cut_off_is_none() {
+    let mut files = skewed();
+    let text = files.0.get_mut(Path::new("a/1")).expect("it is there");
+    text.truncate(text.len() - 5);
+    let (trace, joined) = files.join(&[&["a/1"]]).expect("parts");
+    assert_eq!(kinds(&trace), ["own", "custody"], "{trace}");
+    assert_eq!(joined.silent.iter().map(ToString::to_string).collect::<Vec<_>>(), ["b"]);
+}
+
+#[test]
+fn what_is_no_part_is_refused_with_its_line() {
+    let good = skewed();
+    let mut bad = Files::new(&[
+        ("empty", String::new()),
+        ("text", "hello\n".to_owned()),
+        ("newer", header("a", "b").replace("_part\":1", "_part\":2")),
+        ("wrong", header("a", "b") + "[[1,0],1,{\"owns\":{}}]\n"),
+        ("unknown", header("a", "b") + &format!("[[1,0],1,{}]\n", own(1, "\"deployed\""))),
+    ]);
+    bad.0.extend(good.0);
+    let problem = |directories: &[&[&str]]| {
+        let error = bad.join(directories).expect_err("refused");
+        (error.line, error.problem)
+    };
+    assert!(matches!(problem(&[&["empty"]]), (_, JoinProblem::NotAPart)));
+    assert!(matches!(problem(&[&["text"]]), (1, JoinProblem::NotAPart)));
+    assert!(matches!(problem(&[&["newer"]]), (1, JoinProblem::Version(2))));
+    assert!(matches!(problem(&[&["wrong"]]), (2, JoinProblem::Record(_))));
+    // It names an application that the part does not describe.
+    assert!(matches!(problem(&[&["unknown"]]), (2, JoinProblem::Record(_))));
+    assert!(matches!(problem(&[&["a/1", "b/1"]]), (1, JoinProblem::Mixed { .. })));
+    assert!(matches!(problem(&[&["nowhere"]]), (0, JoinProblem::Io(_))));
+    assert!(matches!(problem(&[]), (0, JoinProblem::Empty)));
+}
