@@ -21,11 +21,12 @@ use crate::plan::Plan;
 use crate::reach::Reach;
 use crate::relay::Relays;
 use crate::summary::{Ending, Operations, Summary};
+use crate::window::Window;
 
 /// How long it may take until every access point reaches every application.
 const SERVING: Duration = Duration::from_mins(2);
 /// How often progress is told.
-const TICK: Duration = Duration::from_millis(500);
+pub(crate) const TICK: Duration = Duration::from_millis(500);
 /// How often nodes are asked for their instances while there are faults.
 const ASK: Duration = Duration::from_secs(2);
 /// How long a node may take to accept a deploy; it may still be looking for what an earlier life left running.
@@ -50,6 +51,8 @@ pub struct Options {
 /// How far a colony is.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Progress {
+    /// The directory is written; `colony/operator.pem` in it is the certificate of an operator with all roles.
+    Prepared,
     /// Daemons that listen, of all.
     Starting {
         /// Those that listen.
@@ -94,6 +97,7 @@ pub enum Progress {
 pub async fn run(
     plan: &Arc<Plan>,
     options: &Options,
+    window: &Arc<Window>,
     mut tell: impl FnMut(Progress),
     stop: impl Future<Output = ()>,
 ) -> Result<Option<Summary>, Fault> {
@@ -104,6 +108,7 @@ pub async fn run(
     let relays = Relays::start(plan).await?;
     let address = |from: usize, to: usize| relays.address(plan, from, to).expect("they are linked");
     directory.write(plan, address)?;
+    tell(Progress::Prepared);
     let mut daemons =
         Daemons::new(options.binary.clone(), directory.clone(), plan.nodes.iter().map(|node| node.id.clone()))?;
     let mut colony = Colony {
@@ -113,6 +118,8 @@ pub async fn run(
         doors: plan.nodes.iter().map(|_| watch::channel(Door::default()).0).collect(),
         operators: vec![None; plan.nodes.len()],
         reach: Arc::new(Reach::new(plan)),
+        window: Arc::clone(window),
+        faults: Vec::new(),
         kills: 0,
         cuts: 0,
     };
@@ -189,6 +196,9 @@ struct Colony {
     doors: Vec<watch::Sender<Door>>,
     operators: Vec<Option<std::net::SocketAddr>>,
     reach: Arc<Reach>,
+    window: Arc<Window>,
+    /// Faults that are not mended yet, for people.
+    faults: Vec<(chaos::Fault, String)>,
     kills: u64,
     cuts: u64,
 }
@@ -269,6 +279,7 @@ impl Colony {
         let deploys = self.plan.deploys.clone();
         let mut deploys = deploys.into_iter().filter(|deploy| !deploy.at.is_zero()).peekable();
         let (mut told, mut asked) = (Instant::now(), Instant::now());
+        let mut sent_before = vec![0; self.plan.applications.len()];
         loop {
             let at = begin.elapsed();
             if options.length.is_some_and(|length| at >= length) {
@@ -282,6 +293,7 @@ impl Colony {
                 self.note_hosts().await;
                 let text = self.enact(daemons, fault).await?;
                 self.reach.note(fault);
+                self.remember(fault, &text);
                 tell(Progress::Happened { at, text });
             }
             if options.chaos.is_some() && asked.elapsed() >= ASK {
@@ -292,6 +304,10 @@ impl Colony {
                 told = Instant::now();
                 let (requests, failed) = clients.counts();
                 tell(Progress::Running { at, requests, failed });
+                let tallies = clients.tallies();
+                let faults: Vec<String> = self.faults.iter().map(|(_, text)| text.clone()).collect();
+                self.window.show(&self.plan, at, &tallies, &sent_before, &faults);
+                sent_before = tallies.iter().map(|tally| tally.requests).collect();
                 self.see_that_all_run(daemons, at)?;
             }
             let next =
@@ -319,9 +335,20 @@ impl Colony {
         Ok(())
     }
 
+    /// Keeps what is broken in mind until it is mended.
+    fn remember(&mut self, fault: chaos::Fault, text: &str) {
+        use chaos::Fault::{Cut, Heal, Kill, Start};
+        match fault {
+            Kill { .. } | Cut { .. } => self.faults.push((fault, text.to_owned())),
+            Start { node } => self.faults.retain(|(known, _)| *known != Kill { node }),
+            Heal { link } => self.faults.retain(|(known, _)| *known != Cut { link }),
+        }
+    }
+
     fn is_up(&mut self, node: usize, listens: Listens) {
         self.relays.set_target(node, Some(listens.links));
         self.operators[node] = Some(listens.operators);
+        self.window.set_operators(node, listens.operators);
         self.doors[node].send_modify(|door| door.ingress = Some(listens.ingress));
     }
 

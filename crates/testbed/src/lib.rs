@@ -14,6 +14,7 @@
 //! | `reach` | which requests could have been answered at all, given the faults |
 //! | [`chaos`] | faults drawn from a seed: killed daemons and cut links |
 //! | [`summary`] | what came of it |
+//! | `window` | what a page outside sees while it runs |
 //! | `colony` | all of it together |
 //!
 //! **Invariant:** every process started here has ended when [`run`] returns, whatever it returns.
@@ -31,8 +32,11 @@ pub mod clients;
 pub mod plan;
 pub mod summary;
 
+mod window;
+
 mod colony;
 
 pub use colony::{Options, Progress, run, stop_signal};
 pub use plan::Plan;
 pub use summary::Summary;
+pub use window::Window;

@@ -12,6 +12,7 @@ use mario_diagnostics::Diagnostic;
 use mario_live::Fault;
 use mario_live::identity::Identity;
 use mario_live::operators::{Client, Method};
+use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
@@ -58,12 +59,8 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     }
     let identity = Arc::new(Identity::load_bundle(&arguments.operator).map_err(|fault| failure(&fault))?);
     let runtime = runtime(2)?;
-    let unable = |error: &std::io::Error| {
-        let diagnostic = Diagnostic::error(format!("cannot listen on port {} of 127.0.0.1", arguments.port));
-        Failure::Environment(vec![diagnostic.caused_by(error).hint("choose another port with --port")])
-    };
-    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, arguments.port));
-    let listener = runtime.block_on(tokio::net::TcpListener::bind(address)).map_err(|error| unable(&error))?;
+    let unable = |error: &std::io::Error| cannot_listen(arguments.port, error);
+    let listener = runtime.block_on(listen(arguments.port))?;
     let address = listener.local_addr().map_err(|error| unable(&error))?;
     runtime.block_on(somebody_answers(&identity, &arguments.node))?;
     let stop = interruptions()?;
@@ -75,6 +72,17 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     runtime.shutdown_background();
     // It only ends by itself when it was told to.
     Err(Failure::Interrupted(Vec::new()))
+}
+
+/// Listens for browsers on this machine.
+pub(super) async fn listen(port: u16) -> Result<TcpListener, Failure> {
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    TcpListener::bind(address).await.map_err(|error| cannot_listen(port, &error))
+}
+
+fn cannot_listen(port: u16, error: &std::io::Error) -> Failure {
+    let diagnostic = Diagnostic::error(format!("cannot listen on port {port} of 127.0.0.1"));
+    Failure::Environment(vec![diagnostic.caused_by(error).hint("choose another port with --port")])
 }
 
 /// Sees that one of the nodes answers this operator: a wrong address, a foreign certificate or a missing role is told here rather than

@@ -7,10 +7,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use mario_dashboard::{Dashboard, NodeSource};
 use mario_diagnostics::Diagnostic;
+use mario_live::identity::Identity;
 use mario_scenario::{Resolved, Scenario};
-use mario_testbed::{Options, Plan, Progress, Summary, run as run_colony, stop_signal};
+use mario_testbed::{Options, Plan, Progress, Summary, Window, run as run_colony, stop_signal};
+use tokio::net::TcpListener;
 
+use crate::commands::dashboard;
 use crate::console::many;
 use crate::live::{Format, failure, runtime};
 use crate::result_directory::ResultDirectory;
@@ -49,6 +53,9 @@ pub struct Arguments {
     /// Kill daemons and cut links while it runs, drawn from the seed
     #[arg(long)]
     pub chaos: bool,
+    /// The port of the dashboard on 127.0.0.1; 0 takes any that is free
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    pub port: u16,
     /// Where to keep the run; without it, in the first directory `runs/live-1`, `runs/live-2`, … that is not there yet
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -66,6 +73,8 @@ answered. Everything listens on 127.0.0.1 and nothing needs to be installed.
 
 The time of the scenario runs at --speed: at 200 units a second, agents of the paper evaluate once a second and users move \
 every 10 seconds.
+
+It prints where its dashboard is, the page of `mario dashboard` with what clients see beside it.
 
 It ends after --for, or at Ctrl-C, and stops every process that it started. The directory of the run keeps summary.json, \
 and of each node its configuration, its journal and its log.";
@@ -88,12 +97,19 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     };
     tell_plan(&plan, &resolved.scenario, arguments, console);
     let plan = Arc::new(plan);
+    let window = Arc::new(Window::new(&plan));
     let runtime = runtime(2)?;
-    let mut progress = console.progress("starting");
+    let mut listener = Some(runtime.block_on(dashboard::listen(arguments.port))?);
+    let mut progress = console.progress("live");
     let summary = runtime.block_on(async {
         let stop = stop_signal().map_err(|fault| failure(&fault))?;
-        let tell = |news: Progress| show(&news, &mut progress, console);
-        run_colony(&plan, &options, tell, stop).await.map_err(|fault| failure(&fault))
+        let tell = |news: Progress| {
+            if let (Progress::Prepared, Some(listener)) = (&news, listener.take()) {
+                show_page(&options, &window, listener, console);
+            }
+            show(&news, &mut progress, console);
+        };
+        run_colony(&plan, &options, &window, tell, stop).await.map_err(|fault| failure(&fault))
     });
     drop(progress);
     runtime.shutdown_timeout(Duration::from_secs(1));
@@ -107,6 +123,22 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     }
     console.inform(format!("kept in {}", directory.display()));
     Ok(Outcome::Done)
+}
+
+/// Serves the dashboard of the colony in the background, as long as the colony runs, and tells where.
+fn show_page(options: &Options, window: &Window, listener: TcpListener, console: &Console) {
+    let address = listener.local_addr();
+    // Without the page the colony runs all the same.
+    let (Ok(identity), Ok(address)) = (Identity::load_bundle(&options.directory.join("colony/operator.pem")), address)
+    else {
+        console.inform("note: there is no dashboard: its certificate or its port cannot be used");
+        return;
+    };
+    let identity = Arc::new(identity);
+    let sources = window.operators().into_iter().map(|address| NodeSource::moving(Arc::clone(&identity), address));
+    let dashboard = Dashboard::new(sources.collect(), Some(window.picture()));
+    tokio::spawn(async move { dashboard.serve(listener, std::future::pending()).await });
+    console.inform(format!("dashboard: http://{address}/"));
 }
 
 /// The scenario that the arguments name: the paper's tree at some size, or another.
@@ -163,6 +195,7 @@ fn tell_plan(plan: &Plan, scenario: &Scenario, arguments: &Arguments, console: &
 
 fn show(news: &Progress, progress: &mut crate::console::Progress, console: &Console) {
     match news {
+        Progress::Prepared => {}
         Progress::Starting { up, of } => progress.say(&format!("{up} of {of} daemons listen")),
         Progress::Reaching { reached, of } => {
             progress.say(&format!("{reached} of {of} pairs of access point and application answer"));

@@ -1,0 +1,116 @@
+//! What a page outside sees of a colony while it runs: where its nodes are asked, and what no node knows.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+use crate::clients::Tally;
+use crate::plan::Plan;
+use crate::summary::Percentiles;
+
+/// Percentiles are those of about this many last requests of an application: older ones say little about now.
+const RECENT: usize = 500;
+
+/// What a page outside sees of a colony.
+#[derive(Debug)]
+pub struct Window {
+    operators: Vec<watch::Sender<String>>,
+    picture: watch::Sender<Value>,
+}
+
+impl Window {
+    /// For the nodes of a plan, none of which runs yet.
+    pub fn new(plan: &Plan) -> Window {
+        let operators = plan.nodes.iter().map(|_| watch::channel(String::new()).0).collect();
+        Window { operators, picture: watch::channel(Value::Null).0 }
+    }
+
+    /// For each node, the address for operators, which changes when its daemon is started again; empty before the first time.
+    pub fn operators(&self) -> Vec<watch::Receiver<String>> {
+        self.operators.iter().map(watch::Sender::subscribe).collect()
+    }
+
+    /// What no node knows: tiers, users, response times as clients see them, and faults on purpose. The keys are those that
+    /// the dashboard takes.
+    pub fn picture(&self) -> watch::Receiver<Value> {
+        self.picture.subscribe()
+    }
+
+    pub(crate) fn set_operators(&self, node: usize, address: SocketAddr) {
+        self.operators[node].send_replace(address.to_string());
+    }
+
+    /// Shows how things are `at` some time after the clients began. `faults` are those that are not mended yet.
+    pub(crate) fn show(&self, plan: &Plan, at: Duration, tallies: &[Tally], before: &[u64], faults: &[String]) {
+        if self.picture.is_closed() {
+            return;
+        }
+        let units = plan.units(at);
+        let mut users: BTreeMap<usize, u64> = BTreeMap::new();
+        for place in plan.users.iter().filter_map(|user| user.place(units)) {
+            *users.entry(place).or_default() += 1;
+        }
+        let nodes = plan.nodes.iter().enumerate().map(|(place, node)| {
+            let mut known = json!({ "tier": node.tier });
+            if node.is_access_point {
+                known["users"] = users.get(&place).copied().unwrap_or(0).into();
+            }
+            (node.id.clone(), known)
+        });
+        let applications = plan.applications.iter().zip(tallies).zip(before).map(|((application, tally), before)| {
+            let times = tally.times_us[tally.times_us.len().saturating_sub(RECENT)..].to_vec();
+            let mut known = json!({
+                "requests_per_s": (tally.requests - before) as f64 / crate::colony::TICK.as_secs_f64(),
+                "failed": tally.failed(),
+            });
+            if let Some(times) = Percentiles::of(times) {
+                (known["p50_ms"], known["p95_ms"], known["p99_ms"]) =
+                    (times.p50.into(), times.p95.into(), times.p99.into());
+            }
+            (application.id.clone(), known)
+        });
+        self.picture.send_replace(json!({
+            "title": format!("{}, live", plan.name),
+            "facts": {
+                "speed": format!("{} time units a second", plan.speed),
+                "time": format!("{units:.0} of {:.0}", plan.units(plan.duration)),
+            },
+            "nodes": nodes.collect::<serde_json::Map<_, _>>(),
+            "applications": applications.collect::<serde_json::Map<_, _>>(),
+            "faults": faults,
+        }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mario_scenario::{Document, NoFiles};
+
+    use super::*;
+
+    #[test]
+    fn the_picture_has_users_where_they_are_and_recent_response_times() {
+        let mut document = Document::preset("paper").expect("it ships");
+        document.set(&["topology.size=2".to_owned()]);
+        let scenario = document.resolve(&mut NoFiles).expect("valid").scenario;
+        let plan = Plan::new(&scenario, 200.0).expect("it can be live");
+        let window = Window::new(&plan);
+        let seen = window.picture();
+        let mut tallies = vec![Tally::default(); plan.applications.len()];
+        tallies[0] =
+            Tally { requests: 30, answered: 20, times_us: vec![4_000; 20], sum_us: 80_000, ..Tally::default() };
+        let before = vec![10; 1].into_iter().chain(vec![0; 5]).collect::<Vec<u64>>();
+        window.show(&plan, Duration::ZERO, &tallies, &before, &["a link is cut".to_owned()]);
+        let picture = seen.borrow().clone();
+        let users: u64 = plan.nodes.iter().filter_map(|node| picture["nodes"][&node.id]["users"].as_u64()).sum();
+        assert_eq!(users, 50, "one of 51 comes later");
+        assert_eq!(picture["nodes"][&plan.nodes[0].id], json!({ "tier": 0 }));
+        let first = &picture["applications"][&plan.applications[0].id];
+        assert_eq!((first["requests_per_s"].as_f64(), first["p95_ms"].as_f64()), (Some(40.0), Some(4.0)));
+        assert_eq!(picture["applications"][&plan.applications[1].id]["p95_ms"], Value::Null);
+        assert_eq!(picture["faults"], json!(["a link is cut"]));
+    }
+}
