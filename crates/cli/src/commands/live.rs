@@ -14,7 +14,7 @@ use mario_scenario::{Resolved, Scenario};
 use mario_testbed::{Options, Plan, Progress, Summary, Window, run as run_colony, stop_signal};
 use tokio::net::TcpListener;
 
-use crate::commands::dashboard;
+use crate::commands::{dashboard, trace};
 use crate::console::many;
 use crate::live::{Format, failure, runtime};
 use crate::result_directory::ResultDirectory;
@@ -77,7 +77,7 @@ every 10 seconds.
 It prints where its dashboard is, the page of `mario dashboard` with what clients see beside it.
 
 It ends after --for, or at Ctrl-C, and stops every process that it started. The directory of the run keeps summary.json, \
-and of each node its configuration, its journal and its log.";
+trace.jsonl, which `mario audit` and `mario report` take, and of each node its configuration, its journal and its log.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
     let resolved = scenario(arguments)?;
@@ -121,7 +121,9 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
             stdout.write_all(b"\n")
         })?,
     }
-    console.inform(format!("kept in {}", directory.display()));
+    let data = plan.nodes.iter().map(|node| options.directory.join("nodes").join(&node.id).join("data"));
+    trace::join_directories(&data.collect::<Vec<_>>(), &options.directory.join("trace.jsonl"))?;
+    console.inform(format!("kept in {0}; `mario audit {0}` and `mario report {0}` tell more", directory.display()));
     Ok(Outcome::Done)
 }
 

@@ -56,26 +56,31 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
 }
 
 fn join_parts(arguments: &JoinArguments, console: &Console) -> Result<Outcome, Failure> {
+    let joined = join_directories(&arguments.directories, &arguments.out)?;
+    tell(&joined, &arguments.out, console);
+    Ok(Outcome::Done)
+}
+
+/// Makes one trace of the parts in some directories.
+pub(super) fn join_directories(directories: &[PathBuf], out: &Path) -> Result<Joined, Failure> {
     let mut parts = Vec::new();
-    for directory in &arguments.directories {
+    for directory in directories {
         parts.push(parts_in(directory)?);
     }
-    refuse_to_replace(&arguments.out)?;
-    let unfinished = unfinished_name(&arguments.out);
-    let cannot_write =
-        |error: &std::io::Error| Failure::file(format!("cannot write `{}`", arguments.out.display()), error);
+    refuse_to_replace(out)?;
+    let unfinished = unfinished_name(out);
+    let cannot_write = |error: &std::io::Error| Failure::file(format!("cannot write `{}`", out.display()), error);
     let file = File::create(&unfinished).map_err(|error| cannot_write(&error))?;
     let open = |path: &Path| -> std::io::Result<Box<dyn std::io::BufRead>> {
         Ok(Box::new(BufReader::with_capacity(1 << 16, File::open(path)?)))
     };
     let joined = join(&parts, &open, BufWriter::with_capacity(1 << 16, file)).map_err(|error| {
         let _ = fs::remove_file(&unfinished);
-        failed(&error, &arguments.out)
+        failed(&error, out)
     });
     let (_, joined) = joined?;
-    fs::rename(&unfinished, &arguments.out).map_err(|error| cannot_write(&error))?;
-    tell(&joined, &arguments.out, console);
-    Ok(Outcome::Done)
+    fs::rename(&unfinished, out).map_err(|error| cannot_write(&error))?;
+    Ok(joined)
 }
 
 fn tell(joined: &Joined, out: &Path, console: &Console) {

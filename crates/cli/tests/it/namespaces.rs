@@ -156,7 +156,7 @@ fn moves_and_replications(nodes: &Nodes, runtime: &tokio::runtime::Runtime) -> L
     let load = Load::begin(nodes, runtime.handle(), &[("a1", "shop"), ("c3", "shop"), ("b", "nomad"), ("r", "nomad")]);
     wait(nodes, "12 migrations under load", || nodes.counted("mario_arrived_total") >= 13.0);
     wait(nodes, "the shop is at both of its clients", || {
-        ["a1", "c3"].iter().all(|name| nodes.hosts(nodes.index(name), "shop"))
+        ["a1", "c3"].iter().all(|name| nodes.hosts(Nodes::index(name), "shop"))
     });
     let (answered, failed) = load.counts();
     println!("while {shop} and {nomad} moved: {answered} requests answered, {failed} failed");
@@ -167,9 +167,9 @@ fn moves_and_replications(nodes: &Nodes, runtime: &tokio::runtime::Runtime) -> L
 
 /// kill -9 of a daemon that the nomad visits: it comes back with all that it had.
 fn killed_daemon(nodes: &mut Nodes) {
-    let b = nodes.index("b");
+    let b = Nodes::index("b");
     nodes.kill(b);
-    let r = nodes.index("r");
+    let r = Nodes::index("r");
     wait(nodes, "its neighbours notice that b is gone", || {
         nodes.get(r, "/v1/status")["links_up"] == Nodes::neighbours(r).len() - 1
     });
@@ -181,7 +181,7 @@ fn killed_daemon(nodes: &mut Nodes) {
 
 /// kill -9 of a workload: its node starts it again.
 fn killed_workload(nodes: &Nodes) {
-    let index = nodes.index("a1");
+    let index = Nodes::index("a1");
     let before = nodes.workloads(index);
     assert!(!before.is_empty(), "the shop runs at a1");
     for pid in &before {
@@ -195,7 +195,7 @@ fn killed_workload(nodes: &Nodes) {
 
 /// A cut link, and a partition that heals.
 fn cut_link_and_partition(nodes: &Nodes, relays: &Relays) {
-    let links_up = |name: &str| nodes.get(nodes.index(name), "/v1/status")["links_up"].clone();
+    let links_up = |name: &str| nodes.get(Nodes::index(name), "/v1/status")["links_up"].clone();
     relays.cut(&[("a", "a2")]);
     wait(nodes, "the cut link is down at both ends", || links_up("a") == 3 && links_up("a2") == 0);
     relays.heal();
@@ -203,17 +203,17 @@ fn cut_link_and_partition(nodes: &Nodes, relays: &Relays) {
     relays.cut(&[("r", "b"), ("r", "c")]);
     wait(nodes, "two subtrees are cut off", || links_up("b") == 3 && links_up("c") == 3);
     // Where there is an instance, clients are served all the while.
-    assert!(clients::is_served(nodes, nodes.index("c3"), "shop"));
+    assert!(clients::is_served(nodes, Nodes::index("c3"), "shop"));
     relays.heal();
     wait(nodes, "the partition has healed", || links_up("b") == 4 && links_up("c") == 4);
     wait(nodes, "clients on both sides reach the shop", || {
-        ["b2", "c3", "a1", "r"].iter().all(|name| clients::is_served(nodes, nodes.index(name), "shop"))
+        ["b2", "c3", "a1", "r"].iter().all(|name| clients::is_served(nodes, Nodes::index(name), "shop"))
     });
 }
 
 /// A full disk stops new promises, and nothing else.
 fn full_disk(nodes: &Nodes) {
-    let index = nodes.index(nodes::SMALL_DISK);
+    let index = Nodes::index(nodes::SMALL_DISK);
     let filler = nodes.data(index).join("filler");
     let mut written = 0;
     if let Ok(mut file) = fs::File::create(&filler) {

@@ -1,11 +1,12 @@
 //! `summary.json` and `run.json`: the figures are worked out from the trace anew.
 
-use std::io;
+use std::io::{self, BufRead};
 use std::path::Path;
 use std::sync::Arc;
 
 use mario_audit::FindingKind;
 use mario_audit::reader::{Detail, Header, Outcome, Record, Verdict};
+use mario_domain::AgentOperation;
 use serde_json::{Value, json};
 
 use super::{Checked, FINDINGS_MAX, opened};
@@ -34,6 +35,8 @@ pub(super) struct Summed {
     deploys: Vec<Vec<u64>>,
     regret: RegretSums,
     totals: [u64; 2],
+    /// What agents asked for, all applications together.
+    asked: OperationCounts,
 }
 
 impl Summed {
@@ -45,6 +48,7 @@ impl Summed {
             deploys: Vec::new(),
             regret: RegretSums::new(),
             totals: [0; 2],
+            asked: OperationCounts::default(),
         }
     }
 
@@ -54,6 +58,15 @@ impl Summed {
         match record {
             Record::Cycle(cycle) => {
                 for outcome in &cycle.outcomes {
+                    if let Outcome::Judged { wish, verdict, .. } = outcome {
+                        let counter = match (wish.operation, verdict) {
+                            (_, Verdict::Inhibited(_)) => &mut self.asked.inhibited,
+                            (AgentOperation::Undeploy, _) => &mut self.asked.undeploy,
+                            (AgentOperation::Migrate, _) => &mut self.asked.migrate,
+                            (AgentOperation::Replicate, _) => &mut self.asked.replicate,
+                        };
+                        *counter += 1;
+                    }
                     if let Outcome::Deploy { application, verdict: Verdict::Accepted(_), .. } = outcome {
                         self.groups.of(*application).into_iter().for_each(|group| deploys[group] += 1);
                     }
@@ -75,8 +88,12 @@ impl Summed {
     }
 
     pub(super) fn finish(self, directory: &Path, is_complete: bool, checked: &mut Checked) -> io::Result<()> {
+        let Some(file) = opened(directory, "summary.json")? else { return self.check_run(directory, checked) };
+        if self.header.live.is_some() {
+            self.check_live(file, checked);
+            return Ok(());
+        }
         self.check_run(directory, checked)?;
-        let Some(file) = opened(directory, "summary.json")? else { return Ok(()) };
         if !is_complete {
             // A run that is not complete has the mark, and a summary is written at the end.
             if !directory.join(PARTIAL).exists() {
@@ -114,6 +131,22 @@ impl Summed {
         let unknown = keys.filter(|key| expected.get(*key).is_none() && !UNTOLD.iter().any(|(known, _)| known == key));
         checked.unchecked.extend(unknown.map(|key| format!("`{key}` in summary.json: not a key of this version")));
         Ok(())
+    }
+
+    /// The summary of a live colony has the operations of the trace; what clients saw is in no trace of nodes.
+    fn check_live(&self, file: Box<dyn BufRead>, checked: &mut Checked) {
+        let found: Value = serde_json::from_reader(file).unwrap_or_default();
+        let OperationCounts { migrate, replicate, undeploy, inhibited, .. } = self.asked;
+        let expected =
+            json!({ "migrate": migrate, "replicate": replicate, "undeploy": undeploy, "inhibited": inhibited });
+        let mut wrong = Vec::new();
+        compare("", &expected, &found, &mut wrong);
+        for (who, expected, found) in wrong {
+            checked.find(FindingKind::Summary, "summary.json", 1, who, expected, found);
+        }
+        checked.checked.push("operations in summary.json".to_owned());
+        let others = "all but the operations in summary.json: nodes do not know what clients saw";
+        checked.unchecked.push(others.to_owned());
     }
 
     /// What was run is told by the header, too, but for the scenario.

@@ -39,7 +39,7 @@ which says more about the policy when the machine has other things to do.";
 
 /// A knowledge base that can be loaded again and again.
 enum Situation {
-    Recorded(Recorded),
+    Recorded(Box<Recorded>),
     Facts(Box<KnowledgeBase>, Constant),
 }
 
@@ -117,7 +117,7 @@ fn cases(arguments: &Arguments, engine: &Engine) -> Result<Vec<Case>, Failure> {
         let mut batch = Batch::open(path)?;
         while let Some(recorded) = batch.next(engine.symbols())? {
             let origin = format!("line {}", batch.line);
-            cases.push(Case { origin, situation: Situation::Recorded(recorded) });
+            cases.push(Case { origin, situation: Situation::Recorded(Box::new(recorded)) });
         }
     } else if let Some(path) = &inputs.facts {
         let mut facts = KnowledgeBase::new(engine.symbols());

@@ -36,7 +36,7 @@ impl Load {
     pub fn begin(nodes: &Nodes, runtime: &Handle, clients: &[(&str, &str)]) -> Load {
         let shared: Arc<Shared> = Arc::default();
         for (node, host) in clients {
-            let (address, host) = (nodes.ingress(nodes.index(node)), (*host).to_owned());
+            let (address, host) = (nodes.ingress(Nodes::index(node)), (*host).to_owned());
             let shared = Arc::clone(&shared);
             runtime.spawn(async move {
                 let mut ticks = tokio::time::interval(EVERY);

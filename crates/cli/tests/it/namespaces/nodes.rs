@@ -115,7 +115,7 @@ impl Nodes {
         ip(&format!("netns add {name}"));
         ip(&format!("link add to-{name} type veth peer name eth0 netns {name}"));
         ip(&format!("link set to-{name} master br0 up"));
-        ip(&format!("-n {name} addr add {}/24 dev eth0", self.address(index)));
+        ip(&format!("-n {name} addr add {}/24 dev eth0", Nodes::address(index)));
         ip(&format!("-n {name} link set eth0 up"));
         ip(&format!("-n {name} link set lo up"));
         let certified = self.authority.node(node_id(name).expect("a name"), Vec::new());
@@ -157,20 +157,20 @@ impl Nodes {
         self.runtime.block_on(done)
     }
 
-    pub fn index(&self, name: &str) -> usize {
+    pub fn index(name: &str) -> usize {
         TREE.iter().position(|(known, _)| *known == name).expect("a node")
     }
 
-    pub fn address(&self, index: usize) -> String {
+    pub fn address(index: usize) -> String {
         format!("10.77.0.{}", 11 + index)
     }
 
     pub fn links(&self, index: usize) -> SocketAddr {
-        format!("{}:7440", self.address(index)).parse().expect("an address")
+        format!("{}:7440", Nodes::address(index)).parse().expect("an address")
     }
 
     pub fn ingress(&self, index: usize) -> SocketAddr {
-        format!("{}:8080", self.address(index)).parse().expect("an address")
+        format!("{}:8080", Nodes::address(index)).parse().expect("an address")
     }
 
     pub fn data(&self, index: usize) -> PathBuf {
@@ -223,7 +223,7 @@ impl Nodes {
 
     fn ask(&self, index: usize, method: Method, path: &str, headers: &[(&str, &str)], body: Vec<u8>) -> Option<Reply> {
         let identity = Identity::load_bundle(&self.directory.join("ada.pem")).expect("an identity");
-        let client = Client::new(&identity, &format!("{}:7441", self.address(index))).expect("a client");
+        let client = Client::new(&identity, &format!("{}:7441", Nodes::address(index))).expect("a client");
         let asked = async {
             tokio::time::timeout(Duration::from_secs(20), client.ask(method, path, headers, body)).await.ok()?.ok()
         };
@@ -273,7 +273,7 @@ impl Nodes {
         let policy = PolicyText { name: "p".to_owned(), files, memory: 0 };
         let owner = Identity::load_bundle(&self.directory.join(format!("{application}.pem"))).expect("an identity");
         let document = sign(&file, &policy, &owner).expect("signed");
-        self.ask(self.index(node), Method::POST, "/v1/instances", &[(DEPLOY_KEY, &key.to_string())], document)
+        self.ask(Nodes::index(node), Method::POST, "/v1/instances", &[(DEPLOY_KEY, &key.to_string())], document)
     }
 
     /// Whether a node owns an instance of an application whose copy is healthy.

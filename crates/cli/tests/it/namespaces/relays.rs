@@ -23,7 +23,7 @@ impl Relays {
         let cut: Arc<Mutex<Vec<(usize, usize)>>> = Arc::default();
         for from in 0..TREE.len() {
             for name in Nodes::neighbours(from) {
-                let to = nodes.index(name);
+                let to = Nodes::index(name);
                 let address = SocketAddr::from(([10, 77, 0, 1], relay_port(from, to)));
                 // Links further down are slower.
                 let delay = Duration::from_millis(if from.max(to) > 3 { 5 } else { 2 });
@@ -91,11 +91,7 @@ impl Relay {
             let _ = to.shutdown().await;
         });
         let mut buffer = vec![0; 16 << 10];
-        loop {
-            let Ok(count) = from.read(&mut buffer).await else { break };
-            if count == 0 {
-                break;
-            }
+        while let Ok(count @ 1..) = from.read(&mut buffer).await {
             if self.is_cut() {
                 // As on a cut wire: nothing more comes, and no end either, for as long as anybody would wait.
                 tokio::time::sleep(Duration::from_secs(30)).await;

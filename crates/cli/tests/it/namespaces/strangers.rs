@@ -15,7 +15,7 @@ use super::nodes::Nodes;
 
 /// Knocks at the root as everybody who is not to be let in. It tells of each, and serves its neighbours all the while.
 pub fn knock_on_all_doors(nodes: &Nodes) {
-    let root = nodes.index("r");
+    let root = Nodes::index("r");
     let neighbour = nodes.authority.node(node_id("mute").expect("a name"), Vec::new());
     nodes.certificate("expired", &neighbour, -3, -1);
     // To a clock before the certificate, the certificate is of the future.
@@ -79,7 +79,7 @@ impl ResolvesClientCert for Nobody {
 fn speak(nodes: &Nodes, config: Arc<ClientConfig>, says: &[u8]) -> (ClientConnection, TcpStream) {
     let server = ServerName::try_from("node.mario").expect("a name");
     let mut connection = ClientConnection::new(config, server).expect("TLS");
-    let mut stream = TcpStream::connect(nodes.links(nodes.index("r"))).expect("it listens");
+    let mut stream = TcpStream::connect(nodes.links(Nodes::index("r"))).expect("it listens");
     stream.set_read_timeout(Some(Duration::from_secs(2))).expect("a timeout");
     {
         let mut tls = Stream::new(&mut connection, &mut stream);
