@@ -1,8 +1,8 @@
 //! Asks the managers' own policies again.
 
 use mario_domain::{
-    AgentId, Capacity, Instance, InstanceId, Node, NodeId, Operation, OperationName, Request, Rule as DomainRule,
-    Target, Verdict,
+    AgentId, Capacity, FlavourId, Hardware, Instance, InstanceId, Node, NodeId, Operation, OperationName, Request,
+    Rule as DomainRule, Target, Verdict,
 };
 use mario_policy::{Acceptance, ManagerView};
 use mario_prolog::{Allowance, Engine, Machine};
@@ -28,6 +28,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) instance: Option<&'a InstanceId>,
     pub(crate) target: Option<u32>,
     pub(crate) application: u32,
+    /// What it needs where it leads to.
+    pub(crate) needed: Hardware,
     pub(crate) moment: Moment,
 }
 
@@ -117,20 +119,30 @@ impl Acceptances {
         for agent in &world.node(place).agents {
             let agent = world.agent(*agent);
             let application = application_id(agent.application);
+            let flavour = flavour(header, agent.application, agent.flavour);
             if is_promised {
-                view.push_promised(&application);
+                view.push_promised(&application, flavour);
             } else {
                 view.push_instance(&Instance { id: agent.instance.clone(), application, node: traced.id.clone() });
+                if let Some(flavour) = flavour {
+                    view.push_running(&agent.instance, flavour);
+                }
             }
         }
         for arrival in &world.node(place).arrivals {
             let application = application_id(arrival.application);
+            let flavour = flavour(header, arrival.application, arrival.flavour);
             match &arrival.instance {
-                Some(id) => view.push_instance(&Instance { id: id.clone(), application, node: traced.id.clone() }),
-                None => view.push_promised(&application),
+                Some(id) => {
+                    view.push_instance(&Instance { id: id.clone(), application, node: traced.id.clone() });
+                    if let Some(flavour) = flavour {
+                        view.push_running(id, flavour);
+                    }
+                }
+                None => view.push_promised(&application, flavour),
             }
         }
-        match acceptance.judge(&mut self.machine, &view, &request, application.hardware) {
+        match acceptance.judge(&mut self.machine, &view, &request, asked.needed) {
             Verdict::Accepted => Some(Answer::Accepts),
             Verdict::Inhibited(inhibition) => match inhibition.rule {
                 DomainRule::Acceptance { reason } => Some(Answer::Refuses(Rule::Acceptance { reason })),
@@ -142,12 +154,19 @@ impl Acceptances {
     }
 }
 
+/// A flavour of an application, if it has any.
+fn flavour(header: &Header, application: u32, flavour: u32) -> Option<&FlavourId> {
+    header.applications[application as usize].flavours.get(flavour as usize).map(|flavour| &flavour.id)
+}
+
 fn request(asked: &Asked<'_>, application: mario_domain::ApplicationId, id: &dyn Fn(u32) -> NodeId) -> Option<Request> {
     let (Some(instance), Some(own)) = (asked.instance, asked.concerned.own) else {
         return Some(Request::deploy(application, id(asked.target?)));
     };
     let operation = match asked.operation {
         OperationName::Undeploy => Operation::Undeploy,
+        // Which flavour is nothing that a manager's policy sees.
+        OperationName::Adapt => Operation::Adapt(FlavourId::number(0)),
         OperationName::Migrate => Operation::Migrate(Target::Node(id(asked.target?))),
         OperationName::Replicate => Operation::Replicate(Target::Node(id(asked.target?))),
         OperationName::Deploy => return None,

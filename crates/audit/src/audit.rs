@@ -1,11 +1,13 @@
 //! The audit of a trace, record by record.
 
+mod consent;
 mod context;
 mod cycles;
 mod evaluations;
 mod header;
 mod live;
 mod measured;
+mod own;
 mod regret;
 mod summed;
 mod sums;
@@ -360,7 +362,7 @@ impl Audit {
         if !self.has_begun {
             self.require_first_consent(record.node, record.application, &instance_text(&record.instance));
         }
-        self.appear(&record.instance, record.application, record.policy, record.node);
+        self.appear(&record.instance, record.application, record.policy, record.node, 0);
         if self.header.detail == Detail::Summary {
             self.tiers.add(record.application, self.header.nodes[record.node as usize].tier);
         }
@@ -370,7 +372,7 @@ impl Audit {
         format!("application {}", self.header.applications[application as usize].id)
     }
 
-    /// What one instance of an application needs.
+    /// What one instance of an application needs when it begins.
     fn needed(&self, application: u32) -> Hardware {
         self.header.applications[application as usize].hardware
     }
@@ -385,6 +387,8 @@ impl Audit {
             Target::Own => self.node_id(own).id().clone(),
             Target::Node(node) => self.node_id(*node).id().clone(),
             Target::Unknown(id) => id.clone(),
+            // What adapts does so where it is.
+            Target::Flavour(_) => self.node_id(own).id().clone(),
         }
     }
 
@@ -400,7 +404,7 @@ impl Audit {
     }
 
     /// An instance appears, unless its id was used before.
-    fn appear(&mut self, instance: &InstanceId, application: u32, policy: u32, node: u32) {
+    fn appear(&mut self, instance: &InstanceId, application: u32, policy: u32, node: u32, flavour: u32) {
         if let Some(standing) = self.world.standing(instance) {
             let found = match standing {
                 Standing::There(agent) => {
@@ -412,9 +416,9 @@ impl Audit {
             self.find(FindingKind::IdReused, instance_text(instance), "a fresh id", found);
             return;
         }
-        let needed = self.needed(application);
+        let held = self.header.applications[application as usize].needed_in(flavour);
         self.sums.appeared(application);
-        self.world.appear(instance, application, policy, node, needed, self.time);
+        self.world.appear(instance, application, policy, node, (flavour, held), self.time);
     }
 
     fn require_up(&mut self, node: u32, who: &str) {

@@ -145,7 +145,10 @@ impl Decisions {
             .iter()
             .map(|solution| match solution {
                 mario_policy::Solution::Proposal(proposal) => Solution::Proposal {
-                    wish: Wish { operation: proposal.operation, target: target(facts, &self.node_of, proposal.target) },
+                    wish: Wish {
+                        operation: proposal.operation,
+                        target: target(facts, &self.node_of, proposal.operation, proposal.target),
+                    },
                     clause: proposal.clause as u64,
                 },
                 mario_policy::Solution::Invalid(invalid) => {
@@ -163,7 +166,7 @@ impl Decisions {
         let key = &mut self.key;
         key.clear();
         let neighbourhood = world.node(situation.node).neighbourhood;
-        for word in [situation.policy, situation.application, situation.node, neighbourhood] {
+        for word in [situation.policy, situation.application, situation.node, neighbourhood, situation.flavour] {
             key.extend(word.to_le_bytes());
         }
         encode_id(key, situation.instance.id());
@@ -213,11 +216,7 @@ fn encode_requests(key: &mut Vec<u8>, requests: &[RequestFact]) {
 }
 
 fn encode_wish(key: &mut Vec<u8>, wish: &Wish) {
-    key.push(match wish.operation {
-        AgentOperation::Undeploy => 0,
-        AgentOperation::Migrate => 1,
-        AgentOperation::Replicate => 2,
-    });
+    key.push(wish.operation.code());
     match &wish.target {
         Target::Own => key.push(0),
         Target::Node(node) => {
@@ -226,6 +225,10 @@ fn encode_wish(key: &mut Vec<u8>, wish: &Wish) {
         }
         Target::Unknown(id) => {
             key.push(2);
+            encode_id(key, id);
+        }
+        Target::Flavour(id) => {
+            key.push(3);
             encode_id(key, id);
         }
     }
@@ -246,7 +249,10 @@ fn encode_id(key: &mut Vec<u8>, id: &Id) {
 }
 
 /// A target as a trace writes it.
-fn target(facts: &KnowledgeBase, node_of: &FxHashMap<Id, u32>, target: Constant) -> Target {
+fn target(facts: &KnowledgeBase, node_of: &FxHashMap<Id, u32>, operation: AgentOperation, target: Constant) -> Target {
+    if operation.asks_for_flavour() {
+        return facts.to_id(target).map_or(Target::Unknown(Id::Number(0)), Target::Flavour);
+    }
     if target == facts.constant(mario_domain::SELF) {
         return Target::Own;
     }

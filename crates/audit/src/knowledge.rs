@@ -30,6 +30,8 @@ pub struct Situation<'a> {
     pub node: u32,
     /// The free hardware of that node.
     pub free: Capacity,
+    /// The place of the flavour that the instance runs in.
+    pub flavour: u32,
     /// The rest of what it saw.
     pub seen: &'a Seen,
     /// What it remembers of what happened.
@@ -83,6 +85,11 @@ impl Knowledge {
         }
         let application = facts.id(header.applications[situation.application as usize].id.id());
         facts.push_instance(instance, application, own);
+        let flavours = &header.applications[situation.application as usize].flavours;
+        if let Some(flavour) = flavours.get(situation.flavour as usize) {
+            let flavour = facts.id(flavour.id.id());
+            facts.push_running(instance, flavour);
+        }
         let requests = |facts: &KnowledgeBase, fact: &RequestFact| {
             let neighbour = match fact.neighbour {
                 Neighbour::Own => facts.constant(mario_domain::SELF),
@@ -93,7 +100,7 @@ impl Knowledge {
         let target = |facts: &KnowledgeBase, target: &Target| match target {
             Target::Own => facts.constant(mario_domain::SELF),
             Target::Node(node) => id(facts, *node),
-            Target::Unknown(id) => facts.id(id),
+            Target::Unknown(id) | Target::Flavour(id) => facts.id(id),
         };
         for fact in &situation.seen.requests {
             let [neighbour, rate, latency] = requests(facts, fact);

@@ -128,7 +128,7 @@ impl Pasts {
     }
 
     fn accepted(&mut self, instance: &InstanceId, wish: &Wish, new: Option<&InstanceId>) {
-        use mario_domain::AgentOperation::{Migrate, Replicate, Undeploy};
+        use mario_domain::AgentOperation::{Adapt, Migrate, Replicate, Undeploy};
         let Some(past) = self.of.get_mut(instance) else { return };
         let policy = past.policy;
         // A plan may also move an instance whose agent has not evaluated: then there is no evaluation that it could be counted from.
@@ -145,7 +145,7 @@ impl Pasts {
             (Undeploy, _) => {
                 self.of.remove(instance);
             }
-            (Replicate, None) => {}
+            (Replicate, None) | (Adapt, _) => {}
         }
     }
 }

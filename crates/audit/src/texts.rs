@@ -6,7 +6,7 @@ pub(crate) fn target_text(header: &Header, target: &Target) -> String {
     match target {
         Target::Own => mario_domain::SELF.to_owned(),
         Target::Node(node) => header.nodes[*node as usize].id.to_string(),
-        Target::Unknown(id) => id.to_string(),
+        Target::Unknown(id) | Target::Flavour(id) => id.to_string(),
     }
 }
 

@@ -65,6 +65,8 @@ pub(crate) struct Arrival {
     pub(crate) application: u32,
     /// The instance that migrates; `None` for one that appears by this cycle, which has no id before.
     pub(crate) instance: Option<InstanceId>,
+    /// The place of the flavour that it will run in.
+    pub(crate) flavour: u32,
 }
 
 pub(crate) struct Agent {
@@ -72,6 +74,10 @@ pub(crate) struct Agent {
     pub(crate) application: u32,
     pub(crate) policy: u32,
     pub(crate) node: u32,
+    /// The place of the flavour that its instance runs in.
+    pub(crate) flavour: u32,
+    /// The hardware that its instance holds.
+    pub(crate) held: Hardware,
     /// When it appeared.
     pub(crate) born: f64,
     /// How often it has evaluated.
@@ -80,8 +86,8 @@ pub(crate) struct Agent {
     pub(crate) last_evaluation: Option<f64>,
     /// What it saw and decided then.
     pub(crate) last_seen: Option<Seen>,
-    /// Where it decided then: its node, the free hardware there, and the version of the neighbourhood.
-    pub(crate) decided_at: Option<(u32, Capacity, u32)>,
+    /// Where and how it decided then: its node, the free hardware there, the version of the neighbourhood, and its flavour.
+    pub(crate) decided_at: Option<(u32, Capacity, u32, u32)>,
     /// The nodes that it was on since then, its present one apart.
     pub(crate) left: Vec<u32>,
     /// The inhibited operations that it remembers, each with the evaluation that proposed it, from 1.
@@ -171,7 +177,7 @@ impl World {
         application: u32,
         policy: u32,
         node: u32,
-        needed: Hardware,
+        (flavour, held): (u32, Hardware),
         born: f64,
     ) -> AgentPlace {
         let agent = Agent {
@@ -179,6 +185,8 @@ impl World {
             application,
             policy,
             node,
+            flavour,
+            held,
             born,
             evaluations: 0,
             last_evaluation: None,
@@ -200,15 +208,15 @@ impl World {
             }
         };
         self.standings.insert(instance.clone(), Standing::There(place));
-        self.settle(place, node, needed);
+        self.settle(place, node);
         self.alive += 1;
         self.alive_of[application as usize] += 1;
         place
     }
 
     /// An instance goes, at this line.
-    pub(crate) fn go(&mut self, place: AgentPlace, needed: Hardware, line: u64) {
-        self.unsettle(place, needed);
+    pub(crate) fn go(&mut self, place: AgentPlace, line: u64) {
+        self.unsettle(place);
         let agent = self.agent(place);
         let (instance, application) = (agent.instance.clone(), agent.application as usize);
         self.standings.insert(instance, Standing::Gone(line));
@@ -218,25 +226,37 @@ impl World {
     }
 
     /// An instance moves.
-    pub(crate) fn travel(&mut self, place: AgentPlace, to: u32, needed: Hardware) {
-        self.unsettle(place, needed);
+    pub(crate) fn travel(&mut self, place: AgentPlace, to: u32) {
+        self.unsettle(place);
         let agent = self.agent_mut(place);
         let from = agent.node;
         agent.left.push(from);
         agent.node = to;
-        self.settle(place, to, needed);
+        self.settle(place, to);
     }
 
-    fn settle(&mut self, place: AgentPlace, node: u32, needed: Hardware) {
+    /// An instance runs in another flavour, and holds this much from now on.
+    pub(crate) fn adapt(&mut self, place: AgentPlace, flavour: u32, held: Hardware) {
+        let agent = self.agent_mut(place);
+        agent.flavour = flavour;
+        let before = std::mem::replace(&mut agent.held, held);
+        let node = agent.node;
         let node = self.node_mut(node);
-        node.used = node.used.saturating_add(needed);
+        node.used = node.used.saturating_sub(before).saturating_add(held);
+    }
+
+    fn settle(&mut self, place: AgentPlace, node: u32) {
+        let held = self.agent(place).held;
+        let node = self.node_mut(node);
+        node.used = node.used.saturating_add(held);
         node.agents.push(place);
     }
 
-    fn unsettle(&mut self, place: AgentPlace, needed: Hardware) {
-        let node = self.agent(place).node;
+    fn unsettle(&mut self, place: AgentPlace) {
+        let agent = self.agent(place);
+        let (node, held) = (agent.node, agent.held);
         let node = self.node_mut(node);
-        node.used = node.used.saturating_sub(needed);
+        node.used = node.used.saturating_sub(held);
         if let Some(position) = node.agents.iter().position(|present| *present == place) {
             node.agents.remove(position);
         }
@@ -331,7 +351,7 @@ impl Target {
         match self {
             Target::Own => Some(own),
             Target::Node(node) => Some(*node),
-            Target::Unknown(_) => None,
+            Target::Unknown(_) | Target::Flavour(_) => None,
         }
     }
 }

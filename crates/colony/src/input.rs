@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mario_domain::{AgentOperation, Capacity, InstanceId, NodeId, Request, Target, Verdict};
+use mario_domain::{AgentOperation, Capacity, FlavourId, InstanceId, NodeId, Request, Target, Verdict};
 use mario_policy::AcceptanceFailure;
 use serde::{Deserialize, Serialize};
 
@@ -45,6 +45,8 @@ pub enum Input {
     },
     /// A copy that was to stop has stopped.
     Stopped(WorkloadId),
+    /// A copy that was to adapt runs in its flavour.
+    Adapted(WorkloadId),
     /// Nothing runs on the node but what the last [`Effect::Sweep`] listed.
     Swept,
     /// An operator wants something.
@@ -139,6 +141,15 @@ pub enum Effect {
         instance: InstanceId,
         /// What to run.
         descriptor: Arc<Descriptor>,
+    },
+    /// Run a copy in a flavour, and tell when it does. What a smaller flavour frees counts as used until then.
+    Adapt {
+        /// The copy.
+        workload: WorkloadId,
+        /// The instance.
+        instance: InstanceId,
+        /// The flavour.
+        flavour: FlavourId,
     },
     /// Let a copy finish its requests, stop it, and tell when it has stopped, also if it never ran.
     Drain(WorkloadId),
@@ -309,9 +320,9 @@ impl PartialEq for Failure {
 /// What an agent proposes: what it asks for, and where to.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Proposal {
-    /// Undeploy, migrate or replicate.
+    /// Which operation.
     pub operation: AgentOperation,
-    /// As the policy wrote it; the own node for an undeploy.
+    /// As the policy wrote it; the own node for an operation without a target.
     pub target: Target,
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use mario_domain::{ApplicationId, Hardware, InstanceId, NodeId};
+use mario_domain::{ApplicationId, FlavourIndex, Hardware, InstanceId, NodeId};
 use serde::{Deserialize, Serialize};
 
 use crate::descriptor::Descriptor;
@@ -59,6 +59,18 @@ pub enum Record {
         /// The instance.
         instance: InstanceId,
     },
+    /// An instance runs in another flavour.
+    Adapted {
+        /// The instance.
+        instance: InstanceId,
+        /// The flavour.
+        flavour: FlavourIndex,
+    },
+    /// A copy that was to run in a smaller flavour does.
+    Shrunk {
+        /// The copy.
+        workload: WorkloadId,
+    },
     /// A copy that was to stop has stopped.
     Stopped {
         /// The copy.
@@ -103,6 +115,8 @@ pub struct Owned {
     pub workload: WorkloadId,
     /// What is run.
     pub descriptor: Arc<Descriptor>,
+    /// The flavour that it runs in.
+    pub flavour: FlavourIndex,
     /// What its agent knew when this was written.
     pub luggage: Arc<Luggage>,
     /// How many replications are left to it; `None` for without end.
@@ -226,6 +240,8 @@ pub struct Ledger {
     /// Transfers that were taken and not forgotten yet, with their sources.
     pub(crate) taken: BTreeMap<TransferId, NodeId>,
     pub(crate) draining: BTreeMap<WorkloadId, Draining>,
+    /// Copies that are to run in a smaller flavour, and what they use until then beyond what it needs.
+    pub(crate) shrinking: BTreeMap<WorkloadId, Hardware>,
     pub(crate) deploys: Vec<(DeployKey, InstanceId)>,
     pub(crate) peers: BTreeMap<NodeId, PeerRecord>,
     /// The number of the last record that concerns each neighbour.
@@ -285,6 +301,10 @@ impl Ledger {
                 if let Some(owned) = self.owned.remove(instance) {
                     self.drain(&owned);
                 }
+            }
+            Record::Adapted { instance, flavour } => self.adapt(instance, *flavour),
+            Record::Shrunk { workload } => {
+                self.shrinking.remove(workload);
             }
             Record::Stopped { workload } => {
                 self.draining.remove(workload);
@@ -361,12 +381,24 @@ impl Ledger {
         }
     }
 
+    fn adapt(&mut self, instance: &InstanceId, flavour: FlavourIndex) {
+        let Some(owned) = self.owned.get_mut(instance) else { return };
+        let surplus = self.shrinking.remove(&owned.workload).unwrap_or(Hardware::NONE);
+        let used = owned.needed().saturating_add(surplus);
+        owned.flavour = flavour;
+        let surplus = used.saturating_sub(owned.needed());
+        if surplus != Hardware::NONE {
+            self.shrinking.insert(owned.workload, surplus);
+        }
+    }
+
     fn drain(&mut self, owned: &Owned) {
         let application = &owned.descriptor.application;
+        let surplus = self.shrinking.remove(&owned.workload).unwrap_or(Hardware::NONE);
         let draining = Draining {
             instance: owned.instance.clone(),
             application: application.id.clone(),
-            needed: application.hardware,
+            needed: owned.needed().saturating_add(surplus),
         };
         self.draining.insert(owned.workload, draining);
     }
@@ -377,7 +409,8 @@ impl Ledger {
         let owned = self.owned.values().map(Owned::needed);
         let custody = self.custody.values().filter(|custody| !custody.is_ended).map(|custody| custody.owned.needed());
         let draining = self.draining.values().map(|draining| draining.needed);
-        owned.chain(custody).chain(draining).fold(Hardware::NONE, Hardware::saturating_add)
+        let shrinking = self.shrinking.values().copied();
+        owned.chain(custody).chain(draining).chain(shrinking).fold(Hardware::NONE, Hardware::saturating_add)
     }
 
     /// How many records it adds up.
@@ -446,8 +479,14 @@ impl Owned {
         Effect::Resume { workload: self.workload, instance, descriptor }
     }
 
-    /// What its copy uses.
+    /// The effect that has its copy run in its flavour; `None` if that is the default of an application without flavours.
+    pub(crate) fn adapt(&self) -> Option<Effect> {
+        let flavour = self.descriptor.application.flavour(self.flavour)?.id.clone();
+        Some(Effect::Adapt { workload: self.workload, instance: self.instance.clone(), flavour })
+    }
+
+    /// What its copy uses, once it runs in its flavour.
     pub fn needed(&self) -> Hardware {
-        self.descriptor.application.hardware
+        self.descriptor.application.needed_in(self.flavour)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mario_domain::{AgentOperation, Fact, Inhibition, InstanceId, Target};
+use mario_domain::{AgentOperation, Fact, FlavourIndex, Hardware, Inhibition, InstanceId, Target};
 use serde::{Deserialize, Serialize};
 
 use crate::descriptor::Descriptor;
@@ -98,6 +98,8 @@ pub struct Prepare {
     pub epoch: Epoch,
     /// What is run.
     pub descriptor: Arc<Descriptor>,
+    /// The flavour that it runs in.
+    pub flavour: FlavourIndex,
     /// How many replications the instance takes along; `None` for without end.
     pub replications_left: Option<u32>,
     /// The size of what the agent will take along.
@@ -130,11 +132,19 @@ impl Luggage {
         let target = |target: &Target| match target {
             Target::Own => 0,
             Target::Node(node) => node.to_string().len() as u64,
+            Target::Flavour(flavour) => flavour.to_string().len() as u64,
         };
         let memory: u64 = self.memory.iter().chain(&self.history.done).map(|one| 16 + target(&one.target)).sum();
         let request = |fact: &RequestFact| 24 + target(&fact.neighbour);
         let earlier = self.history.requests.iter().map(|facts| 8 + facts.iter().map(request).sum::<u64>());
         memory + earlier.sum::<u64>()
+    }
+}
+
+impl Prepare {
+    /// What the instance needs.
+    pub fn needed(&self) -> Hardware {
+        self.descriptor.application.needed_in(self.flavour)
     }
 }
 

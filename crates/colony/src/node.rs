@@ -270,6 +270,7 @@ impl State {
             Input::Healthy(workload) => step.healthy(workload),
             Input::NotStarted { workload, cause } => step.not_started(workload, cause),
             Input::Stopped(workload) => step.stopped(workload),
+            Input::Adapted(workload) => step.adapted(workload),
             Input::Swept => step.state.is_recovering = false,
             Input::Operator(command) => step.command(command),
             Input::Availability(availability) => {
@@ -281,11 +282,12 @@ impl State {
     }
 
     fn is_quiet(&self) -> bool {
-        let Ledger { custody, grants, draining, .. } = &self.ledger;
+        let Ledger { custody, grants, draining, shrinking, .. } = &self.ledger;
         custody.is_empty()
             && grants.is_empty()
             && self.ledger.unforgotten().next().is_none()
             && draining.is_empty()
+            && shrinking.is_empty()
             && self.outgoing.is_empty()
             && self.incoming.is_empty()
             && self.dropped.is_empty()

@@ -3,6 +3,7 @@
 //! | rule | function |
 //! |---|---|
 //! | a manager accepts or inhibits a request that concerns its node | [`judge`] |
+//! | an instance adapts to another flavour of its application | [`adapt`] |
 //! | its own acceptance policy has the last word, and fails closed | [`consent`] |
 //! | an inhibited operation is remembered by the agent that asked | [`remember`] |
 //! | a memory of `k` cycles holds what the last `k` evaluations asked in vain | [`expire`] |
@@ -13,11 +14,13 @@
 //! A node that exchanges messages and a simulator that holds all nodes in one table call the same functions. So they are
 //! generic over how each of them names things: by id, or by position in a table.
 
+mod adapt;
 mod history;
 mod judge;
 mod know;
 mod memory;
 
+pub use adapt::{HardwareChange, adapt};
 pub use history::History;
 pub use judge::{Concern, Refusal, consent, judge};
 pub use know::{Situation, know, number};

@@ -3,7 +3,7 @@
 use serde::ser::{SerializeStruct, Serializer};
 use serde::{Deserialize, Serialize};
 
-use crate::{ApplicationId, Hardware, OwnerId, Quantity};
+use crate::{ApplicationId, FlavourId, Hardware, OwnerId, Quantity};
 
 /// What is run: the descriptor that all instances of an application share, `service/4` in a policy.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
@@ -20,13 +20,92 @@ pub struct Application {
     pub max_rate: Quantity,
     /// The latency that a client request tolerates, in milliseconds.
     pub max_latency: Quantity,
+    /// The ways to run it, the default first, which has the numbers above. Empty if there is one way only.
+    #[serde(default)]
+    pub flavours: Vec<Flavour>,
+}
+
+/// A way to run an application: `flavour/6` in a policy.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Flavour {
+    /// Which flavour of the application.
+    #[serde(rename = "flavour")]
+    pub id: FlavourId,
+    /// What one instance needs of its node.
+    pub hardware: Hardware,
+    /// The client requests that one instance handles in one evaluation period.
+    pub max_rate: Quantity,
+    /// The latency that a client request tolerates, in milliseconds.
+    pub max_latency: Quantity,
+    /// How good the answers are; only the application's owner knows in what unit.
+    pub quality: Quantity,
+}
+
+/// The position of a flavour in [`Application::flavours`]. The default is the first, also where there are none.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct FlavourIndex(pub u16);
+
+impl FlavourIndex {
+    /// The flavour in which an instance begins.
+    pub const DEFAULT: FlavourIndex = FlavourIndex(0);
+
+    const fn position(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl Application {
+    /// More flavours than this are not kept: every agent sees all of them.
+    pub const FLAVOURS_MAX: usize = 16;
+
+    /// The flavour at a position; `None` for the default of an application without flavours.
+    pub fn flavour(&self, index: FlavourIndex) -> Option<&Flavour> {
+        self.flavours.get(index.position())
+    }
+
+    /// The position of a flavour.
+    pub fn find_flavour(&self, id: &FlavourId) -> Option<FlavourIndex> {
+        let position = self.flavours.iter().position(|flavour| flavour.id == *id)?;
+        u16::try_from(position).ok().map(FlavourIndex)
+    }
+
+    /// What one instance in a flavour needs of its node.
+    pub fn needed_in(&self, index: FlavourIndex) -> Hardware {
+        self.flavour(index).map_or(self.hardware, |flavour| flavour.hardware)
+    }
+
+    /// The client requests that one instance in a flavour handles in one evaluation period.
+    pub fn max_rate_in(&self, index: FlavourIndex) -> Quantity {
+        self.flavour(index).map_or(self.max_rate, |flavour| flavour.max_rate)
+    }
+
+    /// What is wrong with its flavours, if anything is.
+    pub fn flavour_fault(&self) -> Option<String> {
+        let Some(first) = self.flavours.first() else { return None };
+        if self.flavours.len() > Application::FLAVOURS_MAX {
+            return Some(format!("an application has at most {} flavours", Application::FLAVOURS_MAX));
+        }
+        let own = (self.hardware, self.max_rate, self.max_latency);
+        if (first.hardware, first.max_rate, first.max_latency) != own {
+            return Some(format!("the first flavour, {}, does not have the application's own numbers", first.id));
+        }
+        let is_twice = |(position, flavour): (usize, &Flavour)| {
+            self.flavours[..position].iter().any(|before| before.id == flavour.id)
+        };
+        let (_, twice) = self.flavours.iter().enumerate().find(|listed| is_twice(*listed))?;
+        Some(format!("the flavour {} is there twice", twice.id))
+    }
 }
 
 impl Serialize for Application {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         // Where fields have no names, none can be left out.
         let has_owner = self.owner.is_some() || !serializer.is_human_readable();
-        let mut fields = serializer.serialize_struct("Application", if has_owner { 5 } else { 4 })?;
+        let has_flavours = !self.flavours.is_empty() || !serializer.is_human_readable();
+        let count = 4 + usize::from(has_owner) + usize::from(has_flavours);
+        let mut fields = serializer.serialize_struct("Application", count)?;
         fields.serialize_field("id", &self.id)?;
         if has_owner {
             fields.serialize_field("owner", &self.owner)?;
@@ -34,6 +113,9 @@ impl Serialize for Application {
         fields.serialize_field("hardware", &self.hardware)?;
         fields.serialize_field("max_rate", &self.max_rate)?;
         fields.serialize_field("max_latency", &self.max_latency)?;
+        if has_flavours {
+            fields.serialize_field("flavours", &self.flavours)?;
+        }
         fields.end()
     }
 }
@@ -51,12 +133,46 @@ mod tests {
             hardware: Hardware::units(4),
             max_rate: Quantity::whole(10),
             max_latency: Quantity::fraction(2.5).expect("finite"),
+            flavours: Vec::new(),
         };
         assert_eq!(serde_json::to_string(&application).expect("plain data"), json);
         assert_eq!(serde_json::from_str::<Application>(json).expect("valid"), application);
+        let flavoured = r#"{"id":1,"hardware":2,"max_rate":5,"max_latency":10,"flavours":[{"flavour":"full","hardware":2,"max_rate":5,"max_latency":10,"quality":1},{"flavour":"lite","hardware":1,"max_rate":9,"max_latency":10,"quality":0.5}]}"#;
+        let application: Application = serde_json::from_str(flavoured).expect("valid");
+        assert_eq!(serde_json::to_string(&application).expect("plain data"), flavoured);
         let ownerless = r#"{"id":1,"hardware":1,"max_rate":5,"max_latency":10}"#;
         let application: Application = serde_json::from_str(ownerless).expect("valid");
         assert_eq!(serde_json::to_string(&application).expect("plain data"), ownerless);
+    }
+
+    fn flavour(id: &str, units: u64) -> Flavour {
+        let id = FlavourId::name(id).expect("a name");
+        let (max_rate, max_latency) = (Quantity::whole(10), Quantity::fraction(0.1).expect("finite"));
+        Flavour { id, hardware: Hardware::units(units), max_rate, max_latency, quality: Quantity::whole(1) }
+    }
+
+    #[test]
+    fn the_first_flavour_is_the_default_and_each_has_a_name_of_its_own() {
+        let mut application = Application {
+            id: ApplicationId::number(1),
+            owner: None,
+            hardware: Hardware::units(4),
+            max_rate: Quantity::whole(10),
+            max_latency: Quantity::fraction(0.1).expect("finite"),
+            flavours: Vec::new(),
+        };
+        assert_eq!(application.needed_in(FlavourIndex::DEFAULT), Hardware::units(4));
+        assert_eq!(application.flavour_fault(), None);
+        application.flavours = vec![flavour("full", 4), flavour("lite", 1)];
+        assert_eq!(application.flavour_fault(), None);
+        let lite = application.find_flavour(&FlavourId::name("lite").expect("a name")).expect("it is there");
+        assert_eq!((lite, application.needed_in(lite)), (FlavourIndex(1), Hardware::units(1)));
+        application.flavours[1].id = application.flavours[0].id.clone();
+        assert!(application.flavour_fault().expect("twice").contains("twice"));
+        application.flavours = vec![flavour("full", 3)];
+        assert!(application.flavour_fault().expect("other numbers").contains("own numbers"));
+        application.flavours = (0..17).map(|number| flavour(&format!("f{number}"), 4)).collect();
+        assert!(application.flavour_fault().expect("too many").contains("at most 16"));
     }
 
     #[test]
@@ -68,8 +184,9 @@ mod tests {
                 hardware: Hardware::units(300),
                 max_rate: Quantity::whole(10),
                 max_latency: Quantity::fraction(0.1).expect("finite"),
+                flavours: vec![flavour("full", 300), flavour("lite", 3)],
             };
-            let mut memory = [0; 64];
+            let mut memory = [0; 256];
             let bytes = postcard::to_slice(&application, &mut memory).expect("plain data");
             assert_eq!(postcard::from_bytes::<Application>(bytes).expect("the same"), application);
         }

@@ -180,6 +180,8 @@ ids! {
     AgentId;
     /// Who owns an application or a node.
     OwnerId;
+    /// Which flavour of an application.
+    FlavourId;
 }
 
 /// Which node. Any [`Id`] but `self`.

@@ -10,12 +10,13 @@
 //! | [`Hardware`] | `4` |
 //! | [`Capacity`] | `4` or `"unbounded"` |
 //! | [`Quantity`] | `10` or `2.5` |
-//! | [`Target`] | `"self"` or a node's id |
-//! | [`Application`] | `{"id":"video","owner":"acme","hardware":4,"max_rate":10,"max_latency":25}`; `owner` may be absent |
+//! | [`Target`] | `"self"`, a node's id or `{"flavour":"lite"}` |
+//! | [`Application`] | `{"id":"video","owner":"acme","hardware":4,"max_rate":10,"max_latency":25}`; `owner` may be absent, and `flavours` may follow |
+//! | [`Flavour`] | `{"flavour":"lite","hardware":1,"max_rate":20,"max_latency":25,"quality":0.5}` |
 //! | [`Node`] | `{"id":"n42","capacity":10,"neighbours":["n41"]}` |
 //! | [`Instance`] | `{"id":"s1","application":"video","node":"n42"}` |
 //! | [`Fact`] | `{"subject":"n42","key":"region","value":"eu"}` |
-//! | [`Operation`] | `{"operation":"migrate","target":"n41"}`, `{"operation":"undeploy"}` |
+//! | [`Operation`] | `{"operation":"migrate","target":"n41"}`, `{"operation":"adapt","target":"lite"}`, `{"operation":"undeploy"}` |
 //! | [`Request`] | `{"requester":{"agent":7,"instance":"s1","node":"n42"},"application":"video","operation":…,"target":…}` |
 //! | [`Verdict`] | `{"verdict":"accepted"}`, `{"verdict":"inhibited","node":"n41","rule":"capacity","needed":4,"free":1}` |
 //!
@@ -41,10 +42,10 @@ mod operation;
 mod request;
 mod verdict;
 
-pub use application::Application;
+pub use application::{Application, Flavour, FlavourIndex};
 pub use fact::{Fact, FactValue};
 pub use hardware::{Capacity, Hardware, HardwareKind};
-pub use id::{AgentId, ApplicationId, Id, IdError, InstanceId, Name, NodeId, OwnerId, SELF};
+pub use id::{AgentId, ApplicationId, FlavourId, Id, IdError, InstanceId, Name, NodeId, OwnerId, SELF};
 pub use infrastructure::{Instance, Node, NodeError};
 pub use models::{Intensity, Models};
 pub use operation::{AgentOperation, Operation, OperationName, Target};

@@ -2,9 +2,11 @@
 
 use std::fmt;
 
+use serde::de::Deserializer;
+use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 
-use crate::{Id, NodeId};
+use crate::{FlavourId, Id, NodeId};
 
 /// What can be done with an instance, and where.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -16,18 +18,21 @@ pub enum Operation {
     Migrate(Target),
     /// Another instance of the same application appears; this one stays.
     Replicate(Target),
+    /// The instance runs in another flavour, where it is.
+    Adapt(FlavourId),
     /// A first instance of an application appears on a node. Only people and outside programs ask for it.
     Deploy(NodeId),
 }
 
-/// The node that an operation leads to, as the policy wrote it.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[serde(from = "Id", into = "Id")]
+/// What an operation leads to, as the policy wrote it: a node, or a flavour for an adapt.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Target {
     /// The node that the instance is on, written `self`.
     Own,
     /// A node by its id.
     Node(NodeId),
+    /// A flavour by its id.
+    Flavour(FlavourId),
 }
 
 /// Defines what agents can ask for, each with its word, in the order of their codes. Everything that lists operations follows from
@@ -95,6 +100,8 @@ agent_operations! {
     Migrate "migrate";
     /// A copy of the instance appears on a node.
     Replicate "replicate";
+    /// The instance runs in another flavour.
+    Adapt "adapt";
 }
 
 impl AgentOperation {
@@ -112,15 +119,31 @@ impl AgentOperation {
     /// instance's own node alone.
     pub const fn asks_for_place(self) -> bool {
         match self {
-            AgentOperation::Undeploy => false,
+            AgentOperation::Undeploy | AgentOperation::Adapt => false,
             AgentOperation::Migrate | AgentOperation::Replicate => true,
         }
+    }
+
+    /// Whether its target is a flavour.
+    pub const fn asks_for_flavour(self) -> bool {
+        matches!(self, AgentOperation::Adapt)
+    }
+
+    /// Whether its target matters. Without it, an operation concerns the instance where it is, and its target is `self`.
+    pub const fn has_target(self) -> bool {
+        self.asks_for_place() || self.asks_for_flavour()
+    }
+
+    /// What the id that a policy wrote as the target means: a flavour for an adapt, a node for others.
+    pub fn target(self, written: Id) -> Target {
+        if self.asks_for_flavour() { Target::Flavour(written.into()) } else { Target::from(written) }
     }
 
     /// The operation with its target, if it has one.
     pub fn towards(self, target: Target) -> Operation {
         match self {
             AgentOperation::Undeploy => Operation::Undeploy,
+            AgentOperation::Adapt => Operation::Adapt(target.id().into()),
             AgentOperation::Migrate => Operation::Migrate(target),
             AgentOperation::Replicate => Operation::Replicate(target),
         }
@@ -152,6 +175,7 @@ impl Operation {
             Operation::Undeploy => OperationName::Undeploy,
             Operation::Migrate(_) => OperationName::Migrate,
             Operation::Replicate(_) => OperationName::Replicate,
+            Operation::Adapt(_) => OperationName::Adapt,
             Operation::Deploy(_) => OperationName::Deploy,
         }
     }
@@ -160,18 +184,29 @@ impl Operation {
     pub fn target<'a>(&'a self, own: &'a NodeId) -> Option<&'a NodeId> {
         match self {
             Operation::Undeploy => None,
-            Operation::Migrate(target) | Operation::Replicate(target) => Some(target.resolve(own)),
+            Operation::Migrate(target) | Operation::Replicate(target) => target.resolve(own),
+            Operation::Adapt(_) => Some(own),
             Operation::Deploy(node) => Some(node),
         }
     }
 }
 
 impl Target {
-    /// The node that it means for an instance on `own`.
-    pub fn resolve<'a>(&'a self, own: &'a NodeId) -> &'a NodeId {
+    /// The node that it means for an instance on `own`; `None` for a flavour.
+    pub fn resolve<'a>(&'a self, own: &'a NodeId) -> Option<&'a NodeId> {
         match self {
-            Target::Own => own,
-            Target::Node(node) => node,
+            Target::Own => Some(own),
+            Target::Node(node) => Some(node),
+            Target::Flavour(_) => None,
+        }
+    }
+
+    /// The id that the policy wrote.
+    pub fn id(&self) -> Id {
+        match self {
+            Target::Own => Id::own(),
+            Target::Node(node) => node.id().clone(),
+            Target::Flavour(flavour) => flavour.id().clone(),
         }
     }
 }
@@ -183,12 +218,42 @@ impl From<Id> for Target {
     }
 }
 
-impl From<Target> for Id {
-    fn from(target: Target) -> Id {
-        match target {
-            Target::Own => Id::own(),
-            Target::Node(node) => node.into(),
+/// A target as it is written: a node's id or `self`, or `{"flavour":"lite"}`.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum WrittenTarget {
+    Node(Id),
+    Flavour { flavour: FlavourId },
+}
+
+impl Serialize for Target {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if !serializer.is_human_readable() {
+            // A binary format does not say by itself what follows.
+            let node_or_flavour: Result<Id, &FlavourId> = match self {
+                Target::Own | Target::Node(_) => Ok(self.id()),
+                Target::Flavour(flavour) => Err(flavour),
+            };
+            return node_or_flavour.serialize(serializer);
         }
+        match self {
+            Target::Own | Target::Node(_) => WrittenTarget::Node(self.id()),
+            Target::Flavour(flavour) => WrittenTarget::Flavour { flavour: flavour.clone() },
+        }
+        .serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Target {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Target, D::Error> {
+        if !deserializer.is_human_readable() {
+            let node_or_flavour = Result::<Id, FlavourId>::deserialize(deserializer)?;
+            return Ok(node_or_flavour.map_or_else(Target::Flavour, Target::from));
+        }
+        Ok(match WrittenTarget::deserialize(deserializer)? {
+            WrittenTarget::Node(id) => Target::from(id),
+            WrittenTarget::Flavour { flavour } => Target::Flavour(flavour),
+        })
     }
 }
 
@@ -209,6 +274,7 @@ impl fmt::Display for Target {
         match self {
             Target::Own => formatter.write_str(crate::SELF),
             Target::Node(node) => node.fmt(formatter),
+            Target::Flavour(flavour) => flavour.fmt(formatter),
         }
     }
 }
@@ -219,6 +285,7 @@ impl fmt::Display for Operation {
             Operation::Undeploy => formatter.write_str("undeploy"),
             Operation::Migrate(target) => write!(formatter, "migrate to {target}"),
             Operation::Replicate(target) => write!(formatter, "replicate to {target}"),
+            Operation::Adapt(flavour) => write!(formatter, "adapt to {flavour}"),
             Operation::Deploy(node) => write!(formatter, "deploy on {node}"),
         }
     }
@@ -234,6 +301,7 @@ mod tests {
             (r#"{"operation":"undeploy"}"#, "undeploy"),
             (r#"{"operation":"migrate","target":"n41"}"#, "migrate to n41"),
             (r#"{"operation":"replicate","target":"self"}"#, "replicate to self"),
+            (r#"{"operation":"adapt","target":"lite"}"#, "adapt to lite"),
             (r#"{"operation":"deploy","target":3}"#, "deploy on 3"),
         ] {
             let operation: Operation = serde_json::from_str(json).expect("valid");
@@ -261,7 +329,27 @@ mod tests {
         let replicate = Operation::Replicate(Target::Own);
         assert_eq!(replicate.target(&own), Some(&own));
         assert_eq!(Operation::Undeploy.target(&own), None);
-        assert_eq!(Id::from(Target::Own).to_string(), "self");
-        assert_eq!(Target::from(Id::from(Target::Own)), Target::Own);
+        assert_eq!(Target::Own.id().to_string(), "self");
+        assert_eq!(Target::from(Target::Own.id()), Target::Own);
+    }
+
+    #[test]
+    fn the_target_of_an_adapt_is_a_flavour_whatever_its_name() {
+        let own = NodeId::name("n42").expect("a name");
+        for written in ["lite", "n42", "self"] {
+            let id = Id::name(written).expect("a name");
+            let target = AgentOperation::Adapt.target(id.clone());
+            assert_eq!((&target, target.resolve(&own)), (&Target::Flavour(id.clone().into()), None));
+            let adapt = AgentOperation::Adapt.towards(target.clone());
+            assert_eq!((adapt.target(&own), adapt.to_string()), (Some(&own), format!("adapt to {written}")));
+            let json = format!(r#"{{"flavour":"{written}"}}"#);
+            assert_eq!(serde_json::to_string(&target).expect("plain data"), json);
+            assert_eq!(serde_json::from_str::<Target>(&json).expect("valid"), target);
+        }
+        for target in [Target::Own, Target::Node(own), Target::Flavour(FlavourId::number(3))] {
+            let mut memory = [0; 64];
+            let bytes = postcard::to_slice(&target, &mut memory).expect("plain data");
+            assert_eq!(postcard::from_bytes::<Target>(bytes).expect("the same"), target);
+        }
     }
 }

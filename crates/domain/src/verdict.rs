@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Capacity, Hardware, HardwareKind, NodeId};
+use crate::{Capacity, FlavourId, Hardware, HardwareKind, NodeId};
 
 /// The answer to a request.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -56,6 +56,11 @@ pub enum Rule {
         /// What happened to it.
         cause: String,
     },
+    /// The application does not have the flavour, or the instance runs in it already.
+    Flavour {
+        /// The flavour that was asked for.
+        flavour: FlavourId,
+    },
     /// An operator pinned the instance: its agent can neither end nor move it.
     Pinned,
     /// The replications that the owner of the application granted are used up.
@@ -100,6 +105,7 @@ impl Rule {
             Rule::Down => "down",
             Rule::Acceptance { .. } => "acceptance",
             Rule::AcceptanceFailed { .. } => "acceptance-failed",
+            Rule::Flavour { .. } => "flavour",
             Rule::Pinned => "pinned",
             Rule::Budget => "budget",
             Rule::OpenGrant => "open-grant",
@@ -144,6 +150,12 @@ impl fmt::Display for Inhibition {
             Rule::AcceptanceFailed { cause } => {
                 write!(formatter, "the acceptance policy of node {node} gave no answer: {cause}")
             }
+            Rule::Flavour { flavour } => {
+                write!(
+                    formatter,
+                    "the instance on node {node} cannot adapt to {flavour}: it runs so, or there is no such flavour"
+                )
+            }
             Rule::Pinned => write!(formatter, "an operator pinned the instance to node {node}"),
             Rule::Budget => write!(formatter, "the instance on node {node} has used up its replications"),
             Rule::OpenGrant => {
@@ -177,6 +189,7 @@ mod tests {
             r#"{"verdict":"inhibited","node":7,"rule":"down"}"#,
             r#"{"verdict":"inhibited","node":7,"rule":"acceptance","reason":"not at night"}"#,
             r#"{"verdict":"inhibited","node":7,"rule":"acceptance-failed","cause":"out of inferences"}"#,
+            r#"{"verdict":"inhibited","node":7,"rule":"flavour","flavour":"lite"}"#,
             r#"{"verdict":"inhibited","node":7,"rule":"pinned"}"#,
             r#"{"verdict":"inhibited","node":7,"rule":"budget"}"#,
             r#"{"verdict":"inhibited","node":7,"rule":"open-grant"}"#,

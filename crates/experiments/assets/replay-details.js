@@ -7,6 +7,7 @@ function targetName(run, target) {
 
 function wishText(run, [operation, target]) {
   const word = OPERATIONS[operation];
+  if (word === "adapt") return `adapt to ${target}`;
   return word === "undeploy" ? "undeploy" : `${word} ${word === "replicate" && target === -1 ? "on" : "to"} ${targetName(run, target)}`;
 }
 
@@ -22,6 +23,7 @@ function judgementText(history, { event, from }, instance) {
     case EVENT.replicate:
       return instance === third ? ["replicate", `appeared on ${node(second)} as a replica of ${name(first)}`]
         : ["replicate", `replicate to ${node(second)} accepted: ${name(third)} appeared`];
+    case EVENT.adapt: return ["adapt", `runs as ${run.applications[run.replay.instances[first][1]].flavours[second][0]}`];
     case EVENT.undeploy: return ["undeploy", `undeploy from ${node(from)} accepted`];
     case EVENT.inhibited: {
       const [manager, , words] = run.replay.reasons[fourth];
@@ -65,7 +67,7 @@ function instanceDetails(history, instance, moment, pick) {
   const judgements = history.before(history.ofInstance[instance], moment).reverse();
   return [
     h("h3", {}, h("span", { class: "swatch", style: `background:${applicationColour(application)}` }), `Instance ${id}`),
-    h("p", { class: "where" }, `${app.id}${app.kind ? `, ${app.kind}` : ""}, `, node < 0 ? (judgements.length ? "gone" : "not there yet")
+    h("p", { class: "where" }, `${app.id}${app.kind ? `, ${app.kind}` : ""}, ${history.flavourName(state, instance) ? `running as ${history.flavourName(state, instance)}, ` : ""}`, node < 0 ? (judgements.length ? "gone" : "not there yet")
       : ["on ", h("button", { type: "button", class: "link-button", onclick: () => pick({ node }) }, run.nodes.ids[node])]),
     decision ? decisionDetails(run, app, run.policies[policy], decision, history.moments[moment]) : h("p", { class: "hint" }, noDecision(run)),
     judgements.length ? judgementList(history, judgements, "What became of it", instance) : null,
@@ -158,7 +160,7 @@ function nodeDetails(history, node, moment, pick) {
     state.on[node].length ? h("p", { class: "tenants" }, state.on[node].map((instance) => {
       const [id, application] = run.replay.instances[instance];
       return h("button", { type: "button", class: "tenant", onclick: () => pick({ instance }) },
-        h("span", { class: "swatch", style: `background:${applicationColour(application)}` }), `${id}, ${run.applications[application].id}`);
+        h("span", { class: "swatch", style: `background:${applicationColour(application)}` }), `${id}, ${run.applications[application].id}${history.flavourName(state, instance) ? `, ${history.flavourName(state, instance)}` : ""}`);
     })) : h("p", { class: "hint" }, "No instance is here."),
     judgements.length ? [h("p", {}, `${accepted} accepted, ${inhibited} inhibited so far.`), judgementList(history, judgements, "Its verdicts")]
       : h("p", { class: "hint" }, "Its manager has not been asked yet."),
@@ -182,7 +184,7 @@ function momentDetails(history, moment) {
     h("h4", {}, "By tier"),
     h("table", { class: "now" }, h("tbody", {}, tiers.slice(0, 12).map((tier) => row(tierName(run, tier), alive.filter(([, other]) => other === tier).length, tierColour(tier, tiers.length))))),
     h("h4", {}, "So far"),
-    h("table", { class: "now" }, h("tbody", {}, [["replicate", EVENT.replicate], ["migrate", EVENT.migrate], ["undeploy", EVENT.undeploy], ["inhibited", EVENT.inhibited]].map(([name, code]) => h("tr", {},
+    h("table", { class: "now" }, h("tbody", {}, [["replicate", EVENT.replicate], ["migrate", EVENT.migrate], ["undeploy", EVENT.undeploy], ["adapt", EVENT.adapt], ["inhibited", EVENT.inhibited]].filter(([name, code]) => name !== "adapt" || soFar(code)).map(([name, code]) => h("tr", {},
       h("th", { scope: "row" }, h("span", { class: "swatch", style: `background:var(--${name})` }), name), h("td", {}, whole(soFar(code))), h("td", { class: "meter" }))))),
   ];
 }

@@ -33,6 +33,7 @@ class History {
     return {
       node: new Int32Array(run.replay.instances.length).fill(-1),
       slot: new Int32Array(run.replay.instances.length).fill(-1),
+      flavour: new Int32Array(run.replay.instances.length),
       user: new Int32Array(run.users.length).fill(-1),
       on: run.nodes.ids.map(() => []),
       down: new Set(), leaving: new Set(), broken: new Set(),
@@ -41,7 +42,7 @@ class History {
 
   copy(state) {
     return {
-      node: state.node.slice(), slot: state.slot.slice(), user: state.user.slice(), on: state.on.map((instances) => [...instances]),
+      node: state.node.slice(), slot: state.slot.slice(), flavour: state.flavour.slice(), user: state.user.slice(), on: state.on.map((instances) => [...instances]),
       down: new Set(state.down), leaving: new Set(state.leaving), broken: new Set(state.broken),
     };
   }
@@ -81,6 +82,7 @@ class History {
         this.settle(state, third >= 0 ? third : first, second);
         break;
       case EVENT.replicate: this.settle(state, third, second); break;
+      case EVENT.adapt: state.flavour[first] = second; break;
       case EVENT.undeploy: this.leave(state, first); break;
       case EVENT.nodeDown:
         state.down.add(first);
@@ -124,7 +126,16 @@ class History {
     return judgements.filter(({ event }) => event[0] <= moment);
   }
 
+  // The name of the flavour that an instance runs in; empty if its application has none.
+  flavourName(state, instance) {
+    const { flavours } = this.run.applications[this.run.replay.instances[instance][1]];
+    return flavours ? flavours[state.flavour[instance]][0] : "";
+  }
+
   used(state, node) {
-    return sum(state.on[node].map((instance) => this.run.applications[this.run.replay.instances[instance][1]].hardware));
+    return sum(state.on[node].map((instance) => {
+      const application = this.run.applications[this.run.replay.instances[instance][1]];
+      return application.flavours ? application.flavours[state.flavour[instance]][1] : application.hardware;
+    }));
   }
 }

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::io::BufRead;
 
-use mario_audit::reader::{Detail, Evaluation, Header, Outcome, ReadError, Reason, Record, Seen, TraceReader, Verdict};
+use mario_audit::reader::{
+    Detail, Evaluation, Header, Outcome, ReadError, Reason, Record, Seen, Target, TraceReader, Verdict,
+};
 use mario_audit::{Knowledge, Pasts, Recalled, Situation, resolver};
 use mario_domain::{Capacity, InstanceId};
 use mario_policy::{Explained, Explainer, Settings};
@@ -91,6 +93,7 @@ pub fn explain_decision<R: BufRead>(
         instance: &found.instance,
         node: found.node,
         free: found.free,
+        flavour: found.flavour,
         seen: &found.seen,
         recalled: &found.recalled,
     };
@@ -112,6 +115,7 @@ struct Found {
     policy: u32,
     node: u32,
     free: Capacity,
+    flavour: u32,
     seen: Seen,
     recalled: Recalled,
     unreached: Vec<u32>,
@@ -126,6 +130,8 @@ struct Looking<'a> {
     pasts: Pasts,
     /// Application and policy of each instance that came.
     origins: FxHashMap<InstanceId, (u32, u32)>,
+    /// The flavours of the instances that run in another one than the default.
+    flavours: FxHashMap<InstanceId, u32>,
     found: Option<Found>,
     verdict: Option<JudgedDecision>,
     /// When the instance evaluated first.
@@ -144,6 +150,7 @@ impl<'a> Looking<'a> {
             reach: Reach::default(),
             pasts,
             origins: FxHashMap::default(),
+            flavours: FxHashMap::default(),
             found: None,
             verdict: None,
             first: None,
@@ -194,21 +201,29 @@ impl<'a> Looking<'a> {
         let Some(seen) = evaluation.seen.or(before) else { return };
         let unreached = self.reach.unreached(self.header, evaluation.node);
         let Evaluation { time, instance, node, free, .. } = evaluation;
-        self.found = Some(Found { time, instance, application, policy, node, free, seen, recalled, unreached });
+        let flavour = self.flavours.get(&instance).copied().unwrap_or(0);
+        self.found =
+            Some(Found { time, instance, application, policy, node, free, flavour, seen, recalled, unreached });
         self.verdict = None;
     }
 
     fn outcome(&mut self, time: f64, outcome: &Outcome) {
         match outcome {
             Outcome::Nop(instance) => self.judged(time, instance, None),
-            Outcome::Judged { instance, verdict, .. } => {
+            Outcome::Judged { instance, wish, verdict } => {
                 let inhibited = match verdict {
                     Verdict::Accepted(Some(new)) => {
                         let origin = self.origins.get(instance).copied().unwrap_or_default();
                         self.origins.insert(new.clone(), origin);
+                        if let Some(flavour) = self.flavours.get(instance).copied() {
+                            self.flavours.insert(new.clone(), flavour);
+                        }
                         None
                     }
-                    Verdict::Accepted(None) => None,
+                    Verdict::Accepted(None) => {
+                        self.adapted(instance, &wish.target);
+                        None
+                    }
                     Verdict::Inhibited(reason) => Some(reason.clone()),
                 };
                 self.judged(time, instance, inhibited);
@@ -218,6 +233,14 @@ impl<'a> Looking<'a> {
                 self.origins.insert(new.clone(), (*application, policy));
             }
             Outcome::Deploy { .. } => {}
+        }
+    }
+
+    /// An accepted operation without a new instance: if its target is a flavour, the instance runs in it.
+    fn adapted(&mut self, instance: &InstanceId, target: &Target) {
+        let Some(&(application, _)) = self.origins.get(instance) else { return };
+        if let Some(flavour) = self.header.applications[application as usize].find_flavour(target) {
+            self.flavours.insert(instance.clone(), flavour);
         }
     }
 

@@ -249,6 +249,7 @@ fn opened(signed: Signed, document: &[u8]) -> Result<Opened, Fault> {
         hardware: Hardware::units(file.hardware),
         max_rate: quantity("max_rate", file.max_rate)?,
         max_latency: quantity("max_latency", file.max_latency)?,
+        flavours: Vec::new(),
     };
     let descriptor = Descriptor {
         application,

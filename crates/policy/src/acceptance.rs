@@ -19,7 +19,7 @@ pub use view::ManagerView;
 const NONE: &str = "none";
 
 /// The facts that a node's manager may see, with their numbers of arguments.
-pub const MANAGER_FACTS: [(&str, usize); 10] = [
+pub const MANAGER_FACTS: [(&str, usize); 12] = [
     ("service", 4),
     ("node", 2),
     ("node", 3),
@@ -30,6 +30,8 @@ pub const MANAGER_FACTS: [(&str, usize); 10] = [
     ("needs", 3),
     ("free", 3),
     ("capacity", 3),
+    ("flavour", 6),
+    ("running", 2),
 ];
 
 /// How many of them have always been there. A text may define those that came later by itself, and then sees its own.
@@ -206,7 +208,7 @@ impl Acceptance {
         &self.warnings
     }
 
-    /// What the manager says to a request that concerns its node. `needed` is what one instance of the application needs.
+    /// What the manager says to a request that concerns its node. `needed` is what it would have to give, if that is asked of it.
     ///
     /// Total: a text that fails to answer inhibits, and no text overrules the hardware that there is.
     pub fn judge(&self, machine: &mut Machine, view: &ManagerView, request: &Request, needed: Hardware) -> Verdict {

@@ -229,6 +229,10 @@ fn check_text(engine: &Engine, loaded: &Loaded, known: &Known, findings: &mut Ve
     for call in text.clauses.iter().filter_map(|clause| clause.body).flat_map(calls) {
         interests.note(call.name, call.arguments);
     }
+    let heads = text.clauses.iter().filter_map(|clause| clause.head.callable());
+    for (name, arguments) in heads.filter(|(name, _)| *name == "operation") {
+        interests.note(name, arguments);
+    }
     interests
 }
 

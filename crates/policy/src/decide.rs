@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::fmt;
 
-use mario_domain::{AgentOperation, Id, NodeId, Operation, Target};
+use mario_domain::{AgentOperation, Id, Operation, Target};
 use mario_prolog::{
     Allowance, Argument, Engine, Explanation, Machine, Outcome, Query, Relation, Relations, Resource, Symbols, Table,
     Value,
@@ -71,11 +71,11 @@ pub enum Solution {
 /// An operation that a policy proposes.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Proposal {
-    /// Undeploy, migrate or replicate.
+    /// Which operation.
     pub operation: AgentOperation,
     /// The instance that was asked about.
     pub instance: Constant,
-    /// A node or `self`, as the policy wrote it.
+    /// A node or `self`, or the flavour of an adapt, as the policy wrote it.
     pub target: Constant,
     /// The clause of `operation/3` that gave it, from 0; see [`Policy::clauses`].
     pub clause: usize,
@@ -95,7 +95,7 @@ pub struct InvalidProposal {
 /// Why a solution of `operation/3` is no operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ProposalFault {
-    /// A policy proposes to undeploy, to migrate or to replicate.
+    /// A policy proposes one of [`AgentOperation::ALL`].
     UnknownOperation,
     /// The target is a variable.
     UnboundTarget,
@@ -103,7 +103,7 @@ pub enum ProposalFault {
     NotATarget,
     /// The target is a name that the policy made up: no fact and no text has it.
     UnknownTarget,
-    /// An instance can undeploy itself only, where it is.
+    /// An instance can undeploy itself only, where it is; so with other operations that have no target.
     UndeploysElsewhere,
 }
 
@@ -219,7 +219,7 @@ fn proposal(
         _ => return Err(ProposalFault::NotATarget),
     };
     let here = || target == Value::Atom(words.own) || facts.nodes().any(|own| own.node == target);
-    if !operation.asks_for_place() && !here() {
+    if !operation.has_target() && !here() {
         return Err(ProposalFault::UndeploysElsewhere);
     }
     Ok((operation, target))
@@ -231,13 +231,13 @@ impl Proposal {
         [self.operation.to_string(), constant_text(symbols, self.instance), constant_text(symbols, self.target)]
     }
 
-    /// The operation in the words of the domain; `None` when the target is an empty name, which no node has.
+    /// The operation in the words of the domain; `None` when the target is an empty name, which nothing has.
     pub fn operation(&self, facts: &KnowledgeBase) -> Option<Operation> {
-        if !self.operation.asks_for_place() {
+        if !self.operation.has_target() {
             return Some(self.operation.towards(Target::Own));
         }
         let id: Id = facts.to_id(self.target)?;
-        Some(self.operation.towards(NodeId::try_from(id).map_or(Target::Own, Target::Node)))
+        Some(self.operation.towards(self.operation.target(id)))
     }
 }
 
@@ -276,7 +276,7 @@ impl ProposalFault {
     /// What is wrong, in plain words.
     pub fn description(self) -> &'static str {
         match self {
-            ProposalFault::UnknownOperation => "a policy proposes undeploy, migrate or replicate",
+            ProposalFault::UnknownOperation => "a policy proposes undeploy, migrate, replicate or adapt",
             ProposalFault::UnboundTarget => "the target is an unbound variable",
             ProposalFault::NotATarget => "a target is a name or an integer",
             ProposalFault::UnknownTarget => "the policy made the name of the target up",

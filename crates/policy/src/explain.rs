@@ -69,7 +69,7 @@ pub struct Proof {
 /// An operation that is not proposed.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct MissedOperation {
-    /// `undeploy`, `migrate` or `replicate`.
+    /// Its word, such as `migrate`.
     pub operation: &'static str,
     /// Each clause that could have proposed it. Empty when the policy has none.
     pub clauses: Vec<Miss>,
@@ -234,10 +234,16 @@ impl Explainer {
         };
         let mut missed = Vec::new();
         for operation in AgentOperation::ALL.into_iter().filter(|&operation| !proposed(operation)) {
-            let own =
-                |(_, head): &&(usize, Option<String>)| head.as_deref().is_none_or(|head| head == operation.as_str());
+            // A clause whose head names no operation is asked about the common ones.
+            let own = |(_, head): &&(usize, Option<String>)| {
+                head.as_deref().map_or(is_common(operation), |head| head == operation.as_str())
+            };
             let clauses = heads.iter().filter(own).map(|&(clause, _)| self.miss(facts, instance, operation, clause));
-            missed.push(MissedOperation { operation: operation.as_str(), clauses: clauses.collect() });
+            let clauses: Vec<Miss> = clauses.collect();
+            // Of what only some policies ever do, nothing is said unless a clause speaks of it.
+            if !clauses.is_empty() || is_common(operation) {
+                missed.push(MissedOperation { operation: operation.as_str(), clauses });
+            }
         }
         missed
     }
@@ -285,5 +291,13 @@ impl Explainer {
 
     fn clause_text(&self, name: &str, arity: usize, clause: usize) -> ClauseText {
         step::clause_text(&self.loaded, name, arity, clause)
+    }
+}
+
+/// Whether it is one of the operations that every policy is expected to consider.
+const fn is_common(operation: AgentOperation) -> bool {
+    match operation {
+        AgentOperation::Undeploy | AgentOperation::Migrate | AgentOperation::Replicate => true,
+        AgentOperation::Adapt => false,
     }
 }

@@ -77,16 +77,33 @@ pub(crate) struct Interests {
     /// It reads `needs/3` or `free/3`.
     kinds: bool,
     extra: Vec<ExtraFact>,
+    /// It speaks of flavours, of these among others.
+    flavours: Option<Vec<String>>,
 }
 
 impl Interests {
-    /// Remembers what a goal asks for.
+    /// Remembers what a goal asks for, or what the head of a clause proposes.
     pub(crate) fn note(&mut self, name: &str, arguments: &[Tree]) {
         match (name, arguments) {
             ("inhibited" | "refused", [_, _, _]) => self.memory = true,
             ("needs" | "free", [_, _, _]) => self.kinds = true,
             ("fact", [_, Tree { kind: TreeKind::Atom(key), .. }, value]) => self.note_extra(key, value),
+            ("flavour", [_, flavour, _, _, _, _]) | ("running", [_, flavour]) => self.note_flavour(flavour),
+            ("operation", [Tree { kind: TreeKind::Atom(word), .. }, _, flavour])
+                if word == AgentOperation::Adapt.as_str() =>
+            {
+                self.note_flavour(flavour);
+            }
             _ => {}
+        }
+    }
+
+    fn note_flavour(&mut self, flavour: &Tree) {
+        let flavours = self.flavours.get_or_insert_default();
+        if let TreeKind::Atom(name) = &flavour.kind
+            && !flavours.contains(name)
+        {
+            flavours.push(name.clone());
         }
     }
 
@@ -108,6 +125,13 @@ impl Interests {
 
     /// A policy that names no value, or one only, meets others too. Numbers serve as names and as amounts.
     fn complete(&mut self) {
+        for name in ["full", "lite", "large"] {
+            if let Some(flavours) = self.flavours.as_mut().filter(|flavours| flavours.len() < 3)
+                && !flavours.iter().any(|known| known == name)
+            {
+                flavours.push(name.to_owned());
+            }
+        }
         for fact in &mut self.extra {
             let mut number = 1;
             while fact.values.len() < 2
@@ -189,6 +213,7 @@ impl Explorer<'_> {
                                     extra: &interests.extra,
                                     spread: Spread::None,
                                     gpus: Gpus::NotAsked,
+                                    flavours: interests.flavours.as_deref().unwrap_or_default(),
                                 };
                                 for &gpus in gpus {
                                     world.gpus = gpus;
@@ -395,6 +420,9 @@ impl Explorer<'_> {
             }
             FindingKind::Exception | FindingKind::ExhaustedBudget => {
                 "an agent whose policy does not answer does nothing"
+            }
+            FindingKind::InvalidTarget if message.starts_with(AgentOperation::Adapt.as_str()) => {
+                "the target of an adapt is another flavour of the application"
             }
             FindingKind::InvalidTarget => "a target is a neighbour, or for replicate also `self`",
             _ => "make sure that every solution binds the operation and its target",

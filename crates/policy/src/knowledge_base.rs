@@ -10,7 +10,7 @@ use mario_prolog::{Relation, Relations, Symbols, Table, Value};
 mod later;
 
 pub(crate) use later::Copied;
-use later::{History, Kinds};
+use later::{Flavours, History, Kinds};
 
 /// A name or a number in a fact. Names are those of one engine's [`Symbols`].
 pub type Constant = Value<'static>;
@@ -32,6 +32,7 @@ pub struct KnowledgeBase {
     facts: Table,
     history: History,
     kinds: Kinds,
+    flavours: Flavours,
     /// Neighbours on their way into `nodes`.
     neighbours: Vec<Constant>,
 }
@@ -98,6 +99,7 @@ impl KnowledgeBase {
             facts: Table::new(3),
             history: History::new(),
             kinds: Kinds::new(),
+            flavours: Flavours::new(),
             neighbours: Vec::new(),
         }
     }
@@ -111,6 +113,7 @@ impl KnowledgeBase {
     pub fn clear(&mut self) {
         self.services.clear();
         self.kinds.needs.clear();
+        self.flavours.known.clear();
         self.facts.clear();
         self.clear_situation();
     }
@@ -125,6 +128,7 @@ impl KnowledgeBase {
         self.inhibited.clear();
         self.history.clear();
         self.kinds.free.clear();
+        self.flavours.running.clear();
     }
 
     /// Forgets the extra facts.
@@ -180,12 +184,13 @@ impl KnowledgeBase {
         self.services.push(&[application, hardware, max_rate, max_latency]);
     }
 
-    /// Adds the `service/4` fact of an application.
+    /// Adds the `service/4` fact of an application, with its `needs/3` and `flavour/6`.
     pub fn push_application(&mut self, application: &Application) {
         let id = self.id(application.id.id());
         let hardware = self.capacity(Capacity::Bounded(application.hardware));
         self.push_service(id, hardware, quantity(application.max_rate), quantity(application.max_latency));
         self.push_needs(id, application.hardware);
+        self.push_flavours(id, &application.flavours);
     }
 
     /// Adds `node(Node, FreeHardware)` and `node(Node, FreeHardware, Neighbours)`.
@@ -289,6 +294,7 @@ impl KnowledgeBase {
         self.facts.clone_from(&other.facts);
         self.history.clone_from(&other.history);
         self.kinds.clone_from(&other.kinds);
+        self.flavours.clone_from(&other.flavours);
     }
 
     /// Adds a node fact of one form; the other form of the same fact may be there already.
@@ -341,6 +347,8 @@ impl KnowledgeBase {
             10 => Some(&self.history.age),
             11 => Some(&self.kinds.needs),
             12 => Some(&self.kinds.free),
+            13 => Some(&self.flavours.known),
+            14 => Some(&self.flavours.running),
             _ => None,
         }
     }

@@ -125,6 +125,18 @@ pub const FACTS: &[FactPredicate] = &[
         name: "free",
         arguments: &[id("the node"), id("the kind of hardware"), number("what is free of it")],
     },
+    FactPredicate {
+        name: "flavour",
+        arguments: &[
+            id("the application"),
+            id("the flavour"),
+            number("the hardware that one instance needs"),
+            number("the rate that one instance handles"),
+            number("the latency that is tolerated"),
+            number("the quality"),
+        ],
+    },
+    FactPredicate { name: "running", arguments: &[id("the instance"), id("the flavour")] },
 ];
 
 /// How many of [`FACTS`] have always been there. A text may define those that came later by itself, and then sees its own.
@@ -135,3 +147,6 @@ pub(crate) const HISTORY: std::ops::Range<usize> = FIRST_FACTS..NEEDS;
 
 /// The position of `needs/3` in [`FACTS`]; `free/3` follows.
 pub(crate) const NEEDS: usize = 11;
+
+/// The position of `flavour/6` in [`FACTS`]; `running/2` follows.
+pub(crate) const FLAVOUR: usize = 13;

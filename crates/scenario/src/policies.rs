@@ -47,6 +47,7 @@ const POLICIES: &[Shipped] = shipped![
     "sustained-demand",
     "several-resources",
     "popularity-with-cool-down",
+    "flavours-by-load",
     "never-move",
     "popularity",
     "cells",
@@ -110,6 +111,15 @@ fn has_word(text: &str, word: &str) -> bool {
     let is_part_of_word = |character: char| character == '_' || character.is_alphanumeric();
     text.match_indices(word)
         .any(|(at, _)| !text[..at].ends_with(is_part_of_word) && !text[at + word.len()..].starts_with(is_part_of_word))
+}
+
+/// Whether a policy of agents may propose to adapt.
+pub fn adapts(policy: &PolicyText) -> bool {
+    let word = mario_domain::AgentOperation::Adapt.as_str();
+    let may_adapt = policy.files.iter().any(|(_, text)| has_word(text, word));
+    let Some((name, text)) = policy.main().filter(|_| may_adapt) else { return false };
+    let loaded = Policy::load(engine(), name, text, Some(policy.resolver()), PolicySettings::default());
+    loaded.is_ok_and(|policy| policy.program().mentions(word))
 }
 
 /// Whose policy it is.

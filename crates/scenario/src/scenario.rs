@@ -67,6 +67,11 @@ impl Scenario {
     pub fn end(&self) -> Time {
         Time::ZERO + self.duration
     }
+
+    /// Whether any application has flavours.
+    pub fn has_flavours(&self) -> bool {
+        self.applications.iter().any(|plan| !plan.application.flavours.is_empty())
+    }
 }
 
 /// What is measured beside the usual figures.

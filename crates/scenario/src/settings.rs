@@ -15,7 +15,7 @@ mod strategies;
 mod topology;
 mod workload;
 
-pub use application::{ApplicationSettings, DeploySettings, Facts};
+pub use application::{ApplicationSettings, DeploySettings, Facts, FlavourSettings};
 pub use churn::{ChurnSettings, FailureSettings, LinkDown, LinkUp, NodeDown, NodeJoin, NodeLeave, RedeploySettings};
 pub use city::{CitySettings, PlaceSettings};
 pub use drawn::{DrawnApplications, SortSettings};

@@ -4,7 +4,7 @@ mod correlation;
 mod groups;
 mod regret;
 
-use mario_domain::{Duration, OperationName, Time};
+use mario_domain::{Duration, FlavourIndex, OperationName, Time};
 use mario_policy::Decision;
 use mario_scenario::{ApplicationIndex, NodeIndex, Scenario, UserIndex};
 use serde::{Deserialize, Serialize};
@@ -88,6 +88,8 @@ struct Responses {
 struct Usage {
     evaluations: u64,
     requests: f64,
+    /// How much of what they handle was used by instances that ran in other flavours than the default.
+    used_in_flavours: f64,
 }
 
 /// The figures of a run.
@@ -288,7 +290,7 @@ impl Tally {
     fn service_usage(&self, group: usize) -> Option<f64> {
         mean(self.groups.applications(group).filter_map(|application| {
             let usage = &self.usage[application.position()];
-            let used = usage.requests / self.max_rate[application.position()];
+            let used = usage.requests / self.max_rate[application.position()] + usage.used_in_flavours;
             (usage.evaluations > 0).then(|| used / usage.evaluations as f64)
         }))
     }
@@ -319,6 +321,8 @@ impl Tally {
                 self.instances_changed(application, -1);
             }
             OperationName::Migrate => self.count(time, application, |step| step.migrate += 1),
+            // The figures are those of the paper, in which nothing adapts.
+            OperationName::Adapt => {}
             OperationName::Replicate => {
                 self.count(time, application, |step| step.replicate += 1);
                 self.instances_changed(application, 1);
@@ -349,7 +353,12 @@ impl Recorder for Tally {
         let agent = population.agent(agent);
         let usage = &mut self.usage[agent.application().position()];
         usage.evaluations += 1;
-        usage.requests += agent.rate();
+        if agent.flavour() == FlavourIndex::DEFAULT {
+            usage.requests += agent.rate();
+        } else {
+            let max_rate = population.application(agent.application()).max_rate_in(agent.flavour());
+            usage.used_in_flavours += agent.rate() / max_rate.value();
+        }
     }
 
     fn parked(&mut self, _time: Time, parked: &[ParkedCounts]) {

@@ -99,7 +99,7 @@ impl<W: Write> TraceWriter<W> {
                 natural(&mut self.line, count);
             }
             self.line.push(b',');
-            number(&mut self.line, usage.requests / usage.max_rate);
+            number(&mut self.line, usage.requests / usage.max_rate + usage.used_in_flavours);
             self.line.push(b']');
             self.end_line();
         }

@@ -52,7 +52,7 @@ impl<W: Write> Cycle<'_, W> {
         writer.line.push(b',');
         string(&mut writer.line, judged.operation.as_str());
         let is_accepted = matches!(judged.verdict, Verdict::Accepted);
-        if judged.operation.asks_for_place() || !is_accepted {
+        if judged.operation.has_target() || !is_accepted {
             writer.line.push(b',');
             writer.target(&judged.target);
         }
@@ -67,7 +67,7 @@ impl<W: Write> Cycle<'_, W> {
             match judged.operation {
                 AgentOperation::Undeploy => totals.instances = totals.instances.saturating_sub(1),
                 AgentOperation::Replicate => totals.instances += 1,
-                AgentOperation::Migrate => {}
+                AgentOperation::Migrate | AgentOperation::Adapt => {}
             }
         } else {
             totals.inhibited += 1;

@@ -18,6 +18,12 @@ impl<W: Write> TraceWriter<W> {
         usage.requests += rates;
     }
 
+    /// Counts an evaluation that gets no record, of an agent whose instance runs in a flavour that handles `max_rate`.
+    pub fn count_evaluation_in_flavour(&mut self, application: ApplicationPlace, rate: f64, max_rate: f64) {
+        self.count_evaluations(application, 1, 0.0);
+        self.usage[application.position()].used_in_flavours += rate / max_rate;
+    }
+
     /// An agent evaluated its policy; `None` when facts and solutions are those of its last evaluation. Only a trace with the
     /// detail [`Detail::Full`] holds evaluations; others count them, as [`TraceWriter::count_evaluations`] does.
     pub fn evaluation<'a, R, M, S>(
@@ -30,7 +36,10 @@ impl<W: Write> TraceWriter<W> {
         M: IntoIterator<Item = (AgentOperation, Target<'a>)>,
         S: IntoIterator<Item = Solution<'a>>,
     {
-        self.count_evaluations(evaluation.application, 1, evaluation.rate);
+        match evaluation.max_rate {
+            None => self.count_evaluations(evaluation.application, 1, evaluation.rate),
+            Some(max_rate) => self.count_evaluation_in_flavour(evaluation.application, evaluation.rate, max_rate),
+        }
         if self.detail != Detail::Full {
             return;
         }

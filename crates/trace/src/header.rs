@@ -11,7 +11,7 @@ use crate::record::Detail;
 pub enum Version {
     /// What every run has.
     Second,
-    /// For runs in which agents remember what happened, or hardware has several kinds. A run with measures or models is written so, too.
+    /// For runs in which agents remember what happened, hardware has several kinds, or applications have flavours. A run with measures or models is written so, too.
     Third,
     /// For live nodes: [`Header::live`] is there.
     Fourth,

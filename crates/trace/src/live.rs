@@ -215,6 +215,18 @@ pub enum Happened<N> {
         /// Whether it is pinned now.
         is_pinned: bool,
     },
+    /// An instance runs in another flavour. In the journal.
+    Adapted {
+        /// The instance.
+        instance: InstanceId,
+        /// The place of the flavour in its application.
+        flavour: u32,
+    },
+    /// A copy that was to run in a smaller flavour does. In the journal.
+    Shrunk {
+        /// The copy.
+        workload: String,
+    },
     /// An operator declared that a journal will never come back. In the journal.
     Lost {
         /// Which journal.
@@ -403,6 +415,8 @@ impl<N> Happened<N> {
             Happened::Stopped { workload } => Happened::Stopped { workload },
             Happened::Forgotten { transfer } => Happened::Forgotten { transfer },
             Happened::Pinned { instance, is_pinned } => Happened::Pinned { instance, is_pinned },
+            Happened::Adapted { instance, flavour } => Happened::Adapted { instance, flavour },
+            Happened::Shrunk { workload } => Happened::Shrunk { workload },
             Happened::Lost { journal } => Happened::Lost { journal },
             Happened::Peer { node: peer, journal } => Happened::Peer { node: node(peer), journal },
             Happened::Prepare { transfer, instance, operation, target } => {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use mario_domain::{AgentOperation, Capacity, Duration, InstanceId, NodeId, Verdict};
+use mario_domain::{AgentOperation, Capacity, Duration, FlavourId, InstanceId, NodeId, Verdict};
 use serde::{Deserialize, Serialize};
 
 use crate::place::{ApplicationPlace, NodePlace, PolicyPlace};
@@ -39,6 +39,8 @@ pub enum Target<'a> {
     Node(NodePlace),
     /// A name that no node has.
     Unknown(Cow<'a, NodeId>),
+    /// A flavour.
+    Flavour(Cow<'a, FlavourId>),
 }
 
 /// An agent that evaluated its policy, and where.
@@ -54,6 +56,8 @@ pub struct Evaluation<'a> {
     pub free: Capacity,
     /// The sum of the rates that the agent saw.
     pub rate: f64,
+    /// What its instance handles, if it runs in another flavour than the default.
+    pub max_rate: Option<f64>,
 }
 
 /// What an agent saw, remembered, and was told by its policy. The lists are iterators, so that nothing is copied for a record.

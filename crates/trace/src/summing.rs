@@ -17,6 +17,8 @@ pub(crate) struct Summing {
     application_of_user: Vec<ApplicationPlace>,
     tier_of_node: Vec<u16>,
     tier_count: usize,
+    /// Columns of a row that only some runs have.
+    further_columns: usize,
     /// By application, then by tier.
     placed: Vec<u64>,
     /// When users moved last, and how many of each application; told as soon as something else happens.
@@ -33,16 +35,22 @@ struct Row {
     inhibited: u64,
     deployed: u64,
     not_deployed: u64,
+    adapt: u64,
 }
+
+/// The columns of [`Row`] that every record has.
+const FIRST_COLUMNS: usize = 7;
 
 impl Summing {
     pub(crate) fn new(header: &Header<'_>) -> Summing {
         let tier_of_node: Vec<u16> = header.nodes.iter().map(|node| node.tier).collect();
+        let has_flavours = header.applications.iter().any(|listed| !listed.application.flavours.is_empty());
         let tier_count = tier_of_node.iter().max().map_or(1, |tier| usize::from(*tier) + 1);
         Summing {
             application_of_user: header.users.iter().map(|user| user.application).collect(),
             tier_of_node,
             tier_count,
+            further_columns: usize::from(has_flavours),
             placed: vec![0; header.applications.len() * tier_count],
             moves: None,
         }
@@ -54,6 +62,7 @@ impl Summing {
         self.application_of_user == founded.application_of_user
             && self.tier_of_node == founded.tier_of_node
             && self.tier_count == founded.tier_count
+            && self.further_columns == founded.further_columns
             && self.placed.len() == founded.placed.len()
             && self.moves.as_ref().is_none_or(|(_, moves)| moves.len() == header.applications.len())
     }
@@ -99,6 +108,7 @@ impl Counts<'_> {
             AgentOperation::Undeploy => row.undeploy += 1,
             AgentOperation::Migrate => row.migrate += 1,
             AgentOperation::Replicate => row.replicate += 1,
+            AgentOperation::Adapt => row.adapt += 1,
         }
         if let Some(node) = created {
             self.summing.place(application, node, 1);
@@ -141,7 +151,7 @@ impl<W: Write> TraceWriter<W> {
         let Some((time, moves)) = self.summing.as_mut().and_then(|summing| summing.moves.take()) else { return };
         self.begin("handovers", time);
         let moved = moves.into_iter().enumerate().filter(|(_, count)| *count > 0);
-        self.rows(moved.map(|(application, count)| [application as u64, count]));
+        self.rows(moved.map(|(application, count)| [application as u64, count].into_iter()));
         self.line.push(b']');
         self.end_line();
     }
@@ -160,16 +170,19 @@ impl<W: Write> TraceWriter<W> {
     fn tell_cycle(&mut self, time: Time, rows: &[Row], rules: &BTreeMap<&'static str, u64>) {
         let totals = &mut self.totals;
         for row in rows {
-            totals.operations += row.undeploy + row.migrate + row.replicate + row.deployed;
+            totals.operations += row.undeploy + row.migrate + row.replicate + row.deployed + row.adapt;
             totals.inhibited += row.inhibited + row.not_deployed;
             totals.instances += row.replicate + row.deployed;
             totals.instances = totals.instances.saturating_sub(row.undeploy);
         }
         self.begin("counts", time);
+        let columns = 1 + FIRST_COLUMNS + self.summing.as_ref().map_or(0, |summing| summing.further_columns);
         let told = rows.iter().enumerate().filter(|(_, row)| **row != Row::default());
         self.rows(told.map(|(application, row)| {
-            let Row { nop, undeploy, migrate, replicate, inhibited, deployed, not_deployed } = *row;
-            [application as u64, nop, undeploy, migrate, replicate, inhibited, deployed, not_deployed]
+            let Row { nop, undeploy, migrate, replicate, inhibited, deployed, not_deployed, adapt } = *row;
+            let counts =
+                [application as u64, nop, undeploy, migrate, replicate, inhibited, deployed, not_deployed, adapt];
+            counts.into_iter().take(columns)
         }));
         self.line.extend_from_slice(b",[");
         for (position, (rule, count)) in rules.iter().enumerate() {
@@ -241,15 +254,16 @@ impl<W: Write> TraceWriter<W> {
 
     fn placed(&mut self, tier_count: usize, placed: &[u64]) {
         let filled = placed.iter().enumerate().filter(|(_, count)| **count > 0);
-        self.rows(filled.map(|(place, count)| [(place / tier_count) as u64, (place % tier_count) as u64, *count]));
+        let row = |(place, count): (usize, &u64)| [(place / tier_count) as u64, (place % tier_count) as u64, *count];
+        self.rows(filled.map(|filled| row(filled).into_iter()));
     }
 
     /// A list of lists of numbers, as the next element.
-    fn rows<const N: usize>(&mut self, rows: impl Iterator<Item = [u64; N]>) {
+    fn rows(&mut self, rows: impl Iterator<Item = impl Iterator<Item = u64>>) {
         self.line.extend_from_slice(b",[");
         for (position, row) in rows.enumerate() {
             self.line.extend_from_slice(if position > 0 { b",[" } else { b"[" });
-            for (place, count) in row.into_iter().enumerate() {
+            for (place, count) in row.enumerate() {
                 if place > 0 {
                     self.line.push(b',');
                 }

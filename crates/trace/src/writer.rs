@@ -47,6 +47,8 @@ pub(crate) struct Usage {
     pub(crate) max_rate: f64,
     pub(crate) evaluations: u64,
     pub(crate) requests: f64,
+    /// How much of what they handle was used in the evaluations of instances that ran in other flavours than the default.
+    pub(crate) used_in_flavours: f64,
 }
 
 /// What clients saw of an application since the last record.
@@ -302,6 +304,11 @@ impl<W: Write> TraceWriter<W> {
             Target::Unknown(name) => {
                 self.line.extend_from_slice(b"{\"unknown\":");
                 id(&mut self.line, name.id());
+                self.line.push(b'}');
+            }
+            Target::Flavour(flavour) => {
+                self.line.extend_from_slice(b"{\"flavour\":");
+                id(&mut self.line, flavour.id());
                 self.line.push(b'}');
             }
         }

@@ -32,6 +32,9 @@ pub const EARLIER_MAX: usize = 64;
 /// The facts about client requests of one of them.
 pub const REQUESTS_MAX: usize = 4_096;
 
+/// The flavours of an application.
+pub const FLAVOURS_MAX: usize = 16;
+
 /// The open transfers that a hello names.
 pub const OPEN_TRANSFERS_MAX: usize = 16_384;
 

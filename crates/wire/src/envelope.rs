@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use mario_colony::routing::{Label, RoutingMessage, SequenceRequest, ToldRoute, Update};
 use mario_colony::{Descriptor, Epoch, Hello, JournalId, Luggage, Message, Prepare, Token, TransferId, TransferKind};
-use mario_domain::{ApplicationId, Fact, Inhibition, InstanceId};
+use mario_domain::{ApplicationId, Fact, FlavourIndex, Inhibition, InstanceId};
 
 use crate::bounds::{FACTS_MAX, FRAME_BYTES_MAX, OPEN_TRANSFERS_MAX, ROUTES_MAX};
 use crate::error::{DecodeError, EncodeError, Problem};
 use crate::raw::{Content, Fields, put_nested};
 use crate::schema::{
-    Bits128, Codec, Flag, List, Nested, Optional, Page, Presence, Required, Row, Schema, Unknown, Unsigned, Word,
-    alternatives, message, read_fields, row, slot, write_fields,
+    Bits128, Codec, Flag, List, Nested, Optional, OrDefault, Page, Presence, Required, Row, Schema, Unknown, Unsigned,
+    Word, alternatives, message, read_fields, row, slot, write_fields,
 };
 use crate::versions::Versions;
 
@@ -182,6 +182,7 @@ message! { Prepare {
     6 descriptor: Arc<Descriptor> = Required(Nested),
     7 replications_left: Option<u32> = Optional(Unsigned),
     8 luggage_bytes: u64 = Required(Unsigned),
+    9 flavour: FlavourIndex = OrDefault(Unsigned),
 } }
 
 alternatives! { RoutingMessage {

@@ -7,13 +7,13 @@ use mario_colony::{
     Copies, DeployKey, Descriptor, Epoch, JournalId, Luggage, PolicyText, RequestFact, Token, TransferId, WorkloadId,
 };
 use mario_domain::{
-    AgentOperation, Application, ApplicationId, Capacity, Fact, FactValue, Hardware, HardwareKind, Id, Inhibition,
-    InstanceId, NodeId, OwnerId, Quantity, Rule, Target,
+    AgentOperation, Application, ApplicationId, Capacity, Fact, FactValue, Flavour, FlavourId, FlavourIndex, Hardware,
+    HardwareKind, Id, Inhibition, InstanceId, NodeId, OwnerId, Quantity, Rule, Target,
 };
 
 use crate::bounds::{
-    DOCUMENT_BYTES_MAX, EARLIER_MAX, FACTS_MAX, MEMORY_MAX, NAME_BYTES_MAX, POLICY_FILE_BYTES_MAX, POLICY_FILES_MAX,
-    REASON_BYTES_MAX, REQUESTS_MAX,
+    DOCUMENT_BYTES_MAX, EARLIER_MAX, FACTS_MAX, FLAVOURS_MAX, MEMORY_MAX, NAME_BYTES_MAX, POLICY_FILE_BYTES_MAX,
+    POLICY_FILES_MAX, REASON_BYTES_MAX, REQUESTS_MAX,
 };
 use crate::error::{DecodeError, EncodeError, Problem};
 use crate::raw::{Content, Fields, put_nested};
@@ -47,6 +47,8 @@ wrapped! {
     Token: Bits128, u128, |value| value.0, Token;
     DeployKey: Bits128, u128, |value| value.0, DeployKey;
     Epoch: Unsigned, u32, |value| value.0, Epoch;
+    // No application has so many flavours: a number that is too large stays one that there is not.
+    FlavourIndex: Unsigned, u32, |value| u32::from(value.0), |read: u32| FlavourIndex(u16::try_from(read).unwrap_or(u16::MAX));
 }
 
 /// Hardware: a number of units, or a message of amounts where other kinds are named.
@@ -149,33 +151,45 @@ macro_rules! ids {
     )* };
 }
 
-ids! { NodeId InstanceId ApplicationId OwnerId }
+ids! { NodeId InstanceId ApplicationId OwnerId FlavourId }
 
 impl Schema for Target {
     fn write(&self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         match self {
             Target::Own => Ok(()),
             Target::Node(node) => Nested.write(1, node, out),
+            Target::Flavour(flavour) => Nested.write(2, flavour, out),
         }
     }
 
     fn read(fields: Fields<'_>, unknown: Unknown) -> Result<Target, DecodeError> {
-        let node: Place = Place::read(fields, unknown)?;
-        Ok(node.node.map_or(Target::Own, Target::Node))
+        let Place { node, flavour } = Place::read(fields, unknown)?;
+        match (node, flavour) {
+            (None, None) => Ok(Target::Own),
+            (Some(node), None) => Ok(Target::Node(node)),
+            (None, Some(flavour)) => Ok(Target::Flavour(flavour)),
+            (Some(_), Some(_)) => Err(Problem::Twice.into()),
+        }
     }
 
     fn describe(page: &mut Page) -> &'static str {
-        page.add("Target", false, |page| vec![row::<Option<NodeId>>(1, "node", &Optional(Nested), page)]);
+        page.add("Target", false, |page| {
+            vec![
+                row::<Option<NodeId>>(1, "node", &Optional(Nested), page),
+                row::<Option<FlavourId>>(2, "flavour", &Optional(Nested), page),
+            ]
+        });
         "Target"
     }
 }
 
-/// A target as fields: without a node, it is the own one.
+/// A target as fields: without a node or a flavour, it is the own node.
 struct Place {
     node: Option<NodeId>,
+    flavour: Option<FlavourId>,
 }
 
-message! { Place { 1 node: Option<NodeId> = Optional(Nested) } }
+message! { Place { 1 node: Option<NodeId> = Optional(Nested), 2 flavour: Option<FlavourId> = Optional(Nested) } }
 
 impl Schema for Capacity {
     fn write(&self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
@@ -254,6 +268,15 @@ message! { Application {
     3 hardware: Hardware = Required(Unsigned),
     4 max_rate: Quantity = Required(Nested),
     5 max_latency: Quantity = Required(Nested),
+    6 flavours: Vec<Flavour> = List(Nested, FLAVOURS_MAX),
+} }
+
+message! { Flavour {
+    1 id: FlavourId = Required(Nested),
+    2 hardware: Hardware = Required(Unsigned),
+    3 max_rate: Quantity = Required(Nested),
+    4 max_latency: Quantity = Required(Nested),
+    5 quality: Quantity = Required(Nested),
 } }
 
 type File = (String, String);
@@ -306,6 +329,7 @@ const OPERATION: Word<AgentOperation> = Word(&[
     (0, "undeploy", AgentOperation::Undeploy),
     (1, "migrate", AgentOperation::Migrate),
     (2, "replicate", AgentOperation::Replicate),
+    (3, "adapt", AgentOperation::Adapt),
 ]);
 
 type Memory = Remembered<Target>;
@@ -430,5 +454,6 @@ alternatives! { Rule {
         13 not_started: NotStarted { 1 cause: String = Required(REASON) },
         14 oversized: Oversized { 1 bytes: u64 = Required(Unsigned), 2 bytes_max: u64 = Required(Unsigned) },
         15 descriptor: Descriptor { 1 cause: String = Required(REASON) },
+        16 flavour: Flavour { 1 flavour: FlavourId = Required(Nested) },
     }
 } }

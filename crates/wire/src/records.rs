@@ -7,14 +7,14 @@ use mario_colony::{
     Custody, DeployKey, Descriptor, Epoch, Grant, JournalId, Luggage, OwnCause, Owned, Record, Token, TransferId,
     WorkloadId,
 };
-use mario_domain::{ApplicationId, InstanceId, NodeId};
+use mario_domain::{ApplicationId, FlavourIndex, InstanceId, NodeId};
 use std::sync::Arc;
 
 use crate::error::{DecodeError, EncodeError, Problem};
 use crate::raw::{Content, Fields, put_nested, put_varint};
 use crate::schema::{
-    Bits128, Codec, Flag, Nested, Optional, Page, Presence, Required, Row, Schema, Unknown, Unsigned, alternatives,
-    message, read_fields, row, slot, write_fields,
+    Bits128, Codec, Flag, Nested, Optional, OrDefault, Page, Presence, Required, Row, Schema, Unknown, Unsigned,
+    alternatives, message, read_fields, row, slot, write_fields,
 };
 
 /// The newest format of records. It is raised when a record gets a field or an alternative.
@@ -66,6 +66,11 @@ alternatives! { Record {
             2 journal: JournalId = Required(Bits128),
             3 sequence: u64 = Required(Unsigned),
         },
+        14 adapted: Adapted {
+            1 instance: InstanceId = Required(Nested),
+            2 flavour: FlavourIndex = Required(Unsigned),
+        },
+        15 shrunk: Shrunk { 1 workload: WorkloadId = Required(Nested) },
     }
 } }
 
@@ -77,6 +82,7 @@ message! { Owned {
     5 luggage: Arc<Luggage> = Required(Nested),
     6 replications_left: Option<u32> = Optional(Unsigned),
     7 is_pinned: bool = Required(Flag),
+    8 flavour: FlavourIndex = OrDefault(Unsigned),
 } }
 
 alternatives! { OwnCause {

@@ -78,8 +78,7 @@ impl Audit {
             self.find(FindingKind::Instance, instance_text(extra), format!("an instance on {who}"), found);
         }
         for agent in agents {
-            let needed = self.needed(self.world.agent(agent).application);
-            self.world.go(agent, needed, self.line);
+            self.world.go(agent, self.line);
         }
         self.world.set_up(record.node, false);
         let connected = self.world.users.iter().zip(0..).filter(|(node, _)| **node == Some(record.node));

@@ -4,39 +4,53 @@ use mario_domain::{Capacity, Hardware, Id, InstanceId, OperationName};
 
 use super::evaluations::is_same_time;
 use super::{Audit, instance_text};
-use crate::acceptances::{Answer, Asked, Concerned, Moment};
 use crate::finding::FindingKind;
 use crate::reader::{Arbitration, Cycle, Detail, Outcome, Reason, Rule, Target, Verdict, Wish};
 use crate::texts::{rule_text, wish_text};
 use crate::world::{AgentPlace, Arrival, Pending, Standing};
 
 /// What an accepted request does to the world.
-enum Enactment {
+pub(super) enum Enactment {
     Go(AgentPlace),
     Travel(AgentPlace, u32),
-    Appear { instance: InstanceId, application: u32, policy: u32, node: u32 },
+    Appear { instance: InstanceId, application: u32, policy: u32, node: u32, flavour: u32 },
+    Adapt(AgentPlace, Adaptation),
+}
+
+/// What an instance runs in from now on, and what it holds then.
+#[derive(Clone, Copy)]
+pub(super) struct Adaptation {
+    pub(super) flavour: u32,
+    pub(super) held: Hardware,
 }
 
 /// A request as the managers see it.
-struct Case<'a> {
+pub(super) struct Case<'a> {
     /// For findings.
-    who: String,
+    pub(super) who: String,
     /// The agent that asks; none for an operator.
-    agent: Option<AgentPlace>,
+    pub(super) agent: Option<AgentPlace>,
     /// The node that the agent is on.
-    own: Option<u32>,
-    operation: OperationName,
+    pub(super) own: Option<u32>,
+    pub(super) operation: OperationName,
     /// Where it leads; `None` for a name that no node has, and for an undeploy.
-    target: Option<u32>,
-    target_id: Id,
-    application: u32,
-    needed: Hardware,
-    enactments: &'a mut Vec<Enactment>,
+    pub(super) target: Option<u32>,
+    pub(super) target_id: Id,
+    pub(super) application: u32,
+    /// What it needs where it leads to.
+    pub(super) needed: Hardware,
+    /// The flavour that an adapt asks for.
+    pub(super) flavour_id: Option<Id>,
+    /// What an adapt that is possible changes.
+    pub(super) adaptation: Option<Adaptation>,
+    pub(super) enactments: &'a mut Vec<Enactment>,
 }
 
 /// What speaks against a request, by the rules that every node has.
 #[derive(Clone, Copy)]
 struct Against {
+    /// The flavour is not there, or is the one that the instance runs in.
+    flavour: bool,
     outside: bool,
     down: bool,
     leaving: bool,
@@ -68,17 +82,12 @@ impl Audit {
     fn enact(&mut self, enactments: &mut Vec<Enactment>) {
         for enactment in enactments.drain(..) {
             match enactment {
-                Enactment::Go(agent) => {
-                    let needed = self.needed(self.world.agent(agent).application);
-                    self.world.go(agent, needed, self.line);
+                Enactment::Go(agent) => self.world.go(agent, self.line),
+                Enactment::Travel(agent, to) => self.world.travel(agent, to),
+                Enactment::Appear { instance, application, policy, node, flavour } => {
+                    self.appear(&instance, application, policy, node, flavour);
                 }
-                Enactment::Travel(agent, to) => {
-                    let needed = self.needed(self.world.agent(agent).application);
-                    self.world.travel(agent, to, needed);
-                }
-                Enactment::Appear { instance, application, policy, node } => {
-                    self.appear(&instance, application, policy, node);
-                }
+                Enactment::Adapt(agent, Adaptation { flavour, held }) => self.world.adapt(agent, flavour, held),
             }
         }
         for node in std::mem::take(&mut self.promising) {
@@ -169,8 +178,19 @@ impl Audit {
             let expected = format!("node {}, since `self` is resolved before it is judged", self.node_id(own));
             self.find(FindingKind::Target, instance_text(instance), expected, "self");
         }
-        let application = self.world.agent(place).application;
+        let agent = self.world.agent(place);
+        let (application, held) = (agent.application, agent.held);
         let asks_for_place = wish.operation.asks_for_place();
+        let asked_flavour = match &wish.target {
+            Target::Flavour(id) | Target::Unknown(id) if wish.operation.asks_for_flavour() => Some(id.clone()),
+            _ => None,
+        };
+        let adaptation = self.adaptation(place, &wish.target);
+        let needed = match adaptation {
+            _ if !wish.operation.asks_for_flavour() => held,
+            Some(adaptation) => adaptation.held.saturating_sub(held),
+            None => Hardware::NONE,
+        };
         let mut case = Case {
             who: instance_text(instance),
             agent: Some(place),
@@ -179,7 +199,9 @@ impl Audit {
             target: wish.target.resolve(own).filter(|_| asks_for_place),
             target_id: self.target_id(&wish.target, own),
             application,
-            needed: self.needed(application),
+            needed,
+            flavour_id: asked_flavour,
+            adaptation,
             enactments,
         };
         match verdict {
@@ -202,8 +224,8 @@ impl Audit {
         }
         let Pending::Wish(pending) = pending else { return false };
         let is_same = match (wish.operation, self.header.arbitration) {
-            // What asks for no place is recorded without its target.
-            (operation, _) if !operation.asks_for_place() => true,
+            // What has no target is recorded without one.
+            (operation, _) if !operation.has_target() => true,
             // `self` is resolved before it is judged there.
             (_, Arbitration::Sequential) => {
                 pending.target == wish.target
@@ -232,6 +254,8 @@ impl Audit {
             target_id: self.node_id(node).id().clone(),
             application,
             needed: self.needed(application),
+            flavour_id: None,
+            adaptation: None,
             enactments,
         };
         match (verdict, policy) {
@@ -240,7 +264,7 @@ impl Audit {
                 self.require_consent(&case, None);
                 self.promise(&case);
                 let instance = new.clone();
-                case.enactments.push(Enactment::Appear { instance, application, policy, node });
+                case.enactments.push(Enactment::Appear { instance, application, policy, node, flavour: 0 });
             }
             (Verdict::Accepted(_), _) => {}
             (Verdict::Inhibited(reason), _) => self.inhibited(&case, reason),
@@ -263,15 +287,21 @@ impl Audit {
             case.enactments.push(Enactment::Go(place));
             return;
         }
+        if case.operation == OperationName::Adapt {
+            self.adapts(case, place, own);
+            return;
+        }
         self.require_target(case);
         self.require_consent(case, None);
         self.promise(case);
         // A name that no node has is a finding already, and nothing can be there.
         let Some(to) = case.target else { return };
         let agent = self.world.agent(place);
-        let (application, policy) = (agent.application, agent.policy);
-        let appear =
-            |instance: &InstanceId| Enactment::Appear { instance: instance.clone(), application, policy, node: to };
+        let (application, policy, flavour) = (agent.application, agent.policy, agent.flavour);
+        let appear = |instance: &InstanceId| {
+            let instance = instance.clone();
+            Enactment::Appear { instance, application, policy, node: to, flavour }
+        };
         match (case.operation, new) {
             (OperationName::Migrate, Some(new)) => {
                 if !is_sequential {
@@ -290,11 +320,12 @@ impl Audit {
                 case.enactments.push(Enactment::Travel(place, to));
             }
             (OperationName::Replicate, Some(new)) => case.enactments.push(appear(new)),
-            (OperationName::Replicate, None) | (OperationName::Undeploy | OperationName::Deploy, _) => {}
+            (OperationName::Replicate, None)
+            | (OperationName::Undeploy | OperationName::Deploy | OperationName::Adapt, _) => {}
         }
     }
 
-    fn frees(&mut self, node: u32, needed: Hardware) {
+    pub(super) fn frees(&mut self, node: u32, needed: Hardware) {
         let state = self.world.node_mut(node);
         state.freed = state.freed.saturating_add(needed);
         self.promising.push(node);
@@ -306,9 +337,10 @@ impl Audit {
         self.require_room(to, case.needed, &case.who);
         let migrating = case.agent.filter(|_| case.operation == OperationName::Migrate);
         let instance = migrating.map(|agent| self.world.agent(agent).instance.clone());
+        let flavour = case.agent.map_or(0, |agent| self.world.agent(agent).flavour);
         let state = self.world.node_mut(to);
         state.promised = state.promised.saturating_add(case.needed);
-        state.arrivals.push(Arrival { application: case.application, instance });
+        state.arrivals.push(Arrival { application: case.application, instance, flavour });
         self.promising.push(to);
     }
 
@@ -334,12 +366,22 @@ impl Audit {
     }
 
     fn against(&self, case: &Case<'_>) -> Against {
-        if !case.operation.asks_for_place() {
-            return Against { outside: false, down: false, leaving: false, full: None };
+        let nothing = Against { flavour: false, outside: false, down: false, leaving: false, full: None };
+        if let (OperationName::Adapt, Some(own)) = (case.operation, case.own) {
+            let node = self.world.node(own);
+            let left = node.unpromised();
+            let full = (!case.needed.fits(left)).then_some(left);
+            return match case.adaptation {
+                None => Against { flavour: true, ..nothing },
+                // What needs nothing more always fits.
+                Some(_) if case.needed == Hardware::NONE => nothing,
+                Some(_) => Against { down: !node.is_up, leaving: node.is_leaving, full, ..nothing },
+            };
         }
-        let Some(target) = case.target else {
-            return Against { outside: true, down: false, leaving: false, full: None };
-        };
+        if !case.operation.asks_for_place() {
+            return nothing;
+        }
+        let Some(target) = case.target else { return Against { outside: true, ..nothing } };
         let node = self.world.node(target);
         let outside = match case.own {
             None => false,
@@ -348,7 +390,7 @@ impl Audit {
         };
         let left = node.unpromised();
         let full = (!case.needed.fits(left)).then_some(left);
-        Against { outside, down: !node.is_up, leaving: node.is_leaving, full }
+        Against { flavour: false, outside, down: !node.is_up, leaving: node.is_leaving, full }
     }
 
     fn inhibited(&mut self, case: &Case<'_>, reason: &Reason) {
@@ -359,7 +401,8 @@ impl Audit {
         }
         let found = || format!("inhibited: {}", rule_text(reason));
         let is_own_policy = matches!(reason.rule, Rule::Acceptance { .. } | Rule::AcceptanceFailed { .. });
-        let is_free = !against.outside && !against.down && !against.leaving && against.full.is_none();
+        let is_free =
+            !against.flavour && !against.outside && !against.down && !against.leaving && against.full.is_none();
         if is_free && !is_own_policy {
             self.find(FindingKind::Verdict, &case.who, "accepted: nothing is against it", found());
             return;
@@ -382,6 +425,10 @@ impl Audit {
             Rule::Neighbourhood { target: named } => {
                 against.outside && named == target && own.as_ref() == Some(&reason.node)
             }
+            Rule::Flavour { flavour } => {
+                against.flavour && case.flavour_id.as_ref() == Some(flavour) && own.as_ref() == Some(&reason.node)
+            }
+            _ if against.flavour => false,
             Rule::Down => against.down && is_by_target,
             _ if against.outside => false,
             Rule::Leaving => against.leaving && is_by_target,
@@ -398,6 +445,7 @@ impl Audit {
             return None;
         }
         Some(match against {
+            Against { flavour: true, .. } => "the flavour is none that it could adapt to".to_owned(),
             Against { down: true, .. } => format!("node {target} is down"),
             Against { outside: true, .. } => {
                 let own = own.map(|own| own.to_string()).unwrap_or_default();
@@ -410,76 +458,6 @@ impl Audit {
             Against { .. } => "a node that is concerned and has a policy of its own".to_owned(),
         })
     }
-
-    /// Asks the policy of a node whether it accepts an instance that is there from the beginning: it was deployed, like those
-    /// before it, in a first cycle that is not in the trace.
-    pub(super) fn require_first_consent(&mut self, node: u32, application: u32, who: &str) {
-        // A trace of counts does not tell which nodes are absent, so nobody knows the neighbours that the manager saw.
-        let is_told = self.header.detail != Detail::Summary;
-        let Some(acceptances) = self.acceptances.as_mut().filter(|_| is_told) else { return };
-        let asked = Asked {
-            concerned: Concerned { node, own: None },
-            operation: OperationName::Deploy,
-            instance: None,
-            target: Some(node),
-            application,
-            moment: Moment::Beginning,
-        };
-        let rule = match acceptances.judge(&self.header, &self.world, &asked) {
-            Answer::Silent => return,
-            Answer::Accepts => None,
-            Answer::Refuses(rule) => Some(rule),
-        };
-        self.counts.acceptances += 1;
-        if let Some(rule) = rule {
-            let expected = format!("the policy of node {} says no: {rule}", self.node_id(node));
-            self.find(FindingKind::Verdict, who, expected, "an instance that is there from the beginning");
-        }
-    }
-
-    /// Asks the nodes concerned that have policies of their own again. `reason` is what was said, if it was no.
-    fn require_consent(&mut self, case: &Case<'_>, reason: Option<&Reason>) {
-        let Some(acceptances) = &mut self.acceptances else { return };
-        let instance = case.agent.map(|agent| &self.world.agent(agent).instance);
-        let own = case.own;
-        let concerned = [own, case.target.filter(|target| Some(*target) != own)];
-        let mut wrong = Vec::new();
-        for node in concerned.into_iter().flatten() {
-            let id = self.header.nodes[node as usize].id.id();
-            if reason.is_some_and(|reason| reason.node != *id) {
-                continue;
-            }
-            let asked = Asked {
-                concerned: Concerned { node, own },
-                operation: case.operation,
-                instance,
-                target: case.target,
-                application: case.application,
-                moment: Moment::Cycle,
-            };
-            let answer = match acceptances.judge(&self.header, &self.world, &asked) {
-                Answer::Silent => continue,
-                Answer::Accepts => None,
-                Answer::Refuses(rule) => Some(rule),
-            };
-            // What the allowance cut short is no answer.
-            if self.allowance.is_spent() {
-                return;
-            }
-            self.counts.acceptances += 1;
-            if answer.as_ref() != reason.map(|reason| &reason.rule) {
-                let text = |rule: Option<&Rule>| rule.map_or_else(|| "yes".to_owned(), |rule| format!("no: {rule}"));
-                wrong.push((
-                    format!("the policy of node {id} says {}", text(answer.as_ref())),
-                    text(reason.map(|reason| &reason.rule)),
-                ));
-            }
-        }
-        for (expected, found) in wrong {
-            let kind = if reason.is_some() { FindingKind::Reason } else { FindingKind::Verdict };
-            self.find(kind, &case.who, expected, found);
-        }
-    }
 }
 
 /// That an instance does it, in words.
@@ -488,6 +466,7 @@ const fn does(operation: OperationName) -> &'static str {
         OperationName::Undeploy => "undeploys",
         OperationName::Migrate => "migrates",
         OperationName::Replicate => "replicates",
+        OperationName::Adapt => "adapts",
         OperationName::Deploy => "deploys",
     }
 }

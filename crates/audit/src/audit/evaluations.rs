@@ -53,7 +53,10 @@ impl Audit {
         }
         self.check_memory(place, &seen.inhibited);
         let rate: f64 = seen.requests.iter().map(|fact| fact.rate.value()).sum();
-        self.sums.evaluated(self.world.agent(place).application, rate);
+        let agent = self.world.agent(place);
+        let flavours = &self.header.applications[agent.application as usize].flavours;
+        let flavour = flavours.get(agent.flavour as usize).filter(|_| agent.flavour > 0);
+        self.sums.evaluated(agent.application, rate, flavour.map(|flavour| flavour.max_rate.value()));
         self.check_random(place, &seen);
         self.decide_again(place, record, &seen);
         self.remember_evaluation(place, record.time, seen);
@@ -61,7 +64,8 @@ impl Audit {
 
     fn decide_again(&mut self, place: AgentPlace, record: &Evaluation, seen: &Seen) {
         let (Some(decisions), Some(pasts)) = (&mut self.decisions, &self.pasts) else { return };
-        let here = Some((record.node, record.free, self.world.node(record.node).neighbourhood));
+        let flavour = self.world.agent(place).flavour;
+        let here = Some((record.node, record.free, self.world.node(record.node).neighbourhood, flavour));
         let before = std::mem::replace(&mut self.world.agent_mut(place).decided_at, here);
         let is_past_unchanged = pasts.is_unchanged(&record.instance);
         if record.seen.is_none() && before == here && is_past_unchanged {
@@ -75,6 +79,7 @@ impl Audit {
             instance: &agent.instance,
             node: record.node,
             free: record.free,
+            flavour,
             seen,
             recalled: pasts.recalled(&record.instance),
         };
@@ -190,7 +195,7 @@ impl Audit {
         match target {
             Target::Own => own_id(),
             Target::Node(node) => self.node_id(*node).id().clone(),
-            Target::Unknown(id) => id.clone(),
+            Target::Unknown(id) | Target::Flavour(id) => id.clone(),
         }
     }
 

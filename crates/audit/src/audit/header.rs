@@ -64,7 +64,26 @@ pub(super) fn faults(header: &Header) -> Vec<Fault> {
     same_ids("node", header.nodes.iter().map(|node| &node.id), &mut faults);
     same_ids("user", header.users.iter().map(|user| &user.id), &mut faults);
     links(header, &mut faults);
+    flavours(header, &mut faults);
     faults
+}
+
+/// Flavours have names of their own, and the first has the numbers of the application.
+fn flavours(header: &Header, faults: &mut Vec<Fault>) {
+    for application in header.applications.iter().filter(|application| !application.flavours.is_empty()) {
+        let what = format!("application {}: flavour", application.id);
+        same_ids(&what, application.flavours.iter().map(|flavour| &flavour.id), faults);
+        let first = &application.flavours[0];
+        let own = (application.hardware, application.max_rate, application.max_latency);
+        if (first.hardware, first.max_rate, first.max_latency) != own {
+            let expected = "the numbers of the application in its first flavour".to_owned();
+            faults.push((format!("{what} {}", first.id), expected, "others".to_owned()));
+        }
+        if header.mario_trace < 3 {
+            let expected = "no flavours before format 3".to_owned();
+            faults.push((what, expected, format!("flavours in a trace of format {}", header.mario_trace)));
+        }
+    }
 }
 
 /// An id names one thing only.

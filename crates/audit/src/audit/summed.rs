@@ -107,6 +107,7 @@ impl Audit {
                 ("migrate", counts.migrate),
                 ("replicate", counts.replicate),
                 ("deploy", counts.deployed),
+                ("adapt", counts.adapt.unwrap_or(0)),
             ];
             for (name, count) in accepted.into_iter().filter(|(_, count)| *count > 0) {
                 let sum = self.counts.operations.entry(name).or_default();
@@ -162,8 +163,15 @@ impl Audit {
 
     /// Each agent of an application is judged at most once, and instances change tiers only by what was accepted.
     fn check_judged(&mut self, counts: &OutcomeCounts, after: &Tiers) {
-        let OutcomeCounts { application, nop, undeploy, migrate, replicate, inhibited, deployed, .. } = *counts;
-        let judged = [nop, undeploy, migrate, replicate, inhibited].into_iter().fold(0, u64::saturating_add);
+        let OutcomeCounts { application, nop, undeploy, migrate, replicate, inhibited, deployed, adapt, .. } = *counts;
+        let adapts = adapt.unwrap_or(0);
+        let judged = [nop, undeploy, migrate, replicate, inhibited, adapts].into_iter().fold(0, u64::saturating_add);
+        let has_flavours = !self.header.applications[application as usize].flavours.is_empty();
+        if adapt.is_some() != self.header.has_flavours() || (adapts > 0 && !has_flavours) {
+            let who = self.application_text(application);
+            let expected = "adapts where applications have flavours, and nowhere else";
+            self.find(FindingKind::Totals, who, expected, format!("{adapts} adapts"));
+        }
         self.sums.judged(application, judged);
         let there = self.tiers.of(application);
         if judged > there {
@@ -230,7 +238,10 @@ impl Audit {
     fn require_room_in_tiers(&mut self) {
         let mut used: BTreeMap<u32, u64> = BTreeMap::new();
         for ((application, tier), instances) in &self.tiers.instances {
-            let units = self.needed(*application).as_units().saturating_mul(*instances);
+            // Which flavours they run in is not told.
+            let application = &self.header.applications[*application as usize];
+            let least = application.flavours.iter().map(|flavour| flavour.hardware.as_units()).min();
+            let units = least.unwrap_or(application.hardware.as_units()).saturating_mul(*instances);
             let sum = used.entry(*tier).or_default();
             *sum = sum.saturating_add(units);
         }

@@ -23,6 +23,8 @@ pub(super) struct Sums {
     clients: Vec<Seen>,
     /// For each application, its evaluations and the sum of the rates that they saw.
     usage: Vec<(u64, f64)>,
+    /// The same of instances in other flavours than the default: the sum of rates over what they handle.
+    used_in_flavours: Vec<f64>,
     /// For each application, how often one of its agents was judged.
     judged: Vec<u64>,
     /// For each application, whether it had an instance.
@@ -69,6 +71,7 @@ impl Sums {
             responses: vec![Seen::default(); applications],
             clients: vec![Seen::default(); applications],
             usage: vec![(0, 0.0); applications],
+            used_in_flavours: vec![0.0; applications],
             judged: vec![0; applications],
             had_instance: vec![false; applications],
             told_evaluations: 0,
@@ -83,11 +86,15 @@ impl Sums {
         self.users[application as usize]
     }
 
-    /// An agent of the application evaluated and saw client requests of this rate.
-    pub(super) fn evaluated(&mut self, application: u32, rate: f64) {
+    /// An agent of the application evaluated and saw client requests of this rate. `handles` is what its instance handles, if that
+    /// is in another flavour than the default.
+    pub(super) fn evaluated(&mut self, application: u32, rate: f64, handles: Option<f64>) {
         let (evaluations, requests) = &mut self.usage[application as usize];
         *evaluations += 1;
-        *requests += rate;
+        match handles {
+            None => *requests += rate,
+            Some(handles) => self.used_in_flavours[application as usize] += rate / handles,
+        }
     }
 
     /// An instance of the application is there.
@@ -189,7 +196,8 @@ impl Audit {
         self.require_all_evaluated_once(record.time);
         self.require_turn(Told::Usage, record.application, record.time, &who);
         let (evaluations, requests) = self.sums.usage[record.application as usize];
-        let sum = requests / self.header.applications[record.application as usize].max_rate.value();
+        let sum = requests / self.header.applications[record.application as usize].max_rate.value()
+            + self.sums.used_in_flavours[record.application as usize];
         self.sums.told_evaluations = self.sums.told_evaluations.saturating_add(record.evaluations);
         // Without evaluations in the trace, nobody can add them up.
         if self.header.detail == Detail::Full {

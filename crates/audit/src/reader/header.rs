@@ -1,10 +1,12 @@
 //! The first line of a trace: what was run, where, by whom, and by which rules.
 
-use mario_domain::{Application, ApplicationId, Capacity, Fact, Hardware, Id, Models, NodeId, OwnerId, Quantity};
+use mario_domain::{
+    Application, ApplicationId, Capacity, Fact, Flavour, Hardware, Id, Models, NodeId, OwnerId, Quantity,
+};
 use serde::{Deserialize, Serialize};
 
 use super::live::TracedLive;
-use super::record::Record;
+use super::record::{Record, Target};
 
 /// The newest version of the format that is read here; all before it are read, too.
 pub const FORMAT: u64 = 4;
@@ -145,6 +147,9 @@ pub struct TracedApplication {
     pub max_rate: Quantity,
     /// The latency that a client request tolerates.
     pub max_latency: Quantity,
+    /// The ways to run it, the default first; empty if there is one only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flavours: Vec<Flavour>,
     /// The group that it belongs to in figures.
     #[serde(default)]
     pub kind: String,
@@ -210,11 +215,28 @@ impl TracedApplication {
             hardware: self.hardware,
             max_rate: self.max_rate,
             max_latency: self.max_latency,
+            flavours: self.flavours.clone(),
         }
+    }
+
+    /// The place of the flavour that a target names, if it names one.
+    pub fn find_flavour(&self, target: &Target) -> Option<u32> {
+        let Target::Flavour(id) = target else { return None };
+        self.flavours.iter().position(|flavour| flavour.id.id() == id).map(|place| place as u32)
+    }
+
+    /// What one instance in the flavour at this place needs of its node.
+    pub fn needed_in(&self, flavour: u32) -> Hardware {
+        self.flavours.get(flavour as usize).map_or(self.hardware, |flavour| flavour.hardware)
     }
 }
 
 impl Header {
+    /// Whether any application has flavours.
+    pub fn has_flavours(&self) -> bool {
+        self.applications.iter().any(|application| !application.flavours.is_empty())
+    }
+
     /// What is wrong with the places that the header names, if anything is.
     pub(super) fn fault(&self) -> Option<String> {
         let (nodes, applications, policies) = (self.nodes.len(), self.applications.len(), self.policies.len());

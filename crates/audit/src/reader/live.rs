@@ -109,6 +109,18 @@ pub enum Happened {
         /// Whether it is pinned now.
         is_pinned: bool,
     },
+    /// An instance runs in another flavour.
+    Adapted {
+        /// The instance.
+        instance: InstanceId,
+        /// The place of the flavour in its application.
+        flavour: u32,
+    },
+    /// A copy that was to run in a smaller flavour does.
+    Shrunk {
+        /// The copy.
+        workload: String,
+    },
     /// An operator declared that a journal will never come back.
     Lost {
         /// Which journal.

@@ -261,7 +261,7 @@ from_array!(RequestFact, "a fact about requests", elements => {
 });
 
 from_array!(Wish, "an inhibited operation", elements => {
-    let wish = Wish { operation: operation(elements.next("operation")?)?, target: elements.next("target")? };
+    let wish = wish(elements.next("operation")?, elements.next("target")?)?;
     elements.end(wish)
 });
 
@@ -270,8 +270,23 @@ fn operation<E: de::Error>(word: Word) -> Result<AgentOperation, E> {
         Word::Undeploy => Ok(AgentOperation::Undeploy),
         Word::Migrate => Ok(AgentOperation::Migrate),
         Word::Replicate => Ok(AgentOperation::Replicate),
-        Word::Deploy | Word::Nop | Word::Invalid => Err(E::custom("agents undeploy, migrate and replicate")),
+        Word::Adapt => Ok(AgentOperation::Adapt),
+        Word::Deploy | Word::Nop | Word::Invalid => Err(E::custom(AGENTS)),
     }
+}
+
+const AGENTS: &str = "this is no operation of an agent";
+
+/// An operation with its target, which is a flavour for an adapt and for nothing else.
+fn wish<E: de::Error>(word: Word, target: Target) -> Result<Wish, E> {
+    let operation = operation(word)?;
+    let is_right = match target {
+        Target::Flavour(_) => operation.asks_for_flavour(),
+        Target::Own | Target::Node(_) => !operation.asks_for_flavour(),
+        // The empty name has no id of its own.
+        Target::Unknown(_) => true,
+    };
+    if is_right { Ok(Wish { operation, target }) } else { Err(E::custom("the target of an adapt is a flavour")) }
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -280,12 +295,13 @@ enum Word {
     Undeploy,
     Migrate,
     Replicate,
+    Adapt,
     Deploy,
     Invalid,
 }
 
 from_word!(Word, "an operation", "nop" => Nop, "undeploy" => Undeploy, "migrate" => Migrate,
-    "replicate" => Replicate, "deploy" => Deploy, "invalid" => Invalid);
+    "replicate" => Replicate, "adapt" => Adapt, "deploy" => Deploy, "invalid" => Invalid);
 
 from_array!(Solution, "a solution", elements => {
     match elements.next("operation")? {
@@ -294,7 +310,7 @@ from_array!(Solution, "a solution", elements => {
             elements.end(solution)
         }
         word => {
-            let wish = Wish { operation: operation(word)?, target: elements.next("target")? };
+            let wish = wish(word, elements.next("target")?)?;
             let clause = elements.next("clause")?;
             elements.end(Solution::Proposal { wish, clause })
         }
@@ -306,7 +322,9 @@ impl<'de> Deserialize<'de> for Neighbour {
         match Target::deserialize(deserializer)? {
             Target::Own => Ok(Neighbour::Own),
             Target::Node(node) => Ok(Neighbour::Node(node)),
-            Target::Unknown(_) => Err(de::Error::custom("requests come through a node or \"self\"")),
+            Target::Unknown(_) | Target::Flavour(_) => {
+                Err(de::Error::custom("requests come through a node or \"self\""))
+            }
         }
     }
 }
@@ -318,7 +336,7 @@ impl<'de> Deserialize<'de> for Target {
             type Value = Target;
 
             fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("the place of a node, \"self\", or {\"unknown\":name}")
+                formatter.write_str("the place of a node, \"self\", {\"unknown\":name} or {\"flavour\":name}")
             }
 
             fn visit_u64<E: de::Error>(self, place: u64) -> Result<Target, E> {
@@ -335,12 +353,17 @@ impl<'de> Deserialize<'de> for Target {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Target, A::Error> {
-                let (key, id): (String, Id) =
-                    map.next_entry()?.ok_or_else(|| de::Error::invalid_length(0, &"one key, `unknown`"))?;
-                if key != "unknown" || map.next_key::<IgnoredAny>()?.is_some() {
-                    return Err(de::Error::custom("an unknown target has one key, `unknown`"));
+                let (key, id): (String, Id) = map
+                    .next_entry()?
+                    .ok_or_else(|| de::Error::invalid_length(0, &"one key, `unknown` or `flavour`"))?;
+                if map.next_key::<IgnoredAny>()?.is_some() {
+                    return Err(de::Error::custom("such a target has one key, `unknown` or `flavour`"));
                 }
-                Ok(Target::Unknown(id))
+                match key.as_str() {
+                    "unknown" => Ok(Target::Unknown(id)),
+                    "flavour" => Ok(Target::Flavour(id)),
+                    _ => Err(de::Error::custom("an unknown target has one key, `unknown`; a flavour has `flavour`")),
+                }
             }
         }
         deserializer.deserialize_any(TargetVisitor)
@@ -369,9 +392,11 @@ from_array!(Outcome, "an outcome", elements => {
     match (instance, word) {
         (None, Word::Deploy) => deploy(elements),
         (Some(instance), Word::Nop) => elements.end(Outcome::Nop(instance)),
-        (Some(instance), Word::Undeploy | Word::Migrate | Word::Replicate) => judged(instance, word, elements),
+        (Some(instance), Word::Undeploy | Word::Migrate | Word::Replicate | Word::Adapt) => {
+            judged(instance, word, elements)
+        }
         (None, _) => Err(de::Error::custom("operators deploy and do nothing else")),
-        (Some(_), Word::Deploy | Word::Invalid) => Err(de::Error::custom("agents undeploy, migrate and replicate")),
+        (Some(_), Word::Deploy | Word::Invalid) => Err(de::Error::custom(AGENTS)),
     }
 });
 
@@ -397,7 +422,8 @@ fn judged<'de, A: SeqAccess<'de>>(
     mut elements: Elements<'de, A>,
 ) -> Result<Outcome, A::Error> {
     let operation = operation(word)?;
-    let (target, word) = if operation.asks_for_place() {
+    let asked = word;
+    let (target, word) = if operation.has_target() {
         (elements.next("target")?, elements.next("verdict")?)
     } else {
         match elements.next("verdict")? {
@@ -409,9 +435,10 @@ fn judged<'de, A: SeqAccess<'de>>(
         (VerdictWord::Inhibited, _) => Verdict::Inhibited(elements.next("reason")?),
         (VerdictWord::Accepted, AgentOperation::Replicate) => Verdict::Accepted(Some(elements.next("new instance")?)),
         (VerdictWord::Accepted, AgentOperation::Migrate) => Verdict::Accepted(elements.optional()?),
-        (VerdictWord::Accepted, AgentOperation::Undeploy) => Verdict::Accepted(None),
+        (VerdictWord::Accepted, AgentOperation::Undeploy | AgentOperation::Adapt) => Verdict::Accepted(None),
     };
-    elements.end(Outcome::Judged { instance, wish: Wish { operation, target }, verdict })
+    let wish = wish(asked, target)?;
+    elements.end(Outcome::Judged { instance, wish, verdict })
 }
 
 /// A reason as it is written.
@@ -424,6 +451,7 @@ struct WrittenReason {
     target: Option<Id>,
     reason: Option<String>,
     cause: Option<String>,
+    flavour: Option<Id>,
 }
 
 impl<'de> Deserialize<'de> for Reason {
@@ -440,6 +468,7 @@ impl<'de> Deserialize<'de> for Reason {
             "down" => Rule::Down,
             "acceptance" => Rule::Acceptance { reason: written.reason.ok_or_else(|| missing("reason"))? },
             "acceptance-failed" => Rule::AcceptanceFailed { cause: written.cause.ok_or_else(|| missing("cause"))? },
+            "flavour" => Rule::Flavour { flavour: written.flavour.ok_or_else(|| missing("flavour"))? },
             other => match LiveRule::with_word(other, written.cause) {
                 Some(rule) => Rule::Live(rule),
                 None => return Err(de::Error::custom(format_args!("`{other}` is not a rule"))),

@@ -40,7 +40,7 @@ impl Places<'_> {
     fn wish(self, wish: &Wish) -> Self {
         match wish.target {
             Target::Node(node) => self.node(node),
-            Target::Own | Target::Unknown(_) => self,
+            Target::Own | Target::Unknown(_) | Target::Flavour(_) => self,
         }
     }
 

@@ -139,7 +139,7 @@ pub enum Neighbour {
 /// An operation of an agent and its target.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Wish {
-    /// Undeploy, migrate or replicate.
+    /// Which operation.
     pub operation: AgentOperation,
     /// Where to, as the policy wrote it.
     pub target: Target,
@@ -154,6 +154,8 @@ pub enum Target {
     Node(u32),
     /// A name that no node has.
     Unknown(Id),
+    /// A flavour.
+    Flavour(Id),
 }
 
 /// One solution of a policy.
@@ -258,6 +260,11 @@ pub enum Rule {
         /// What happened to it.
         cause: String,
     },
+    /// The application does not have the flavour, or the instance runs in it.
+    Flavour {
+        /// The flavour.
+        flavour: Id,
+    },
     /// What only live nodes inhibit for.
     Live(LiveRule),
 }
@@ -351,8 +358,8 @@ pub struct Totals {
 
 impl Rule {
     /// The words of all rules.
-    pub const WORDS: [&'static str; 6] =
-        ["capacity", "neighbourhood", "leaving", "down", "acceptance", "acceptance-failed"];
+    pub const WORDS: [&'static str; 7] =
+        ["capacity", "neighbourhood", "leaving", "down", "acceptance", "acceptance-failed", "flavour"];
 
     /// Its word.
     pub const fn as_str(&self) -> &'static str {
@@ -363,6 +370,7 @@ impl Rule {
             Rule::Down => "down",
             Rule::Acceptance { .. } => "acceptance",
             Rule::AcceptanceFailed { .. } => "acceptance-failed",
+            Rule::Flavour { .. } => "flavour",
             Rule::Live(rule) => rule.word,
         }
     }
@@ -386,6 +394,7 @@ impl fmt::Display for Rule {
             Rule::Down => formatter.write_str("it is down"),
             Rule::Acceptance { reason } => write!(formatter, "it does not accept it: {reason}"),
             Rule::AcceptanceFailed { cause } => write!(formatter, "its policy gave no answer: {cause}"),
+            Rule::Flavour { flavour } => write!(formatter, "it cannot adapt to {flavour}"),
             Rule::Live(LiveRule { detail: None, .. }) => formatter.write_str(self.live_text()),
             Rule::Live(LiveRule { detail: Some(detail), .. }) => write!(formatter, "{}: {detail}", self.live_text()),
         }

@@ -100,6 +100,9 @@ pub struct OutcomeCounts {
     pub deployed: u64,
     /// What operators wanted to deploy: it was inhibited.
     pub not_deployed: u64,
+    /// Accepted adapts; `None` where there is no such column.
+    #[serde(default)]
+    pub adapt: Option<u64>,
 }
 
 /// So many instances of an application in a tier.

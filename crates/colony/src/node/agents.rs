@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use mario_domain::{
-    AgentId, AgentOperation, ApplicationId, Inhibition, InstanceId, NodeId, Operation, Request, Rule, Target, Verdict,
+    AgentId, AgentOperation, ApplicationId, FlavourIndex, Hardware, Inhibition, InstanceId, NodeId, Operation, Request,
+    Rule, Target, Verdict,
 };
 
 use super::{Mind, Step};
 use crate::descriptor::Descriptor;
-use crate::ids::Epoch;
+use crate::ids::{Epoch, WorkloadId};
 use crate::input::{Effect, Failure, Proposal, Report, Seen};
 use crate::journal::{OwnCause, Owned, Record};
 use crate::message::{Luggage, TransferKind};
-use crate::rules::{Concern, Refusal, Remembered, consent, expire, judge, remember, visible};
+use crate::rules::{Concern, HardwareChange, Refusal, Remembered, adapt, consent, expire, judge, remember, visible};
 
 impl Step<'_> {
     /// An agent evaluates its policy. One that waits for a transfer does not.
@@ -24,7 +25,7 @@ impl Step<'_> {
             return;
         }
         let answer = self.reasoner.decide(self.state, owned, mind);
-        let order = |target: &Target| mario_domain::Id::from(target.clone());
+        let order = |target: &Target| target.id();
         let inhibited = visible(&mind.memory, order).into_iter().map(|one| (one.operation, one.target.clone()));
         let seen = Box::new(Seen {
             descriptor: Arc::clone(&owned.descriptor),
@@ -57,7 +58,12 @@ impl Step<'_> {
                     self.end_instance(instance);
                     self.report(Report::Judged { request, verdict: Verdict::Accepted, created: None });
                 }
-                (AgentOperation::Replicate, target) if target.resolve(&self.own_id()) == &self.own_id() => {
+                (AgentOperation::Adapt, _) => {
+                    self.adapt_here(instance, &proposal);
+                    self.note_done(instance, &proposal);
+                    self.report(Report::Judged { request, verdict: Verdict::Accepted, created: None });
+                }
+                (AgentOperation::Replicate, target) if target.resolve(&self.own_id()) == Some(&self.own_id()) => {
                     let created = self.replicate_here(instance);
                     self.note_done(instance, &proposal);
                     self.report(Report::Judged { request, verdict: Verdict::Accepted, created });
@@ -68,8 +74,8 @@ impl Step<'_> {
                 (AgentOperation::Replicate, Target::Node(node)) => {
                     self.begin(instance, &proposal, node, TransferKind::Replicate);
                 }
-                // A migration to the own node is out of reach, and was inhibited.
-                (AgentOperation::Migrate | AgentOperation::Replicate, Target::Own) => {}
+                // A migration to the own node is out of reach, and so is a flavour: both were inhibited.
+                (AgentOperation::Migrate | AgentOperation::Replicate, Target::Own | Target::Flavour(_)) => {}
             },
         }
     }
@@ -79,10 +85,16 @@ impl Step<'_> {
         let own = self.own_id();
         let Some(owned) = self.state.ledger.owned.get(instance) else { return Err(Rule::Down) };
         let (needed, is_pinned) = (owned.needed(), owned.is_pinned);
-        let target = proposal.target.resolve(&own);
+        let descriptor = Arc::clone(&owned.descriptor);
+        if proposal.operation == AgentOperation::Adapt {
+            let (_, change) = self.adaptation(instance, &proposal.target)?;
+            let concern = Concern { arrives: change.arrives(), ..Concern::default() };
+            return self.judge_here(concern, request, &descriptor, change.taken);
+        }
+        let target = proposal.target.resolve(&own).unwrap_or(&own);
         let is_here = *target == own;
         let (is_in_reach, would_go) = match proposal.operation {
-            AgentOperation::Undeploy => (true, true),
+            AgentOperation::Undeploy | AgentOperation::Adapt => (true, true),
             AgentOperation::Migrate => (!is_here && self.state.neighbours.contains(target), true),
             AgentOperation::Replicate => (is_here || self.state.neighbours.contains(target), false),
         };
@@ -96,24 +108,25 @@ impl Step<'_> {
             arrives: comes_here.then_some(needed),
         };
         let is_spent = proposal.operation == AgentOperation::Replicate && owned.replications_left == Some(0);
-        let descriptor = Arc::clone(&owned.descriptor);
-        self.judge_here(concern, request, &descriptor)?;
+        self.judge_here(concern, request, &descriptor, needed)?;
         if is_spent { Err(Rule::Budget) } else { Ok(()) }
     }
 
-    /// Judges a request that concerns this node, with the node's own acceptance policy if it has one.
+    /// Judges a request that concerns this node, with the node's own acceptance policy if it has one. `needed` is what the request
+    /// needs where it leads to.
     pub(super) fn judge_here(
         &mut self,
         concern: Concern<'_>,
         request: &Request,
         descriptor: &Arc<Descriptor>,
+        needed: Hardware,
     ) -> Result<(), Rule> {
         let (state, reasoner) = (&*self.state, &mut *self.reasoner);
         let mut failure = None;
         let verdict = judge(&state.manager, concern, || {
             let Some(acceptance) = &state.config.acceptance else { return Ok(()) };
             let view = reasoner.manager_view(state, descriptor);
-            consent(acceptance, reasoner.machine(), view, request, descriptor.application.hardware)
+            consent(acceptance, reasoner.machine(), view, request, needed)
         });
         let verdict = verdict.map_err(|refusal: Refusal| {
             failure = refusal.failure;
@@ -176,11 +189,13 @@ impl Step<'_> {
         let owned = self.state.ledger.owned.get(parent)?;
         let descriptor = Arc::clone(&owned.descriptor);
         let split = owned.replications_left.map(split_replications);
+        let flavour = owned.flavour;
         let child = Owned {
             instance: self.state.ids.instance(),
             epoch: Epoch::default().next(),
             workload: self.state.ids.workload(),
             descriptor,
+            flavour,
             luggage: Arc::new(Luggage::default()),
             replications_left: split.map(|[_, child]| child),
             is_pinned: false,
@@ -194,9 +209,34 @@ impl Step<'_> {
     /// An instance that is new to this node is its own from now on, and its copy starts.
     pub(super) fn own(&mut self, owned: Owned, cause: OwnCause) {
         let start = owned.start();
+        let adapt = owned.adapt().filter(|_| owned.flavour != FlavourIndex::DEFAULT);
         self.wake(&owned);
         self.journal(Record::Own { owned, cause });
         self.effects.push(start);
+        self.effects.extend(adapt);
+    }
+
+    /// What an instance here changes when it adapts to a flavour. A copy that is shrinking still uses what it did.
+    fn adaptation(&self, instance: &InstanceId, target: &Target) -> Result<(FlavourIndex, HardwareChange), Rule> {
+        let Some(owned) = self.state.ledger.owned.get(instance) else { return Err(Rule::Down) };
+        let surplus = self.state.ledger.shrinking.get(&owned.workload).copied().unwrap_or(Hardware::NONE);
+        let held = owned.needed().saturating_add(surplus);
+        adapt(&owned.descriptor.application, owned.flavour, held, &target.id().into())
+    }
+
+    /// An instance runs in another flavour from now on.
+    fn adapt_here(&mut self, instance: &InstanceId, proposal: &Proposal) {
+        let Ok((flavour, _)) = self.adaptation(instance, &proposal.target) else { return };
+        self.journal(Record::Adapted { instance: instance.clone(), flavour });
+        let effect = self.state.ledger.owned.get(instance).and_then(Owned::adapt);
+        self.effects.extend(effect);
+    }
+
+    /// A copy runs in its flavour: what it used beyond that is free.
+    pub(super) fn adapted(&mut self, workload: WorkloadId) {
+        if self.state.ledger.shrinking.contains_key(&workload) {
+            self.journal(Record::Shrunk { workload });
+        }
     }
 
     /// The agent of an instance that is this node's comes to life. It first evaluates after a full window: it has seen no

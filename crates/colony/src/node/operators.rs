@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mario_domain::{AgentOperation, Inhibition, InstanceId, NodeId, Request, Rule, Target, Verdict};
+use mario_domain::{AgentOperation, FlavourIndex, Inhibition, InstanceId, NodeId, Request, Rule, Target, Verdict};
 
 use super::Step;
 use crate::descriptor::Descriptor;
@@ -43,6 +43,7 @@ impl Step<'_> {
             epoch: Epoch::default().next(),
             workload: self.state.ids.workload(),
             descriptor,
+            flavour: FlavourIndex::DEFAULT,
             luggage: Arc::new(Luggage::default()),
             replications_left,
             is_pinned: false,
@@ -58,7 +59,7 @@ impl Step<'_> {
         }
         self.reasoner.check(self.state, descriptor)?;
         let needed = descriptor.application.hardware;
-        self.judge_here(Concern { arrives: Some(needed), ..Concern::default() }, request, descriptor)
+        self.judge_here(Concern { arrives: Some(needed), ..Concern::default() }, request, descriptor, needed)
     }
 
     /// The end of an instance, whatever it is about to do. In custody, its copy is stopped at once; whether the instance ended

@@ -60,6 +60,9 @@ impl Reasoner {
 
     /// Whether agents of this application can be run here.
     pub(super) fn check(&mut self, state: &State, descriptor: &Descriptor) -> Result<(), Rule> {
+        if let Some(cause) = descriptor.application.flavour_fault() {
+            return Err(Rule::Descriptor { cause });
+        }
         self.policy(state, &descriptor.policy).map(|_| ())
     }
 
@@ -163,15 +166,23 @@ impl Reasoner {
         for (id, application) in state.present() {
             view.push_instance(&Instance { id: id.clone(), application: application.clone(), node: node.clone() });
         }
+        for owned in state.kept() {
+            if let Some(flavour) = owned.descriptor.application.flavour(owned.flavour) {
+                view.push_running(&owned.instance, &flavour.id);
+            }
+        }
         for place in state.incoming.values() {
-            let application = &place.prepare.descriptor.application.id;
+            let application = &place.prepare.descriptor.application;
+            let flavour = application.flavour(place.prepare.flavour).map(|flavour| &flavour.id);
             match place.prepare.kind {
-                TransferKind::Migrate => view.push_instance(&Instance {
-                    id: place.prepare.instance.clone(),
-                    application: application.clone(),
-                    node: node.clone(),
-                }),
-                TransferKind::Replicate => view.push_promised(application),
+                TransferKind::Migrate => {
+                    let id = place.prepare.instance.clone();
+                    view.push_instance(&Instance { id, application: application.id.clone(), node: node.clone() });
+                    if let Some(flavour) = flavour {
+                        view.push_running(&place.prepare.instance, flavour);
+                    }
+                }
+                TransferKind::Replicate => view.push_promised(&application.id, flavour),
             }
         }
         Ok(view)
@@ -196,11 +207,15 @@ impl State {
         all
     }
 
+    /// What is owned, and what is in custody and may come back.
+    fn kept(&self) -> impl Iterator<Item = &Owned> {
+        let custody = self.ledger.custody.values().filter(|custody| !custody.is_ended).map(|custody| &custody.owned);
+        self.ledger.owned.values().chain(custody)
+    }
+
     /// The instances that have a copy on the node, or a place to come back to, with their applications.
     fn present(&self) -> impl Iterator<Item = (&InstanceId, &ApplicationId)> {
-        let custody = self.ledger.custody.values().filter(|custody| !custody.is_ended).map(|custody| &custody.owned);
-        let owned = self.ledger.owned.values().chain(custody);
-        let owned = owned.map(|owned| (&owned.instance, &owned.descriptor.application.id));
+        let owned = self.kept().map(|owned| (&owned.instance, &owned.descriptor.application.id));
         owned.chain(self.ledger.draining.values().map(|draining| (&draining.instance, &draining.application)))
     }
 }
@@ -225,6 +240,7 @@ impl Around<'_> {
         match target {
             Target::Own => self.names.constant(SELF),
             Target::Node(node) => self.node_constant(node),
+            Target::Flavour(flavour) => self.names.id(flavour.id()),
         }
     }
 }
@@ -259,7 +275,7 @@ impl Situation for Around<'_> {
     }
 
     fn inhibited(&self) -> impl Iterator<Item = (Constant, Constant)> {
-        let order = |target: &Target| mario_domain::Id::from(target.clone());
+        let order = |target: &Target| target.id();
         visible(&self.mind.memory, order).into_iter().map(|remembered| {
             (self.names.constant(remembered.operation.as_str()), self.target_constant(&remembered.target))
         })
@@ -281,6 +297,11 @@ impl Situation for Around<'_> {
         self.remembers.reads_age.then(|| self.mind.evaluations.saturating_sub(self.mind.history.arrived))
     }
 
+    fn running(&self) -> Option<Constant> {
+        let flavour = self.owned.descriptor.application.flavour(self.owned.flavour)?;
+        Some(self.names.id(flavour.id.id()))
+    }
+
     fn random(&self) -> Option<u32> {
         self.mind.random
     }
@@ -300,6 +321,7 @@ impl Proposal {
         let target = match operation {
             Operation::Undeploy | Operation::Deploy(_) => Target::Own,
             Operation::Migrate(target) | Operation::Replicate(target) => target,
+            Operation::Adapt(flavour) => Target::Flavour(flavour),
         };
         Some(Proposal { operation: name, target })
     }

@@ -1,11 +1,11 @@
 //! A node starts, for the first time or again, with what its journal adds up to.
 
-use mario_domain::Time;
+use mario_domain::{FlavourIndex, Time};
 
 use super::{Mind, Retry, Start, StartError, State};
 use crate::ids::IdSource;
 use crate::input::Effect;
-use crate::journal::Record;
+use crate::journal::{Owned, Record};
 
 impl State {
     /// Recovery: what is owned is resumed and its agents thaw, what is in custody is resumed and handed over again, and what
@@ -31,6 +31,12 @@ impl State {
         for owned in state.ledger.owned.values().chain(custody) {
             effects.push(owned.resume());
         }
+        // A copy may have started in the default flavour, or not have adapted before the crash.
+        let is_to_adapt = |owned: &&Owned| {
+            owned.flavour != FlavourIndex::DEFAULT || state.ledger.shrinking.contains_key(&owned.workload)
+        };
+        let kept = state.ledger.owned.values().chain(state.ledger.custody.values().map(|custody| &custody.owned));
+        effects.extend(kept.filter(is_to_adapt).filter_map(Owned::adapt));
         effects.extend(state.ledger.draining.keys().map(|workload| Effect::Stop(*workload)));
         let first = now + state.config.timing.evaluation_period.unwrap_or_default();
         for (instance, owned) in &state.ledger.owned {

@@ -44,6 +44,7 @@ impl Step<'_> {
             asked_by: instance.clone(),
             epoch,
             descriptor: Arc::clone(&owned.descriptor),
+            flavour: owned.flavour,
             replications_left,
             luggage_bytes,
         });

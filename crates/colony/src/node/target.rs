@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mario_domain::{Inhibition, NodeId, Rule, Target};
+use mario_domain::{FlavourIndex, Inhibition, NodeId, Rule, Target};
 
 use super::agents::agent_request;
 use super::{Incoming, Step};
@@ -33,7 +33,9 @@ impl Step<'_> {
         let descriptor = Arc::clone(&prepare.descriptor);
         let workload = self.state.ids.workload();
         let instance = prepare.instance.clone();
-        self.state.manager.reserve(transfer, descriptor.application.hardware);
+        let flavour = Some(prepare.flavour).filter(|flavour| *flavour != FlavourIndex::DEFAULT);
+        let flavour = flavour.and_then(|flavour| Some(descriptor.application.flavour(flavour)?.id.clone()));
+        self.state.manager.reserve(transfer, prepare.needed());
         let expires = self.now + self.state.config.timing.reservation_timeout;
         let place = Incoming { from: from.clone(), sender, prepare, workload, token: None, expires };
         let is_exclusive = place.is_exclusive();
@@ -45,7 +47,10 @@ impl Step<'_> {
             // replica live elsewhere by now.
             self.healthy(workload);
         } else {
-            self.effects.push(Effect::Start { workload, instance, descriptor });
+            self.effects.push(Effect::Start { workload, instance: instance.clone(), descriptor });
+            if let Some(flavour) = flavour {
+                self.effects.push(Effect::Adapt { workload, instance, flavour });
+            }
         }
     }
 
@@ -64,13 +69,19 @@ impl Step<'_> {
             return Err(Rule::Unanswered);
         }
         self.reasoner.check(self.state, &prepare.descriptor)?;
+        if prepare.flavour != FlavourIndex::DEFAULT && prepare.descriptor.application.flavour(prepare.flavour).is_none()
+        {
+            return Err(Rule::Descriptor {
+                cause: "it does not have the flavour that the instance runs in".to_owned(),
+            });
+        }
         let operation = prepare.kind.operation().towards(Target::Node(self.own_id()));
         let application = prepare.descriptor.application.id.clone();
         let Some(request) = agent_request(&prepare.asked_by, from.clone(), application, operation) else {
             return Err(Rule::Unanswered);
         };
-        let needed = prepare.descriptor.application.hardware;
-        self.judge_here(Concern { arrives: Some(needed), ..Concern::default() }, &request, &prepare.descriptor)
+        let needed = prepare.needed();
+        self.judge_here(Concern { arrives: Some(needed), ..Concern::default() }, &request, &prepare.descriptor, needed)
     }
 
     /// Returns false if this node owns the instance on offer, or has it in custody at the same or a later epoch.
@@ -166,6 +177,7 @@ impl Step<'_> {
             epoch: prepare.epoch.next(),
             workload,
             descriptor: Arc::clone(&prepare.descriptor),
+            flavour: prepare.flavour,
             luggage: Arc::clone(luggage),
             replications_left: prepare.replications_left,
             is_pinned: false,

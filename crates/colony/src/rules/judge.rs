@@ -8,15 +8,15 @@ use crate::manager::Manager;
 
 /// How a request concerns the node whose manager judges it.
 ///
-/// The manager of the agent's own node is asked first, then that of the target. A replica on the own node, an undeploy and
-/// an operator's deploy concern one manager only.
+/// The manager of the agent's own node is asked first, then that of the target. A replica on the own node, an adapt, an undeploy
+/// and an operator's deploy concern one manager only.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Concern<'a> {
     /// The target, if an agent of this node aims at it and may not.
     pub out_of_reach: Option<&'a NodeId>,
     /// Whether the instance would leave this node, or end, although an operator pinned it.
     pub is_pinned: bool,
-    /// What the instance needs, if it would come to this node.
+    /// What the instance needs, if it would come to this node; what it needs more, if it would hold more here.
     pub arrives: Option<Hardware>,
 }
 

@@ -31,6 +31,8 @@ pub trait Situation {
     fn done(&self) -> impl Iterator<Item = (u32, Constant, Constant)>;
     /// How many evaluations the agent has made on its node, if the policy reads that.
     fn age(&self) -> Option<u32>;
+    /// The flavour that the instance runs in, if its application has flavours.
+    fn running(&self) -> Option<Constant>;
     /// The number drawn for this evaluation, if the policy asks for randomness.
     fn random(&self) -> Option<u32>;
     /// Extra facts about applications, about the node and about its neighbours; `None` where those of the last agent stay.
@@ -65,6 +67,9 @@ pub fn know(facts: &mut KnowledgeBase, situation: &impl Situation) -> Constant {
     }
     if let Some(evaluations) = situation.age() {
         facts.push_age(instance, evaluations);
+    }
+    if let Some(flavour) = situation.running() {
+        facts.push_running(instance, flavour);
     }
     if let Some(extra) = situation.facts() {
         facts.clear_facts();

@@ -87,6 +87,7 @@ pub fn descriptor() -> Descriptor {
         hardware: Hardware::units(2),
         max_rate: Quantity::whole(10),
         max_latency: Quantity::whole(10),
+        flavours: Vec::new(),
     };
     Descriptor {
         application,
@@ -393,6 +394,7 @@ impl Side {
                 self.running.remove(&workload);
                 Some(Input::Stopped(workload))
             }
+            Effect::Adapt { workload, .. } => Some(Input::Adapted(workload)),
             Effect::Sweep { keep } => {
                 self.running.retain(|workload, _| keep.contains(workload));
                 None

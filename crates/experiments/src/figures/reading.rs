@@ -59,6 +59,7 @@ struct Summed {
 struct Running {
     application: u32,
     node: u32,
+    flavour: u32,
 }
 
 impl Reading {
@@ -96,7 +97,7 @@ impl Reading {
         self.now = record.time();
         match record {
             Record::Deployed(Deployed { instance, application, node, .. }) => {
-                self.appear(instance, *application, *node);
+                self.appear(instance, *application, *node, 0);
                 self.look_for_overloads();
             }
             Record::Handover(Handover { time, user, .. }) => {
@@ -161,6 +162,8 @@ impl Reading {
                         AgentOperation::Undeploy => counts.undeploy += 1,
                         AgentOperation::Migrate => counts.migrate += 1,
                         AgentOperation::Replicate => counts.replicate += 1,
+                        // The figures are those of the paper, in which nothing adapts.
+                        AgentOperation::Adapt => {}
                     });
                     enacted.push((instance, wish, created.as_ref()));
                 }
@@ -170,7 +173,7 @@ impl Reading {
                     self.measuring.inhibited(&reason.node, reason.rule.as_str());
                 }
                 Outcome::Deploy { node, application, verdict: Verdict::Accepted(Some(created)), .. } => {
-                    self.appear(created, *application, *node);
+                    self.appear(created, *application, *node, 0);
                 }
                 Outcome::Deploy { .. } => {}
             }
@@ -246,37 +249,44 @@ impl Reading {
         let Some(running) = self.instances.get(instance).copied() else { return };
         let target = match wish.target {
             Target::Node(node) => node,
-            Target::Own | Target::Unknown(_) => running.node,
+            Target::Own | Target::Unknown(_) | Target::Flavour(_) => running.node,
         };
         match wish.operation {
             AgentOperation::Undeploy => self.disappear(instance),
             AgentOperation::Migrate => {
                 self.disappear(instance);
-                self.appear(created.unwrap_or(instance), running.application, target);
+                self.appear(created.unwrap_or(instance), running.application, target, running.flavour);
             }
             AgentOperation::Replicate => {
                 if let Some(created) = created {
-                    self.appear(created, running.application, target);
+                    self.appear(created, running.application, target, running.flavour);
+                }
+            }
+            AgentOperation::Adapt => {
+                let application = &self.header.applications[running.application as usize];
+                if let Some(flavour) = application.find_flavour(&wish.target) {
+                    self.disappear(instance);
+                    self.appear(instance, running.application, running.node, flavour);
                 }
             }
         }
     }
 
-    fn appear(&mut self, instance: &InstanceId, application: u32, node: u32) {
+    fn appear(&mut self, instance: &InstanceId, application: u32, node: u32, flavour: u32) {
         let header = &self.header;
         if header.nodes[node as usize].tier > self.top {
             self.whereabouts.applications[application as usize].left_the_top = true;
         }
         let used = &mut self.used[node as usize];
-        *used = used.saturating_add(header.applications[application as usize].hardware.as_units());
+        *used = used.saturating_add(header.applications[application as usize].needed_in(flavour).as_units());
         self.measuring.uses(header, node, self.now, *used);
-        self.instances.insert(instance.clone(), Running { application, node });
+        self.instances.insert(instance.clone(), Running { application, node, flavour });
     }
 
     fn disappear(&mut self, instance: &InstanceId) {
-        if let Some(Running { application, node }) = self.instances.remove(instance) {
+        if let Some(Running { application, node, flavour }) = self.instances.remove(instance) {
             let used = &mut self.used[node as usize];
-            *used = used.saturating_sub(self.header.applications[application as usize].hardware.as_units());
+            *used = used.saturating_sub(self.header.applications[application as usize].needed_in(flavour).as_units());
             self.measuring.uses(&self.header, node, self.now, *used);
         }
     }

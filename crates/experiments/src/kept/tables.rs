@@ -94,7 +94,7 @@ impl Tables {
         let open = |name, columns| Table::open(directory, name, columns);
         Ok(Tables {
             header: Arc::clone(header),
-            operations: open("operations.csv", "time,undeploy,nop,migrate,replicate,inhibited")?,
+            operations: open("operations.csv", &format!("time,{}", columns(header).join(",")))?,
             moves: open("moves.csv", "instance,app,time,action")?,
             handovers: open("handovers.csv", "user,time,from,to")?,
             applications: FxHashMap::default(),
@@ -128,7 +128,8 @@ impl Tables {
     }
 
     fn cycle(&mut self, cycle: &Cycle) -> io::Result<()> {
-        let mut counts = [0_u64; 5];
+        let columns = columns(&self.header);
+        let mut counts = vec![0_u64; columns.len()];
         let mut came = Vec::new();
         let mut went = Vec::new();
         for outcome in &cycle.outcomes {
@@ -151,9 +152,9 @@ impl Tables {
                     continue;
                 }
             };
-            let place =
-                ["undeploy", "nop", "migrate", "replicate", "inhibited"].iter().position(|name| *name == action);
-            counts[place.unwrap_or(0)] += 1;
+            if let Some(place) = columns.iter().position(|name| *name == action) {
+                counts[place] += 1;
+            }
             // An instance that was never there is for the auditor to find.
             let application = self.applications.get(instance).map(|place| &self.header.applications[*place as usize]);
             let application = application.map(|application| cell(application.id.id())).unwrap_or_default();
@@ -164,23 +165,25 @@ impl Tables {
             self.applications.remove(instance);
         }
         self.applications.extend(came);
-        self.operations(cycle.time, counts)
+        self.operations(cycle.time, &counts)
     }
 
     fn counted(&mut self, counted: &Counted) -> io::Result<()> {
-        let mut counts = [0_u64; 5];
+        let mut counts = vec![0_u64; columns(&self.header).len()];
         for outcome in &counted.outcomes {
             let of = [outcome.undeploy, outcome.nop, outcome.migrate, outcome.replicate, outcome.inhibited];
+            let of = of.into_iter().chain(outcome.adapt);
             counts.iter_mut().zip(of).for_each(|(sum, count)| *sum = sum.saturating_add(count));
         }
-        self.operations(counted.time, counts)
+        self.operations(counted.time, &counts)
     }
 
-    fn operations(&mut self, time: f64, counts: [u64; 5]) -> io::Result<()> {
+    fn operations(&mut self, time: f64, counts: &[u64]) -> io::Result<()> {
         if counts.iter().all(|count| *count == 0) {
             return Ok(());
         }
-        let counts = counts.map(|count| count.to_string()).join(",");
+        let counts: Vec<String> = counts.iter().map(ToString::to_string).collect();
+        let counts = counts.join(",");
         self.operations.expect(&format!("{},{counts}", number(time)))
     }
 
@@ -195,6 +198,13 @@ impl Tables {
         self.moves.finish(is_complete, checked)?;
         self.handovers.finish(is_complete, checked)
     }
+}
+
+/// The columns of the table of operations beside the time.
+fn columns(header: &Header) -> Vec<&'static str> {
+    let mut columns = vec!["undeploy", "nop", "migrate", "replicate", "inhibited"];
+    columns.extend(header.has_flavours().then_some("adapt"));
+    columns
 }
 
 /// An id as a table has it: in quotes where it needs them.

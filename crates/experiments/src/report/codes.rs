@@ -10,6 +10,7 @@ pub(crate) enum EventCode {
     Handover,
     Migrate,
     Replicate,
+    Adapt,
     Undeploy,
     Inhibited,
     DeployInhibited,
@@ -21,11 +22,12 @@ pub(crate) enum EventCode {
 }
 
 /// Each kind with the name that the script has for it, in the order of their numbers.
-const EVENTS: [(EventCode, &str); 12] = [
+const EVENTS: [(EventCode, &str); 13] = [
     (EventCode::Deployed, "deployed"),
     (EventCode::Handover, "handover"),
     (EventCode::Migrate, "migrate"),
     (EventCode::Replicate, "replicate"),
+    (EventCode::Adapt, "adapt"),
     (EventCode::Undeploy, "undeploy"),
     (EventCode::Inhibited, "inhibited"),
     (EventCode::DeployInhibited, "deployInhibited"),
@@ -63,6 +65,6 @@ mod tests {
         }
         let script = script();
         assert!(script.contains("migrate: 2, replicate: 3"), "{script}");
-        assert!(script.contains(r#"["undeploy", "migrate", "replicate"]"#), "{script}");
+        assert!(script.contains(r#"["undeploy", "migrate", "replicate", "adapt"]"#), "{script}");
     }
 }

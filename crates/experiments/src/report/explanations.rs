@@ -32,6 +32,8 @@ pub(crate) struct Case {
     pub(crate) instance: u32,
     pub(crate) node: u32,
     pub(crate) free: Capacity,
+    /// The place of the flavour that its instance ran in.
+    pub(crate) flavour: u32,
     pub(crate) seen: Seen,
     /// What it remembered of what happened.
     pub(crate) recalled: Recalled,
@@ -100,6 +102,7 @@ fn explain_chunk(header: &Header, placement: &Placement, cases: &[Case], allowan
             instance: &placed.id,
             node: case.node,
             free: case.free,
+            flavour: case.flavour,
             seen: &case.seen,
             recalled: &case.recalled,
         };

@@ -112,7 +112,8 @@ impl Fold {
                 self.about.evaluations += 1;
                 if let Some(instance) = self.placement.find(&evaluation.instance) {
                     let unreached = self.reach.unreached(&self.header, evaluation.node);
-                    self.recording.evaluation(instance, &evaluation, &recalled, unreached);
+                    let flavour = self.placement.get(instance).flavour;
+                    self.recording.evaluation((instance, flavour), &evaluation, &recalled, unreached);
                 }
             }
             Record::Cycle(cycle) => self.cycle(&cycle),
@@ -229,6 +230,13 @@ impl Fold {
                     self.go(instance);
                     self.recording.push(time, Event::Undeploy { instance });
                 }
+                (AgentOperation::Adapt, ..) => {
+                    let application = &self.header.applications[placed.application as usize];
+                    if let Some(flavour) = application.find_flavour(&wish.target) {
+                        self.placement.get_mut(instance).flavour = flavour;
+                        self.recording.push(time, Event::Adapt { instance, flavour });
+                    }
+                }
                 (AgentOperation::Migrate, Some(node), None) => {
                     self.count(placed.application, own, -1);
                     self.count(placed.application, node, 1);
@@ -239,14 +247,24 @@ impl Fold {
                     self.go(instance);
                     let renamed = Some(self.appear(id.clone(), placed.application, placed.policy, node));
                     self.recording.push(time, Event::Migrate { instance, node, renamed });
+                    self.keep_flavour(time, renamed, placed.flavour);
                 }
                 (AgentOperation::Replicate, Some(node), Some(id)) => {
                     let replica = self.appear(id.clone(), placed.application, placed.policy, node);
                     self.recording.push(time, Event::Replicate { instance, node, replica });
+                    self.keep_flavour(time, Some(replica), placed.flavour);
                 }
                 // A trace that says this is not this module's to judge.
                 _ => {}
             },
+        }
+    }
+
+    /// An instance that appears by an operation of another runs in the flavour of that one.
+    fn keep_flavour(&mut self, time: f64, instance: Option<u32>, flavour: u32) {
+        if let Some(instance) = instance.filter(|_| flavour > 0) {
+            self.placement.get_mut(instance).flavour = flavour;
+            self.recording.push(time, Event::Adapt { instance, flavour });
         }
     }
 

@@ -21,6 +21,8 @@ pub(crate) struct Placed {
     pub(crate) policy: u32,
     /// Where it is; `None` when it is gone.
     pub(crate) node: Option<u32>,
+    /// The place of the flavour that it runs in.
+    pub(crate) flavour: u32,
 }
 
 impl Placement {
@@ -28,7 +30,7 @@ impl Placement {
     pub(crate) fn appear(&mut self, id: InstanceId, application: u32, policy: u32, node: u32) -> u32 {
         let place = self.instances.len() as u32;
         self.places.insert(id.clone(), place);
-        self.instances.push(Placed { id, application, policy, node: Some(node) });
+        self.instances.push(Placed { id, application, policy, node: Some(node), flavour: 0 });
         place
     }
 
@@ -85,7 +87,7 @@ pub(crate) fn resolve(target: &Target, own: u32) -> Option<u32> {
     match target {
         Target::Own => Some(own),
         Target::Node(node) => Some(*node),
-        Target::Unknown(_) => None,
+        Target::Unknown(_) | Target::Flavour(_) => None,
     }
 }
 

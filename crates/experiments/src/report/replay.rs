@@ -53,6 +53,7 @@ pub(crate) enum Event {
     Handover { user: u32, to: Option<u32> },
     Migrate { instance: u32, node: u32, renamed: Option<u32> },
     Replicate { instance: u32, node: u32, replica: u32 },
+    Adapt { instance: u32, flavour: u32 },
     Undeploy { instance: u32 },
     Inhibited { instance: u32, operation: AgentOperation, target: Option<u32>, reason: u32 },
     DeployInhibited { application: u32, node: u32, reason: u32 },
@@ -127,7 +128,13 @@ impl Recording {
     }
 
     /// Adds what an agent saw and decided, when its node did not reach some of its neighbours.
-    pub(crate) fn evaluation(&mut self, instance: u32, record: &Evaluation, recalled: &Recalled, unreached: Vec<u32>) {
+    pub(crate) fn evaluation(
+        &mut self,
+        (instance, flavour): (u32, u32),
+        record: &Evaluation,
+        recalled: &Recalled,
+        unreached: Vec<u32>,
+    ) {
         if self.is_too_large || self.decision_count > DECISIONS_MAX {
             return;
         }
@@ -136,7 +143,8 @@ impl Recording {
             (Some(seen), _) => seen.clone(),
             (None, Some(last)) => {
                 let case = &self.cases[last.case as usize];
-                let is_there = (case.node, case.free, &case.unreached) == (record.node, record.free, &unreached);
+                let is_there = (case.node, case.free, case.flavour, &case.unreached)
+                    == (record.node, record.free, flavour, &unreached);
                 if is_there && case.recalled == *recalled {
                     last.repeat(record.time);
                     return;
@@ -148,7 +156,8 @@ impl Recording {
         };
         let compact = compact(&seen);
         let (node, free) = (record.node, record.free);
-        let case = self.case(&compact, Case { instance, node, free, seen, recalled: recalled.clone(), unreached });
+        let recalled = recalled.clone();
+        let case = self.case(&compact, Case { instance, node, free, flavour, seen, recalled, unreached });
         let of_instance = self.decisions.entry(instance).or_default();
         if let Some(last) = of_instance.last_mut()
             && last.case == case
@@ -167,8 +176,8 @@ impl Recording {
 
     /// The place of a case.
     fn case(&mut self, seen: &Value, case: Case) -> u32 {
-        let Case { instance, node, free, recalled, unreached, .. } = &case;
-        let key = format!("{instance} {node} {free} {unreached:?} {seen}{}", told_apart(recalled));
+        let Case { instance, node, free, flavour, recalled, unreached, .. } = &case;
+        let key = format!("{instance} {node} {free} {flavour} {unreached:?} {seen}{}", told_apart(recalled));
         let next = self.cases.len() as u32;
         let place = *self.case_places.entry(key).or_insert(next);
         if place == next {
@@ -257,6 +266,9 @@ impl Serialize for Line {
             Event::Replicate { instance, node, replica } => {
                 vec![EventCode::Replicate.number(), (*instance).into(), (*node).into(), (*replica).into()]
             }
+            Event::Adapt { instance, flavour } => {
+                vec![EventCode::Adapt.number(), (*instance).into(), (*flavour).into()]
+            }
             Event::Undeploy { instance } => vec![EventCode::Undeploy.number(), (*instance).into()],
             Event::Inhibited { instance, operation, target, reason } => {
                 vec![
@@ -334,7 +346,7 @@ fn compact_wish(wish: &Wish) -> [Value; 2] {
     let target = match &wish.target {
         Target::Own => json!(-1),
         Target::Node(node) => json!(node),
-        Target::Unknown(id) => json!(id.to_string()),
+        Target::Unknown(id) | Target::Flavour(id) => json!(id.to_string()),
     };
     [json!(wish.operation.code()), target]
 }

@@ -79,6 +79,9 @@ pub(crate) struct ApplicationRow {
     pub(crate) hardware: u64,
     pub(crate) max_rate: Compact,
     pub(crate) max_latency: Compact,
+    /// The names of its flavours, and the hardware that each needs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) flavours: Vec<(String, u64)>,
 }
 
 /// The nodes, one column for each thing that is known of them.
@@ -168,6 +171,9 @@ impl ApplicationRow {
             hardware: application.hardware.as_units(),
             max_rate: Compact(application.max_rate.value()),
             max_latency: Compact(application.max_latency.value()),
+            flavours: (application.flavours.iter())
+                .map(|flavour| (flavour.id.to_string(), flavour.hardware.as_units()))
+                .collect(),
         };
         header.applications.iter().map(row).collect()
     }

@@ -420,6 +420,8 @@ impl Core {
                     Err(fault) => self.copies.not_started(workload, fault.line()),
                 }
             }
+            // The programs that are run know no flavours: they run in every one of them as they are.
+            Effect::Adapt { workload, .. } => self.handle(Input::Adapted(workload)),
             Effect::Drain(workload) => self.copies.drain(workload),
             Effect::Stop(workload) => self.copies.stop(workload),
             Effect::Sweep { keep } => self.copies.sweep(keep),

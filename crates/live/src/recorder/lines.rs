@@ -27,6 +27,8 @@ fn target_node(target: &Target) -> Option<NodeId> {
     match target {
         Target::Own => None,
         Target::Node(node) => Some(node.clone()),
+        // What operation it belongs to tells that it is a flavour.
+        Target::Flavour(flavour) => NodeId::try_from(flavour.id().clone()).ok(),
     }
 }
 
@@ -85,6 +87,10 @@ impl Recorder {
             Record::Pinned { instance, is_pinned } => {
                 Happened::Pinned { instance: instance.clone(), is_pinned: *is_pinned }
             }
+            Record::Adapted { instance, flavour } => {
+                Happened::Adapted { instance: instance.clone(), flavour: u32::from(flavour.0) }
+            }
+            Record::Shrunk { workload } => Happened::Shrunk { workload: workload_text(*workload) },
             Record::Lost { journal } => Happened::Lost { journal: journal_text(*journal) },
             Record::Peer { node, journal, .. } => {
                 Happened::Peer { node: node.clone(), journal: journal_text(*journal) }
@@ -160,6 +166,7 @@ impl Recorder {
             Operation::Undeploy => (AgentOperation::Undeploy, None),
             Operation::Migrate(target) => (AgentOperation::Migrate, target_node(target)),
             Operation::Replicate(target) => (AgentOperation::Replicate, target_node(target)),
+            Operation::Adapt(flavour) => (AgentOperation::Adapt, target_node(&Target::Flavour(flavour.clone()))),
         };
         let (instance, inhibition) = (request.instance()?.clone(), inhibition.clone());
         Some(PartLine::Inhibited(Box::new(PartInhibited { instance, operation, target, inhibition })))

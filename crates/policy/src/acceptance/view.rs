@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use mario_domain::{Application, ApplicationId, Capacity, Fact, HardwareKind, Id, Instance, Node, NodeId};
+use mario_domain::{
+    Application, ApplicationId, Capacity, Fact, FlavourId, HardwareKind, Id, Instance, InstanceId, Node, NodeId,
+};
 use mario_prolog::{Relation, Relations, Symbols, Table, Value};
 
 use crate::knowledge_base::{Constant, KnowledgeBase};
-use crate::vocabulary::{FIRST_FACTS, NEEDS};
+use crate::vocabulary::{FIRST_FACTS, FLAVOUR, NEEDS};
 
 /// What the id of a promised instance that has no id yet begins with; a number from 1 follows.
 const PROMISED: &str = "promised_";
@@ -95,15 +97,25 @@ impl ManagerView {
         self.push_row(instance.id.id(), &instance.application);
     }
 
-    /// Adds an instance that was promised in this cycle and has no id yet: a replica, or what an operator deploys.
+    /// Adds an instance that was promised in this cycle and has no id yet: a replica, or what an operator deploys. `flavour` is what
+    /// it will run in, if its application has flavours.
     ///
     /// It is called `promised_1`, `promised_2` and so on, in the order of the promises. Each has a name of its own, so that a
     /// policy that collects instances with `setof/3` counts as many as one that uses `findall/3`. The id that it will get is
     /// not used: ids are given when a cycle is enacted, and a manager of a live node could not know them before.
-    pub fn push_promised(&mut self, application: &ApplicationId) {
+    pub fn push_promised(&mut self, application: &ApplicationId, flavour: Option<&FlavourId>) {
         self.promised_count += 1;
         let id = Id::name(&format!("{PROMISED}{}", self.promised_count)).expect("it has characters");
         self.push_row(&id, application);
+        if let Some(flavour) = flavour {
+            self.push_running(&id.into(), flavour);
+        }
+    }
+
+    /// Adds that an instance runs in a flavour.
+    pub fn push_running(&mut self, instance: &InstanceId, flavour: &FlavourId) {
+        let (instance, flavour) = (self.facts.id(instance.id()), self.facts.id(flavour.id()));
+        self.facts.push_running(instance, flavour);
     }
 
     fn push_row(&mut self, id: &Id, application: &ApplicationId) {
@@ -158,6 +170,7 @@ impl Relations for ManagerView {
             6 => Some(&self.capacities),
             7 | 8 => self.facts.table(position + NEEDS - 7),
             9 => Some(&self.capacities_by_kind),
+            10 | 11 => self.facts.table(position + FLAVOUR - 10),
             _ => None,
         }
     }

@@ -118,7 +118,14 @@ fn check_operation(clause: &Clause<'_>, operation: &Tree, findings: &mut Vec<Fin
         _ => None,
     };
     let finding = Finding::new(FindingKind::UnknownOperation, exact_place(clause.place, operation), found);
-    findings.push(finding.hint(near.unwrap_or_else(|| "operations are undeploy, migrate and replicate".to_owned())));
+    findings.push(finding.hint(near.unwrap_or_else(|| format!("operations are {}", operations()))));
+}
+
+/// The words of all operations.
+fn operations() -> String {
+    let words = AgentOperation::ALL.map(AgentOperation::as_str);
+    let (last, others) = words.split_last().expect("there are some");
+    format!("{} and {last}", others.join(", "))
 }
 
 /// Remembers what a variable stands for; reports the first time that it stands for something else.

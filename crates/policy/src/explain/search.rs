@@ -162,11 +162,11 @@ impl Search<'_> {
     fn change(&mut self, situation: &Situation, proposal: &Proposal) -> Change {
         let proposes = proposal.texts(self.base.symbols());
         let comparisons = self.comparisons(situation, &proposes);
-        let wish = match self.operation {
-            AgentOperation::Undeploy => format!("would {}", self.operation.as_str()),
-            AgentOperation::Migrate | AgentOperation::Replicate => {
-                format!("would {} to {}", self.operation.as_str(), proposes[2])
-            }
+        let word = self.operation.as_str();
+        let wish = if self.operation.has_target() {
+            format!("would {word} to {}", proposes[2])
+        } else {
+            format!("would {word}")
         };
         let mut text = format!("{wish} if {}", condition(&self.real, situation, self.base));
         if !comparisons.is_empty() {

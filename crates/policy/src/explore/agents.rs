@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use mario_domain::{AgentOperation, Capacity, HardwareKind};
 use mario_prolog::{Engine, Value};
 
-use super::world::{ExtraValue, Gpus, HARDWARE, Spread, World, node_name};
+use super::world::{ExtraValue, Gpus, HARDWARE, Spread, World, handled_in, needed_in, node_name};
 use crate::decide::{Decider, Ending, ProposalFault, Solution, Wanted};
 use crate::knowledge_base::{Constant, KnowledgeBase};
 use crate::policy::Policy;
@@ -71,13 +71,21 @@ impl Target {
     }
 }
 
+/// An instance and where it is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Here {
+    pub(super) instance: usize,
+    pub(super) node: usize,
+    pub(super) free: i64,
+    /// The position of the flavour that it runs in.
+    pub(super) flavour: usize,
+}
+
 /// Everything that a decision depends on.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Situation {
-    instance: usize,
-    node: usize,
+    here: Here,
     neighbours: Vec<usize>,
-    free: i64,
     limits: [i64; 2],
     spread: u8,
     gpus: Gpus,
@@ -126,20 +134,10 @@ impl<'p> Agents<'p> {
     }
 
     /// What the agent of an instance asks for.
-    pub(super) fn ask(
-        &mut self,
-        world: &World<'_>,
-        instance: usize,
-        node: usize,
-        free: i64,
-        heard: &[Heard],
-        past: Past,
-    ) -> Asked {
+    pub(super) fn ask(&mut self, world: &World<'_>, here: Here, heard: &[Heard], past: Past) -> Asked {
         let situation = Situation {
-            instance,
-            node,
-            neighbours: world.shape.neighbours[node].clone(),
-            free,
+            here,
+            neighbours: world.shape.neighbours[here.node].clone(),
             limits: [world.application.max_rate, world.application.max_latency],
             spread: world.spread as u8,
             gpus: world.gpus,
@@ -194,11 +192,11 @@ impl<'p> Agents<'p> {
         let [max_rate, max_latency] = situation.limits.map(Value::Integer);
         facts.push_service(application, Value::Integer(HARDWARE), max_rate, max_latency);
         facts.push_row("needs", &[application, facts.constant(HardwareKind::Units.as_str()), Value::Integer(HARDWARE)]);
-        let node = facts.constant(&node_name(situation.node));
+        let node = facts.constant(&node_name(situation.here.node));
         let neighbours: Vec<Constant> =
             situation.neighbours.iter().map(|neighbour| facts.constant(&node_name(*neighbour))).collect();
-        facts.push_node(node, Value::Integer(situation.free), neighbours);
-        let instance = facts.constant(&format!("i{}", situation.instance));
+        facts.push_node(node, Value::Integer(situation.here.free), neighbours);
+        let instance = facts.constant(&format!("i{}", situation.here.instance));
         facts.push_instance(instance, application, node);
         for heard in &situation.heard {
             let neighbour = facts.constant(&heard.neighbour);
@@ -209,17 +207,33 @@ impl<'p> Agents<'p> {
             facts.push_inhibited(operation, instance, target);
         }
         self.tell_past(instance, &situation.past);
+        self.tell_flavours(world, situation, application, instance);
         let room = |units: i64| Capacity::units(units.max(0) as u64);
-        self.facts.push_free(node, room(situation.free), room(world.capacity));
+        self.facts.push_free(node, room(situation.here.free), room(world.capacity));
         if world.gpus == Gpus::One {
             let gpu = self.facts.constant(HardwareKind::Gpu.as_str());
             self.facts.push_row("needs", &[application, gpu, Value::Integer(1)]);
-            self.facts.push_row("free", &[node, gpu, Value::Integer(world.free_gpus(situation.free))]);
+            self.facts.push_row("free", &[node, gpu, Value::Integer(world.free_gpus(situation.here.free))]);
         }
         if world.spread != Spread::None {
             self.tell_extra(world, application, instance);
         }
         instance
+    }
+
+    fn tell_flavours(&mut self, world: &World<'_>, situation: &Situation, application: Constant, instance: Constant) {
+        let facts = &mut self.facts;
+        let [max_rate, max_latency] = situation.limits;
+        for (flavour, name) in world.flavours.iter().enumerate() {
+            let word = facts.constant(name);
+            let quality = needed_in(flavour) + 1;
+            let numbers =
+                [needed_in(flavour), handled_in(flavour) * max_rate, max_latency, quality].map(Value::Integer);
+            facts.push_row("flavour", &[&[application, word][..], &numbers[..]].concat());
+            if flavour == situation.here.flavour {
+                facts.push_running(instance, word);
+            }
+        }
     }
 
     fn tell_past(&mut self, instance: Constant, past: &Past) {

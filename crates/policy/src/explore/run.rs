@@ -2,8 +2,8 @@
 
 use mario_domain::AgentOperation;
 
-use super::agents::{Agents, Asked, Heard, Past, Target};
-use super::world::{Gpus, HARDWARE, LINK_LATENCY, RATE, World, node_name};
+use super::agents::{Agents, Asked, Heard, Here, Past, Target};
+use super::world::{Gpus, LINK_LATENCY, RATE, World, needed_in, node_name};
 use crate::remembers::Remembers;
 
 /// An instance and what its agent remembers.
@@ -22,11 +22,14 @@ pub(super) struct Agent {
     done: Vec<(u32, AgentOperation, String)>,
     /// The last cycle before it evaluated on its node.
     arrived: u32,
+    /// The position of the flavour that it runs in.
+    flavour: usize,
 }
 
 impl Agent {
-    fn new(id: usize, node: usize, arrived: u32) -> Agent {
-        Agent { id, node, left: Vec::new(), memory: Vec::new(), earlier: Vec::new(), done: Vec::new(), arrived }
+    fn new(id: usize, node: usize, arrived: u32, flavour: usize) -> Agent {
+        let (left, memory, earlier, done) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Agent { id, node, left, memory, earlier, done, arrived, flavour }
     }
 
     /// What it remembers in this cycle, beside what was inhibited.
@@ -55,8 +58,10 @@ pub(super) enum Verdict {
     Accepted,
     /// The target has no room.
     NoRoom,
-    /// The target is neither a neighbour nor, for replicate, the own node.
+    /// The target is neither a neighbour nor, for replicate, the own node; or a flavour that there is not.
     NotATarget,
+    /// The instance runs in the flavour already.
+    RunsSo,
 }
 
 /// What one agent did in one cycle.
@@ -83,7 +88,7 @@ pub(super) struct Run<'w> {
 
 impl<'w> Run<'w> {
     pub(super) fn new(world: &'w World<'w>) -> Run<'w> {
-        let agent = |(index, node): (usize, &usize)| Agent::new(index + 1, *node, 0);
+        let agent = |(index, node): (usize, &usize)| Agent::new(index + 1, *node, 0, 0);
         Run {
             world,
             agents: world.instances.iter().enumerate().map(agent).collect(),
@@ -107,7 +112,7 @@ impl<'w> Run<'w> {
         let heard = self.heard();
         let mut free: Vec<i64> = vec![self.world.capacity; self.world.shape.nodes()];
         for agent in &self.agents {
-            free[agent.node] -= HARDWARE;
+            free[agent.node] -= needed_in(agent.flavour);
         }
         let available = free.clone();
         let mut steps = Vec::with_capacity(self.agents.len());
@@ -117,7 +122,9 @@ impl<'w> Run<'w> {
             let inhibited = self.inhibited(index);
             let agent = &mut self.agents[index];
             let past = agent.past(inhibited, remembers, self.cycle);
-            let asked = minds.ask(self.world, agent.id, agent.node, available[agent.node], &heard, past);
+            let here =
+                Here { instance: agent.id, node: agent.node, free: available[agent.node], flavour: agent.flavour };
+            let asked = minds.ask(self.world, here, &heard, past);
             agent.look_back(remembers, &heard);
             let mut step = Step {
                 cycle: self.cycle,
@@ -129,7 +136,7 @@ impl<'w> Run<'w> {
                 returned: false,
             };
             if let Asked::Operation { operation, target, word, .. } = &step.asked {
-                let verdict = judge(self.world, agent.node, *operation, *target, &mut free);
+                let verdict = judge(self.world, agent, *operation, *target, word, &mut free);
                 if verdict == Verdict::Accepted && remembers.operations > 0 {
                     agent.done.push((self.cycle, *operation, word.clone()));
                 }
@@ -141,9 +148,14 @@ impl<'w> Run<'w> {
                         agent.arrived = self.cycle;
                         step.returned = agent.left.contains(node);
                     }
-                    (Verdict::Accepted, AgentOperation::Replicate, target) => born.push(target.resolved(agent.node)),
+                    (Verdict::Accepted, AgentOperation::Replicate, target) => {
+                        born.push((target.resolved(agent.node), agent.flavour));
+                    }
+                    (Verdict::Accepted, AgentOperation::Adapt, _) => {
+                        agent.flavour = self.world.flavours.iter().position(|name| name == word).unwrap_or(0);
+                    }
                     (Verdict::Accepted, AgentOperation::Migrate, Target::Own | Target::Nowhere) => {}
-                    (Verdict::NoRoom | Verdict::NotATarget, ..) => {
+                    (Verdict::NoRoom | Verdict::NotATarget | Verdict::RunsSo, ..) => {
                         agent.memory.push((self.cycle, *operation, word.clone()));
                     }
                 }
@@ -152,8 +164,9 @@ impl<'w> Run<'w> {
             steps.push(step);
         }
         self.agents.retain(|agent| !gone.contains(&agent.id));
-        for node in born.into_iter().flatten() {
-            self.agents.push(Agent::new(self.next_id, node, self.cycle));
+        for (node, flavour) in born {
+            let Some(node) = node else { continue };
+            self.agents.push(Agent::new(self.next_id, node, self.cycle, flavour));
             self.next_id += 1;
         }
         steps
@@ -198,17 +211,32 @@ impl<'w> Run<'w> {
     }
 }
 
-fn judge(world: &World<'_>, node: usize, operation: AgentOperation, target: Target, free: &mut [i64]) -> Verdict {
-    let to = match (operation, target.resolved(node)) {
+fn judge(
+    world: &World<'_>,
+    agent: &Agent,
+    operation: AgentOperation,
+    target: Target,
+    word: &str,
+    free: &mut [i64],
+) -> Verdict {
+    let (node, needed) = (agent.node, needed_in(agent.flavour));
+    let (to, needed) = match (operation, target.resolved(node)) {
+        (AgentOperation::Adapt, _) => match world.flavours.iter().position(|name| name == word) {
+            None => return Verdict::NotATarget,
+            Some(flavour) if flavour == agent.flavour => return Verdict::RunsSo,
+            // What an adapt frees is there in the next cycle.
+            Some(flavour) => (node, (needed_in(flavour) - needed).max(0)),
+        },
         (operation, _) if !operation.asks_for_place() => return Verdict::Accepted,
-        (AgentOperation::Replicate, Some(to)) if to == node => to,
-        (_, Some(to)) if world.shape.neighbours[node].contains(&to) => to,
+        (AgentOperation::Replicate, Some(to)) if to == node => (to, needed),
+        (_, Some(to)) if world.shape.neighbours[node].contains(&to) => (to, needed),
         _ => return Verdict::NotATarget,
     };
-    let has_gpu = world.gpus == Gpus::NotAsked || world.free_gpus(free[to]) > 0;
-    if free[to] < HARDWARE || !has_gpu {
+    // A flavour needs no other GPU than the one that the instance has.
+    let has_gpu = world.gpus == Gpus::NotAsked || operation == AgentOperation::Adapt || world.free_gpus(free[to]) > 0;
+    if free[to] < needed || !has_gpu {
         return Verdict::NoRoom;
     }
-    free[to] -= HARDWARE;
+    free[to] -= needed;
     Verdict::Accepted
 }

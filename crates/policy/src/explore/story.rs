@@ -38,7 +38,7 @@ fn step_line(step: &Step, policy: &Policy) -> String {
         Asked::Invalid { arguments: [operation, _, target], clause, .. } => {
             format!("proposes {operation} with the target {target}{}", by(*clause))
         }
-        Asked::Operation { operation, clause, .. } if !operation.asks_for_place() => {
+        Asked::Operation { operation, clause, .. } if !operation.has_target() => {
             format!("asks to {operation}{}", by(*clause))
         }
         Asked::Operation { operation, word, clause, .. } => format!("asks to {operation} to {word}{}", by(*clause)),
@@ -49,6 +49,7 @@ fn step_line(step: &Step, policy: &Policy) -> String {
         (Some(Verdict::Accepted), true) => "; accepted, and is back where it was",
         (Some(Verdict::NoRoom), _) => "; inhibited: no room there",
         (Some(Verdict::NotATarget), _) => "; inhibited: not a possible target",
+        (Some(Verdict::RunsSo), _) => "; inhibited: it runs so already",
     };
     let node = node_name(step.node);
     format!("cycle {}: i{} on {node} {}; {asks}{verdict}", step.cycle, step.instance, hears(&step.heard))

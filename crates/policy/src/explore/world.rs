@@ -74,6 +74,23 @@ pub(super) struct World<'a> {
     pub(super) extra: &'a [ExtraFact],
     pub(super) spread: Spread,
     pub(super) gpus: Gpus,
+    /// The names of the flavours of the application, the default first; none unless the policy speaks of flavours.
+    pub(super) flavours: &'a [String],
+}
+
+/// What one instance needs in a flavour. After the default comes one that needs nothing, and then each needs more than the one
+/// before it.
+pub(super) const fn needed_in(flavour: usize) -> i64 {
+    match flavour {
+        0 => HARDWARE,
+        1 => 0,
+        larger => larger as i64 * HARDWARE,
+    }
+}
+
+/// How many times of what the default handles an instance handles in a flavour.
+pub(super) const fn handled_in(flavour: usize) -> i64 {
+    if flavour < 2 { 1 } else { flavour as i64 }
 }
 
 impl World<'_> {
@@ -133,6 +150,11 @@ impl World<'_> {
         ];
         if self.gpus == Gpus::One {
             lines.push("hardware: an instance needs 1 gpu, and each node has 1".to_owned());
+        }
+        if !self.flavours.is_empty() {
+            let each = |(flavour, name): (usize, &String)| format!("{name} needs {}", units(needed_in(flavour)));
+            let each: Vec<String> = self.flavours.iter().enumerate().map(each).collect();
+            lines.push(format!("flavours: {}", each.join(", ")));
         }
         if self.memory > 0 {
             lines.push(format!("agents remember the last {}", cycles(self.memory)));

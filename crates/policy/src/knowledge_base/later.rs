@@ -1,9 +1,9 @@
-//! Facts beyond those of the paper: what happened before, and hardware by kind.
+//! Facts beyond those of the paper: what happened before, hardware by kind, and flavours.
 
-use mario_domain::{Capacity, Hardware, HardwareKind};
+use mario_domain::{Capacity, Flavour, Hardware, HardwareKind};
 use mario_prolog::{Table, Value};
 
-use super::{Constant, KnowledgeBase, rows};
+use super::{Constant, KnowledgeBase, quantity, rows};
 
 /// What happened before: empty unless a policy declares that it looks back.
 #[derive(Clone, Debug)]
@@ -27,6 +27,13 @@ pub(crate) enum Copied {
     NeedsOnly,
 }
 
+/// The flavours of applications, and which of them instances run in.
+#[derive(Clone, Debug)]
+pub(super) struct Flavours {
+    pub(super) known: Table,
+    pub(super) running: Table,
+}
+
 impl History {
     pub(super) fn new() -> History {
         History { earlier: Table::new(5), done: Table::new(4), age: Table::new(2) }
@@ -42,6 +49,12 @@ impl History {
 impl Kinds {
     pub(super) fn new() -> Kinds {
         Kinds { needs: Table::new(3), free: Table::new(3) }
+    }
+}
+
+impl Flavours {
+    pub(super) fn new() -> Flavours {
+        Flavours { known: Table::new(6), running: Table::new(2) }
     }
 }
 
@@ -84,12 +97,13 @@ impl KnowledgeBase {
         }
     }
 
-    /// Takes hardware by kind from another knowledge base with the same names.
+    /// Takes hardware by kind, and flavours, from another knowledge base with the same names.
     pub(crate) fn copy_unedited(&mut self, other: &KnowledgeBase, copied: Copied) {
         self.kinds.clone_from(&other.kinds);
         if copied == Copied::NeedsOnly {
             self.kinds.free.clear();
         }
+        self.flavours.clone_from(&other.flavours);
     }
 
     /// Adds a row that was read, to the facts of a predicate that has no form of its own.
@@ -100,6 +114,8 @@ impl KnowledgeBase {
             "age" => self.history.age.push(row),
             "needs" => self.kinds.needs.push(row),
             "free" => self.kinds.free.push(row),
+            "flavour" => self.flavours.known.push(row),
+            "running" => self.flavours.running.push(row),
             _ => {}
         }
     }
@@ -111,6 +127,32 @@ impl KnowledgeBase {
             let kind = self.constant(kind.as_str());
             self.kinds.needs.push(&[application, kind, amount]);
         }
+    }
+
+    /// Adds `flavour(Application, Flavour, Hardware, MaxRate, MaxLatency, Quality)` for each flavour of an application.
+    pub(super) fn push_flavours(&mut self, application: Constant, flavours: &[Flavour]) {
+        for flavour in flavours {
+            let hardware = self.capacity(Capacity::Bounded(flavour.hardware));
+            let [max_rate, max_latency, quality] =
+                [flavour.max_rate, flavour.max_latency, flavour.quality].map(quantity);
+            let id = self.id(flavour.id.id());
+            self.flavours.known.push(&[application, id, hardware, max_rate, max_latency, quality]);
+        }
+    }
+
+    /// Adds `running(Instance, Flavour)`.
+    pub fn push_running(&mut self, instance: Constant, flavour: Constant) {
+        self.flavours.running.push(&[instance, flavour]);
+    }
+
+    /// The `flavour/6` facts.
+    pub fn flavours(&self) -> impl ExactSizeIterator<Item = [Constant; 6]> {
+        rows(&self.flavours.known)
+    }
+
+    /// The `running/2` facts.
+    pub fn running(&self) -> impl ExactSizeIterator<Item = [Constant; 2]> {
+        rows(&self.flavours.running)
     }
 
     /// The `earlier/5` facts.

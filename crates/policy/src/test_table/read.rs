@@ -134,6 +134,9 @@ impl<'a> Reading<'a> {
         let request = request(&arguments[2])?;
         let application = agent_facts.id(request.application().id());
         let needed = agent_facts.services().find(|row| row[0] == application).and_then(|row| units(row[1]));
+        // What asks for no place asks for nothing that the request tells.
+        let needed =
+            needed.map(|needed| if request.operation().name().asks_for_place() { needed } else { Hardware::NONE });
         let Some(needed) = needed else {
             let message = format!("there is no service/4 fact of `{}`", request.application());
             return Err(FactProblem::new(tree, message));
@@ -237,6 +240,7 @@ fn request(tree: &Tree) -> Result<Request, FactProblem> {
     match operation.to_string().as_str() {
         "deploy" => Ok(Request::deploy(application.into(), node(to)?)),
         word => match AgentOperation::ALL.into_iter().find(|operation| operation.as_str() == word) {
+            // Which flavour is asked for is nothing that a manager's policy sees.
             Some(operation) if !operation.asks_for_place() => by_agent(operation.towards(Target::Own)),
             Some(operation) => by_agent(operation.towards(target(to)?)),
             None => {

@@ -22,6 +22,7 @@ fn video() -> Application {
         hardware: Hardware::units(4),
         max_rate: Quantity::whole(10),
         max_latency: Quantity::whole(25),
+        flavours: Vec::new(),
     }
 }
 

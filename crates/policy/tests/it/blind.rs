@@ -18,6 +18,8 @@ fn all_shipped(engine: &Engine) -> Vec<(String, Policy)> {
     let mut names: Vec<String> = files
         .filter_map(|file| file.to_str().and_then(|file| file.strip_suffix(".pl")).map(str::to_owned))
         .filter(|name| !name.contains(".test") && name != "library" && name != "accept-what-fits")
+        // It reads flavours, which the proof takes for names.
+        .filter(|name| name != "flavours-by-load")
         .collect();
     names.sort();
     names.into_iter().map(|name| (name.clone(), shipped(engine, &name))).collect()

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use mario_domain::{Application, ApplicationId, Capacity, Hardware, HardwareKind, Id, NodeId};
+use mario_domain::{Application, ApplicationId, Capacity, Flavour, Hardware, HardwareKind, Id, NodeId};
 
 use super::Resolving;
 use crate::document::At;
 use crate::index::{ApplicationIndex, NodeIndex, PolicyIndex};
 use crate::mistake::Place;
 use crate::policies::{self, Role};
-use crate::settings::{ManagementStrategy, Time};
+use crate::settings::{ApplicationSettings, ManagementStrategy, Time};
 use crate::topology::Topology;
 use crate::{ApplicationPlan, Deploy, PolicyText};
 
@@ -35,6 +35,7 @@ impl Resolving<'_> {
         for (position, application) in self.settings.application.iter().enumerate() {
             let at = |key| [At::Key("application"), position.into(), At::Key(key)];
             self.check_hardware(topology, &application.id, application.hardware, &at("hardware"));
+            let flavours = self.flavours(topology, application, position);
             let home = match &application.home {
                 Some(home) => self.node(topology, home, &at("home")),
                 None => cloud(topology),
@@ -50,6 +51,7 @@ impl Resolving<'_> {
                     hardware: application.hardware,
                     max_rate: application.max_rate,
                     max_latency: application.max_latency,
+                    flavours,
                 },
                 kind: application.kind.clone(),
                 // What could not be found was told, and the scenario is not made.
@@ -61,6 +63,50 @@ impl Resolving<'_> {
         }
         self.draw_applications(topology, &mut plans, &mut policies);
         (plans, policies)
+    }
+
+    /// The flavours of an application; what is wrong with them is told.
+    fn flavours(&mut self, topology: &Topology, application: &ApplicationSettings, position: usize) -> Vec<Flavour> {
+        let listed = &application.flavour;
+        if listed.len() > Application::FLAVOURS_MAX {
+            let most = Application::FLAVOURS_MAX;
+            let at = [At::Key("application"), position.into(), At::Key("flavour"), most.into()];
+            let mistake = self.mistake(format!("an application has at most {most} flavours"), &at);
+            self.mistakes.push(mistake.hint("every agent of it sees all of them: leave some away"));
+        }
+        let own = (application.hardware, application.max_rate, application.max_latency);
+        let mut flavours: Vec<Flavour> = Vec::new();
+        for (index, written) in listed.iter().enumerate() {
+            let at = |key| [At::Key("application"), position.into(), At::Key("flavour"), index.into(), At::Key(key)];
+            let flavour = Flavour {
+                id: written.id.clone(),
+                hardware: written.hardware.unwrap_or(own.0),
+                max_rate: written.max_rate.unwrap_or(own.1),
+                max_latency: written.max_latency.unwrap_or(own.2),
+                quality: written.quality,
+            };
+            if flavours.iter().any(|known| known.id == flavour.id) {
+                let message = format!("application `{}` has the flavour `{}` twice", application.id, flavour.id);
+                let mistake = self.mistake(message, &at("id"));
+                self.mistakes.push(mistake.hint("give each flavour a name of its own"));
+            }
+            let others = [
+                ("hardware", flavour.hardware != own.0),
+                ("max_rate", flavour.max_rate != own.1),
+                ("max_latency", flavour.max_latency != own.2),
+            ];
+            for (key, _) in others.into_iter().filter(|(_, is_other)| *is_other && index == 0) {
+                let message =
+                    format!("the first flavour is the default, and has the `{key}` of the application itself");
+                let mistake = self.mistake(message, &at(key));
+                self.mistakes.push(mistake.hint(format!("leave `{key}` away here, or write it into the application")));
+            }
+            if index > 0 {
+                self.check_hardware(topology, &application.id, flavour.hardware, &at("hardware"));
+            }
+            flavours.push(flavour);
+        }
+        flavours
     }
 
     pub(super) fn check_hardware(

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mario_domain::{ApplicationId, FactValue, Hardware, NodeId, OwnerId, Quantity};
+use mario_domain::{ApplicationId, FactValue, FlavourId, Hardware, NodeId, OwnerId, Quantity};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -54,6 +54,34 @@ pub struct ApplicationSettings {
     #[serde(default, skip_serializing_if = "Facts::is_empty")]
     #[schemars(with = "BTreeMap<String, WrittenId>")]
     pub facts: Facts,
+    /// The ways to run it, the default first, which has the numbers above. One way only unless given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flavour: Vec<FlavourSettings>,
+}
+
+/// A way to run an application. What is not given is as in the application itself.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FlavourSettings {
+    /// Which flavour: a name or a number.
+    #[schemars(with = "WrittenId")]
+    pub id: FlavourId,
+    /// The hardware that one instance needs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<WrittenHardware>")]
+    pub hardware: Option<Hardware>,
+    /// The client requests that one instance handles in one evaluation period.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Amount>")]
+    pub max_rate: Option<Quantity>,
+    /// The latency that a client request tolerates, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Amount>")]
+    pub max_latency: Option<Quantity>,
+    /// How good its answers are, in a unit of the owner's own.
+    #[serde(default = "full_quality")]
+    #[schemars(with = "Amount")]
+    pub quality: Quantity,
 }
 
 /// What an operator deploys.
@@ -81,6 +109,10 @@ fn no_kind() -> String {
 
 fn one_unit() -> Hardware {
     Hardware::units(1)
+}
+
+fn full_quality() -> Quantity {
+    Quantity::whole(1)
 }
 
 fn default_policy() -> String {

@@ -100,7 +100,7 @@ impl<'a, W: Write> Tables<'a, W> {
     pub fn new(scenario: &'a Scenario, outputs: TableOutputs<W>) -> Tables<'a, W> {
         Tables {
             scenario,
-            operations: Table::new(outputs.operations, "time,undeploy,nop,migrate,replicate,inhibited"),
+            operations: Table::new(outputs.operations, &operations_header(scenario)),
             moves: outputs.moves.map(|out| Table::new(out, "instance,app,time,action")),
             handovers: outputs.handovers.map(|out| Table::new(out, "user,time,from,to")),
             messages: (outputs.messages).map(|out| Table::new(out, "user,instance,emitted,arrived,started,ended")),
@@ -191,7 +191,7 @@ impl<W: Write> Recorder for Tables<'_, W> {
 
     fn cycle(&mut self, time: Time, label: &Label, population: &Population) {
         self.learn_instances(population);
-        let [mut undeploy, mut nop, mut migrate, mut replicate, mut inhibited] = [0_u64; 5];
+        let [mut undeploy, mut nop, mut migrate, mut replicate, mut inhibited, mut adapt] = [0_u64; 6];
         let mut has_agents = false;
         for outcome in label.iter() {
             let (instance, application, action) = match &outcome {
@@ -205,6 +205,7 @@ impl<W: Write> Recorder for Tables<'_, W> {
                             AgentOperation::Undeploy => undeploy += 1,
                             AgentOperation::Migrate => migrate += 1,
                             AgentOperation::Replicate => replicate += 1,
+                            AgentOperation::Adapt => adapt += 1,
                         }
                         judged.proposal.operation.as_str()
                     } else {
@@ -234,7 +235,8 @@ impl<W: Write> Recorder for Tables<'_, W> {
         }
         if has_agents {
             number(&mut self.operations.row, time.units());
-            for count in [undeploy, nop, migrate, replicate, inhibited] {
+            let further = self.scenario.has_flavours().then_some(adapt);
+            for count in [undeploy, nop, migrate, replicate, inhibited].into_iter().chain(further) {
                 self.operations.comma();
                 natural(&mut self.operations.row, count);
             }
@@ -259,4 +261,13 @@ impl<W: Write> Recorder for Tables<'_, W> {
         let tables = std::iter::once(Some(&self.operations)).chain(others);
         tables.flatten().any(|table| table.broken.is_some())
     }
+}
+
+/// The columns of the table of operations. What only some runs can have comes last, and only where a run can have it.
+fn operations_header(scenario: &Scenario) -> String {
+    let mut header = "time,undeploy,nop,migrate,replicate,inhibited".to_owned();
+    if scenario.has_flavours() {
+        header.push_str(",adapt");
+    }
+    header
 }

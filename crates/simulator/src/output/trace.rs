@@ -5,7 +5,7 @@ mod header;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use mario_domain::{Rule, Time};
+use mario_domain::{FlavourIndex, Rule, Time};
 use mario_policy::{Decision, Ending, Solution};
 use mario_scenario::{ApplicationIndex, NodeIndex, Scenario, UserIndex};
 use mario_trace::{
@@ -101,7 +101,11 @@ impl<W: Write> Recorder for TraceRecorder<W> {
         let acting = population.agent(agent);
         if self.0.detail() != Detail::Full {
             // What a record would hold beside is not read: there are far more evaluations than anything else.
-            self.0.count_evaluations(application(acting.application()), 1, acting.rate());
+            let place = application(acting.application());
+            match max_rate(acting, population) {
+                None => self.0.count_evaluations(place, 1, acting.rate()),
+                Some(max_rate) => self.0.count_evaluation_in_flavour(place, acting.rate(), max_rate),
+            }
             return;
         }
         let evaluation = Evaluation {
@@ -110,6 +114,7 @@ impl<W: Write> Recorder for TraceRecorder<W> {
             node: node(acting.node()),
             free: population.node(acting.node()).manager().free(),
             rate: acting.rate(),
+            max_rate: max_rate(acting, population),
         };
         let decided = decision.map(|decision| Decided {
             requests: acting.requests().iter().map(seen),
@@ -219,10 +224,11 @@ fn proposed<'a>(solution: &Solution, agent: AgentIndex, population: &Population)
     let clause = solution.clause();
     match solution {
         Solution::Proposal(proposal) => {
-            let target = match population.target(agent, proposal.target) {
+            let target = match population.target(agent, proposal.operation, proposal.target) {
                 Target::Own => mario_trace::Target::Own,
                 Target::Node(index) => mario_trace::Target::Node(node(index)),
                 Target::Unknown(name) => mario_trace::Target::Unknown(Cow::Owned(*name)),
+                Target::Flavour(name) => mario_trace::Target::Flavour(Cow::Owned(*name)),
             };
             mario_trace::Solution::Proposal { operation: proposal.operation, target, clause }
         }
@@ -235,7 +241,14 @@ fn target(target: &Target) -> mario_trace::Target<'_> {
         Target::Own => mario_trace::Target::Own,
         Target::Node(index) => mario_trace::Target::Node(node(*index)),
         Target::Unknown(name) => mario_trace::Target::Unknown(Cow::Borrowed(name)),
+        Target::Flavour(name) => mario_trace::Target::Flavour(Cow::Borrowed(name)),
     }
+}
+
+/// What an agent's instance handles, if it runs in another flavour than the default.
+fn max_rate(agent: &Agent, population: &Population) -> Option<f64> {
+    let is_other = agent.flavour() != FlavourIndex::DEFAULT;
+    is_other.then(|| population.application(agent.application()).max_rate_in(agent.flavour()).value())
 }
 
 fn worth(value: Value) -> Worth {

@@ -87,13 +87,25 @@ impl Population {
             node: here.id().clone(),
         };
         for agent in here.agents() {
-            view.push_instance(&instance(*agent, self.application(self.agent(*agent).application)));
+            let application = self.application(self.agent(*agent).application);
+            view.push_instance(&instance(*agent, application));
+            if let Some(flavour) = application.flavour(self.agent(*agent).flavour()) {
+                view.push_running(&self.instance(*agent), &flavour.id);
+            }
         }
         for promise in manager.reservations().iter().map(|reservation| reservation.key) {
             let application = self.application(promise.application);
+            let flavour = application.flavour(promise.flavour).map(|flavour| &flavour.id);
             match promise.agent {
-                Some(agent) => view.push_instance(&instance(agent, application)),
-                None => view.push_promised(&application.id),
+                // It will hold more where it is, and is in the view already.
+                Some(agent) if self.node(self.agent(agent).node).id() == here.id() => {}
+                Some(agent) => {
+                    view.push_instance(&instance(agent, application));
+                    if let Some(flavour) = flavour {
+                        view.push_running(&self.instance(agent), flavour);
+                    }
+                }
+                None => view.push_promised(&application.id, flavour),
             }
         }
         Ok(view)

@@ -2,7 +2,7 @@
 
 use mario_colony::rules;
 use mario_colony::rules::{History, Remembered};
-use mario_domain::AgentOperation;
+use mario_domain::{AgentOperation, FlavourIndex};
 use mario_policy::Remembers;
 use mario_scenario::{ApplicationIndex, Memory, NodeIndex, PolicyIndex};
 use serde::{Deserialize, Serialize};
@@ -50,6 +50,15 @@ pub(crate) struct ExtraKnowledge {
     pub(crate) remembered: Vec<Remembered<Target>>,
     /// What happened before, if its policy looks back and it has evaluated.
     pub(crate) history: Option<Box<History<RequestFact, Target>>>,
+    /// The flavour that its instance runs in.
+    pub(crate) flavour: FlavourIndex,
+}
+
+impl ExtraKnowledge {
+    /// Whether there is nothing in it but a history.
+    fn is_blank(&self) -> bool {
+        self.remembered.is_empty() && self.random.is_none() && self.flavour == FlavourIndex::DEFAULT
+    }
 }
 
 /// Whether an agent is there, and visited.
@@ -141,6 +150,23 @@ impl Agent {
         if self.is_blank { None } else { self.extra.as_ref()?.random }
     }
 
+    /// The flavour that its instance runs in.
+    pub fn flavour(&self) -> FlavourIndex {
+        if self.is_blank {
+            FlavourIndex::DEFAULT
+        } else {
+            self.extra.as_ref().map_or_else(Default::default, |extra| extra.flavour)
+        }
+    }
+
+    /// Its instance runs in another flavour from now on.
+    pub(crate) fn set_flavour(&mut self, flavour: FlavourIndex) {
+        let extra = self.extra.get_or_insert_default();
+        extra.flavour = flavour;
+        self.is_blank = extra.is_blank();
+        self.invalidate_cached_proposals();
+    }
+
     /// What it remembers as inhibited.
     pub fn remembered(&self) -> &[Remembered<Target>] {
         if self.is_blank { &[] } else { self.extra.as_ref().map_or(&[], |extra| &extra.remembered) }
@@ -188,7 +214,8 @@ impl Agent {
         if self.is_blank {
             return;
         }
-        let Some(ExtraKnowledge { remembered, random, .. }) = self.extra.as_deref_mut() else { return };
+        let Some(extra) = self.extra.as_deref_mut() else { return };
+        let remembered = &mut extra.remembered;
         let has_forgotten = match memory {
             Memory::Sliding => rules::expire(remembered, cycles, self.evaluations + 1),
             Memory::Periodic { every } => {
@@ -201,7 +228,7 @@ impl Agent {
             }
         };
         if has_forgotten {
-            self.is_blank = remembered.is_empty() && random.is_none();
+            self.is_blank = extra.is_blank();
             self.invalidate_cached_proposals();
         }
     }

@@ -1,7 +1,9 @@
 //! Rule r1: one management cycle.
 
-use mario_colony::rules::{self, Concern};
-use mario_domain::{AgentId, AgentOperation, Hardware, Inhibition, NodeId, Request, Rule, Verdict};
+use mario_colony::rules::{self, Concern, HardwareChange};
+use mario_domain::{
+    AgentId, AgentOperation, FlavourId, FlavourIndex, Hardware, Inhibition, NodeId, Request, Rule, Verdict,
+};
 use mario_scenario::{ApplicationIndex, Arbitration, NodeIndex};
 
 use crate::population::acceptance::AcceptanceContext;
@@ -32,7 +34,9 @@ impl Population {
         for deployment in deployments {
             let verdict = self.judge_deployment(deployment, context);
             if verdict.is_accepted() {
-                self.promise(deployment.node, deployment.application, None);
+                let promise =
+                    Promise { application: deployment.application, agent: None, flavour: FlavourIndex::DEFAULT };
+                self.promise(deployment.node, promise, self.needed(deployment.application));
             }
             label.push_deployed(Deployed { deployment: *deployment, verdict, created: None });
         }
@@ -40,41 +44,105 @@ impl Population {
             let Some((index, proposal)) = self.dequeue(position, label) else { continue };
             let verdict = self.judge(index, &proposal, context);
             let from = self.agent(index).node;
-            if verdict.is_accepted()
-                && proposal.operation.asks_for_place()
-                && let Some(to) = proposal.target.resolve(from)
-            {
-                let migrating = (proposal.operation == AgentOperation::Migrate).then_some(index);
-                self.promise(to, self.agent(index).application, migrating);
+            if verdict.is_accepted() {
+                self.promise_accepted(index, &proposal);
             }
             label.push_judged(Judged { agent: index, proposal, from, verdict, created: None });
         }
         label.enact_all(self.remembers_nothing, |action| self.enact(action));
     }
 
-    fn promise(&mut self, node: NodeIndex, application: ApplicationIndex, agent: Option<AgentIndex>) {
-        let needed = self.needed(application);
-        self.change_node(node, |node| node.manager_mut().reserve(Promise { application, agent }, needed));
+    /// Reserves what an accepted proposal will take, where it leads to.
+    fn promise_accepted(&mut self, index: AgentIndex, proposal: &Proposal) {
+        let agent = self.agent(index);
+        let (own, application, flavour) = (agent.node, agent.application, agent.flavour());
+        if proposal.operation.asks_for_place() {
+            let Some(to) = proposal.target.resolve(own) else { return };
+            let migrating = (proposal.operation == AgentOperation::Migrate).then_some(index);
+            self.promise(to, Promise { application, agent: migrating, flavour }, self.held(self.agent(index)));
+        } else if let Ok(Some(taken)) = self.taken(index, proposal) {
+            self.promise(own, Promise { application, agent: Some(index), flavour }, taken);
+        }
+    }
+
+    fn promise(&mut self, node: NodeIndex, promise: Promise, needed: Hardware) {
+        self.change_node(node, |node| node.manager_mut().reserve(promise, needed));
+    }
+
+    /// What an agent's instance will change when it adapts to a flavour.
+    pub(crate) fn adaptation(
+        &self,
+        index: AgentIndex,
+        target: &Target,
+    ) -> Result<(FlavourIndex, HardwareChange), Rule> {
+        let agent = self.agent(index);
+        let flavour = match target {
+            Target::Flavour(flavour) => FlavourId::clone(flavour),
+            target => self.target_id(agent.node, target).id().clone().into(),
+        };
+        if matches!(target, Target::Unknown(_)) {
+            return Err(Rule::Flavour { flavour });
+        }
+        rules::adapt(self.application(agent.application), agent.flavour(), self.held(agent), &flavour)
+    }
+
+    /// What an operation that concerns the own node alone takes there; `None` for nothing.
+    pub(crate) fn taken(&self, index: AgentIndex, proposal: &Proposal) -> Result<Option<Hardware>, Rule> {
+        match proposal.operation {
+            AgentOperation::Adapt => self.adaptation(index, &proposal.target).map(|(_, change)| change.arrives()),
+            AgentOperation::Undeploy | AgentOperation::Migrate | AgentOperation::Replicate => Ok(None),
+        }
+    }
+
+    /// What the manager of an agent's own node says to an operation that concerns no other.
+    fn judge_own(&self, index: AgentIndex, proposal: &Proposal, context: &mut AcceptanceContext) -> CompactVerdict {
+        let own = self.agent(index).node;
+        let arrives = match self.taken(index, proposal) {
+            Ok(arrives) => arrives,
+            Err(rule) => return self.inhibited(own, rule),
+        };
+        let concern = Concern { arrives, ..Concern::default() };
+        let verdict = self.judge_at(own, concern, || self.consent(own, index, proposal, context));
+        self.with_needed(verdict, index, arrives)
+    }
+
+    /// A verdict for want of room on something that needs another amount than an instance of the application does when it begins.
+    pub(crate) fn with_needed(
+        &self,
+        verdict: CompactVerdict,
+        index: AgentIndex,
+        needed: Option<Hardware>,
+    ) -> CompactVerdict {
+        match (verdict, needed) {
+            (CompactVerdict::NoRoom { node, free }, Some(needed))
+                if needed != self.needed(self.agent(index).application) =>
+            {
+                CompactVerdict::Inhibited(Box::new(Inhibition::capacity(self.node(node).id().clone(), needed, free)))
+            }
+            (verdict, _) => verdict,
+        }
     }
 
     /// What the managers concerned say to a proposal: first that of the agent's own node, then that of the target. Neither knows
     /// what the other would say, as on nodes that exchange messages.
     fn judge(&mut self, index: AgentIndex, proposal: &Proposal, context: &mut AcceptanceContext) -> CompactVerdict {
+        if !proposal.operation.asks_for_place() {
+            return self.judge_own(index, proposal, context);
+        }
         let agent = self.agent(index);
-        let (own, needed) = (agent.node, self.needed(agent.application));
-        let asks_for_place = proposal.operation.asks_for_place();
+        let (own, needed) = (agent.node, Some(self.held(agent)));
         let to = proposal.target.resolve(own);
-        let Some(to) = to.filter(|to| !asks_for_place || self.is_in_reach(index, proposal.operation, *to)) else {
+        let Some(to) = to.filter(|to| self.is_in_reach(index, proposal.operation, *to)) else {
             return self.out_of_reach(own, &proposal.target);
         };
-        let comes_here = asks_for_place && to == own;
-        let concern = Concern { arrives: comes_here.then_some(needed), ..Concern::default() };
+        let concern = Concern { arrives: needed.filter(|_| to == own), ..Concern::default() };
         let verdict = self.judge_at(own, concern, || self.consent(own, index, proposal, context));
         if to == own || !verdict.is_accepted() {
-            return verdict;
+            return self.with_needed(verdict, index, needed);
         }
-        let concern = Concern { arrives: Some(needed), ..Concern::default() };
-        self.judge_at(to, concern, || self.consent(to, index, proposal, context))
+        let concern = Concern { arrives: needed, ..Concern::default() };
+        let verdict = self.judge_at(to, concern, || self.consent(to, index, proposal, context));
+        self.with_needed(verdict, index, needed)
     }
 
     /// What the manager of a node says to a request.
@@ -111,7 +179,11 @@ impl Population {
         if !self.has_acceptance(node) {
             return Ok(());
         }
-        let needed = self.needed(self.agent(index).application);
+        let needed = match self.taken(index, proposal) {
+            _ if proposal.operation.asks_for_place() => self.held(self.agent(index)),
+            Ok(Some(taken)) => taken,
+            Ok(None) | Err(_) => Hardware::NONE,
+        };
         self.ask(node, &self.request(index, proposal), needed, context)
     }
 
@@ -153,6 +225,7 @@ impl Population {
             Target::Own => mario_domain::Target::Own,
             Target::Node(node) => mario_domain::Target::Node(self.node(*node).id().clone()),
             Target::Unknown(id) => mario_domain::Target::Node(NodeId::clone(id)),
+            Target::Flavour(id) => mario_domain::Target::Flavour(FlavourId::clone(id)),
         };
         let operation = proposal.operation.towards(target);
         let node = self.node(agent.node).id().clone();
@@ -165,7 +238,7 @@ impl Population {
     fn target_id(&self, own: NodeIndex, target: &Target) -> NodeId {
         match target {
             Target::Unknown(id) => NodeId::clone(id),
-            Target::Own => self.node(own).id().clone(),
+            Target::Own | Target::Flavour(_) => self.node(own).id().clone(),
             Target::Node(node) => self.node(*node).id().clone(),
         }
     }

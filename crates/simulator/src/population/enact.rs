@@ -1,6 +1,7 @@
 //! What is accepted becomes true.
 
-use mario_domain::AgentOperation;
+use mario_colony::rules::HardwareChange;
+use mario_domain::{AgentOperation, FlavourIndex};
 use mario_scenario::Arbitration;
 
 use crate::population::index::AgentIndex;
@@ -16,7 +17,12 @@ impl Population {
             Action::Deployed(Deployed { deployment, verdict, created }) => {
                 if verdict.is_accepted() {
                     self.change_node(deployment.node, |node| node.manager_mut().release_all());
-                    *created = Some(self.create(deployment.application, deployment.policy, deployment.node));
+                    *created = Some(self.create(
+                        deployment.application,
+                        deployment.policy,
+                        deployment.node,
+                        FlavourIndex::DEFAULT,
+                    ));
                 }
             }
             Action::Judged(judged) => match judged.verdict {
@@ -49,11 +55,18 @@ impl Population {
             agent.note_done(remembers, proposal);
         }
         let agent = self.agent(index);
-        let (application, policy, own) = (agent.application, agent.policy, agent.node);
+        let (application, policy, own, flavour) = (agent.application, agent.policy, agent.node, agent.flavour());
+        if proposal.operation == AgentOperation::Adapt {
+            self.change_node(own, |node| node.manager_mut().release_all());
+            if let Ok((flavour, change)) = self.adaptation(index, &proposal.target) {
+                self.adapt(index, flavour, change);
+            }
+            return None;
+        }
         let to = proposal.target.resolve(own)?;
         self.change_node(to, |node| node.manager_mut().release_all());
         match (proposal.operation, self.arbitration) {
-            (AgentOperation::Undeploy, _) => {
+            (AgentOperation::Undeploy | AgentOperation::Adapt, _) => {
                 self.remove(index);
                 None
             }
@@ -62,12 +75,19 @@ impl Population {
                 None
             }
             (AgentOperation::Migrate, Arbitration::Sequential) => {
-                let successor = self.create(application, policy, to);
+                let successor = self.create(application, policy, to, flavour);
                 self.remove(index);
                 Some(successor)
             }
-            (AgentOperation::Replicate, _) => Some(self.create(application, policy, to)),
+            (AgentOperation::Replicate, _) => Some(self.create(application, policy, to, flavour)),
         }
+    }
+
+    /// An instance runs in another flavour from now on.
+    pub(crate) fn adapt(&mut self, index: AgentIndex, flavour: FlavourIndex, change: HardwareChange) {
+        self.unpark_later(index);
+        self.agents[index.position()].set_flavour(flavour);
+        self.change_held(index, change);
     }
 
     /// Ends a cycle: nothing is pending, and parked agents are part of the label.

@@ -1,7 +1,7 @@
 //! One evaluation: an agent's knowledge base put together, and its policy asked.
 
 use mario_colony::rules::{History, Remembered, Situation, know, visible};
-use mario_domain::{Capacity, Fact};
+use mario_domain::{AgentOperation, Capacity, Fact};
 use mario_policy::{Constant, Decider, Decision, KnowledgeBase, Solution, Wanted};
 use mario_prolog::{Engine, Value};
 use mario_scenario::Memory;
@@ -121,6 +121,11 @@ impl Situation for Around<'_> {
         reads_age.then(|| self.agent.age())
     }
 
+    fn running(&self) -> Option<Constant> {
+        let population = self.population;
+        population.body_use.flavours.then(|| population.names.flavour(self.agent.application, self.agent.flavour()))?
+    }
+
     fn random(&self) -> Option<u32> {
         self.agent.random()
     }
@@ -145,13 +150,16 @@ impl Population {
     /// What an agent asks for, given what its policy says: the first solution, if that is an operation.
     pub fn proposal(&self, agent: AgentIndex, decision: &Decision) -> Option<Proposal> {
         let Some(Solution::Proposal(proposal)) = decision.solutions.first() else { return None };
-        let asks_for_place = proposal.operation.asks_for_place();
-        let target = if asks_for_place { self.target(agent, proposal.target) } else { Target::Own };
+        let has_target = proposal.operation.has_target();
+        let target = if has_target { self.target(agent, proposal.operation, proposal.target) } else { Target::Own };
         Some(Proposal { operation: proposal.operation, target })
     }
 
-    /// What a target that the policy of an agent wrote means.
-    pub fn target(&self, agent: AgentIndex, written: Constant) -> Target {
+    /// What a target that the policy of an agent wrote for an operation means.
+    pub fn target(&self, agent: AgentIndex, operation: AgentOperation, written: Constant) -> Target {
+        if operation.asks_for_flavour() {
+            return self.names.find_flavour(written);
+        }
         self.names.find(written, self.node(self.agent(agent).node).neighbours())
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use mario_domain::{AgentOperation, Id, IdError, NodeId, SELF};
+use mario_domain::{AgentOperation, Application, FlavourIndex, Id, IdError, NodeId, SELF};
 use mario_policy::Constant;
 use mario_prolog::{Symbols, Value};
 use mario_scenario::{ApplicationIndex, NodeIndex};
@@ -21,6 +21,8 @@ pub(crate) struct Names {
     own_rank: u32,
     by_id: BTreeMap<Id, NodeIndex>,
     applications: Vec<Constant>,
+    /// Of each application.
+    flavours: Vec<Vec<Constant>>,
     own: Constant,
     operations: [Constant; AgentOperation::COUNT],
 }
@@ -29,7 +31,7 @@ impl Names {
     pub(crate) fn new<'a>(
         symbols: &Arc<Symbols>,
         nodes: impl Iterator<Item = &'a Id>,
-        applications: impl Iterator<Item = &'a Id>,
+        applications: &[Application],
     ) -> Names {
         let mut names = Names {
             symbols: Arc::clone(symbols),
@@ -38,6 +40,7 @@ impl Names {
             own_rank: 0,
             by_id: BTreeMap::new(),
             applications: Vec::new(),
+            flavours: Vec::new(),
             own: Value::Atom(symbols.intern(SELF)),
             operations: AgentOperation::ALL.map(|name| Value::Atom(symbols.intern(name.as_str()))),
         };
@@ -45,7 +48,11 @@ impl Names {
             names.nodes.push(constant(symbols, id));
             names.by_id.insert(id.clone(), NodeIndex::at(position));
         }
-        names.applications = applications.map(|id| constant(symbols, id)).collect();
+        for application in applications {
+            names.applications.push(constant(symbols, application.id.id()));
+            let flavours = application.flavours.iter().map(|flavour| constant(symbols, flavour.id.id()));
+            names.flavours.push(flavours.collect());
+        }
         names.ranks = vec![0; names.nodes.len()];
         let own = Id::name(SELF).expect("it has characters");
         for (rank, (id, node)) in (0..).zip(&names.by_id) {
@@ -62,6 +69,11 @@ impl Names {
 
     pub(crate) fn application(&self, application: ApplicationIndex) -> Constant {
         self.applications[application.position()]
+    }
+
+    /// A flavour of an application; `None` if it has none.
+    pub(crate) fn flavour(&self, application: ApplicationIndex, flavour: FlavourIndex) -> Option<Constant> {
+        self.flavours[application.position()].get(usize::from(flavour.0)).copied()
     }
 
     pub(crate) fn neighbour(&self, neighbour: Neighbour) -> Constant {
@@ -88,10 +100,11 @@ impl Names {
             Target::Own => self.own,
             Target::Node(node) => self.node(*node),
             Target::Unknown(id) => constant(&self.symbols, id.id()),
+            Target::Flavour(id) => constant(&self.symbols, id.id()),
         }
     }
 
-    /// What a target that a policy wrote means.
+    /// What a node that a policy wrote as a target means.
     pub(crate) fn find(&self, written: Constant, likely: &[NodeIndex]) -> Target {
         if written == self.own {
             return Target::Own;
@@ -99,17 +112,29 @@ impl Names {
         if let Some(node) = likely.iter().find(|node| self.node(**node) == written) {
             return Target::Node(*node);
         }
-        let id = match written {
-            Value::Integer(number) => Ok(Id::number(number)),
-            Value::Atom(atom) => Id::name(self.symbols.name(atom)),
-            _ => Err(IdError::Empty),
-        };
-        // The empty name has no id; what stands in for it must not be taken for a node that has that id.
-        let Ok(id) = id else { return Target::Unknown(Box::new(NodeId::number(0))) };
+        let Ok(id) = self.id(written) else { return Names::nothing() };
         match self.by_id.get(&id) {
             Some(node) => Target::Node(*node),
             None => NodeId::try_from(id).map_or(Target::Own, |id| Target::Unknown(Box::new(id))),
         }
+    }
+
+    /// What a flavour that a policy wrote as a target means.
+    pub(crate) fn find_flavour(&self, written: Constant) -> Target {
+        self.id(written).map_or(Names::nothing(), |id| Target::Flavour(Box::new(id.into())))
+    }
+
+    fn id(&self, written: Constant) -> Result<Id, IdError> {
+        match written {
+            Value::Integer(number) => Ok(Id::number(number)),
+            Value::Atom(atom) => Id::name(self.symbols.name(atom)),
+            _ => Err(IdError::Empty),
+        }
+    }
+
+    /// The empty name has no id; what stands in for it must not be taken for something that has that id.
+    fn nothing() -> Target {
+        Target::Unknown(Box::new(NodeId::number(0)))
     }
 
     /// The term that a target is in a fact, for ordering.
@@ -138,7 +163,7 @@ mod tests {
         let engine = mario_prolog::Engine::new();
         let ids: Vec<Id> = ["zebra", "apple", "sea"].map(|name| Id::name(name).expect("a name")).into();
         let ids: Vec<Id> = ids.into_iter().chain([Id::number(7)]).collect();
-        let names = Names::new(engine.symbols(), ids.iter(), [].iter());
+        let names = Names::new(engine.symbols(), ids.iter(), &[]);
         let rank = |node| names.rank(Neighbour::Node(NodeIndex(node)));
         // 7, apple, sea, self, zebra
         assert_eq!([rank(3), rank(1), rank(2), names.rank(Neighbour::Own), rank(0)], [0, 1, 2, 3, 4]);
@@ -147,9 +172,10 @@ mod tests {
     #[test]
     fn an_empty_name_is_no_node_not_even_one_with_the_number_0() {
         let engine = mario_prolog::Engine::new();
-        let names = Names::new(engine.symbols(), [Id::number(0)].iter(), [].iter());
+        let names = Names::new(engine.symbols(), [Id::number(0)].iter(), &[]);
         assert_eq!(names.find(Value::Integer(0), &[]), Target::Node(NodeIndex(0)));
         let empty = Value::Atom(engine.symbols().intern(""));
         assert_eq!(names.find(empty, &[]).resolve(NodeIndex(0)), None);
+        assert!(matches!(names.find_flavour(empty), Target::Unknown(_)));
     }
 }

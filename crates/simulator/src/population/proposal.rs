@@ -1,6 +1,6 @@
 //! What is asked for, in the short form of the tables.
 
-use mario_domain::{AgentOperation, Capacity, Inhibition, NodeId};
+use mario_domain::{AgentOperation, Capacity, FlavourId, Inhibition, NodeId};
 use mario_scenario::{ApplicationIndex, Deploy, NodeIndex, PolicyIndex};
 use serde::{Deserialize, Serialize};
 
@@ -9,9 +9,9 @@ use crate::population::index::AgentIndex;
 /// What an agent asks for.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Proposal {
-    /// Undeploy, migrate or replicate.
+    /// Which operation.
     pub operation: AgentOperation,
-    /// Where to, as the policy wrote it. The own node for an undeploy.
+    /// Where to, as the policy wrote it, or to which flavour. The own node for an operation without a target.
     pub target: Target,
 }
 
@@ -24,6 +24,8 @@ pub enum Target {
     Node(NodeIndex),
     /// A name that no node has.
     Unknown(Box<NodeId>),
+    /// A flavour.
+    Flavour(Box<FlavourId>),
 }
 
 /// What an operator asks for.
@@ -105,12 +107,12 @@ impl CompactVerdict {
 }
 
 impl Target {
-    /// The node that it means for an instance on `own`.
+    /// The node that it means for an instance on `own`, if it means one.
     pub fn resolve(&self, own: NodeIndex) -> Option<NodeIndex> {
         match self {
             Target::Own => Some(own),
             Target::Node(node) => Some(*node),
-            Target::Unknown(_) => None,
+            Target::Unknown(_) | Target::Flavour(_) => None,
         }
     }
 }

@@ -47,6 +47,7 @@ impl Population {
             full_nodes: _,
             remembers_nothing: _,
             past: _,
+            body_use: _,
             has_acceptances: _,
             parked,
             parked_count: _,
@@ -91,6 +92,8 @@ impl Population {
                 && agent.application.position() < self.applications.len()
                 && agent.policy.position() < self.policies.len()
                 && agent.holds_together(self.nodes.len())
+                && usize::from(agent.flavour().0)
+                    <= self.applications[agent.application.position()].flavours.len().saturating_sub(1)
         };
         let mut places = vec![false; count];
         let are_there = self.agents.iter().all(has_all)
@@ -102,8 +105,7 @@ impl Population {
             });
         let all_are_placed =
             || self.agents.iter().zip(&places).all(|(agent, is_placed)| agent.is_alive() == *is_placed);
-        let needed =
-            |agent: &AgentIndex| self.applications[self.agents[agent.position()].application.position()].hardware;
+        let needed = |agent: &AgentIndex| self.held(self.agent(*agent));
         are_there && all_are_placed() && self.nodes.iter().all(|node| node.holds_together(needed))
     }
 }

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use mario_colony::rules::HardwareChange;
 use mario_colony::{Availability, Manager};
-use mario_domain::{Capacity, Hardware, NodeId};
+use mario_domain::{Capacity, FlavourIndex, Hardware, NodeId};
 use mario_policy::Acceptance;
 use mario_scenario::{ApplicationIndex, NodeIndex};
 use serde::{Deserialize, Serialize};
@@ -28,8 +29,11 @@ pub struct SimulatedNode {
 pub struct Promise {
     /// The application of the instance.
     pub application: ApplicationIndex,
-    /// The agent that migrates; `None` for a replica and for a deploy, which get their ids when they are there.
+    /// The agent that migrates, or whose instance will hold more where it is; `None` for a replica and for a deploy, which get
+    /// their ids when they are there.
     pub agent: Option<AgentIndex>,
+    /// The flavour that the instance will run in.
+    pub flavour: FlavourIndex,
 }
 
 impl SimulatedNode {
@@ -97,6 +101,14 @@ impl SimulatedNode {
         self.agents.remove(position);
         let before = self.manager.free();
         self.manager.give_back(needed).expect("what was taken fits back");
+        self.manager.free() != before
+    }
+
+    /// An instance here holds another amount of hardware. Returns whether agents here see a difference.
+    pub(crate) fn changes(&mut self, change: HardwareChange) -> bool {
+        let before = self.manager.free();
+        self.manager.take(change.taken).expect("only what fits is accepted");
+        self.manager.give_back(change.freed).expect("what was taken fits back");
         self.manager.free() != before
     }
 

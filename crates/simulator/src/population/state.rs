@@ -1,7 +1,8 @@
 //! The state of the population, and rule r2.
 
 use mario_colony::Availability;
-use mario_domain::{Application, Capacity, Fact, Hardware, InstanceId};
+use mario_colony::rules::HardwareChange;
+use mario_domain::{Application, Capacity, Fact, FlavourIndex, Hardware, InstanceId};
 use mario_policy::Policy;
 use mario_prolog::Engine;
 use mario_scenario::{ApplicationIndex, Arbitration, Memory, NodeIndex, PolicyIndex};
@@ -46,6 +47,8 @@ pub struct Population {
     pub(crate) remembers_nothing: bool,
     /// Whether any policy looks back at what happened.
     pub(crate) past: PastUse,
+    /// Whether any instance can be run in more than one way.
+    pub(crate) body_use: BodyUse,
     /// For each application, the proposals of parked agents since the last cycle; empty if there are none.
     pub(crate) parked: Vec<ParkedCounts>,
     pub(crate) parked_count: u64,
@@ -62,6 +65,13 @@ pub(crate) enum PastUse {
     Unused,
     /// At least one does.
     Used,
+}
+
+/// In what ways instances can be run, beside the one that every application has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct BodyUse {
+    /// Some application has flavours.
+    pub(crate) flavours: bool,
 }
 
 /// What a population starts with.
@@ -119,11 +129,7 @@ pub enum ContextChange<'a> {
 impl Population {
     /// A population without agents.
     pub fn new(engine: &Engine, config: PopulationConfig) -> Population {
-        let names = Names::new(
-            engine.symbols(),
-            config.nodes.iter().map(|node| node.id().id()),
-            config.applications.iter().map(|application| application.id.id()),
-        );
+        let names = Names::new(engine.symbols(), config.nodes.iter().map(|node| node.id().id()), &config.applications);
         let forgets = |policy: &Policy| policy.settings().memory == 0;
         let remembers_nothing = config.memory == Memory::Sliding && config.policies.iter().all(forgets);
         let looks_back = config.policies.iter().any(|policy| !policy.remembers().is_nothing());
@@ -132,6 +138,9 @@ impl Population {
             has_acceptances: config.nodes.iter().any(|node| node.acceptance().is_some()),
             remembers_nothing,
             past: if looks_back { PastUse::Used } else { PastUse::Unused },
+            body_use: BodyUse {
+                flavours: config.applications.iter().any(|application| !application.flavours.is_empty()),
+            },
             full_nodes: FullNodes::new(&config.nodes),
             arbitration: config.arbitration,
             memory: config.memory,
@@ -204,7 +213,14 @@ impl Population {
         self.has_acceptances && self.node(node).acceptance().is_some()
     }
 
-    /// What one instance of an application needs.
+    /// The hardware that an agent's instance holds on its node.
+    #[inline]
+    pub(crate) fn held(&self, agent: &Agent) -> Hardware {
+        let application = &self.applications[agent.application.position()];
+        if agent.is_blank { application.hardware } else { application.needed_in(agent.flavour()) }
+    }
+
+    /// What one instance of an application needs when it begins.
     pub(crate) fn needed(&self, application: ApplicationIndex) -> Hardware {
         self.applications[application.position()].hardware
     }
@@ -235,11 +251,11 @@ impl Population {
         Vec::new()
     }
 
-    /// An agent proposes this, and waits for the next cycle. What asks for no place concerns its own instance, whatever target came
-    /// with it. `basis` says whether the agent would propose something else if something else had happened before.
+    /// An agent proposes this, and waits for the next cycle. What has no target concerns its own instance, whatever target came with
+    /// it. `basis` says whether the agent would propose something else if something else had happened before.
     pub fn propose(&mut self, agent: AgentIndex, mut proposal: Option<Proposal>, basis: Basis) {
         if let Some(proposal) = &mut proposal
-            && !proposal.operation.asks_for_place()
+            && !proposal.operation.has_target()
         {
             proposal.target = Target::Own;
         }
@@ -278,31 +294,39 @@ impl Population {
     }
 
     /// Creates an agent on a node that has room for it.
-    pub(crate) fn create(&mut self, application: ApplicationIndex, policy: PolicyIndex, node: NodeIndex) -> AgentIndex {
+    pub(crate) fn create(
+        &mut self,
+        application: ApplicationIndex,
+        policy: PolicyIndex,
+        node: NodeIndex,
+        flavour: FlavourIndex,
+    ) -> AgentIndex {
         let index = AgentIndex::at(self.agents.len());
         let number = self.numbers.take(self.numbers.per_instance);
         self.instances.push(number);
-        self.agents.push(Agent::new(application, policy, node));
-        let needed = self.needed(application);
+        let mut agent = Agent::new(application, policy, node);
+        if flavour != FlavourIndex::DEFAULT {
+            agent.set_flavour(flavour);
+        }
+        let needed = self.held(&agent);
+        self.agents.push(agent);
         self.arrives(index, node, needed);
         index
     }
 
     /// Removes an agent, and its instance with it.
     pub(crate) fn remove(&mut self, index: AgentIndex) {
-        let agent = &mut self.agents[index.position()];
-        agent.end();
-        let (node, application) = (agent.node, agent.application);
-        let needed = self.needed(application);
+        let agent = self.agent(index);
+        let (node, needed) = (agent.node, self.held(agent));
+        self.agents[index.position()].end();
         self.departs(index, node, needed);
     }
 
     /// Moves an agent to a node that has room for it.
     pub(crate) fn relocate(&mut self, index: AgentIndex, to: NodeIndex) {
-        let agent = &mut self.agents[index.position()];
-        let (from, application) = (agent.node, agent.application);
-        agent.set_node(to);
-        let needed = self.needed(application);
+        let agent = self.agent(index);
+        let (from, needed) = (agent.node, self.held(agent));
+        self.agents[index.position()].set_node(to);
         self.departs(index, from, needed);
         self.arrives(index, to, needed);
     }
@@ -329,6 +353,14 @@ impl Population {
 
     fn departs(&mut self, index: AgentIndex, node: NodeIndex, needed: Hardware) {
         if self.change_node(node, |node| node.departs(index, needed)) {
+            self.node_changed(node);
+        }
+    }
+
+    /// An agent's instance holds another amount of hardware, where it is.
+    pub(crate) fn change_held(&mut self, index: AgentIndex, change: HardwareChange) {
+        let node = self.agent(index).node;
+        if self.change_node(node, |node| node.changes(change)) {
             self.node_changed(node);
         }
     }

@@ -146,10 +146,11 @@ impl Simulation<'_> {
             };
             let operation = judged.proposal.operation;
             let request = match &judged.proposal.target {
-                _ if !operation.asks_for_place() => operation.to_string(),
+                _ if !operation.has_target() => operation.to_string(),
                 Target::Own => format!("{operation} to its own node"),
                 Target::Node(node) => format!("{operation} to {}", population.node(*node).id()),
                 Target::Unknown(id) => format!("{operation} to {id}"),
+                Target::Flavour(id) => format!("{operation} to {id}"),
             };
             let (time, instance) = (self.queue.now(), population.instance(judged.agent));
             Some(InhibitedRequest { time, instance, request, reason: inhibition.to_string() })

@@ -13,6 +13,7 @@ use mario_scenario::{Arbitration, Fidelity, Management, Memory, Scenario};
 use mario_simulator::{Reuse, RunOptions, Simulation};
 
 use crate::random_worlds::drawn;
+use crate::random_worlds::flavours::flavoured;
 use crate::random_worlds::kinds::of_kinds;
 use crate::random_worlds::remembering::remembering;
 use mirror::{Counts, Mirror};
@@ -44,6 +45,8 @@ fn as_nodes(mut scenario: Scenario) -> Scenario {
     for text in scenario.policies.iter_mut().chain(&mut scenario.acceptances) {
         for (_, code) in &mut text.files {
             *code = code.replace("I mod 2 =:= 0", "I == I").replace("I * 7 + ", "").replace("(I + C)", "(1 + C)");
+            // A node has no word for the empty name.
+            *code = code.replace(", n1, '']", ", n1]");
         }
     }
     scenario
@@ -108,6 +111,22 @@ fn nodes_count_every_kind_of_hardware_as_the_population_does() {
     }
     for what in ["evaluations", "migrate", "replicate", "capacity", "acceptance"] {
         assert!(total.of(what) > 20, "{what}: {total:?}");
+    }
+}
+
+#[test]
+fn nodes_adapt_as_the_population_does() {
+    let only = std::env::var("MARIO_NODE_FLAVOURS").ok().map(|text| text.parse().expect("the number of a world"));
+    let mut total = Counts::default();
+    for number in only.map_or(0..300, |number: u64| number..number + 1) {
+        let replay = Replay(number);
+        if let Some(counts) = mirrored(&as_nodes(flavoured(number)), RunOptions::default()) {
+            total.add(&counts);
+        }
+        drop(replay);
+    }
+    for what in ["evaluations", "adapt", "migrate", "replicate", "capacity", "flavour"] {
+        assert!(only.is_some() || total.of(what) > 20, "{what}: {total:?}");
     }
 }
 

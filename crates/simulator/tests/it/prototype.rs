@@ -93,6 +93,7 @@ impl Comparison {
             Target::Own => self.nodes[own.position()],
             Target::Node(node) => self.nodes[node.position()],
             Target::Unknown(id) => node_named(&id.to_string()),
+            Target::Flavour(_) => panic!("the prototype has no flavours"),
         }
     }
 

@@ -3,6 +3,7 @@
 //! `MARIO_WORLDS=10000` draws that many; `MARIO_WORLD=1234` replays one, and a failure prints that command.
 
 pub mod drawn;
+pub mod flavours;
 pub mod kinds;
 mod one_each;
 pub mod remembering;
@@ -96,7 +97,7 @@ fn look_over(simulation: &Simulation<'_>, scenario: &Scenario) {
     let mut ids = std::collections::BTreeSet::new();
     for index in simulation.agents() {
         let agent = population.agent(index);
-        let needed = scenario.applications[agent.application().position()].application.hardware;
+        let needed = scenario.applications[agent.application().position()].application.needed_in(agent.flavour());
         let sum = used.entry(agent.node()).or_default();
         *sum = sum.checked_add(needed).expect("counted");
         *running.entry(agent.application()).or_default() += 1;

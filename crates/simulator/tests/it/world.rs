@@ -97,6 +97,7 @@ impl Furnish for Scenario {
                 hardware: Hardware::units(units),
                 max_rate: Quantity::whole(5),
                 max_latency: Quantity::whole(10),
+                flavours: Vec::new(),
             },
             kind: "any".to_owned(),
             policy: place,

@@ -148,7 +148,11 @@ impl<W: Write> Merge<'_, W> {
         }
     }
 
-    fn target(&self, target: Option<&NodeId>) -> Target<'static> {
+    fn target(&self, operation: AgentOperation, target: Option<&NodeId>) -> Target<'static> {
+        if operation.asks_for_flavour() {
+            let written = target.map_or_else(|| mario_domain::Target::Own.id(), |target| target.id().clone());
+            return Target::Flavour(Cow::Owned(written.into()));
+        }
         match target {
             None => Target::Own,
             Some(id) => match self.survey.place_if_known(id) {
@@ -165,6 +169,7 @@ impl<W: Write> Merge<'_, W> {
             node,
             free: seen.free,
             rate: seen.requests.iter().map(|(_, rate, _)| rate).sum(),
+            max_rate: None,
         };
         let survey = self.survey;
         let requests = seen.requests.iter().map(|(hop, rate, latency)| RequestsSeen {
@@ -172,14 +177,16 @@ impl<W: Write> Merge<'_, W> {
             rate: *rate,
             latency: *latency,
         });
-        let inhibited: Vec<_> =
-            seen.inhibited.iter().map(|(operation, target)| (*operation, self.target(target.as_ref()))).collect();
+        let inhibited: Vec<_> = (seen.inhibited.iter())
+            .map(|(operation, target)| (*operation, self.target(*operation, target.as_ref())))
+            .collect();
         let solutions: Vec<_> = seen
             .solution
             .iter()
             .map(|solution| match solution {
                 PartSolution::Proposal(operation, target, clause) => {
-                    Solution::Proposal { operation: *operation, target: self.target(target.as_ref()), clause: *clause }
+                    let target = self.target(*operation, target.as_ref());
+                    Solution::Proposal { operation: *operation, target, clause: *clause }
                 }
                 PartSolution::Invalid(fault, clause) => Solution::Invalid { fault, clause: *clause },
             })
@@ -190,7 +197,7 @@ impl<W: Write> Merge<'_, W> {
 
     fn inhibited(&mut self, time: Time, inhibited: &PartInhibited) {
         let verdict = &Verdict::Inhibited(inhibited.inhibition.clone());
-        let target = self.target(inhibited.target.as_ref());
+        let target = self.target(inhibited.operation, inhibited.target.as_ref());
         let (instance, operation) = (&inhibited.instance, inhibited.operation);
         self.writer.cycle(time, |cycle| {
             cycle.judged(&Judged { instance, operation, target, verdict, created: None });

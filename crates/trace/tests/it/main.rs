@@ -25,6 +25,7 @@ fn application() -> Application {
         hardware: Hardware::units(2),
         max_rate: Quantity::whole(10),
         max_latency: Quantity::whole(5),
+        flavours: Vec::new(),
     }
 }
 
@@ -83,7 +84,8 @@ fn written(detail: Detail, write: impl FnOnce(&mut TraceWriter<Vec<u8>>)) -> Vec
 fn evaluate(writer: &mut TraceWriter<Vec<u8>>, time: Time, is_same: bool) {
     let instance = InstanceId::number(5);
     let free = Capacity::units(1);
-    let evaluation = Evaluation { instance: &instance, application: APPLICATION, node: NODES[1], free, rate: 2.5 };
+    let evaluation =
+        Evaluation { instance: &instance, application: APPLICATION, node: NODES[1], free, rate: 2.5, max_rate: None };
     let nowhere = node("nowhere");
     let decided = (!is_same).then(|| Decided {
         requests: [

@@ -9,8 +9,8 @@ use mario_colony::{
     PolicyText, Prepare, Record, RequestFact, Token, TransferId, TransferKind, WorkloadId,
 };
 use mario_domain::{
-    AgentOperation, Application, ApplicationId, Capacity, Fact, FactValue, Hardware, Id, Inhibition, InstanceId,
-    NodeId, OwnerId, Quantity, Rule, Target,
+    AgentOperation, Application, ApplicationId, Capacity, Fact, FactValue, FlavourIndex, Hardware, Id, Inhibition,
+    InstanceId, NodeId, OwnerId, Quantity, Rule, Target,
 };
 use mario_wire::{Body, Envelope, Ping, Pong};
 
@@ -102,7 +102,8 @@ impl Draw {
     }
 
     fn operation(&mut self) -> AgentOperation {
-        AgentOperation::ALL[self.below(AgentOperation::ALL.len() as u64) as usize]
+        // Those that have no flavour for a target.
+        AgentOperation::ALL[self.below(3) as usize]
     }
 
     fn descriptor(&mut self) -> Arc<Descriptor> {
@@ -113,6 +114,7 @@ impl Draw {
                 hardware: Hardware::units(self.unsigned()),
                 max_rate: self.quantity(),
                 max_latency: self.quantity(),
+                flavours: Vec::new(),
             },
             policy: PolicyText {
                 name: self.text(20),
@@ -200,6 +202,7 @@ impl Draw {
             asked_by: self.instance(),
             epoch: Epoch(self.short()),
             descriptor: self.descriptor(),
+            flavour: FlavourIndex::DEFAULT,
             replications_left: self.maybe(Draw::short),
             luggage_bytes: self.unsigned(),
         }
@@ -270,6 +273,7 @@ impl Draw {
             epoch: Epoch(self.short()),
             workload: self.workload(),
             descriptor: self.descriptor(),
+            flavour: FlavourIndex::DEFAULT,
             luggage: self.luggage(),
             replications_left: self.maybe(Draw::short),
             is_pinned: self.flag(),
@@ -288,7 +292,7 @@ impl Draw {
     }
 
     /// The kinds of records.
-    pub const RECORDS: u64 = 13;
+    pub const RECORDS: u64 = 15;
 
     pub fn record(&mut self, kind: u64) -> Record {
         let (transfer, instance) = (self.transfer(), self.instance());
@@ -322,7 +326,9 @@ impl Draw {
             9 => Record::Forgotten { transfer },
             10 => Record::Pinned { instance, is_pinned: self.flag() },
             11 => Record::Lost { journal: JournalId(self.bits()) },
-            _ => Record::Peer { node: self.node(), journal: JournalId(self.bits()), sequence: self.unsigned() },
+            12 => Record::Peer { node: self.node(), journal: JournalId(self.bits()), sequence: self.unsigned() },
+            13 => Record::Adapted { instance, flavour: FlavourIndex(self.short() as u16) },
+            _ => Record::Shrunk { workload: self.workload() },
         }
     }
 }

@@ -1,7 +1,13 @@
 //! What is written is read as the same value; what is newer is skipped or refused.
 
-use mario_colony::{JournalId, Message, Token, TransferId};
-use mario_domain::{Capacity, Hardware, HardwareKind, Inhibition, NodeId, Rule};
+use std::sync::Arc;
+
+use mario_colony::rules::Remembered;
+use mario_colony::{Descriptor, JournalId, Luggage, Message, Prepare, Record, Token, TransferId};
+use mario_domain::{
+    AgentOperation, Capacity, Flavour, FlavourId, FlavourIndex, Hardware, HardwareKind, Inhibition, NodeId, Quantity,
+    Rule, Target,
+};
 use mario_wire::{
     Body, Envelope, Framer, Ping, Pong, Problem, RECORD_FORMAT, decode, decode_record, encode, encode_frame,
     encode_record,
@@ -46,6 +52,44 @@ fn hardware_of_several_kinds_comes_back() {
     let body = Body::Colony(Message::Inhibit { transfer, inhibition });
     let envelope = Envelope::new(JournalId(7), Some(JournalId(8)), body);
     assert_eq!(decode(&encoded(&envelope)), Ok(envelope));
+}
+
+#[test]
+fn flavours_come_back() {
+    let flavour = |name: &str, units: u64| Flavour {
+        id: FlavourId::name(name).expect("a name"),
+        hardware: Hardware::units(units).with(HardwareKind::Gpu, units % 2).expect("counted"),
+        max_rate: Quantity::whole(7),
+        max_latency: Quantity::fraction(2.5).expect("finite"),
+        quality: Quantity::fraction(0.5).expect("finite"),
+    };
+    for seed in 0..200 {
+        let mut draw = Draw::new(seed);
+        // Of all messages, only one has a descriptor.
+        let Message::Prepare(drawn) = draw.message(1) else { panic!("not what was drawn") };
+        let mut descriptor = Descriptor::clone(&drawn.descriptor);
+        descriptor.application.flavours = vec![flavour("full", seed), flavour("lite", 1), flavour("self", 0)];
+        let prepare = Prepare { descriptor: Arc::new(descriptor), flavour: FlavourIndex(2), ..Prepare::clone(&drawn) };
+        let transfer = prepare.transfer;
+        let target = Target::Flavour(FlavourId::number(seed as i64));
+        let adapted = Remembered { evaluation: 3, operation: AgentOperation::Adapt, target };
+        let luggage = Luggage { memory: vec![adapted], ..Luggage::default() };
+        let rule = Rule::Flavour { flavour: FlavourId::name("huge").expect("a name") };
+        for message in [
+            Message::Prepare(Arc::new(prepare)),
+            Message::Transfer { transfer, token: Token(9), luggage: Arc::new(luggage) },
+            Message::Inhibit { transfer, inhibition: Inhibition { node: NodeId::number(3), rule } },
+        ] {
+            let envelope = Envelope::new(JournalId(7), Some(JournalId(8)), Body::Colony(message));
+            assert_eq!(decode(&encoded(&envelope)), Ok(envelope), "seed {seed}");
+        }
+        let Record::Own { mut owned, cause } = draw.record(1) else { panic!("not what was drawn") };
+        owned.flavour = FlavourIndex(seed as u16);
+        let record = Record::Own { owned, cause };
+        let mut bytes = Vec::new();
+        encode_record(&record, &mut bytes).expect("drawn values keep their bounds");
+        assert_eq!(decode_record(&bytes), Ok(record), "seed {seed}");
+    }
 }
 
 #[test]

@@ -157,7 +157,7 @@ impl LiveDecisions {
             let target = match &wish.target {
                 Target::Own => facts.constant(mario_domain::SELF),
                 Target::Node(node) => id(facts, *node),
-                Target::Unknown(id) => facts.id(id),
+                Target::Unknown(id) | Target::Flavour(id) => facts.id(id),
             };
             facts.push_inhibited(operation, instance, target);
         }
@@ -193,7 +193,11 @@ fn hosted(header: &Header, state: &LiveNode) -> Vec<u32> {
 fn solution(header: &Header, facts: &KnowledgeBase, solution: &mario_policy::Solution) -> Solution {
     match solution {
         mario_policy::Solution::Proposal(proposal) => {
-            let target = target(header, facts, proposal.target);
+            let target = if proposal.operation.asks_for_flavour() {
+                facts.to_id(proposal.target).map_or(Target::Unknown(Id::Number(0)), Target::Flavour)
+            } else {
+                target(header, facts, proposal.target)
+            };
             Solution::Proposal { wish: Wish { operation: proposal.operation, target }, clause: proposal.clause as u64 }
         }
         mario_policy::Solution::Invalid(invalid) => {

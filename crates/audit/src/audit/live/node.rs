@@ -221,7 +221,16 @@ impl LiveWorld {
                 let is_there = self.nodes[node as usize].owned.contains_key(instance);
                 self.require(is_there, node, FindingKind::Journal, "an instance that it owns", &instance.to_string());
             }
-            Happened::Lost { .. } | Happened::Peer { .. } => {}
+            Happened::Adapted { instance, flavour } => {
+                let applications = &self.header.applications;
+                let owned = self.nodes[node as usize].owned.get_mut(instance);
+                let is_there = owned.is_some();
+                if let Some(owned) = owned {
+                    owned.needed = applications[owned.application as usize].needed_in(*flavour);
+                }
+                self.require(is_there, node, FindingKind::Journal, "an instance that it owns", &instance.to_string());
+            }
+            Happened::Shrunk { .. } | Happened::Lost { .. } | Happened::Peer { .. } => {}
             Happened::Prepare { transfer, instance, operation, target } => {
                 self.prepare(node, transfer, instance, *operation, *target);
             }

@@ -205,6 +205,7 @@ impl Members {
                     member.stopping.remove(&workload);
                 }
                 Effect::Sweep { .. } => self.handle(member, Input::Swept, outcome),
+                Effect::Adapt { workload, .. } => self.handle(member, Input::Adapted(workload), outcome),
                 Effect::Send { receiver: None, .. } | Effect::Report(_) => {}
             }
         }
@@ -401,6 +402,7 @@ fn descriptor(is_exclusive: bool) -> Descriptor {
             hardware: Hardware::units(1),
             max_rate: Quantity::whole(1),
             max_latency: Quantity::whole(1),
+            flavours: Vec::new(),
         },
         policy: PolicyText { name: "idle".to_owned(), files, memory: 0 },
         facts: Vec::new(),

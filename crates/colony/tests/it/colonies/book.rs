@@ -57,7 +57,12 @@ pub struct Kept {
 impl Book {
     pub fn apply(&mut self, record: &Record, numbers: &mut Numbers) {
         match record {
-            Record::Boot { .. } | Record::Forgotten { .. } | Record::Pinned { .. } | Record::Peer { .. } => {}
+            Record::Boot { .. }
+            | Record::Forgotten { .. }
+            | Record::Pinned { .. }
+            | Record::Peer { .. }
+            | Record::Adapted { .. }
+            | Record::Shrunk { .. } => {}
             Record::Own { owned, cause } => self.own(owned, cause, numbers),
             Record::Custody(custody) => {
                 let instance = numbers.of(&custody.owned.instance);

@@ -107,6 +107,8 @@ impl Checker {
             | Record::Stopped { .. }
             | Record::Forgotten { .. }
             | Record::Pinned { .. }
+            | Record::Adapted { .. }
+            | Record::Shrunk { .. }
             | Record::Lost { .. }
             | Record::Peer { .. } => {}
         }

@@ -252,6 +252,7 @@ fn draw_application(number: u64, random: &mut Random) -> Arc<Descriptor> {
         hardware: Hardware::units(random.between(1, 3)),
         max_rate: Quantity::whole(10),
         max_latency: Quantity::whole(10),
+        flavours: Vec::new(),
     };
     Arc::new(Descriptor {
         application,

@@ -1,6 +1,8 @@
 //! The first line of a trace, from a scenario.
 
-use mario_scenario::{Arbitration, Memory, NodeDescription, Observation, PolicyText, Routing, Scenario, remembers};
+use mario_scenario::{
+    Arbitration, Memory, NodeDescription, Observation, PolicyText, Routing, Scenario, adapts, remembers,
+};
 use mario_trace::{
     AcceptancePlace, ApplicationPlace, Detail, Header, HeaderApplication, HeaderNode, HeaderPolicy, HeaderUser,
     NodePlace, PolicyPlace, Version,
@@ -24,8 +26,9 @@ pub(super) fn header(scenario: &Scenario, detail: Detail) -> Header<'_> {
     let looks_back = scenario.policies.iter().any(|policy| !remembers(policy).is_nothing());
     let has_kinds = scenario.applications.iter().any(|plan| plan.application.hardware.has_further())
         || topology.nodes().any(|(_, node)| node.capacity.has_further());
+    let has_flavours = scenario.has_flavours() || scenario.policies.iter().any(adapts);
     Header {
-        version: if looks_back || has_kinds { Version::Third } else { Version::Second },
+        version: if looks_back || has_kinds || has_flavours { Version::Third } else { Version::Second },
         scenario: &scenario.name,
         seed: scenario.seed,
         duration: scenario.duration,

@@ -47,7 +47,7 @@ impl PlaceRequest {
             Target::Own => Some(from),
             // The own node, written by name, would be read as `self`.
             Target::Node(node) if node != from => Some(node),
-            Target::Node(_) | Target::Unknown(_) => None,
+            Target::Node(_) | Target::Unknown(_) | Target::Flavour(_) => None,
         }
     }
 
@@ -104,7 +104,10 @@ impl Population {
     /// Queues the request of an agent that has just evaluated, in place of an earlier one of the same cycle.
     pub(crate) fn enqueue(&mut self, index: AgentIndex) {
         let agent = self.agent(index);
+        // Where another amount is needed than the application says, a request has no short form: as if none were needed.
         let needed = self.needed(agent.application);
+        let is_usual = agent.is_blank || self.held(agent) == needed;
+        let needed = if is_usual { needed } else { Hardware::NONE };
         let is_accepted_by_own = !self.has_acceptance(agent.node);
         let pending = PendingRequest::new(index, agent, self.links_version, needed, is_accepted_by_own);
         let agent = &mut self.agents[index.position()];

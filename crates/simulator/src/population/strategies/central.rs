@@ -59,9 +59,18 @@ impl Population {
     /// What free hardware alone says to a proposal, wherever it leads.
     pub(in crate::population) fn judge_by_room(&self, index: AgentIndex, proposal: &Proposal) -> CompactVerdict {
         let agent = self.agent(index);
+        if !proposal.operation.asks_for_place() {
+            return match self.taken(index, proposal) {
+                Ok(None) => CompactVerdict::Accepted,
+                Ok(Some(taken)) => self.with_needed(self.judge_room(agent.node, taken), index, Some(taken)),
+                Err(rule) => self.inhibited(agent.node, rule),
+            };
+        }
         match proposal.target.resolve(agent.node) {
-            _ if !proposal.operation.asks_for_place() => CompactVerdict::Accepted,
-            Some(to) => self.judge_room(to, self.needed(agent.application)),
+            Some(to) => {
+                let needed = self.held(agent);
+                self.with_needed(self.judge_room(to, needed), index, Some(needed))
+            }
             None => self.out_of_reach(agent.node, &proposal.target),
         }
     }

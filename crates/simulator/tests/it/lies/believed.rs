@@ -99,6 +99,10 @@ believed! {
         "evaluation/random" Sometimes [More Much] ["full"];
         "evaluation/requests/*/latency" Sometimes [More Less Much] ["full"];
         "evaluation/requests/*/neighbour" Sometimes [Other] ["full"];
+        "header/applications/*/flavours/*/flavour" Sometimes [Word] [];
+        "header/applications/*/flavours/*/max_latency" Sometimes [More Less Much] [];
+        "header/applications/*/flavours/*/max_rate" Sometimes [More Less Much] [];
+        "header/applications/*/flavours/*/quality" Sometimes [More Less Much] [];
         "header/applications/*/max_latency" Sometimes [More Less Much] [];
         "header/applications/*/max_rate" Sometimes [More Less Much] [];
         "header/facts" Sometimes [Dropped] [];
@@ -142,6 +146,9 @@ believed! {
         "header/mario_trace" Sometimes [More Less] [];
     ];
     "How much a node holds and an instance needs, in which tier a node is, and whether users connect to it, is found out where something fills it, is there, or connects to it." => [
+        "header/applications/*/flavours" Sometimes [Dropped] [];
+        "header/applications/*/flavours/*" Sometimes [Dropped Repeated] [];
+        "header/applications/*/flavours/*/hardware" Sometimes [More Less Much] [];
         "header/applications/*/hardware" Sometimes [More Less Much] [];
         "header/nodes/*" Sometimes [Dropped] ["operations" "summary"];
         "header/nodes/*/access_point" Sometimes [Dropped Word] [];

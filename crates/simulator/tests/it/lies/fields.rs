@@ -116,7 +116,7 @@ const ELEMENTS: &[(&str, &[&str])] = &[
     ("handovers/moves/*", &["application", "count"]),
     (
         "counts/outcomes/*",
-        &["application", "nop", "undeploy", "migrate", "replicate", "inhibited", "deployed", "not deployed"],
+        &["application", "nop", "undeploy", "migrate", "replicate", "inhibited", "deployed", "not deployed", "adapt"],
     ),
     ("counts/rules/*", &["rule", "count"]),
     ("counts/instances/*", &["application", "tier", "count"]),
@@ -129,10 +129,10 @@ const INHIBITED: &[&str] = &["instance", "operation", "target", "verdict", "reas
 
 /// Words of which one stands in a field of this name.
 const WORDS: &[(&str, &[&str])] = &[
-    ("operation", &["undeploy", "migrate", "replicate", "nop"]),
+    ("operation", &["undeploy", "migrate", "replicate", "nop", "adapt"]),
     ("verdict", &["accepted", "inhibited"]),
     ("cause", &["crash", "leave", "absent"]),
-    ("rule", &["capacity", "neighbourhood", "leaving", "down", "acceptance"]),
+    ("rule", &["capacity", "neighbourhood", "leaving", "down", "acceptance", "flavour"]),
     ("search", &["greedy", "exact"]),
     ("observation", &["arrivals", "route-entries"]),
     ("routing", &["nearest", "least-used"]),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mario_audit::reader::TraceReader;
 use mario_audit::{Audit, Options};
-use mario_domain::{Capacity, Duration, Fact, FactValue, Id, Time};
+use mario_domain::{Capacity, Duration, Fact, FactValue, Flavour, FlavourId, Hardware, Id, Quantity, Time};
 use mario_scenario::{
     Arbitration, Deploy, DisturbanceEvent, Fidelity, Management, Memory, Metric, Observation, Routing, Scenario, Search,
 };
@@ -47,6 +47,15 @@ operation(undeploy, I, self) :- \\+ requests(I, _, _, _), \\+ earlier(_, I, _, _
 operation(migrate, I, M) :- requests(I, M, R, L), M \\== self, R > 3, L > 3, earlier(1, I, M, P, _), P > 3, age(I, A), A > 1.\n\
 operation(replicate, I, M) :- requests(I, M, R, _), M \\== self, R > 3, earlier(2, I, M, _, _), \\+ done(_, I, replicate, _).\n\
 operation(migrate, I, M) :- done(1, I, replicate, M), M \\== self.\n";
+
+/// Adapts to what it is asked for, asks for flavours that there are not, and moves and copies itself as it is.
+const ADAPTS: &str = "\
+rate(I, T) :- findall(R, requests(I, _, R, _), Rs), sum_list(Rs, T).\n\
+operation(adapt, I, F) :- serviceInstance(I, A, _), running(I, G), flavour(A, G, _, M, Late, _), rate(I, T), T > M, requests(I, _, _, L), L =< Late, flavour(A, F, _, W, _, Q), W > M, Q < 1, \\+ inhibited(adapt, I, F).\n\
+operation(adapt, I, huge) :- running(I, full), rate(I, T), T > 4, \\+ inhibited(adapt, I, huge).\n\
+operation(adapt, I, full) :- running(I, lite), \\+ requests(I, _, _, _).\n\
+operation(migrate, I, M) :- requests(I, M, _, L), M \\== self, L > 2, \\+ inhibited(migrate, I, M).\n\
+operation(replicate, I, M) :- requests(I, M, R, _), R > 3, \\+ inhibited(replicate, I, M).\n";
 
 /// Takes no copies of the second application.
 const ACCEPTANCE: &str = "reject(request(replicate, _, app2, _, _), 'no copies').\n";
@@ -115,6 +124,28 @@ fn troubled(policy: &str) -> Scenario {
     world
 }
 
+/// The same, with applications that have flavours.
+fn flavoured() -> Scenario {
+    let mut world = troubled(ADAPTS);
+    for plan in &mut world.applications {
+        let own = &plan.application;
+        let flavour = |name: &str, hardware, rate, late, quality| Flavour {
+            id: FlavourId::name(name).expect("a name"),
+            hardware,
+            max_rate: rate,
+            max_latency: late,
+            quality: Quantity::fraction(quality).expect("finite"),
+        };
+        let flavours = vec![
+            flavour("full", own.hardware, own.max_rate, own.max_latency, 1.0),
+            flavour("lite", Hardware::units(2), Quantity::whole(30), Quantity::whole(2), 0.5),
+            flavour("least", Hardware::units(1), Quantity::whole(6), Quantity::whole(9), 0.25),
+        ];
+        plan.application.flavours = flavours;
+    }
+    world
+}
+
 fn traced(name: &str, scenario: &Scenario, detail: Detail, has_regret: bool) -> World {
     let regret = has_regret.then(|| Regret::new(scenario));
     let mut recorders = (regret, TraceRecorder::new(Vec::new(), scenario, detail));
@@ -155,6 +186,10 @@ pub fn worlds() -> Vec<World> {
     worlds.push(traced("central", &central, Detail::Full, true));
     worlds.push(traced("drawn numbers", &base(DRAWS), Detail::Full, false));
     worlds.push(traced("looking back", &troubled(LOOKS_BACK), Detail::Full, false));
+    let flavoured = flavoured();
+    for detail in [Detail::Full, Detail::Operations, Detail::Summary] {
+        worlds.push(traced("flavours", &flavoured, detail, false));
+    }
     worlds
 }
 

@@ -69,6 +69,7 @@ pub struct Mirror<'a> {
     deploys: u128,
     /// Copies that stop at the end of the cycle: room that is freed counts from the next one on.
     stopping: Vec<(NodeIndex, WorkloadId)>,
+    adapting: Vec<(NodeIndex, WorkloadId)>,
     reports: Vec<Report>,
     counts: Counts,
 }
@@ -99,6 +100,7 @@ impl<'a> Mirror<'a> {
             journals: 0,
             deploys: 0,
             stopping: Vec::new(),
+            adapting: Vec::new(),
             reports: Vec::new(),
             counts: Counts::default(),
         };
@@ -166,6 +168,11 @@ impl<'a> Mirror<'a> {
                     (self.indices[&to], Input::Received { from, sender, receiver, message })
                 }
                 Effect::Start { workload, .. } => (node, Input::Healthy(workload)),
+                Effect::Adapt { workload, .. } => {
+                    // What it frees counts from the next cycle on, as with copies that stop.
+                    self.adapting.push((node, workload));
+                    continue;
+                }
                 Effect::Drain(workload) | Effect::Stop(workload) => {
                     self.stopping.push((node, workload));
                     continue;
@@ -203,6 +210,9 @@ impl<'a> Mirror<'a> {
     }
 
     fn stop_copies(&mut self) {
+        for (node, workload) in std::mem::take(&mut self.adapting) {
+            self.handle(node, Input::Adapted(workload));
+        }
         for (node, workload) in std::mem::take(&mut self.stopping) {
             self.handle(node, Input::Stopped(workload));
         }

@@ -1,7 +1,7 @@
 //! Agents one by one or all at once, and decisions that are used again.
 
 use mario_domain::AgentOperation::{Migrate, Replicate};
-use mario_domain::{Inhibition, Verdict};
+use mario_domain::{FlavourIndex, Inhibition, Verdict};
 use mario_policy::Wanted;
 use mario_scenario::{ApplicationIndex, NodeIndex};
 use mario_simulator::population::{
@@ -66,7 +66,10 @@ fn a_manager_asked_by_itself_says_what_a_cycle_says() {
         .map(|target: usize| {
             let verdict = managers[target].has_room(needed);
             if verdict.is_ok() {
-                managers[target].reserve(Promise { application: ApplicationIndex(0), agent: None }, needed);
+                managers[target].reserve(
+                    Promise { application: ApplicationIndex(0), agent: None, flavour: FlavourIndex::DEFAULT },
+                    needed,
+                );
             }
             let node = managers[target].node().clone();
             verdict.map_or_else(|rule| Verdict::Inhibited(Inhibition { node, rule }), |()| Verdict::Accepted)

@@ -99,6 +99,7 @@ impl Plan {
             hardware: Hardware::units(*units),
             max_rate: Quantity::whole(5),
             max_latency: Quantity::whole(10),
+            flavours: Vec::new(),
         });
         let policies = self.policies.iter().map(|(text, memory)| {
             let settings = Settings { memory: *memory, ..Settings::default() };

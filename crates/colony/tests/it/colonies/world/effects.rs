@@ -130,6 +130,7 @@ impl World<'_> {
             Effect::Start { workload, instance, descriptor } | Effect::Resume { workload, instance, descriptor } => {
                 self.ask(node, workload, &instance, &descriptor);
             }
+            Effect::Adapt { .. } => {}
             Effect::Drain(workload) => self.kill(node, workload, weather.stop_max * 2),
             Effect::Stop(workload) => self.kill(node, workload, weather.stop_max),
             Effect::Sweep { keep } => {

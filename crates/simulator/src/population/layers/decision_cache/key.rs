@@ -103,7 +103,7 @@ impl Key {
         match target {
             Target::Own => self.nodes.place(Neighbour::Own),
             Target::Node(node) => self.nodes.place(Neighbour::Node(*node)),
-            Target::Unknown(_) => None,
+            Target::Unknown(_) | Target::Flavour(_) => None,
         }
     }
 
@@ -216,7 +216,7 @@ impl Key {
             match &remembered.target {
                 Target::Own => {}
                 Target::Node(node) => self.nodes.add(population, Neighbour::Node(*node))?,
-                Target::Unknown(_) => return None,
+                Target::Unknown(_) | Target::Flavour(_) => return None,
             }
         }
         for (_, fact) in history.into_iter().flat_map(History::earlier) {

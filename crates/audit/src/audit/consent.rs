@@ -1,0 +1,84 @@
+//! What the managers' own policies said, asked again.
+
+use mario_domain::OperationName;
+
+use super::Audit;
+use super::cycles::Case;
+use crate::acceptances::{Answer, Asked, Concerned, Moment};
+use crate::finding::FindingKind;
+use crate::reader::{Detail, Reason, Rule};
+
+impl Audit {
+    /// Asks the policy of a node whether it accepts an instance that is there from the beginning: it was deployed, like those
+    /// before it, in a first cycle that is not in the trace.
+    pub(super) fn require_first_consent(&mut self, node: u32, application: u32, who: &str) {
+        // A trace of counts does not tell which nodes are absent, so nobody knows the neighbours that the manager saw.
+        let is_told = self.header.detail != Detail::Summary;
+        let needed = self.needed(application);
+        let Some(acceptances) = self.acceptances.as_mut().filter(|_| is_told) else { return };
+        let asked = Asked {
+            concerned: Concerned { node, own: None },
+            operation: OperationName::Deploy,
+            instance: None,
+            target: Some(node),
+            application,
+            needed,
+            moment: Moment::Beginning,
+        };
+        let rule = match acceptances.judge(&self.header, &self.world, &asked) {
+            Answer::Silent => return,
+            Answer::Accepts => None,
+            Answer::Refuses(rule) => Some(rule),
+        };
+        self.counts.acceptances += 1;
+        if let Some(rule) = rule {
+            let expected = format!("the policy of node {} says no: {rule}", self.node_id(node));
+            self.find(FindingKind::Verdict, who, expected, "an instance that is there from the beginning");
+        }
+    }
+
+    /// Asks the nodes concerned that have policies of their own again. `reason` is what was said, if it was no.
+    pub(super) fn require_consent(&mut self, case: &Case<'_>, reason: Option<&Reason>) {
+        let Some(acceptances) = &mut self.acceptances else { return };
+        let instance = case.agent.map(|agent| &self.world.agent(agent).instance);
+        let own = case.own;
+        let concerned = [own, case.target.filter(|target| Some(*target) != own)];
+        let mut wrong = Vec::new();
+        for node in concerned.into_iter().flatten() {
+            let id = self.header.nodes[node as usize].id.id();
+            if reason.is_some_and(|reason| reason.node != *id) {
+                continue;
+            }
+            let asked = Asked {
+                concerned: Concerned { node, own },
+                operation: case.operation,
+                instance,
+                target: case.target,
+                application: case.application,
+                needed: case.needed,
+                moment: Moment::Cycle,
+            };
+            let answer = match acceptances.judge(&self.header, &self.world, &asked) {
+                Answer::Silent => continue,
+                Answer::Accepts => None,
+                Answer::Refuses(rule) => Some(rule),
+            };
+            // What the allowance cut short is no answer.
+            if self.allowance.is_spent() {
+                return;
+            }
+            self.counts.acceptances += 1;
+            if answer.as_ref() != reason.map(|reason| &reason.rule) {
+                let text = |rule: Option<&Rule>| rule.map_or_else(|| "yes".to_owned(), |rule| format!("no: {rule}"));
+                wrong.push((
+                    format!("the policy of node {id} says {}", text(answer.as_ref())),
+                    text(reason.map(|reason| &reason.rule)),
+                ));
+            }
+        }
+        for (expected, found) in wrong {
+            let kind = if reason.is_some() { FindingKind::Reason } else { FindingKind::Verdict };
+            self.find(kind, &case.who, expected, found);
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Flavours: what an instance takes and gives back when it runs in another one.
+
+use mario_domain::{Application, FlavourId, FlavourIndex, Hardware, Rule};
+
+/// A change of the hardware that an instance holds, where it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct HardwareChange {
+    /// What it needs beyond what it holds, of each kind. It must be free, and is reserved until it is taken.
+    pub taken: Hardware,
+    /// What it no longer needs, of each kind. It is free from the next cycle on.
+    pub freed: Hardware,
+}
+
+impl HardwareChange {
+    /// From what an instance holds to what it will hold.
+    pub fn between(held: Hardware, needed: Hardware) -> HardwareChange {
+        HardwareChange { taken: needed.saturating_sub(held), freed: held.saturating_sub(needed) }
+    }
+
+    /// What a manager must have room for; `None` if that is nothing, so that nothing speaks against it.
+    pub fn arrives(self) -> Option<Hardware> {
+        (self.taken != Hardware::NONE).then_some(self.taken)
+    }
+}
+
+/// What an instance that holds `held` and runs in the flavour `running` changes when it adapts. A flavour that its application does
+/// not have, and the one that it runs in, are inhibited.
+pub fn adapt(
+    application: &Application,
+    running: FlavourIndex,
+    held: Hardware,
+    wanted: &FlavourId,
+) -> Result<(FlavourIndex, HardwareChange), Rule> {
+    let flavour = application.find_flavour(wanted).filter(|flavour| *flavour != running);
+    let Some(flavour) = flavour else { return Err(Rule::Flavour { flavour: wanted.clone() }) };
+    Ok((flavour, HardwareChange::between(held, application.needed_in(flavour))))
+}
+
+#[cfg(test)]
+mod tests {
+    use mario_domain::{ApplicationId, Flavour, HardwareKind, Quantity};
+
+    use super::*;
+
+    fn flavour(name: &str, hardware: Hardware) -> Flavour {
+        let (max_rate, max_latency, quality) = (Quantity::whole(5), Quantity::whole(10), Quantity::whole(1));
+        Flavour { id: FlavourId::name(name).expect("a name"), hardware, max_rate, max_latency, quality }
+    }
+
+    #[test]
+    fn a_growing_instance_needs_the_difference_of_each_kind_and_a_shrinking_one_nothing() {
+        let full = Hardware::units(4);
+        let lite = Hardware::units(1).with(HardwareKind::Gpu, 1).expect("counted");
+        let application = Application {
+            id: ApplicationId::number(1),
+            owner: None,
+            hardware: full,
+            max_rate: Quantity::whole(5),
+            max_latency: Quantity::whole(10),
+            flavours: vec![flavour("full", full), flavour("lite", lite), flavour("least", Hardware::units(1))],
+        };
+        let id = |name: &str| FlavourId::name(name).expect("a name");
+        let (to, change) = adapt(&application, FlavourIndex::DEFAULT, full, &id("lite")).expect("another one");
+        let gpu = Hardware::NONE.with(HardwareKind::Gpu, 1).expect("counted");
+        assert_eq!((to, change.taken, change.freed), (FlavourIndex(1), gpu, Hardware::units(3)));
+        assert_eq!(change.arrives(), Some(gpu));
+        let (to, change) = adapt(&application, FlavourIndex(1), lite, &id("least")).expect("another one");
+        assert_eq!((to, change.arrives(), change.freed), (FlavourIndex(2), None, gpu));
+        for wanted in ["full", "large", "self"] {
+            let refused = adapt(&application, FlavourIndex::DEFAULT, full, &id(wanted));
+            assert_eq!(refused, Err(Rule::Flavour { flavour: id(wanted) }));
+        }
+    }
+}
