@@ -83,7 +83,7 @@ impl Application {
 
     /// What is wrong with its flavours, if anything is.
     pub fn flavour_fault(&self) -> Option<String> {
-        let Some(first) = self.flavours.first() else { return None };
+        let first = self.flavours.first()?;
         if self.flavours.len() > Application::FLAVOURS_MAX {
             return Some(format!("an application has at most {} flavours", Application::FLAVOURS_MAX));
         }

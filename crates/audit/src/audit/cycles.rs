@@ -48,6 +48,7 @@ pub(super) struct Case<'a> {
 
 /// What speaks against a request, by the rules that every node has.
 #[derive(Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one rule, and any of them may hold together with any other")]
 struct Against {
     /// The flavour is not there, or is the one that the instance runs in.
     flavour: bool,

@@ -77,7 +77,7 @@ fn flavours_come_back() {
         let rule = Rule::Flavour { flavour: FlavourId::name("huge").expect("a name") };
         for message in [
             Message::Prepare(Arc::new(prepare)),
-            Message::Transfer { transfer, token: Token(9), luggage: Arc::new(luggage) },
+            Message::Transfer { transfer, token: Token(9), luggage: Arc::new(luggage), told: 5 },
             Message::Inhibit { transfer, inhibition: Inhibition { node: NodeId::number(3), rule } },
         ] {
             let envelope = Envelope::new(JournalId(7), Some(JournalId(8)), Body::Colony(message));
