@@ -64,6 +64,8 @@ impl Summed {
                             (AgentOperation::Undeploy, _) => &mut self.asked.undeploy,
                             (AgentOperation::Migrate, _) => &mut self.asked.migrate,
                             (AgentOperation::Replicate, _) => &mut self.asked.replicate,
+                            // A summary of a live colony does not count it.
+                            (AgentOperation::Adapt, _) => continue,
                         };
                         *counter += 1;
                     }
