@@ -126,7 +126,7 @@ fn second_half() {
     let Some(directory) = env::var_os(INSIDE).map(PathBuf::from) else { return };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("threads");
     let mut nodes = Nodes::new(&directory, runtime.handle().clone());
-    let relays = Relays::new(&nodes, runtime.handle());
+    let relays = Relays::new(runtime.handle());
     for index in 0..TREE.len() {
         nodes.start(index);
     }
@@ -153,7 +153,7 @@ fn moves_and_replications(nodes: &Nodes, runtime: &tokio::runtime::Runtime) -> L
     wait(nodes, "clients of all nodes reach both applications", || {
         (0..TREE.len()).all(|index| ["shop", "nomad"].iter().all(|host| clients::is_served(nodes, index, host)))
     });
-    let load = Load::begin(nodes, runtime.handle(), &[("a1", "shop"), ("c3", "shop"), ("b", "nomad"), ("r", "nomad")]);
+    let load = Load::begin(runtime.handle(), &[("a1", "shop"), ("c3", "shop"), ("b", "nomad"), ("r", "nomad")]);
     wait(nodes, "12 migrations under load", || nodes.counted("mario_arrived_total") >= 13.0);
     wait(nodes, "the shop is at both of its clients", || {
         ["a1", "c3"].iter().all(|name| nodes.hosts(Nodes::index(name), "shop"))

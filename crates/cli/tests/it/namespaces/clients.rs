@@ -33,10 +33,10 @@ struct Shared {
 
 impl Load {
     /// A client at the ingress of each node, for an application.
-    pub fn begin(nodes: &Nodes, runtime: &Handle, clients: &[(&str, &str)]) -> Load {
+    pub fn begin(runtime: &Handle, clients: &[(&str, &str)]) -> Load {
         let shared: Arc<Shared> = Arc::default();
         for (node, host) in clients {
-            let (address, host) = (nodes.ingress(Nodes::index(node)), (*host).to_owned());
+            let (address, host) = (Nodes::ingress(Nodes::index(node)), (*host).to_owned());
             let shared = Arc::clone(&shared);
             runtime.spawn(async move {
                 let mut ticks = tokio::time::interval(EVERY);
@@ -87,5 +87,5 @@ async fn request(address: SocketAddr, host: &str) -> Option<u16> {
 
 /// Whether a client of a node gets an answer from an application.
 pub fn is_served(nodes: &Nodes, index: usize, host: &str) -> bool {
-    nodes.block_on(request(nodes.ingress(index), host)) == Some(200)
+    nodes.block_on(request(Nodes::ingress(index), host)) == Some(200)
 }

@@ -165,11 +165,11 @@ impl Nodes {
         format!("10.77.0.{}", 11 + index)
     }
 
-    pub fn links(&self, index: usize) -> SocketAddr {
+    pub fn links(index: usize) -> SocketAddr {
         format!("{}:7440", Nodes::address(index)).parse().expect("an address")
     }
 
-    pub fn ingress(&self, index: usize) -> SocketAddr {
+    pub fn ingress(index: usize) -> SocketAddr {
         format!("{}:8080", Nodes::address(index)).parse().expect("an address")
     }
 

@@ -19,7 +19,7 @@ pub struct Relays {
 }
 
 impl Relays {
-    pub fn new(nodes: &Nodes, runtime: &Handle) -> Relays {
+    pub fn new(runtime: &Handle) -> Relays {
         let cut: Arc<Mutex<Vec<(usize, usize)>>> = Arc::default();
         for from in 0..TREE.len() {
             for name in Nodes::neighbours(from) {
@@ -27,8 +27,12 @@ impl Relays {
                 let address = SocketAddr::from(([10, 77, 0, 1], relay_port(from, to)));
                 // Links further down are slower.
                 let delay = Duration::from_millis(if from.max(to) > 3 { 5 } else { 2 });
-                let relay =
-                    Relay { link: (from.min(to), from.max(to)), target: nodes.links(to), delay, cut: Arc::clone(&cut) };
+                let relay = Relay {
+                    link: (from.min(to), from.max(to)),
+                    target: Nodes::links(to),
+                    delay,
+                    cut: Arc::clone(&cut),
+                };
                 let listener = runtime.block_on(TcpListener::bind(address)).expect("a port");
                 runtime.spawn(relay.serve(listener));
             }

@@ -30,12 +30,12 @@ pub fn knock_on_all_doors(nodes: &Nodes) {
     ] {
         let before = nodes.log(root).matches(told).count();
         let config = identity(nodes, name).client(expected(), CONTROL_PROTOCOL).expect("TLS");
-        let connection = speak(nodes, config, says);
+        let connection = speak(config, says);
         super::wait(nodes, &format!("the root tells of `{name}`"), || nodes.log(root).matches(told).count() > before);
         drop(connection);
     }
     let before = nodes.log(root).matches("\"event\":\"refused\"").count();
-    speak(nodes, without_certificate(nodes), b"hello");
+    speak(without_certificate(nodes), b"hello");
     super::wait(nodes, "the root tells of somebody without a certificate", || {
         nodes.log(root).matches("\"event\":\"refused\"").count() > before
     });
@@ -76,10 +76,10 @@ impl ResolvesClientCert for Nobody {
 }
 
 /// Says something over TLS; the connection stays open until it is dropped.
-fn speak(nodes: &Nodes, config: Arc<ClientConfig>, says: &[u8]) -> (ClientConnection, TcpStream) {
+fn speak(config: Arc<ClientConfig>, says: &[u8]) -> (ClientConnection, TcpStream) {
     let server = ServerName::try_from("node.mario").expect("a name");
     let mut connection = ClientConnection::new(config, server).expect("TLS");
-    let mut stream = TcpStream::connect(nodes.links(Nodes::index("r"))).expect("it listens");
+    let mut stream = TcpStream::connect(Nodes::links(Nodes::index("r"))).expect("it listens");
     stream.set_read_timeout(Some(Duration::from_secs(2))).expect("a timeout");
     {
         let mut tls = Stream::new(&mut connection, &mut stream);
