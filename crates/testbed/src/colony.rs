@@ -24,7 +24,7 @@ use crate::summary::{Ending, Operations, Summary};
 use crate::window::Window;
 
 /// How long it may take until every access point reaches every application.
-const SERVING: Duration = Duration::from_mins(2);
+const SERVING: Duration = Duration::from_mins(5);
 /// How often progress is told.
 pub(crate) const TICK: Duration = Duration::from_millis(500);
 /// How often nodes are asked for their instances while there are faults.
@@ -243,7 +243,7 @@ impl Colony {
             });
             if !served.await {
                 return Err(Fault::new("not every access point reaches every application")
-                    .caused_by(format!("two minutes have passed; the logs are below {}", options.directory.display()))
+                    .caused_by(format!("five minutes have passed; the logs are below {}", options.directory.display()))
                     .hint("see whether the machine has room for it, or take fewer nodes with `--nodes 5`"));
             }
             Ok(())
