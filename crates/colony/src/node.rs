@@ -156,7 +156,7 @@ pub enum StartError {
     },
 }
 
-/// What an agent decides by, for whoever explains its decisions.
+/// What an agent decides by, to explain its decisions with.
 #[derive(Clone, Debug)]
 pub struct Knowledge {
     /// The facts that it sees.

@@ -47,7 +47,7 @@ wrapped! {
     Token: Bits128, u128, |value| value.0, Token;
     DeployKey: Bits128, u128, |value| value.0, DeployKey;
     Epoch: Unsigned, u32, |value| value.0, Epoch;
-    // No application has so many flavours: a number that is too large stays one that there is not.
+    // A number above every count of flavours stays invalid when it is cut to the type's range.
     FlavourIndex: Unsigned, u32, |value| u32::from(value.0), |read: u32| FlavourIndex(u16::try_from(read).unwrap_or(u16::MAX));
 }
 

@@ -157,7 +157,7 @@ fn nodes(read: &[(&[PathBuf], Read)]) -> Vec<SurveyedNode> {
         node.facts.clone_from(&read.header.facts);
         node.has_acceptance |= read.header.has_acceptance;
         node.is_silent = false;
-        // A link leads both ways, whoever is set up to use it.
+        // A link leads both ways, even if only one end is configured with it.
         for neighbour in neighbours.into_iter().filter(|neighbour| *neighbour != place) {
             nodes[place].neighbours.insert(neighbour as u32);
             nodes[neighbour].neighbours.insert(place as u32);
