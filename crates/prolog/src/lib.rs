@@ -56,7 +56,7 @@
 //! ```
 //!
 //! A budget cannot be caught by the program, and it ends a query at the same inference on every machine. Work is charged by its size: a
-//! call is one inference, and so are 16 cells of a term that is copied, compared or walked over. Everything that a query causes
+//! call is one inference, and so are 6 cells of a term that is copied, compared or walked over. Everything that a query causes
 //! counts as its memory, wherever it is kept: see [`Budget::heap_bytes`]. A person who has waited long enough is served by
 //! [`Interrupt`], which is not deterministic and says so with [`Resource::Time`].
 //!

@@ -47,7 +47,7 @@ pub(crate) enum View {
 const TRAIL_VALUE: u64 = 1;
 
 /// More `Module:` qualifiers than any text has.
-const MAX_QUALIFIERS: usize = 1 << 16;
+const MAX_QUALIFIERS: usize = 1 << 6;
 /// What one step of a walk over goals is charged.
 const STEP_CELLS: u64 = 8;
 

@@ -197,6 +197,8 @@ impl Block {
     #[cold]
     fn look(&mut self, store: &mut Store, start: usize, new: usize, sharing: Sharing) -> Result<(), Copied> {
         let size = self.cells.len() - start;
+        // Before anything else: a copy that is given up was work, too.
+        let may_go_on = store.meter.walk(new as u64);
         if sharing == Sharing::Lost && size > store.patience() {
             return Err(Copied::NotYet);
         }
@@ -205,7 +207,7 @@ impl Block {
         }
         store.grow_within_budget(&mut self.cells);
         store.grow_within_budget(&mut self.forwarded);
-        if store.meter.walk(new as u64) { Ok(()) } else { Err(Copied::TooLarge) }
+        if may_go_on && store.meter.exhausted().is_none() { Ok(()) } else { Err(Copied::TooLarge) }
     }
 
     /// Appends the cells of a list cell, a structure, or a box.

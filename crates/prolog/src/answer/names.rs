@@ -6,6 +6,9 @@ use crate::term::{Tag, Term};
 use crate::writer::variable_name;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+/// Words that a variable and its name take, in tables that may be half empty.
+const VARIABLE_WORDS: usize = 24;
+
 /// Collects the variables of an answer and gives each a name.
 pub(crate) struct Names<'q> {
     /// Names of the query: no others may look like them.
@@ -59,6 +62,9 @@ impl<'q> Names<'q> {
                     self.repeated.insert(next, !is_new);
                     if is_new {
                         self.others.push(next);
+                        if VARIABLE_WORDS * self.others.len() + pending.capacity() > store.room() {
+                            return Err(Resource::HeapBytes);
+                        }
                     }
                 }
                 Tag::Lis | Tag::Str => {

@@ -9,8 +9,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 const LOOKUP_CELLS: u64 = 8;
 /// Words of a table for each element that fits, spare places included, while it grows.
 const TABLE_WORDS: usize = 6;
-/// Words of a place on the path.
-const PATH_WORDS: usize = 3;
+/// Words of a place on the path, while it grows.
+const PATH_WORDS: usize = 9;
 
 /// What must be known of all values before one is written.
 pub(crate) struct Shape {

@@ -1,7 +1,7 @@
 //! Which code computes which function.
 
 use super::call::Call;
-use super::evaluable::{Binary, Constant, Unary};
+use super::evaluable::{Binary, Constant, FLOAT_CELLS, PRECISE_CELLS, Unary};
 use super::{float, integer};
 use crate::fault::{Fault, Solved};
 use crate::number::{Number, compare_values};
@@ -23,6 +23,9 @@ pub(super) fn constant(op: Constant) -> Number {
 }
 
 pub(super) fn unary(call: &mut Call, op: Unary, a: Number) -> Solved<Number> {
+    if matches!(a, Number::Big(_)) {
+        call.charge(a.words())?;
+    }
     match op {
         Unary::Identity => Ok(a),
         Unary::Negate => Ok(match a {
@@ -58,7 +61,10 @@ pub(super) fn unary(call: &mut Call, op: Unary, a: Number) -> Solved<Number> {
         }
         Unary::Integer | Unary::Truncate | Unary::Round | Unary::Floor | Unary::Ceiling => float::rounded(op, a),
         Unary::IntegerPart | Unary::FractionalPart => float::part(op, a),
-        _ => float::unary(op, &a),
+        _ => {
+            call.charge(op.cells())?;
+            float::unary(op, &a)
+        }
     }
 }
 
@@ -79,7 +85,10 @@ pub(super) fn binary(call: &mut Call, op: Binary, a: Number, b: Number) -> Solve
         Binary::Min | Binary::Max => Ok(extreme(op, a, b)),
         Binary::Power | Binary::IntPower => power(call, op, a, &b),
         Binary::CopySign => Ok(copy_sign(a, &b)),
-        Binary::Atan2 | Binary::NextToward | Binary::LogBase => float::binary(op, &a, &b),
+        Binary::Atan2 | Binary::NextToward | Binary::LogBase => {
+            call.charge(if op == Binary::LogBase { 2 * PRECISE_CELLS } else { FLOAT_CELLS })?;
+            float::binary(op, &a, &b)
+        }
         _ => {
             let a = call.integer(a)?;
             let b = call.integer(b)?;
@@ -116,6 +125,9 @@ fn divide(call: &mut Call, a: Number, b: Number) -> Solved<Number> {
 
 /// `**` and `^`; they differ for integers with a negative exponent only.
 fn power(call: &mut Call, op: Binary, base: Number, exponent: &Number) -> Solved<Number> {
+    if !base.is_integer() || !exponent.is_integer() || exponent.signum() < 0 {
+        call.charge(2 * PRECISE_CELLS)?;
+    }
     if !base.is_integer() || !exponent.is_integer() {
         return float::power(&base, exponent);
     }

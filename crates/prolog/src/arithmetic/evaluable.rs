@@ -100,6 +100,22 @@ pub(crate) enum Binary {
     LogBase,
 }
 
+/// What a function of floats costs, in cells walked.
+pub(super) const FLOAT_CELLS: u64 = 8;
+/// What one costs that is computed with twice the digits of a float.
+pub(super) const PRECISE_CELLS: u64 = 64;
+
+impl Unary {
+    /// What the function of a float costs, in cells walked.
+    pub(super) fn cells(self) -> u64 {
+        match self {
+            Unary::Exp | Unary::Log | Unary::Log2 | Unary::Log10 | Unary::Asinh | Unary::Acosh => PRECISE_CELLS,
+            Unary::Float | Unary::Sqrt => 0,
+            _ => FLOAT_CELLS,
+        }
+    }
+}
+
 impl Evaluable {
     /// The function called `functor`, if there is one.
     pub(crate) fn find(functor: Functor) -> Option<Evaluable> {

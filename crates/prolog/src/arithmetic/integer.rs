@@ -11,6 +11,12 @@ use num_bigint::BigInt;
 use num_integer::Integer;
 use num_traits::{Pow, Signed, Zero};
 
+/// What a common divisor costs for each pair of words.
+const GCD_CELLS: u64 = 8;
+/// What a power modulo something costs beside its multiplications: once, and for each bit of the exponent.
+const POWER_CELLS: u64 = 128;
+const STEP_CELLS: u64 = 2;
+
 /// The integer as a big one.
 fn big(number: Number) -> BigInt {
     match number {
@@ -181,7 +187,8 @@ fn is_even(number: &Number) -> bool {
 /// `gcd` and `lcm`.
 pub(super) fn common(call: &mut Call, op: Binary, a: Number, b: Number) -> Solved<Number> {
     let (x, y) = (a.words(), b.words());
-    call.charge(x.max(y).saturating_mul(x.max(y)))?;
+    // Bit by bit: the numbers are shifted and subtracted as often as they have bits.
+    call.charge(x.max(y).saturating_mul(x.max(y)).saturating_mul(GCD_CELLS))?;
     let (a, b) = (big(a), big(b));
     if op == Binary::Gcd {
         return Ok(Number::from_big(a.gcd(&b)));
@@ -222,7 +229,8 @@ pub(super) fn power_modulo(call: &mut Call, base: Number, exponent: Number, modu
         return Err(call.domain_error("not_less_than_one", modulus));
     }
     let step = modulus.words().saturating_mul(modulus.words());
-    call.charge(division_cost(&base, &modulus).saturating_add(bits(&exponent).saturating_mul(2 * step)))?;
+    let steps = bits(&exponent).saturating_mul(step.saturating_mul(8).saturating_add(STEP_CELLS));
+    call.charge(division_cost(&base, &modulus).saturating_add(steps).saturating_add(POWER_CELLS))?;
     Ok(Number::from_big(big(base).modpow(&big(exponent), &big(modulus))))
 }
 

@@ -29,6 +29,13 @@ pub(crate) const TABLE: &[Builtin] = &[
     nondet("clause", 2, clause),
 ];
 
+/// What each clause is charged that is compared with a head, beside its cells.
+const CLAUSE_CELLS: u64 = 4;
+/// What a predicate is charged that is declared dynamic by a goal.
+const DECLARATION_CELLS: u64 = 16;
+/// What each predicate is charged that is listed, or looked at to see whether it is.
+const PREDICATE_CELLS: u64 = 2;
+
 /// A clause taken apart.
 struct Parts {
     head: Term,
@@ -141,7 +148,7 @@ fn next_clause(
 /// Unifies head and body with those of a clause; a failed try leaves no binding and wakes nothing.
 fn unify_clause(core: &mut Core, clause: &StoredTerm, head: Term, body: Term) -> bool {
     core.store.attempt(|store| {
-        let clause = store.paste(clause);
+        let Ok(clause) = store.paste_within_budget(clause) else { return false };
         let (other_head, other_body) = (store.argument(clause.address(), 1), store.argument(clause.address(), 2));
         store.unify(head, other_head) && store.unify(body, other_body)
     })
@@ -159,6 +166,7 @@ fn retract(core: &mut Core, arguments: &[Term], state: State) -> Solved<Step> {
     }
     let mut state = state;
     while let Some((position, term, more)) = next_clause(core, predicate, head, state) {
+        core.store.charge(CLAUSE_CELLS)?;
         // Rules are removed by their heads only.
         if !neck.is_rule() && !is_rule(&term) && unify_clause(core, &term, head, body) {
             // It may be gone already: what this call enumerates was settled when it began (7.5.4).
@@ -184,9 +192,10 @@ fn retractall(core: &mut Core, head: Term) -> Solved {
     let program = Arc::clone(&core.program);
     let mut state = FIRST;
     while let Some((position, term, more)) = next_clause(core, predicate, head, state) {
+        core.store.charge(CLAUSE_CELLS)?;
         let cells = core.store.cells.len();
         let matches = core.store.tentatively(|store| {
-            let clause = store.paste(&term);
+            let Ok(clause) = store.paste_within_budget(&term) else { return false };
             let other = store.argument(clause.address(), 1);
             store.unify(head, other)
         });
@@ -239,6 +248,7 @@ fn clause(core: &mut Core, arguments: &[Term], state: State) -> Solved<Step> {
                 None => return Ok(Step::Fail),
             },
         };
+        core.store.charge(CLAUSE_CELLS)?;
         if unify_clause(core, &term, head, body) {
             return Ok(more.map_or(Step::Last, Step::More));
         }
@@ -310,6 +320,7 @@ fn dynamic(core: &mut Core, term: Term) -> Solved {
         } else if core.store.list_items(term, &mut items) == ListEnd::Nil {
             pending.extend(items.into_iter().rev());
         } else {
+            core.store.charge(DECLARATION_CELLS)?;
             let functor = read_indicator(core, term)?;
             dynamic_predicate(core, functor, "modify")?;
         }
@@ -360,6 +371,9 @@ fn predicates(core: &mut Core, list: Term) -> Solved {
     functors.extend(core.database.made_up_predicates().map(|(functor, _)| functor));
     functors.retain(|&functor| !is_empty_dynamic(core, functor));
     functors.retain(|functor| !core.atoms.name(functor.name()).starts_with('$'));
+    core.store.charge(PREDICATE_CELLS * program.predicates.len() as u64)?;
+    core.store.charge(PREDICATE_CELLS * functors.len() as u64)?;
+    core.store.reserve(5 * functors.len())?;
     let items: Vec<Term> = functors.into_iter().map(|functor| indicator(core, functor)).collect();
     let found = core.store.list(&items, Term::NIL);
     core.unify(list, found)

@@ -119,6 +119,12 @@ fn may_write(core: &mut Core, text: &str) -> Solved<()> {
     Ok(())
 }
 
+/// What a directive is charged beside what it writes.
+const DIRECTIVE_CELLS: u64 = 12;
+/// What a digit of a float is charged; and the digits that each is charged for.
+const DIGIT_CELLS: u64 = 8;
+const FLOAT_DIGITS: u64 = 16;
+
 /// One call: the text so far, and the arguments not used yet.
 struct Run {
     layout: Layout,
@@ -130,6 +136,7 @@ impl Run {
     fn all(&mut self, core: &mut Core, format: &str) -> Solved<()> {
         let mut rest = format;
         while let Some(start) = rest.find('~') {
+            core.store.charge(DIRECTIVE_CELLS)?;
             self.layout.push(&rest[..start]);
             let mut characters = rest[start + 1..].chars();
             let argument = self.numeric_argument(core, &mut characters)?;
@@ -254,8 +261,15 @@ impl Run {
     fn float(&mut self, core: &mut Core, letter: char, precision: usize) -> Solved<()> {
         let argument = self.next(core)?;
         let number = evaluate(core, argument)?;
-        if let Number::Big(value) = &number {
-            charge_digits(core, value.bits() / 3)?;
+        match &number {
+            Number::Big(value) => charge_digits(core, value.bits() / 3)?,
+            Number::Int(_) => {}
+            // Floats are written exactly, digit by digit.
+            Number::Float(value) => {
+                let exponent = (value.to_bits() >> 52 & 0x7ff).saturating_sub(1023);
+                let digits = exponent / 3 + precision.min(numbers::FRACTION_DIGITS_MAX) as u64;
+                core.store.charge(DIGIT_CELLS * (FLOAT_DIGITS + digits))?;
+            }
         }
         reserve(core, self.layout.len().saturating_add(precision))?;
         let text = match letter {
@@ -291,6 +305,7 @@ impl Run {
 
     fn repeat(&mut self, core: &mut Core, character: char, count: usize) -> Solved<()> {
         reserve(core, self.layout.len().saturating_add(count.saturating_mul(character.len_utf8())))?;
+        charge(core, 3 * count)?;
         let text: String = std::iter::repeat_n(character, count).collect();
         self.layout.push(&text);
         Ok(())
@@ -299,6 +314,7 @@ impl Run {
     fn stop(&mut self, core: &mut Core, column: usize) -> Solved<()> {
         // A fill character takes up to four bytes.
         reserve(core, self.layout.len().saturating_add(column.saturating_mul(4)))?;
+        charge(core, 2 * column.saturating_sub(self.layout.column()))?;
         self.layout.stop_at(column);
         Ok(())
     }

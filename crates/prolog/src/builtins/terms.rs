@@ -35,6 +35,7 @@ fn arity(core: &mut Core, term: Term) -> Solved<usize> {
     match number {
         Number::Int(value) if value <= MAX_ARITY as i64 => {
             core.store.reserve(value as usize + 1)?;
+            core.store.charge(value as u64)?;
             Ok(value as usize)
         }
         _ => Err(Fault::Representation("max_arity").into()),
@@ -104,7 +105,7 @@ fn arg(core: &mut Core, arguments: &[Term], state: State) -> Solved<Step> {
     }
     for index in state.0 as usize..count {
         let argument = core.store.argument(start, index);
-        core.store.charge(1)?;
+        core.store.charge(2)?;
         let matches = |store: &mut crate::store::Store| {
             store.unify(argument, value) && store.unify(position, Term::small(index as i64 + 1))
         };
@@ -133,6 +134,7 @@ fn univ(core: &mut Core, term: Term, list: Term) -> Solved {
 fn argument_list(core: &mut Core, term: Term) -> Solved<Term> {
     let Some((functor, start)) = core.store.compound(term) else { return Ok(Term::NIL) };
     core.store.reserve(2 * functor.arity() + 2)?;
+    core.store.charge(2 * functor.arity() as u64)?;
     let items: Vec<Term> = (0..functor.arity()).map(|index| core.store.argument(start, index)).collect();
     Ok(core.store.list(&items, Term::NIL))
 }

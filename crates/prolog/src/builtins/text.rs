@@ -202,10 +202,12 @@ impl Kind {
         match self {
             Kind::Atom => {
                 reserve(core, 2 * text.len() + ATOM_OVERHEAD_BYTES)?;
+                charge(core, 2 * text.len())?;
                 Ok(Term::atom(core.atoms.intern(text)))
             }
             Kind::String => {
                 reserve(core, text.len() + 16)?;
+                charge(core, text.len())?;
                 Ok(core.store.string(text))
             }
             Kind::Codes | Kind::Characters => self.make_list(core, text, Term::NIL),
@@ -214,8 +216,10 @@ impl Kind {
 
     /// The codes or characters of `text`, followed by `tail`.
     pub(crate) fn make_list(self, core: &mut Core, text: &str, tail: Term) -> Solved<Term> {
-        reserve(core, 16 * text.chars().count())?;
-        charge(core, text.len())?;
+        let count = text.chars().count();
+        reserve(core, 16 * count)?;
+        // Characters are looked up among the atoms.
+        core.store.charge(count as u64 * if self == Kind::Characters { 8 } else { 2 })?;
         let items: Vec<Term> = match self {
             Kind::Characters => text.chars().map(|character| Term::atom(core.atoms.character(character))).collect(),
             _ => text.chars().map(|character| Term::small(i64::from(u32::from(character)))).collect(),
@@ -241,6 +245,7 @@ impl Kind {
 /// Makes sure that the heap budget has room for `bytes` more.
 pub(crate) fn reserve(core: &Core, bytes: usize) -> Solved<()> {
     let used = core.store.cells.len().saturating_mul(8).saturating_add(core.atoms.local_bytes());
+    let used = used.max(core.store.words().saturating_mul(8));
     if used.saturating_add(bytes) > core.store.meter.cell_limit.saturating_mul(8) {
         return Err(Raised::Exhausted(Resource::HeapBytes));
     }

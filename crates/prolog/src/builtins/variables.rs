@@ -26,6 +26,7 @@ fn variable_list(core: &mut Core, term: Term, tail: Term) -> Solved<Term> {
     let mut variables = Vec::new();
     core.store.term_variables(term, &mut variables)?;
     core.store.reserve(2 * variables.len())?;
+    core.store.charge(2 * variables.len() as u64)?;
     Ok(core.store.list(&variables, tail))
 }
 
@@ -75,6 +76,7 @@ fn number_variables(core: &mut Core, term: Term, first: i64) -> Solved<i64> {
         return Err(Fault::Type("free_of_attvar", term).into());
     }
     core.store.reserve(4 * variables.len())?;
+    core.store.charge(4 * variables.len() as u64)?;
     let mut number = first;
     for variable in variables {
         let value = core.store.integer(number);
@@ -128,7 +130,7 @@ impl FreeVariables {
     fn run(&mut self, store: &mut Store, goal: Term) -> Solved<()> {
         let mut tasks = vec![Task::Visit(goal)];
         while let Some(task) = tasks.pop() {
-            store.charge(1)?;
+            store.charge(2)?;
             match task {
                 Task::Leave(depth) => {
                     for variable in self.local.drain(depth..) {

@@ -2,6 +2,7 @@
 
 pub(super) mod options;
 
+use super::text::charge;
 use super::{Builtin, Code, det};
 use crate::arithmetic::evaluate;
 use crate::core::Core;
@@ -66,6 +67,7 @@ fn emit(core: &mut Core, stream: Stream, text: &str) -> Solved {
     if text.len() > output_room(core) {
         return Err(Raised::Exhausted(Resource::OutputBytes));
     }
+    charge(core, 2 * text.len())?;
     match stream {
         Stream::Output => core.output.write(text),
         Stream::Error => core.output.write_error(text),
@@ -75,7 +77,13 @@ fn emit(core: &mut Core, stream: Stream, text: &str) -> Solved {
 
 /// The text of a term, as long as the output budget allows.
 fn text_for_output(core: &mut Core, term: Term, options: &WriteOptions) -> Solved<String> {
-    let limit = Limit { bytes: output_room(core), resource: Resource::OutputBytes };
+    // The text is in memory before it is written.
+    let (output, heap) = (output_room(core), core.store.room().saturating_mul(8) / 2);
+    let limit = if output <= heap {
+        Limit { bytes: output, resource: Resource::OutputBytes }
+    } else {
+        Limit { bytes: heap, resource: Resource::HeapBytes }
+    };
     let Core { store, atoms, operators, .. } = core;
     let mut text = String::new();
     write_into(&mut text, term, options, limit, &mut Terms { store, atoms, operators })?;
@@ -136,9 +144,14 @@ fn emit_canonical(core: &mut Core, stream: Stream, term: Term) -> Solved {
     emit_term(core, stream, term, &WriteOptions { variable_names, ..WriteOptions::canonical() })
 }
 
+/// What a name of a variable is charged.
+const NAME_CELLS: u64 = 8;
+
 /// `'$variable_names'(Term, Names)`: a list of `Name=Variable` as a clause is listed.
 fn variable_names(core: &mut Core, term: Term, names: Term) -> Solved {
     let named = name_variables(&mut core.store, term)?;
+    core.store.charge(NAME_CELLS * named.len() as u64)?;
+    core.store.reserve(8 * named.len())?;
     let mut pairs = Vec::with_capacity(named.len());
     for (variable, name) in named {
         let name = Term::atom(core.atoms.intern(&name));
@@ -186,6 +199,9 @@ fn nl_to(core: &mut Core, to: Term) -> Solved {
     emit(core, stream, "\n")
 }
 
+/// Blanks that are written at once.
+const BLANKS: usize = 1 << 12;
+
 fn emit_blanks(core: &mut Core, stream: Stream, count: Term) -> Solved {
     let count = match evaluate(core, count)? {
         Number::Int(count) => usize::try_from(count).unwrap_or(0),
@@ -198,7 +214,14 @@ fn emit_blanks(core: &mut Core, stream: Stream, count: Term) -> Solved {
     if count > output_room(core) {
         return Err(Raised::Exhausted(Resource::OutputBytes));
     }
-    emit(core, stream, &" ".repeat(count))
+    let blanks = " ".repeat(count.min(BLANKS));
+    let mut left = count;
+    while left > 0 {
+        let now = left.min(BLANKS);
+        emit(core, stream, &blanks[..now])?;
+        left -= now;
+    }
+    Ok(true)
 }
 
 fn tab(core: &mut Core, count: Term) -> Solved {
@@ -213,10 +236,10 @@ fn tab_to(core: &mut Core, to: Term, count: Term) -> Solved {
 fn emit_character(core: &mut Core, stream: Stream, character: Term) -> Solved {
     let name = match core.store.view(character) {
         View::Variable(_) => return Err(Fault::Instantiation.into()),
-        View::Atom(atom) => core.atoms.name(atom).to_owned(),
+        View::Atom(atom) => core.atoms.name(atom).chars().take(2).collect::<String>(),
         _ => return Err(Fault::Type("character", character).into()),
     };
-    if name.chars().count() != 1 {
+    if name.chars().nth(1).is_some() || name.is_empty() {
         return Err(Fault::Type("character", character).into());
     }
     emit(core, stream, &name)

@@ -235,7 +235,8 @@ impl DynamicPredicate {
 
     /// Whether the clauses are rules; `None` when there are none.
     pub(crate) fn has_rules(&self) -> Option<bool> {
-        self.clauses.iter().find(|clause| clause.is_live()).map(|clause| is_rule(&clause.term))
+        let first = self.index_of(self.first_live);
+        self.clauses.range(first..).find(|clause| clause.is_live()).map(|clause| is_rule(&clause.term))
     }
 
     /// Marks a clause as gone; false when it was already.

@@ -17,6 +17,9 @@ use crate::stored::Attributes;
 use crate::symbols::{Atom, atoms};
 use crate::term::{Functor, Term};
 
+/// What a further clause of a dynamic predicate is charged beside its inference.
+const RETRY_CELLS: u64 = 4;
+
 /// Where the machine goes after a call.
 pub(super) enum Flow {
     Goto(Label),
@@ -202,7 +205,10 @@ impl Machine {
             following = following.or(Some(Position::MAX));
         }
         match (following, retried) {
-            (Some(next), Some(choice)) => self.set_saved_word(&choice, 0, next as u64),
+            (Some(next), Some(choice)) => {
+                self.core.store.meter.walk(RETRY_CELLS);
+                self.set_saved_word(&choice, 0, next as u64);
+            }
             (Some(next), None) => {
                 self.push_choice(ChoiceKind::Dynamic, predicate, 0, arity);
                 self.saved.push(Term(next as u64));
@@ -211,7 +217,10 @@ impl Machine {
             (None, Some(_)) => self.pop_choice(),
             (None, None) => {}
         }
-        let clause = self.core.store.paste(&term);
+        let clause = match self.core.store.paste_within_budget(&term) {
+            Ok(clause) => clause,
+            Err(raised) => return Flow::Raise(raised, Culprit { functor }),
+        };
         let head = self.core.store.argument(clause.address(), 1);
         if has_rules {
             if !self.match_rule(clause, head) {

@@ -12,6 +12,9 @@ use crate::stored::{Attributes, StoredTerm};
 use crate::symbols::{Atom, atoms};
 use crate::term::{Functor, Term};
 
+/// What an error of a builtin is charged for its term: it takes as long as a few calls.
+const ERROR_CELLS: u64 = 16;
+
 /// Who raised an error.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Culprit {
@@ -99,6 +102,7 @@ impl Machine {
             Raised::Ball(ball) => return Ok(ball),
             uncatchable => return Err(uncatchable),
         };
+        self.core.store.meter.walk(ERROR_CELLS);
         let term = self.error_term(fault, context);
         let stored = self.core.store.copy_out(term, Attributes::Drop);
         stored.map(Box::new).ok_or(Raised::Exhausted(crate::meter::Resource::HeapBytes))

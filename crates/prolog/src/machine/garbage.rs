@@ -3,7 +3,7 @@
 //! The machine collects between two calls only, where all that is in use is known: the arguments of the call, the slots that clauses
 //! still read (see [`liveness`](super::liveness)), what choice points keep, and what the query itself holds. When it does so depends on
 //! the number of cells and bindings alone, so equal queries collect at equal points. A collection takes time in proportion to the cells there are, and
-//! comes after their number has grown by a good part: it is paid for by what made them.
+//! comes after their number has grown by a good part: it is paid for by what made them, and what it leaves is charged as a walk.
 
 use super::choices::{Choice, ChoiceKind};
 use super::liveness::{Ending, Liveness};
@@ -157,6 +157,11 @@ impl Machine {
         self.core.store.compact(&mut marks, &trimming);
         self.move_roots(program, &marks, &frames, live, trimming.kept);
         self.pace.collected(&self.core.store);
+        // What made the garbage has paid for it. What stays is visited again and again, the more often the fuller the store is.
+        if !self.pace.is_eager {
+            let left = self.core.store.cells.len() + self.core.store.trail_length();
+            self.core.store.meter.walk(left as u64);
+        }
     }
 
     fn mark_registers(&self, marks: &mut Marks, live: usize) {

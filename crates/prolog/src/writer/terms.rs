@@ -54,6 +54,8 @@ pub(super) struct Work<'w, 't> {
     /// Steps until it is time to ask whether the term is cyclic.
     patience: usize,
     steps: usize,
+    /// Bytes that were charged.
+    charged: usize,
 }
 
 /// Whether a term was written.
@@ -66,6 +68,11 @@ pub(super) enum Progress {
 
 /// Steps between two looks at the budget.
 const STRIDE: usize = 256;
+/// What a step is charged, and a byte of text.
+const STEP_CELLS: u64 = 3;
+const BYTES_PER_CELL: u64 = 2;
+/// A short atomic term is a part of the call that writes it.
+const FREE_BYTES: usize = 32;
 
 impl<'w, 't> Work<'w, 't> {
     pub(super) fn new(
@@ -75,7 +82,7 @@ impl<'w, 't> Work<'w, 't> {
         limit: Limit,
         patience: usize,
     ) -> Work<'w, 't> {
-        Work { terms, options, tokens: Tokens::new(text), tasks: Vec::new(), limit, patience, steps: 0 }
+        Work { terms, options, tokens: Tokens::new(text), tasks: Vec::new(), limit, patience, steps: 0, charged: 0 }
     }
 
     /// Writes a term. With a `patience` that is not endless, it may stop before the end.
@@ -95,25 +102,34 @@ impl<'w, 't> Work<'w, 't> {
             self.steps += 1;
             let is_long = self.tokens.written() > self.limit.bytes;
             if is_long || self.steps.is_multiple_of(STRIDE) {
+                self.charge(if is_long { self.steps % STRIDE } else { STRIDE })?;
                 if self.patience < usize::MAX && (is_long || self.steps > self.patience || !self.has_room()) {
                     return Ok(Progress::Part);
                 }
                 if is_long {
                     return Err(Raised::Exhausted(self.limit.resource));
                 }
-                self.check(STRIDE)?;
+                self.check_room()?;
             }
         }
-        self.check(self.steps % STRIDE)?;
+        self.charge(self.steps % STRIDE)?;
+        self.check_room()?;
         Ok(Progress::All)
     }
 
-    /// Looks at the budget, and charges some steps.
-    fn check(&mut self, steps: usize) -> Solved<()> {
+    /// Charges some steps, and what was written since the last time.
+    fn charge(&mut self, steps: usize) -> Solved<()> {
+        let bytes = self.tokens.written() - self.charged;
+        self.charged += bytes;
+        let is_short = steps <= 1 && bytes <= FREE_BYTES;
+        self.terms.store.charge(if is_short { 0 } else { STEP_CELLS * steps as u64 + bytes as u64 / BYTES_PER_CELL })
+    }
+
+    fn check_room(&mut self) -> Solved<()> {
         if !self.has_room() {
             self.terms.store.out_of_room();
         }
-        self.terms.store.charge(steps as u64)
+        self.terms.store.charge(0)
     }
 
     /// Whether what is left to do, and the text, are within the heap budget.
@@ -178,6 +194,8 @@ impl<'w, 't> Work<'w, 't> {
     }
 
     fn variable(&mut self, term: Term, address: usize) {
+        // It is looked up, and its number is written.
+        self.terms.store.meter.walk(2 * STEP_CELLS);
         let term = self.terms.store.deref(term);
         match self.options.variable_names.get(&term) {
             Some(name) => self.tokens.token(name),

@@ -178,16 +178,21 @@ pub fn predicates() -> Vec<(String, usize)> {
             found.extend(head(line));
         }
     }
-    for path in files(&source("src/builtins"), "rs") {
-        let text = fs::read_to_string(&path).expect("the builtins can be read");
-        for line in text.lines().map(str::trim) {
-            found.extend(row(line));
-        }
-    }
+    found.extend(builtins());
     found.sort();
     found.dedup();
     assert!(found.len() > 400, "{} predicates are found", found.len());
     found.retain(|(name, _)| name != "halt");
+    found
+}
+
+/// The names, in quotes, and arities of what is written in Rust.
+pub fn builtins() -> Vec<(String, usize)> {
+    let mut found = Vec::new();
+    for path in files(&source("src/builtins"), "rs") {
+        let text = fs::read_to_string(&path).expect("the builtins can be read");
+        found.extend(rows(&text));
+    }
     found
 }
 
@@ -209,14 +214,16 @@ fn head(line: &str) -> Option<(String, usize)> {
     None
 }
 
-/// The predicate of a row of a table, `det("name", Code::D2(…))` or `nondet("name", 2, …)`.
-fn row(line: &str) -> Option<(String, usize)> {
-    let (rest, marker) = match line.strip_prefix("det(\"") {
-        Some(rest) => (rest, "Code::D"),
-        None => (line.strip_prefix("nondet(\"")?, "\", "),
-    };
-    let name = &rest[..rest.find('"')?];
-    let arity = rest[rest.find(marker)? + marker.len()..].chars().next()?.to_digit(10)?;
+/// The predicates of the rows of tables, `det("name", Code::D2(…))` and `nondet("name", 2, …)`; a line may have several.
+fn rows(text: &str) -> Vec<(String, usize)> {
+    text.split("det(\"").skip(1).filter_map(row).collect()
+}
+
+/// The predicate of a row, from its name on.
+fn row(rest: &str) -> Option<(String, usize)> {
+    let (name, rest) = rest.split_once("\", ")?;
+    let rest = rest.strip_prefix("Code::D").unwrap_or(rest);
+    let arity = rest.chars().next()?.to_digit(10)?;
     Some((format!("'{}'", name.replace("\\\\", "\\").replace('\\', "\\\\")), arity as usize))
 }
 

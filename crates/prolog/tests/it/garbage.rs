@@ -196,3 +196,25 @@ fn answers_are_read_from_where_they_were_moved() {
     assert_eq!(texts[0][1], "1");
     assert!(texts[1][0].starts_with("g(_"), "{texts:?}");
 }
+
+/// A store that is nearly full is collected after each eighth more: each time, all that stays is visited.
+#[test]
+fn collections_that_free_little_are_charged() {
+    let engine = Engine::new();
+    let mut loader = engine.loader();
+    loader.load("garbage.pl", PROGRAM);
+    let program = loader.finish().map_or_else(|error| panic!("{error}"), |loaded| loaded.program);
+    let mut machine = Machine::new(&engine);
+    let budget = Budget { heap_bytes: 8 << 20, ..BUDGET };
+    let mut inferences = |elements: usize| {
+        let goal = format!("numlist(1, {elements}, L), build(200000, x), L = [1|_]");
+        let mut query = machine.query(&program, &goal, &(), &budget).expect("it can be read");
+        assert_eq!(query.next_answer(), Outcome::Answer, "{goal}");
+        query.inferences()
+    };
+    let (empty, full) = (inferences(10), inferences(400_000));
+    // Cells that 200,000 lists of ten elements take, of which an eighth of a megabyte's cells starts another collection.
+    let collections = 200_000 * 20 / (1_000_000 / 8);
+    let visited = collections * 800_000;
+    assert!(full - empty > visited / 20, "{empty} and {full} inferences for {visited} visits");
+}

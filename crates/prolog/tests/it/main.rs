@@ -14,3 +14,4 @@ mod loading;
 mod random;
 mod rules;
 mod tables;
+mod units;

@@ -5,7 +5,7 @@ use num_bigint::BigInt;
 use num_traits::{Signed, ToPrimitive};
 
 /// No float has more digits than this after its point, so more precision adds only zeros.
-const FRACTION_DIGITS_MAX: usize = 1_100;
+pub(super) const FRACTION_DIGITS_MAX: usize = 1_100;
 
 /// An integer with a point before its last `fraction` digits, and the digits before it in groups.
 pub(super) fn grouped(value: &BigInt, fraction: usize, group: usize, separator: &str) -> String {

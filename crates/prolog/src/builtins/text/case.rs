@@ -1,11 +1,14 @@
 //! Upper and lower case.
 
-use super::{Accept, Kind, text_of};
+use super::{Accept, Kind, charge, text_of};
 use crate::builtins::characters::{lower, upper};
 use crate::builtins::{Builtin, Code, det};
 use crate::core::Core;
 use crate::fault::Solved;
 use crate::term::Term;
+
+/// What a character that is changed is charged, in bytes that are copied.
+const BYTES_PER_CHARACTER: usize = 4;
 
 pub(crate) const TABLE: &[Builtin] = &[
     det("upcase_atom", Code::D2(upcase_atom)),
@@ -31,6 +34,8 @@ fn string_lower(core: &mut Core, text: Term, result: Term) -> Solved {
 }
 
 fn map(core: &mut Core, text: Term, result: Term, change: fn(char) -> char, kind: Kind) -> Solved {
-    let changed: String = text_of(core, text, Accept::Atomic, "atomic")?.chars().map(change).collect();
+    let text = text_of(core, text, Accept::Atomic, "atomic")?;
+    charge(core, BYTES_PER_CHARACTER * text.len())?;
+    let changed: String = text.chars().map(change).collect();
     kind.unify_text(core, result, &changed, if kind == Kind::Atom { "atom" } else { "string" })
 }

@@ -13,6 +13,10 @@ pub(crate) const TABLE: &[Builtin] = &[
     det("atomics_to_string", Code::D2(atomics_to_string)),
 ];
 
+/// What an atom is charged that a text is split into, and an element that is joined to others, beside its text.
+const PART_CELLS: u64 = 8;
+const ITEM_CELLS: u64 = 3;
+
 fn atomic_list_concat(core: &mut Core, list: Term, joined: Term) -> Solved {
     match join(core, list, "")? {
         Some(text) => Kind::Atom.unify(core, joined, &text),
@@ -42,6 +46,7 @@ fn atomic_list_concat_separated(core: &mut Core, list: Term, separator: Term, jo
     let text = text_of(core, joined, Accept::Atomic, "atomic")?;
     let mut parts = Vec::new();
     for part in text.split(separator_text.as_str()) {
+        core.store.charge(PART_CELLS)?;
         parts.push(Kind::Atom.make(core, part)?);
     }
     reserve(core, 16 * parts.len())?;
@@ -64,6 +69,7 @@ fn join(core: &mut Core, list: Term, separator: &str) -> Solved<Option<String>> 
             View::Atom(atom) => joined.push_str(core.atoms.name(atom)),
             _ => joined.push_str(&text_of(core, item, Accept::Atomic, "text")?),
         }
+        core.store.charge(ITEM_CELLS)?;
         // Checked as it grows: a short list that shares one long atom must not outgrow the budget.
         reserve(core, joined.len())?;
     }

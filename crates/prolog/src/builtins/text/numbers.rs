@@ -20,6 +20,9 @@ pub(crate) const TABLE: &[Builtin] = &[
     det("number_string", Code::D2(number_string)),
 ];
 
+/// What the shortest digits of a float are charged.
+const FLOAT_CELLS: u64 = 16;
+
 /// Charges the conversion of an integer of so many digits, which takes more than linear time.
 pub(crate) fn charge_digits(core: &mut Core, digits: u64) -> Solved<()> {
     const DIGITS_SQUARED_PER_CELL: u64 = 512;
@@ -37,7 +40,10 @@ pub(crate) fn number_text(core: &mut Core, term: Term) -> Solved<String> {
             charge_digits(core, value.bits() / 3)?;
             Ok(value.to_string())
         }
-        View::Float(value) => Ok(format_float(value)),
+        View::Float(value) => {
+            core.store.charge(FLOAT_CELLS)?;
+            Ok(format_float(value))
+        }
         _ => Err(Fault::Type("number", term).into()),
     }
 }
@@ -45,6 +51,7 @@ pub(crate) fn number_text(core: &mut Core, term: Term) -> Solved<String> {
 /// The number that all of `text` is, written as in a program: layout and comments may precede it, a sign too.
 fn parse_number(core: &mut Core, text: &str) -> Solved<Option<Number>> {
     charge_digits(core, text.len() as u64)?;
+    core.store.charge(text.len() as u64 / 2)?;
     Ok(read_number(text).ok())
 }
 

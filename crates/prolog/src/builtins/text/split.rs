@@ -1,12 +1,13 @@
 //! `split_string/4`.
 
-use super::{Accept, Kind, reserve, text_of};
+use super::{Accept, Kind, charge, reserve, text_of};
 use crate::builtins::{Builtin, Code, det};
 use crate::core::Core;
 use crate::fault::{Fault, Solved};
 use crate::store::View;
 use crate::symbols::atoms;
 use crate::term::Term;
+use rustc_hash::FxHashSet;
 
 pub(crate) const TABLE: &[Builtin] = &[det("split_string", Code::D4(split_string))];
 
@@ -19,16 +20,50 @@ fn split_string(core: &mut Core, text: Term, separators: Term, pad: Term, string
     if !matches!(core.store.view(strings), View::Variable(_) | View::List(_) | View::Atom(atoms::NIL)) {
         return Err(Fault::Type("list", strings).into());
     }
+    charge(core, BYTES_PER_CHARACTER * (text.len() + separators.len() + pad.len()))?;
+    // A part takes two words here, and what it becomes at most five.
     let mut parts = Vec::new();
-    for part in split(&text, &separators, &pad) {
+    let pieces = split(&text, &Characters::of(&separators), &Characters::of(&pad));
+    reserve(core, 56 * pieces.len())?;
+    for part in pieces {
+        core.store.charge(PART_CELLS)?;
         parts.push(Kind::String.make(core, part)?);
     }
-    reserve(core, 16 * parts.len())?;
     let parts = core.store.list(&parts, Term::NIL);
     core.unify(strings, parts)
 }
 
-fn split<'a>(text: &'a str, separators: &str, pad: &str) -> Vec<&'a str> {
+/// What a character is charged that is looked up, in bytes that are copied.
+const BYTES_PER_CHARACTER: usize = 4;
+
+/// What a part is charged beside its text.
+const PART_CELLS: u64 = 4;
+
+/// A set of characters. Both texts may be long, so that looking through one for each character of the other would take their product.
+struct Characters {
+    ascii: u128,
+    others: FxHashSet<char>,
+}
+
+impl Characters {
+    fn of(text: &str) -> Characters {
+        let (ascii, others): (Vec<char>, Vec<char>) = text.chars().partition(char::is_ascii);
+        Characters {
+            ascii: ascii.into_iter().fold(0, |set, character| set | 1 << u32::from(character)),
+            others: others.into_iter().collect(),
+        }
+    }
+
+    fn contains(&self, character: char) -> bool {
+        if character.is_ascii() {
+            self.ascii >> u32::from(character) & 1 == 1
+        } else {
+            self.others.contains(&character)
+        }
+    }
+}
+
+fn split<'a>(text: &'a str, separators: &Characters, pad: &Characters) -> Vec<&'a str> {
     let is_separator = |character: char| separators.contains(character);
     let is_pad = |character: char| pad.contains(character);
     let mut rest = text.trim_matches(is_pad);
@@ -51,7 +86,7 @@ fn split<'a>(text: &'a str, separators: &str, pad: &str) -> Vec<&'a str> {
 
 #[cfg(test)]
 mod tests {
-    use super::split;
+    use super::{Characters, split};
 
     #[test]
     fn separators_that_are_padding_collapse() {
@@ -66,7 +101,8 @@ mod tests {
             ("  ", " ", " ", &[""]),
             ("éaé", "a", "é", &["", ""]),
         ] {
-            assert_eq!(split(text, separators, pad), expected, "{text:?} {separators:?} {pad:?}");
+            let (first, second) = (Characters::of(separators), Characters::of(pad));
+            assert_eq!(split(text, &first, &second), expected, "{text:?} {separators:?} {pad:?}");
         }
     }
 }

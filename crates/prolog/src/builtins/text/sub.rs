@@ -183,10 +183,13 @@ fn sub_text(core: &mut Core, arguments: &[Term], mut state: State, kind: Kind, e
         }
         let bytes = text.len();
         let counted = Counted::new(text);
-        let Some(found) = wanted.find(&counted, state) else { return Ok(Step::Fail) };
+        let Some(found) = wanted.find(&counted, state) else {
+            charge(core, 2 * bytes)?;
+            return Ok(Step::Fail);
+        };
         let (from, to, total) = (found.start.characters, found.end.characters, counted.characters);
         let content = wanted.part.is_none().then(|| text[found.start.bytes..found.end.bytes].to_owned());
-        charge(core, bytes)?;
+        charge(core, 2 * bytes)?;
         let number = |value: usize| Term::small(value as i64);
         let content = match content {
             Some(content) => kind.make(core, &content)?,
@@ -218,6 +221,7 @@ fn string_code(core: &mut Core, arguments: &[Term], state: State) -> Solved<Step
     let mut place = Place::unpack(state.0);
     while let Some(character) = text[place.bytes..].chars().next() {
         place = Place { characters: place.characters + 1, bytes: place.bytes + character.len_utf8() };
+        core.store.charge(3)?;
         let position = Term::small(place.characters as i64);
         if unify_candidate(core, &[(index, position), (code, code_term(character))]) {
             let is_last = place.bytes == text.len();
