@@ -195,7 +195,7 @@ pub fn worlds() -> Vec<World> {
 
 /// Whether all decisions of a world are made again with few inferences.
 fn is_decided_fast(world: &World) -> bool {
-    const INFERENCES: u64 = 300_000;
+    const INFERENCES: u64 = 1_000_000;
     let reader = TraceReader::new(world.trace.as_slice()).expect("a header");
     let options = Options { inferences: INFERENCES, ..Options::default() };
     let report = Audit::new(Arc::clone(reader.header()), options).read(reader, &mut |_| ()).expect("a trace");
