@@ -14,9 +14,8 @@ impl Loader {
             self.add_clause(source, head, Neck::Rule, body, span);
             return;
         };
-        let goals = self.conjuncts(guard);
-        let matched = goals.iter().take_while(|&&goal| self.match_in_head(head, goal)).count();
-        let Some((&last, before)) = goals[matched..].split_last() else {
+        let goals = self.rest_of_guard(head, guard);
+        let Some((&last, before)) = goals.split_last() else {
             self.add_clause(source, head, Neck::Rule, body, span);
             return;
         };
@@ -36,19 +35,31 @@ impl Loader {
         }
     }
 
-    /// Whether a goal at the beginning of a guard is `true`, or unifies an argument of the head with a term. The latter is
-    /// done here: it is part of the head, and binds nothing of a call either.
-    fn match_in_head(&mut self, head: Term, goal: Term) -> bool {
-        let (a, b) = match self.store.view(goal) {
-            View::Atom(atoms::TRUE) => return true,
-            View::Compound(functor, start) if functor == Functor::new(atoms::EQUALS, 2) => {
-                (self.store.argument(start, 0), self.store.argument(start, 1))
-            }
-            _ => return false,
-        };
+    /// The goals of a guard but for those that are part of the head. At the beginning of a guard, among goals that are `true` or
+    /// unify, each that unifies an argument of the head with a term other than a variable is part of the head, as in SWI-Prolog:
+    /// it binds nothing of a call either.
+    fn rest_of_guard(&mut self, head: Term, guard: Term) -> Vec<Term> {
+        let goals = self.conjuncts(guard);
         let head = self.store.without_module(head);
         let arguments = head_arguments(&self.store, head);
-        let is_argument = |term: Term| term.is_variable() && arguments.contains(&term);
-        is_argument(a) != is_argument(b) && self.store.unify_with_occurs_check(a, b)
+        let is_match = |place: Term, pattern: Term| arguments.contains(&place) && !pattern.is_variable();
+        let mut rest = Vec::new();
+        for (index, &goal) in goals.iter().enumerate() {
+            let (a, b) = match self.store.view(goal) {
+                View::Atom(atoms::TRUE) => continue,
+                View::Compound(functor, start) if functor == Functor::new(atoms::EQUALS, 2) => {
+                    (self.store.argument(start, 0), self.store.argument(start, 1))
+                }
+                _ => {
+                    rest.extend_from_slice(&goals[index..]);
+                    break;
+                }
+            };
+            let is_in_head = is_match(a, b) || is_match(b, a);
+            if !(is_in_head && self.store.unify_with_occurs_check(a, b)) {
+                rest.push(goal);
+            }
+        }
+        rest
     }
 }

@@ -28,6 +28,19 @@ fn rules_commit_and_bind_nothing_of_the_call() {
     answers(RULES, "sign(0,S)", "[\"[zero]\"] Exhausted");
 }
 
+/// As SWI-Prolog does: what unifies two variables stays in the guard and may bind; a term for an argument is part of the head.
+const GUARDS: &str = "apart(f(X), R), R = X => true.\napart(_, _) => true.\n\
+                      both(X, [R], Y), R = X, Y = f(X) => true.\nboth(_, _, _) => true.\n";
+
+#[test]
+fn a_guard_that_unifies_two_variables_may_bind_and_one_that_describes_an_argument_may_not() {
+    answers(GUARDS, "apart(f(a),R)", "[\"[a]\"] Exhausted");
+    answers(GUARDS, "apart(f(R),a)", "[\"[a]\"] Exhausted");
+    answers(GUARDS, "both(1,[R],f(1))", "[\"[1]\"] Exhausted");
+    answers(GUARDS, "both(1,[R],f(Z))", "[\"[_0,_1]\"] Exhausted");
+    answers(GUARDS, "both(1,[R],Y)", "[\"[_0,_1]\"] Exhausted");
+}
+
 #[test]
 fn listing_shows_rules_as_rules() {
     let mut runner = Runner::new(BUDGET);
