@@ -25,9 +25,18 @@ impl Failure {
 
     /// A failed operation on a file that the user named: `title` says what was attempted and names the file.
     pub fn file(title: impl Into<String>, error: &io::Error) -> Self {
+        let title = title.into();
+        let is_output = ["cannot write", "cannot make"].iter().any(|attempt| title.starts_with(attempt));
         let diagnostic = Diagnostic::error(title).caused_by(error);
         match error.kind() {
+            io::ErrorKind::NotFound if is_output => {
+                Self::input(diagnostic.hint("make the directory that it is to be in first, or name another place"))
+            }
             io::ErrorKind::NotFound => Self::input(diagnostic.hint("check the path")),
+            io::ErrorKind::PermissionDenied if is_output => {
+                Self::Environment(vec![diagnostic.hint("you may not write there: name another place")])
+            }
+            io::ErrorKind::PermissionDenied => Self::Environment(vec![diagnostic.hint("you may not read it")]),
             io::ErrorKind::IsADirectory => Self::input(diagnostic.hint("name a file, not a directory")),
             io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
                 Self::input(diagnostic.hint("name a directory, not a file"))

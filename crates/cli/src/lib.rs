@@ -26,6 +26,7 @@ mod input;
 mod interruptions;
 mod live;
 mod problems;
+mod replacing;
 mod result_directory;
 mod scenarios;
 mod traces;

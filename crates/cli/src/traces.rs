@@ -109,6 +109,11 @@ impl Read for Watched {
 
 /// A trace cannot be read.
 pub(crate) fn cannot_read(path: &Path, error: &io::Error) -> Failure {
+    let directory = path.parent().filter(|_| path.ends_with(TRACE_NAME)).filter(|directory| directory.is_dir());
+    if let (io::ErrorKind::NotFound, Some(directory)) = (error.kind(), directory) {
+        let diagnostic = Diagnostic::error(format!("`{}` holds no run: it has no {TRACE_NAME}", directory.display()));
+        return Failure::input(diagnostic.hint("name a directory that `mario run` or `mario live` has made"));
+    }
     Failure::file(format!("cannot read `{}`", path.display()), error)
 }
 
@@ -118,7 +123,8 @@ pub(crate) fn refuse(path: &Path, error: &ReadError) -> Failure {
     match error {
         ReadError::Io { error, .. } => cannot_read(path, error),
         ReadError::NotATrace => {
-            let diagnostic = Diagnostic::error(format!("`{shown}` is no trace")).caused_by(error);
+            let diagnostic =
+                Diagnostic::error(format!("`{shown}` is no trace: its first line is not the header of one"));
             Failure::input(diagnostic.hint("`mario run` leaves a trace as trace.jsonl in the directory of its results"))
         }
         ReadError::Format(_) => {

@@ -22,12 +22,35 @@ pub(crate) fn answer(error: &clap::Error, typed: &[OsString], console: &Console)
 fn diagnose(error: &clap::Error, typed: &[OsString]) -> Diagnostic {
     let mut diagnostic = Diagnostic::error(title(error, typed));
     if let Some(cause) = error.source() {
-        diagnostic = diagnostic.caused_by(cause);
+        diagnostic = match number_expected(&cause.to_string()) {
+            Some(expected) => diagnostic.hint(expected),
+            None => diagnostic.caused_by(cause),
+        };
     }
     for suggestion in suggestions(error) {
         diagnostic = diagnostic.hint(suggestion);
     }
     diagnostic.hint(format!("`{} --help` tells more", command_name(error, typed)))
+}
+
+/// What to write instead, where what was typed is no number, or one out of its range: clap and the standard library say so in terms
+/// of Rust.
+fn number_expected(cause: &str) -> Option<String> {
+    let not_a_number = ["invalid digit found in string", "cannot parse integer from empty string"];
+    if not_a_number.contains(&cause) || cause.starts_with("number too") {
+        return Some("write a whole number, 0 or more, that is not too large".to_owned());
+    }
+    if cause == "invalid float literal" {
+        return Some("write a number".to_owned());
+    }
+    let (first, last) = cause.split_once(" is not in ")?.1.split_once("..")?;
+    let (last, is_included) = last.strip_prefix('=').map_or((last, false), |last| (last, true));
+    let last = last.parse::<u64>().ok()?.checked_sub(u64::from(!is_included))?;
+    // A limit of the type is none that a user knows.
+    if last >= u64::from(u32::MAX) - 1 {
+        return Some(format!("write a whole number, {first} or more"));
+    }
+    Some(format!("write a whole number from {first} to {last}"))
 }
 
 fn title(error: &clap::Error, typed: &[OsString]) -> String {

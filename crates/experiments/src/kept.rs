@@ -69,6 +69,7 @@ impl Kept {
     /// There are no more records.
     pub fn finish(self) -> io::Result<Checked> {
         let mut checked = Checked::default();
+        checked.unchecked.extend(self.missing_files());
         self.tables.finish(self.is_complete, &mut checked)?;
         if let Some(file) = opened(&self.directory, "messages.csv")? {
             if self.is_complete && self.header.detail != Detail::Summary {
@@ -79,6 +80,20 @@ impl Kept {
         }
         self.summed.finish(&self.directory, self.is_complete, &mut checked)?;
         Ok(checked)
+    }
+
+    /// Which of the files are missing that `mario run` leaves beside a trace, where there are some of them.
+    fn missing_files(&self) -> Option<String> {
+        let mut names = vec!["run.json", "operations.csv"];
+        if self.header.detail != Detail::Summary {
+            names.extend(["moves.csv", "handovers.csv"]);
+        }
+        if self.is_complete {
+            names.push("summary.json");
+        }
+        let missing: Vec<&str> = names.iter().copied().filter(|name| !self.directory.join(name).exists()).collect();
+        let is_of_a_run = self.header.live.is_none() && missing.len() < names.len();
+        (is_of_a_run && !missing.is_empty()).then(|| format!("{}: not in the directory", missing.join(", ")))
     }
 }
 

@@ -21,6 +21,8 @@ pub enum KeyError {
     Empty(String),
     /// The same key twice.
     Twice(String),
+    /// A key has a value twice.
+    ValueTwice(String, String),
     /// Seeds are asked for in another way.
     Seed,
 }
@@ -41,6 +43,11 @@ pub fn variants(keys: &[String]) -> Result<Vec<Vec<String>>, KeyError> {
         known.push(name);
         if values.is_empty() || values.iter().any(|value| value.trim().is_empty()) {
             return Err(KeyError::Empty(text.clone()));
+        }
+        if let Some(place) =
+            (1..values.len()).find(|&place| values[..place].iter().any(|value| value.trim() == values[place].trim()))
+        {
+            return Err(KeyError::ValueTwice(name.to_owned(), values[place].trim().to_owned()));
         }
         let longer = |variant: &Vec<String>| -> Vec<Vec<String>> {
             values.iter().map(|value| [variant.clone(), vec![format!("{name}={}", value.trim())]].concat()).collect()
@@ -174,6 +181,7 @@ impl fmt::Display for KeyError {
             KeyError::NoValues(text) => write!(formatter, "`--key {text}` has no values"),
             KeyError::Empty(text) => write!(formatter, "`--key {text}` has an empty value"),
             KeyError::Twice(key) => write!(formatter, "the key `{key}` is there twice"),
+            KeyError::ValueTwice(key, value) => write!(formatter, "`--key {key}` has the value {value} twice"),
             KeyError::Seed => formatter.write_str("`seed` is no key to sweep over"),
         }
     }

@@ -38,10 +38,10 @@ impl Document {
         match presets::text(name) {
             Some(text) => Ok(Document::new(name, text, None, &mut crate::layers::NoFiles)),
             None => {
-                let mistake = Mistake::new(format!("there is no preset `{name}`"));
+                let mistake = Mistake::new(format!("there is no scenario `{name}`"));
                 Err(ScenarioError {
                     name: name.to_owned(),
-                    mistakes: vec![mistake.known(name, "presets", presets::names())],
+                    mistakes: vec![mistake.known(name, "those that ship are", presets::names())],
                 })
             }
         }

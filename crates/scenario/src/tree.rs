@@ -79,9 +79,20 @@ impl Value {
     }
 }
 
+/// What the parser says of a key that is there twice.
+const DUPLICATE: &str = "duplicate key";
+
 /// Reads TOML. What is wrong with it goes to `mistakes`; the rest of it is read nevertheless.
 pub(crate) fn parse(text: &Arc<Text>, layer: u32, mistakes: &mut Vec<Mistake>) -> Table {
     let (table, errors) = DeTable::parse_recoverable(&text.text);
+    // After another mistake, a key often only seems to be there twice: what comes before it was not read as it was meant.
+    let is_first_or_own = |(index, error): &(usize, &toml::de::Error)| *index == 0 || error.message() != DUPLICATE;
+    let errors: Vec<&toml::de::Error> = match errors.first() {
+        Some(first) if first.message() != DUPLICATE => {
+            errors.iter().enumerate().filter(is_first_or_own).map(|(_, error)| error).collect()
+        }
+        _ => errors.iter().collect(),
+    };
     mistakes.extend(errors.iter().take(MISTAKES_MAX).map(|error| syntax_mistake(text, 0, error)));
     if let Some(next) = errors.get(MISTAKES_MAX) {
         let message =
@@ -103,7 +114,7 @@ fn syntax_mistake(text: &Arc<Text>, offset: usize, error: &toml::de::Error) -> M
     let message = error.message().trim().replace('\n', ", ");
     let place = Place { text: Arc::clone(text), span: span.start + offset..span.end + offset };
     Mistake::new(format!("this is no TOML: {message}")).at(Some(place)).hint(match message.as_str() {
-        "duplicate key" => "write each key once",
+        DUPLICATE => "write each key once",
         _ => "look for a missing quote, bracket or `=` here",
     })
 }

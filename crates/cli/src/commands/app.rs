@@ -17,6 +17,7 @@ use serde_json::Value;
 use crate::input::directory;
 use crate::live::{NodeArguments, engine, failure, lines, table, word};
 use crate::problems::diagnostics;
+use crate::replacing::refuse_to_replace;
 use crate::{Console, Failure, Outcome, read_text};
 
 /// Arguments of `mario app`.
@@ -240,6 +241,8 @@ fn sign_file(arguments: &SignArguments, console: &Console) -> Result<(), Failure
     let policy = policy_text(&directory(&arguments.file), &file)?;
     let identity = Identity::load_bundle(&arguments.certificate).map_err(|fault| failure(&fault))?;
     let document = sign(&file, &policy, &identity).map_err(|fault| failure(&fault))?;
+    let is_signed = |opening: &[u8]| opening.starts_with(mario_live::application::MAGIC);
+    refuse_to_replace(&arguments.out, is_signed, "a signed application", "--out")?;
     fs::write(&arguments.out, document)
         .map_err(|error| Failure::file(format!("cannot write `{}`", arguments.out.display()), &error))?;
     console.inform(format!("application {} is signed: {}", file.id, arguments.out.display()));

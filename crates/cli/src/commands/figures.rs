@@ -8,7 +8,7 @@ use mario_diagnostics::Diagnostic;
 use mario_experiments::comparison::Comparison;
 use mario_experiments::measures::Measure;
 use mario_experiments::plot::figures_of;
-use mario_experiments::study::{Results, load};
+use mario_experiments::study::{Results, StoreError, load};
 use mario_experiments::sweep;
 
 use super::report::write;
@@ -53,7 +53,7 @@ Each figure has the mean of each policy with its 95 % interval: as rows, or as l
 numbers. Each is written as SVG and as PDF, NAME.svg and NAME.pdf. The same runs give the same bytes.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
-    let results = load(&arguments.directory).map_err(|error| store_failure(&error))?;
+    let results = load(&arguments.directory).map_err(|error| no_results(&error))?;
     let names = names(&results, &arguments.figures)?;
     let out = arguments.out.clone().unwrap_or_else(|| arguments.directory.join("figures"));
     fs::create_dir_all(&out).map_err(|error| Failure::file(format!("cannot make `{}`", out.display()), &error))?;
@@ -69,6 +69,13 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     }
     console.inform(format!("{} in {}", many(figures.len(), "figure"), out.display()));
     Ok(Outcome::Done)
+}
+
+fn no_results(error: &StoreError) -> Failure {
+    let StoreError::NotAStudy(directory) = error else { return store_failure(error) };
+    let diagnostic = Diagnostic::error(format!("`{}` holds no comparison and no sweep", directory.display()));
+    let made = "name a directory that `mario compare --out`, `mario sweep --out` or `mario merge --out` has made";
+    Failure::input(diagnostic.hint(made).hint("a single run is shown by `mario report`"))
 }
 
 /// The figures that are asked for, or those that policies are compared by.

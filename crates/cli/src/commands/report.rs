@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -18,6 +18,7 @@ use mario_simulator::write_whole;
 
 use crate::console::many;
 use crate::experiments::store_failure;
+use crate::replacing::{contains, refuse_to_replace};
 use crate::traces::{Explain, read_run, runs_in};
 use crate::{Console, Failure, Outcome, read_text};
 
@@ -77,7 +78,7 @@ which every instance tells its last decision and the reason for it, and why it d
 A run that was interrupted, or is still going, is shown as far as it went. `mario view` follows one that is still going.";
 
 pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, Failure> {
-    refuse_to_replace(&arguments.out)?;
+    refuse_to_replace(&arguments.out, |opening| contains(opening, Report::MARK), "a report", "--out")?;
     // A directory that has runs in it stands for all of them. One of a comparison or a sweep has figures in place of runs.
     let (studies, runs): (Vec<&PathBuf>, Vec<&PathBuf>) =
         arguments.runs.iter().partition(|path| runs_in(path).is_empty() && path.join(STUDY).is_file());
@@ -188,20 +189,6 @@ fn tell_apart(report: &mut Report, mark: impl Fn(&Report, usize) -> String) {
             *label = format!("{label}, {mark}");
         }
     }
-}
-
-/// A file that is there is replaced only when it is a report.
-fn refuse_to_replace(path: &Path) -> Result<(), Failure> {
-    /// The mark is near the beginning.
-    const OPENING_BYTES: u64 = 1024;
-    let mut present = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(OPENING_BYTES).read_to_end(&mut present));
-    let opening = String::from_utf8_lossy(&present);
-    if read.is_err() || present.is_empty() || opening.contains(Report::MARK) {
-        return Ok(());
-    }
-    let diagnostic = Diagnostic::error(format!("`{}` is there already and is no report", path.display()));
-    Err(Failure::input(diagnostic.hint("remove it, or name another file with --out")))
 }
 
 pub(crate) fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {

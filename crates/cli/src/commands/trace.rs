@@ -8,6 +8,7 @@ use clap::{Args, Subcommand};
 use mario_diagnostics::Diagnostic;
 use mario_trace::join::{JoinError, JoinProblem, Joined, join};
 
+use crate::replacing::refuse_to_replace;
 use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario trace`.
@@ -67,7 +68,7 @@ pub(super) fn join_directories(directories: &[PathBuf], out: &Path) -> Result<Jo
     for directory in directories {
         parts.push(parts_in(directory)?);
     }
-    refuse_to_replace(out)?;
+    refuse_to_replace(out, |opening| opening.starts_with(b"{\"mario_trace\""), "a trace", "--out")?;
     let unfinished = unfinished_name(out);
     let cannot_write = |error: &std::io::Error| Failure::file(format!("cannot write `{}`", out.display()), error);
     let file = File::create(&unfinished).map_err(|error| cannot_write(&error))?;
@@ -127,20 +128,6 @@ fn unfinished_name(out: &Path) -> PathBuf {
     let mut name = out.file_name().unwrap_or_default().to_owned();
     name.push(".unfinished");
     out.with_file_name(name)
-}
-
-/// A file that is there is replaced only if it is a trace.
-fn refuse_to_replace(path: &Path) -> Result<(), Failure> {
-    let Ok(file) = File::open(path) else { return Ok(()) };
-    let mut first = [0; 14];
-    let is_empty = file.metadata().is_ok_and(|metadata| metadata.len() == 0);
-    let is_trace =
-        std::io::Read::read_exact(&mut BufReader::new(file), &mut first).is_ok() && first == *b"{\"mario_trace\"";
-    if is_empty || is_trace {
-        return Ok(());
-    }
-    let diagnostic = Diagnostic::error(format!("`{}` is there already and is no trace", path.display()));
-    Err(Failure::input(diagnostic.hint("remove it, or name another file with --out")))
 }
 
 fn failed(error: &JoinError, out: &Path) -> Failure {

@@ -26,6 +26,7 @@ mod policy;
 mod prompt;
 mod readme;
 mod reasons;
+mod replacing;
 mod report;
 #[cfg(unix)]
 mod resume;

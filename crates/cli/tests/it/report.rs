@@ -106,7 +106,7 @@ fn replaces_no_file_that_is_not_a_report() {
     fs::write(directory.join("thesis.html"), "<html>years of work</html>").expect("writable");
     let (code, message) = report(&directory, &["--out", "thesis.html"]);
     assert_eq!(code, Some(2), "{message}");
-    assert!(message.contains("`thesis.html` is there already and is no report"), "{message}");
+    assert!(message.contains("`thesis.html` is there already and is not a report"), "{message}");
     assert_eq!(fs::read_to_string(directory.join("thesis.html")).expect("it is there"), "<html>years of work</html>");
 }
 

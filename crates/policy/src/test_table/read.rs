@@ -62,6 +62,10 @@ impl<'a> Reading<'a> {
                 ),
             },
             Some((":-", _)) => self.problems.push(FactProblem::new(tree, "a table holds facts and tests, no rules")),
+            Some(("test", arguments)) if !matches!(arguments.len(), 3 | 4) => self.problems.push(
+                FactProblem::new(tree, format!("a test has 3 or 4 arguments, and this has {}", arguments.len()))
+                    .hint("write `test(Name, Facts, Operations).`, or for an acceptance policy `test(Name, Facts, Request, Verdict).`"),
+            ),
             _ => self.shared.push(tree),
         }
         false

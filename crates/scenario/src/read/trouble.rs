@@ -62,6 +62,9 @@ impl de::Error for Trouble {
             _ => None,
         };
         Trouble::about(match number {
+            _ if expected == "a list" && matches!(unexpected, Unexpected::Map) => {
+                mistake.hint("for a list of tables, write the name in two brackets: `[[…]]`")
+            }
             Some(number) if !number.is_empty() && expected.contains("number") => {
                 mistake.hint(format!("write {number}, without quotes and without a unit"))
             }

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::inputs::{Format, NO_OPERATION_HINT};
 use super::texts::Text;
+use crate::console::many;
 use crate::problems::diagnostics;
 use crate::{Console, Failure, Outcome};
 
@@ -137,9 +138,9 @@ fn write_summary(stdout: &mut dyn Write, checked: &Checked) -> io::Result<()> {
     let Some(exploration) = &report.exploration else { return Ok(()) };
     writeln!(
         stdout,
-        "  explored {} worlds; {} different decisions, at most {} each",
-        exploration.worlds,
-        exploration.decisions,
+        "  explored {}; {}, at most {} each",
+        many(exploration.worlds, "world"),
+        many(exploration.decisions, "different decision"),
         match exploration.inferences_max {
             1 => "1 inference".to_owned(),
             count => format!("{count} inferences"),

@@ -17,6 +17,7 @@ use mario_simulator::write_whole;
 use super::batch::Batch;
 use super::inputs::{Format, InputArguments, find_instance, read_facts};
 use super::trouble::{Descriptors, failure};
+use crate::replacing::{contains, refuse_to_replace};
 use crate::{Console, Failure, Outcome};
 
 /// Arguments of `mario policy explain`.
@@ -204,6 +205,7 @@ fn json(explained: &Explained) -> serde_json::Value {
 }
 
 fn write_page(path: &Path, title: &str, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
+    refuse_to_replace(path, |opening| contains(opening, page::MARK), "a page of explanations", "--html")?;
     let written = write_whole(path, |file| {
         let mut page = BufWriter::new(file);
         page::start(&mut page, title)?;

@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: &Arguments, console: &Console) -> Result<Outcome, F
     // The policy is looked for first: a name that is wrong is told as such.
     let policy = Text::shipped(name)?.source;
     let source = if arguments.tests {
-        let missing = || Failure::input(Diagnostic::error(format!("no tests of `{name}` ship")));
+        let missing = || Failure::input(Diagnostic::error(format!("`{name}` has no tests")));
         tests_by_name(Path::new(name)).ok_or_else(missing)?
     } else {
         policy

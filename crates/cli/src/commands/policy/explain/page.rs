@@ -25,10 +25,13 @@ border-left: 3px solid var(--good); }
 @media (max-width: 40rem) { :root { --step: .6rem; } body { padding: .5rem; } }
 ";
 
+/// Every page has it near its beginning.
+pub(super) const MARK: &str = "<meta name=\"generator\" content=\"mario policy explain\">";
+
 pub(super) fn start(page: &mut dyn Write, title: &str) -> io::Result<()> {
     let title = Escaped(title);
     writeln!(page, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">")?;
-    writeln!(page, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">")?;
+    writeln!(page, "{MARK}\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">")?;
     writeln!(page, "<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>")
 }
 

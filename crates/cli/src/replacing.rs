@@ -1,0 +1,34 @@
+//! A file that a command writes replaces only one that such a command has written.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use mario_diagnostics::Diagnostic;
+
+use crate::Failure;
+
+/// As much of a file is read to see what it is.
+const OPENING_BYTES: u64 = 1024;
+
+/// Refuses to replace a file that is there, is not empty, and is not what `is_ours` says of its first bytes. `kind` says what it
+/// should be (`a report`), and `option` names the option that says where to write.
+pub(crate) fn refuse_to_replace(
+    path: &Path,
+    is_ours: impl Fn(&[u8]) -> bool,
+    kind: &str,
+    option: &str,
+) -> Result<(), Failure> {
+    let mut opening = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(OPENING_BYTES).read_to_end(&mut opening));
+    if read.is_err() || opening.is_empty() || is_ours(&opening) {
+        return Ok(());
+    }
+    let diagnostic = Diagnostic::error(format!("`{}` is there already and is not {kind}", path.display()));
+    Err(Failure::input(diagnostic.hint(format!("remove it, or name another file with {option}"))))
+}
+
+/// Whether `part` is somewhere in `bytes`.
+pub(crate) fn contains(bytes: &[u8], part: &str) -> bool {
+    bytes.windows(part.len()).any(|window| window == part.as_bytes())
+}
