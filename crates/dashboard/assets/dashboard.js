@@ -1,6 +1,6 @@
 // Puts the page together, and keeps it up to date.
 
-const view = { picture: null, name: null, lastId: null, picked: null, lostSince: null };
+const view = { picture: null, name: null, lastId: null, picked: null, lostSince: null, unfolded: new Set(), openedAt: 0 };
 const parts = {};
 
 function section(id, title, text, ...content) {
@@ -87,17 +87,25 @@ function showPicture(picture) {
 }
 
 function showProblems({ problems, faults, watched, answering }) {
-  const text = JSON.stringify([problems.map(({ text: words, severity }) => [words.replace(/for \d+ s/, ""), severity]), watched, answering]);
+  const text = JSON.stringify([problems.map(({ text: words, severity, parts: nodes = [] }) => [words.replace(/for \d+ s/, ""), severity, nodes.map(({ node }) => node)]), watched, answering]);
   if (text !== parts.problemsText) {
     parts.problemsText = text;
     const about = ({ node, instance }) => (instance ? { instance } : node ? { node } : null);
-    parts.problems.replaceChildren(...(problems.length ? problems.map((problem) => h("li", { class: problem.severity }, h("strong", {}, problem.severity === "bad" ? "Wrong" : "Note"), h("span", {}, brief(problem.text), about(problem)
+    parts.problems.replaceChildren(...(problems.length ? problems.map((problem) => h("li", { class: problem.severity }, h("strong", {}, problem.severity === "bad" ? "Wrong" : "Note"), h("span", {}, problem.parts ? foldedProblem(problem) : brief(problem.text), about(problem)
       ? [" ", h("button", { type: "button", class: "link-button", onclick: () => pick(about(problem)) }, "show")] : null)))
       : answering ? [h("li", { class: "well" }, "Nothing is wrong with what is asked.")] : []));
   }
   const list = Array.isArray(faults) ? faults.map(String) : [];
   parts.faults.hidden = !list.length;
   parts.faults.textContent = list.length ? `Caused on purpose: ${list.join("; ")}.` : "";
+}
+
+// What is so of many nodes takes one line, and the nodes are there for whoever opens it.
+function foldedProblem({ text, parts: nodes }) {
+  const kind = text.replace(/\d+/, "");
+  const toggled = (event) => { view.unfolded[event.target.open ? "add" : "delete"](kind); };
+  return h("details", { class: "folded", ontoggle: toggled, open: view.unfolded.has(kind) || null }, h("summary", {}, brief(text)),
+    h("ul", {}, nodes.map(({ text: words, node }) => h("li", {}, brief(words), " ", h("button", { type: "button", class: "link-button", onclick: () => pick({ node }) }, "show")))));
 }
 
 function showLegend(picture) {
@@ -131,7 +139,8 @@ function fillList(list, label, options, chosen) {
 function happened(happening, id) {
   view.lastId = id;
   parts.log.add(happening);
-  if (!happening.is_fresh) return;
+  // What a page is told when it opens is over: to draw all of it at once would cover the map.
+  if (!happening.is_fresh || Date.now() - view.openedAt < 1000) return;
   parts.map.happened(happening);
   if (["migrate", "replicate", "undeploy", "deploy", "inhibited"].includes(happening.kind)) parts.happened.textContent = `${clock(happening.time_ms)} ${brief(happening.text)}`;
 }
@@ -148,6 +157,7 @@ function showConnection(isThere) {
 
 // Follows the program that serves the page. A stream that ends or says nothing for long is opened again, and resumes after what was seen.
 function follow() {
+  view.openedAt = Date.now();
   const stream = new EventSource(`events${view.lastId ? `?last=${view.lastId}` : ""}`);
   let alive = null;
   const again = () => {

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, VecDeque};
 use serde_json::{Value, json};
 
 pub use happening::Happening;
-pub use problems::{Problem, Severity};
+pub use problems::{Part, Problem, Severity};
 pub use source::{Answer, Topic};
 
 use history::History;
@@ -29,6 +29,8 @@ const ELSEWHERE_MAX: usize = 1_000;
 /// Nodes whose verdicts are kept, and verdicts of each.
 const JUDGES_MAX: usize = 1_000;
 const VERDICTS_MAX: usize = 40;
+/// The rule that inhibits what does not fit.
+const ROOM: &str = "capacity";
 /// The longest text of a node that is kept.
 const TEXT_CHARS_MAX: usize = 600;
 
@@ -58,6 +60,8 @@ struct Elsewhere {
 struct Judged {
     time_ms: u64,
     is_accepted: bool,
+    /// Whether it was inhibited for lack of hardware.
+    is_for_room: bool,
     text: String,
 }
 
@@ -145,7 +149,8 @@ impl Picture {
             return;
         }
         let verdicts = self.verdicts.entry(judge).or_default();
-        let judged = Judged { time_ms: happening.time_ms, is_accepted, text: happening.text.clone() };
+        let is_for_room = report["rule"] == ROOM;
+        let judged = Judged { time_ms: happening.time_ms, is_accepted, is_for_room, text: happening.text.clone() };
         let place = verdicts.partition_point(|kept| kept.time_ms <= judged.time_ms);
         verdicts.insert(place, judged);
         if verdicts.len() > VERDICTS_MAX {

@@ -34,6 +34,18 @@ pub struct Problem {
     pub node: Option<String>,
     /// The instance that it is about.
     pub instance: Option<String>,
+    /// What it sums up, if it is about several nodes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<Part>,
+}
+
+/// What one node has to do with a problem of several.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Part {
+    /// In words.
+    pub text: String,
+    /// The node.
+    pub node: String,
 }
 
 pub(super) fn find(picture: &Picture, now_ms: u64) -> Vec<Problem> {
@@ -54,7 +66,22 @@ struct Found(Vec<Problem>);
 
 impl Found {
     fn add(&mut self, severity: Severity, node: Option<String>, instance: Option<&str>, text: String) {
-        self.0.push(Problem { severity, text, node, instance: instance.map(str::to_owned) });
+        self.0.push(Problem { severity, text, node, instance: instance.map(str::to_owned), parts: Vec::new() });
+    }
+
+    /// Adds something that is so of several nodes: one by one it would push all else out of sight. `words` has it for so many nodes.
+    fn add_together(&mut self, mut parts: Vec<Part>, words: impl FnOnce(usize) -> String) {
+        match parts.len() {
+            0 => {}
+            1 => {
+                let Part { text, node } = parts.remove(0);
+                self.add(Severity::Notice, Some(node), None, text);
+            }
+            count => {
+                let (severity, text) = (Severity::Notice, words(count));
+                self.0.push(Problem { severity, text, node: None, instance: None, parts });
+            }
+        }
     }
 }
 
@@ -124,20 +151,31 @@ fn links(found: &mut Found, picture: &Picture) {
     }
 }
 
-/// Nodes whose managers say no to everything.
+/// Nodes whose managers say no to everything. One that has no room left is full, and would take what is smaller or comes later.
 fn verdicts(found: &mut Found, picture: &Picture, now_ms: u64) {
+    let (mut full, mut refusing) = (Vec::new(), Vec::new());
     for (node, verdicts) in &picture.verdicts {
         let recent =
             verdicts.iter().rev().take_while(|verdict| now_ms.saturating_sub(verdict.time_ms) < REFUSALS_WITHIN_MS);
-        let refusals = recent.take_while(|verdict| !verdict.is_accepted).count();
-        if refusals >= REFUSALS_MIN {
-            let last = verdicts.back().map(|verdict| verdict.text.clone()).unwrap_or_default();
-            let words = format!(
-                "Node {node} refuses everything: the last {refusals} requests were inhibited, the last one: {last}"
+        let refused: Vec<_> = recent.take_while(|verdict| !verdict.is_accepted).collect();
+        if refused.len() < REFUSALS_MIN {
+            continue;
+        }
+        let count = refused.len();
+        let last = verdicts.back().map(|verdict| verdict.text.clone()).unwrap_or_default();
+        let node = node.clone();
+        if refused.iter().all(|verdict| verdict.is_for_room) {
+            let text = format!("Node {node} is full: it had no room for the last {count} requests");
+            full.push(Part { text, node });
+        } else {
+            let text = format!(
+                "Node {node} refuses everything: the last {count} requests were inhibited, the last one: {last}"
             );
-            found.add(Severity::Notice, Some(node.clone()), None, words);
+            refusing.push(Part { text, node });
         }
     }
+    found.add_together(refusing, |count| format!("{count} nodes refuse everything"));
+    found.add_together(full, |count| format!("{count} nodes are full: they have no room for what agents ask for"));
 }
 
 /// Nodes that run different versions.

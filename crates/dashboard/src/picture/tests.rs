@@ -185,6 +185,31 @@ fn links_journals_policies_and_managers_that_do_not_work_are_problems() {
     assert!(!texts(&picture.problems(START_MS)).iter().any(|text| text.contains("refuses everything")));
 }
 
+#[test]
+fn full_nodes_are_told_apart_from_those_that_refuse_and_many_take_one_line() {
+    let mut picture = two_nodes();
+    let refuse = |picture: &mut Picture, node: &str, rule: &str, from: u64| {
+        for number in from..from + problems_in_a_row() {
+            let verdict = json!({ "is_accepted": false, "inhibited_by": node, "rule": rule, "reason": "no" });
+            picture.happened(0, START_MS, &judged(number, "migrate", node, &verdict));
+        }
+    };
+    refuse(&mut picture, "b", "capacity", 1);
+    let told = "Node b is full: it had no room for the last 5 requests";
+    assert_eq!(texts(&picture.problems(START_MS)), [told]);
+    refuse(&mut picture, "c", "capacity", 11);
+    refuse(&mut picture, "d", "acceptance", 21);
+    let problems = picture.problems(START_MS);
+    let refusing =
+        "Node d refuses everything: the last 5 requests were inhibited, the last one: i1: migrate to d inhibited: no";
+    assert_eq!(texts(&problems), [refusing, "2 nodes are full: they have no room for what agents ask for"]);
+    assert_eq!(problems[1].parts.iter().map(|part| part.node.as_str()).collect::<Vec<_>>(), ["b", "c"]);
+    assert_eq!(problems[1].parts[0].text, told);
+    // One that refuses for another reason once is not simply full.
+    refuse(&mut picture, "b", "acceptance", 31);
+    assert!(texts(&picture.problems(START_MS)).contains(&"2 nodes refuse everything"));
+}
+
 const fn problems_in_a_row() -> u64 {
     5
 }

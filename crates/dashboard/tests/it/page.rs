@@ -119,6 +119,32 @@ fn a_choice_by_mouse_or_list_shows_what_is_behind_it() {
 }
 
 #[test]
+fn full_nodes_take_one_line_to_be_opened() {
+    let Some(browser) = Browser::start(1280, 900) else { return };
+    let mut picture = canned::picture(now_ms());
+    let mut number = 100;
+    for node in ["ap1", "ap2", "ap3", "ap5", "ap6"] {
+        for _ in 0..6 {
+            let mut event = canned::judged(number, now_ms(), "migrate", "edge1", node, false);
+            event["report"]["rule"] = "capacity".into();
+            picture.happened(1, now_ms(), &event).expect("new");
+            number += 1;
+        }
+    }
+    let served = Served::new(picture, 0);
+    browser.visit(&served.page());
+    browser.wait_for("document.querySelectorAll('.problems .folded').length === 1");
+    assert!(browser.text(".problems .folded summary").contains("5 nodes are full"));
+    let height = "document.querySelector('.problems .folded').getBoundingClientRect().height < 40";
+    assert_eq!(browser.evaluate(height), Value::Bool(true));
+    browser.click(".problems .folded summary");
+    browser.wait_for("document.querySelectorAll('.problems .folded[open] li').length === 5");
+    browser.click(".problems .folded li button");
+    browser.wait_for("document.querySelector('.details h3')?.textContent === 'ap1'");
+    assert_eq!(complaints(&browser), Vec::<String>::new());
+}
+
+#[test]
 fn texts_of_nodes_stay_texts() {
     let Some(browser) = Browser::start(800, 700) else { return };
     let mut picture = canned::picture(now_ms());
